@@ -1,6 +1,6 @@
 """A study platform for robust sentence embeddings.
 
-`open_study` is what notebooks and scripts build on. Importing the package imports nothing else.
+`open_study` is the entry point of notebooks and scripts. Importing the package imports nothing else.
 """
 
 from typing import TYPE_CHECKING
@@ -16,13 +16,13 @@ def open_study(
 ) -> "rse_study.results.study_results.StudyResults":
     """Open a study that has run, by its name or its folder.
 
-    It gives tidy frames: cells, metrics, evaluations, contrasts, importance, attempts. `store` is the folder that holds
+    The result has tidy frames: cells, metrics, evaluations, contrasts, importance, attempts. `store` is the folder with
     the studies' folders.
 
     Raises
     ------
     rse_study.errors.InputError
-        where there is no such study: says which there are.
+        if there is no such study; the message lists those there are.
 
     Examples
     --------

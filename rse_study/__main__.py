@@ -1,7 +1,4 @@
-"""`python -m rse_study` is `rse-study`.
-
-For nodes that have the code, and no script of it.
-"""
+"""Entry point `python -m rse_study`, for nodes without the script `rse-study`."""
 
 from rse_study.cli import main
 

@@ -1,57 +1,38 @@
-"""Activities: what takes a while and can be counted, as whoever waits hears of it.
+"""Progress of activities that take a while and can be counted.
 
-A loop counts (`on_progress(done, total)`), its caller gives it a name (`advanced(name, done, total)`), and only the
-command line draws: no other floor knows a screen.
+A loop counts (`on_progress(done, total)`), its caller names the activity (`advanced(name, done, total)`), and only
+the command line draws: no other layer knows about a screen.
 """
 
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 ProgressCallback = Callable[[int, int], None]
-"""Is called by a loop with how many are done, and of how many."""
+"""Called by a loop with the numbers done and in all."""
 
 
 @runtime_checkable
 class ActivityCallback(Protocol):
-    """Gets how far an activity is, and messages about what was made."""
+    """Receives the progress of activities, and messages about results."""
 
     def message(self, text: str) -> None:
-        """A sentence for whoever waits."""
+        """Take a sentence for the user."""
 
     def advanced(self, activity: str, done: int, total: int, detail: str = "") -> None:
-        """An activity came so far; it has ended where `done` is `total`.
+        """Take an activity's progress; it has ended when `done` equals `total`.
 
-        Parameters
-        ----------
-        activity : str
-            Its name, and what is counted: "tiny: masked-LM steps". The same name goes on with the same activity.
-        done : int
-            How many are done.
-        total : int
-            Of how many.
-        detail : str
-            What else is known of it now, such as its loss.
+        The name also says the unit: "tiny: masked-LM steps". `detail` is anything else worth showing, such as the loss.
         """
 
 
 class Silence:
-    """An `ActivityCallback` for callers who do not wait."""
+    """An `ActivityCallback` that ignores everything."""
 
     def message(self, text: str) -> None:
         """Say nothing."""
 
     def advanced(self, activity: str, done: int, total: int, detail: str = "") -> None:
-        """Show nothing.
-
-        Parameters
-        ----------
-        activity : str
-            Not used.
-        done, total : int
-            Not used.
-        detail : str
-            Not used.
-        """
+        """Show nothing."""
 
 
 SILENCE = Silence()

@@ -1,4 +1,4 @@
-"""Gather and reduce over the workers of a run; alone, everything is the identity."""
+"""Gather and reduce over a run's workers; the identity if there is only one."""
 
 from collections.abc import Iterable
 
@@ -6,26 +6,17 @@ from rse_study.tensors import Tensor, torch
 
 
 class Collectives:
-    """One process on its own.
-
-    `distributed.Group()` is the same over torch.distributed's default group.
-    """
+    """A single process; `distributed.Group()` does the same over torch.distributed."""
 
     rank = 0
     size = 1
 
     def gather(self, rows: Tensor) -> Tensor:
-        """Concatenate rows over workers along dim 0, with gradient.
-
-        The shape is the same on every worker.
-        """
+        """Concatenate rows over workers along dim 0, with gradient; shapes must be equal."""
         return rows
 
     def gather_ragged(self, rows: Tensor) -> Tensor:
-        """Concatenate along dim 0 where workers hold different numbers of rows.
-
-        No gradient passes.
-        """
+        """Concatenate different numbers of rows along dim 0, without gradient."""
         return rows.detach()
 
     def sum(self, x: Tensor) -> Tensor:
@@ -33,17 +24,17 @@ class Collectives:
         return x
 
     def any(self, flag: bool) -> bool:
-        """Return True on every worker as soon as one says so."""
+        """Whether the flag is set on any worker."""
         return flag
 
     def agree(self, number: int, device: "torch.device") -> bool:
-        """Whether all hold this number; float64 must hold the sum."""
+        """Whether all workers have this number; float64 must represent the sum exactly."""
         where = device if device.type == "cuda" else "cpu"
         mine = torch.tensor(float(number), dtype=torch.float64, device=where)
         return not self.any(float(self.sum(mine)) != number * self.size)
 
     def all_reduce_gradients(self, parameters: Iterable["torch.nn.Parameter"]) -> None:
-        """Sum every `.grad` over workers: flattened, one message, after backward."""
+        """Sum every `.grad` over workers in one flattened message, after backward."""
 
 
 Alone = Collectives

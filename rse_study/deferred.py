@@ -1,7 +1,7 @@
-"""Modules and classes that are imported when they are first used.
+"""Modules and classes that are imported on first use.
 
-A study is checked by the objects that train, and needs nothing of what they compute with: torch alone takes two seconds
-to import. Whoever imports a name from `rse_study.tensors` or `rse_study.models` gets one of these.
+Checking a study uses the classes that train, but not the libraries they compute with, and importing torch alone takes
+two seconds. `rse_study.tensors` and `rse_study.models` export such names.
 """
 
 import sys
@@ -11,17 +11,14 @@ from typing import Any
 
 
 class DeferredModule(ModuleType):
-    """Stands for a module; imports it when something of it is asked for."""
+    """A stand-in that imports its module when an attribute is accessed."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(import_module(self.__name__), name)
 
 
 class DeferredName(type):
-    """Stands for a class or a function of a module that is not imported yet.
-
-    Signatures may name it, `isinstance` asks the class itself, a call imports and calls it. It is no base class.
-    """
+    """A stand-in for a class or a function; it cannot be a base class."""
 
     path: tuple[str, str]
 
@@ -39,5 +36,5 @@ class DeferredName(type):
 
     def __instancecheck__(cls, instance: object) -> bool:
         module, name = cls.path
-        real = getattr(sys.modules.get(module), name, None)  # what is not imported has no instances
+        real = getattr(sys.modules.get(module), name, None)  # without an import there are no instances
         return real is not None and isinstance(instance, real)

@@ -64,7 +64,7 @@ class Group(Collectives):
         return _Sum.apply(x)
 
     def any(self, flag: bool) -> bool:
-        # On the backend's own device: nccl moves no CPU tensors.
+        # On the backend's device: nccl does not transfer CPU tensors.
         device = "cuda" if dist.get_backend() == "nccl" else "cpu"
         raised = torch.tensor([float(flag)], device=device)
         dist.all_reduce(raised)

@@ -1,13 +1,13 @@
-"""Errors a user can act on. Everything else that escapes is a defect of ours."""
+"""Errors a user can act on; any other exception that escapes is a bug."""
 
 from functools import partial
 from typing import Any
 
 
 class InputError(Exception):
-    """Bad input: says what, where, which rule, and what to do. Exit code 2.
+    """Bad input: what is wrong, where, the rule, and the remedy. Exit code 2.
 
-    It is raised at the border: files, YAML, the command line.
+    It is raised at the boundary: files, YAML, the command line.
 
     >>> print(InputError("rho = 2", where="a.yaml", rule="must be <= 1", remedy="Lower it"))
     a.yaml: rho = 2: must be <= 1. Lower it
@@ -22,15 +22,12 @@ class InputError(Exception):
         return f"{located}. {self.remedy}" if self.remedy else located
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Exceptions are remade from positional arguments; ours are named.
+        # Pickle rebuilds exceptions from positional arguments; ours are keywords.
         return partial(type(self), self.what), (), self.__dict__
 
 
 class MissingFile(InputError):
-    """A file that is not there.
-
-    `part` names what is missing of a set whose other parts are there.
-    """
+    """A file that does not exist; `part` names the missing part of an incomplete set."""
 
     def __init__(
         self, what: str, *, where: str = "", rule: str = "", remedy: str = "", part: str = ""
@@ -40,7 +37,7 @@ class MissingFile(InputError):
 
 
 class InputErrors(InputError):
-    """Several problems of one file, reported at once."""
+    """Several problems in one file, reported together."""
 
     def __init__(self, problems: list[InputError]) -> None:
         super().__init__(f"{len(problems)} problem(s)")
@@ -54,22 +51,22 @@ class InputErrors(InputError):
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of an error's message, else what it is called.
+    r"""Return the first line of an error's message, else the name of its type.
 
-    >>> first_line(OSError("no such file\\nand more")), first_line(TimeoutError())
+    >>> first_line(OSError("no such file\nand more")), first_line(TimeoutError())
     ('no such file', 'TimeoutError')
     """
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 class OverBudget(Exception):
-    """What is planned costs more than was allowed. Exit code 4."""
+    """A plan that costs more than was allowed. Exit code 4."""
 
 
 class Unavailable(Exception):
-    """What a run stands on is gone for good: its storage, or Ray. Exit code 3.
+    """A permanent loss of the storage or of Ray during a run. Exit code 3.
 
-    Everything that was committed is kept; the same command goes on once it is back.
+    Everything committed is kept; the same command resumes once it is back.
 
     >>> print(Unavailable("Ray ended 4 times", "Look at the machine's memory"))
     Ray ended 4 times. Look at the machine's memory
@@ -84,7 +81,7 @@ class Unavailable(Exception):
 
 
 class NonFiniteLoss(Exception):
-    """The loss became NaN or infinite: the run ends, with its reason on record."""
+    """A loss that became NaN or infinite; the run ends, and the reason is recorded."""
 
     def __init__(self, reason: str, step: int) -> None:
         super().__init__(reason, step)
@@ -95,6 +92,6 @@ class NonFiniteLoss(Exception):
 
     @classmethod
     def parse(cls, text: str) -> "NonFiniteLoss":
-        """Return the error whose text was stored."""
+        """Rebuild the error from its stored text."""
         step, _, reason = text.removeprefix("step ").partition(": ")
         return cls(reason, int(step))

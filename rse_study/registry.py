@@ -1,4 +1,4 @@
-"""Names to classes, with a hint when a name is mistyped."""
+"""Registries of named entries, with a hint for a mistyped name."""
 
 import difflib
 from collections.abc import Iterable, Iterator
@@ -10,22 +10,19 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """What can be chosen by name in a configuration.
-
-    One line per entry, in its folder's `__init__`.
-    """
+    """Entries that a configuration chooses by name, listed in a folder's `__init__`."""
 
     def __init__(self, noun: str, entries: dict[str, T] | None = None) -> None:
         self.noun, self._entries = noun, dict(entries or {})
 
     def add(self, name: str, entry: T) -> T:
-        """Enter `entry` under `name`; a name is taken once."""
+        """Register `entry` under a name that is still free."""
         assert name not in self._entries, f"{self.noun} {name} is registered twice"
         self._entries[name] = entry
         return entry
 
     def get(self, name: str, *, where: str = "") -> T:
-        """Return the entry called `name`. Raises InputError with a did-you-mean."""
+        """Return the entry called `name`; InputError suggests a similar name."""
         if name in self._entries:
             return self._entries[name]
         raise InputError(
@@ -40,7 +37,7 @@ class Registry(Generic[T]):
 
 
 def did_you_mean(word: str, options: Iterable[str]) -> str:
-    """Say "Did you mean 'x'?" where something is near, else list the options.
+    """Return "Did you mean 'x'?" if a name is similar, else list the options.
 
     >>> did_you_mean("num_step", ["num_steps", "sigma"])
     "Did you mean 'num_steps'?"

@@ -1,4 +1,4 @@
-"""Base of every configured object: frozen, strict, identified by its JSON."""
+"""Base class of all configured objects: frozen, strict, identified by its JSON."""
 
 import ast
 import functools
@@ -19,7 +19,7 @@ class Spec(BaseModel):
     """A frozen configuration that *is* the object it configures.
 
     `semantics` is bumped when the numbers a class computes change: it is part of a cell's identity.
-    A field's meaning is the string below it, which editors and docs/methods.md show: no part of an identity.
+    A field's meaning is the string below it, which editors and docs/methods.md show; it is not part of the identity.
     A field declared with `neutral=` is left out of the canonical JSON at that value, so that identities
     made before the field existed stay valid.
     """
@@ -43,7 +43,7 @@ class Spec(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read_numbers(cls, given: Any) -> Any:
-        """Accept "1/128" wherever a number is expected: papers print their coefficients so. YAML's true is none."""
+        """Accept a number as a text such as "1/128", as in papers, but no boolean."""
         if not isinstance(given, dict):
             return given
         kinds = _numeric_fields(cls)
@@ -51,10 +51,7 @@ class Spec(BaseModel):
         return given | {key: _number(value, kinds[key]) for key, value in odd.items()}
 
     def identity(self) -> dict[str, Any]:
-        """Return everything that decides this object's numbers: fields, semantics.
-
-        Fields at their neutral value are left out.
-        """
+        """Return all that decides this object's numbers, without neutral fields."""
         fields = {
             name: _identity_of(getattr(self, name))
             for name, field in type(self).model_fields.items()
@@ -63,11 +60,9 @@ class Spec(BaseModel):
         return {**fields, "semantics": self.semantics}
 
     def canonical_json(self) -> str:
-        """Canonical JSON of `identity()`: sorted keys, no spaces, one text per meaning."""
         return canonical_json(self.identity())
 
     def fingerprint(self) -> str:
-        """sha256 (hex) of the canonical JSON."""
         return fingerprint_of(self.identity())
 
 
@@ -80,16 +75,7 @@ def field(
 ) -> Any:
     """Declare a pydantic field that may carry a symbol and a neutral value.
 
-    Parameters
-    ----------
-    default
-        As of `pydantic.Field`.
-    symbol
-        The paper's letter (alpha, rho, ...).
-    neutral
-        The value that reproduces what was computed before the field existed: identities leave it out.
-    bounds
-        As of `pydantic.Field`: gt, ge, lt, le, min_length, ...
+    `symbol` is the paper's letter. `neutral` is the value that reproduces results from before the field existed.
     """
     extra: dict[str, Any] = {} if symbol is None else {"symbol": symbol}
     if neutral is not PydanticUndefined:
@@ -99,24 +85,23 @@ def field(
 
 @functools.cache
 def meanings(cls: type[BaseModel]) -> dict[str, str]:
-    """The meaning of each field of a Spec: the string below it.
+    """Return the meaning of each field of a Spec, the string below it.
 
-    Read from the source when somebody asks: pydantic would read it whenever a class is made, a quarter of a second for
-    those of a study.
+    It is parsed from the source on demand: pydantic would do so for every class, a quarter of a second per study.
     """
     found: dict[str, str] = {}
     for base in reversed([base for base in cls.__mro__ if issubclass(base, Spec) and base is not Spec]):
         (definition,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
         for field_, below in pairwise([*getattr(definition, "body", ()), None]):
             if isinstance(field_, ast.AnnAssign) and isinstance(field_.target, ast.Name):
-                found.pop(field_.target.id, None)  # declared anew
+                found.pop(field_.target.id, None)  # redeclared
                 if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
                     found[field_.target.id] = inspect.cleandoc(str(below.value.value))
     return {name: meaning for name, meaning in found.items() if name in cls.model_fields}
 
 
 def symbols(spec: Spec, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """(dotted path, symbol) of every field below `spec` that declares a symbol."""
+    """Yield (dotted path, symbol) of every field below `spec` with a symbol."""
     for name, info in type(spec).model_fields.items():
         extra, value = info.json_schema_extra, getattr(spec, name)
         if isinstance(extra, dict) and "symbol" in extra:
@@ -126,23 +111,23 @@ def symbols(spec: Spec, prefix: str = "") -> Iterator[tuple[str, str]]:
 
 
 def canonical_json(content: Any) -> str:
-    """JSON with sorted keys and no spaces; NaN and infinities are refused."""
+    """Return JSON with sorted keys and no spaces; refuse NaN and infinities."""
     return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def fingerprint_of(content: Any) -> str:
-    """sha256 (hex) of the canonical JSON of any JSON-able content."""
+    """Return the sha256 (hex) of the canonical JSON of any content."""
     return hashlib.sha256(canonical_json(content).encode()).hexdigest()
 
 
 def hash_file(path: Path) -> str:
-    """sha256 (hex) of a file's bytes."""
+    """Return the sha256 (hex) of a file's bytes."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def fraction(value: Any) -> Any:
-    """Return the number a text such as "1/128" stands for; else what is given.
+    """Return the number in a text such as "1/128"; return other values unchanged.
 
     >>> fraction("1/128"), fraction("none")
     (0.0078125, 'none')
@@ -157,7 +142,7 @@ def fraction(value: Any) -> Any:
 
 
 def show_setting(value: Any) -> str:
-    """Return a setting as people read it: of a fraction at most six digits.
+    """Format a setting for people, floats with at most six digits.
 
     >>> show_setting(1e-3), show_setting(1000000), show_setting("l2")
     ('0.001', '1000000', 'l2')
@@ -191,7 +176,7 @@ def _identity_of(value: Any) -> Any:
 
 def _is_neutral(info: Any, value: Any) -> bool:
     extra = info.json_schema_extra
-    # Compared as identities: a list is a tuple, whoever wrote it down.
+    # Compared as identities, where lists and tuples are equal.
     return (
         isinstance(extra, dict)
         and "neutral" in extra

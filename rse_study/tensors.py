@@ -1,9 +1,9 @@
-"""torch and shapes for what a study is checked with, and the way to a GPU.
+"""Deferred torch and shape annotations, and transfer to a GPU.
 
-Floors up to `methods` take torch from here: it is imported when something is computed with it. Shapes are checked under
-pytest, which has imported jaxtyping by then; without it an annotation is the plain type. Axis letters of every tensor
-signature, said once: b sentences of this worker, g sentences of the global batch, l tokens, d features, p positives, k
-sites, v vocabulary. Masks are bool, True = real token.
+Layers up to `methods` take torch from here, so that it is imported only to compute. Shapes are checked under pytest,
+which has imported jaxtyping by then; otherwise an annotation is the plain type. Axis letters in all signatures: b
+sentences of this worker, g sentences of the global batch, l tokens, d features, p positives, k sites, v vocabulary.
+Masks are bool, True = real token.
 """
 
 import sys
@@ -13,7 +13,7 @@ from rse_study.deferred import DeferredModule, DeferredName
 
 
 class Unchecked:
-    """A shape that nobody checks: `Float[Tensor, "b d"]` is Tensor."""
+    """A shape annotation without checks: `Float[Tensor, "b d"]` is Tensor."""
 
     def __class_getitem__(cls, item: tuple[Any, str]) -> Any:
         return item[0]
@@ -36,9 +36,6 @@ __all__ = ["Bool", "F", "Float", "Float32", "Int", "Int32", "Tensor", "Unchecked
 
 
 def sent(values: Tensor, device: "torch.device") -> Tensor:
-    """Values made on the CPU, on a device.
-
-    Nobody waits: what a GPU still computes goes on meanwhile.
-    """
+    """Copy CPU values to a device without waiting for the GPU."""
     leaves_the_cpu = values.device.type == "cpu" and device.type == "cuda"
     return values.pin_memory().to(device, non_blocking=True) if leaves_the_cpu else values.to(device)

@@ -1,7 +1,4 @@
-"""YAML 1.2 in: `1e-5` is a number, `off`/`no`/`on` are strings.
-
-Duplicate keys are refused.
-"""
+"""Reading of YAML 1.2: `1e-5` is a number, `off`/`no`/`on` are strings."""
 
 import re
 from copy import deepcopy
@@ -15,14 +12,11 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from rse_study.errors import InputError, MissingFile
 
 RULE = "the file must be valid YAML 1.2"
-OTHER_VERSION = re.compile(r"^%YAML[ \t]+(?!1\.2\b).*", re.MULTILINE)  # by its rules 1e-5 would be a text
+OTHER_VERSION = re.compile(r"^%YAML[ \t]+(?!1\.2\b).*", re.MULTILINE)  # whose rules read 1e-5 as a text
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """Return the mapping in a YAML file.
-
-    Raises InputError where it is missing, not UTF-8, not YAML, or no mapping.
-    """
+    """Return the mapping in a YAML file; raise InputError if there is none."""
     try:
         text = path.read_text(encoding="utf-8")
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
@@ -68,5 +62,5 @@ def parse_yaml(text: str, *, where: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=128)
 def _load(text: str) -> Any:
-    """Return what a text says. Most shipped studies extend the same few files, and reading is slow."""
+    """Parse a text, cached because most shipped studies share base files."""
     return YAML(typ="safe", pure=True).load(text)

@@ -1,4 +1,4 @@
-"""Content-addressed assets of trials; `prepare` puts a trial's together."""
+"""Content-addressed assets of trials; `prepare` collects those of one trial."""
 
 from rse_study.assets.prepare import prepare
 

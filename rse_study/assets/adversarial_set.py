@@ -1,4 +1,4 @@
-"""The replayed adversarial set: dev pairs attacked once for all trials of a study."""
+"""Replayed adversarial pairs: dev pairs attacked once for all trials of a study."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from rse_study.training.trial import Encoder, Replayed
 KIND = "adversarial"
 SEMANTICS = 2  # bump when the same settings find other texts, or are refused
 NUM_IN_FLIGHT = 8
-OF_TEXTS = {"labelled", "num_texts", "num_training"}  # fields that decide nothing of the pairs
+OF_TEXTS = {"labelled", "num_texts", "num_training"}  # fields that do not affect the pairs
 
 
 def adversarial_set(
@@ -35,29 +35,10 @@ def adversarial_set(
     data_dir: Path,
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> Path:
-    """Return the folder of the set, made if it is not there yet.
+    """Return the folder of the attacked pairs, building it if it does not exist.
 
-    Parameters
-    ----------
-    root
-        The folder of all assets.
-    replayed
-        Recipe, reference, sides, budget and seed, as the trial says them.
-    base
-        Folder or hub name that `reference: base` stands for.
-    encoder
-        The trial's encoder: its pooling and template are the reference's too.
-    dev
-        The pairs that are drawn from; all of them fit the map from cosines to gold.
-    data_dir
-        Where the recipe's resources lie.
-    on_progress
-        Is called after each pair, while the set is made.
-
-    Raises
-    ------
-    InputError
-        where the reference or a resource is missing, and where no pair could be changed.
+    All dev pairs fit the map from cosines to gold; only a sample of them is attacked. The reference is read with
+    the trial's pooling and template. Raises InputError if something is missing or no pair could be changed.
     """
     reference = Reference.of(replayed, base, encoder)
     key = {
@@ -107,28 +88,19 @@ def adversarial_set(
 
 
 def _drawn(num_given: int, num_wanted: int, seed: int) -> Int[np.ndarray, " m"]:
-    """Places of the pairs. No evaluation's sample, which can grow: these texts are part of cells' identities."""
+    """Draw the indices of the pairs to attack.
+
+    An evaluation's sample would not do: it can grow, and these texts are part of the cells' identities.
+    """
     if num_wanted >= num_given:
         return np.arange(num_given)
     return np.sort(Streams(seed).numpy("attack").choice(num_given, num_wanted, replace=False))
 
 
 def require_changes(outcomes: list[AttackOutcome], replayed: Replayed, where: str) -> int:
-    """Count the inputs that were changed, and refuse a set without any.
+    """Count the changed inputs; raise InputError if there are none.
 
-    Parameters
-    ----------
-    outcomes
-        Of all inputs.
-    replayed
-        Named in the refusal: its recipe and budget.
-    where
-        The data, as the refusal names them.
-
-    Raises
-    ------
-    InputError
-        where none was changed: clean texts say nothing of robustness.
+    Clean texts say nothing about robustness.
     """
     num_changed = sum(bool(outcome.changed) for outcome in outcomes)
     if not num_changed:

@@ -1,4 +1,4 @@
-"""Replayed adversarial texts: attacked once, through a probe on the reference."""
+"""Replayed adversarial texts, attacked once through a probe on the reference."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -28,30 +28,11 @@ def adversarial_texts(
     data_dir: Path,
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> Path:
-    """Return the folder of the texts, made if it is not there yet.
+    """Return the folder of the attacked texts, building it if it does not exist.
 
-    The victim is a logistic regression on the reference's frozen embeddings; a text is changed until the victim
-    names another class, and stays as it is where it does so already.
-
-    Parameters
-    ----------
-    root
-        The folder of all assets.
-    replayed
-        Recipe, reference, texts, budget and seed, as the trial says them.
-    base
-        Folder or hub name that `reference: base` stands for.
-    encoder
-        The trial's encoder: its pooling and template are the reference's too.
-    data_dir
-        Where the texts and the recipe's resources lie.
-    on_progress
-        Is called after each text, while the set is made.
-
-    Raises
-    ------
-    InputError
-        where something that is used is missing, where there are too few texts, and where none could be changed.
+    The victim is a logistic regression on the reference's frozen embeddings. An attack changes a text until the victim
+    predicts another class; misclassified texts stay as they are. Raises InputError if something is missing, if there
+    are too few texts, or if none could be changed.
     """
     reference, few = Reference.of(replayed, base, encoder), read_for(replayed, data_dir)
     key = {
@@ -102,10 +83,7 @@ def adversarial_texts(
 
 
 def read_for(replayed: Replayed, data_dir: Path) -> FewLabelled:
-    """The texts a trial names.
-
-    Raises InputError where there are too few, or files are missing.
-    """
+    """Read the texts that a trial names."""
     return read_few_labelled(
         replayed.labelled,
         data_dir,

@@ -1,4 +1,4 @@
-"""What a recipe is given, and its fingerprints: other words find other texts."""
+"""The resources an attack recipe needs, and their fingerprints."""
 
 import shutil
 from collections.abc import Callable
@@ -23,35 +23,19 @@ from rse_study.spec import fingerprint_of, hash_file
 
 
 def resources_of(recipe: str, data_dir: Path) -> AttackResources:
-    """What the recipe takes from outside, a masked LM apart.
-
-    The sentence encoder is loaded where the recipe needs one. Raises InputError for a recipe that is not known.
-    """
+    """Return the recipe's resources, with a loaded encoder but no masked LM."""
     compares = Resource.SENTENCE_SIMILARITY in RECIPES.get(recipe).needs
     return AttackResources(data_dir, encoder=sentence_similarity() if compares else None)
 
 
 def fingerprints_of(recipe: str, data_dir: Path) -> dict[str, str]:
-    """sha256 (hex) of everything the recipe needs, by name, a masked LM apart.
-
-    Raises InputError where some of it is missing, and for a recipe that is not known.
-    """
+    """Return the sha256 (hex) of each resource the recipe needs, except a masked LM."""
     needs = RECIPES.get(recipe).needs
     return {need.value: _BY_CONTENT[need](data_dir) for need in needs if need != Resource.MASKED_LM}
 
 
 def word_lists(root: Path, recipe: str, data_dir: Path) -> Path:
-    """A folder with what the recipe reads of the data folder, in the same places.
-
-    Parameters
-    ----------
-    root
-        The folder of all assets.
-    recipe
-        Its name.
-    data_dir
-        The data folder.
-    """
+    """Copy the files that the recipe reads from the data folder into an asset."""
 
     def copy(draft: Path) -> None:
         for need in needs:
@@ -73,7 +57,7 @@ def _synonym_lists(data_dir: Path) -> str:
 
 @lru_cache(maxsize=2)
 def _synonym_lists_of(data_dir: Path, content: str) -> str:
-    """Read once for as long as the file holds the same: tens of thousands of pairs, and several recipes ask."""
+    """Fingerprint tens of thousands of synonym pairs, once per file content."""
     return fingerprint_of(SynonymList.open(data_dir).synonyms)
 
 
@@ -84,7 +68,7 @@ _FILES: dict[Resource, tuple[str | Path, ...]] = {
     Resource.LOOK_ALIKES: (LOOKALIKES,),
     Resource.KEYBOARD: (KEYBOARD,),
 }
-"""Files of the data folder; a model is no file of it."""
+"""Files in the data folder; models are not among them."""
 _BY_CONTENT: dict[Resource, Callable[[Path], str]] = {
     Resource.WORDNET: wordnet_fingerprint,
     Resource.STOP_WORDS: lambda data_dir: fingerprint_of(sorted(english_stopwords(data_dir))),

@@ -1,4 +1,4 @@
-"""What a model is, by content."""
+"""Fingerprints of models, by content."""
 
 from pathlib import Path
 
@@ -14,11 +14,11 @@ DESCRIPTIONS = (".json", ".txt", ".model")
 
 
 def fingerprint_of_model(path_or_name: str, revision: str = "main") -> str:
-    """sha256 over a folder's weights, configuration, tokenizer; a hub name's commit."""
+    """Hash a folder's weights, configuration, tokenizer; a hub name gives its commit."""
     folder = Path(path_or_name)
     if not folder.is_dir():
         return f"{path_or_name}@{folder_of_model(path_or_name, revision).name}"
-    # An asset's meta.json says how long it took to build: no part of what it is.
+    # An asset's meta.json records how long the build took, which does not identify the model.
     known = (path for path in folder.iterdir() if path.suffix in WEIGHTS + DESCRIPTIONS and path.name != META)
     files = sorted(known)
     if not any(path.suffix in WEIGHTS for path in files):
@@ -32,7 +32,7 @@ def fingerprint_of_model(path_or_name: str, revision: str = "main") -> str:
 
 
 def folder_of_model(path_or_name: str, revision: str = "main") -> Path:
-    """Where a model's files lie on this machine: its folder, or the hub's cache."""
+    """Return the folder of a model: its own, or the one in the hub's cache."""
     folder = Path(path_or_name)
     if folder.is_dir():
         return folder
@@ -40,10 +40,7 @@ def folder_of_model(path_or_name: str, revision: str = "main") -> Path:
 
 
 def whole_folder_of_model(path_or_name: str, revision: str = "main") -> Path:
-    """Where all files of a model, or of another asset, lie on this machine.
-
-    Of a hub's model weights, configuration and tokenizer are fetched where they are not here.
-    """
+    """Return a folder with all files of a model, downloaded if not cached."""
     if Path(path_or_name).is_dir():
         return Path(path_or_name)
     patterns = [f"*{suffix}" for suffix in WEIGHTS + DESCRIPTIONS]
@@ -51,9 +48,6 @@ def whole_folder_of_model(path_or_name: str, revision: str = "main") -> Path:
 
 
 def fingerprint_of_weights(folder: Path) -> str:
-    """sha256 over a folder's weights files alone, a head's among them.
-
-    How they were made is no part of it.
-    """
+    """Hash the weights in a folder, a head's included, and nothing else (sha256)."""
     files = sorted(path for path in folder.iterdir() if path.suffix in WEIGHTS)
     return fingerprint_of({path.name: hash_file(path) for path in files})

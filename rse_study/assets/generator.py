@@ -1,4 +1,4 @@
-"""Which masked LM serves as RTD's generator, and whether it is worth anything."""
+"""The choice of RTD's generator, a masked LM, and a check that it is good enough."""
 
 import json
 from pathlib import Path
@@ -25,27 +25,9 @@ MEASURED_ON = 4000  # sentences: 3,800 to count words by, 200 held out
 def choose_generator(
     trial: Trial, base: str, root: Path, sentences: list[str], on_progress: TrainingCallback
 ) -> tuple[str, str]:
-    """Return the generator G of a trial as (folder or hub name, revision).
+    """Return G of a trial as (folder or hub name, revision), tuning one if needed.
 
-    Two empty texts where replaced-token detection is off.
-
-    Parameters
-    ----------
-    trial
-        Says which generator it wants.
-    base
-        Folder or hub name of the base encoder.
-    root
-        The folder of all assets.
-    sentences
-        The training corpus, on which a generator is tuned where one is made.
-    on_progress
-        Is called after each step of that tuning.
-
-    Raises
-    ------
-    InputError
-        where the one that is wanted cannot be G of this encoder.
+    Both are empty if replaced-token detection is off. Raises InputError if the generator does not suit this encoder.
     """
     if not trial.method.generator:
         return "", ""
@@ -69,27 +51,10 @@ def choose_generator(
 def check_generator(
     name: str, revision: str, tokenizer: Any, wanted_length: int, root: Path, sentences: list[str]
 ) -> None:
-    """Refuse a generator that does not fit the encoder, or guesses too little.
+    """Refuse a generator that does not fit the encoder or guesses too little.
 
-    Parameters
-    ----------
-    name
-        Folder or hub name of G.
-    revision
-        Its branch, tag or commit on the hub.
-    tokenizer
-        The encoder's; G's must be the same, token by token.
-    wanted_length
-        Tokens of a sentence in training; G must read as many.
-    root
-        The folder of all assets, where a measured accuracy is stored.
-    sentences
-        The training corpus, on which the accuracy is measured.
-
-    Raises
-    ------
-    InputError
-        where G reads other or fewer tokens than the encoder, or is no better than the commonest token.
+    Raises InputError if its tokenizer differs, if it reads fewer tokens than a sentence has in training, or if its
+    accuracy on the corpus does not exceed that of always guessing the commonest token.
     """
     check_same_tokenizer(load_tokenizer(name, revision), tokenizer)
     usable = usable_length(name, revision, tokenizer)
@@ -106,7 +71,7 @@ def check_generator(
 
 
 def _accuracies(meta: Path) -> tuple[float, float] | None:
-    """(G's, unigram's) masked accuracy where an asset's meta.json says them; other meta.json files do not."""
+    """Read the masked accuracies (G's, unigram's) from an asset's meta.json, if any."""
     content = json.loads(meta.read_text(encoding="utf-8")) if meta.is_file() else None
     if not isinstance(content, dict) or not {"masked_accuracy", "unigram_accuracy"} <= content.keys():
         return None
@@ -116,7 +81,7 @@ def _accuracies(meta: Path) -> tuple[float, float] | None:
 def _measure(
     name: str, revision: str, tokenizer: Any, usable: int, root: Path, sentences: list[str]
 ) -> tuple[float, float]:
-    """The accuracies of a generator that was not made here, measured once for each corpus."""
+    """Measure the accuracies of a generator that was not built here, once per corpus."""
     generator = load_generator(name, revision)
     used, length = sentences[:MEASURED_ON], min(MEASURED_LENGTH, usable)
     key = {"generator": fingerprint_of_model(name, revision), "sentences": fingerprint_of(used)}

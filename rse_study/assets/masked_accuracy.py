@@ -1,4 +1,4 @@
-"""What a masked LM is worth: its accuracy at masked tokens, beside the unigram's."""
+"""Accuracy of a masked LM at masked tokens, beside the unigram's."""
 
 from typing import Any
 
@@ -24,17 +24,7 @@ class MaskedAccuracy(Spec):
 
 @torch.no_grad()
 def masked_accuracy(model: Any, held_out: TokenisedCorpus, training: TokenisedCorpus) -> MaskedAccuracy:
-    """Accuracy at the positions RTD would mask, beside the commonest token's.
-
-    Parameters
-    ----------
-    model
-        A masked LM of transformers.
-    held_out
-        Sentences it was not trained on.
-    training
-        Those that tell the commonest token.
-    """
+    """Measure accuracy where RTD would mask, beside that of the commonest token."""
     batches = Batches(held_out, min(64, len(held_out)), Streams(0))
     commonest = _commonest(training)
     num_right = num_unigram = num_tokens = 0

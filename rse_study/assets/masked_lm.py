@@ -37,12 +37,11 @@ class MaskedLMTraining(Spec):
     seed: NonNegativeInt = 0
 
     def steps_for(self, num_batches: int) -> int:
-        """Steps on a corpus of `num_batches` batches."""
         return min(self.num_steps, self.max_epochs * num_batches)
 
 
 def split(sentences: list[str]) -> tuple[list[str], list[str]]:
-    """(training, held out): every 20th sentence is held out, 500 at most."""
+    """Split into (training, held out): every 20th sentence is held out, at most 500."""
     held_out = sentences[::HELD_OUT_EVERY][:MAX_HELD_OUT]
     num_spread = len(held_out) * HELD_OUT_EVERY
     kept = [s for i, s in enumerate(sentences) if i % HELD_OUT_EVERY or i >= num_spread]
@@ -50,10 +49,9 @@ def split(sentences: list[str]) -> tuple[list[str], list[str]]:
 
 
 class LengthSorted:
-    """Batches of sentences of like length, in a random order.
+    """Batches of sentences of similar length, in random order: a third of the padding.
 
-    A third of the padding, for the same mathematics. Masked-LM rows do not meet in the loss, so here (unlike in
-    contrastive training) any rows may share a batch.
+    Rows do not interact in the masked-LM loss, so any rows may share a batch, unlike in contrastive training.
     """
 
     def __init__(self, corpus: TokenisedCorpus, batch_size: int, streams: Streams) -> None:
@@ -64,7 +62,7 @@ class LengthSorted:
         self.num_batches = self.num_chunks * self._pools.num_batches
 
     def batch(self, step: int) -> Batch:
-        """The batch of a step: a stretch of a pool that is sorted by length."""
+        """Return the batch of a step: a slice of a pool sorted by length."""
         pool, place = divmod(step, self.num_chunks)
         order = torch.randperm(self.num_chunks, generator=self._streams.generator("order", pool, 1))
         start = int(order[place]) * self.batch_size
@@ -80,20 +78,9 @@ def train_masked_lm(
     spec: MaskedLMTraining,
     on_progress: TrainingCallback = lambda done, total, loss: None,
 ) -> None:
-    """Train what requires a gradient in `model`, on one thread and seeded.
+    """Train the parameters of `model` that require a gradient, seeded.
 
     15 % of the tokens are predicted; of these 80 % are masked, 10 % random, 10 % left (Devlin et al. 2019).
-
-    Parameters
-    ----------
-    model
-        A masked LM of transformers.
-    corpus
-        Training sentences.
-    spec
-        Budget, batch size and seed.
-    on_progress
-        Is called after each step.
     """
     streams = Streams(spec.seed)
     batches = LengthSorted(corpus, spec.batch_size, streams)
@@ -115,14 +102,14 @@ def train_masked_lm(
 
 
 def rate(step: int, num_steps: int) -> float:
-    """Share of the learning rate at a step: up over the first tenth, then down to 0."""
+    """Return a step's share of the learning rate: up over a tenth, then down to 0."""
     warm_up = max(1, num_steps // 10)
     return min((step + 1) / warm_up, (num_steps - step) / max(1, num_steps - warm_up))
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Bits depend on the number of threads: assets are built with one."""
+    """Run on one thread, since results depend on the number of threads bit by bit."""
     num_threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -139,7 +126,7 @@ def _loss(model: Any, corpus: TokenisedCorpus, batch: Batch, generator: torch.Ge
         vocabulary_size=corpus.meta.vocabulary_size,
         generator=generator,
     )
-    # Dropout drawn as it always was: the bases that studies name stay what they are.
+    # Dropout keeps its old random draws, so that the bases that studies name stay the same.
     logits = masked_logits(model, ids, chosen, batch.mask, skips_padding=False)
     # A batch of very short sentences may have nothing chosen: its loss is 0, not NaN.
     summed = nn.functional.cross_entropy(logits, batch.ids[chosen], reduction="sum")
@@ -149,23 +136,7 @@ def _loss(model: Any, corpus: TokenisedCorpus, batch: Batch, generator: torch.Ge
 def train_and_measure(
     model: Any, tokenizer: Any, sentences: list[str], spec: MaskedLMTraining, on_progress: TrainingCallback
 ) -> dict[str, Any]:
-    """Train on 19 of 20 sentences, measure on the others.
-
-    Returns what meta.json records of it.
-
-    Parameters
-    ----------
-    model
-        A masked LM of transformers.
-    tokenizer
-        Its tokenizer.
-    sentences
-        The corpus, which is split.
-    spec
-        Budget, batch size and seed of the training.
-    on_progress
-        Is called after each step.
-    """
+    """Train on 19 of 20 sentences, measure on the rest; return the record of both."""
     start = time.monotonic()
     training, held_out = split(sentences)
     with TemporaryDirectory() as scratch, one_thread():

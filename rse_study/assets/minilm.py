@@ -36,7 +36,7 @@ def has_minilm() -> bool:
 
 
 def minilm_folder() -> Path:
-    """Folder of all-MiniLM-L6-v2 inside the installed package."""
+    """Return the folder of all-MiniLM-L6-v2 inside the installed package."""
     found = importlib.util.find_spec(PACKAGE)
     if found is None or found.origin is None:
         raise InputError(
@@ -48,7 +48,7 @@ def minilm_folder() -> Path:
 
 
 def packaged(name: str) -> str:
-    """The folder of `minilm`, which comes with a package; every other name as it is."""
+    """Replace the name `minilm` by its package's folder; return other names unchanged."""
     return str(minilm_folder()) if name == "minilm" else name
 
 
@@ -59,21 +59,7 @@ def minilm_generator(
     on_progress: TrainingCallback = lambda done, total, loss: None,
     base: Path | None = None,
 ) -> Path:
-    """Return the folder of the masked LM, with its accuracies in meta.json.
-
-    Parameters
-    ----------
-    root
-        The folder of all assets.
-    sentences
-        The corpus its head is tuned on.
-    spec
-        How it is tuned.
-    on_progress
-        Is called after each step.
-    base
-        The encoder's folder; None: that of the extra `minilm`.
-    """
+    """Return the masked LM's folder, building it if needed."""
     wanted, folder = spec or MiniLMGenerator(), base or minilm_folder()
     used = sentences[: wanted.max_sentences]
     key = {
@@ -85,7 +71,7 @@ def minilm_generator(
 
 
 def with_masked_lm_head(folder: Path, seed: int) -> Any:
-    """The encoder's weights under a fresh head whose decoder is the word embeddings."""
+    """Load the encoder with a new head whose decoder is tied to the word embeddings."""
     with seeded_init(seed), quiet_loading():
         return BertForMaskedLM.from_pretrained(folder, dtype=torch.float32)
 

@@ -1,4 +1,4 @@
-"""A trial's materials on this machine: corpus, base encoder, generator, dev pairs."""
+"""A trial's materials on this machine: corpus, encoder, generator, dev pairs."""
 
 import json
 from functools import partial
@@ -38,31 +38,16 @@ def prepare(
     callback: ActivityCallback = SILENCE,
     beside: Path = Path(),
 ) -> Materials:
-    """Make or find everything a trial is trained on and judged by.
+    """Collect or build everything a trial needs for training and selection.
 
-    Parameters
-    ----------
-    trial
-        What is prepared.
-    cache_dir
-        Assets lie in its folder `assets`.
-    data_dir
-        Where corpora, dev pairs and word lists lie.
-    callback
-        Gets lines that say what was made, and how far it is.
-    beside
-        Folder of the file that names the corpus, which may lie there, too.
-
-    Raises
-    ------
-    InputError
-        where something is missing or does not fit.
+    `beside` is the folder of the file that names the corpus, in which the corpus may lie. Raises InputError if
+    something is missing or does not fit.
     """
     corpus = read_corpus(trial.corpus, data_dir, beside)
     callback.message(f"corpus: {corpus}")
     check_batch(trial, len(corpus.sentences))
     if trial.method.needs_synonyms:
-        wordnet_archive(data_dir)  # missed now, and not after minutes of training
+        wordnet_archive(data_dir)  # fails now rather than after minutes of training
     dev = dev_pairs(trial.selection, data_dir)
     root = cache_dir.absolute() / "assets"
     base = _base(trial, root, corpus.sentences, callback)
@@ -137,7 +122,7 @@ def _replayed_texts(trial: Trial, base: str, root: Path, data_dir: Path, callbac
 
 
 def dev_pairs(selection: Selection, data_dir: Path) -> StsPairs:
-    """The dev pairs a trial is selected on: dev splits only, by the type of the field."""
+    """Read the dev pairs on which a trial is selected."""
     if selection.dev == "builtin":
         return builtin.graded_pairs("dev")
     return read_sts(selection.dev, "dev", data_dir)
@@ -151,7 +136,7 @@ def _base(trial: Trial, root: Path, sentences: list[str], callback: ActivityCall
 
 
 def _whole_path(name: str) -> str:
-    """A folder wherever this process works: Ray's workers do so elsewhere. A hub's name as it is, and no name."""
+    """Make a folder's path absolute, since Ray's workers run elsewhere."""
     return str(Path(name).absolute()) if name and Path(name).is_dir() else name
 
 

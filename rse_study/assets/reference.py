@@ -1,4 +1,4 @@
-"""The reference of replayed attacks: the encoder against which they are made."""
+"""The reference encoder, against which replayed attacks are made."""
 
 from dataclasses import dataclass
 
@@ -11,35 +11,23 @@ from rse_study.training.trial import Encoder, Replayed
 
 @dataclass(frozen=True)
 class Reference:
-    """An encoder's folder or hub name, read with a trial's own pooling and template."""
+    """An encoder read with a trial's own pooling and template."""
 
     name: str
     """folder or hub name"""
     revision: str
-    """branch, tag or commit on the hub"""
     encoder: Encoder
-    """the trial's, for its pooling and template"""
+    """supplies pooling and template"""
 
     @classmethod
     def of(cls, replayed: Replayed, base: str, encoder: Encoder) -> "Reference":
-        """The reference that a study names.
-
-        Parameters
-        ----------
-        replayed
-            Names it: base, minilm, a folder or a hub name.
-        base
-            Folder or hub name that `reference: base` stands for.
-        encoder
-            The trial's, with its pooling and template.
-        """
+        """Resolve the reference a study names: base, minilm, a folder or a hub name."""
         is_base = replayed.reference == "base"
         if is_base:
             return cls(base, encoder.revision, encoder)
         return cls(packaged(replayed.reference), "main", encoder)
 
     def key(self) -> dict[str, str]:
-        """What decides its vectors."""
         return {
             "reference": fingerprint_of_model(self.name, self.revision),
             "pooling": self.encoder.pooling,
@@ -47,5 +35,4 @@ class Reference:
         }
 
     def load(self) -> Embedder:
-        """Load the reference encoder, which then turns sentences into vectors."""
         return Embedder(*load_encoder(self.name, self.encoder.pooling, self.revision), self.encoder.template)

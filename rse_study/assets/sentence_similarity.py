@@ -1,4 +1,4 @@
-"""The sentence encoder of attacks' similarity constraint: MiniLM, in place of USE."""
+"""The sentence encoder of attacks' similarity constraint: MiniLM instead of USE."""
 
 from rse_study.assets.minilm import minilm_folder
 from rse_study.errors import InputError
@@ -9,7 +9,7 @@ from rse_study.models.loading import load_encoder
 
 
 def sentence_similarity() -> NamedModel[Embed] | None:
-    """MiniLM where it is installed; recipes that need it say so where it is not."""
+    """Load MiniLM; None if it is not installed, which recipes that need it report."""
     try:
         folder = minilm_folder()
     except InputError:

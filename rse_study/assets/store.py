@@ -1,7 +1,4 @@
-"""Content-addressed folders: built once, whole or not at all.
-
-Of several processes the first builds, and the others wait.
-"""
+"""Content-addressed folders, built once, completely or not at all."""
 
 import json
 import shutil
@@ -16,35 +13,15 @@ META = "meta.json"  # written last by every builder
 
 
 def asset_path(root: Path, kind: str, key: Any) -> Path:
-    """Where the asset of this kind and key lies, or will lie.
-
-    Parameters
-    ----------
-    root
-        The folder of all assets.
-    kind
-        The first part of the folder's name.
-    key
-        JSON-able; all that decides the content. Its fingerprint is the name's second part.
-    """
+    """Return the path of an asset, whether it exists or not; `key` must be JSON-able."""
     return root / f"{kind}-{fingerprint_of(key)[:16]}"
 
 
 def build(root: Path, kind: str, key: Any, builder: Callable[[Path], None]) -> Path:
-    """Return the folder of (kind, key), made by `builder(draft)` if it is not there.
+    """Return the folder of (kind, key), made by `builder(draft)` if it does not exist.
 
-    Other processes wait; an interrupted build leaves a draft that the next one clears away.
-
-    Parameters
-    ----------
-    root
-        The folder of all assets.
-    kind
-        The first part of the folder's name.
-    key
-        JSON-able; all that decides the content.
-    builder
-        Creates the folder it is given, and writes its meta.json last.
+    The builder creates the folder it receives and writes meta.json last. A draft left by an interrupted build is
+    cleared by the next one.
     """
     final = asset_path(root, kind, key)
     if is_complete(final):
@@ -62,12 +39,12 @@ def build(root: Path, kind: str, key: Any, builder: Callable[[Path], None]) -> P
 
 
 def write_meta(draft: Path, content: dict[str, Any]) -> None:
-    """Write meta.json, an asset's last file, with the hash of its weights if any."""
+    """Write meta.json, an asset's last file, with the hash of any weights."""
     weights = draft / "model.safetensors"
     content = {**content, "weights": hash_file(weights)} if weights.is_file() else content
     (draft / META).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def is_complete(directory: Path) -> bool:
-    """A folder counts from the moment its meta.json is there."""
+    """Whether the folder has its meta.json, which builders write last."""
     return (directory / META).is_file()

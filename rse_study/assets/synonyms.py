@@ -1,4 +1,4 @@
-"""The asset `synonyms`: WordNet's synonyms in the ids of one tokenizer."""
+"""The asset `synonyms`: WordNet's synonyms as ids of one tokenizer."""
 
 from pathlib import Path
 from typing import Any
@@ -13,26 +13,11 @@ from rse_study.data.tokenised import vocabulary_fingerprint
 from rse_study.data.wordnet import synonyms_of, wordnet_fingerprint
 from rse_study.errors import InputError
 
-RULES = 1  # of `make_synonyms`: raised when they change, so that old tables are left alone
+RULES = 1  # of `make_synonyms`: bump when they change, so that old tables are not reused
 
 
 def synonym_table(root: Path, tokenizer: Any, data_dir: Path) -> Path:
-    """Return the folder of the table, to be opened with Synonyms.open.
-
-    Parameters
-    ----------
-    root
-        The folder of all assets.
-    tokenizer
-        Whose tokens are replaced.
-    data_dir
-        Where WordNet lies.
-
-    Raises
-    ------
-    InputError
-        without WordNet, or where no token has a synonym.
-    """
+    """Return the folder of the table, to be opened with Synonyms.open."""
     key = {
         "vocabulary": vocabulary_fingerprint(tokenizer),
         "tokenizer": rules_fingerprint(tokenizer),
@@ -54,7 +39,7 @@ def synonym_table(root: Path, tokenizer: Any, data_dir: Path) -> Path:
 
 
 def make_synonyms(tokenizer: Any, data_dir: Path) -> Synonyms:
-    """Every token that is a word of WordNet, with its synonyms of one token."""
+    """Map each token that is a word in WordNet to its single-token synonyms."""
     names = {token: name for name, token in tokenizer.get_vocab().items()}
     size, special = max(names) + 1, set(tokenizer.all_special_ids)
     is_marked = marks_beginnings(names.values())
@@ -76,7 +61,7 @@ def make_synonyms(tokenizer: Any, data_dir: Path) -> Synonyms:
 
 
 def _tokens_of(synonyms: tuple[str, ...], token: int, tokenizer: Any) -> list[int]:
-    """Those that are one token inside a sentence, and neither unknown nor the word itself."""
+    """Return the ids of synonyms that are a single known token inside a sentence."""
     found = set()
     for synonym in synonyms:
         ids = tokenizer(f"a {synonym}", add_special_tokens=False)["input_ids"][1:]

@@ -1,7 +1,4 @@
-"""The assets `tiny` and `tiny-vectors`: small BERTs made from the corpus alone.
-
-Each is base encoder and generator.
-"""
+"""The assets `tiny` and `tiny-vectors`, small BERTs made from the corpus alone."""
 
 from pathlib import Path
 from typing import Any
@@ -45,10 +42,10 @@ class TinyEncoder(Spec):
 
 TINY = {
     "tiny": TinyEncoder(),
-    # Why so, and what other vectors come to: docs/decisions/0020-a-quickstart-with-an-effect.md.
+    # Why, and results with other vectors: docs/decisions/0020-a-quickstart-with-an-effect.md.
     "tiny-vectors": TinyEncoder(window=2, training=MaskedLMTraining(num_steps=200, lr=5e-3)),
 }
-"""Encoders that are made from the corpus, by the name a trial gives"""
+"""Encoders built from the corpus, by the name that a trial gives."""
 
 
 def tiny_encoder(
@@ -57,31 +54,19 @@ def tiny_encoder(
     spec: TinyEncoder | None = None,
     on_progress: TrainingCallback = lambda done, total, loss: None,
 ) -> Path:
-    """Return a folder in Hugging Face's layout: BertForMaskedLM, tokenizer, pooling.
-
-    Parameters
-    ----------
-    root
-        The folder of all assets.
-    sentences
-        The corpus: vocabulary and training alike come from it.
-    spec
-        Sizes and training.
-    on_progress
-        Is called after each step.
-    """
+    """Return a folder in Hugging Face's layout: BertForMaskedLM, tokenizer, pooling."""
     wanted = spec or TinyEncoder()
     key = {"spec": wanted.identity(), "sentences": fingerprint_of(sentences)}
     return build(root, kind_of(wanted), key, lambda draft: _make(draft, sentences, wanted, on_progress))
 
 
 def kind_of(spec: TinyEncoder) -> str:
-    """What an asset of these settings is called."""
+    """Return the kind of asset that these settings make."""
     return "tiny-vectors" if spec.window else "tiny"
 
 
 def random_model(spec: TinyEncoder, vocabulary_size: int) -> Any:
-    """The untrained model, weights from the stream init of the training's seed."""
+    """Return the untrained model, initialised from the training's seed."""
     config = BertConfig(
         vocab_size=vocabulary_size,
         hidden_size=spec.hidden_size,
@@ -111,7 +96,7 @@ def _make(draft: Path, sentences: list[str], spec: TinyEncoder, on_progress: Tra
 
 
 def _set_word_vectors(model: Any, tokenizer: Any, sentences: list[str], spec: TinyEncoder) -> None:
-    """Put counted vectors in the place of random ones, and freeze all but the head."""
+    """Replace random word vectors by counted ones, and freeze all but the head."""
     vectors = word_vectors(sentences, tokenizer, spec.hidden_size, spec.window, spec.training.seed)
     is_counted = vectors.any(1)  # the others, such as [MASK], keep their random vectors
     with torch.no_grad():

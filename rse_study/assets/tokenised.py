@@ -1,4 +1,4 @@
-"""The asset `tokenised`: a corpus in the ids of one tokenizer."""
+"""The asset `tokenised`: a corpus as token ids of one tokenizer."""
 
 from pathlib import Path
 from typing import Any
@@ -17,23 +17,7 @@ def tokenised_corpus(
     template: str = "",
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> Path:
-    """Return the tokenised corpus' folder, to be opened with TokenisedCorpus.open.
-
-    Parameters
-    ----------
-    root
-        The folder of all assets.
-    sentences
-        The corpus.
-    tokenizer
-        The encoder's.
-    max_length
-        Tokens of a sentence, special ones included.
-    template
-        Of prompt pooling; empty without.
-    on_progress
-        Is called with the number of sentences done, and of how many.
-    """
+    """Return the tokenised corpus' folder, to be opened with TokenisedCorpus.open."""
     key = {
         "sentences": fingerprint_of(sentences),
         "vocabulary": vocabulary_fingerprint(tokenizer),
@@ -49,14 +33,11 @@ def tokenised_corpus(
 
 
 def rules_fingerprint(tokenizer: Any) -> str:
-    """Fingerprint of a tokenizer's rules, besides its vocabulary.
-
-    Two tokenizers may share a vocabulary and split differently.
-    """
+    """Fingerprint a tokenizer's rules, which may differ for the same vocabulary."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         return type(tokenizer).__name__
-    # Truncation and padding are how it was last called, not what it is.
+    # Truncation and padding record the last call; they do not identify the tokenizer.
     rules = type(backend).from_str(backend.to_str())
     rules.no_truncation()
     rules.no_padding()

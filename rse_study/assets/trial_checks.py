@@ -1,4 +1,4 @@
-"""Whether a trial's numbers fit its corpus and encoder, before anything is built."""
+"""Checks of a trial's numbers against its corpus and encoder, before any build."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from rse_study.training.trial import Trial
 
 
 def check_batch(trial: Trial, num_sentences: int) -> None:
-    """InputError where an epoch would not hold a whole batch."""
+    """Raise InputError if an epoch does not hold a whole batch."""
     if num_sentences < trial.batch_size:
         raise InputError(
             f"batch_size = {trial.batch_size}",
@@ -26,22 +26,7 @@ def check_batch(trial: Trial, num_sentences: int) -> None:
 
 
 def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
-    """Refuse an encoder with fewer positions or layers than the trial needs.
-
-    Parameters
-    ----------
-    trial
-        It says how long the texts are, and how many layers are perturbed.
-    base
-        Folder or hub name of the encoder.
-    tokenizer
-        Its tokenizer.
-
-    Raises
-    ------
-    InputError
-        where it has too few positions or sites, or no [MASK] where one is needed.
-    """
+    """Raise InputError if the encoder lacks positions, layers or [MASK]."""
     encoder = _shape_of(base, trial.encoder.revision)
     check_length(trial.max_length, max_length(encoder, tokenizer), base)
     _check_sites(trial, encoder, base)
@@ -72,22 +57,7 @@ def _check_sites(trial: Trial, encoder: SentenceEncoder, base: str) -> None:
 
 
 def check_length(wanted: int, usable: int, name: str) -> None:
-    """Refuse a model that reads fewer tokens than training gives it.
-
-    Parameters
-    ----------
-    wanted
-        Tokens of a sentence in training.
-    usable
-        Tokens the model reads.
-    name
-        The model, as the refusal names it.
-
-    Raises
-    ------
-    InputError
-        where `wanted` is more than `usable`.
-    """
+    """Raise InputError if training gives the model more tokens than it reads."""
     if wanted > usable:
         raise InputError(
             f"max_length = {wanted}",
@@ -98,22 +68,12 @@ def check_length(wanted: int, usable: int, name: str) -> None:
 
 
 def usable_length(name: str, revision: str, tokenizer: Any) -> int:
-    """Tokens a model can read, by its configuration alone.
-
-    Parameters
-    ----------
-    name
-        Folder or hub name.
-    revision
-        Branch, tag or commit on the hub.
-    tokenizer
-        Its tokenizer.
-    """
+    """Return the number of tokens a model can read, from its configuration alone."""
     return max_length(_shape_of(name, revision), tokenizer)
 
 
 def _shape_of(name: str, revision: str) -> SentenceEncoder:
-    """The encoder without its weights: nothing is allocated."""
+    """Build the encoder on the meta device, without weights."""
     config = load_config(name, revision)
     check_family(name, config)
     with torch.device("meta"):

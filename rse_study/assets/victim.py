@@ -1,6 +1,6 @@
 """Victims: classifiers fine-tuned once from an encoder, and stored.
 
-They see no text that an attack will change.
+They are never trained on a text that will be attacked.
 """
 
 import json
@@ -27,7 +27,7 @@ from rse_study.training.classifier.loop import TuningCallback, fine_tune
 from rse_study.training.classifier.run import FineTuned
 
 KIND = "victim"
-WEAK = 0.6  # clean accuracy below which a victim is marked weak: what is broken already is easily broken
+WEAK = 0.6  # clean accuracy below which a victim is marked weak: a poor classifier is easily attacked
 
 
 @dataclass(frozen=True)
@@ -36,18 +36,17 @@ class VictimClassifier:
 
     folder: Path
     dev_accuracy: float
-    """a share; of a regression Spearman's rho"""
+    """a fraction; Spearman's rho for a regression"""
     is_weak: bool
     num_removed: int
-    """training texts that were among the inputs"""
+    """training texts that were dropped because they are inputs"""
 
     def load(self) -> TextClassifier:
-        """The classifier; its `predict` is what an attack asks."""
         return load_classifier(self.folder)
 
     @property
     def weights(self) -> str:
-        """sha256 of the weights: another device makes others of the same materials."""
+        """sha256 of the weights, which differ by device even for the same materials."""
         return fingerprint_of_weights(self.folder)
 
 
@@ -65,46 +64,17 @@ def victim(
     device: str = "cpu",
     on_progress: TuningCallback = lambda progress: None,
 ) -> VictimClassifier:
-    """Return the victim of these materials, fine-tuned if it is not there yet.
+    """Return the victim for these materials, fine-tuning it if it is not there yet.
 
-    An interrupted fine-tuning goes on where it stopped.
-
-    Parameters
-    ----------
-    root
-        The folder of all assets.
-    base
-        Folder or hub name of the encoder it begins with.
-    pooling
-        Of the encoder's token vectors.
-    training
-        Texts with classes, or pairs with gold scores.
-    inputs
-        What it will be attacked with: none of it is trained on.
-    seed
-        Of the fine-tuning.
-    spec
-        How it is fine-tuned.
-    dev
-        What selects its checkpoint; None: a share of `training`.
-    revision
-        The encoder's branch, tag or commit on the hub.
-    device
-        Where it is fine-tuned.
-    on_progress
-        Is called after each step.
-
-    Raises
-    ------
-    InputError
-        where encoder or texts cannot serve.
+    An interrupted fine-tuning resumes. Without `dev`, a share of `training` selects the checkpoint. Raises InputError
+    if the encoder or the texts do not fit.
     """
     kept, num_removed = _unseen(training, inputs)
     left = None if dev is None else _unseen(dev, inputs)[0]
     wanted = spec or FineTuning()
     start = Start(base, pooling, fingerprint_of_model(base, revision), revision)
     key = identity_of_tuning(wanted, seed, start, kept, left)
-    # Beside the draft, which a new attempt would clear away.
+    # Not inside the draft, which a new attempt would clear.
     steps = asset_path(root, KIND, key).with_name(f".{asset_path(root, KIND, key).name}.steps")
 
     def make(draft: Path) -> None:
@@ -122,10 +92,7 @@ def victim(
 
 
 def taken(training: Supervised, places: Int[np.ndarray, " m"]) -> Supervised:
-    """The examples at these places, in this order.
-
-    Pairs with a gold score lose their subsets.
-    """
+    """Select examples by index; pairs with gold scores lose their subsets."""
     if isinstance(training, Labelled):
         return training.take(places)
     first, second = ([side[place] for place in places] for side in (training.first, training.second))
@@ -133,7 +100,7 @@ def taken(training: Supervised, places: Int[np.ndarray, " m"]) -> Supervised:
 
 
 def _unseen(training: Supervised, inputs: Sequence[Text]) -> tuple[Supervised, int]:
-    """(what of `training` is not among `inputs`, how many of its examples were removed)."""
+    """Return what is not among `inputs`, and the number of examples removed."""
     if isinstance(training, Labelled):
         return without(training, inputs)
     seen = {bare(text) for text in inputs}

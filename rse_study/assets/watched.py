@@ -1,4 +1,4 @@
-"""The data of watched evaluations, read once and stored under their content."""
+"""Data of watched evaluations, read once and stored by content."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,29 +13,14 @@ KIND = "evaluation"
 
 @dataclass(frozen=True)
 class Watched:
-    """The folder of an evaluation, for `read_stored`, and its data's fingerprint."""
+    """An evaluation's folder, for `read_stored`, and its data's fingerprint."""
 
     folder: Path
     fingerprint: str
 
 
 def watched_evaluation(root: Path, name: str, data_dir: Path) -> Watched:
-    """Read and store the evaluation of that name.
-
-    Parameters
-    ----------
-    root
-        The folder of all assets.
-    name
-        As studies write it; of a frozen encoder.
-    data_dir
-        Where its data lie.
-
-    Raises
-    ------
-    InputError
-        where its files are missing or malformed.
-    """
+    """Read and store the evaluation of that name, which must use a frozen encoder."""
     evaluation = read_evaluation(name, data_dir)
     assert isinstance(evaluation, FrozenEvaluation), name
 

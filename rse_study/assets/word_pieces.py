@@ -1,4 +1,4 @@
-"""A WordPiece tokenizer trained on a corpus, the same one every time."""
+"""A WordPiece tokenizer trained on a corpus, deterministically."""
 
 from collections import Counter
 from typing import Any
@@ -17,17 +17,7 @@ ALPHABET_SIZE = 200
 
 
 def train_tokenizer(sentences: list[str], vocabulary_size: int, max_positions: int) -> Any:
-    """Train a lower-casing WordPiece tokenizer with BERT's frame [CLS] ... [SEP].
-
-    Parameters
-    ----------
-    sentences
-        The corpus.
-    vocabulary_size
-        Word pieces, at most.
-    max_positions
-        Tokens it says its model can read.
-    """
+    """Train a lower-casing WordPiece tokenizer with BERT's frame [CLS] ... [SEP]."""
     special = list(SPECIAL.values())
     tokenizer = _frame(models.WordPiece(_train(sentences, vocabulary_size), unk_token="[UNK]"))
     ends = [(token, special.index(token)) for token in ("[CLS]", "[SEP]")]
@@ -38,11 +28,10 @@ def train_tokenizer(sentences: list[str], vocabulary_size: int, max_positions: i
 
 
 def _train(sentences: list[str], vocabulary_size: int) -> dict[str, int]:
-    """Piece to id."""
     draft = _frame(models.WordPiece(unk_token="[UNK]"))
     alphabet = _alphabet(draft, sentences)
-    # The trainer numbers "##x" in the random order of a hash map, and breaks ties by number: no two runs agree.
-    # Entered beforehand, as if they were special, they have fixed numbers, and all that follows is fixed too.
+    # The trainer numbers "##x" in the random order of a hash map and breaks ties by number, so no two runs agree.
+    # Passing them as special tokens fixes their numbers, and hence everything after them.
     inner = [f"##{character}" for character in alphabet]
     trainer = trainers.WordPieceTrainer(
         vocab_size=vocabulary_size,
@@ -63,7 +52,7 @@ def _frame(model: Any) -> Any:
 
 
 def _alphabet(tokenizer: Any, sentences: list[str]) -> list[str]:
-    """The commonest characters, in the order of their code points."""
+    """Return the commonest characters, ordered by code point."""
     counts: Counter[str] = Counter()
     for sentence in sentences:
         counts.update(tokenizer.normalizer.normalize_str(sentence))

@@ -1,6 +1,6 @@
-"""Word vectors that are counted, not trained: tokens and what stands near them.
+"""Word vectors from co-occurrence counts, without training.
 
-Logarithms of weighted co-occurrence counts, as GloVe takes them, cut down to few dimensions.
+Logarithms of weighted co-occurrence counts, as in GloVe, reduced to few dimensions.
 """
 
 from typing import Any
@@ -12,30 +12,17 @@ from torch import Tensor
 from rse_study.assets.masked_lm import one_thread
 from rse_study.models.loading import seeded_init
 
-OVERSAMPLING = 16  # dimensions beyond those wanted, which make the cut exact enough (Halko et al. 2011)
+OVERSAMPLING = 16  # extra dimensions that make the truncated SVD accurate enough (Halko et al. 2011)
 NUM_PASSES = 4
 
 
 def word_vectors(
     sentences: list[str], tokenizer: Any, num_dimensions: int, window: int, seed: int
 ) -> Float[Tensor, "v d"]:
-    """A vector for each token of the vocabulary; zero for one that has no neighbour.
+    """Return a vector for each token of the vocabulary; zero without neighbours.
 
-    Rows of U sqrt(S), where U S V' is the singular value decomposition of log(1 + counts). The mean square of all
-    entries of rows that are not zero is 1.
-
-    Parameters
-    ----------
-    sentences
-        The corpus.
-    tokenizer
-        Cuts them into tokens; special tokens are not counted.
-    num_dimensions
-        Width of a vector.
-    window
-        Tokens on either side that count as near.
-    seed
-        Of the random directions the decomposition starts from.
+    Rows of U sqrt(S), where U S V' is the singular value decomposition of log(1 + counts), scaled so that the entries
+    of all non-zero rows have mean square 1. The seed draws the random directions of the decomposition.
     """
     counts = cooccurrences(sentences, tokenizer, window)
     width = min(num_dimensions, len(counts))
@@ -44,7 +31,7 @@ def word_vectors(
             counts.log1p(), min(width + OVERSAMPLING, len(counts)), niter=NUM_PASSES
         )
     left, values = left[:, :width], values[:width]
-    # A singular vector's sign is free: its largest entry is positive, so that no library decides it.
+    # The sign of a singular vector is arbitrary: make its largest entry positive, whatever the library returns.
     signs = left.gather(0, left.abs().argmax(0, keepdim=True)).sign()
     vectors = torch.zeros(len(counts), num_dimensions, dtype=counts.dtype)
     is_counted = counts.sum(1) > 0
@@ -53,17 +40,7 @@ def word_vectors(
 
 
 def cooccurrences(sentences: list[str], tokenizer: Any, window: int) -> Float[Tensor, "v v"]:
-    """How often two tokens stand near each other: 1/k for each pair that is k apart.
-
-    Parameters
-    ----------
-    sentences
-        The corpus.
-    tokenizer
-        Cuts them into tokens.
-    window
-        The largest k.
-    """
+    """Count pairs of tokens at most `window` apart, each weighted by 1/distance."""
     tokens = tokenizer(sentences, add_special_tokens=False).input_ids
     flat = torch.tensor([token for sentence in tokens for token in sentence])
     sentence = torch.repeat_interleave(torch.arange(len(tokens)), torch.tensor([len(one) for one in tokens]))

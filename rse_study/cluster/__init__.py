@@ -1,1 +1,1 @@
-"""Clusters described, rendered and driven from outside: nothing here imports Ray."""
+"""Description, rendering and control of clusters from outside, without Ray."""

@@ -1,7 +1,4 @@
-"""What every kind of cluster can be asked.
-
-Its jobs, to run one, to show what it printed, to end it.
-"""
+"""Interface of cluster backends: list, submit, follow and end jobs."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,60 +14,57 @@ CommandWords = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Submission:
-    """A job that is ready to go: what it is, and where its files are on this machine."""
+    """A job ready for submission, with its local files."""
 
     job: Job
     files: tuple[RenderedFile, ...]
-    """what the cluster is given, beside the job's own files"""
+    """input of the cluster's programs, besides the job's own files"""
     folder: Path
-    """where all of them are written"""
+    """local folder of all these files"""
 
 
 @dataclass(frozen=True)
 class NodeHours:
-    """How long nodes of one kind have been there."""
+    """Uptime of the nodes of one kind."""
 
     group: str
-    """a kind of worker nodes, `head`, or empty where the cluster does not tell them apart"""
+    """kind of worker nodes, `head`, or empty if the cluster does not distinguish them"""
     num_nodes: int
-    """that are there now"""
+    """present number"""
     hours: float
-    """of all of them together, those that are gone included"""
+    """sum over nodes, including those that have ended"""
 
 
 @runtime_checkable
 class Backend(Protocol):
-    """A cluster, driven by its own programs from this machine.
+    """A cluster controlled from this machine by its own command-line programs.
 
-    Whatever asks the cluster raises InputError where it does not answer.
+    Methods that query the cluster raise InputError if it does not respond.
     """
 
     reuses_ids: bool
     """whether a submission id may be used again after its job has ended"""
 
     def folder_of(self, submission_id: str) -> Path:
-        """Return the folder for a job's files on this machine."""
+        """Return the local folder for a job's files."""
 
     def jobs(self) -> list[JobReport]:
-        """Return every job the cluster knows, ours and others.
-
-        None where no cluster was started.
-        """
+        """Return all jobs on the cluster, ours and others; none if it was never started."""
 
     def submission(self, submission: Submission) -> list[CommandWords]:
-        """Return the commands that submit a job, in order; nothing is run."""
+        """Return the commands that submit a job, in order, without running them."""
 
     def submit(self, submission: Submission) -> str:
         """Submit a job whose files are written, and return its handle."""
 
     def show_log(self, report: JobReport, is_followed: bool) -> None:
-        """Print a job's output, with `is_followed` until the job ends."""
+        """Print a job's output; with `is_followed`, until the job ends."""
 
     def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
-        """Return the commands by which `end` ends jobs; nothing is run."""
+        """Return the commands by which `end` ends jobs, without running them."""
 
     def end(self, reports: list[JobReport], is_last: bool) -> None:
-        """End these jobs; with `is_last` the cluster, too, where it outlives its jobs."""
+        """End these jobs; with `is_last` also a cluster that outlives its jobs."""
 
     def node_hours(self, reports: list[JobReport]) -> list[NodeHours]:
-        """Return how long nodes were there for these jobs."""
+        """Return the node hours of these jobs."""

@@ -1,4 +1,4 @@
-"""Which backend drives a cluster, by its kind."""
+"""Choice of the backend for each kind of cluster."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from rse_study.cluster.spec import ClusterSpec, LauncherCluster
 
 
 def backend_of(spec: ClusterSpec, home: Path) -> Backend:
-    """Return what drives a cluster; `home` is the folder of its files on this machine."""
+    """Return the backend of a cluster, whose local files are in `home`."""
     home = home.absolute()
     match spec:
         case SlurmCluster():

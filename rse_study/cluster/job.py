@@ -1,7 +1,7 @@
-"""A study as a job of a cluster: its name there, its files, its command.
+"""A study as a job of a cluster: its id, its files, its command.
 
-A job is a folder with two files: the study, resolved, so that it needs no other file; and the code as the wheel of
-this version (`rse_study.cluster.wheel`). The command is given in that folder.
+A job's folder has two files: the resolved study, which needs no other file, and the code as the wheel of this version
+(`rse_study.cluster.wheel`). The command runs in that folder.
 """
 
 from collections.abc import Sequence
@@ -25,20 +25,17 @@ PRICE_DIGITS = 6
 
 @dataclass(frozen=True)
 class Job:
-    """What a cluster runs."""
+    """The unit of work that a cluster runs."""
 
     study: str
-    """its name"""
     submission_id: str
-    """rse-NAME-DIGITS; the digits follow from the question, which other resources leave as it is"""
+    """rse-NAME-DIGITS; the digits depend on the question, not on resources"""
     study_yaml: str
-    """the resolved study, which needs no other file"""
     storage: str
-    """where its files are kept; empty: in its folder in the store"""
+    """location of the study's files; empty: its folder in the store"""
     command: tuple[str, ...]
-    """in the job's folder, on the head"""
+    """runs on the head, in the job's folder"""
     wheel: Wheel
-    """the code"""
 
 
 def job_of(
@@ -48,20 +45,10 @@ def job_of(
     wheel: Wheel,
     limits: Sequence[str] = (),
 ) -> Job:
-    """Return the job that runs a study on a cluster.
+    """Return the job that runs a study, with prices and storage filled in.
 
-    Parameters
-    ----------
-    checked
-        The study.
-    content
-        Its file, resolved: without `extends`, with overrides.
-    spec
-        The cluster.
-    wheel
-        The code.
-    limits
-        More arguments of `run`: --max-hours and --max-cost.
+    `content` is the study's file with `extends` and overrides resolved; `limits` are arguments of `run` such as
+    --max-hours and --max-cost.
     """
     storage = storage_of(checked, spec)
     settled = content | ({"storage": storage} if storage else {})
@@ -79,41 +66,38 @@ def job_of(
 
 
 def submission_id(study: Study) -> str:
-    """Return the study's name on a cluster: the same question has the same one.
-
-    What it may cost, where it runs and where its files are is no part of it.
-    """
+    """Return a study's id, which depends on its question but not on its resources."""
     return f"{submission_stem(study.name)}-{fingerprint_of(resolved(study))[:ID_DIGITS]}"
 
 
 def run_command(spec: ClusterSpec) -> tuple[str, ...]:
     """Return the command that runs the study on the head.
 
-    The storage is in the study's file: on a command line, a URL would have to survive every shell on its way.
+    The storage is in the study's file, since a URL on a command line would have to survive several shells.
     """
-    # `python -m`: a node may have the code and no script of it.
+    # `python -m`: a node may have the code but not the script.
     return ("python", "-m", "rse_study", "run", spec.study_path, "--address", "auto", "--store", spec.store)
 
 
 def sample_job(spec: ClusterSpec, wheel: Wheel) -> Job:
-    """Return a job of no study: what it takes to check the files of a cluster as such."""
+    """Return a job without a real study, for checking a cluster's own files."""
     return Job(
         "sample", f"rse-sample-{'0' * ID_DIGITS}", "name: sample\n", spec.storage, run_command(spec), wheel
     )
 
 
 def storage_of(checked: CheckedStudy, spec: ClusterSpec) -> str:
-    """Return where a study keeps its files: as it says, else as the cluster says."""
+    """Return the study's storage, else the cluster's."""
     return checked.study.storage or spec.storage
 
 
 def job_files(job: Job) -> dict[str, bytes]:
-    """Return what the job's folder holds, by file name."""
+    """Return the contents of the job's folder by file name."""
     return {STUDY_FILE: job.study_yaml.encode(), job.wheel.name: job.wheel.content}
 
 
 def write_job_files(job: Job, folder: Path) -> list[Path]:
-    """Write what the job's folder holds; return the files."""
+    """Write the job's folder, and return its files."""
     folder.mkdir(parents=True, exist_ok=True)
     written = {folder / name: content for name, content in job_files(job).items()}
     for path, content in written.items():

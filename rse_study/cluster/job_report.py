@@ -1,4 +1,4 @@
-"""What a cluster says of a job, in the same words for every kind of cluster."""
+"""Status of a job, in the same terms for every kind of cluster."""
 
 import hashlib
 import math
@@ -10,44 +10,43 @@ from typing import Literal
 
 JobState = Literal["waiting", "running", "complete", "failed", "stopped"]
 LONGEST_STEM = 27
-"""letters of a study's name: KubeRay takes 47 for a RayJob, and 20 are ours"""
+"""longest name of a study in an id: KubeRay allows 47, and 20 are ours"""
 ACTIVE: tuple[JobState, ...] = ("waiting", "running")
 
 
 @dataclass(frozen=True)
 class JobReport:
-    """One job as its cluster knows it."""
+    """The status of one job."""
 
     submission_id: str
-    """the study's, with a number from the second submission on"""
+    """the study's id, numbered from the second submission on"""
     handle: str
-    """by which the cluster's own programs know the job: a number of Slurm's, else the submission id"""
+    """the cluster's own id of the job: Slurm's number, else the submission id"""
     state: JobState
     native: str
-    """the state in the cluster's own word"""
+    """the cluster's own name of the state"""
     num_nodes: int = 0
-    """nodes it has now, or had; 0 = unknown"""
+    """present or last number of nodes; 0 = unknown"""
     started: float | None = None
     ended: float | None = None
     """seconds since 1970"""
     reason: str = ""
-    """why it waits or failed, as the cluster says it"""
+    """the cluster's reason for waiting or failure"""
 
     @property
     def is_active(self) -> bool:
-        """Whether it runs or is going to."""
+        """Whether the job runs or is going to."""
         return self.state in ACTIVE
 
     @property
     def hours(self) -> float:
-        """How long it has run."""
         if self.started is None:
             return 0.0
         return max(0.0, (self.ended or time.time()) - self.started) / 3600
 
     @property
     def number(self) -> int:
-        """The number behind its submission id; 1 without one."""
+        """Number in the submission id; 1 if it has none."""
         return number_of(self.submission_id)
 
 
@@ -61,7 +60,7 @@ def numbered_id(submission_id: str, number: int) -> str:
 
 
 def number_of(submission_id: str) -> int:
-    """Return which submission of its study an id is of.
+    """Return the number of the submission that an id belongs to.
 
     >>> number_of("rse-a-0123456789ab"), number_of("rse-a-0123456789ab-12")
     (1, 12)
@@ -71,7 +70,7 @@ def number_of(submission_id: str) -> int:
 
 
 def of_study(reports: Iterable[JobReport], study: str) -> list[JobReport]:
-    """Return the jobs of a study, whatever its edition, oldest first.
+    """Return the jobs of a study, in all its editions, oldest first.
 
     >>> of_study([JobReport("rse-b-0123456789ab", "7", "failed", "FAILED")], "a")
     []
@@ -81,9 +80,9 @@ def of_study(reports: Iterable[JobReport], study: str) -> list[JobReport]:
 
 
 def submission_stem(study: str) -> str:
-    """Return what the submission ids of a study begin with.
+    """Return the prefix of a study's submission ids.
 
-    They are names of objects of Kubernetes, too: no `_`, and with fingerprint and number at most 47 characters.
+    Ids also name Kubernetes objects: no `_`, and at most 47 characters with fingerprint and number.
 
     >>> submission_stem("my-grid"), submission_stem("my_grid")
     ('rse-my-grid', 'rse-my-grid-05e3')
@@ -95,9 +94,7 @@ def submission_stem(study: str) -> str:
 
 
 def stem_of(submission_id: str) -> str:
-    """Return a submission id without its fingerprint and number.
-
-    Empty where it is none of ours.
+    """Return a submission id without fingerprint and number; empty if it is not ours.
 
     >>> stem_of("rse-my-grid-0123456789ab-3"), stem_of("nightly")
     ('rse-my-grid', '')

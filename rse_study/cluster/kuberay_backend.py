@@ -1,4 +1,4 @@
-"""Jobs of KubeRay: RayJobs, by `kubectl`."""
+"""Control of KubeRay's RayJobs by `kubectl`."""
 
 import json
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ STATES: dict[str, JobState] = {
     "FAILED": "failed",
 }
 DEPLOYMENT_STATES: dict[str, JobState] = {"Complete": "complete", "Failed": "failed", "Suspended": "waiting"}
-"""of a RayJob whose job has no state of its own: its cluster is not up yet, or never came up"""
+"""states of a RayJob without a job state: its cluster is not up yet, or never was"""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class KubeRayBackend:
 
     namespace: str
     home: Path
-    """folder of the jobs' files on this machine"""
+    """local folder of the jobs' files"""
     context: str = ""
-    """of kubectl's configuration; empty: the current one"""
+    """context in kubectl's configuration; empty: the current one"""
     reuses_ids = False
 
     def folder_of(self, submission_id: str) -> Path:
@@ -43,7 +43,7 @@ class KubeRayBackend:
         return [report_of(item) for item in items["items"]]
 
     def submission(self, submission: Submission) -> list[CommandWords]:
-        # On the server's side: the client's would copy the wheel into an annotation, which is too small.
+        # On the server: the client would copy the wheel into an annotation, which is too small.
         files = (f"--filename={submission.folder / file.name}" for file in submission.files)
         return [self._kubectl("apply", "--server-side", *files, TIMEOUT)]
 
@@ -53,7 +53,7 @@ class KubeRayBackend:
         return submission.job.submission_id
 
     def show_log(self, report: JobReport, is_followed: bool) -> None:
-        # The pod that submits the job, and shows what the job prints, is of a Job of the RayJob's name.
+        # The pod that submits the job and prints its output belongs to a Job with the RayJob's name.
         options = ("--follow", "--pod-running-timeout=10m") if is_followed else ()
         follow(self._kubectl("logs", f"job/{report.handle}", *options), remedy=REMEDY)
 
@@ -93,13 +93,13 @@ def _rule_of(complaint: str) -> str:
 
 
 def report_of(item: dict[str, Any]) -> JobReport:
-    """Return what the status of a RayJob says."""
+    """Convert the status of a RayJob."""
     status = item.get("status") or {}
     native = status.get("jobStatus") or ""
     deployment = status.get("jobDeploymentStatus") or ""
     state = STATES.get(native) or DEPLOYMENT_STATES.get(deployment, "waiting")
     if deployment == "Failed":
-        state = "failed"  # its time was up, or its cluster never came
+        state = "failed"  # its time limit passed, or its cluster never started
     workers = (status.get("rayClusterStatus") or {}).get("availableWorkerReplicas") or 0
     name = item["metadata"]["name"]
     return JobReport(

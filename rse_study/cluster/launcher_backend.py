@@ -1,7 +1,7 @@
-"""Clusters that Ray's own launcher starts: `ray up`, jobs, `ray down`.
+"""Clusters started by Ray's own launcher: `ray up`, jobs, `ray down`.
 
-They are on machines of one's own or in a cloud. Their dashboard listens on the head alone: it is reached through a
-tunnel of ssh, which `ray dashboard` opens.
+They run on the user's own machines or in a cloud. The dashboard listens on the head only, and is reached through an
+ssh tunnel opened by `ray dashboard`.
 """
 
 import os
@@ -27,21 +27,20 @@ CONFIGURATION = "cluster.yaml"
 TUNNEL_SECONDS = 60.0
 DASHBOARD_PORT = 8265
 NO_HEAD = "Head node of cluster"
-"""what Ray says of a cluster that has no head: nothing else means that it may be started"""
+"""Ray's message without a head; only then may a cluster be started"""
 
 
 @dataclass(frozen=True)
 class LauncherBackend:
-    """A cluster of Ray's launcher. It outlives its jobs, until `cluster down`."""
+    """A cluster of Ray's launcher, which outlives its jobs until `cluster down`."""
 
     spec: LauncherCluster
     home: Path
-    """folder of the cluster's files"""
     reuses_ids = False
 
     @property
     def configuration(self) -> Path:
-        """The file that `ray up` was given; not there where no cluster was started."""
+        """The file passed to `ray up`; missing if no cluster was started."""
         return self.home / CONFIGURATION
 
     def folder_of(self, submission_id: str) -> Path:
@@ -91,9 +90,9 @@ class LauncherBackend:
             return ray.node_hours(time.time())
 
     def _start(self, submission: Submission) -> None:
-        """Start the cluster, with what Ray's launcher says on the screen."""
+        """Start the cluster, with the launcher's output on the screen."""
         wheel = submission.job.wheel
-        write_whole(self.home / wheel.name, wheel.content)  # the configuration names it, without a folder
+        write_whole(self.home / wheel.name, wheel.content)  # the configuration names it without a folder
         write_whole(self.configuration, (submission.folder / CONFIGURATION).read_bytes())
         env = self._ray_at(DASHBOARD_PORT).dashboard.env
         if follow(self._up(), remedy=REMEDY, folder=self.home, env=env):
@@ -104,7 +103,7 @@ class LauncherBackend:
         return ("ray", "up", "--yes", str(self.configuration))
 
     def _is_up(self) -> bool:
-        """Whether there is a head. A cluster that is up is left as it is: `ray up` would start Ray again."""
+        """Whether there is a head; if so, do not call `ray up`, which would restart Ray."""
         if not self.configuration.is_file():
             return False
         result = call(("ray", "get-head-ip", str(self.configuration)), remedy=REMEDY, folder=self.home)
@@ -123,7 +122,7 @@ class LauncherBackend:
 
     @contextmanager
     def _ray(self) -> Iterator[RayJobs]:
-        """The cluster's jobs, as long as a tunnel to its dashboard is open."""
+        """Open a tunnel to the dashboard for the duration of the context."""
         port = _free_port()
         ray = self._ray_at(port)
         tunnel = subprocess.Popen(
@@ -145,7 +144,7 @@ class LauncherBackend:
             yield ray
         finally:
             with suppress(ProcessLookupError):
-                os.killpg(tunnel.pid, signal.SIGTERM)  # Ray's program, and the ssh it started
+                os.killpg(tunnel.pid, signal.SIGTERM)  # Ray's program and its ssh
             tunnel.wait()
 
 

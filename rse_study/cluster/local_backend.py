@@ -1,4 +1,4 @@
-"""A cluster of several nodes on this machine: a script, and jobs on it."""
+"""A cluster of several nodes on this machine, started by a script."""
 
 import os
 import signal
@@ -24,16 +24,14 @@ END_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class LocalBackend:
-    """A cluster that `cluster submit` starts on this machine, and `cluster down` ends."""
+    """A cluster on this machine, from `cluster submit` to `cluster down`."""
 
     spec: LocalCluster
     home: Path
-    """folder of the cluster's files"""
     reuses_ids = False
 
     @property
     def ray(self) -> RayJobs:
-        """The jobs of the cluster."""
         dashboard = RayDashboard(f"http://127.0.0.1:{self.spec.dashboard_port}", self.spec.token)
         return RayJobs(dashboard, is_on_this_machine=True)
 
@@ -69,7 +67,7 @@ class LocalBackend:
         return self.ray.node_hours(time.time()) if self.ray.dashboard.answers() else []
 
     def _start(self, script: Path) -> None:
-        """Start the nodes in a session of their own, and wait until jobs can be submitted."""
+        """Start the nodes in a new process session; wait until they accept jobs."""
         log = self.home / LOG
         with log.open("w", encoding="utf-8") as output:
             process = subprocess.Popen(
@@ -91,10 +89,10 @@ class LocalBackend:
             time.sleep(1.0)
 
     def _process(self) -> int:
-        """The leader of the cluster's processes; 0 where it is not running."""
+        """Return the process id of the cluster's leader; 0 if it is not running."""
         with suppress(OSError, ValueError):
             number = int((self.home / PROCESS).read_text(encoding="utf-8"))
-            # A number may have been given to somebody else since.
+            # The process id may have been reused since.
             told = subprocess.run(
                 ["ps", "-o", "args=", "-p", str(number)], capture_output=True, text=True, check=False
             )
@@ -103,7 +101,7 @@ class LocalBackend:
 
 
 def _end_group(number: int) -> None:
-    """End a group of processes; those that do not listen are killed."""
+    """Terminate a process group, and kill it if it does not end."""
     with suppress(ProcessLookupError):
         os.killpg(number, signal.SIGTERM)
         deadline = time.monotonic() + END_SECONDS

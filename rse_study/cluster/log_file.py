@@ -1,4 +1,4 @@
-"""A job's output in a file that somebody else writes."""
+"""Display of a job's output from a file that another process writes."""
 
 import sys
 import time
@@ -10,14 +10,11 @@ from rse_study.errors import MissingFile
 
 LOOK_SECONDS = 1.0
 ASK_SECONDS = 5.0
-"""between two questions to the cluster whether the job has ended"""
+"""interval of asking the cluster whether the job has ended"""
 
 
 def print_log(path: Path, is_over: Callable[[], bool]) -> None:
-    """Print a file as it grows, until its job is over.
-
-    What is written last is printed, too. A file that is not there yet is waited for as long as the job is not over.
-    """
+    """Print a growing file until its job has ended, including the last lines."""
     wait_for(path, is_over)
     with path.open("rb") as stream:
         over, asked = False, 0.0
@@ -30,10 +27,7 @@ def print_log(path: Path, is_over: Callable[[], bool]) -> None:
 
 
 def wait_for(path: Path, is_over: Callable[[], bool]) -> None:
-    """Wait until a file is there.
-
-    Raises MissingFile where its job is over without one.
-    """
+    """Wait until a file exists; raise MissingFile if its job ends without one."""
     asked = 0.0
     while not path.is_file():
         if time.monotonic() - asked >= ASK_SECONDS:

@@ -1,4 +1,4 @@
-"""What the nodes of a cluster have, and what an hour of one costs."""
+"""Resources of a cluster's nodes, and their price per hour."""
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
@@ -6,7 +6,7 @@ from rse_study.spec import Spec, field
 
 
 class Machine(Spec):
-    """What one node has."""
+    """The resources and the price of one node."""
 
     cpus: PositiveInt
     memory_gib: PositiveFloat
@@ -32,7 +32,7 @@ class WorkerGroup(Machine):
 
 
 class Environment(Spec):
-    """What the processes of a node find there: software and variables."""
+    """Software and variables for the processes of a node."""
 
     activate: tuple[str, ...] = ()
     """shell lines that make Python and Ray available: `module load ...`, `source .../bin/activate`"""

@@ -1,4 +1,4 @@
-"""How many cells fit on the nodes of a cluster: pure arithmetic, without Ray."""
+"""Number of cells that fit on a cluster's nodes: pure arithmetic, without Ray."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from rse_study.errors import InputError
 from rse_study.study.definition.config import Resources
 
 NODES_VARIABLE = "RSE_STUDY_NODES"
-"""environment variable: node types that may join while a study runs, as a JSON list"""
+"""environment variable: node types that may join during a study, as a JSON list"""
 ANY_NUMBER = 1_000_000
 
 
@@ -20,30 +20,30 @@ class Node:
     """A machine of a cluster, or a kind of machine that may join it."""
 
     name: str
-    """its address, or the name of its type"""
+    """address, or name of the node type"""
     resources: Mapping[str, float]
-    """what it has, as Ray names it: CPU, GPU ..."""
+    """amounts by Ray's names: CPU, GPU ..."""
     labels: Mapping[str, str] = field(default_factory=dict)
-    """what tells it from other kinds"""
+    """labels that distinguish it from other kinds"""
     identity: str = ""
-    """Ray's id; empty of a machine that may join"""
+    """Ray's id; empty for a machine that may join"""
     count: int = 1
-    """how many of them"""
+    """number of such nodes"""
 
 
 def share_of(resources: Resources) -> dict[str, float]:
-    """What one worker reserves, on one node."""
+    """Return the resources one worker reserves on one node."""
     gpus = {"GPU": float(resources.gpus)} if resources.gpus else {}
     return {"CPU": float(resources.threads), **gpus}
 
 
 def has_labels(labels: Mapping[str, str], resources: Resources) -> bool:
-    """Whether nodes with these labels are of the kind that cells ask for."""
+    """Whether nodes with these labels are of the kind that cells require."""
     return all(labels.get(key) == value for key, value in resources.labels.items())
 
 
 def slots(node: Node, resources: Resources) -> int:
-    """How many workers fit on a node.
+    """Return the number of workers that fit on a node.
 
     >>> slots(Node("a", {"CPU": 8.0, "GPU": 2.0}), Resources(threads=1, gpus=0.6))
     2
@@ -56,40 +56,27 @@ def slots(node: Node, resources: Resources) -> int:
 
 
 def _fits(kind: str, total: float, amount: float) -> int:
-    if kind == "GPU" and amount < 1:  # a part of one GPU is never put together from two
+    if kind == "GPU" and amount < 1:  # a fraction of a GPU is never combined from two GPUs
         return int(total) * math.floor(1 / amount + 1e-9)
     return math.floor(total / amount + 1e-9)
 
 
 def num_fitting(nodes: Iterable[Node], resources: Resources) -> int:
-    """How many cells fit at a time.
+    """Return the number of cells that fit at the same time.
 
-    Every worker's share lies on one node; workers of one cell may lie on several.
+    Each worker's share must be on one node; the workers of a cell may be on several.
     """
     return sum(slots(node, resources) for node in nodes) // resources.workers
 
 
 def concurrency(resources: Resources, nodes: Iterable[Node]) -> int:
-    """How many cells run at a time: as many as fit, or as the study wants."""
+    """Return the number of cells to run in parallel, at most the study's limit."""
     fits = num_fitting(nodes, resources)
     return min(fits, resources.max_concurrent) if resources.max_concurrent else fits
 
 
 def require_room(resources: Resources, nodes: Sequence[Node]) -> None:
-    """Refuse a cell that these nodes, all of them idle, could never run.
-
-    Parameters
-    ----------
-    resources : Resources
-        What the cell uses.
-    nodes : sequence of Node
-        The nodes that are there, and those that may join.
-
-    Raises
-    ------
-    InputError
-        Where one worker's share fits on no single node, or all of them together are too few.
-    """
+    """Raise InputError if a cell would not fit even on these nodes when idle."""
     if num_fitting(nodes, resources) > 0:
         return
     where, workers = "resources", resources.workers
@@ -105,7 +92,7 @@ def require_room(resources: Resources, nodes: Sequence[Node]) -> None:
 
 
 def _largest(nodes: Sequence[Node], resources: Resources) -> str:
-    """`the largest node (10.77.0.3) has 2 CPU(s)`."""
+    """Describe the largest node: `the largest node (10.77.0.3) has 2 CPU(s)`."""
     alike = [node for node in nodes if has_labels(node.labels, resources)]
     if not alike:
         return (
@@ -131,18 +118,11 @@ def _count(number: int) -> str:
 
 
 def nodes_to_come(environment: Mapping[str, str] = os.environ) -> tuple[Node, ...]:
-    """The node types that an autoscaler may start.
-
-    Whoever started the cluster says so in the environment.
+    """Return the node types an autoscaler may start, from the environment.
 
     >>> text = '[{"name": "gpu", "resources": {"CPU": 8, "GPU": 1}, "max": 3}]'
     >>> nodes_to_come({"RSE_STUDY_NODES": text})[0].count
     3
-
-    Raises
-    ------
-    InputError
-        Where the variable does not hold a list of node types.
     """
     text = environment.get(NODES_VARIABLE, "")
     if not text:

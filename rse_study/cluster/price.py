@@ -1,4 +1,4 @@
-"""What a cluster costs: by the hour, and by the hour of one device that trains."""
+"""Prices of a cluster: per hour, and per device hour of training."""
 
 from dataclasses import dataclass
 
@@ -10,26 +10,26 @@ from rse_study.study.definition.config import Resources
 
 @dataclass(frozen=True)
 class HourlyPrice:
-    """What is billed for an hour."""
+    """The price of a cluster for an hour."""
 
     least: float
-    """head and the nodes that are never given back"""
+    """head and the nodes that always run"""
     most: float
-    """every node at work"""
+    """all nodes"""
 
 
 def hourly_price(spec: ClusterSpec) -> HourlyPrice:
-    """Return what an hour of the whole cluster costs."""
+    """Return the price of the whole cluster for an hour."""
     head, groups = spec.head.price_per_hour, spec.workers.values()
     least = head + sum(group.price_per_hour * spec.fewest_nodes(group) for group in groups)
     return HourlyPrice(least, head + sum(group.price_per_hour * group.max_nodes for group in groups))
 
 
 def device_hour_price(spec: ClusterSpec, resources: Resources) -> float:
-    """Return what an hour of one device costs, on nodes that are full of cells.
+    """Return the price of one device for an hour, on nodes full of cells.
 
-    A device is a GPU, or a CPU core where cells use no GPU, as in `plan`. All nodes that run cells are billed, and
-    the head; so is what of a node no cell can use.
+    A device is a GPU, or a CPU core if cells use no GPU, as in `plan`. The price includes the head, and the parts of
+    nodes that no cell can use.
     """
     price, num_devices = spec.head.price_per_hour, 0.0
     for _, machine, cpus, count in nodes_of(spec):
@@ -40,22 +40,11 @@ def device_hour_price(spec: ClusterSpec, resources: Resources) -> float:
 
 
 def _devices(machine: WorkerGroup, cpus: int, resources: Resources) -> float:
-    """Devices of a node that are at work when it is full."""
     return float(per_node(machine, resources, cpus) * (resources.gpus or resources.threads))
 
 
 def describe_time(spec: ClusterSpec, resources: Resources, device_hours: float) -> str:
-    """Return how long so much work takes by the clock, as a line.
-
-    Parameters
-    ----------
-    spec
-        The cluster.
-    resources
-        What one cell uses.
-    device_hours
-        The work.
-    """
+    """Describe the wall-clock time of this many device hours in a line."""
     num_cells = num_fitting(spec, resources) // resources.workers
     if resources.max_concurrent:
         num_cells = min(num_cells, resources.max_concurrent)
@@ -66,7 +55,7 @@ def describe_time(spec: ClusterSpec, resources: Resources, device_hours: float) 
 
 
 def describe_price(spec: ClusterSpec) -> str:
-    """Return nodes and price of a cluster as a line."""
+    """Describe nodes and price of a cluster in a line."""
     groups = ", ".join(
         f"{spec.fewest_nodes(group)} to {group.max_nodes} {name!r}"
         if spec.fewest_nodes(group) < group.max_nodes

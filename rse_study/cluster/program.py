@@ -12,13 +12,13 @@ from rse_study.errors import InputError
 
 ERROR = re.compile(r"[\w.]*(Error|Exception): ")
 SECONDS = 120.0
-"""how long a question to a cluster may take"""
+"""time limit of a query to a cluster"""
 
 
 def our_environment() -> dict[str, str]:
     """Return our environment variables, with our own programs first on PATH.
 
-    `ray` and `python` are installed beside `rse-study`, which may be called by its path, without that folder on PATH.
+    `ray` and `python` are next to `rse-study`, which may be called by its path while its folder is not on PATH.
     """
     return {
         **os.environ,
@@ -28,7 +28,7 @@ def our_environment() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class ProgramResult:
-    """What a program answered."""
+    """Exit code and output of a program."""
 
     code: int
     out: str
@@ -36,7 +36,7 @@ class ProgramResult:
 
     @property
     def complaint(self) -> str:
-        """What it printed to say what is wrong, in one line: below a traceback the error."""
+        """The error message in one line; if there is a traceback, its last line."""
         lines = [line.strip() for line in (self.err or self.out).splitlines() if any(map(str.isalnum, line))]
         errors = [line for line in lines if ERROR.match(line)]
         return (errors or lines or [f"exit code {self.code}"])[-1]
@@ -50,23 +50,7 @@ def call(
     env: Mapping[str, str] | None = None,
     seconds: float = SECONDS,
 ) -> ProgramResult:
-    """Run a program to its end and return what it answered, whatever that is.
-
-    Raises InputError where there is no such program, or where it does not end.
-
-    Parameters
-    ----------
-    command
-        Its words; the first is the program.
-    remedy
-        What to do where the program is missing.
-    folder
-        Where it runs; default: the current folder.
-    env
-        All of its environment variables; default: ours.
-    seconds
-        How long it may take.
-    """
+    """Run a program and return its result; InputError if it is missing or too slow."""
     try:
         done = subprocess.run(
             command,
@@ -89,19 +73,7 @@ def call(
 def follow(
     command: Sequence[str], *, remedy: str, folder: Path | None = None, env: Mapping[str, str] | None = None
 ) -> int:
-    """Run a program whose output the user sees at once, and return its exit code.
-
-    Parameters
-    ----------
-    command
-        Its words; the first is the program.
-    remedy
-        What to do where the program is missing.
-    folder
-        Where it runs; default: the current folder.
-    env
-        All of its environment variables; default: ours.
-    """
+    """Run a program with its output on the screen, and return its exit code."""
     sys.stdout.flush()
     try:
         return subprocess.run(

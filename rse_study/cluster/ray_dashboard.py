@@ -1,7 +1,4 @@
-"""What the dashboard of a Ray cluster answers: its jobs and nodes, as JSON.
-
-`ray job list` prints Python objects; the same server answers in JSON.
-"""
+"""JSON queries to a Ray dashboard; `ray job list` prints Python objects instead."""
 
 import json
 import os
@@ -16,7 +13,7 @@ from rse_study.errors import InputError
 
 SECONDS = 20.0
 DEFAULT_TOKEN = "~/.ray/auth_token"
-"""where Ray itself looks for a token"""
+"""Ray's default"""
 REFUSED = (401, 403)
 
 
@@ -27,27 +24,26 @@ class RayDashboard:
     address: str
     """http://HOST:PORT"""
     token_file: str = DEFAULT_TOKEN
-    """used unless RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH name another token, as in Ray itself"""
+    """used unless RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH is set, as in Ray"""
 
     @property
     def env(self) -> dict[str, str]:
-        """Our environment, with what Ray's own programs need to be let in."""
+        """Our environment, plus authentication for Ray's own programs."""
         told = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(Path(self.token_file).expanduser())}
         if "RAY_AUTH_TOKEN" in os.environ:
             told.pop("RAY_AUTH_TOKEN_PATH")
-        # Ray would paint its output, and ask a server of its own whether there is a newer version.
+        # Otherwise Ray colours its output and asks its own server for newer versions.
         return told | {"RAY_USAGE_STATS_ENABLED": "0"} | our_environment()
 
     def jobs(self) -> list[dict[str, Any]]:
-        """Return every job the cluster knows."""
         return self._get("/api/jobs/")
 
     def nodes(self) -> list[dict[str, Any]]:
-        """Return the nodes, those that are gone included."""
+        """Return all nodes, including dead ones."""
         return self._get("/api/v0/nodes?detail=1&limit=10000")["data"]["result"]["result"]
 
     def answers(self) -> bool:
-        """Whether somebody answers at the address, whatever the answer is."""
+        """Whether a server responds at the address, even with an error."""
         try:
             self._get("/api/version")
         except InputError as error:
@@ -60,7 +56,7 @@ class RayDashboard:
         if token:
             request.add_header("Authorization", f"Bearer {token}")
         try:
-            # Directly: a proxy of the environment knows no host of a cluster.
+            # Without the environment's proxy, which cannot resolve a cluster's hosts.
             opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
             with opener.open(request, timeout=SECONDS) as answer:
                 return json.load(answer)
@@ -94,4 +90,4 @@ class RayDashboard:
 
 
 class NoAnswer(InputError):
-    """Nobody listens at an address."""
+    """No server responds at an address."""

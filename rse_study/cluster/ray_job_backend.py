@@ -26,10 +26,10 @@ STATES: dict[str, JobState] = {
     "FAILED": "failed",
 }
 NO_AGENT = "No available agent"
-"""what a head says that answers already, before its nodes can take jobs"""
+"""message of a head that responds before its nodes can take jobs"""
 AGENT_SECONDS, AGENT_PAUSE_SECONDS = 60.0, 2.0
 GROUP_LABEL = "ray.io/node-group"
-"""Ray's autoscaler and KubeRay say by it which kind a node is of"""
+"""label by which Ray's autoscaler and KubeRay give a node's kind"""
 
 
 @dataclass(frozen=True)
@@ -38,16 +38,17 @@ class RayJobs:
 
     dashboard: RayDashboard
     is_on_this_machine: bool = False
-    """Every node sees the job's folder: nothing is sent. Nodes that share a disk would take sent files from each other:
-    each deletes what it does not need itself."""
+    """Send no files, since every node sees the job's folder.
+
+    Nodes that share a disk would otherwise delete each other's files.
+    """
 
     def reports(self) -> list[JobReport]:
-        """Return every job that was submitted to the cluster."""
         num_nodes = sum(node["state"] == "ALIVE" for node in self.dashboard.nodes())
         return [_report(job, num_nodes) for job in self.dashboard.jobs() if job.get("submission_id")]
 
     def submission(self, submission: Submission) -> CommandWords:
-        """Return the command that submits a job. Ray runs it on the head."""
+        """Return the command that submits a job, which Ray runs on the head."""
         job, code = submission.job, str(submission.folder / CODE)
         where = ("--address", self.dashboard.address, "--submission-id", job.submission_id)
         words = ("ray", "job", "submit", *where, "--no-wait")
@@ -58,13 +59,11 @@ class RayJobs:
         return (*words, "--runtime-env-json", environment, "--", "bash", "-c", command)
 
     def submit(self, submission: Submission) -> str:
-        """Submit a job. Raises InputError where Ray refuses it."""
         write_code(submission)
         self._required(self.submission(submission))
         return submission.job.submission_id
 
     def show_log(self, submission_id: str, is_followed: bool) -> None:
-        """Print a job's output, with `is_followed` until it ends."""
         options = ("--follow",) if is_followed else ()
         follow(
             self._job("logs", submission_id, "--log-color=false", *options),
@@ -73,16 +72,15 @@ class RayJobs:
         )
 
     def stopping(self, reports: list[JobReport]) -> list[CommandWords]:
-        """Return the commands that stop those of these jobs that are not over."""
+        """Return the commands that stop the active jobs among these."""
         return [self._job("stop", report.submission_id) for report in reports if report.is_active]
 
     def stop(self, reports: list[JobReport]) -> None:
-        """Stop those of these jobs that are not over."""
         for command in self.stopping(reports):
             self._required(command)
 
     def node_hours(self, now: float) -> list[NodeHours]:
-        """Return how long every node the cluster has had was there, by kind."""
+        """Return the uptime of all nodes so far, by kind."""
         spans: dict[str, list[tuple[bool, float]]] = {}
         for node in self.dashboard.nodes():
             group = "head" if node["is_head_node"] else node.get("labels", {}).get(GROUP_LABEL, "")
@@ -109,10 +107,7 @@ class RayJobs:
 
 
 def write_code(submission: Submission) -> None:
-    """Unpack the wheel beside the study.
-
-    Ray puts the folder on every node, and on Python's path there.
-    """
+    """Unpack the wheel next to the study; Ray puts the folder on Python's path."""
     folder = submission.folder / CODE
     shutil.rmtree(folder, ignore_errors=True)
     with zipfile.ZipFile(io.BytesIO(submission.job.wheel.content)) as wheel:

@@ -1,4 +1,4 @@
-"""From a YAML file, or the name of a shipped cluster, to its spec."""
+"""Reading of a cluster's spec from a YAML file or by a shipped name."""
 
 from collections.abc import Sequence
 from importlib.resources import files
@@ -12,13 +12,13 @@ from rse_study.study.definition.reading import apply_overrides, build, read_exte
 
 
 def shipped_clusters() -> dict[str, Path]:
-    """The specs that come with the package, by name."""
+    """Return the specs in the package, by name."""
     folder = Path(str(files("clusters")))
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
 def cluster_file(given: str) -> Path:
-    """The YAML file a user means: a path, or the name of a shipped cluster."""
+    """Return the YAML file of a path or of a shipped cluster's name."""
     if Path(given).suffix in (".yaml", ".yml") or Path(given).is_file():
         return Path(given)
     shipped = shipped_clusters()
@@ -30,10 +30,7 @@ def cluster_file(given: str) -> Path:
 
 
 def read_cluster(given: str, overrides: Sequence[str] = ()) -> ClusterSpec:
-    """Return the cluster in a YAML file, or the shipped one of this name.
-
-    Raises InputErrors with every field that is wrong.
-    """
+    """Read a cluster by path or shipped name; InputErrors lists all wrong fields."""
     path = cluster_file(given)
     content = read_extended(path)
     apply_overrides(content, overrides)
@@ -51,7 +48,7 @@ def read_cluster(given: str, overrides: Sequence[str] = ()) -> ClusterSpec:
 
 
 def _with_remedy(problem: InputError) -> InputError:
-    """A price is asked for on purpose: whoever forgets it finds out from the bill."""
+    """Explain the price, which has no default: forgetting it would show on the bill."""
     if problem.what.endswith("price_per_hour") and problem.rule == "is required":
         remedy = "Write what an hour of one such node costs; 0 where nobody bills it"
         return InputError(problem.what, where=problem.where, rule=problem.rule, remedy=remedy)

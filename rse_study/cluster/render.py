@@ -1,4 +1,4 @@
-"""The files of a cluster and of a job on it: one pure function for all kinds."""
+"""Rendering of the files for a cluster and its job, as a pure function."""
 
 from rse_study.cluster.job import Job
 from rse_study.cluster.kinds.clouds import CloudCluster
@@ -15,10 +15,7 @@ from rse_study.cluster.spec import ClusterSpec
 
 
 def render(spec: ClusterSpec, job: Job) -> tuple[RenderedFile, ...]:
-    """Return what is handed to Slurm, to Kubernetes, to Ray's launcher, or to a shell.
-
-    Slurm and KubeRay start a cluster for the job; `local` and the launcher's kinds start one to which it is submitted.
-    """
+    """Return the files for Slurm, Kubernetes, Ray's launcher, or a shell."""
     if isinstance(spec, SlurmCluster):
         return render_sbatch(spec, job)
     if isinstance(spec, KuberayCluster):

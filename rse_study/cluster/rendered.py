@@ -1,12 +1,12 @@
-"""A text that was made for a cluster, and the name of the file it belongs in."""
+"""A rendered text and the name of its file."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class RenderedFile:
-    """A file for somebody else's program, as text."""
+    """A text file for an external program."""
 
     name: str
-    """of the file, without a folder: job.sbatch, rayjob.yaml, cluster.yaml, cluster.sh"""
+    """file name without a folder: job.sbatch, rayjob.yaml, cluster.yaml, cluster.sh"""
     text: str

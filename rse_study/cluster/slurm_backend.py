@@ -15,7 +15,7 @@ SCRIPT = "job.sbatch"
 LOG = "job.log"
 REMEDY = "Give the command on a login node of the cluster, where sbatch and squeue are"
 DAYS = 30
-"""how far back Slurm's accounting is asked"""
+"""number of days for which accounting is queried"""
 STATES: dict[str, JobState] = {
     **dict.fromkeys(
         ("PENDING", "CONFIGURING", "SUSPENDED", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"), "waiting"
@@ -24,18 +24,18 @@ STATES: dict[str, JobState] = {
     "COMPLETED": "complete",
     **dict.fromkeys(("CANCELLED", "PREEMPTED", "REVOKED"), "stopped"),
 }
-"""Slurm's states; the others are failures"""
+"""Slurm's states; all others are failures"""
 ACCOUNTED = "JobID,State,NNodes,Start,End,Reason,JobName"
-# The name comes last: it is free text.
+# The name is last because it is free text.
 QUEUED = "%i|%T|%D|%S|%e|%r|%j"
 
 
 @dataclass(frozen=True)
 class SlurmBackend:
-    """A Slurm whose commands are on this machine."""
+    """A Slurm cluster whose commands are on this machine."""
 
     folder: str
-    """for the files of jobs; all nodes see it, and this machine does, too"""
+    """shared folder for jobs' files, visible to all nodes and this machine"""
     reuses_ids = True
 
     def folder_of(self, submission_id: str) -> Path:
@@ -43,7 +43,7 @@ class SlurmBackend:
 
     def jobs(self) -> list[JobReport]:
         since = f"--starttime=now-{DAYS}days"
-        # Many clusters keep no accounts; the queue itself remembers a job for some minutes after its end.
+        # Many clusters have no accounting; the queue lists a job for some minutes after its end.
         accounted = _call(
             "sacct", "--noheader", "--parsable2", "--allocations", since, f"--format={ACCOUNTED}"
         )
@@ -79,7 +79,7 @@ class SlurmBackend:
 
 
 def _call(*command: str) -> ProgramResult:
-    # Times as seconds since 1970, whatever the time zone of the cluster.
+    # Times as seconds since 1970, independent of the cluster's time zone.
     return call(command, remedy=REMEDY, env={**os.environ, "SLURM_TIME_FORMAT": "%s"})
 
 
@@ -93,7 +93,7 @@ def _required(*command: str) -> str:
 
 
 def reports_in(text: str) -> Iterator[JobReport]:
-    """Yield a report for each line that squeue or sacct printed."""
+    """Yield a report for each line of squeue's or sacct's output."""
     for line in text.splitlines():
         handle, native, nodes, started, ended, reason, name = line.split("|", maxsplit=6)
         word = native.split()[0]  # CANCELLED by 1000

@@ -1,4 +1,4 @@
-"""What a cluster is: the fields that all kinds share."""
+"""The fields that all kinds of clusters share."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -9,7 +9,7 @@ from rse_study.cluster.machines import Environment, Limits, Machine, WorkerGroup
 from rse_study.spec import Spec, field
 
 DRIVER_RESOURCE = "rse_driver"
-"""the resource that only the head offers: a driver, and what merely waits, reserves it instead of CPUs"""
+"""resource of the head alone, reserved by drivers and waiting tasks, not CPUs"""
 NUM_DRIVERS = 1000
 STUDY_FILE = "study.yaml"
 
@@ -37,19 +37,16 @@ class ClusterSpec(Spec):
 
     @property
     def study_path(self) -> str:
-        """Where the driver finds the study's file: in the folder it is started in."""
+        """The study's file, relative to the driver's working folder."""
         return STUDY_FILE
 
     def fewest_nodes(self, group: WorkerGroup) -> int:
-        """Return how many nodes of a group there are without work.
-
-        All, where none can be given back.
-        """
+        """Return a group's number of nodes without work: all, unless it can shrink."""
         return group.max_nodes
 
 
 class LauncherCluster(ClusterSpec):
-    """What Ray's own launcher (`ray up`) starts by ssh."""
+    """A cluster that Ray's own launcher (`ray up`) starts by ssh."""
 
     store: str = field("/tmp/rse-study/studies", min_length=1)
     """folder of the driver's ledgers, on the head's own disk"""

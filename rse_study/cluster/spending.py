@@ -1,4 +1,4 @@
-"""What a cluster has cost: hours of its nodes, at the prices of its spec."""
+"""Cost of a cluster so far: node hours at the prices in its spec."""
 
 from collections.abc import Iterable
 
@@ -9,13 +9,13 @@ from rse_study.cluster.spec import ClusterSpec
 def spent(spec: ClusterSpec, nodes: Iterable[NodeHours]) -> float:
     """Return the price of these hours, in the currency of the spec.
 
-    Nodes of a kind that the spec does not have cost what its dearest worker costs: rather too much than too little.
+    Nodes of a kind missing in the spec cost as much as its dearest worker, to err on the high side.
     """
     return sum((each.hours * price_of(spec, each.group) for each in nodes), 0.0)
 
 
 def price_of(spec: ClusterSpec, group: str) -> float:
-    """Return the price of an hour of a node of a group."""
+    """Return the hourly price of a node of a group."""
     if group == "head":
         return spec.head.price_per_hour
     if group in spec.workers:

@@ -1,7 +1,4 @@
-"""What was submitted from this machine, as JSON.
-
-It is in `<store>/.clusters/<cluster>/<study>.json`.
-"""
+"""Records of submissions: `<store>/.clusters/<cluster>/<study>.json`."""
 
 import json
 import time
@@ -19,24 +16,24 @@ FOLDER = ".clusters"
 
 @dataclass(frozen=True)
 class SubmissionRecord:
-    """What is remembered of a study on a cluster, which may have forgotten it."""
+    """A local record of a study on a cluster, which may have forgotten it."""
 
     study: str
     submission_id: str
-    """of the newest submission"""
+    """id of the newest submission"""
     handle: str
     submitted: str
-    """when, ISO 8601 in UTC"""
+    """ISO 8601 in UTC"""
     storage: str
     spec: dict[str, Any]
-    """the cluster as it was described then"""
+    """the cluster's spec at the time"""
     reports: tuple[JobReport, ...] = ()
-    """the jobs of the study as they were last seen"""
+    """the study's jobs as last seen"""
 
     def with_reports(self, reports: Iterable[JobReport]) -> "SubmissionRecord":
-        """Return the same with what the cluster says now.
+        """Update the record with the cluster's present reports.
 
-        Jobs it has forgotten stay as they were seen; one that ran then is over.
+        Jobs that the cluster has forgotten stay as last seen, except that active ones count as over.
         """
         now = {report.handle: report for report in reports}
         merged = {each.handle: _merged(each, now.get(each.handle)) for each in self.reports}
@@ -47,7 +44,7 @@ class SubmissionRecord:
 
 def _merged(before: JobReport, now: JobReport | None) -> JobReport:
     if now is not None:
-        # Nodes of a job that is ending go one by one.
+        # Nodes of an ending job are released one by one.
         return replace(now, num_nodes=max(before.num_nodes, now.num_nodes))
     if before.is_active:
         reason = "the cluster knows it no more"
@@ -56,15 +53,12 @@ def _merged(before: JobReport, now: JobReport | None) -> JobReport:
 
 
 def cluster_home(store: Path, cluster: str) -> Path:
-    """Return the folder of what this machine knows of a cluster."""
+    """Return the local folder of a cluster's records."""
     return store / FOLDER / cluster
 
 
 def read_record(home: Path, study: str) -> SubmissionRecord | None:
-    """Return what is remembered of a study on a cluster; None where nothing is.
-
-    Raises InputError where the file is damaged.
-    """
+    """Read the record of a study on a cluster; None if there is none."""
     path = _path(home, study)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -79,7 +73,7 @@ def read_record(home: Path, study: str) -> SubmissionRecord | None:
 
 
 def write_record(home: Path, record: SubmissionRecord) -> None:
-    """Write what is remembered, whole or not at all."""
+    """Write the record atomically."""
     write_whole(_path(home, record.study), json.dumps(asdict(record), indent=1, ensure_ascii=False) + "\n")
 
 

@@ -1,4 +1,4 @@
-"""How a study becomes a job, once: what runs already is left alone."""
+"""Submission of a study as a job, unless it already runs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,33 +19,23 @@ from rse_study.errors import InputError
 from rse_study.results.atomic import write_whole
 
 SETTLED = (*ACTIVE, "complete")
-"""states in which a job is not submitted again"""
+"""states in which a job is not resubmitted"""
 
 
 @dataclass(frozen=True)
 class Submitted:
-    """What came of a submission."""
+    """The result of a submission."""
 
     submission_id: str
     handle: str
     earlier: JobReport | None
-    """the newest job of the same study"""
+    """the study's newest job"""
     is_new: bool
-    """whether a job was submitted; else the earlier one goes on, or has ended well"""
+    """False if the earlier job is active or complete"""
 
 
 def prepare_submission(spec: ClusterSpec, backend: Backend, job: Job, jobs: list[JobReport]) -> Submission:
-    """Return the submission of a study, under an id that the cluster will take.
-
-    Parameters
-    ----------
-    spec, backend
-        The cluster.
-    job
-        The study as a job.
-    jobs
-        What the cluster knows; empty where nobody asked it.
-    """
+    """Return a study's submission, with an id the cluster has not used."""
     used = [report for report in jobs if report.submission_id.startswith(job.submission_id)]
     if used and not backend.reuses_ids:
         job = replace(
@@ -57,20 +47,9 @@ def prepare_submission(spec: ClusterSpec, backend: Backend, job: Job, jobs: list
 def submit_job(
     spec: ClusterSpec, backend: Backend, job: Job, home: Path, say: Callable[[str], None]
 ) -> Submitted:
-    """Submit a study, unless it is there already.
+    """Submit a study unless its job is active or complete.
 
-    Raises InputError where another edition of the study runs: two drivers would write one ledger.
-
-    Parameters
-    ----------
-    spec, backend
-        The cluster.
-    job
-        The study as a job.
-    home
-        The folder of what this machine knows of the cluster.
-    say
-        Hears a line about every step that takes a while.
+    Raises InputError if another edition of the study is active: two drivers would write one ledger.
     """
     jobs = of_study(backend.jobs(), job.study)
     latest = jobs[-1] if jobs else None

@@ -1,8 +1,8 @@
-"""The wheel of this version: the code as a job ships it.
+"""The wheel of this version, by which jobs ship the code.
 
-It is packed from the files of the packages that are running, in a checkout and in an installation alike: an
-installed wheel has no sources to build from, and a build backend is no dependency of ours. Needs no network, and
-the same files give the same bytes.
+It is packed from the files of the running packages, in a checkout and in an installation alike, because an installed
+wheel has no sources to build from, and we do not depend on a build backend. It needs no network, and the same files
+give the same bytes.
 """
 
 import base64
@@ -21,22 +21,19 @@ from rse_study.errors import InputError
 DISTRIBUTION = "rse-study"
 PACKAGES = ("rse_study", "analysis", "search_spaces", "clusters")
 TAGS = b"Wheel-Version: 1.0\nGenerator: rse-study\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-EARLIEST = (1980, 1, 1, 0, 0, 0)  # what zip can say; a date of today would make other bytes every time
+EARLIEST = (1980, 1, 1, 0, 0, 0)  # earliest date in a zip; today's would change the bytes every time
 
 
 @dataclass(frozen=True)
 class Wheel:
-    """A wheel: its file name and its bytes."""
+    """File name and bytes of a wheel."""
 
     name: str
     content: bytes = field(repr=False)
 
 
 def wheel_of_this_version() -> Wheel:
-    """Return the wheel of the code that is running.
-
-    Raises InputError where nothing says its version.
-    """
+    """Return the wheel of the running code; raise InputError without a version."""
     root = Path(__file__).parents[2]
     version, info = _version_and_metadata(root)
     return packed(root, version, info)
@@ -45,7 +42,7 @@ def wheel_of_this_version() -> Wheel:
 def as_tar(wheel: Wheel) -> bytes:
     """Return the files of a wheel as a .tar.xz, for places with little room.
 
-    It is half as large: its files are compressed together, not one by one. `python -m tarfile -e` unpacks it.
+    It is half as large, because all files are compressed together. `python -m tarfile -e` unpacks it.
     """
     stream = io.BytesIO()
     with (
@@ -55,24 +52,14 @@ def as_tar(wheel: Wheel) -> bytes:
         for entry in files.infolist():
             member = tarfile.TarInfo(
                 entry.filename
-            )  # of no date and nobody: the same files give the same bytes
+            )  # without date and owner: the same files give the same bytes
             member.size = entry.file_size
             archive.addfile(member, files.open(entry))
     return stream.getvalue()
 
 
 def packed(root: Path, version: str, info: str) -> Wheel:
-    """Return a wheel of the packages below `root`.
-
-    Parameters
-    ----------
-    root
-        The folder that holds the packages: a checkout, or site-packages.
-    version
-        Of the distribution.
-    info
-        Its METADATA.
-    """
+    """Return a wheel of the packages below `root`: a checkout, or site-packages."""
     stem = f"{DISTRIBUTION.replace('-', '_')}-{version}"
     files = dict(_files(root))
     files[f"{stem}.dist-info/METADATA"] = info.encode()
@@ -91,7 +78,7 @@ def _files(root: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _version_and_metadata(root: Path) -> tuple[str, str]:
-    """Of a checkout as pyproject.toml says, else of the installed distribution."""
+    """Read from a checkout's pyproject.toml, else from the installed distribution."""
     if (root / "pyproject.toml").is_file():
         project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         lines = ["Metadata-Version: 2.1", f"Name: {DISTRIBUTION}", f"Version: {project['version']}"]
@@ -112,11 +99,11 @@ def _record_line(name: str, content: bytes) -> str:
 
 
 def zipped(files: Iterable[tuple[str, bytes]]) -> bytes:
-    """Return files, by name, as a zip that is the same for the same files."""
+    """Zip files by name, reproducibly."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         for name, content in files:
             entry = zipfile.ZipInfo(name, EARLIEST)
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-            archive.writestr(entry, content, compresslevel=9)  # the archive's own is not asked
+            archive.writestr(entry, content, compresslevel=9)  # the archive's own level is ignored
     return stream.getvalue()

@@ -1,4 +1,4 @@
-"""How many workers of a cell a node, and a cluster, can take."""
+"""Number of a cell's workers that a node, and a cluster, can hold."""
 
 from collections.abc import Iterator
 
@@ -10,25 +10,15 @@ from rse_study.study.definition.config import Resources
 
 
 def per_node(group: WorkerGroup, resources: Resources, cpus: int | None = None) -> int:
-    """Return how many of a cell's workers fit on a node of a group.
-
-    Parameters
-    ----------
-    group
-        The node's.
-    resources
-        What one worker uses.
-    cpus
-        CPUs that are left for trials; default: the node's.
-    """
+    """Return the number of workers that fit on a node, given its `cpus` for trials."""
     has = {"CPU": float(group.cpus if cpus is None else cpus), "GPU": float(group.gpus)}
     return slots(Node("", has, group.labels), resources)
 
 
 def nodes_of(spec: ClusterSpec) -> Iterator[tuple[str, WorkerGroup, int, int]]:
-    """Yield name, group, CPUs left for trials, and the most such nodes there are."""
+    """Yield name, group, CPUs left for trials, and the maximum number of such nodes."""
     for name, group in spec.workers.items():
-        if isinstance(spec, SlurmCluster):  # head and driver have their share of the first node
+        if isinstance(spec, SlurmCluster):  # head and driver take a share of the first node
             yield name, group, max(0, group.cpus - spec.head.cpus), 1
             if group.max_nodes > 1:
                 yield name, group, group.cpus, group.max_nodes - 1
@@ -37,5 +27,5 @@ def nodes_of(spec: ClusterSpec) -> Iterator[tuple[str, WorkerGroup, int, int]]:
 
 
 def num_fitting(spec: ClusterSpec, resources: Resources) -> int:
-    """Return how many workers of cells fit on the cluster at its largest."""
+    """Return the number of workers that fit on the cluster at its largest."""
     return sum(per_node(group, resources, cpus) * count for _, group, cpus, count in nodes_of(spec))

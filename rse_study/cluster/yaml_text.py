@@ -1,4 +1,4 @@
-"""A mapping as YAML that reads back the same."""
+"""Serialisation of mappings as YAML."""
 
 import io
 from typing import Any
@@ -11,17 +11,16 @@ NEVER_FOLDED = 1_000_000
 
 
 class BlockText(str):
-    """A text of several lines, shown as lines."""
+    """A text of several lines, written as a block."""
 
 
 class _Writer(SafeRepresenter):
-    """Writes mappings in the order of their keys, and no anchors."""
+    """A representer that keeps the order of keys and writes no anchors."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
     def represent_block(self, data: BlockText) -> ScalarNode:
-        """Return a text as lines below `|`."""
         return self.represent_scalar("tag:yaml.org,2002:str", str(data), style="|")
 
 

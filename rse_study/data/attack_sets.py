@@ -1,14 +1,13 @@
-"""Readers of the 1000 inputs a set that TextFooler attacked (Jin et al. 2020).
+"""Readers of the sets TextFooler attacked, 1000 inputs each (Jin et al. 2020).
 
-They are lower-cased and tokenised. Layout below the data folder, plain or gzip:
+Texts are lower-cased and tokenised, and read verbatim: most of ag's have quotation marks around them. Layout below
+the data folder, plain or gzip:
 
     attack/<set>/<set>.txt   mr, imdb, yelp, ag: label BLANK text
                              mnli_matched, mnli_mismatched, snli: label TAB premise TAB hypothesis
 
-Texts are left as they are: most of ag's stand in the quotation marks of the table they were taken from.
-
-RobustSentEmbed's Table 1 attacks SST2 and MRPC, too, of which nobody published inputs: sst2 and mrpc are the first 1000
-of their test splits, as transfer reads them (transfer_sets.py).
+Table 1 of RobustSentEmbed also attacks SST2 and MRPC, whose inputs were never published: sst2 and mrpc are the first
+1000 of their test splits (transfer_sets.py).
 """
 
 from collections.abc import Iterator
@@ -49,10 +48,10 @@ ATTACK_SETS: Registry[tuple[str, ...]] = Registry(
 
 
 def read_attack_set(name: str, data_dir: Path) -> Labelled:
-    """Read the inputs of a set: `attack-<set>`, split `test`, in the file's order.
+    """Read the inputs of a set as `attack-<set>`, split `test`, in the file's order.
 
-    Classes are in the order of the files' numbers (negative, positive; ag: world, sports, business, sci/tech);
-    those of pairs are entailment, neutral, contradiction. Raises InputError.
+    Classes follow the files' numbers (negative, positive; ag: world, sports, business, sci/tech); those of pairs are
+    entailment, neutral, contradiction.
     """
     classes = ATTACK_SETS.get(name)
     if name in OF_TRANSFER:

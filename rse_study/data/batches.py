@@ -1,4 +1,4 @@
-"""Batches of a tokenised corpus: a function of the step and nothing else."""
+"""Batches of a tokenised corpus, a function of the step alone."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -17,7 +17,6 @@ class Batch:
 
     ids: Int[Tensor, "b l"]
     mask: Bool[Tensor, "b l"]
-    """True = real token"""
     perturbable: Bool[Tensor, "b l"]
     """real and not special"""
     rows: Int[Tensor, " b"]
@@ -25,10 +24,9 @@ class Batch:
     num_rows: int
     """sentences of the global batch, over all workers"""
     host: "Batch | None" = None
-    """the same on the CPU, where draws are made and counts are known; None: it is there itself"""
+    """the batch on the CPU, for random draws and counts; None: this one is on the CPU"""
 
     def to(self, device: "torch.device | str") -> "Batch":
-        """The same batch on a device."""
         to = torch.device(device)
         return Batch(
             ids=sent(self.ids, to),
@@ -41,28 +39,23 @@ class Batch:
 
     @property
     def on_host(self) -> "Batch":
-        """The batch on the CPU: reading there waits for no GPU."""
+        """The batch on the CPU, where reading does not wait for a GPU."""
         return self.host or self
 
     @cached_property
     def real_places(self) -> Int[Tensor, " n"]:
-        """Where real tokens stand among all b * l."""
         return self.places_of(self.on_host.mask)
 
     @cached_property
     def perturbable_places(self) -> Int[Tensor, " n"]:
-        """Where perturbable tokens stand among all b * l."""
         return self.places_of(self.on_host.perturbable)
 
     def places_of(self, chosen: Bool[Tensor, "b l"]) -> Int[Tensor, " n"]:
-        """Where tokens chosen on the CPU stand among all b * l, on the batch's device."""
+        """Return flat indices of tokens chosen on the CPU, on the batch's device."""
         return sent(chosen.flatten().nonzero().squeeze(1), self.ids.device)
 
     def repeated(self, times: int) -> "Batch":
-        """The batch several times over.
-
-        Rows of a repetition are counted on behind the batch's.
-        """
+        """Repeat the batch; each repetition continues the numbering of its rows."""
         return Batch(
             ids=self.ids.repeat(times, 1),
             mask=self.mask.repeat(times, 1),
@@ -73,15 +66,15 @@ class Batch:
         )
 
     def all_perturbable(self) -> "Batch":
-        """The same batch with special tokens that may move, too."""
+        """Return the batch with special tokens perturbable, too."""
         return replace(self, perturbable=self.mask, host=self.host and self.host.all_perturbable())
 
 
 class Batches:
     """Global batches: every epoch is a fresh permutation, cut into batches.
 
-    The incomplete last one is dropped. A global batch is sorted by length (stable) and dealt to the workers in turn, so
-    that which sentences meet in a batch depends on seed and step only, never on the number of workers.
+    The last incomplete batch is dropped. A global batch is sorted by length (stable) and dealt to the workers in turn,
+    so which sentences share a batch depends on seed and step only, never on the number of workers.
     """
 
     def __init__(
@@ -106,12 +99,12 @@ class Batches:
         self._permutation = lru_cache(maxsize=2)(self._draw_permutation)
 
     def sentences(self, step: int) -> Int[np.ndarray, " g"]:
-        """Which sentences of the corpus meet in the global batch of a step, unsorted."""
+        """Return the sentences in a step's global batch, unsorted."""
         epoch, position = divmod(step, self.num_batches)
         return self._permutation(epoch)[position * self.batch_size : (position + 1) * self.batch_size]
 
     def batch(self, step: int) -> Batch:
-        """This worker's rows of the global batch of a step, padded to the longest of them."""
+        """Return this worker's rows of a step's global batch, padded to their longest."""
         sentences = self.sentences(step)
         rows = np.argsort(self.corpus.lengths[sentences], kind="stable")[self.rank :: self.size]
         ids, mask = self._padded(sentences[rows])

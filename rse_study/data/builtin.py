@@ -1,7 +1,4 @@
-"""The quickstart's generated data: a corpus, graded pairs, a small labelled set.
-
-No files, no network.
-"""
+"""Generated data of the quickstart: a corpus, graded pairs, a small labelled set."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -25,10 +22,10 @@ from rse_study.data.labelled import Labelled
 from rse_study.data.pairs import StsPairs
 
 NUM_PAIRS = 400
-OPINIONS = "builtin-opinions"  # another name than that of the pairs: scores of the two stand side by side
+OPINIONS = "builtin-opinions"  # not the pairs' name, since scores of both are shown together
 _WEIGHTS = {"agent": 1.0, "action": 1.4, "patient": 1.4, "quality": 0.4, "place": 0.4, "time": 0.4}
-_SIBLING = 0.35  # similarity of two concepts that share their topic (or list) and slot
-_CONTRARY = 0.45  # an event and its negation
+_SIBLING = 0.35  # similarity of two concepts in the same slot and topic (or list)
+_CONTRARY = 0.45  # factor if only one of two events is negated
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class LabelledSentences:
 
 
 def corpus(seed: int = 0, num_sentences: int = 8000) -> list[str]:
-    """Distinct sentences of the grammar: four of five tell an event, one an opinion."""
+    """Generate distinct sentences: four of five tell an event, one gives an opinion."""
     draw = Draw("corpus", seed)
     found: dict[str, None] = {}
     while len(found) < num_sentences:
@@ -51,17 +48,17 @@ def corpus(seed: int = 0, num_sentences: int = 8000) -> list[str]:
 
 
 def graded_pairs(split: Literal["dev", "test"]) -> StsPairs:
-    """Pairs with a gold similarity 0..5 computed from what the two sentences say.
+    """Generate pairs with a gold similarity 0..5, computed from the two meanings.
 
-    Like meanings are put in other words and unlike ones in the same: token overlap is a poor guide.
-    No sentence of one split is in the other.
+    Similar meanings are worded differently and dissimilar ones alike, so token overlap is a poor guide.
+    The splits share no sentence.
     """
     first, second, gold = zip(*_pairs(split), strict=True)
     return StsPairs("builtin", split, list(first), list(second), np.array(gold))
 
 
 def labelled(split: Literal["train", "test"]) -> LabelledSentences:
-    """Opinions, good or bad: 800 sentences to train on, 400 to test on, none in both."""
+    """Generate good and bad opinions: 800 to train on, 400 others to test on."""
     draw = Draw("labelled")
     found: dict[str, int] = {}
     while len(found) < 1200:
@@ -72,21 +69,18 @@ def labelled(split: Literal["train", "test"]) -> LabelledSentences:
 
 
 def opinions() -> Labelled:
-    """The labelled sentences to train on, as every other labelled set is read."""
+    """Return the labelled training sentences in the type of other labelled sets."""
     told = labelled("train")
     return Labelled(OPINIONS, "train", [(text,) for text in told.sentences], told.labels, ("bad", "good"))
 
 
 def similarity(one: GrammarEvent, other: GrammarEvent) -> float:
-    """How alike two events are, 0..1: the weighted share of slots that agree.
-
-    Negating one of them costs about half.
-    """
+    """Return the similarity of two events, 0..1: the weighted share of equal slots."""
     agreement = {slot: _agreement(one, other, slot) for slot in _WEIGHTS}
     told = {slot: weight for slot, weight in _WEIGHTS.items() if getattr(one, slot) or getattr(other, slot)}
     share = sum(weight * agreement[slot] for slot, weight in told.items()) / sum(told.values())
     if one.topic != other.topic:
-        share *= 0.3  # a time or quality in common hardly makes two events alike
+        share *= 0.3  # a shared time or quality hardly makes two events similar
     return share if one.is_negated == other.is_negated else share * _CONTRARY
 
 
@@ -99,7 +93,7 @@ def _agreement(one: GrammarEvent, other: GrammarEvent, slot: str) -> float:
 
 @cache
 def _pairs(split: str) -> tuple[tuple[str, str, float], ...]:
-    """NUM_PAIRS pairs, the kinds in turn, none with a sentence of another pair or of the dev split."""
+    """Draw NUM_PAIRS pairs, the kinds in turn, without any sentence twice or from dev."""
     seen = set[str]() if split == "dev" else {text for pair in _pairs("dev") for text in pair[:2]}
     draw, found = Draw("pairs", split), list[tuple[str, str, float]]()
     kinds = _kinds(draw)
@@ -114,7 +108,7 @@ def _pairs(split: str) -> tuple[tuple[str, str, float], ...]:
 
 
 def _kinds(draw: Draw) -> Iterator[tuple[GrammarEvent, GrammarEvent, float]]:
-    """Two events and the share of words the second keeps from the first, from alike to unlike, for ever."""
+    """Yield two events and the share of wording kept, from similar to dissimilar."""
     core = ("agent", "action", "patient")
     while True:
         event = draw_event(draw)
@@ -135,21 +129,21 @@ def _kinds(draw: Draw) -> Iterator[tuple[GrammarEvent, GrammarEvent, float]]:
 
 
 def _contrary(event: GrammarEvent) -> GrammarEvent:
-    """Who does it to whom turned round where both are agents, else the negation."""
+    """Swap agent and patient if both are agents, else negate the event."""
     if event.patient in event.topic.agents:
         return replace(event, agent=event.patient, patient=event.agent)
     return replace(event, is_negated=not event.is_negated)
 
 
 def _reword(wording: Wording, kept: float, draw: Draw) -> Wording:
-    """Another wording that keeps about the given share of its words and its form."""
+    """Keep each synonym, and the form, with the given probability; change the rest."""
     synonyms = tuple(old if draw.chance(kept) else old + 1 for old in wording.synonyms)
     form = wording.form if draw.chance(kept) else (wording.form + 1 + draw.index(NUM_FORMS - 1)) % NUM_FORMS
     return Wording(synonyms, form)
 
 
 def _opinion(draw: Draw) -> tuple[str, int]:
-    """A sentence that judges a thing, and whether it likes it. Saying `not` turns the label."""
+    """Draw a sentence that judges a thing, and its label, which `not` inverts."""
     topic = draw.pick(vocabulary().topics)
     is_good_word, is_negated = draw.chance(0.5), draw.chance(0.25)
     thing, person = draw.pick(draw.pick(topic.things)), draw.pick(draw.pick(topic.agents))

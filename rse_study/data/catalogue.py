@@ -1,4 +1,4 @@
-"""The catalogue of data: what each set is, where it came from, and its checksums."""
+"""The catalogue of data sets: content, origin and checksums."""
 
 import gzip
 import hashlib
@@ -17,7 +17,7 @@ from rse_study.registry import Registry
 from rse_study.spec import Spec
 from rse_study.yaml12 import read_yaml
 
-FETCHED = "fetched.json"  # in the data folder: what `fetch` wrote, from where, with its sha256
+FETCHED = "fetched.json"  # in the data folder: files `fetch` wrote, their repositories and sha256
 FileStatus = Literal["ok", "fetched", "unmeasured", "different", "missing"]
 
 
@@ -83,20 +83,19 @@ class CatalogueEntry:
     source: str
     num_files: int
     missing: tuple[str, ...]
-    """files that are not here, below the data folder"""
+    """paths below the data folder"""
     can_fetch: bool
 
     @property
     def num_present(self) -> int:
-        """How many of its files are here."""
         return self.num_files - len(self.missing)
 
 
 @dataclass(frozen=True)
 class Verified:
-    """One file beside the catalogue.
+    """A file compared with the catalogue.
 
-    `ok` = as measured, `fetched` = as fetched, `unmeasured` = nothing to compare with.
+    `ok` = as in the catalogue, `fetched` = as downloaded, `unmeasured` = no checksum to compare with.
     """
 
     name: str
@@ -108,13 +107,13 @@ class Verified:
 
 @lru_cache(maxsize=1)
 def catalogue() -> Registry[DataSet]:
-    """Every set by name."""
+    """Read all sets by name."""
     content = read_yaml(Path(__file__).with_name("catalogue.yaml"))["sets"]
     return Registry("data set", {name: DataSet(name=name, **entry) for name, entry in content.items()})
 
 
 def list_sets(data_dir: Path) -> list[CatalogueEntry]:
-    """Every set, and how many of its files are here."""
+    """List all sets with their missing files."""
     sets = [catalogue().get(name) for name in catalogue()]
     return [
         CatalogueEntry(
@@ -127,22 +126,7 @@ def list_sets(data_dir: Path) -> list[CatalogueEntry]:
 def verify(
     names: list[str], data_dir: Path, on_progress: ProgressCallback = lambda done, total: None
 ) -> list[Verified]:
-    """Compare every file of the named sets (none: of all sets) with its checksum.
-
-    Parameters
-    ----------
-    names
-        Of sets.
-    data_dir
-        The data folder.
-    on_progress
-        Is called with the number of files read, and of how many.
-
-    Raises
-    ------
-    InputError
-        For a set that is not known.
-    """
+    """Compare all files of the named sets, or of every set, with their checksums."""
     chosen = [catalogue().get(name) for name in names or catalogue()]
     fetched = fetched_checksums(data_dir)
     files, verified = [(entry.name, file) for entry in chosen for file in entry.files], list[Verified]()
@@ -153,7 +137,7 @@ def verify(
 
 
 def present(file: File, data_dir: Path) -> Path | None:
-    """Where the file lies, or None."""
+    """Return the file's path, or None."""
     try:
         return find_file(file.path, data_dir)
     except InputError:
@@ -161,7 +145,7 @@ def present(file: File, data_dir: Path) -> Path | None:
 
 
 def fetched_checksums(data_dir: Path) -> dict[str, dict[str, str]]:
-    """What `fetch` has written into the data folder: path -> sha256, repository."""
+    """Read the record of downloads: path -> sha256, repository."""
     try:
         return json.loads((data_dir / FETCHED).read_text(encoding="utf-8"))
     except FileNotFoundError:

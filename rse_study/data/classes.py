@@ -1,4 +1,4 @@
-"""From lines of a file to a labelled set: what readers of classes share."""
+"""Shared parts of readers that turn lines of a file into a labelled set."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +13,7 @@ from rse_study.errors import InputError, MissingFile
 
 NLI_CLASSES = ("entailment", "neutral", "contradiction")
 SENTIMENT_CLASSES = ("negative", "positive")
-Example = tuple[Text, int | None]  # None: a line without a label
+Example = tuple[Text, int | None]  # None: no label
 
 _REMEDY = "Fetch the file again, or correct the line"
 
@@ -21,26 +21,7 @@ _REMEDY = "Fetch the file again, or correct the line"
 def labelled(
     name: str, split: str, examples: Iterable[Example], classes: tuple[str, ...], where: str
 ) -> Labelled:
-    """Make a set of the examples that have a label; how many had none is counted.
-
-    Parameters
-    ----------
-    name
-        Of the set.
-    split
-        Of the set.
-    examples
-        (text, label's number; none where there is no label).
-    classes
-        Names, in the order of the numbers.
-    where
-        The file, as a refusal names it.
-
-    Raises
-    ------
-    InputError
-        where no example is left.
-    """
+    """Make a set of the examples with a label, and count those without one."""
     texts, labels, num_unlabelled = [], [], 0
     for text, label in examples:
         if label is None:
@@ -55,22 +36,7 @@ def labelled(
 
 
 def label_of(found: object, known: Mapping[str, int], where: str) -> int:
-    """The class a label stands for.
-
-    Parameters
-    ----------
-    found
-        What the file says.
-    known
-        Labels, and the class of each.
-    where
-        The line, as a refusal names it.
-
-    Raises
-    ------
-    InputError
-        that lists the labels there are.
-    """
+    """Return the class that a label stands for."""
     label = known.get(str(found))
     if label is None:
         rule = f"a label is one of {', '.join(known)}"
@@ -79,10 +45,7 @@ def label_of(found: object, known: Mapping[str, int], where: str) -> int:
 
 
 def read_objects(path: Path, wanted: tuple[str, ...]) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """(file:line, the wanted values) of every line of a JSON Lines file.
-
-    Blank lines are passed over. Raises InputError for a line that lacks one.
-    """
+    """Yield (file:line, wanted values) of each non-blank line of JSON Lines."""
     for number, line in enumerate(read_lines(path), start=1):
         if line.strip():
             where = f"{path}:{number}"
@@ -90,7 +53,7 @@ def read_objects(path: Path, wanted: tuple[str, ...]) -> Iterator[tuple[str, tup
 
 
 def text_of(*parts: object, where: str) -> Text:
-    """One input of stripped sentences. Raises InputError where one is no text."""
+    """Make one input of stripped sentences; raise InputError if one is not a string."""
     for part in parts:
         if not isinstance(part, str):
             raise InputError(f"{part!r}", where=where, rule="a sentence must be a text", remedy=_REMEDY)
@@ -98,25 +61,12 @@ def text_of(*parts: object, where: str) -> Text:
 
 
 def malformed(what: str, where: str, rule: str) -> InputError:
-    """The refusal of a line.
-
-    Parameters
-    ----------
-    what
-        Is wrong with it.
-    where
-        It stands.
-    rule
-        It breaks.
-    """
+    """Return the error for a malformed line."""
     return InputError(what, where=where, rule=rule, remedy=_REMEDY)
 
 
 def find_set_file(below: str, data_dir: Path) -> Path:
-    """A file of the catalogue by its path below the data folder.
-
-    Raises MissingFile that tells the layout.
-    """
+    """Find a file of the catalogue; MissingFile says the layout."""
     try:
         return find_file(below, data_dir)
     except MissingFile as error:

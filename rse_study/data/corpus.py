@@ -71,7 +71,7 @@ class Corpus(Spec):
 
 @dataclass(frozen=True)
 class Sentences:
-    """The sentences of a corpus and what was dropped on the way."""
+    """The sentences of a corpus, and the number dropped."""
 
     sentences: list[str]
     num_blank: int
@@ -79,7 +79,6 @@ class Sentences:
 
     @property
     def fingerprint(self) -> str:
-        """sha256 (hex) of the sentences in their order."""
         return fingerprint_of(self.sentences)
 
     def __str__(self) -> str:
@@ -90,27 +89,12 @@ class Sentences:
 
 
 def read_sentences(corpus: Corpus, data_dir: Path) -> list[str]:
-    """The distinct sentences of a corpus, in their order. Raises InputError."""
+    """Return the distinct sentences of a corpus, in order."""
     return read_corpus(corpus, data_dir).sentences
 
 
 def read_corpus(corpus: Corpus, data_dir: Path, beside: Path = Path()) -> Sentences:
-    """The distinct sentences of a corpus, and how many were dropped.
-
-    Parameters
-    ----------
-    corpus
-        Which sentences.
-    data_dir
-        The data folder.
-    beside
-        Folder of the file that names the corpus.
-
-    Raises
-    ------
-    InputError
-        Where a file is missing or malformed, or holds too few sentences.
-    """
+    """Read a corpus' distinct sentences; relative paths also start from `beside`."""
     read = _distinct(_lines(corpus.source, corpus_folders(beside, data_dir)), corpus.limit)
     if len(read.sentences) < MIN_SENTENCES:
         raise InputError(
@@ -126,7 +110,7 @@ def _lines(source: Builtin | TextFiles | hub.Dataset, folders: tuple[Path, ...])
     if isinstance(source, Builtin):
         return builtin.corpus(source.seed, source.num_sentences)
     if isinstance(source, TextFiles):
-        files = [find_file(path, *folders) for path in source.paths]  # all of them, before the first is read
+        files = [find_file(path, *folders) for path in source.paths]  # find all before reading any
         return (line for path in files for line in read_lines(path))
     return hub.read_column(source, *folders)
 

@@ -1,4 +1,4 @@
-"""Fetch sets from the Hugging Face hub into the data folder, as readers expect."""
+"""Downloads of data sets from the Hugging Face hub into the layout of the readers."""
 
 import gzip
 import hashlib
@@ -28,7 +28,7 @@ from rse_study.results.atomic import write_whole
 
 @dataclass(frozen=True)
 class Fetched:
-    """One file written (or left alone because it is here already)."""
+    """One file that was written, or kept because it existed."""
 
     name: str
     path: str
@@ -48,23 +48,10 @@ def fetch(
     mirror: Path | None = None,
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> list[Fetched]:
-    """Write the set's missing files; what is there already is never replaced.
+    """Write the set's missing files; existing ones are never replaced.
 
-    Parameters
-    ----------
-    name
-        Of the set, in the catalogue.
-    data_dir
-        Where the files go.
-    mirror
-        A folder that is looked into before the hub, for a folder called `owner/name`; None: `data_dir` itself.
-    on_progress
-        Is called with the number of files that are here, and of how many: first before any is fetched.
-
-    Raises
-    ------
-    InputError
-        where it cannot be had, or is not what the catalogue says.
+    A folder `owner/name` in `mirror` (by default `data_dir`) is used instead of the hub. `on_progress` is also called
+    before the first file. Raises InputError if a file cannot be downloaded or differs from the catalogue.
     """
     entry = catalogue().get(name)
     if not entry.homes:
@@ -85,7 +72,6 @@ def fetch(
 
 
 def _targets(home: Home, entry: DataSet) -> list[str]:
-    """Paths below the data folder this home can fill."""
     match home:
         case FileHome():
             return list(home.members.values())
@@ -105,7 +91,6 @@ def _missing(entry: DataSet, path: str, data_dir: Path) -> bool:
 
 
 def _contents(home: Home, wanted: list[str], mirror: Path) -> Iterator[tuple[str, bytes]]:
-    """(path below the data folder, content) of each wanted file."""
     match home:
         case FileHome():
             for member, path in home.members.items():
@@ -150,7 +135,7 @@ def _table_text(home: TableHome, split: str, mirror: Path) -> bytes:
 
 
 def _cell(value: object) -> str:
-    """Text without tabs and line ends; scores as STS-B prints them."""
+    """Format text without tabs and line ends, scores as in STS-B."""
     return f"{value:.3f}" if isinstance(value, float) else " ".join(str(value).split())
 
 
@@ -175,7 +160,7 @@ def _repository_file(repository: str, name: str, mirror: Path) -> Path:
 
 
 def _store(data_dir: Path, path: str, content: bytes, repository: str) -> None:
-    """The file, compressed, and its record; each appears whole."""
+    """Write the compressed file and then its record, each atomically."""
     record = {"sha256": hashlib.sha256(content).hexdigest(), "repository": repository}
     target = data_dir / f"{path}.gz"
     try:

@@ -1,7 +1,7 @@
-"""A few labelled texts: some to attack, others to fit a probe on.
+"""A few labelled texts, some to attack and others to fit a probe on.
 
-From sets without a test split alone: trials are judged by them while they train, so they may select, and a test split
-that had done so could report nothing.
+They come only from sets without a test split: trials may be selected by them, after which a test split could not be
+reported.
 """
 
 from dataclasses import dataclass
@@ -22,55 +22,40 @@ SEEN_WITH: dict[str, tuple[str, ...]] = {
     # 731 of its 872 dev sentences, by letters and digits.
     "MR": ("MR", "attack-mr", "SST2", "attack-sst2", "GLUE-SST-2"),
 }
-"""Tasks whose sentences a set holds, by its name; of a set that is not listed the task of its name alone."""
+"""Tasks that share sentences with a set, if not only the task of its own name."""
 
 
 @dataclass(frozen=True)
 class FewLabelled:
-    """`training` and `inputs` share no text."""
+    """Texts to fit a probe on and texts to attack, disjoint."""
 
     training: Labelled
     inputs: Labelled
 
 
 def name_of(labelled: str) -> str:
-    """The task's name in rows and metrics."""
+    """Return the task's name in rows and metrics."""
     return builtin.OPINIONS if labelled == BUILTIN else labelled
 
 
 def tasks_seen_with(labelled: str) -> tuple[str, ...]:
-    """Tasks of which a study that selects by this set has seen sentences."""
+    """Return the tasks whose sentences a study sees if it selects by this set."""
     return SEEN_WITH.get(labelled, (name_of(labelled),))
 
 
 def read_few_labelled(
     labelled: str, data_dir: Path, *, num_inputs: int, num_training: int, seed: int
 ) -> FewLabelled:
-    """Draw texts to attack, and others to train on, by the seed (stream `order`).
+    """Draw texts to attack, and others to train on, from the stream `order`.
 
-    Parameters
-    ----------
-    labelled
-        `builtin`, or a transfer task that is cross-validated.
-    data_dir
-        Where the task's files lie.
-    num_inputs
-        Texts that will be attacked.
-    num_training
-        Others, that probes are fitted on.
-    seed
-        Of the draw.
-
-    Raises
-    ------
-    InputError
-        where files are missing, or there are too few texts, of a class or in all.
+    `labelled` is `builtin` or a cross-validated transfer task. Raises InputError if there are too few texts, in all or
+    of one class.
     """
     whole = builtin.opinions() if labelled == BUILTIN else _whole(labelled, data_dir)
     where = f"{whole.name} {whole.split}"
     order = Streams(seed).numpy("order").permutation(len(whole))
     inputs = whole.take(order[:num_inputs])
-    # Sets hold sentences twice: no input may be among what its probe was fitted on.
+    # Sets contain duplicates, but no input may be among its probe's training texts.
     others, _ = without(whole.take(order[num_inputs:]), inputs.texts)
     if len(others) < num_training:
         rule = f"{num_inputs} to attack leave {len(others)} others, and {num_training} are to be trained on"

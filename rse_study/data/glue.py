@@ -1,9 +1,9 @@
-"""GLUE (Wang et al. 2018) as `datasets` reads it: from the hub, or a local folder.
+"""GLUE (Wang et al. 2018) as read by `datasets`, from the hub or a local folder.
 
-A local folder is one of these, below the data folder or absolute; one that is called as the hub calls it
-(nyu-mll/glue) is taken before the hub is asked:
+A local folder is one of these, below the data folder or absolute. One named like the hub's (nyu-mll/glue) is
+preferred to the hub:
 
-    <folder>/README.md with the tasks' configurations, as the hub's own copy (nyu-mll/glue) has it
+    <folder>/README.md with the tasks' configurations, like the hub's own copy (nyu-mll/glue)
     <folder>/<task>/   files named after the splits: train, validation, test (JSON Lines, CSV or parquet)
     <folder>/<task>/data/<split>-00000-of-00001.jsonl (or .csv, .parquet): MNLI's two validation splits need this, or
                        the README, since `datasets` takes validation_matched.jsonl for a part of `validation`
@@ -28,13 +28,13 @@ from rse_study.registry import Registry, did_you_mean
 
 HUB_NAME = "nyu-mll/glue"
 GLUE_LAYOUT = "<task>/{train,validation}.{jsonl,csv,parquet}"
-NO_LABEL = -1  # of the test splits, which GLUE keeps to itself
+NO_LABEL = -1  # in the test splits, whose labels GLUE does not publish
 MAX_GOLD = 5.0
 
 
 @dataclass(frozen=True)
 class GlueTask:
-    """One task: how `datasets` calls it, its columns, and its classes."""
+    """One task: its configuration in `datasets`, its columns, its classes."""
 
     config: str
     columns: tuple[str, ...]
@@ -44,7 +44,6 @@ class GlueTask:
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """Names of its splits that have labels."""
         return ("train", *self.dev)
 
 
@@ -73,25 +72,7 @@ def read_glue(
 ) -> Labelled | StsPairs:
     """Read one labelled split, named `GLUE-<task>`; STS-B as pairs with gold.
 
-    Labels may be numbers or the classes' names; the order of classes is GLUE's own whatever order a copy lists.
-
-    Parameters
-    ----------
-    name
-        Of the task, as `GLUE` lists it.
-    split
-        As GLUE calls it.
-    data_dir
-        Where a local folder may lie.
-    dataset
-        A folder, or a name on the hub.
-    revision
-        Branch, tag or commit on the hub.
-
-    Raises
-    ------
-    InputError
-        where it cannot be read, or is not this task.
+    Labels may be numbers or class names; classes are always in GLUE's own order, even if a copy lists another.
     """
     task = GLUE.get(name)
     Registry(f"split of GLUE {name}", dict.fromkeys(task.splits)).get(split)
@@ -108,7 +89,7 @@ def read_glue(
 
 
 def _source_of(task: GlueTask, dataset: str, data_dir: Path) -> tuple[str, str]:
-    """(name for `datasets`, configuration). Raises MissingFile where a folder has other tasks, and not this one."""
+    """Return (name for `datasets`, configuration) of a local folder or the hub."""
     folder = data_dir / dataset
     if not folder.is_dir():
         return dataset, task.config

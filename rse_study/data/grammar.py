@@ -1,4 +1,4 @@
-"""Meanings of the generated corpus and the sentences that say them."""
+"""Meanings in the generated corpus, and the sentences that express them."""
 
 import random
 from collections.abc import Sequence
@@ -11,30 +11,24 @@ from rse_study.spec import fingerprint_of
 from rse_study.yaml12 import read_yaml
 
 T = TypeVar("T")
-Concept = tuple[str, ...]  # its synonyms; for a verb each is "base/past"; () = said nothing about it
+Concept = tuple[str, ...]  # its synonyms; for a verb each is "base/past"; () = not mentioned
 SLOTS = ("agent", "action", "patient", "quality", "place", "time")
 NUM_FORMS = 4
 
 
 class Draw:
-    """Seeded choices, built on `random()` alone.
-
-    It is the one method Python promises never to change.
-    """
+    """Seeded choices by `random()` alone, which Python promises never to change."""
 
     def __init__(self, *key: object) -> None:
         self._random = random.Random(int(fingerprint_of([str(part) for part in key])[:16], 16))
 
     def index(self, count: int) -> int:
-        """A number below `count`."""
         return int(self._random.random() * count)
 
     def pick(self, options: Sequence[T]) -> T:
-        """One of the options."""
         return options[int(self._random.random() * len(options))]
 
     def chance(self, probability: float) -> bool:
-        """True with the given probability."""
         return self._random.random() < probability
 
 
@@ -64,7 +58,7 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class GrammarEvent:
-    """What a sentence says."""
+    """The meaning of a sentence."""
 
     topic: Topic
     agent: Concept
@@ -78,10 +72,7 @@ class GrammarEvent:
 
 @dataclass(frozen=True)
 class Wording:
-    """How an event is worded: the synonym of each slot, and the form of sentence.
-
-    Numbers count modulo how many synonyms and forms there are.
-    """
+    """The synonym of each slot and the form of sentence, as indices that wrap around."""
 
     synonyms: tuple[int, ...]
     form: int
@@ -89,7 +80,7 @@ class Wording:
 
 @lru_cache(maxsize=1)
 def vocabulary() -> Vocabulary:
-    """The words in vocabulary.yaml."""
+    """Read vocabulary.yaml."""
     content = read_yaml(Path(__file__).with_name("vocabulary.yaml"))
     return Vocabulary(
         topics=tuple(_topic(name, entry) for name, entry in content["topics"].items()),
@@ -101,7 +92,7 @@ def vocabulary() -> Vocabulary:
 
 
 def draw_event(draw: Draw, topic: Topic | None = None) -> GrammarEvent:
-    """A random event; in one of five an agent acts on another agent."""
+    """Draw an event; in one of five an agent acts on another agent."""
     words = vocabulary()
     topic = topic or draw.pick(words.topics)
     agent = draw.pick(topic.agents)
@@ -126,12 +117,12 @@ def draw_event(draw: Draw, topic: Topic | None = None) -> GrammarEvent:
 
 
 def draw_wording(draw: Draw) -> Wording:
-    """A random way to say an event."""
+    """Draw a way to say an event."""
     return Wording(tuple(draw.index(6) for _ in SLOTS), draw.index(NUM_FORMS))
 
 
 def say(event: GrammarEvent, wording: Wording) -> str:
-    """The sentence: lower case, words and commas separated by blanks, no full stop."""
+    """Return the sentence: lower case, blanks around commas, no full stop."""
     word = {
         slot: concept[synonym % len(concept)] if (concept := getattr(event, slot)) else ""
         for slot, synonym in zip(SLOTS, wording.synonyms, strict=True)
@@ -151,17 +142,7 @@ def say(event: GrammarEvent, wording: Wording) -> str:
 
 
 def change(event: GrammarEvent, slot: str, draw: Draw) -> GrammarEvent:
-    """The event with another concept of the same topic in one slot.
-
-    Parameters
-    ----------
-    event
-        What is changed.
-    slot
-        Which part of it.
-    draw
-        Chooses among the concepts that the grammar tells there.
-    """
+    """Replace one slot of an event by another concept of the same topic."""
     topic = event.topic
     if slot == "agent":
         return replace(

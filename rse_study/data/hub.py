@@ -1,4 +1,4 @@
-"""Datasets in the Hugging Face hub's layout: a local folder, or a name on the hub."""
+"""Datasets from the Hugging Face hub, or from a local folder in its layout."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,10 +34,7 @@ class Dataset(Spec):
 
 
 def read_column(source: Dataset, *folders: Path) -> Iterator[str]:
-    """The column's values (a missing value counts as blank). Raises InputError.
-
-    The dataset's folder is the first of that name in `folders`; where there is none it is the hub's.
-    """
+    """Yield a column's values, from the first folder of that name or the hub."""
     folder = next(filter(Path.is_dir, places_of(source.dataset, *folders)), Path(source.dataset))
     table = load_split(str(folder), source.split, folders[-1], config=source.config, revision=source.revision)
     where = f"dataset {source.dataset}"
@@ -53,25 +50,9 @@ def read_column(source: Dataset, *folders: Path) -> Iterator[str]:
 
 
 def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revision: str = "main") -> Any:
-    """Read one split of a dataset as `datasets` does.
+    """Read one split, or a slice such as train[:1000], with `datasets`.
 
-    Parameters
-    ----------
-    name
-        A folder, absolute or below the data folder, or a name on the hub.
-    split
-        Its name; slices such as train[:1000] are understood.
-    data_dir
-        The data folder.
-    config
-        Name of the dataset's configuration; empty for the default one.
-    revision
-        Branch, tag or commit on the hub.
-
-    Raises
-    ------
-    InputError
-        for whatever cannot be loaded.
+    `name` is a folder, absolute or below the data folder, or a name on the hub. Raises InputError if loading fails.
     """
     import datasets
 

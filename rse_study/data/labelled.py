@@ -22,7 +22,7 @@ class Labelled:
     labels: Int[np.ndarray, " n"]
     classes: tuple[str, ...]
     num_unlabelled: int = 0
-    """examples of the split that were left out because they have no label"""
+    """examples left out because they have no label"""
 
     def __post_init__(self) -> None:
         assert len(self.texts) == len(self.labels), self.name
@@ -32,22 +32,19 @@ class Labelled:
         return len(self.texts)
 
     def take(self, places: Int[np.ndarray, " m"]) -> "Labelled":
-        """The examples at these places, in this order."""
+        """Select examples by index, in this order."""
         texts = [self.texts[place] for place in places]
         return Labelled(self.name, self.split, texts, self.labels[places], self.classes)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields by name; the array of labels becomes a list, for JSON."""
         return {**self.__dict__, "labels": self.labels.tolist()}
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "Labelled":
-        """From what `to_json` gave, also after a way through a file."""
         texts, classes = [tuple(text) for text in content["texts"]], tuple(content["classes"])
         labels = np.array(content["labels"], np.int64)
         return cls(**content | {"texts": texts, "labels": labels, "classes": classes})
 
     @property
     def fingerprint(self) -> str:
-        """sha256 (hex) of texts, labels and classes."""
         return fingerprint_of([self.name, self.split, self.texts, self.labels.tolist(), self.classes])

@@ -14,24 +14,9 @@ def mask_tokens(
     generator: "torch.Generator",
     share: float = 0.15,
 ) -> tuple[Int[Tensor, "*batch"], Bool[Tensor, "*batch"]]:
-    """Corrupt ids, and say which tokens to predict (Devlin et al. 2019, section 3.1).
+    """Corrupt ids and return the tokens to predict (Devlin et al. 2019, section 3.1).
 
-    Of the chosen tokens 80 % become [MASK], 10 % a random token, 10 % stay. Tensors live on the CPU.
-
-    Parameters
-    ----------
-    ids
-        Token ids.
-    maskable
-        Tokens that may be chosen.
-    mask_id
-        That of [MASK].
-    vocabulary_size
-        Random tokens are below it.
-    generator
-        Of all that is drawn.
-    share
-        Of the tokens that is chosen, 0..1.
+    Of the chosen tokens 80 % become [MASK], 10 % a random token, 10 % stay. All tensors are on the CPU.
     """
     chosen = (torch.rand(ids.shape, generator=generator) < share) & maskable
     fate = torch.rand(ids.shape, generator=generator)
@@ -41,22 +26,10 @@ def mask_tokens(
 
 
 def rtd_mask(batch: Batch, streams: Streams, step: int, share: float = 0.2) -> Bool[Tensor, "b l"]:
-    """Mask max(1, round(share * n)) of each row's n non-special tokens.
+    """Mask max(1, round(share * n)) of each row's n non-special tokens, on the CPU.
 
-    Without replacement. A row's draw is keyed by (stream, step, index in the global batch) and made over its own
-    tokens: padding, sorting and the number of workers leave it alone. A row without such tokens gets none.
-    Masks are on the CPU.
-
-    Parameters
-    ----------
-    batch
-        Whose rows are masked.
-    streams
-        Of the draw.
-    step
-        Optimiser step.
-    share
-        Of the tokens, 0..1.
+    A row's draw is without replacement, keyed by (stream, step, index in the global batch), and made over its own
+    tokens, so it does not depend on padding, sorting or the number of workers. A row without such tokens gets no mask.
     """
     host = batch.on_host
     masked = torch.zeros_like(host.perturbable)

@@ -7,7 +7,7 @@ Layout below the data folder, as published, plain or gzip, one JSON object a lin
     nli/mnli/multinli_1.0_{train,dev_matched,dev_mismatched}.jsonl        gold_label, sentence1, sentence2
     nli/anli/R{1,2,3}/{train,dev,test}.jsonl                              context, hypothesis, label: e, n or c
 
-A pair without a majority has the gold label `-`: it is left out and counted.
+Pairs without a majority have the gold label `-`; they are left out and counted.
 """
 
 from collections.abc import Iterator
@@ -47,34 +47,19 @@ _FILES: Registry[dict[str, str]] = Registry(
 
 
 def read_nli(name: str, split: str, data_dir: Path) -> Labelled:
-    """Read one split as (premise, hypothesis): entailment, neutral, contradiction.
-
-    Parameters
-    ----------
-    name
-        Of the set.
-    split
-        As its files call it.
-    data_dir
-        The data folder.
-
-    Raises
-    ------
-    InputError
-        that names what is missing or malformed.
-    """
+    """Read one split as (premise, hypothesis): entailment, neutral, contradiction."""
     path = find_set_file(nli_files(name).get(split), data_dir)
     examples = _anli(path) if name in ANLI_ROUNDS else _nli(path)
     return labelled(name, split, examples, NLI_CLASSES, str(path))
 
 
 def nli_files(name: str) -> Registry[str]:
-    """Split -> file below the data folder. Raises InputError for an unknown task."""
+    """Return a map from split to file below the data folder."""
     return Registry(f"split of {name}", _FILES.get(name))
 
 
 def nli_tasks() -> tuple[str, ...]:
-    """Every task by name."""
+    """Return the names of all tasks."""
     return tuple(_FILES)
 
 

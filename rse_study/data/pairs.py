@@ -13,7 +13,7 @@ Variant = Literal["orig", "senteval"]
 
 @dataclass(frozen=True, eq=False)
 class StsPairs:
-    """One split of a semantic textual similarity task; its subsets are consecutive."""
+    """One split of a semantic textual similarity task; subsets are consecutive."""
 
     name: str
     split: str
@@ -22,9 +22,8 @@ class StsPairs:
     gold: np.ndarray
     """[n] float64"""
     subsets: dict[str, slice] = field(default_factory=dict)
-    """empty = one subset, all pairs"""
+    """empty: all pairs are one subset"""
     variant: Variant = "orig"
-    """which copy of the texts was read, where there are two"""
 
     def __post_init__(self) -> None:
         assert len(self.first) == len(self.second) == len(self.gold), self.name
@@ -33,26 +32,21 @@ class StsPairs:
         return len(self.first)
 
     def parts(self) -> dict[str, slice]:
-        """Every subset and where it lies; a task without subsets is one part."""
+        """Return each subset's slice; a task without subsets is one part."""
         return self.subsets or {self.name: slice(0, len(self))}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields by name; arrays and slices become lists, for JSON.
-
-        The copy is left out where it is the published one: files of earlier code have no word on it.
-        """
+        """Return the fields for JSON, without the variant `orig` like in older files."""
         bounds = {name: [part.start, part.stop] for name, part in self.subsets.items()}
         content = {**self.__dict__, "gold": self.gold.tolist(), "subsets": bounds}
         return {name: value for name, value in content.items() if (name, value) != ("variant", "orig")}
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "StsPairs":
-        """From what `to_json` gave, also after a way through a file."""
         subsets = {name: slice(start, stop) for name, (start, stop) in content["subsets"].items()}
         return cls(**content | {"gold": np.array(content["gold"], np.float64), "subsets": subsets})
 
     @property
     def fingerprint(self) -> str:
-        """sha256 (hex) of sentences, gold and subsets."""
         bounds = [[name, part.start, part.stop] for name, part in self.parts().items()]
         return fingerprint_of([self.name, self.split, self.first, self.second, self.gold.tolist(), bounds])

@@ -39,23 +39,9 @@ TableRows = list[tuple[str, str, float]]
 
 
 def read_sts(name: str, split: str, data_dir: Path, variants: tuple[Variant, ...] = VARIANTS) -> StsPairs:
-    """Read one split of a task, from the first copy of it that is here as a whole.
+    """Read one split of a task from the first variant that is complete.
 
-    Parameters
-    ----------
-    name
-        Of the task: STS12 to STS16, STS-B, SICK-R.
-    split
-        As the task calls it.
-    data_dir
-        The data folder.
-    variants
-        Copies of its texts, in the order in which they are looked for.
-
-    Raises
-    ------
-    InputError
-        that names what is missing or malformed, and the layout. Where no copy is whole, of one that is here in part.
+    If none is, the InputError is about one that is partly there.
     """
     read, missing = _READERS.get(name), list[MissingFile]()
     for variant in variants:
@@ -67,7 +53,7 @@ def read_sts(name: str, split: str, data_dir: Path, variants: tuple[Variant, ...
 
 
 def sts_splits(name: str) -> tuple[str, ...]:
-    """The splits a task has."""
+    """Return the names of a task's splits."""
     return {"STS-B": _STS_B_SPLITS, "SICK-R": tuple(SICK_FILES)}.get(name, ("test",))
 
 
@@ -83,7 +69,7 @@ def _read_year(name: str, split: str, data_dir: Path, variant: Variant) -> StsPa
 
 
 def _find_subsets(name: str, folder: Path) -> dict[str, tuple[Path, Path]]:
-    """(sentences, gold) of every subset. Raises MissingFile, which says what is missing where the rest is there."""
+    """Return (sentences, gold) of each subset; raise MissingFile for missing parts."""
     found: dict[str, tuple[Path, Path]] = {}
     missing: dict[str, MissingFile] = {}
     for subset in SUBSETS[name]:
@@ -121,7 +107,7 @@ def _read_sts_b(name: str, split: str, data_dir: Path, variant: Variant) -> StsP
 
 
 def _read_sick(name: str, split: str, data_dir: Path, variant: Variant) -> StsPairs:
-    """Both variants are the same files: SentEval left SICK as it is."""
+    """Read SICK-R, whose texts are the same in both variants."""
     _check_split(name, split)
     paths = [_find(data_dir / "sts" / "SICK" / f"SICK_{part}.txt") for part in SICK_FILES[split]]
     return _pairs(name, split, [row for path in paths for row in _read_table(path, (1, 2, 3), num_header=1)])

@@ -1,4 +1,4 @@
-"""Readers of sentiment data for victims: film reviews, sentences of three sites.
+"""Readers of sentiment data for victims: film reviews, sentences from three sites.
 
 Layout below the data folder, plain or gzip:
 
@@ -36,7 +36,7 @@ SENTIMENT_SETS: Registry[str] = Registry(
 
 
 def read_sentiment(name: str, data_dir: Path) -> Labelled:
-    """The whole set (split `all`); classes negative, positive. Raises InputError."""
+    """Read the whole set (split `all`), with classes negative and positive."""
     path = find_set_file(SENTIMENT_SETS.get(name), data_dir)
     examples = _objects(path) if path.name.removesuffix(".gz").endswith(".jsonl") else _columns(path)
     return labelled(name, "all", examples, SENTIMENT_CLASSES, str(path))

@@ -1,14 +1,11 @@
-"""How a vocabulary marks words: by what begins one, or by what goes on with it."""
+"""Detection of how a vocabulary marks words: at their beginning or continuation."""
 
 from collections.abc import Collection
 
-PIECE = "##"  # WordPiece marks what continues a word
-MARKS = ("\u0120", "\u2581")  # byte-level BPE and SentencePiece mark what begins one
+PIECE = "##"  # WordPiece marks continuations
+MARKS = ("\u0120", "\u2581")  # byte-level BPE and SentencePiece mark beginnings
 
 
 def marks_beginnings(tokens: Collection[str]) -> bool:
-    """Whether words begin with a mark.
-
-    Either sign may stand in the other kind's vocabulary as a character.
-    """
+    """Whether more tokens bear a mark of beginnings than of continuations."""
     return sum(token.startswith(MARKS) for token in tokens) > sum(token.startswith(PIECE) for token in tokens)

@@ -1,4 +1,4 @@
-"""Synonyms in the ids of one tokenizer: which tokens may replace which."""
+"""Synonyms as ids of one tokenizer: which tokens may replace which."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,39 +25,33 @@ class Synonyms:
 
     @classmethod
     def open(cls, folder: Path) -> "Synonyms":
-        """What `save` wrote."""
         with np.load(folder / FILE) as content:
             return cls(*(torch.from_numpy(content[name]) for name in PARTS))
 
     def save(self, folder: Path) -> None:
-        """Write to a folder that is there."""
         np.savez(folder / FILE, **{name: getattr(self, name).numpy() for name in PARTS})
 
     @property
     def fingerprint(self) -> str:
-        """sha256 (hex) of everything in it."""
         return fingerprint_of({name: getattr(self, name).tolist() for name in PARTS})
 
     def of(self, token: int) -> Int[Tensor, " n"]:
-        """The tokens that may stand for this one."""
+        """Return the tokens that may replace this one."""
         return self.choices[self.offsets[token] : self.offsets[token + 1]]
 
     def replaceable(self, ids: Int[Tensor, " l"], perturbable: Bool[Tensor, " l"]) -> Bool[Tensor, " l"]:
-        """Which tokens are words of a single token that have a synonym.
-
-        What follows must begin a word, or be none of the sentence.
-        """
+        """Return which tokens are whole words with a synonym."""
         begins = self.starts[ids] | ~perturbable
         followed = torch.cat([begins[1:], begins.new_ones(1)])
         has_any = self.offsets[ids + 1] > self.offsets[ids]
         return self._begun(ids, perturbable) & followed & has_any
 
     def num_words(self, ids: Int[Tensor, " l"], perturbable: Bool[Tensor, " l"]) -> int:
-        """Words of the sentence: punctuation is none."""
+        """Count the words of a sentence, without punctuation."""
         return int((self._begun(ids, perturbable) & self.words[ids]).sum())
 
     def _begun(self, ids: Int[Tensor, " l"], perturbable: Bool[Tensor, " l"]) -> Bool[Tensor, " l"]:
-        """Where a word begins; a sentence's first token begins one, marked or not."""
+        """Return which tokens begin a word; a sentence's first does even if unmarked."""
         first = perturbable & (perturbable.cumsum(0) == 1)
         return perturbable & (self.starts[ids] | first)
 
@@ -67,21 +61,8 @@ def with_synonyms(
 ) -> Int[Tensor, "b l"]:
     """Replace a share of each sentence's words, at least one, by synonyms.
 
-    Only words that are one token, by synonyms that are one token: lengths stay. A row's draw is keyed by
-    (stream views, step, index in the global batch). A sentence without such a word stays as it is.
-
-    Parameters
-    ----------
-    batch
-        Whose ids are replaced.
-    synonyms
-        The table of its tokenizer.
-    streams
-        Of the draw.
-    step
-        Optimiser step.
-    share
-        Of a sentence's words, 0..1.
+    Words and synonyms are single tokens, so lengths stay; a sentence without such a word is unchanged. A row's draw is
+    keyed by (stream views, step, index in the global batch).
     """
     host = batch.on_host
     ids = host.ids.clone()

@@ -1,4 +1,4 @@
-"""Sentences to token ids, whole or set into a prompt's template."""
+"""Conversion of sentences to token ids, with or without a prompt template."""
 
 from typing import Any
 
@@ -9,20 +9,9 @@ FIELD = "encoder.template"
 
 
 def encode(sentences: list[str], tokenizer: Any, max_length: int, template: str = "") -> list[list[int]]:
-    """Token ids of each sentence with special tokens, cut to `max_length`.
+    """Return each sentence's token ids with special tokens, cut to `max_length`.
 
     In a template such as `This sentence of "[X]" means [MASK].` only the sentence is cut, never the template.
-
-    Parameters
-    ----------
-    sentences
-        What is read.
-    tokenizer
-        The encoder's.
-    max_length
-        Tokens, special ones included.
-    template
-        Of prompt pooling; empty without.
     """
     if not template:
         _check_room(len(tokenizer("").input_ids), max_length, tokenizer)
@@ -37,17 +26,14 @@ def encode(sentences: list[str], tokenizer: Any, max_length: int, template: str 
 
 
 def special_ids(tokenizer: Any) -> list[int]:
-    """Ids of tokens that stand for no text: never perturbed, never masked.
-
-    An unknown word is text.
-    """
+    """Return ids that are never perturbed or masked; an unknown word is not special."""
     roles = ("cls", "sep", "pad", "bos", "eos", "mask")
     ids = {getattr(tokenizer, f"{role}_token_id") for role in roles}
     return sorted(int(i) for i in ids if i is not None)
 
 
 def _parts(tokenizer: Any, template: str) -> tuple[list[int], list[int]]:
-    """Ids of everything before and after the sentence, special tokens included."""
+    """Return the ids before and after the sentence, special tokens included."""
     if template.count(SLOT) != 1 or template.count(MASK) != 1:
         rule = f"a template holds {SLOT} (the sentence) and {MASK} (whose vector is taken) once each"
         remedy = f'For example: This sentence of "{SLOT}" means {MASK}.'
@@ -61,7 +47,7 @@ def _parts(tokenizer: Any, template: str) -> tuple[list[int], list[int]]:
 
 
 def specials(tokenizer: Any) -> tuple[list[int], list[int]]:
-    """What the tokenizer sets before and after a text."""
+    """Return the special tokens before and after a text."""
     content = _bare(tokenizer, "a")
     whole = list(tokenizer("a").input_ids)
     start = next(i for i in range(len(whole)) if whole[i : i + len(content)] == content)

@@ -1,7 +1,4 @@
-"""Lines of UTF-8 text files, plain or gzip, read strictly.
-
-A line that cannot be read is refused by its number.
-"""
+"""Strict reading of UTF-8 text files, plain or gzip; errors name the line."""
 
 import gzip
 import os
@@ -14,15 +11,14 @@ from rse_study.errors import InputError, MissingFile
 from rse_study.registry import did_you_mean
 
 SET_DATA = "Set RSE_STUDY_DATA to your data folder, or fetch what has a home: rse-study data list"
-MAX_LINE = 100_000  # characters; a longer line is a file without line ends, not a sentence
+MAX_LINE = 100_000  # characters; a longer line means a file without line ends
 _MAX_BYTES_PER_CHARACTER = 4
 
 
 def find_file(path: str | Path, *folders: Path) -> Path:
-    """`path` itself or `path.gz`, in the first of the folders that has it.
+    """Find `path` or `path.gz` in the first folder that has it.
 
-    An absolute path, or one that begins with `~`, is looked for where it says. Raises MissingFile with the folders that
-    were tried and near names.
+    An absolute path, or one that begins with `~`, is used as it is. MissingFile lists the folders and similar names.
     """
     places = places_of(path, *folders)
     for wanted in places:
@@ -40,24 +36,18 @@ def find_file(path: str | Path, *folders: Path) -> Path:
 
 
 def places_of(path: str | Path, *folders: Path) -> dict[Path, Path]:
-    """Where a path may lead, and below which folder each place is.
-
-    For an absolute path, or one that begins with `~`, it is one place.
-    """
+    """Return candidate paths, each with its folder; absolute and `~` paths give one."""
     return {folder / os.path.expanduser(path): folder for folder in folders}
 
 
 def looked_for_in(*folders: Path) -> str:
-    """Say which folders were tried, in their order; two or more."""
+    """List the folders that were searched, at least two, in a phrase."""
     *others, last = dict.fromkeys(map(str, folders))
     return f"looked for in {', '.join(others)} and {last}"
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """The file's lines without line ends and byte order mark.
-
-    LF or CRLF end a line, and no other character does.
-    """
+    """Yield lines without LF or CRLF and byte order mark; nothing else ends a line."""
     try:
         with _open(path) as stream:
             for number, raw in enumerate(_raw_lines(stream, path), start=1):
@@ -104,13 +94,13 @@ def _too_long(path: Path, number: int) -> InputError:
 
 
 def _hint(wanted: Path, folder: Path) -> str:
-    """The nearest name; where the folder itself is missing, how to have one."""
+    """Suggest the most similar name, or how to get the data folder if it is missing."""
     is_below = wanted.is_relative_to(folder)
     return f"There is no {folder}. {SET_DATA}" if is_below and not folder.is_dir() else _near(wanted)
 
 
 def _near(wanted: Path) -> str:
-    """The nearest name in the deepest folder of the path that exists."""
+    """Return the most similar name in the deepest existing folder of the path."""
     parent, name = wanted.parent, wanted.name
     while not parent.is_dir() and parent != parent.parent:
         parent, name = parent.parent, parent.name

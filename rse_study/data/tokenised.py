@@ -15,11 +15,11 @@ from rse_study.errors import InputError
 from rse_study.spec import Spec, fingerprint_of
 from rse_study.tensors import Int32
 
-_CHUNK = 4096  # sentences a tokenizer call
+_CHUNK = 4096  # sentences per tokenizer call
 
 
 class Meta(Spec):
-    """What the ids mean; stored as meta.json."""
+    """The meaning of the ids, stored as meta.json."""
 
     format: int = 1
     num_sentences: int
@@ -36,7 +36,7 @@ class Meta(Spec):
 
 
 class TokenisedCorpus:
-    """Rows of token ids, special tokens included, read-only."""
+    """Rows of token ids, special tokens included; read-only."""
 
     def __init__(self, directory: Path, meta: Meta) -> None:
         self.directory, self.meta = directory, meta
@@ -46,10 +46,7 @@ class TokenisedCorpus:
 
     @classmethod
     def open(cls, directory: Path) -> "TokenisedCorpus":
-        """Open the corpus in a folder made by `tokenise`.
-
-        Raises InputError where there is none.
-        """
+        """Open a folder made by `tokenise`; raise InputError if there is none."""
         try:
             meta = Meta(**json.loads((directory / "meta.json").read_text(encoding="utf-8")))
         except (FileNotFoundError, NotADirectoryError):
@@ -60,14 +57,12 @@ class TokenisedCorpus:
 
     @property
     def fingerprint(self) -> str:
-        """sha256 (hex) of the meta data, the hash of the ids among them."""
         return self.meta.fingerprint()
 
     def __len__(self) -> int:
         return self.meta.num_sentences
 
     def row(self, index: int) -> Int32[np.ndarray, " l"]:
-        """Token ids of one sentence."""
         return self.ids[self.offsets[index] : self.offsets[index + 1]]
 
 
@@ -79,25 +74,7 @@ def tokenise(
     template: str = "",
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> TokenisedCorpus:
-    """Tokenise into `directory`, whole or not at all, and open it.
-
-    It appears by a rename.
-
-    Parameters
-    ----------
-    sentences
-        The corpus.
-    tokenizer
-        The encoder's.
-    max_length
-        Tokens of a sentence, special ones included.
-    directory
-        A new folder.
-    template
-        Of prompt pooling; empty without.
-    on_progress
-        Is called with the number of sentences done, and of how many.
-    """
+    """Tokenise into a new folder, which appears by a rename, and open it."""
     ids, lengths = _encode_all(sentences, tokenizer, max_length, template, on_progress)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     meta = Meta(
@@ -163,7 +140,7 @@ def _write(directory: Path, ids: np.ndarray, offsets: np.ndarray, meta: Meta) ->
 def _move(building: Path, directory: Path, meta: Meta) -> None:
     try:
         building.rename(directory)
-    except OSError:  # a folder that is not empty: another process was faster, or it holds another corpus
+    except OSError:  # not empty: another process was faster, or it holds another corpus
         if TokenisedCorpus.open(directory).meta != meta:
             remedy = "Give another folder"
             raise InputError("another corpus is here", where=str(directory), remedy=remedy) from None

@@ -1,7 +1,6 @@
 """Readers of SentEval's seven transfer tasks (Conneau and Kiela 2018).
 
-Sentences, or pairs, with a class each. Layout below the data folder, plain or gzip; what SentEval calls a line is one
-here, blank ones too:
+Layout below the data folder, plain or gzip; lines are SentEval's, including blank ones:
 
     transfer/MR/rt-polarity.{pos,neg}            one sentence a line, the class is the file
     transfer/CR/custrev.{pos,neg}
@@ -11,7 +10,7 @@ here, blank ones too:
     transfer/TREC/{train_5500,TREC_10}.label     CLASS:subclass BLANK question
     transfer/MRPC/msr_paraphrase_{train,test}.txt    header; 0 or 1, id, id, sentence, sentence, tab separated
 
-Texts are stripped and otherwise as they are: SentEval's download also deletes every ` and ' of TREC.
+Texts are only stripped: SentEval's download also deletes every ` and ' of TREC.
 """
 
 from collections.abc import Callable, Iterator
@@ -45,41 +44,23 @@ _MRPC_COLUMNS = 5
 
 
 def read_transfer(name: str, split: str, data_dir: Path) -> Labelled:
-    """Read one split of a task.
-
-    Parameters
-    ----------
-    name
-        Of the task.
-    split
-        One of `transfer_splits(name)`.
-    data_dir
-        The data folder.
-
-    Raises
-    ------
-    InputError
-        that names what is missing or malformed, and the layout.
-    """
+    """Read one split of a task, one of `transfer_splits(name)`."""
     Registry("split of " + name, dict.fromkeys(transfer_splits(name))).get(split)
     return _TASKS.get(name)[1](name, split, data_dir)
 
 
 def read_transfer_task(name: str, data_dir: Path) -> tuple[Labelled, ...]:
-    """Every split of a task, in the order of `transfer_splits`. Raises InputError."""
+    """Read all splits of a task, in the order of `transfer_splits`."""
     return tuple(read_transfer(name, split, data_dir) for split in transfer_splits(name))
 
 
 def transfer_splits(name: str) -> tuple[str, ...]:
-    """The splits a task has: `all` where the whole set is cross-validated.
-
-    Raises InputError for an unknown task.
-    """
+    """Return a task's splits: `all` if the whole set is cross-validated."""
     return _TASKS.get(name)[0]
 
 
 def transfer_tasks() -> tuple[str, ...]:
-    """The seven, in the order of the papers' tables."""
+    """Return the seven tasks in the order of the papers' tables."""
     return tuple(_TASKS)
 
 

@@ -1,6 +1,4 @@
-"""What letters are mistaken for: neighbouring keys, and look-alikes.
-
-Tables of the data folder:
+"""Tables of characters that letters are mistaken for: nearby keys, look-alikes.
 
 lexicon/typo/keyboard_en.json                 {character: characters on neighbouring keys}, a US keyboard
 lexicon/homoglyph/confusables_ascii.json      {ASCII letter or digit: characters that look like it}, Unicode UTS 39
@@ -22,19 +20,13 @@ LetterTable = dict[str, tuple[str, ...]]
 
 @cache
 def neighbouring_keys(data_dir: Path) -> LetterTable:
-    """Of a lower-case letter the letters and digits beside it on the keyboard.
-
-    What takes Shift as well is no slip. Raises InputError.
-    """
+    """Return the letters and digits beside each letter, reached without Shift."""
     return _letters(_read(KEYBOARD, data_dir), lambda near: near.isalnum())
 
 
 @cache
 def lookalikes(data_dir: Path) -> LetterTable:
-    """Of an ASCII letter the characters that look like it, in either case.
-
-    Raises InputError.
-    """
+    """Return the characters that look like an ASCII letter, in either case."""
     return _letters(_read(LOOKALIKES, data_dir), lambda alike: True)
 
 
@@ -60,7 +52,7 @@ def _read(below: str, data_dir: Path) -> LetterTable:
 
 
 def _characters(key: str, found: object, path: Path) -> tuple[str, ...]:
-    """The table writes a single one without brackets, and one with a blank before it."""
+    """Return an entry's characters; a single one may lack brackets."""
     listed = [found] if isinstance(found, str) else found
     if not isinstance(listed, list) or not all(
         isinstance(c, str) and len(c.strip()) == 1 for c in (key, *listed)

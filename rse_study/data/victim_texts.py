@@ -1,4 +1,4 @@
-"""Training texts of the victims of an attack set: of the same classes."""
+"""Training texts for the victims of an attack set, with the same classes."""
 
 from pathlib import Path
 
@@ -17,10 +17,10 @@ _SENTIMENT = {"imdb": "review-polarity", "yelp": "uci-yelp"}
 
 
 def training_for(name: str, data_dir: Path) -> Labelled:
-    """Texts of an attack set's classes; they may hold attacked inputs.
+    """Return texts of an attack set's classes, from which overlap.py removes inputs.
 
-    overlap.py takes those out. Pairs: MNLI's or SNLI's training set where it is there, else the few SNLI pairs that
-    are: a weak victim. Raises InputError where there is nothing to train on.
+    Pairs come from MNLI's or SNLI's training set if available, else from the few SNLI pairs there are, which make a
+    weak victim.
     """
     if name == "mr":
         return read_transfer("MR", "all", data_dir)

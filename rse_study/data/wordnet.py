@@ -1,4 +1,4 @@
-"""WordNet's synonyms, read by nltk from a folder of the data."""
+"""WordNet's synonyms, read by nltk from the data folder."""
 
 import warnings
 from functools import cache, lru_cache
@@ -15,7 +15,7 @@ MEMBER = "wordnet/data.noun"
 
 
 def wordnet_archive(data_dir: Path) -> Path:
-    """The archive nltk reads. Raises MissingFile where it is absent."""
+    """Return the archive nltk reads; raise MissingFile if there is none."""
     path = data_dir / FOLDER / ARCHIVE
     if not path.is_file():
         remedy = "Put nltk's wordnet.zip there, and name the data folder by RSE_STUDY_DATA"
@@ -32,10 +32,7 @@ def wordnet_fingerprint(data_dir: Path) -> str:
 
 
 def synonyms_of(word: str, data_dir: Path) -> tuple[str, ...]:
-    """Other single words of the word's synsets, in lower case and alphabetical order.
-
-    No antonyms, no phrases.
-    """
+    """Return other single words of the word's synsets, in lower case, sorted."""
     reader = _reader(wordnet_archive(data_dir))
     found = {name.lower() for synset in reader.synsets(word) for name in synset.lemma_names()}
     return tuple(sorted(name for name in found if name.isalpha() and name != word.lower()))
@@ -43,26 +40,23 @@ def synonyms_of(word: str, data_dir: Path) -> tuple[str, ...]:
 
 @lru_cache(maxsize=2**16)
 def lemmas_of(word: str, data_dir: Path) -> tuple[str, ...]:
-    """All lemmas of all the word's synsets, in alphabetical order.
-
-    As WordNet writes them: case and underscores stay.
-    """
+    """Return all lemmas of the word's synsets, sorted, as WordNet writes them."""
     reader = _reader(wordnet_archive(data_dir))
     return tuple(sorted({name for synset in reader.synsets(word) for name in synset.lemma_names()}))
 
 
 @cache
 def _reader(archive: Path) -> Any:
-    # nltk takes seconds to import: only where a word is looked up.
+    # nltk takes seconds to import, so import it on first use.
     import nltk.data
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
     class English(WordNetCorpusReader):
         def map_wn(self, version: str = "wordnet") -> None:
-            """No map between versions: words of other languages alone need it, and it takes as long as all the rest."""
+            """Skip the map between versions: slow, and only words of other languages need it."""
 
     folder = str(archive.parents[1])
-    nltk.data.path.insert(0, folder)  # it reads from nowhere else
-    with warnings.catch_warnings():  # that other languages are not there
+    nltk.data.path.insert(0, folder)  # nltk looks nowhere else
+    with warnings.catch_warnings():  # about missing other languages
         warnings.simplefilter("ignore", UserWarning)
         return English(nltk.data.find("corpora/wordnet.zip/wordnet/", [folder]), None)

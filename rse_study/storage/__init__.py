@@ -1,1 +1,1 @@
-"""Where files lie that all nodes of a cluster need: a folder or a URL."""
+"""Shared storage for all nodes of a cluster: a folder or a URL."""

@@ -1,4 +1,4 @@
-"""What is at a `storage:`, opened."""
+"""Connection to the place that `storage:` names."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,17 +11,11 @@ from rse_study.storage.location import FORM, absolute, check_location, is_url
 from rse_study.storage.objects import ArrowObjects, FolderObjects, Objects
 
 CONNECT_SECONDS, REQUEST_SECONDS = 5.0, 30.0
-MAX_REQUESTS = 3  # of one operation, by the client itself; `Storage` waits beyond that
+MAX_REQUESTS = 3  # per operation, by the client itself; after that `Storage` waits
 
 
 def open_objects(location: str) -> Objects:
-    """The objects at a location.
-
-    Raises
-    ------
-    InputError
-        Where it cannot be a study's storage, or its options are wrong.
-    """
+    """Open the objects at a location; raise InputError if it cannot be a storage."""
     check_location(location)
     parts = urlsplit(location)
     if not is_url(location):

@@ -1,4 +1,4 @@
-"""Folders in a storage: objects, and a manifest, written last, that names them."""
+"""Folders in a storage: objects, and a manifest, written last, that lists them."""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ from rse_study.spec import fingerprint_of, hash_file
 from rse_study.storage.storage import Storage
 
 SUFFIX = ".folder.json"
-"""What the name of a manifest has behind the name of its folder."""
+"""Suffix of a manifest's name, after the name of its folder."""
 
 
 class StoredFile(Record):
@@ -24,19 +24,16 @@ class StoredFile(Record):
 
 
 class Manifest(Record):
-    """What a stored folder holds."""
+    """The list of files in a stored folder."""
 
     token: str
-    """of the writer: two that write one folder at a time do not mix their files"""
+    """names the writer, so that concurrent writers do not mix their files"""
     files: dict[str, StoredFile]
     """by path below the folder"""
 
 
 def files_of(folder: Path) -> dict[str, Path]:
-    """Every file below a folder, by its path there.
-
-    Drafts and locks, whose names begin with a dot, are left out.
-    """
+    """Return all files below a folder by relative path, without drafts and locks."""
     found = sorted(path for path in folder.rglob("*") if path.is_file())
     named = {path.relative_to(folder): path for path in found}
     hidden = {name for name in named if any(part.startswith(".") for part in name.parts)}
@@ -44,23 +41,14 @@ def files_of(folder: Path) -> dict[str, Path]:
 
 
 def fingerprint_of_folder(folder: Path) -> str:
-    """sha256 over names and content of all files below a folder."""
+    """Return the sha256 over names and contents of all files below a folder."""
     return fingerprint_of({name: hash_file(path) for name, path in files_of(folder).items()})
 
 
 def put_folder(storage: Storage, key: str, folder: Path) -> None:
-    """Store a folder under a key, in place of what was there.
+    """Store a folder under a key, replacing what was there.
 
-    Readers see the old one, or all of the new. Where both are the same nothing is written.
-
-    Parameters
-    ----------
-    storage : Storage
-        Where it goes.
-    key : str
-        What it is called there.
-    folder : Path
-        The local folder.
+    Readers see either the old or the new folder as a whole. An unchanged folder is not written.
     """
     token, local = _token(), files_of(folder)
     files = {
@@ -74,7 +62,7 @@ def put_folder(storage: Storage, key: str, folder: Path) -> None:
         storage.upload(path, f"{key}/{token}/{name}")
     manifest = Manifest(token=token, files=files)
     storage.write(_manifest(key), manifest.model_dump_json(indent=1).encode())
-    # Only what was replaced: files of no manifest may be those of another writer, who is about to name them.
+    # Delete only the replaced files: others without a manifest may belong to a writer that is about to list them.
     if before is not None:
         for name in before.files:
             storage.delete(f"{key}/{before.token}/{name}")
@@ -86,21 +74,9 @@ def has_folder(storage: Storage, key: str) -> bool:
 
 
 def get_folder(storage: Storage, key: str, target: Path) -> bool:
-    """Make a local folder of what is stored under a key; False where there is nothing.
+    """Replace a local folder by the one stored under a key.
 
-    Parameters
-    ----------
-    storage : Storage
-        Where it lies.
-    key : str
-        What it is called there.
-    target : Path
-        The local folder, replaced as a whole.
-
-    Returns
-    -------
-    bool
-        False where nothing whole is stored there: another writer may be replacing it.
+    Returns False if no complete one is stored: another writer may be replacing it.
     """
     content = storage.find(_manifest(key))
     if content is None:
@@ -125,12 +101,12 @@ def get_folder(storage: Storage, key: str, target: Path) -> bool:
 
 
 def drafts_of(target: Path) -> list[Path]:
-    """Folders that `get_folder` began for a target and has not named."""
+    """Return the unfinished folders that `get_folder` left for a target."""
     return [path for path in target.parent.glob(f".{target.name}.*") if path.is_dir()]
 
 
 def remove_folder(storage: Storage, key: str) -> None:
-    """Remove what is stored under a key: its name first, then its files."""
+    """Remove what is stored under a key: first the manifest, then the files."""
     storage.delete(_manifest(key))
     for name in storage.keys(key):
         storage.delete(name)

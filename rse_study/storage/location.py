@@ -9,14 +9,14 @@ from rse_study.registry import did_you_mean
 SCHEMES = ("s3", "gs", "abfs", "hdfs", "file")
 S3_OPTIONS = ("endpoint_override", "scheme", "region")
 SECRETS = ("key", "secret", "token", "password", "sas", "sig")
-"""parts of the names of options that hold one"""
+"""substrings in the names of options that hold a secret"""
 FORM = "a folder, or a URL such as s3://bucket/prefix or gs://bucket/prefix"
 
 
 def check_location(location: str) -> None:
-    """Raise InputError unless this can be a study's storage. Nothing is opened.
+    """Raise InputError unless this can be a study's storage, without opening it.
 
-    Keys and passwords are refused in it: it stands in ledgers and logs.
+    Keys and passwords in it are refused, because ledgers and logs show the location.
     """
     if "://" not in location:
         return
@@ -39,7 +39,7 @@ def check_location(location: str) -> None:
 
 
 def secret_in(location: str) -> str:
-    """Return what in a URL is a secret, unsaid itself; empty where nothing is.
+    """Name the secret in a URL without disclosing it; empty if there is none.
 
     >>> secret_in("s3://bucket/x?secret_key=abc"), secret_in("s3://bucket/x")
     ('secret_key=...', '')
@@ -52,10 +52,10 @@ def secret_in(location: str) -> str:
 
 
 def is_url(location: str) -> bool:
-    """Whether this names a place behind a network protocol, and no folder."""
+    """Whether the location uses a network protocol and is not a folder."""
     return "://" in location and not location.startswith("file://")
 
 
 def absolute(location: str) -> str:
-    """The location as other processes, with another working directory, can open it."""
+    """Return the location in a form that does not depend on the working folder."""
     return location if "://" in location else str(Path(location).expanduser().resolve())

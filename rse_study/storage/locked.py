@@ -1,4 +1,4 @@
-"""One process at a time, held through the kernel: a killed holder lets go."""
+"""A lock between processes, which the kernel releases if its holder dies."""
 
 import fcntl
 import os
@@ -9,8 +9,8 @@ from pathlib import Path
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock of this file; others of this machine wait."""
-    # The lock file stays: removing it would let two processes hold locks on two files of one name.
+    """Hold the lock of this file; other processes on this machine wait."""
+    # Keep the lock file: after a removal two processes could lock different files of the same name.
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""Models of cells that lie in their study's storage, for whoever wants one here."""
+"""Retrieval of cells' models from their study's storage."""
 
 import json
 from pathlib import Path
@@ -9,24 +9,9 @@ from rse_study.storage.storage import Storage, study_key
 
 
 def bring_model(study_dir: Path, identity: str) -> bool:
-    """Have a cell's model in its folder here, from the storage the study ran with.
+    """Copy a cell's model from the storage its study used into the local study folder.
 
-    Parameters
-    ----------
-    study_dir : Path
-        The study's folder on this machine.
-    identity : str
-        Of the cell.
-
-    Returns
-    -------
-    bool
-        False where the study has no storage, or that has no such model.
-
-    Raises
-    ------
-    InputError, Unavailable
-        Where the storage cannot be used from here.
+    Returns False if the study has no storage, or the storage no such model.
     """
     if not storage_file(study_dir).is_file():
         return False

@@ -1,4 +1,4 @@
-"""What this node took from a storage: each folder once, for all its cells."""
+"""This node's cache of a storage, which holds each folder once for all cells."""
 
 import shutil
 from pathlib import Path
@@ -9,42 +9,26 @@ from rse_study.storage.locked import locked
 from rse_study.storage.storage import Storage
 
 SHARED = "shared"
-"""Prefix of the folders that are stored by their content, and never change."""
+"""Prefix of folders stored by content, which never change."""
 MARK = "storage:"
-"""What the name of such a folder begins with where otherwise a path would stand."""
+"""Prefix of such a folder's name, where otherwise a path would be."""
 
 
 class NodeCache:
-    """Folders of a storage that never change, as folders of this node.
-
-    Parameters
-    ----------
-    root : Path
-        This node's cache.
-    storage : Storage
-        Where they are taken from.
-    """
+    """Local copies of storage folders that never change."""
 
     def __init__(self, root: Path, storage: Storage) -> None:
         self._root, self._storage = root, storage
 
     def put(self, folder: Path) -> str:
-        """Store a folder unless it is there; the name under which any node can take it."""
+        """Store a folder unless it is there; return its name for any node."""
         key = f"{SHARED}/{folder.name.lstrip('.')}-{fingerprint_of_folder(folder)[:16]}"
         if not has_folder(self._storage, key):
             put_folder(self._storage, key, folder)
         return MARK + key
 
     def take(self, name: str) -> Path:
-        """The folder of that name on this node.
-
-        Of several processes one fetches it, and the others wait.
-
-        Raises
-        ------
-        InputError
-            Where the storage has none of that name.
-        """
+        """Return the local folder of that name; one process fetches it, others wait."""
         key = name.removeprefix(MARK)
         folder = self._root / key
         if folder.is_dir():
@@ -56,7 +40,7 @@ class NodeCache:
         return folder
 
     def _fetch(self, key: str, folder: Path) -> None:
-        for draft in drafts_of(folder):  # of a process that was killed: no other is at it now
+        for draft in drafts_of(folder):  # left by a killed process: no other holds the lock
             shutil.rmtree(draft, ignore_errors=True)
         if not get_folder(self._storage, key, folder):
             remedy = "Run the study again: its driver puts there what is missing"
@@ -64,5 +48,5 @@ class NodeCache:
 
 
 def is_stored(name: str) -> bool:
-    """Whether this names a folder of a storage, and not one of this machine."""
+    """Whether the name refers to a folder in a storage rather than on this machine."""
     return name.startswith(MARK)

@@ -1,4 +1,4 @@
-"""Named bytes in one place, whole or not there: in a folder, or behind a URL."""
+"""Objects (named bytes), written atomically in a folder or behind a URL."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,40 +18,35 @@ MARKER = "rse-study-storage.txt"
 class Objects(Protocol):
     """Bytes by key; keys are paths with slashes.
 
-    Every method raises OSError where the place does not answer, and FileNotFoundError where there is no such key.
+    Every method raises OSError if the place does not respond, and FileNotFoundError if the key does not exist.
     """
 
     def prepare(self) -> None:
-        """Make the place where there is none yet: the driver's part, once."""
+        """Create the place if needed, which only the driver does, once."""
 
     def read(self, key: str) -> bytes:
-        """All bytes of an object."""
+        """Return all bytes of an object."""
 
     def write(self, key: str, content: bytes) -> None:
-        """Write an object; readers see all of it or what was there before."""
+        """Write an object; readers see all of it or the one before."""
 
     def download(self, key: str, path: Path) -> None:
         """Read an object into a local file."""
 
     def upload(self, path: Path, key: str) -> None:
-        """Write a local file as an object, whole like `write`."""
+        """Write a local file as an object, atomically like `write`."""
 
     def keys(self, prefix: str) -> list[str]:
-        """Keys below a prefix, sorted; none where there is nothing."""
+        """Return the keys below a prefix, sorted."""
 
     def delete(self, key: str) -> None:
-        """Delete an object; one that is not there is no error."""
+        """Delete an object; a missing one is no error."""
 
 
 class FolderObjects:
     """Objects as files below a folder, which all nodes see.
 
-    A file marks the folder: where the disk is not mounted it is missing, and nothing is read or written.
-
-    Parameters
-    ----------
-    root : Path
-        The folder.
+    A marker file distinguishes the folder from an unmounted disk, on which nothing is read or written.
     """
 
     def __init__(self, root: Path) -> None:
@@ -62,7 +57,7 @@ class FolderObjects:
 
     def read(self, key: str) -> bytes:
         path = self._path(key)
-        if path.is_dir():  # what is left of keys below it: no object
+        if path.is_dir():  # left over from keys below it, not an object
             raise FileNotFoundError(str(path))
         return path.read_bytes()
 
@@ -70,7 +65,7 @@ class FolderObjects:
         path = self._path(key)
         try:
             write_whole(path, content)
-        except FileNotFoundError as error:  # unmounted in the meantime: no answer, and no missing object
+        except FileNotFoundError as error:  # unmounted meanwhile: no response, rather than a missing object
             raise OSError(f"{self._root} went away: is it mounted? ({error.strerror})") from None
 
     def download(self, key: str, path: Path) -> None:
@@ -81,7 +76,7 @@ class FolderObjects:
 
     def keys(self, prefix: str) -> list[str]:
         found = (path for path in self._path(prefix).rglob("*") if path.is_file())
-        visible = (path for path in found if not path.name.startswith("."))  # others are drafts
+        visible = (path for path in found if not path.name.startswith("."))  # hidden files are drafts
         return sorted(path.relative_to(self._root).as_posix() for path in visible)
 
     def delete(self, key: str) -> None:
@@ -96,28 +91,20 @@ class FolderObjects:
 
 
 class ArrowObjects:
-    """Objects in a file system of pyarrow, such as S3.
-
-    Parameters
-    ----------
-    filesystem : pyarrow.fs.FileSystem
-        How they are reached.
-    root : str
-        Bucket and prefix.
-    """
+    """Objects in a pyarrow file system such as S3; the root is bucket and prefix."""
 
     def __init__(self, filesystem: fs.FileSystem, root: str) -> None:
         self._fs, self._root = filesystem, root.rstrip("/")
 
     def prepare(self) -> None:
-        """Nothing: a bucket is made by whoever pays for it."""
+        """Do nothing: users create their own buckets."""
 
     def read(self, key: str) -> bytes:
         with self._fs.open_input_file(self._path(key)) as source:
             return b"".join(_pieces(source))
 
     def write(self, key: str, content: bytes) -> None:
-        # From memory: an exception between two writes would end in an object that holds the first of them.
+        # From memory: an exception between two writes would leave an object with only the first.
         with self._fs.open_output_stream(self._path(key)) as stream:
             stream.write(content)
 
@@ -127,7 +114,7 @@ class ArrowObjects:
                 target.write(piece)
 
     def upload(self, path: Path, key: str) -> None:
-        if path.stat().st_size == 0:  # nothing can be mapped
+        if path.stat().st_size == 0:  # an empty file cannot be mapped
             self.write(key, b"")
             return
         with memory_map(str(path)) as source:

@@ -1,4 +1,4 @@
-"""Files of studies at one location, waited for while it does not answer."""
+"""Access to studies' files at one location, with retries."""
 
 import errno
 import os
@@ -14,36 +14,30 @@ from rse_study.storage.connect import open_objects
 from rse_study.storage.objects import Objects
 
 PATIENCE = "RSE_STUDY_STORAGE_PATIENCE"
-"""Environment variable: seconds to wait for a storage that does not answer; 300 without it."""
+"""Environment variable: seconds to wait for an unresponsive storage, 300 by default."""
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.5, 10.0
 NOTICE_SECONDS = 5.0
-"""A shorter silence is nobody's concern."""
+"""Shorter waits are not reported."""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
-"""A disk that is full, of the storage or of this machine: no waiting makes room on it."""
+"""A full disk, of the storage or of this machine, which waiting does not help."""
 Answer = TypeVar("Answer")
 
 
 def study_key(name: str) -> str:
-    """Prefix of everything that belongs to one study."""
+    """Return the prefix of everything that belongs to one study."""
     return f"studies/{name}"
 
 
 def ledger_key(name: str) -> str:
-    """Where the copy of a study's ledger lies."""
+    """Return the key of the copy of a study's ledger."""
     return f"{study_key(name)}/ledger.sqlite"
 
 
 class Storage:
-    """Reads and writes objects at a location.
+    """Reads and writes objects at a location, retrying until it responds.
 
-    It travels to other processes as location and patience: each opens its own connection.
-
-    Parameters
-    ----------
-    location : str
-        A folder that all nodes see, or a URL.
-    patience_s : float or None
-        Seconds to wait for a location that does not answer; None: what the environment says.
+    Pickling keeps location and patience only: each process opens its own connection. Methods raise Unavailable when
+    the patience (seconds; None: from the environment) is used up.
     """
 
     def __init__(self, location: str, patience_s: float | None = None) -> None:
@@ -54,20 +48,15 @@ class Storage:
         self._is_silent = False
 
     def report_silence_to(self, tell: Callable[[str], None]) -> None:
-        """Have `tell` hear that this process waits for the storage, and when that is over."""
+        """Call `tell` when this process starts and stops waiting for the storage."""
         self._tell = tell
 
     def require(self, *, is_new: bool = True) -> None:
-        """Write, read and delete an object.
+        """Test writing, reading and deleting; raise InputError at once if that fails.
 
-        One that is new is made where there is none; one that was used before and is not there is not mounted.
-
-        Raises
-        ------
-        InputError
-            Where that does not work, at once.
+        A new storage is created if needed. One that was used before and is missing must be unmounted.
         """
-        probe = f"probe-{uuid4().hex[:12]}"  # several drivers may try at a time
+        probe = f"probe-{uuid4().hex[:12]}"  # several drivers may do this at once
         try:
             if is_new:
                 self._objects.prepare()
@@ -82,37 +71,29 @@ class Storage:
             ) from None
 
     def read(self, key: str) -> bytes:
-        """All bytes of an object.
-
-        Raises FileNotFoundError where there is none, Unavailable after waiting.
-        """
+        """Return all bytes of an object; raise FileNotFoundError if there is none."""
         return self._waiting(lambda: self._objects.read(key))
 
     def find(self, key: str) -> bytes | None:
-        """All bytes of an object; None where there is none."""
+        """Return all bytes of an object; None if there is none."""
         try:
             return self.read(key)
         except FileNotFoundError:
             return None
 
     def write(self, key: str, content: bytes) -> None:
-        """Write an object, whole. Raises Unavailable after waiting."""
         self._waiting(lambda: self._objects.write(key, content))
 
     def download(self, key: str, path: Path) -> None:
-        """Read an object into a local file; errors as of `read`."""
         self._waiting(lambda: self._objects.download(key, path))
 
     def upload(self, path: Path, key: str) -> None:
-        """Write a local file as an object, whole. Raises Unavailable after waiting."""
         self._waiting(lambda: self._objects.upload(path, key))
 
     def keys(self, prefix: str) -> list[str]:
-        """Keys below a prefix, sorted. Raises Unavailable after waiting."""
         return self._waiting(lambda: self._objects.keys(prefix))
 
     def delete(self, key: str) -> None:
-        """Delete an object, if it is there. Raises Unavailable after waiting."""
         self._waiting(lambda: self._objects.delete(key))
 
     @property
@@ -122,7 +103,7 @@ class Storage:
         return self._opened
 
     def _waiting(self, ask: Callable[[], Answer]) -> Answer:
-        """The answer, asked for again while there is none. Every operation may be repeated."""
+        """Retry until there is a response; every operation may be repeated."""
         begun, wait = time.monotonic(), FIRST_WAIT_SECONDS
         while True:
             try:

@@ -1,7 +1,4 @@
-"""Programs in which users follow experiments: a study's ledger is copied there.
-
-Another one takes a file with a class that fills `tracker.Tracker`, and a line here.
-"""
+"""Experiment trackers to which a study's ledger is copied."""
 
 from collections.abc import Callable
 
@@ -14,4 +11,4 @@ from rse_study.trackers.wandb import WandbTracker
 TRACKERS: Registry[Callable[[str], Tracker]] = Registry(
     "tracker", {"mlflow": MlflowTracker, "tensorboard": TensorboardTracker, "wandb": WandbTracker}
 )
-"""By the name that `rse-study track --to` takes; each is made from where its content goes, "" for the usual place."""
+"""Trackers of `rse-study track --to`; an empty destination means the default."""

@@ -1,4 +1,4 @@
-"""What of a study goes into a tracker: study, trials, cells, points."""
+"""The content of a study that trackers show: study, trials, cells, points."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,60 +8,55 @@ from typing import Any, Literal
 from rse_study.spec import fingerprint_of
 
 CellState = Literal["running", "interrupted", "failed", "complete", "stopped_early"]
-"""Of a cell that has begun. `interrupted`: nobody runs it, and the next run takes it up."""
+"""State of a started cell; an `interrupted` one resumes with the next run."""
 MOST_URGENT: tuple[CellState, ...] = ("running", "interrupted", "failed", "complete", "stopped_early")
 
 
 @dataclass(frozen=True)
 class TrackedPoint:
-    """Numbers of a cell at one step."""
+    """Metrics of a cell at one step."""
 
     t: int
     """Optimiser steps done."""
     at: float
     """Seconds since 1970."""
     values: Mapping[str, float]
-    """By metric; NaN and infinities as they were seen."""
+    """By metric; NaN and infinities are kept."""
 
 
 @dataclass(frozen=True)
 class TrackedCell:
-    """A cell that has begun."""
+    """A cell that has started."""
 
     identity: str
     name: str
-    """For readers, with its seed."""
+    """Readable, with its seed."""
     seed: int
     stage: str
     state: CellState
     reason: str
-    """Why it failed, stopped or was interrupted, or empty."""
+    """Reason why it failed, stopped or was interrupted; else empty."""
     params: Mapping[str, Any]
-    """Its values by heading of the axis, and its seed."""
+    """Values by axis heading, and the seed."""
     config: Mapping[str, Any]
     """The whole trial."""
     code: str
-    """Revision of the code, or empty."""
+    """Code revision, or empty."""
     started: float
     """Seconds since 1970."""
     ended: float | None
-    """The same; None while it runs."""
+    """Seconds since 1970; None while it runs."""
     points: tuple[TrackedPoint, ...]
-    """By step."""
     scores: Mapping[str, float]
-    """Evaluations by metric, and how long it trained (`seconds`)."""
+    """Evaluations by metric, and training time (`seconds`)."""
 
     @property
     def last_step(self) -> int:
-        """The last one that has a point."""
         return self.points[-1].t if self.points else 0
 
     @cached_property
     def digest(self) -> str:
-        """Fingerprint of the cell.
-
-        Times that are computed while it runs are no part of it: its points' and its end.
-        """
+        """Fingerprint of the cell, without estimated times, which change while it runs."""
         points = [
             [point.t, {name: repr(value) for name, value in point.values.items()}] for point in self.points
         ]
@@ -72,38 +67,36 @@ class TrackedCell:
 
 @dataclass(frozen=True)
 class TrackedTrial:
-    """A trial with cells that have begun."""
+    """A trial with at least one cell that has started."""
 
     key: str
-    """The same as long as its number, label and values are."""
+    """Unchanged as long as number, label and values are."""
     name: str
     label: str
-    """Of a grid's row, or empty."""
+    """Label of a grid's row, or empty."""
     params: Mapping[str, Any]
     """Its values by heading of the axis."""
     cells: tuple[TrackedCell, ...]
-    """By seed."""
+    """Sorted by seed."""
 
     @property
     def state(self) -> CellState:
-        """The state of its cells: the one that most asks for a look."""
+        """The most urgent state of its cells."""
         return min((cell.state for cell in self.cells), key=MOST_URGENT.index)
 
     @property
     def started(self) -> float:
-        """When its first cell began."""
         return min(cell.started for cell in self.cells)
 
     @property
     def ended(self) -> float | None:
-        """When its last cell ended; None while one runs."""
         ends = [cell.ended for cell in self.cells]
         return None if None in ends else max(end for end in ends if end is not None)
 
 
 @dataclass(frozen=True)
 class TrackedStudy:
-    """A study's newest revision."""
+    """The newest revision of a study."""
 
     name: str
     question: str
@@ -113,10 +106,9 @@ class TrackedStudy:
     direction: str
     revision: int
     revised: float
-    """When that revision was made, in seconds since 1970."""
+    """Seconds since 1970 at which the revision was made."""
     code: str
-    """Revision of the code that ran last, or empty."""
+    """Code revision of the last run, or empty."""
     resolved: Mapping[str, Any]
-    """The study's file, resolved."""
     trials: tuple[TrackedTrial, ...]
-    """By number."""
+    """Sorted by number."""

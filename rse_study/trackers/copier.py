@@ -1,4 +1,4 @@
-"""Copies a study into a tracker: what is there is not copied again."""
+"""Incremental copies of a study into a tracker."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,26 +9,24 @@ from rse_study.trackers.tracker import Holding, Tracker, same
 
 @dataclass(frozen=True)
 class CopyCounts:
-    """How much was added."""
+    """Amounts that were added."""
 
     num_cells: int = 0
-    """Cells that were new or had changed."""
     num_numbers: int = 0
-    """Of their points and scores."""
+    """Points and scores of these cells."""
 
     def __add__(self, other: "CopyCounts") -> "CopyCounts":
         return CopyCounts(self.num_cells + other.num_cells, self.num_numbers + other.num_numbers)
 
 
 class StudyCopier:
-    """Copies a study again and again, each time what is new."""
+    """Copies a study repeatedly, each time only the news."""
 
     def __init__(self, tracker: Tracker) -> None:
         self._tracker = tracker
         self._digests: dict[str, str] = {}
 
     def copy(self, study: TrackedStudy) -> CopyCounts:
-        """Copy what the tracker does not have, and what has changed."""
         self._tracker.begin_study(study)
         counts = CopyCounts()
         for trial in study.trials:
@@ -73,9 +71,9 @@ class StudyCopier:
         return points, {name(metric): value(number) for metric, number in cell.scores.items()}
 
     def _contradicts(self, cell: TrackedCell, holding: Holding) -> bool:
-        """Whether the tracker has numbers that the ledger does not have, or has otherwise.
+        """Whether the tracker has numbers that the ledger lacks or has differently.
 
-        A cell that was lost and runs again has yet to come to the steps that are there.
+        A lost cell that runs again may not have reached the copied steps yet.
         """
         points, scores = self._as_stored(cell)
         may_come = cell.state in ("running", "interrupted")

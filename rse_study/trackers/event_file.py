@@ -1,4 +1,4 @@
-"""A TensorBoard event file that is read, mended and added to."""
+"""TensorBoard event files that can be read, repaired and extended."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,11 +6,11 @@ from typing import Any
 
 from rse_study.trackers.packages import import_extra
 
-FRAME = 16  # bytes around a record: its length, and two checksums
+FRAME = 16  # bytes around a record: length and two checksums
 
 
 class EventFile:
-    """One file, which grows only: whoever watches it reads on where it was."""
+    """An event file that only grows, so that its readers can continue where they were."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -21,7 +21,7 @@ class EventFile:
         self._writer = import_extra("tensorboard.summary.writer.record_writer", "tensorboard").RecordWriter
 
     def read(self) -> list[Any]:
-        """Return its events; cut off a last one that was not written to its end."""
+        """Return its events; truncate a last one that is incomplete."""
         if not self.path.is_file() or not self.path.stat().st_size:
             return []
         records = list(self._loader(str(self.path)).Load())
@@ -32,7 +32,7 @@ class EventFile:
         return [self._event.FromString(record) for record in records]
 
     def add(self, events: Iterable[dict[str, Any]]) -> None:
-        """Write events, each as its fields; a new file begins with its version."""
+        """Write events, each given by its fields; a new file begins with its version."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         listed = list(events)
         with self.path.open("ab") as stream:

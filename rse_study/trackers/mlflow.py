@@ -1,7 +1,4 @@
-"""MLflow: the study is an experiment.
-
-A trial is a parent run, a cell a nested run.
-"""
+"""Tracking with MLflow: study = experiment, trial = parent run, cell = nested run."""
 
 import json
 import logging
@@ -17,19 +14,19 @@ from rse_study.trackers.names import accepted_name
 from rse_study.trackers.packages import import_extra
 from rse_study.trackers.tracker import Holding
 
-USUAL_URI = "sqlite:///mlflow.db"  # what `mlflow ui` and `mlflow server` open in this folder by themselves
+USUAL_URI = "sqlite:///mlflow.db"  # default of `mlflow ui` and `mlflow server` in this folder
 QUIET = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "MLFLOW_LOGGING_LEVEL": "WARNING",
-    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "3",  # its 7 take minutes where a server is not there
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "3",  # the default of 7 takes minutes if the server is down
 }
 REFUSED = r"[^/\w.\- :]"
-MOST_METRICS, MOST_TAGS = 1000, 100  # in a request
-LONGEST_TAG = 5000  # characters; older servers take no more of an experiment
-LARGEST = 1.7976931348623157e308  # what its SQL store keeps of an infinity
+MOST_METRICS, MOST_TAGS = 1000, 100  # per request
+LONGEST_TAG = 5000  # characters; limit of older servers for an experiment's tags
+LARGEST = 1.7976931348623157e308  # its SQL store replaces infinities by this
 STATUSES: Mapping[CellState, str] = {
     "running": "RUNNING",
-    "interrupted": "SCHEDULED",  # the next run takes it up
+    "interrupted": "SCHEDULED",  # the next run resumes it
     "failed": "FAILED",
     "complete": "FINISHED",
     "stopped_early": "KILLED",
@@ -38,10 +35,7 @@ TRIAL, CELL, DIGEST = "rse_study.trial", "rse_study.cell", "rse_study.digest"
 
 
 class MlflowTracker:
-    """Runs in an MLflow store or on a server.
-
-    They are found again by a tag with the cell's identity.
-    """
+    """Runs in an MLflow store or on a server, tagged with the cells' identities."""
 
     def __init__(self, place: str) -> None:
         for name, value in QUIET.items():
@@ -58,18 +52,16 @@ class MlflowTracker:
         try:
             self._client = self._mlflow.MlflowClient(tracking_uri=self._uri)
             self._client.search_experiments(max_results=1)
-        except Exception as error:  # a store may raise anything its database driver does
+        except Exception as error:  # a store may raise any error of its database driver
             remedy = "Name a store that is there: sqlite:///mlflow.db, http://HOST:5000"
             raise InputError(first_line(error), where=f"--uri {self._uri}", remedy=remedy) from None
 
     @property
     def next_step(self) -> str:
-        """The command or address that shows what was copied."""
         is_server = self._uri.startswith(("http:", "https:"))
         return f"open {self._uri}" if is_server else f"mlflow ui --backend-store-uri {self._uri}"
 
     def begin_study(self, study: TrackedStudy) -> None:
-        """Find or make the experiment, and list its runs where that is new."""
         tags = _study_tags(study)
         with self._answering():
             experiment = self._client.get_experiment_by_name(study.name)
@@ -87,7 +79,6 @@ class MlflowTracker:
                 self._list_runs()
 
     def begin_trial(self, trial: TrackedTrial) -> None:
-        """Find or make the parent run."""
         with self._answering():
             if trial.key not in self._trials:
                 self._trials[trial.key] = self._create(trial.name, trial.started, {TRIAL: trial.key})
@@ -96,10 +87,7 @@ class MlflowTracker:
         self._parents |= {cell.identity: run.info.run_id for cell in trial.cells}
 
     def begin_cell(self, cell: TrackedCell) -> Holding:
-        """Find or make the nested run.
-
-        The histories of one that was not copied to its end are read.
-        """
+        """Find or create the nested run; read its history if the copy is incomplete."""
         if cell.identity in self._holdings:
             return self._holdings[cell.identity]
         with self._answering():
@@ -118,18 +106,13 @@ class MlflowTracker:
         return self._holdings[cell.identity]
 
     def metric_name(self, name: str) -> str:
-        """Return the name in the characters that MLflow takes."""
         return accepted_name(name, REFUSED)
 
     def stored_value(self, value: float) -> float:
-        """Return the number, or the largest one of its sign for an infinity.
-
-        So MLflow's SQL store keeps it. A NaN stays one.
-        """
+        """Replace infinities by the largest float, as MLflow's SQL store does; keep NaN."""
         return copysign(LARGEST, value) if isinf(value) else value
 
     def add_points(self, cell: TrackedCell, points: Sequence[TrackedPoint]) -> None:
-        """Log metrics by optimiser step."""
         numbers = [(name, value, point) for point in points for name, value in point.values.items()]
         self._log_metrics(cell, numbers)
         self._holdings[cell.identity].points |= {
@@ -137,7 +120,7 @@ class MlflowTracker:
         }
 
     def add_scores(self, cell: TrackedCell, scores: Mapping[str, float]) -> None:
-        """Log metrics at the last step, at the time of the cell's end."""
+        """Log metrics at the last step, with the time of the cell's end."""
         end = TrackedPoint(cell.last_step, cell.ended or cell.started, scores)
         self._log_metrics(cell, [(name, value, end) for name, value in scores.items()])
         self._holdings[cell.identity].scores |= {
@@ -145,13 +128,13 @@ class MlflowTracker:
         }
 
     def discard_cell(self, cell: TrackedCell) -> None:
-        """Delete the run, as MLflow deletes: it can be restored."""
+        """Delete the run; MLflow can restore it."""
         with self._answering():
             self._client.delete_run(self._cells.pop(cell.identity).info.run_id)
         del self._holdings[cell.identity]
 
     def end_cell(self, cell: TrackedCell) -> None:
-        """Set name, values and status; then the tag that says that all of it is there."""
+        """Set name, values and status, then the tag that marks the copy as complete."""
         run = self._cells[cell.identity]
         with self._answering():
             self._log(run, cell.name, cell.params, _cell_tags(cell))
@@ -160,12 +143,11 @@ class MlflowTracker:
         self._holdings[cell.identity].digest = cell.digest
 
     def end_trial(self, trial: TrackedTrial) -> None:
-        """Set the status."""
         with self._answering():
             self._end(self._trials[trial.key], trial.state, trial.ended)
 
     def close(self) -> None:
-        """Nothing is open: every request was whole."""
+        """Do nothing: no connection is open between requests."""
 
     def _list_runs(self) -> None:
         token = None
@@ -197,7 +179,7 @@ class MlflowTracker:
                 self._client.log_batch(run_id, metrics=metrics[first : first + MOST_METRICS])
 
     def _log(self, run: Any, name: str, params: Mapping[str, Any], tags: Mapping[str, str]) -> None:
-        """Add what the run does not have: no request where nothing is new."""
+        """Add what the run lacks, without a request if it lacks nothing."""
         texts = {accepted_name(key, REFUSED): str(value) for key, value in params.items()}
         named = {**tags, "mlflow.runName": name}
         new = {key: value for key, value in texts.items() if run.data.params.get(key) != value}
@@ -253,7 +235,7 @@ def _cell_tags(cell: TrackedCell) -> dict[str, str]:
 
 
 def _pieces(name: str, content: Mapping[str, Any]) -> dict[str, str]:
-    """JSON under one tag, or cut where it is longer than a tag may be: name, name.2, name.3."""
+    """Split JSON that is too long for one tag over several: name, name.2, name.3."""
     text = json.dumps(content, ensure_ascii=False)
     cuts = range(0, len(text), LONGEST_TAG)
     return {

@@ -8,13 +8,11 @@ LONGEST = 100
 
 
 def accepted_name(name: str, refused: str) -> str:
-    """Return a name without refused characters.
+    r"""Replace refused characters in a name.
 
-    One that had to be changed ends in six digits of its fingerprint, so that no two become one.
+    A changed name ends in six digits of its fingerprint, so that names stay distinct.
 
-    Examples
-    --------
-    >>> accepted_name("STS-B/test/all", r"[^\\w/.-]"), accepted_name("MR, fast", r"[^\\w/.-]")
+    >>> accepted_name("STS-B/test/all", r"[^\w/.-]"), accepted_name("MR, fast", r"[^\w/.-]")
     ('STS-B/test/all', 'MR__fast-5ab58d')
     """
     plain = re.sub(refused, "_", name)[:LONGEST]
@@ -24,10 +22,8 @@ def accepted_name(name: str, refused: str) -> str:
 
 
 def folder_name(name: str) -> str:
-    """Return a name of a folder that every file system takes.
+    """Make a name for a folder that every file system accepts.
 
-    Examples
-    --------
     >>> folder_name("norm = linf"), folder_name("trial 3")
     ('norm = linf', 'trial 3')
     """

@@ -1,4 +1,4 @@
-"""Packages that are extras: they are imported when a tracker is opened."""
+"""Packages of extras, imported when a tracker is opened."""
 
 from importlib import import_module
 from types import ModuleType
@@ -7,22 +7,7 @@ from rse_study.errors import InputError
 
 
 def import_extra(module: str, extra: str, package: str = "") -> ModuleType:
-    """Import a module of an extra.
-
-    Parameters
-    ----------
-    module
-        Its dotted name.
-    extra
-        The extra that brings it.
-    package
-        What pip calls it, where that is not the extra's name.
-
-    Raises
-    ------
-    InputError
-        where it is not installed.
-    """
+    """Import a module of an extra; InputError names the package to install."""
     try:
         return import_module(module)
     except ImportError as error:

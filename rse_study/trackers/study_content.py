@@ -1,4 +1,4 @@
-"""Reads of a ledger what goes into a tracker."""
+"""Reading of a tracker's content from a ledger."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -17,15 +17,12 @@ from rse_study.spec import fingerprint_of
 from rse_study.trackers.content import CellState, TrackedCell, TrackedPoint, TrackedStudy, TrackedTrial
 
 SECONDS = "seconds"
-"""Name of the score that says how long a cell trained."""
+"""Name of the score that gives a cell's training time."""
 
 
 def read_study(study_dir: Path) -> TrackedStudy:
-    """Read a study with its cells that have begun, all of one moment.
-
-    Cells that are no longer part of it are left out.
-    """
-    is_held = holder(study_dir) is not None  # before the ledger is read: what that one wrote last is seen
+    """Read a snapshot of a study's current cells, as far as they have started."""
+    is_held = holder(study_dir) is not None  # before the ledger is read, to see its last changes
     written = written_at(study_dir)
     with Reader(study_dir) as reader:
         study, revision, provenance = reader.study(), reader.revisions().iloc[-1], reader.provenance()
@@ -61,22 +58,19 @@ def read_study(study_dir: Path) -> TrackedStudy:
 
 
 def written_at(study_dir: Path) -> float:
-    """Return when the ledger was written last, in seconds since 1970.
-
-    What a run has not yet moved into the ledger itself stands in a file beside it.
-    """
+    """Return the time (Unix) of the last change of the ledger or its -wal file."""
     ledger = ledger_path(study_dir)
     files = (ledger, ledger.with_name(f"{ledger.name}-wal"))
     return max((path.stat().st_mtime for path in files if path.is_file()), default=0.0)
 
 
 def _begun_cells(reader: Reader, study: StudyRecord, is_held: bool, written: float) -> pd.DataFrame:
-    """Cells by trial and seed, with row, state, start, end, the moment of the last point, code revision."""
+    """Return started cells by trial and seed, with state, times and code revision."""
     cells, attempts = reader.cells(), reader.attempts().drop_duplicates("cell", keep="last").set_index("cell")
     cells["row"] = names_of_cells(study, cells)
     newest = attempts.reindex(cells["identity"]).reset_index(drop=True)
     own_end = _seconds(cells["ended"])
-    # A cell that another study ran has a result and no attempt.
+    # A cell run by another study has a result but no attempt.
     cells["begin"] = _seconds(newest["started"].fillna("")).fillna(own_end - cells["duration_s"])
     cells["end"] = own_end.fillna(_seconds(newest["ended"].fillna("")))
     cells["state"] = [_state(status, is_held) for status in cells["status"]]
@@ -91,7 +85,7 @@ def _begun_cells(reader: Reader, study: StudyRecord, is_held: bool, written: flo
 def _state(status: str, is_held: bool) -> CellState:
     if status == "running":
         return "running" if is_held else "interrupted"
-    # One that is planned and has begun was lost: the next run takes it up.
+    # A planned cell that has started was lost: the next run resumes it.
     states: Mapping[str, CellState] = {
         "complete": "complete",
         "stopped_early": "stopped_early",
@@ -101,7 +95,7 @@ def _state(status: str, is_held: bool) -> CellState:
 
 
 def _code_at(provenance: Sequence[Mapping[str, Any]], begin: float) -> str:
-    """The revision of the run that began last before this moment, else of the first one."""
+    """Return the code revision of the last run started by then, else of the first."""
     runs = zip(_seconds(pd.Series([run["at"] for run in provenance], dtype=object)), provenance, strict=True)
     revisions = [(at, str(run.get("code", ""))) for at, run in runs]
     earlier = [code for at, code in revisions if at <= begin]
@@ -146,7 +140,7 @@ def _cell(
 def _points(
     history: Mapping[int, Mapping[str, float]], begin: float, until: float
 ) -> tuple[TrackedPoint, ...]:
-    """A ledger has no time of a point: they share the cell's time by steps."""
+    """Spread points over the cell's time by step: a ledger has no times of points."""
     last = max(history, default=0) or 1
     span = max(until - begin, 0.0)
     return tuple(
@@ -172,5 +166,4 @@ def _scores(reader: Reader) -> dict[str, dict[str, float]]:
 
 
 def _seconds(stamps: pd.Series) -> pd.Series:
-    """Since 1970; NaN where there is no time."""
     return (times(stamps.astype(object)) - pd.Timestamp(0, tz="UTC")).dt.total_seconds()

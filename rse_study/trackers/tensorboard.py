@@ -1,4 +1,4 @@
-"""TensorBoard: a folder for each cell, study/trial/cell, with one event file."""
+"""Tracking with TensorBoard: one event file per folder study/trial/cell."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,11 +21,11 @@ ENDS: Mapping[CellState, str] = {
     "stopped_early": "STATUS_SUCCESS",
     "failed": "STATUS_FAILURE",
 }
-"""Of the hparams plugin, which takes a session's first end for its last."""
+"""Status for the hparams plugin, which uses only the first end of a session."""
 
 
 class TensorboardTracker:
-    """Event files; what they hold is read before anything is added."""
+    """Event files, whose content is read before anything is added."""
 
     def __init__(self, place: str) -> None:
         self._folder = Path(place or USUAL_FOLDER)
@@ -44,18 +44,17 @@ class TensorboardTracker:
 
     @property
     def next_step(self) -> str:
-        """The command that shows what was copied."""
         return f"tensorboard --logdir {self._folder}"
 
     def begin_study(self, study: TrackedStudy) -> None:
-        """Make the study's folder; say there in text what the study is."""
+        """Create the study's folder and a text that describes the study."""
         self._study = self._folder / folder_name(study.name)
         try:
             self._study.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             what = f"cannot be made: {error.strerror}"
             raise InputError(what, where=f"--dir {self._study}", remedy="Name another folder") from None
-        # Two that append to one file at a time would destroy it.
+        # Two processes appending to one file would destroy it.
         self._lock = self._lock or take_lock(self._study / ".track.lock")
         file = EventFile(self._study / "events.out.tfevents.0.study")
         text = _study_text(study)
@@ -63,11 +62,10 @@ class TensorboardTracker:
             file.add([self._text_event("study", text, study.revised, study.revision)])
 
     def begin_trial(self, trial: TrackedTrial) -> None:
-        """A trial is a folder of its cells' folders."""
         self._trials |= {cell.identity: folder_name(trial.name) for cell in trial.cells}
 
     def begin_cell(self, cell: TrackedCell) -> Holding:
-        """Find the cell's file by its identity, or name a new one; read it."""
+        """Find the cell's file by identity, or name a new one; read it."""
         file = EventFile(self._path(cell))
         self._files[cell.identity] = file
         events, holding = file.read(), Holding()
@@ -93,37 +91,31 @@ class TensorboardTracker:
         return holding
 
     def metric_name(self, name: str) -> str:
-        """Return the name as it is: TensorBoard takes any."""
         return name
 
     def stored_value(self, value: float) -> float:
-        """Return the number in single precision; NaN and infinities stay."""
+        """Round to single precision; NaN and infinities stay."""
         with np.errstate(over="ignore"):
             return float(np.float32(value))
 
     def add_points(self, cell: TrackedCell, points: Sequence[TrackedPoint]) -> None:
-        """Add scalars by optimiser step."""
         self._files[cell.identity].add(
             dict(wall_time=point.at, step=point.t, summary=self._scalars(point.values)) for point in points
         )
 
     def add_scores(self, cell: TrackedCell, scores: Mapping[str, float]) -> None:
-        """Add scalars at the last step, at the time of the cell's end."""
+        """Add scalars at the last step, with the time of the cell's end."""
         at = cell.ended or cell.started
         self._files[cell.identity].add(
             [dict(wall_time=at, step=cell.last_step, summary=self._scalars(scores))]
         )
 
     def discard_cell(self, cell: TrackedCell) -> None:
-        """Delete the file."""
         self._files.pop(cell.identity).path.unlink(missing_ok=True)
         self._has_end.discard(cell.identity)
 
     def end_cell(self, cell: TrackedCell) -> None:
-        """Say in text how the cell stands, and that all of it is there.
-
-        Before that the session of the hparams plugin is ended, where the cell has.
-        """
+        """End the hparams session if the cell has ended, then mark the copy as complete."""
         file, at = self._files[cell.identity], cell.ended or cell.started
         if cell.state in ENDS and cell.identity not in self._has_end:
             file.add([dict(wall_time=at, step=cell.last_step, summary=self._session_end(cell, at))])
@@ -131,17 +123,16 @@ class TensorboardTracker:
         file.add([self._text_event("cell", _cell_text(cell), at, cell.last_step)])
 
     def end_trial(self, trial: TrackedTrial) -> None:
-        """A folder has no state."""
+        """Do nothing: a folder has no state."""
 
     def close(self) -> None:
-        """Let go of the lock."""
         if self._lock is not None:
             self._lock.close()
 
     def _path(self, cell: TrackedCell) -> Path:
         short = cell.identity[:16]
         for path in self._study.glob(f"*/*/events.out.tfevents.*.{short}"):
-            return path  # a row may have had another name
+            return path  # the row may have been renamed
         stage = " confirm" if cell.stage == "confirm" else ""
         folder = self._study / self._trials[cell.identity] / f"seed {cell.seed}{stage} {short[:6]}"
         return folder / f"events.out.tfevents.{int(cell.started):010d}.{short}"

@@ -1,4 +1,4 @@
-"""What a tracker must do, and what it already holds of a cell."""
+"""Interface of trackers, and the content they already have of a cell."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,64 +8,64 @@ from typing import Protocol, runtime_checkable
 from rse_study.trackers.content import TrackedCell, TrackedPoint, TrackedStudy, TrackedTrial
 
 SeriesStep = tuple[str, int]
-"""A metric as the tracker calls it, and a step."""
+"""A metric by the tracker's name, and a step."""
 
 
 @dataclass
 class Holding:
-    """What a tracker has of a cell, by the names and numbers that are its own."""
+    """A tracker's content of a cell, with the tracker's own names and values."""
 
     points: dict[SeriesStep, float] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
     digest: str = ""
-    """`TrackedCell.digest` where that was copied to its end; else empty, or an earlier one."""
+    """`TrackedCell.digest` of the last complete copy, or empty."""
 
 
 @runtime_checkable
 class Tracker(Protocol):
-    """Where a study's ledger is copied to.
+    """Destination of copies of a study's ledger.
 
-    Whoever copies calls `begin_study`, then `begin_trial` and `end_trial` around cells that are new or have changed,
-    each between `begin_cell` and `end_cell`; all of it again where the ledger has grown. Between two calls the process
-    may die: the next one begins anew and finds by `begin_cell` what is there.
+    A copier calls `begin_study`, then `begin_trial` and `end_trial` around new or changed cells, each between
+    `begin_cell` and `end_cell`, and repeats this when the ledger has grown. The process may die between calls: the next
+    one starts over and learns from `begin_cell` what was copied.
     """
 
     def begin_study(self, study: TrackedStudy) -> None:
-        """Find or make the study's place, and say there what the study is."""
+        """Find or create the study, and describe it."""
 
     def begin_trial(self, trial: TrackedTrial) -> None:
-        """Find or make the trial, with its values."""
+        """Find or create the trial, with its values."""
 
     def begin_cell(self, cell: TrackedCell) -> Holding:
-        """Find or make the cell, with its values; return what is there of it."""
+        """Find or create the cell, with its values; return its content."""
 
     def metric_name(self, name: str) -> str:
-        """Return what a metric is called there: names that are refused are changed."""
+        """Return the tracker's name of a metric, which may exclude characters."""
 
     def stored_value(self, value: float) -> float:
-        """Return what a number is when it is read back."""
+        """Return the number as the tracker gives it back."""
 
     def add_points(self, cell: TrackedCell, points: Sequence[TrackedPoint]) -> None:
-        """Add points that are not there, by step."""
+        """Add new points, by step."""
 
     def add_scores(self, cell: TrackedCell, scores: Mapping[str, float]) -> None:
-        """Add scores that are not there."""
+        """Add new scores."""
 
     def discard_cell(self, cell: TrackedCell) -> None:
-        """Take away what is there of the cell: the ledger says something else."""
+        """Remove the cell's content, which contradicts the ledger."""
 
     def end_cell(self, cell: TrackedCell) -> None:
-        """Say the cell's state, and that all of it is there."""
+        """Set the cell's state and mark its copy as complete."""
 
     def end_trial(self, trial: TrackedTrial) -> None:
-        """Say the trial's state."""
+        """Set the trial's state."""
 
     def close(self) -> None:
-        """Finish what is open."""
+        """Finish open runs and files."""
 
     @property
     def next_step(self) -> str:
-        """The command or address that shows what was copied."""
+        """Return the command or address that shows the copy."""
 
 
 def same(one: float, other: float) -> bool:

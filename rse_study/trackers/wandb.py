@@ -1,7 +1,4 @@
-"""Weights & Biases: the study is a group, a cell a run.
-
-Its stage is the run's job type.
-"""
+"""Tracking with Weights & Biases: study = group, cell = run, stage = job type."""
 
 import os
 import re
@@ -34,24 +31,23 @@ SETTINGS = {
     "x_disable_stats": True,
     "x_save_requirements": False,
 }
-"""Points alone: this process only copies, and its own code and machine say nothing of the cell."""
+"""Settings without console, code and machine metrics: this process only copies."""
 NOTE = "copied.json"
 REFUSED = "[^-_.a-zA-Z0-9]"
 
 
 @dataclass
 class _OpenRun:
-    """A run that is written, and what it and earlier folders of it hold."""
+    """A run being written, and the content of all its folders."""
 
     run: Any
     holding: Holding
 
 
 class WandbTracker:
-    """Runs with stable ids; offline where there is no API key.
+    """Runs with stable ids; offline without an API key.
 
-    A folder that was not synced yet is written anew where its cell has changed; beside one that was, another folder of
-    the same run holds what is new.
+    A changed cell's folder is rewritten, or if already synced complemented by another folder of the same run.
     """
 
     def __init__(self, place: str) -> None:
@@ -69,7 +65,6 @@ class WandbTracker:
 
     @property
     def next_step(self) -> str:
-        """The command that sends what was copied, or the address that shows it."""
         if self._mode == "online":
             return f"open the project {self._project} on your server"
         return f"wandb login; wandb sync {self._folder}"
@@ -79,25 +74,20 @@ class WandbTracker:
         return self._place / "wandb"
 
     def begin_study(self, study: TrackedStudy) -> None:
-        """Make the folder of runs."""
         self._study = study
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             what = f"cannot be made: {error.strerror}"
             raise InputError(what, where=f"--dir {self._folder}", remedy="Name another folder") from None
-        # Two that copy one study at a time would take each other's folders away.
+        # Two processes copying one study would delete each other's folders.
         self._lock = self._lock or take_lock(self._folder / f".{accepted_name(study.name, REFUSED)}.lock")
 
     def begin_trial(self, trial: TrackedTrial) -> None:
-        """A trial is in the configuration of its cells' runs."""
         self._trials |= {cell.identity: trial for cell in trial.cells}
 
     def begin_cell(self, cell: TrackedCell) -> Holding:
-        """Return what the folders of the run hold.
-
-        One that can be written anew is taken away first.
-        """
+        """Return the content of the run's folders; delete those that can be rewritten."""
         if cell.identity in self._open:
             return self._open[cell.identity].holding
         holding = Holding()
@@ -114,11 +104,10 @@ class WandbTracker:
         return holding
 
     def metric_name(self, name: str) -> str:
-        """Return the name as it is; no metric begins with `_`, as its own do."""
+        """Return the name unchanged: no metric begins with `_` like W&B's own."""
         return name
 
     def stored_value(self, value: float) -> float:
-        """Return the number: NaN and infinities are kept, too."""
         return value
 
     def add_points(self, cell: TrackedCell, points: Sequence[TrackedPoint]) -> None:
@@ -127,25 +116,18 @@ class WandbTracker:
         for point in points:
             if (
                 point.t >= opened.run.starting_step
-            ):  # what is before it the server has: a run's steps only grow
+            ):  # the server has earlier steps, and a run's steps only grow
                 times = {"_timestamp": point.at, "_runtime": point.at - cell.started}
                 opened.run.log({**point.values, **times}, step=point.t)
             opened.holding.points |= {(name, point.t): value for name, value in point.values.items()}
 
     def add_scores(self, cell: TrackedCell, scores: Mapping[str, float]) -> None:
-        """Put them into the run's summary."""
         opened = self._opened(cell)
         opened.run.summary.update(dict(scores))
         opened.holding.scores |= scores
 
     def discard_cell(self, cell: TrackedCell) -> None:
-        """Take away a folder that was not sent; what was sent is not taken back.
-
-        Raises
-        ------
-        InputError
-            where it was sent: the run on the server has other numbers than the ledger.
-        """
+        """Delete a folder that was not uploaded; raise InputError if it was."""
         if cell.identity in self._open:
             self._finish(cell)
         sent = [folder for folder in self._folders(cell) if _is_sent(folder)]
@@ -155,7 +137,7 @@ class WandbTracker:
             raise InputError("cannot be changed", where=str(sent[0]), rule=rule, remedy=remedy)
 
     def end_cell(self, cell: TrackedCell) -> None:
-        """Say the cell's state in the run's summary; finish a run whose cell does not run."""
+        """Write the cell's state to the summary; finish the run unless the cell runs."""
         opened = self._opened(cell)
         opened.run.summary.update({"state": cell.state, "reason": cell.reason})
         opened.holding.digest = cell.digest
@@ -163,10 +145,10 @@ class WandbTracker:
             self._finish(cell)
 
     def end_trial(self, trial: TrackedTrial) -> None:
-        """A trial is no run of its own."""
+        """Do nothing: a trial is not a run."""
 
     def close(self) -> None:
-        """Finish the runs that are open, as far as their cells have come."""
+        """Finish open runs at their cells' present state."""
         for opened in self._open.values():
             _write_note(opened)
         self._open.clear()
@@ -185,7 +167,7 @@ class WandbTracker:
         return "online" if has_key else "offline"
 
     def _run_id(self, cell: TrackedCell) -> str:
-        """A cell may be in several studies of a project: the study's name is part of it."""
+        """Include the study's name, since studies of one project may share a cell."""
         assert self._study is not None
         return accepted_name(f"{self._study.name}-{cell.identity[:16]}", REFUSED)
 
@@ -225,7 +207,7 @@ class WandbTracker:
 
 
 def _write_note(opened: _OpenRun, exit_code: int = 0) -> None:
-    """Finish a run; what it holds is noted once its file is whole."""
+    """Finish a run, then record its content once the file is complete."""
     folder = Path(opened.run.dir).parent
     opened.run.finish(exit_code=exit_code)
     points = [[name, t, repr(value)] for (name, t), value in opened.holding.points.items()]
@@ -236,7 +218,6 @@ def _write_note(opened: _OpenRun, exit_code: int = 0) -> None:
 
 
 def _note_in(folder: Path) -> Holding:
-    """What a folder holds; nothing where it was not finished."""
     try:
         return read_sealed(folder / NOTE, "copied", _holding_of, missing="", remedy="")
     except InputError:
@@ -250,5 +231,5 @@ def _holding_of(content: Mapping[str, Any]) -> Holding:
 
 
 def _is_sent(folder: Path) -> bool:
-    """Whether a server has been given the folder: as it was written, or by `wandb sync`."""
+    """Whether the folder was uploaded, while it was written or by `wandb sync`."""
     return not folder.name.startswith("offline-") or any(folder.glob("*.wandb.synced"))

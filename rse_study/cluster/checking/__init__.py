@@ -1,1 +1,1 @@
-"""Whether a cluster can be made and a study can run on it, offline."""
+"""Offline checks that a cluster can be created and can run a study."""

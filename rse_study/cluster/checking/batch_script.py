@@ -1,4 +1,4 @@
-"""A batch script read by bash, and its directives by name."""
+"""Checks of a batch script: syntax by bash, directives by name."""
 
 import re
 from collections.abc import Iterator
@@ -19,15 +19,12 @@ ntasks-per-socket open-mode output overcommit oversubscribe partition power pref
 qos quiet reboot requeue reservation signal sockets-per-node spread-job switches thread-spec threads-per-core
 time time-min tmp tres-per-task uid use-min-nodes verbose wait-all-nodes wckey
 """
-"""long options of sbatch 22.05 that may stand in a script"""
+"""long options of sbatch 22.05 that a script may contain"""
 OPTIONS = frozenset(NAMES.split())
 
 
 def check_batch_script(text: str, *, where: str) -> Iterator[InputError]:
-    """Yield what bash cannot read, and directives that sbatch does not know.
-
-    `where` names the spec's file.
-    """
+    """Yield bash's syntax errors and directives that sbatch does not know."""
     yield from check_shell(text, where=where)
     names = [word.lstrip("-").partition("=")[0] for word in DIRECTIVE.findall(text)]
     for word, name in zip(DIRECTIVE.findall(text), names, strict=True):

@@ -1,4 +1,4 @@
-"""Every problem of a cluster, and of a study on it, at once."""
+"""All problems of a cluster, and of a study on it, reported together."""
 
 from collections.abc import Iterator
 
@@ -12,23 +12,13 @@ from rse_study.study.checking.validation import CheckedStudy
 
 
 def check_cluster(spec: ClusterSpec, *, where: str) -> Iterator[InputError]:
-    """Yield what is wrong with a cluster as such; `where` names its file."""
+    """Yield the problems of a cluster itself."""
     yield from check_names(spec, where=where)
     yield from check_secrets(spec, where=where)
     yield from check_storage_access(spec, where=where)
 
 
 def check_study_on(spec: ClusterSpec, checked: CheckedStudy, *, where: str) -> Iterator[InputError]:
-    """Yield why a study cannot run on a cluster.
-
-    Parameters
-    ----------
-    spec
-        The cluster.
-    checked
-        The study.
-    where
-        The cluster's file.
-    """
+    """Yield the reasons why a study cannot run on a cluster."""
     yield from check_resources(spec, checked, where=where)
     yield from check_storage(spec, checked, where=where)

@@ -1,7 +1,7 @@
-"""A manifest read strictly by the schema of its kind.
+"""Strict validation of a manifest by the schema of its kind.
 
-Kubernetes drops a field that nobody knows without a word. Here it is refused, with its path and what may have been
-meant. What a schema cannot say (rules in CEL, the webhooks of an operator) is not checked.
+Kubernetes silently drops unknown fields. Here they are refused, with their path and a suggestion. Rules outside the
+schema (in CEL, or an operator's webhooks) are not checked.
 """
 
 import gzip
@@ -28,12 +28,7 @@ METADATA = ("name", "generateName", "namespace", "labels", "annotations", "final
 
 
 def read_schema(path: Path) -> Schema:
-    """Return the schema in a file: JSON, YAML, or gzip of them.
-
-    It may be a whole CustomResourceDefinition, too.
-
-    Raises InputError where it holds none.
-    """
+    """Read a schema, or a CustomResourceDefinition, from JSON or YAML, plain or gzip."""
     try:
         content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         text = content.decode()
@@ -50,17 +45,7 @@ def read_schema(path: Path) -> Schema:
 
 
 def check_manifest(manifest: Any, schema: Schema, *, where: str) -> Iterator[InputError]:
-    """Yield everything in a manifest that the schema does not know or allow.
-
-    Parameters
-    ----------
-    manifest
-        As read from its YAML.
-    schema
-        Of its kind (openAPIV3Schema).
-    where
-        Its file.
-    """
+    """Yield everything in a manifest that its schema (openAPIV3Schema) does not allow."""
     for path, rule, remedy in _problems(manifest, schema, ""):
         yield InputError(path or "the manifest", where=where, rule=rule, remedy=remedy)
     for key in manifest.get("metadata", {}):
@@ -73,7 +58,6 @@ Finding = tuple[str, str, str]
 
 
 def _problems(value: Any, schema: Schema, path: str) -> Iterator[Finding]:
-    """Path, rule and remedy of everything below."""
     if schema.get("x-kubernetes-int-or-string"):
         if isinstance(value, bool) or not isinstance(value, int | str):
             yield f"{path} = {value!r}", "must be a number or a text", ""

@@ -1,16 +1,16 @@
-"""What of a shipped cluster is an example, which each user has to replace."""
+"""Placeholders in shipped clusters, which users have to replace."""
 
 from rse_study.cluster.reading import read_cluster, shipped_clusters
 from rse_study.cluster.spec import ClusterSpec
 
 KEYS = ("image", "storage", "folder", "instance_profile", "project", "service_account")
-"""names of others' accounts, registries and disks; a kind has some of them"""
+"""keys that name accounts, registries and disks; not every kind has all of them"""
 REAL = ("local",)
-"""kinds whose shipped cluster runs as it is"""
+"""kinds whose shipped cluster needs no change"""
 
 
 def kept_examples(spec: ClusterSpec) -> tuple[str, ...]:
-    """Return the keys at which a cluster is still as the shipped one of its kind."""
+    """Return the keys that still have the value of the shipped cluster of this kind."""
     if spec.kind in REAL:
         return ()
     shipped = (read_cluster(name) for name in shipped_clusters())

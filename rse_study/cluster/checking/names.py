@@ -1,4 +1,4 @@
-"""Names that somebody else's program must accept."""
+"""Checks of names against the rules of external programs."""
 
 import re
 from collections.abc import Iterator
@@ -21,14 +21,14 @@ MACHINE_RULE = "the cloud's machines are called so: a-z, 0-9 and -, a letter fir
 
 
 def check_names(spec: ClusterSpec, *, where: str) -> Iterator[InputError]:
-    """Yield a problem for each name that will be refused in the spec's file, `where`."""
+    """Yield a problem for each name that would be rejected."""
     for at, name, pattern, rule in _names(spec):
         if not pattern.fullmatch(name):
             yield InputError(f"{at} = {name!r}", where=where, rule=rule, remedy=_remedy(name, pattern))
 
 
 def _names(spec: ClusterSpec) -> Iterator[tuple[str, str, re.Pattern[str], str]]:
-    """Where a name stands, the name, what it must match, and the rule in words."""
+    """Yield each name's path, the name, its pattern, and the rule in words."""
     for group, workers in spec.workers.items():
         for key, value in workers.labels.items():
             yield f"workers.{group}.labels.{key}", value, LABEL_VALUE, VALUE_RULE
@@ -57,6 +57,5 @@ def _names_in_kubernetes(spec: KuberayCluster) -> Iterator[tuple[str, str, re.Pa
 
 
 def _remedy(name: str, pattern: re.Pattern[str]) -> str:
-    """A name that is near and would be taken, if there is one."""
     near = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].rstrip("-")
     return f"For example: {near}" if near and pattern.fullmatch(near) else ""

@@ -1,4 +1,4 @@
-"""What a study's cells need, against what the nodes have."""
+"""Checks of the cells' resources against those of the nodes."""
 
 from collections.abc import Iterator
 
@@ -11,23 +11,13 @@ from rse_study.study.definition.config import Resources, Study
 
 
 def check_resources(spec: ClusterSpec, checked: CheckedStudy, *, where: str) -> Iterator[InputError]:
-    """Yield why not a single cell would ever start.
-
-    Parameters
-    ----------
-    spec
-        The cluster.
-    checked
-        The study.
-    where
-        The cluster's file.
-    """
+    """Yield the reasons why no cell could ever start."""
     for at, resources in resources_by_path(checked.study):
         yield from _of_cells(spec, checked, at, resources, where)
 
 
 def resources_by_path(study: Study) -> Iterator[tuple[str, Resources]]:
-    """Yield what cells use, by where the study says so."""
+    """Yield the cells' resources with their path in the study."""
     yield "resources", study.resources
     if study.confirm is not None and study.confirm.resources is not None:
         yield "confirm.resources", study.confirm.resources
@@ -66,7 +56,7 @@ def _amount(resources: Resources) -> str:
 
 
 def _nodes(spec: ClusterSpec) -> str:
-    """What trials can have, for a message."""
+    """Describe the nodes' resources for trials, for a message."""
     parts = []
     for name, machine, cpus, count in nodes_of(spec):
         gpus = f" and {machine.gpus} GPU{'s' * (machine.gpus > 1)}" if machine.gpus else ""

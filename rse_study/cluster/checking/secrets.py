@@ -1,4 +1,4 @@
-"""No secret in a spec: everything in it is rendered into files that others read."""
+"""Checks that a spec has no secrets, since others read the rendered files."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ REMEDIES = {
 
 
 def check_secrets(spec: ClusterSpec, *, where: str) -> Iterator[InputError]:
-    """Yield a problem for each variable or URL with a secret in the file `where`."""
+    """Yield a problem for each variable or URL with a secret."""
     remedy = REMEDIES.get(spec.kind, "Put it into a file on the nodes that `activate` reads")
     for name in spec.environment.variables:
         if NAME.search(name) and not REFERENCE.search(name):

@@ -1,4 +1,4 @@
-"""Shell text read by bash, which runs nothing of it."""
+"""Syntax checks of shell text by bash, without running it."""
 
 import shutil
 import subprocess
@@ -12,10 +12,7 @@ COMMANDS = ("setup_commands", "head_start_ray_commands", "worker_start_ray_comma
 
 
 def check_shell(text: str, *, where: str) -> Iterator[InputError]:
-    """Yield what bash cannot read; `where` names the spec's file.
-
-    Without bash nothing is read: whoever runs the text has one.
-    """
+    """Yield bash's syntax errors, if this machine has bash."""
     bash = shutil.which("bash")
     if bash is None:
         return
@@ -26,7 +23,7 @@ def check_shell(text: str, *, where: str) -> Iterator[InputError]:
 
 
 def check_commands(content: dict[str, Any], *, where: str) -> Iterator[InputError]:
-    """Yield what bash cannot read of a launcher's commands, each in a shell."""
+    """Yield bash's syntax errors in a launcher's commands, each checked separately."""
     for key in COMMANDS:
         for command in content.get(key, ()):
             yield from check_shell(command, where=where)

@@ -1,4 +1,4 @@
-"""Whether all nodes can reach a study's files."""
+"""Checks that all nodes can access a study's files."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -18,17 +18,7 @@ REMEDY = "Name a URL (s3://bucket/prefix), or a folder below one of `shared`"
 
 
 def check_storage(spec: ClusterSpec, checked: CheckedStudy, *, where: str) -> Iterator[InputError]:
-    """Yield a problem where a node could not reach the study's files.
-
-    Parameters
-    ----------
-    spec
-        The cluster.
-    checked
-        The study.
-    where
-        The cluster's file.
-    """
+    """Yield a problem if a node could not access the study's files."""
     storage = storage_of(checked, spec)
     if isinstance(spec, LocalCluster) or is_url(storage):
         return
@@ -40,7 +30,7 @@ def check_storage(spec: ClusterSpec, checked: CheckedStudy, *, where: str) -> It
 
 
 def check_storage_access(spec: ClusterSpec, *, where: str) -> Iterator[InputError]:
-    """Yield a problem where nodes may not write to the storage that `where` names."""
+    """Yield a problem if nodes lack the right to write to the cluster's storage."""
     scheme, is_own_server = (
         urlsplit(spec.storage).scheme,
         "endpoint_override" in parse_qs(urlsplit(spec.storage).query),

@@ -1,4 +1,4 @@
-"""The registry of clusters: every kind by its name, as `kind:` of a spec says it."""
+"""Registry of the kinds of clusters, by the `kind:` in a spec."""
 
 from rse_study.cluster.kinds.clouds import AwsCluster, AzureCluster, GcpCluster
 from rse_study.cluster.kinds.kuberay import KuberayCluster
@@ -16,4 +16,4 @@ KINDS: dict[str, type[ClusterSpec]] = {
     "gcp": GcpCluster,
     "azure": AzureCluster,
 }
-"""in the order in which messages list them"""
+"""in the order used by messages"""

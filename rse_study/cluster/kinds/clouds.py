@@ -1,4 +1,4 @@
-"""Machines of a cloud, which Ray's launcher starts and gives back."""
+"""Cloud machines, which Ray's launcher starts and terminates."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal

@@ -10,7 +10,7 @@ from rse_study.cluster.spec import ClusterSpec
 from rse_study.spec import Spec, field
 
 FILES = "/rse/job"
-"""where a pod sees the study and the wheel"""
+"""mount point of the study and the wheel in a pod"""
 SUBMISSION_MODES = Literal["K8sJobMode", "HTTPMode", "SidecarMode"]
 
 
@@ -72,7 +72,7 @@ class KuberayCluster(ClusterSpec):
     """off: the image has the code of this version, which is too large for a ConfigMap (1 MiB)"""
 
     def fewest_nodes(self, group: WorkerGroup) -> int:
-        """Return how many pods there are without work.
+        """Return the number of pods without work.
 
         Kueue admits a job as a whole, which neither grows nor shrinks.
         """
@@ -80,5 +80,5 @@ class KuberayCluster(ClusterSpec):
 
     @property
     def study_path(self) -> str:
-        """Where the head finds the study's file."""
+        """The study's file on the head."""
         return f"{FILES}/study.yaml"

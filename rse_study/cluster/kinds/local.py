@@ -1,4 +1,4 @@
-"""Several Ray nodes on this machine: to try what a cluster does, without one."""
+"""Several Ray nodes on this machine, for trying a cluster without having one."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Machines of one's own, reached by ssh: Ray's launcher with its provider `local`."""
+"""The user's own machines, reached by ssh: Ray's launcher, provider `local`."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -26,7 +26,7 @@ class OnpremGroup(WorkerGroup):
     @model_validator(mode="before")
     @classmethod
     def _count_hosts(cls, given: object) -> object:
-        """As many nodes as hosts, unless the file says fewer."""
+        """Default to as many nodes as hosts."""
         if isinstance(given, dict) and isinstance(given.get("hosts"), list | tuple):
             num_hosts = len(given["hosts"])
             return {"min_nodes": num_hosts, "max_nodes": num_hosts} | given

@@ -1,4 +1,4 @@
-"""Ray in an allocation of Slurm, which starts with the job and ends with it."""
+"""Ray in a Slurm allocation, started and ended with the job."""
 
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -45,5 +45,5 @@ class SlurmCluster(ClusterSpec):
     """of Ray's head; 0: one that follows from the job's number"""
 
     def fewest_nodes(self, group: WorkerGroup) -> int:
-        """Return how many nodes it starts with; without `min_nodes`, all."""
+        """Return the number of nodes a job starts with; without `min_nodes`, all."""
         return group.min_nodes or group.max_nodes

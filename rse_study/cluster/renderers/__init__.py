@@ -1,1 +1,1 @@
-"""From a spec and a job to files for other programs: pure functions."""
+"""Pure functions from a spec and a job to files for external programs."""

@@ -1,4 +1,4 @@
-"""Machines of a cloud as its own interface describes them."""
+"""Descriptions of machines in each cloud's own terms."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ Described = dict[str, Any]
 
 
 def provider_of(spec: CloudCluster) -> Described:
-    """Return where machines are started. Ended ones are given back, never kept."""
+    """Return the provider section; ended machines are terminated, never cached."""
     if isinstance(spec, AwsCluster):
         zone = {"availability_zone": spec.zone} if spec.zone else {}
         return {"type": "aws", "region": spec.region, **zone, "cache_stopped_nodes": False}
@@ -29,17 +29,7 @@ def provider_of(spec: CloudCluster) -> Described:
 
 
 def virtual_machine(spec: CloudCluster, machine: CloudHead | CloudGroup, *, is_spot: bool) -> Described:
-    """Return a machine as its cloud wants it described.
-
-    Parameters
-    ----------
-    spec
-        The cluster.
-    machine
-        The head, or a group of workers.
-    is_spot
-        Cheaper, and taken away at any time.
-    """
+    """Describe a machine, on demand or spot, in its cloud's own terms."""
     if isinstance(spec, AwsCluster):
         return _aws(spec, machine, is_spot)
     if isinstance(spec, GcpCluster):
@@ -57,7 +47,7 @@ def _aws(spec: AwsCluster, machine: CloudHead | CloudGroup, is_spot: bool) -> De
         "BlockDeviceMappings": [
             {"DeviceName": "/dev/sda1", "Ebs": {"VolumeSize": machine.disk_gb, "VolumeType": "gp3"}}
         ],
-        "InstanceInitiatedShutdownBehavior": "terminate",  # at its time limit it is given back, not stopped
+        "InstanceInitiatedShutdownBehavior": "terminate",  # at its time limit it is terminated, not stopped
         **profile,
         **spot,
     }

@@ -1,4 +1,4 @@
-"""YAML of Ray's launcher (`ray up`): a safe head, workers that come with the work."""
+"""YAML for Ray's launcher (`ray up`): an on-demand head and workers that scale."""
 
 from typing import Any
 
@@ -20,18 +20,15 @@ from rse_study.cluster.yaml_text import yaml_text
 
 FILE_NAME = "cluster.yaml"
 FILES = "/tmp/rse-study"
-"""where nodes keep the wheel"""
+"""folder of the wheel on nodes"""
 TOKEN = "~/.ray/auth_token"
-"""where Ray looks for the token"""
+"""Ray's default"""
 AUTOSCALER = "--autoscaling-config=~/ray_bootstrap_config.yaml"
 PORT = 6379
 
 
 def render_onprem(spec: OnpremCluster, job: Job) -> tuple[RenderedFile, ...]:
-    """Return the launcher's file for machines that are there anyway.
-
-    Ray's provider `local` takes the resources of a node from `ray start`.
-    """
+    """Return the launcher's file for own machines; `ray start` sets their resources."""
     (group,) = spec.workers.values()
     content = {
         "cluster_name": spec.name,
@@ -47,7 +44,7 @@ def render_onprem(spec: OnpremCluster, job: Job) -> tuple[RenderedFile, ...]:
 
 
 def render_cloud(spec: CloudCluster, job: Job) -> tuple[RenderedFile, ...]:
-    """Return the launcher's file for machines of a cloud."""
+    """Return the launcher's file for machines in a cloud."""
     types = {
         "head": {
             "node_config": virtual_machine(spec, spec.head, is_spot=False),
@@ -83,9 +80,8 @@ def _resources(machine: Machine) -> dict[str, int]:
 
 
 def _shared(spec: LauncherCluster, job: Job) -> dict[str, Any]:
-    """What all providers are told: ssh, files, what is installed."""
     auth = {"ssh_user": spec.ssh_user, **({"ssh_private_key": spec.ssh_key} if spec.ssh_key else {})}
-    if isinstance(spec, AzureCluster) and spec.ssh_key:  # both or neither: without them Ray makes a pair
+    if isinstance(spec, AzureCluster) and spec.ssh_key:  # both or neither: without them Ray creates a pair
         auth["ssh_public_key"] = spec.ssh_public_key
     wheel = f"{FILES}/{job.wheel.name}"
     install = [f"python -m pip install --quiet {wheel}"] if spec.install else []
@@ -117,14 +113,14 @@ def _start(spec: LauncherCluster, more: dict[str, str], options: list[str]) -> l
 
 
 def _activated(spec: LauncherCluster, command: str) -> str:
-    """Every command has a shell of its own."""
+    """Prefix the activation, because every command has its own shell."""
     return " && ".join([*spec.environment.activate, command])
 
 
 def _time_limit(spec: LauncherCluster) -> list[str]:
-    """A machine ends itself: where the head is gone, nobody else gives workers back.
+    """Make a machine shut itself down: without a head, nobody else terminates workers.
 
-    Google's have a limit of their own; Azure's are billed on after it.
+    Google has a limit of its own; Azure continues to bill machines after a shutdown.
     """
     if not isinstance(spec, AwsCluster) or spec.container:
         return []

@@ -1,4 +1,4 @@
-"""Ray on a node: its environment, and what `ray start` is told."""
+"""Environment and `ray start` options of a node."""
 
 import json
 import shlex
@@ -8,28 +8,28 @@ from rse_study.cluster.machines import Machine, WorkerGroup
 from rse_study.cluster.node_capacity import NODES_VARIABLE
 from rse_study.cluster.spec import DRIVER_RESOURCE, NUM_DRIVERS, ClusterSpec
 
-OBJECT_STORE_BYTES = 200_000_000  # scores and paths travel through it, never tensors
+OBJECT_STORE_BYTES = 200_000_000  # holds scores and paths, never tensors
 RAY_VARIABLES = {
     "RAY_AUTH_MODE": "token",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_TRAIN_V2_ENABLED": "1",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    # Waiting for a node counts against a trial's failures; a new node needs minutes.
+    # Waiting for a node counts as a trial's failure, and a new node takes minutes.
     "RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S": "600",
 }
-"""of every process of a cluster; raylets hand them on to their workers"""
+"""variables of all processes of a cluster; raylets pass them to their workers"""
 DRIVER_RESOURCES = json.dumps({DRIVER_RESOURCE: NUM_DRIVERS})
 
 
 def variables_of(spec: ClusterSpec) -> dict[str, str]:
-    """Return the environment of a node's processes: ours, then the spec's."""
+    """Return the environment of a node's processes: ours, overridden by the spec's."""
     return RAY_VARIABLES | spec.environment.variables
 
 
 def driver_variables(spec: ClusterSpec) -> dict[str, str]:
-    """Return what the driver's environment has besides: which nodes may still come.
+    """Return the driver's additional variables: the nodes that may still join.
 
-    Ray's autoscaler tells nobody, nor does a queue; a driver refuses a cell that no node has room for.
+    Neither Ray's autoscaler nor a queue announces them, and a driver refuses cells that fit on no node.
     """
     nodes = [
         {
@@ -49,7 +49,7 @@ def exports(variables: Mapping[str, str]) -> list[str]:
 
 
 def head_options() -> list[str]:
-    """Return what `ray start` is told of a head: no CPU, but the driver's resource."""
+    """Return `ray start` options of a head: no CPUs, but the driver's resource."""
     return [
         "--head",
         "--num-cpus=0",
@@ -61,7 +61,7 @@ def head_options() -> list[str]:
 
 
 def worker_options(group: WorkerGroup, cpus: int | str) -> list[str]:
-    """Return what `ray start` is told of a worker that offers so many CPUs to trials."""
+    """Return `ray start` options of a worker that offers these CPUs to trials."""
     labels = ",".join(f"{key}={value}" for key, value in group.labels.items())
     return [
         f"--num-cpus={cpus}",
@@ -73,5 +73,5 @@ def worker_options(group: WorkerGroup, cpus: int | str) -> list[str]:
 
 
 def memory_mib(machine: Machine) -> int:
-    """Return a node's memory in MiB, as Slurm counts it."""
+    """Return a node's memory in MiB, Slurm's unit."""
     return round(machine.memory_gib * 1024)

@@ -23,7 +23,7 @@ from rse_study.errors import InputError
 JOB_FILE, FILES_FILE = "rayjob.yaml", "configmap.yaml"
 CODE = "/rse/code"
 CODE_FILE = "code.tar.xz"
-MOST_BYTES = 1_048_576  # of a ConfigMap
+MOST_BYTES = 1_048_576  # limit of a ConfigMap
 MANAGED = {"app.kubernetes.io/managed-by": "rse-study"}
 KubeObject = dict[str, Any]
 
@@ -37,10 +37,7 @@ def render_rayjob(spec: KuberayCluster, job: Job) -> tuple[RenderedFile, ...]:
 
 
 def config_map(spec: KuberayCluster, job: Job) -> KubeObject:
-    """Return the ConfigMap with the study's file and the code.
-
-    Raises InputError where they are too large for one.
-    """
+    """Return the ConfigMap with study and code, or raise InputError if too large."""
     code = as_tar(job.wheel) if spec.ship_code else b""
     size = len(job.study_yaml.encode()) + len(code)
     if size > MOST_BYTES:
@@ -57,7 +54,7 @@ def config_map(spec: KuberayCluster, job: Job) -> KubeObject:
 
 
 def ray_job(spec: KuberayCluster, job: Job) -> KubeObject:
-    """Return the RayJob: a cluster made for it, and taken away when it has ended."""
+    """Return the RayJob, whose cluster is created for it and deleted afterwards."""
     content: KubeObject = {
         "entrypoint": quoted(job.command),
         "jobId": job.submission_id,
@@ -92,7 +89,7 @@ def _cluster(spec: KuberayCluster, job: Job) -> KubeObject:
                 "object-store-memory": str(OBJECT_STORE_BYTES),
                 "resources": json.dumps(
                     DRIVER_RESOURCES
-                ),  # a text within a text: KubeRay puts it into a shell's line
+                ),  # quoted twice: KubeRay puts it into a shell command
             },
             "template": _template(spec, job, spec.head, "ray-head", {}),
         },
@@ -131,7 +128,7 @@ def _template(
         "image": spec.image,
         "env": [{"name": key, "value": value} for key, value in _variables(spec, machine).items()],
         **({"envFrom": [{"secretRef": {"name": each}} for each in spec.secrets]} if spec.secrets else {}),
-        # Limits are requests: a pod that is promised less than it uses is the first to be ended.
+        # Limits equal requests: pods that use more than they request are evicted first.
         "resources": {"requests": amounts, "limits": amounts},
         "volumeMounts": _mounts(spec),
     }

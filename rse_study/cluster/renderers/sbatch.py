@@ -1,7 +1,7 @@
-"""A batch script of Slurm: Ray starts with the job and ends with it.
+"""A Slurm batch script, with which Ray starts and ends.
 
-Form `steps`: the head, with no CPU for trials, and the driver on the first node; a worker on every node, under a loop
-that starts it again, for `ray start` ends where its node is declared dead. Form `symmetric-run`: Ray's own command.
+Form `steps`: the head, with no CPU for trials, and the driver on the first node; a worker on every node, in a loop
+that restarts it, because `ray start` ends if its node is declared dead. Form `symmetric-run`: Ray's own command.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from rse_study.cluster.renderers.shell import folded, quoted, script
 FILE_NAME = "job.sbatch"
 INTERRUPTED = 130
 TO_LOG = ('>> "$job/ray.log"', "2>&1")
-"""Ray's own words, beside the study's in job.log"""
+"""Ray's output, separate from the study's in job.log"""
 
 
 def render_sbatch(spec: SlurmCluster, job: Job) -> tuple[RenderedFile, ...]:
@@ -42,12 +42,12 @@ def render_sbatch(spec: SlurmCluster, job: Job) -> tuple[RenderedFile, ...]:
 
 
 def group_of(spec: SlurmCluster) -> SlurmGroup:
-    """Return the one kind of nodes a job of Slurm asks for."""
+    """Return the only kind of nodes that a Slurm job has."""
     return next(iter(spec.workers.values()))
 
 
 def job_folder(spec: SlurmCluster, job: Job) -> str:
-    """Return the folder that all nodes see, in which the job's files and its log are."""
+    """Return the shared folder of the job's files and its log."""
     return f"{spec.folder.rstrip('/')}/{job.submission_id}"
 
 
@@ -142,7 +142,7 @@ def _steps(spec: SlurmCluster, group: SlurmGroup) -> list[str]:
 
 
 def _symmetric_run(spec: SlurmCluster, group: SlurmGroup, job: Job) -> list[str]:
-    """Head and workers are one: the head's node serves trials as every other, and srun keeps signals to itself."""
+    """Run Ray's own command: trials also run on the head, and srun keeps signals."""
     command = [
         "everywhere",
         "ray",
@@ -160,7 +160,7 @@ def _symmetric_run(spec: SlurmCluster, group: SlurmGroup, job: Job) -> list[str]
 
 
 def _driver(spec: SlurmCluster, job: Job) -> list[str]:
-    """The study; what Slurm says is handed on to it, and twice where its time is short."""
+    """Run the study, forward Slurm's signals, and interrupt twice near the time limit."""
     at_once = spec.warn_seconds // 2
     return [
         f"{quoted(job.command)} &",

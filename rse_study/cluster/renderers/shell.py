@@ -1,4 +1,4 @@
-"""Shell text: lines joined, commands folded."""
+"""Shell text from lines and commands."""
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,13 +7,13 @@ WIDTH = 110
 
 
 def script(*blocks: Iterable[str]) -> str:
-    """Return blocks of lines as one text, a blank line between them."""
+    """Join blocks of lines, with a blank line between them."""
     texts = ["\n".join(block) for block in blocks]
     return "\n\n".join(text for text in texts if text) + "\n"
 
 
 def folded(words: Sequence[str], indent: str = "") -> list[str]:
-    """Return a command as lines of bounded width; the words are quoted already."""
+    """Break a command, already quoted, into lines of bounded width."""
     lines, line = [], indent
     for word in words:
         if line.strip() and len(line) + len(word) > WIDTH:
@@ -24,10 +24,10 @@ def folded(words: Sequence[str], indent: str = "") -> list[str]:
 
 
 def quoted(command: Sequence[str]) -> str:
-    """Return a command as a shell reads it back."""
+    """Quote a command for a shell."""
     return shlex.join(command)
 
 
 def assignments(variables: Mapping[str, str]) -> str:
-    """Return variables as `env` takes them, before a command."""
+    """Return variables in the form `env` takes before a command."""
     return " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())
