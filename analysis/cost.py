@@ -1,4 +1,4 @@
-"""What a study took: time by stage, what was lost, what early stopping saved."""
+"""The cost of a study: time by stage, lost attempts and savings by early stopping."""
 
 import pandas as pd
 
@@ -14,8 +14,8 @@ STAGES = {"grid": "grid", "search": "search", "confirm": "confirmation", "path":
 def by_stage(contents: Contents) -> pd.DataFrame:
     """Return a row per stage: device_s, cells, alone_s, median_s.
 
-    Device time of all attempts, NaN where none is on record; the cells that ended, their training and scoring alone,
-    and the median of that.
+    `device_s` is the device time of all attempts (NaN without any on record); the others count finished
+    cells, their training and scoring time alone, and its median.
     """
     cells = contents.cells
     stages = contents.attempts["cell"].map(cells.set_index("identity")["stage"])
@@ -30,14 +30,14 @@ def by_stage(contents: Contents) -> pd.DataFrame:
 
 
 def device_time(contents: Contents) -> float:
-    """Return the seconds of device time that a study occupied: `device_time.INCLUDED`."""
+    """Return a study's device time in seconds, as `device_time.INCLUDED` says."""
     return float(attempt_seconds(contents).sum())
 
 
 def time_text(contents: Contents) -> str:
-    """Return the device time as a sentence has it.
+    """Return the device time in words, or the time of the cells alone.
 
-    Without attempts on record (a ledger made anew from files has none) the time of the cells alone.
+    A ledger that was rebuilt from files has no attempts on record.
     """
     if (contents.attempts["ended"] != "").any():
         return f"{show_duration(device_time(contents)) or BRIEF} of device time"
@@ -51,9 +51,9 @@ def attempt_seconds(contents: Contents) -> pd.Series:
 
 
 def alone_seconds(contents: Contents) -> pd.Series:
-    """Return each cell's training and scoring alone, times its devices, in seconds.
+    """Return each cell's seconds of training and scoring, times its devices.
 
-    Without the start of workers, and without attempts that were lost. By the index of `cells`.
+    Start-up of workers and lost attempts do not count. The index is that of `cells`.
     """
     newest = contents.attempts.sort_values("number").drop_duplicates("cell", keep="last").set_index("cell")
     devices = num_devices(newest, gpus_per_worker(contents.cells["provenance"], contents.provenance))
@@ -63,12 +63,8 @@ def alone_seconds(contents: Contents) -> pd.Series:
 def lost_attempts(attempts: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """Return the attempts that ended without a result, with their seconds.
 
-    Parameters
-    ----------
-    attempts
-        As `Reader.attempts` has them: the last one at a cell that was given up is "failed" there.
-    cells
-        Of the same study, with their `status` as the next run finds it: such a cell is planned again.
+    The last attempt at an abandoned cell is "failed" in the ledger; such a cell is planned again, so it
+    counts as lost.
     """
     statuses = dict(zip(cells["identity"], cells["status"], strict=True))
     ended = zip(attempts["outcome"], attempts["cell"], strict=True)
@@ -78,15 +74,15 @@ def lost_attempts(attempts: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def seconds(started: pd.Series, ended: pd.Series) -> pd.Series:
-    """Between two columns of times; NaN where one of them is missing."""
+    """Return the seconds between two columns of times; NaN where one is missing."""
     since, until = (pd.to_datetime(times.replace("", None), utc=True) for times in (started, ended))
     return (until - since).dt.total_seconds()
 
 
 def steps(contents: Contents) -> tuple[int, int]:
-    """Return steps trained and steps planned, of the search's finished cells.
+    """Return (steps trained, steps planned) of the search's finished cells.
 
-    (0, 0) while none of them is complete. The full budget is the one of the complete cells.
+    Complete cells define the full budget; (0, 0) until there is one.
     """
     cells = contents.stage("search")
     complete = cells.loc[cells["status"] == "complete", "t"].dropna()
@@ -95,7 +91,7 @@ def steps(contents: Contents) -> tuple[int, int]:
 
 
 def costs(contents: Contents) -> dict[str, str]:
-    """The whole account, in words and numbers."""
+    """Return the whole account in words and numbers."""
     account, table = {}, by_stage(contents)
     for stage, row in table.dropna(subset="device_s").iterrows():
         account[f"device time, {STAGES[str(stage)]}"] = show_duration(row["device_s"]) or BRIEF
@@ -123,10 +119,7 @@ def costs(contents: Contents) -> dict[str, str]:
 
 
 def wall(attempts: pd.DataFrame) -> float:
-    """Return the seconds from the first start of an attempt to the last end of one.
-
-    Breaks included.
-    """
+    """Return the seconds from the first start to the last end, breaks included."""
     started, ended = (
         pd.to_datetime(attempts[name].replace("", None), utc=True) for name in ("started", "ended")
     )
