@@ -25,7 +25,7 @@ class Contents:
 
     study: StudyRecord
     cells: pd.DataFrame
-    """`Reader.cells`, retired ones too, with `name`, next `status`, and `objective` at the last step `t`."""
+    """`Reader.cells`, retired ones too, with `name`, final `objective` at step `t`, and `status` for the next run."""
     curves: pd.DataFrame
     """cell, t, value: the objective at each step."""
     course: pd.DataFrame

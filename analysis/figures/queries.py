@@ -1,7 +1,4 @@
-"""What an attack costs and what it gets, as in figure 2 of RobustSentEmbed.
-
-Mean queries against the accuracy lost.
-"""
+"""Mean queries against the accuracy lost, as in figure 2 of RobustSentEmbed."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -15,8 +12,8 @@ COLUMNS = ["set", "recipe", "lost", "low", "high", "queries"]
 def queries_data(summary: pd.DataFrame) -> pd.DataFrame:
     """Return a row per attack that had an input to attack and a goal to reach.
 
-    Columns: set, recipe, lost (percentage points of accuracy), its 95 % interval low and high, queries (mean over
-    inputs).
+    Columns: set, recipe, lost (percentage points of accuracy), its 95 % interval low and high, queries (mean
+    over inputs).
     """
     rows = []
     for row in summary[summary["success_rate"].notna()].itertuples():
@@ -29,16 +26,7 @@ def queries_data(summary: pd.DataFrame) -> pd.DataFrame:
 def draw_queries(frame: pd.DataFrame, colours: dict[str, str], symbols: dict[str, str]) -> go.Figure:
     """Draw a point per attack, a colour per recipe, a symbol per set.
 
-    Robust encoders have theirs at the top left.
-
-    Parameters
-    ----------
-    frame
-        By `queries_data`.
-    colours
-        Of the recipes.
-    symbols
-        Of the sets.
+    Robust encoders are at the top left.
     """
     figure = go.Figure()
     for recipe, part in frame.groupby("recipe", sort=False):
