@@ -1,1 +1,1 @@
-"""What a step, an embedding, an attack and a study cost here: `make bench`."""
+"""Benchmarks of a training step, an embedding, an attack and a study: `make bench`."""
