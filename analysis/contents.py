@@ -25,7 +25,7 @@ class Contents:
 
     study: StudyRecord
     cells: pd.DataFrame
-    """`Reader.cells`, retired ones too, with `name`, last `objective` and `t`, and `status` for the next run."""
+    """`Reader.cells` with retired ones; adds `name`, last `objective` and `t`, `status` for the next run."""
     curves: pd.DataFrame
     """cell, t, value: the objective at each step."""
     course: pd.DataFrame

@@ -1,1 +1,1 @@
-"""Benchmarks of a training step, an embedding, an attack and a study: `make bench`."""
+"""Benchmarks of training steps, embeddings, attacks and studies: `make bench`."""

@@ -46,7 +46,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def measure_asking(domains: Mapping[str, Domain], options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Return seconds per sampler and number of trials, without those that are too slow."""
+    """Return seconds per sampler and number of trials, except for slow samplers."""
     rows: dict[str, dict[str, Any]] = {
         name: {"sampler": name, "seconds": {}, "load": {}} for name in options.samplers
     }
