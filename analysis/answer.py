@@ -11,7 +11,7 @@ from analysis.formats import show_number, show_signed
 from analysis.phrases import counted, join_words
 from rse_study.results.comparisons import LEVEL, ComparedContrast
 
-MIN_SEEDS = 3  # fewer give no interval worth the name
+MIN_SEEDS = 3  # fewer give no useful interval
 SHOWN_VERDICTS = ("reproduced", "contradicted", "undecided", "incomplete")
 
 

@@ -9,10 +9,7 @@ from rse_study.results.attack_file import AttackFolder, read_attacks
 
 
 def write_attacks(folder: Path, out: Path | None = None) -> Path:
-    """Write the folder's page, by default `attacks.html` in it, and return its path.
-
-    Raises InputError where files of the folder are missing or damaged.
-    """
+    """Write the folder's page, by default `attacks.html` in it; return its path."""
     path = folder / "attacks.html" if out is None else out
     return page.write(path, render(read_attacks(folder)))
 

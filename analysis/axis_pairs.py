@@ -15,7 +15,7 @@ from analysis.formats import show_number, show_signed, show_value
 from analysis.phrases import counted, join_words
 from rse_study.results.comparisons import ComparedContrast, ContrastWeights, Scores, compare
 
-MAX_VALUES = 8  # of an axis: 28 pairs
+MAX_VALUES = 8  # of an axis, which make 28 pairs
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ class ChosenRows:
     """Rows of one study that a reader chose."""
 
     name: str
-    """As the reader wrote it: a study, or STUDY:ROW."""
+    """the reader's words: a study, or STUDY:ROW"""
     question: str
     table: pd.DataFrame
     """Scores [rows, seeds]."""

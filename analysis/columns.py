@@ -17,7 +17,7 @@ from rse_study.results.records import BASELINES
 from rse_study.results.statistics import Interval, simultaneous_intervals
 
 Agreement = Literal["same", "other", "undecided", "incomplete", ""]
-MIN_SEEDS = 3  # fewer show nothing
+MIN_SEEDS = 3  # fewer give no interval
 START = BASELINES["start"]
 
 
@@ -71,8 +71,8 @@ class TableCell:
 def read_columns(reader: Reader, table: str, baseline: str) -> tuple[TableCell, ...]:
     """Return every cell of a paper's table for which the study has scores.
 
-    Differences are from the grid's baseline; without one, from the encoder before training if the paper's
-    table has it.
+    Differences are from the grid's baseline; without one, from the encoder before training if the paper's table has
+    it.
     """
     columns = columns_of(table, _encoder(reader))
     minus = baseline or (START if any(START in column.printed for column in columns) else "")

@@ -19,10 +19,7 @@ def wide_table(cells: Sequence[TableCell]) -> pd.DataFrame:
 
 
 def printed_table(cells: Sequence[TableCell]) -> pd.DataFrame:
-    """Return the paper's table for print: our mean ± standard deviation and a star.
-
-    The star marks a difference whose simultaneous interval excludes 0.
-    """
+    """Return the paper's table for print; a star means that an interval excludes 0."""
     return _as_the_paper(cells, lambda cell: _ours_and_theirs(cell, _with_spread(cell)))
 
 

@@ -130,8 +130,5 @@ def _row_named(study: StudyRecord, wanted: str, cells: pd.DataFrame) -> str:
 
 
 def _outside(table: pd.DataFrame, baseline: str, printed: Mapping[str, float]) -> list[str]:
-    """Rows that a paper's "best" excludes: those missing in its table.
-
-    A figure of a paper has no table; there it is the baseline alone.
-    """
+    """Rows that a paper's "best" excludes: those not in its table, or the baseline."""
     return [row for row in table.index if row not in printed] if printed else [baseline]

@@ -17,7 +17,7 @@ from rse_study.results.statistics import Interval
 EXACT = "p (sign-flip)"
 HOLM = "p (Holm)"
 NOT_AGAIN = "A failed cell is not run again as it is: change its row, or the base, and run the study again."
-BETTER = "better seeds"  # so many
+BETTER = "better seeds"  # their number
 MANY_SEEDS = 20  # more are not named
 OWN = ("paper", "mean", "SD", "seeds")  # columns of every row, in this order
 
@@ -25,8 +25,8 @@ OWN = ("paper", "mean", "SD", "seeds")  # columns of every row, in this order
 def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
     """Return a row per row of the grid, below the untrained baselines.
 
-    Columns: paper, mean, SD, seeds, and against the baseline: difference, simultaneous 95 % interval, exact p
-    and p after Holm, Hedges' g, and the seeds with which the row is better.
+    Columns: paper, mean, SD, seeds, and against the baseline: difference, simultaneous 95 % interval, exact p and p
+    after Holm, Hedges' g, and the seeds with which the row is better.
     """
     fixed = [
         {"row": row, "mean": show_measured(value, decimals, row in comparison.degenerate)}
@@ -102,10 +102,7 @@ def _row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
 
 
 def show_better_seeds(one: ComparedContrast, *, less_is_better: bool) -> str:
-    """Return the number of better seeds, and which seeds disagree.
-
-    Examples: "2 of 3, not 1" or "1 of 3: 0", whichever list is shorter.
-    """
+    """Show how many seeds are better, and the fewer ones: "2 of 3, not 1", "1 of 3: 0"."""
     better = one.better_seeds(less_is_better=less_is_better)
     worse = [seed for seed in one.by_seed if seed not in better]
     told = f"{len(better)} of {one.n}"

@@ -165,10 +165,7 @@ def with_other_objectives(reader: Reader, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def names(study: StudyRecord, cells: pd.DataFrame) -> list[str]:
-    """Return a name per cell, shared by the seeds of its trial.
-
-    A grid's cell is named by its row; a search's by its trial number.
-    """
+    """Return a name per cell: its grid row, or the number of its trial."""
     if study.kind == "grid":
         return names_of_cells(study, cells)
     return [

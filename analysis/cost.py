@@ -14,8 +14,8 @@ STAGES = {"grid": "grid", "search": "search", "confirm": "confirmation", "path":
 def by_stage(contents: Contents) -> pd.DataFrame:
     """Return a row per stage: device_s, cells, alone_s, median_s.
 
-    `device_s` is the device time of all attempts (NaN without any on record); the others count finished
-    cells, their training and scoring time alone, and its median.
+    `device_s` is the device time of all attempts (NaN without any on record); the others count finished cells, their
+    training and scoring time alone, and its median.
     """
     cells = contents.cells
     stages = contents.attempts["cell"].map(cells.set_index("identity")["stage"])
@@ -35,10 +35,7 @@ def device_time(contents: Contents) -> float:
 
 
 def time_text(contents: Contents) -> str:
-    """Return the device time in words, or the time of the cells alone.
-
-    A ledger that was rebuilt from files has no attempts on record.
-    """
+    """Return the device time in words; that of the cells alone without attempts."""
     if (contents.attempts["ended"] != "").any():
         return f"{show_duration(device_time(contents)) or BRIEF} of device time"
     return f"{show_duration(float(alone_seconds(contents).sum())) or BRIEF} of training and scoring alone"
@@ -51,10 +48,7 @@ def attempt_seconds(contents: Contents) -> pd.Series:
 
 
 def alone_seconds(contents: Contents) -> pd.Series:
-    """Return each cell's seconds of training and scoring, times its devices.
-
-    Start-up of workers and lost attempts do not count. The index is that of `cells`.
-    """
+    """Return each cell's seconds of training and scoring alone, times its devices."""
     newest = contents.attempts.sort_values("number").drop_duplicates("cell", keep="last").set_index("cell")
     devices = num_devices(newest, gpus_per_worker(contents.cells["provenance"], contents.provenance))
     return contents.cells["duration_s"] * contents.cells["identity"].map(devices).astype(float).fillna(1.0)
@@ -63,8 +57,8 @@ def alone_seconds(contents: Contents) -> pd.Series:
 def lost_attempts(attempts: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """Return the attempts that ended without a result, with their seconds.
 
-    The last attempt at an abandoned cell is "failed" in the ledger; such a cell is planned again, so it
-    counts as lost.
+    The last attempt at an abandoned cell is "failed" in the ledger; such a cell is planned again, so it counts as
+    lost.
     """
     statuses = dict(zip(cells["identity"], cells["status"], strict=True))
     ended = zip(attempts["outcome"], attempts["cell"], strict=True)
@@ -111,7 +105,7 @@ def costs(contents: Contents) -> dict[str, str]:
         f"{len(contents.attempts)}, {len(lost)} of them lost" if len(lost) else str(len(contents.attempts))
     )
     if len(lost):
-        # Of an attempt whose driver died nobody saw the end: the next run closed it.
+        # The end of an attempt whose driver died was not seen: the next run closed it.
         account["time in lost attempts, at most"] = show_duration(lost["seconds"].sum()) or BRIEF
     if (contents.attempts["ended"] != "").any():
         account["first start to last end"] = show_duration(wall(contents.attempts)) or BRIEF

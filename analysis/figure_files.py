@@ -31,10 +31,7 @@ def figures_in(html: str) -> dict[str, go.Figure]:
 
 
 def write_figures(html: str, folder: Path, kind: ImageKind) -> list[Path]:
-    """Write every figure of a page into a folder, and return the files.
-
-    Raises InputError where kaleido or a browser is missing, or the browser fails.
-    """
+    """Write a page's figures into a folder; raise InputError without a browser."""
     if find_spec("kaleido") is None:
         remedy = "Install it: pip install 'rse-study[images]'"
         raise InputError("kaleido is not installed", where="--figures", rule="it draws them", remedy=remedy)

@@ -8,9 +8,9 @@ from analysis.phrases import show_brief
 from rse_study.results.records import AxisRecord
 
 MINUS, PLUS_MINUS = "\N{MINUS SIGN}", "\N{PLUS-MINUS SIGN}"
-NOT_THERE = "\N{EN DASH}"  # of an axis that a trial does not have
-STAR = "\N{ASTERISK OPERATOR}"  # stands in no name of ours
-DEGENERATE, UNDEFINED = "\N{DAGGER}", "undefined"  # of a score that a collapsed model got
+NOT_THERE = "\N{EN DASH}"  # for an axis that a trial does not have
+STAR = "\N{ASTERISK OPERATOR}"  # no name of ours contains it
+DEGENERATE, UNDEFINED = "\N{DAGGER}", "undefined"  # mark and text for a collapsed model's score
 FINE = ("alignment", "uniformity", "drift")  # distances on the unit sphere; the papers print three decimals
 
 

@@ -19,8 +19,8 @@ def labels(contents: Contents) -> list[str]:
 def front_data(contents: Contents) -> pd.DataFrame:
     """Return a row per complete trial that has all objectives, in order.
 
-    Columns: trial, one per objective (`labels`), role (of `ROLES`), is_base, and hypervolume: the share of
-    the box between the worst and the best values that the feasible trials so far dominate.
+    Columns: trial, one per objective (`labels`), role (of `ROLES`), is_base, and hypervolume: the share of the box
+    between the worst and the best values that the feasible trials so far dominate.
     """
     cells = contents.stage("search").set_index("identity")
     complete = set(cells.index[cells["status"] == "complete"])

@@ -55,10 +55,7 @@ def study_folders(store: Path) -> list[Path]:
 
 
 def changed_at(study_dir: Path) -> float:
-    """Return when a ledger was last written, in seconds since 1970.
-
-    Recent writes of a run may still be in the write-ahead log next to the ledger.
-    """
+    """Return when a ledger or its write-ahead log was last written (Unix seconds)."""
     ledger = ledger_path(study_dir)
     beside = ledger.with_name(f"{ledger.name}-wal")
     return max(path.stat().st_mtime for path in (ledger, beside) if path.is_file())
@@ -71,7 +68,7 @@ def refresh_report(study_dir: Path) -> StudySummary:
         contents, comparison = read_contents(reader), read_comparison(reader)
     if not path.is_file() or path.stat().st_mtime < changed:
         page.write(path, render(contents, comparison))
-        os.utime(path, (changed, changed))  # what is written meanwhile is newer
+        os.utime(path, (changed, changed))  # so that later writes to the ledger are newer
     found = answer(contents, comparison)
     progress = [stage_progress(contents, stage) for stage in STAGES[contents.study.kind]]
     ended, planned = sum(one.num_ended for one in progress), sum(one.num_planned for one in progress)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-# What attacks take for a word (rse_study/evaluation/attacks/attacked_text.py, which says why): positions count these.
+# The attacks' definition of a word, which positions count; rse_study/evaluation/attacks/attacked_text.py says why.
 WORD = re.compile(r"(?![-'_*@])[\w'\-_*@`×˗]+")
 Pieces = list[str]
 """Unchanged and changed pieces in turn; the first and the last are unchanged, and some are empty."""
@@ -15,9 +15,8 @@ def marked(
 ) -> tuple[list[Pieces], list[Pieces]]:
     """Return the pieces of the parts of both texts.
 
-    `changed` holds positions of words, counted through all parts of the original. An adversarial part that
-    differs elsewhere too is one unchanged piece; so is one from which a word was removed, which no recipe
-    does.
+    `changed` holds positions of words, counted through all parts of the original. An adversarial part that differs
+    elsewhere too is one unchanged piece; so is one from which a word was removed, which no recipe does.
     """
     before, after, num_before = [], [], 0
     for text, other in zip(original, adversarial, strict=True):

@@ -1,7 +1,7 @@
 """Rows on which the objective and an evaluation disagree.
 
-The objective is often measured on dev pairs and an evaluation on a test split: where their differences from
-the baseline have opposite signs, neither is an answer alone.
+The objective is often measured on dev pairs and an evaluation on a test split: where their differences from the
+baseline have opposite signs, neither is an answer alone.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from rse_study.results.comparisons import differences, scores_by_metric
 from rse_study.results.contrasts import measures_of
 from rse_study.results.reader import Reader
 
-FEW = 3  # rows that are told; the others are counted
+FEW = 3  # rows that are described; the others are counted
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,7 @@ def report_path(study_dir: Path) -> Path:
 
 
 def write_report(study_dir: Path, out: Path | None = None, reload_s: int = 0) -> Path:
-    """Write a study's report, by default `report.html` in its folder.
-
-    The page reloads itself every `reload_s` seconds, never if 0.
-    """
+    """Write a study's report, which reloads itself every `reload_s` seconds if not 0."""
     with Reader(study_dir) as reader:
         html = render(read_contents(reader), read_comparison(reader), reload_s)
     return page.write(report_path(study_dir) if out is None else out, html)

@@ -77,8 +77,8 @@ def search_answer(
 def objectives_answer(found: Sequence[ConfirmedTrial], beyond: Sequence[ConfirmedTrial]) -> StudyAnswer:
     """Return the confirmed results of one trial on each objective.
 
-    A difference is shown where all objectives agree, and no evaluation in `beyond` has the opposite sign with
-    every seed.
+    A difference is shown where all objectives agree, and no evaluation in `beyond` has the opposite sign with every
+    seed.
     """
     first = found[0]
     seeds = f"{counted(len(first.sample), 'seed')} that selected nothing"

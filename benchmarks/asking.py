@@ -2,9 +2,9 @@
 
 python -m benchmarks.asking
 
-Trials are uniform points of a study's space with simulated values: a bowl with noise. Samplers take turns,
-and the time includes making the sampler, as a search pays for it in each trial. A sampler slower than
-`--limit` at one count skips the larger ones.
+Trials are uniform points of a study's space with simulated values: a bowl with noise. Samplers take turns, and the
+time includes making the sampler, as a search pays for it in each trial. A sampler slower than `--limit` at one count
+skips the larger ones.
 """
 
 import argparse

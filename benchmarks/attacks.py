@@ -2,9 +2,9 @@
 
 python -m benchmarks.attacks
 
-The victim is the smallest encoder with random weights, fine-tuned for seconds on sentences of MR, so that
-word lists, constraints and scoring dominate. Each repeat attacks other inputs of `attack/mr`, after an
-untimed one that reads the word lists. Without the data of a recipe, its row names what is missing.
+The victim is the smallest encoder with random weights, fine-tuned for seconds on sentences of MR, so that word lists,
+constraints and scoring dominate. Each repeat attacks other inputs of `attack/mr`, after an untimed one that reads the
+word lists. Without the data of a recipe, its row names what is missing.
 """
 
 import argparse
@@ -38,7 +38,7 @@ from rse_study.training.classifier.config import FineTuning
 
 ENCODER = "2x128"
 ATTACKED = "mr"
-MAX_QUERIES = 500  # of one input
+MAX_QUERIES = 500  # per input
 HEADER = ("recipe", "inputs", "queries", "queries a CPU second", "CPU s per 1,000 queries")
 
 
@@ -60,10 +60,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def measure_recipe(name: str, inputs: Labelled, asked: Victim, options: argparse.Namespace) -> dict[str, Any]:
-    """Return a recipe's queries in each repeat, and CPU seconds on a quiet machine.
-
-    The first of `inputs` is attacked untimed.
-    """
+    """Return a recipe's queries in each repeat, and CPU seconds on a quiet machine."""
     try:
         attack = RECIPES.get(name)().build(resources_of(name, data_dir()))
     except InputError as error:

@@ -44,10 +44,7 @@ class StepShape:
 
 
 def open_ours(case: Case, shape: StepShape, folder: Path) -> Session:
-    """Open a cell's session as a study does; its `advance` takes a step.
-
-    Raises InputError where data of the method are missing.
-    """
+    """Open a cell's session as a study does; its `advance` takes a step."""
     trial = Trial.model_validate(
         {
             "method": dict(case.method),

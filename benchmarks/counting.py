@@ -8,7 +8,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop_count, sdpa_flop_count
 
-STANDARD_ERROR = 2  # its number as a file
+STANDARD_ERROR = 2  # file descriptor
 Shape = torch.Size
 
 
@@ -46,7 +46,7 @@ def _backward(
     return int(sdpa_backward_flop_count(outcome, query, key, value))
 
 
-# torch's counter knows attention's fused kernels of GPUs, and takes that of CPUs, which runs without dropout, for free.
+# torch's counter knows the fused attention kernels of GPUs, but counts nothing for the CPU's (used without dropout).
 _FORMULAS = {
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _forward,
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: _backward,

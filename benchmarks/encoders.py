@@ -11,7 +11,7 @@ from rse_study.assets.word_pieces import train_tokenizer
 from rse_study.models.loading import load_tokenizer, quiet_loading, seeded_init
 
 MINILM = "minilm"
-VOCABULARY_SIZE = 8000  # word pieces of the random ones, as of the asset `tiny`
+VOCABULARY_SIZE = 8000  # word pieces of encoders with random weights, as in the asset `tiny`
 NUM_POSITIONS = 512
 HEAD_WIDTH = {128: 64, 256: 64, 384: 32, 768: 64}
 """width of an attention head by the encoder's width; 384 is MiniLM's"""

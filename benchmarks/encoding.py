@@ -2,9 +2,9 @@
 
 python -m benchmarks.encoding
 
-The texts are the distinct sides of STS-B's test pairs, because ours would encode a repeated one only once.
-Both sort by length and pool alike (mean, not normalised). CPU seconds of alternating runs include
-tokenisation. The greatest difference is over all entries of all vectors.
+The texts are the distinct sides of STS-B's test pairs, because ours would encode a repeated one only once. Both sort
+by length and pool alike (mean, not normalised). CPU seconds of alternating runs include tokenisation. The greatest
+difference is over all entries of all vectors.
 """
 
 import argparse

@@ -2,10 +2,10 @@
 
 python -m benchmarks.gpu
 
-Three tables: the rate of large bf16 matrix products as the card's limit; a bf16 step of RobustSentEmbed,
-eager and compiled (`compiled: true` of a trial), with its share of that limit, its waits for the GPU and its
-CPU time; cells of MiniLM's shape in several processes on one GPU. Times are wall seconds after a warm-up that
-allocates and compiles. `--device cpu` with small sizes tests the benchmark itself.
+Three tables: the rate of large bf16 matrix products as the card's limit; a bf16 step of RobustSentEmbed, eager and
+compiled (`compiled: true` of a trial), with its share of that limit, its waits for the GPU and its CPU time; cells of
+MiniLM's shape in several processes on one GPU. Times are wall seconds after a warm-up that allocates and compiles.
+`--device cpu` with small sizes tests the benchmark itself.
 """
 
 import argparse
@@ -39,8 +39,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "eager": {"precision": "bf16"},
     "compiled": {"precision": "bf16", "compiled": True},
 }
-STEPS_A_CELL = 500  # of the table of cells
-WARM_UP = 5  # steps: batches of several lengths, each of which may be compiled for
+STEPS_A_CELL = 500  # in the table of cells
+WARM_UP = 5  # steps, with batches of several lengths that may each be compiled
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import torch
 
 MOST_LOAD = 2.5
 """mean number of runnable processes in the last minute, above which no time is taken"""
-SECONDS_BETWEEN = 2.0  # two looks at the load
+SECONDS_BETWEEN = 2.0  # between two checks of the load
 PACKAGES = ("torch", "transformers", "tokenizers", "sentence-transformers", "numpy", "ray")
 CPU_LIST = Path("/proc/cpuinfo")
 
@@ -43,10 +43,7 @@ def is_quiet() -> bool:
 
 
 def may_time(options: argparse.Namespace) -> bool:
-    """Whether times may be taken: with `--busy`, or once the machine is quiet.
-
-    It waits at most `--wait` seconds for that.
-    """
+    """Whether times may be taken: if `--busy`, or if quiet within `--wait` seconds."""
     deadline = time.monotonic() + options.wait
     while not (options.busy or is_quiet()):
         if time.monotonic() >= deadline:

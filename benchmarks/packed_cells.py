@@ -11,14 +11,11 @@ import torch
 from benchmarks.cases import Case
 from benchmarks.contenders import StepShape, open_ours
 
-WARM_UP = 3  # steps before anybody is counted
+WARM_UP = 3  # steps before counting begins
 
 
 def steps_a_second(shape: StepShape, case: Case, folder: Path, num_cells: int, seconds: float) -> float:
-    """Return the steps per second of all cells together.
-
-    Counting lasts `seconds`, and begins once all cells are warm.
-    """
+    """Return the steps per second of all cells together, once all are warm."""
     context = SpawnContext()
     ready, counts = context.Barrier(num_cells), context.Queue()
     given = (shape, case, folder / f"{shape.encoder.name}-materials", seconds, ready, counts)

@@ -1,10 +1,9 @@
 """RobustSentEmbed's Algorithm 1 in plain code, as the baseline of speed.
 
-Written from the paper's equations 2 to 10 for readers, not for speed. It is padded, and built as a first
-version and as the published code: X+ is encoded again in each inner step; PGD, FGSM and the token-level
-perturbation each ask for a gradient of their own; `backward` goes through all weights there too; three outer
-passes; a cosine of [b b d]. Where the paper is silent it takes this project's defaults (docs/methods.md), for
-the norm linf.
+Written from the paper's equations 2 to 10 for readers, not for speed. It is padded, and built as a first version and
+as the published code: X+ is encoded again in each inner step; PGD, FGSM and the token-level perturbation each ask for
+a gradient of their own; `backward` goes through all weights there too; three outer passes; a cosine of [b b d]. Where
+the paper is silent it takes this project's defaults (docs/methods.md), for the norm linf.
 
 With P encoder parameters and T tokens a step costs (20 N + 18) P T, and 6 P T and the generator's pass for
 replaced-token detection.
@@ -76,10 +75,7 @@ class PlainDraws:
 
 
 class PlainDiscriminator(nn.Module):
-    """D of eq. 8, which tells original tokens from replaced ones.
-
-    It reads the sentence's vector at position 0.
-    """
+    """D of eq. 8, original or replaced, with the sentence's vector at position 0."""
 
     def __init__(self, backbone: Any) -> None:
         super().__init__()
@@ -115,7 +111,7 @@ class PlainRobustSentEmbed(nn.Module):
         width = backbone.config.hidden_size
         self.head = nn.Sequential(nn.Linear(width, width), nn.Tanh())
         self.discriminator = PlainDiscriminator(backbone) if settings.lambda2 else None
-        self.generator = [generator]  # in a list: a frozen model is no part of what is trained
+        self.generator = [generator]  # in a list, so that the frozen model is no submodule
         self.V = uniform((backbone.config.vocab_size, width), settings.sigma, backbone.dtype)
         self.optimizer: torch.optim.Optimizer | None = None
 

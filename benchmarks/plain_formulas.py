@@ -17,8 +17,8 @@ def contrastive_loss(
 ) -> Tensor:
     """Return the loss of eq. 9, averaged over the batch.
 
-    -log(own positives / (own positives + negatives)), with the `others` (z_pos) of other sentences as
-    negatives and tau as temperature.
+    -log(own positives / (own positives + negatives)), with the `others` (z_pos) of other sentences as negatives and
+    tau as temperature.
     """
     own = sum(torch.exp(F.cosine_similarity(z, positive) / temperature) for positive in positives)
     similarity = F.cosine_similarity(z[:, None], others[None], dim=-1)  # [b b], through [b b d]

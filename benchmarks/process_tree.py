@@ -30,10 +30,7 @@ class CommandUse:
 
 
 def run_measured(command: Sequence[str], environment: Mapping[str, str]) -> CommandUse:
-    """Run a command to its end and watch its processes.
-
-    The last 0.2 s of each may be missed.
-    """
+    """Run a command and watch its processes; the last 0.2 s of each may be missed."""
     begun = time.monotonic()
     with subprocess.Popen(
         command, env=dict(environment), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

@@ -3,9 +3,9 @@
 python -m benchmarks.step
 
 Each case on each encoder: ours, the plain transcription (`benchmarks.plain`) where it has the method, and
-sentence-transformers for SimCSE. Operations are those of matrix products in one batch, also in units of P T:
-P encoder parameters without embeddings, T padded tokens of a view. Padding is that of 100 batches. Times are
-medians (least, greatest) of alternating steps on the same sentences.
+sentence-transformers for SimCSE. Operations are those of matrix products in one batch, also in units of P T: P encoder
+parameters without embeddings, T padded tokens of a view. Padding is that of 100 batches. Times are medians (least,
+greatest) of alternating steps on the same sentences.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from benchmarks.timing import Contender, Spread, ratios, take_turns
 from rse_study.errors import InputError
 from rse_study.training.session import Session
 
-NUM_COUNTED = 100  # batches whose padding is counted; operations and memory are of the first
+NUM_COUNTED = 100  # batches whose padding is counted; operations and memory are those of the first
 Measured = dict[str, Any]
 HEADER = (
     *("encoder", "pooling", "length", "padding", "case", "GFLOP", "in P T", "plain / ours"),
@@ -89,7 +89,7 @@ def measure(name: str, shape: StepShape, folder: Path, options: argparse.Namespa
     flops, peaks = dict[str, int](), dict[str, int]()
     for who, step in steps.items():
         flops[who] = count_flops(partial(step, 0))  # allocates what the next step needs, too
-        session.optimizer.zero_grad()  # gradients of the step before are no part of this one
+        session.optimizer.zero_grad()  # the previous step's gradients do not count
         peaks[who] = peak_bytes(partial(step, 0))
     in_pt = {who: count / (parameters * padded) for who, count in flops.items()}
     return measured | {"flops": flops, "in_pt": in_pt, "peak_bytes": peaks} | times_of(steps, options)

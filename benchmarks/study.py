@@ -2,12 +2,11 @@
 
 python -m benchmarks.study
 
-`rse-study run` on a grid of learning rates and seeds, generated sentences and the encoder `tiny-vectors`, as
-users run it: from an empty cache, with baselines, evaluation and report. Wall seconds times cores are
-compared with the cells' training seconds in the ledger, and with CPU seconds of the command, Ray's workers
-and its other processes. Worker time lasts from the first cell's start to the last score, imports included;
-its share in training leaves out evaluation. All results are times, so on a busy machine nothing runs without
-`--busy`.
+`rse-study run` on a grid of learning rates and seeds, generated sentences and the encoder `tiny-vectors`, as users run
+it: from an empty cache, with baselines, evaluation and report. Wall seconds times cores are compared with the cells'
+training seconds in the ledger, and with CPU seconds of the command, Ray's workers and its other processes. Worker time
+lasts from the first cell's start to the last score, imports included; its share in training leaves out evaluation. All
+results are times, so on a busy machine nothing runs without `--busy`.
 """
 
 import argparse

@@ -23,14 +23,14 @@ from rse_study.results.records import BASELINES
 PARTS = ("alignment", "uniformity")
 COLUMNS = ["evaluation", "row", "kind", "seed", *PARTS]
 FIGURE = "rse-figure3"
-MAX_NAMED = 12  # rows that have a look of their own
+MAX_NAMED = 12  # rows with a colour and symbol of their own
 
 
 def alignment_data(contents: Contents, cells: pd.DataFrame, figure: str = "") -> pd.DataFrame:
     """Return a row per row, seed and evaluation that has both numbers.
 
-    Columns: evaluation, row, kind (row, baseline, paper), seed (only of rows), alignment, uniformity. The
-    paper's numbers are included if `figure` is figure 3 of RobustSentEmbed.
+    Columns: evaluation, row, kind (row, baseline, paper), seed (only of rows), alignment, uniformity. The paper's
+    numbers are included if `figure` is figure 3 of RobustSentEmbed.
     """
     rows = contents.evaluations[contents.evaluations["aggregation"].isin(PARTS)]
     keys = ["evaluation", "subject"]
@@ -66,7 +66,7 @@ def draw_alignment(frame: pd.DataFrame) -> go.Figure:
     figure = go.Figure()
     own = frame[frame["kind"] == "row"]
     rows = list(dict.fromkeys(own["row"]))
-    symbols = cycle(SEED_SYMBOLS[:-1])  # five, of another length than the six colours: 12 rows all differ
+    symbols = cycle(SEED_SYMBOLS[:-1])  # five symbols, six colours: 12 rows all differ
     looks = dict(zip(rows, zip(cycle(SEED_COLOURS), symbols, strict=False), strict=False))
     is_many = len(rows) > MAX_NAMED
     if len(own) > len(rows):

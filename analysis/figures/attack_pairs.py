@@ -1,7 +1,7 @@
 """Attacks on the rows of a study, as in figure 2 of RobustSentEmbed.
 
-Mean queries against the accuracy lost: the more robust a row, the nearer to the top left. A line joins the
-rows under one attack.
+Mean queries against the accuracy lost: the more robust a row, the nearer to the top left. A line joins the rows under
+one attack.
 """
 
 import pandas as pd

@@ -23,9 +23,8 @@ MAX_ROWS = len(SEED_COLOURS)
 def bands_data(cells: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     """Return every point of complete cells with the mean of its row's seeds.
 
-    Columns: row, seed, t, value; mean, low, high (mean ± one standard deviation, dividing by n - 1),
-    num_seeds. The mean is NaN at steps that some complete seed of the row lacks, so that it covers the same
-    seeds at every step.
+    Columns: row, seed, t, value; mean, low, high (mean ± one standard deviation, dividing by n - 1), num_seeds. The
+    mean is NaN at steps that some complete seed of the row lacks, so that it covers the same seeds at every step.
     """
     complete = cells.loc[cells["status"] == "complete", ["identity", "name", "seed"]]
     frame = complete.merge(points[["cell", "t", "value"]], left_on="identity", right_on="cell")

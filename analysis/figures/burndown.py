@@ -15,10 +15,9 @@ COLUMNS = ["seconds", "cell", "status", "left", "spent_s", "planned_low_s", "pla
 def burndown_data(contents: Contents, names: dict[str, str]) -> pd.DataFrame:
     """Return a row per cell that ended, in the order of the ends.
 
-    Columns: seconds (since the first start; 0 for a cell that another study ran), cell (by `names`), status,
-    left (planned cells that have not ended), spent_s (device time of the attempts that ended by then, without
-    retired ones), planned_low_s and planned_high_s (for the whole study; NaN unless its file gives hours per
-    cell).
+    Columns: seconds (since the first start; 0 for a cell that another study ran), cell (by `names`), status, left
+    (planned cells that have not ended), spent_s (device time of the attempts that ended by then, without retired
+    ones), planned_low_s and planned_high_s (for the whole study; NaN unless its file gives hours per cell).
     """
     study, cells = contents.study, contents.current
     ended = cells[(cells["ended"] != "") & cells["status"].isin(["complete", "stopped_early", "failed"])]
@@ -81,7 +80,7 @@ def draw_burndown(frame: pd.DataFrame) -> go.Figure:
 
 def add_expected(figure: go.Figure, frame: pd.DataFrame, length: float, unit: str) -> None:
     """Add lines for the planned total time and the total at the present pace."""
-    num_ran = int((frame["seconds"] > 0).sum())  # the others cost nothing here
+    num_ran = int((frame["seconds"] > 0).sum())  # the others ran in another study
     left, spent = int(frame["left"].iloc[-1]), float(frame["spent_s"].iloc[-1])
     expected = {
         "planned, low": float(frame["planned_low_s"].iloc[0]),

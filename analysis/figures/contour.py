@@ -17,18 +17,17 @@ from analysis.figures.style import BLUES, INK, ORANGE, chooser, label_text, plai
 from analysis.formats import show_number
 
 GRID = 25  # points of a map's side
-BIN = 12  # fields of a map's side: trials in one of them are taken together
+BIN = 12  # fields of a map's side; trials in one field are averaged
 MAX_POINTS = 200  # trials drawn on a map
-LEAST = 4  # different fields with trials, below which there is no map
+LEAST = 4  # fields with trials that a map needs
 COLUMNS = ["x_axis", "y_axis", "trial", "best", "x", "y", "x_text", "y_text", "objective"]
 
 
 def contour_data(positions: pd.DataFrame, axes: Sequence[str] = ()) -> pd.DataFrame:
     """Return a row per pair of axes and complete trial, from `rulers.positions_data`.
 
-    Columns: x_axis, y_axis, trial, best, x, y (positions from 0 to 1), x_text, y_text, objective. Pairs
-    follow `axes` (most important first), then the order of the study. Trials without a position on either
-    axis are left out.
+    Columns: x_axis, y_axis, trial, best, x, y (positions from 0 to 1), x_text, y_text, objective. Pairs follow `axes`
+    (most important first), then the order of the study. Trials without a position on either axis are left out.
     """
     by_axis = {axis: part.set_index("trial") for axis, part in positions.groupby("axis", sort=False)}
     order = [*axes, *(axis for axis in by_axis if axis not in axes)]
@@ -45,8 +44,8 @@ def contour_data(positions: pd.DataFrame, axes: Sequence[str] = ()) -> pd.DataFr
 def surface(x: np.ndarray, y: np.ndarray, values: np.ndarray) -> np.ndarray | None:
     """Return the interpolated map [y, x] of values over the unit square.
 
-    It is NaN outside the hull of the points, and None if they are too few or on one line. Values in one field
-    of a grid are averaged first, so that chance differences between neighbours make no peaks.
+    It is NaN outside the hull of the points, and None if they are too few or on one line. Values in one field of a
+    grid are averaged first, so that chance differences between neighbours make no peaks.
     """
     fields = pd.DataFrame({"x": x, "y": y, "value": values})
     keys = [np.minimum((np.asarray(one) * BIN).astype(int), BIN - 1) for one in (x, y)]

@@ -1,7 +1,4 @@
-"""Mean cosines of positive and random pairs, as in figure 3 of DCL.
-
-They show whether vectors collapse.
-"""
+"""Mean cosines of positive and random pairs: collapse, as in figure 3 of DCL."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -29,8 +26,8 @@ OURS, THEIRS = "ours", "the paper's"
 def cosines_data(contents: Contents) -> pd.DataFrame:
     """Return a row per row of the grid, kind of pairs and seed, then the paper's.
 
-    Columns: row, pairs (positive, random), source (ours, the paper's), seed, value, mean. Only the last step
-    of complete cells counts. The paper's rows stand apart, as it does not say how they map to ours beyond the
+    Columns: row, pairs (positive, random), source (ours, the paper's), seed, value, mean. Only the last step of
+    complete cells counts. The paper's rows stand apart, as it does not say how they map to ours beyond the
     normalisation. Empty where no cell reports cosines of its projections.
     """
     cells = contents.stage("grid")

@@ -14,8 +14,8 @@ COLUMNS = ["series", "seed", "t", "value", "is_base"]
 def course_data(contents: Contents, metric: str) -> pd.DataFrame:
     """Return every point of a metric: series, seed, t, value, is_base.
 
-    A series is a trial of the newest revision. Seeds are not averaged, because a mean would change where a
-    cell ended early.
+    A series is a trial of the newest revision. Seeds are not averaged, because a mean would change where a cell ended
+    early.
     """
     points = contents.course[contents.course["name"] == metric].dropna(subset="value")
     cells = contents.current.loc[

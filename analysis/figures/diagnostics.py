@@ -44,9 +44,8 @@ MEANINGS = {
 def diagnostics_data(contents: Contents) -> pd.DataFrame:
     """Return a row per metric, series and step, over complete cells.
 
-    Columns: metric, series, t, mean, low, high (10 and 90 % of the cells), num_cells. Series are the rows of
-    a grid; a search, or a grid with many rows, has all cells together, the paper's setting and (a search) the
-    best trial.
+    Columns: metric, series, t, mean, low, high (10 and 90 % of the cells), num_cells. Series are the rows of a grid; a
+    search, or a grid with many rows, has all cells together, the paper's setting and (a search) the best trial.
     """
     series = series_of(contents)
     frame = series.merge(contents.diagnostics, left_on="identity", right_on="cell")

@@ -14,8 +14,8 @@ LINES = ("solid", "dash", "dot", "dashdot", "longdash")
 def falls_data(outcomes: pd.DataFrame, needed: pd.Series) -> pd.DataFrame:
     """Return recipe, x, share: per cent of attacked inputs that fell with at most x.
 
-    `needed` is the cost of each outcome. Skipped inputs were not attacked. Every line begins at 0 and extends
-    to the largest cost of all; a recipe that attacked nothing has no line.
+    `needed` is the cost of each outcome. Skipped inputs were not attacked. Every line begins at 0 and extends to the
+    largest cost of all; a recipe that attacked nothing has no line.
     """
     attacked = outcomes.assign(x=needed.astype(float))[outcomes["outcome"] != "skipped"]
     fallen = attacked[attacked["outcome"] == "succeeded"]

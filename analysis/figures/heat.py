@@ -15,8 +15,8 @@ PALE = [[0.0, "#eaf3fd"], [1.0, "#7fb2ea"]]  # ink stays readable on all of it
 def heat_data(contents: Contents) -> pd.DataFrame:
     """Return x, y, mean, sd, num_seeds of complete combinations.
 
-    x and y are values of the first and second axis as text, in the order of the file; sd divides by n - 1.
-    Named rows are left out; a grid without exactly two axes has an empty frame.
+    x and y are values of the first and second axis as text, in the order of the file; sd divides by n - 1. Named rows
+    are left out; a grid without exactly two axes has an empty frame.
     """
     axes = contents.study.axes
     cells = contents.stage("grid")

@@ -22,10 +22,7 @@ def history_data(table: pd.DataFrame, direction: str) -> pd.DataFrame:
 
 
 def draw_history(frame: pd.DataFrame, scores: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
-    """Draw dots for complete trials, the best so far, and a line per baseline.
-
-    Trials that ended early are not comparable: a strip of their own shows their last step.
-    """
+    """Draw complete trials, the best so far, baselines, and early ends in a strip."""
     ended = frame[frame["status"].isin(ENDED_BEFORE)]
     figure = two_parts() if len(ended) else go.Figure()
     add_complete(figure, frame, decimals)

@@ -58,10 +58,7 @@ def share_text(low: float, high: float, num_trials: int) -> str:
 
 
 def not_told_apart(frame: pd.DataFrame) -> tuple[str, list[str]]:
-    """Return an evaluator's first axis, and the axes not significantly below it.
-
-    The first has the largest share; the intervals of the others overlap with its own.
-    """
+    """Return an evaluator's first axis, and those whose intervals overlap with it."""
     ordered = frame.sort_values("value", ascending=False, kind="stable")
     first, others = ordered.iloc[0], ordered.iloc[1:]
     overlapping = others[(others["high"] >= first["low"]) & (others["low"] <= first["high"])]

@@ -19,8 +19,8 @@ MAX_MEASURES = len(SEED_COLOURS)
 def measures_data(contents: Contents, axis: AxisRecord) -> pd.DataFrame:
     """Return measure, x, seed, value, mean (over seeds) of a grid's complete cells.
 
-    Empty unless the grid has this one axis, with two numeric values or more, and two to six measures have
-    values (for one measure `lines` shows the same). Named rows are left out.
+    Empty unless the grid has this one axis, with two numeric values or more, and two to six measures have values (for
+    one measure `lines` shows the same). Named rows are left out.
     """
     cells = contents.stage("grid")
     cells = cells[cells["label"] == ""]

@@ -15,7 +15,7 @@ from analysis.figures.style import BLUE, FAINT, GREY, GROUND, INK, ORANGE, label
 from analysis.formats import show_number
 
 ROW = 62  # pixels between two axes
-MARGIN = 0.07  # of an axis' length, beside it: half a tick's text
+MARGIN = 0.07  # share of an axis' length on either side, for half a tick's text
 LINES = {
     "lower half": {"color": FAINT, "width": 1},
     "better half": {"color": "#7fb2ea", "width": 1.2},

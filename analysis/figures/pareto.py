@@ -18,14 +18,14 @@ COSTS = {
 }
 """Names of the costs by column; the ledger has no count of operations."""
 COLUMNS = ["row", "objective", "seconds", "steps", "num_cells", "status", "is_base"]
-WIDE = 20.0  # the largest cost by the smallest from which the axis is logarithmic
+WIDE = 20.0  # ratio of costs from which the axis is logarithmic
 
 
 def pareto_data(contents: Contents) -> pd.DataFrame:
     """Return a row per scored trial of a search, or row of a grid.
 
-    Columns: row, objective (mean over its complete cells), seconds (of training and scoring alone, times
-    devices, mean), steps (mean), num_cells, status (complete; in a search also stopped_early), is_base.
+    Columns: row, objective (mean over its complete cells), seconds (of training and scoring alone, times devices,
+    mean), steps (mean), num_cells, status (complete; in a search also stopped_early), is_base.
     """
     cells, study = contents.stage(contents.study.kind), contents.study
     statuses = ["complete", "stopped_early"] if study.kind == "search" else ["complete"]
@@ -56,10 +56,7 @@ def front(costs: pd.Series, objective: pd.Series, is_less_better: bool = False) 
 def draw_pareto(
     frame: pd.DataFrame, label: str, decimals: int = 2, is_less_better: bool = False
 ) -> go.Figure:
-    """Draw a point per trial or row and a line through the Pareto front.
-
-    The reader chooses time or steps.
-    """
+    """Draw a point per trial or row and the Pareto front, by time or by steps."""
     figure = go.Figure()
     costs = [cost for cost in COSTS if frame.loc[frame["status"] == "complete", cost].gt(0).any()]
     for cost in costs:

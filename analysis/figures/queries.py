@@ -12,8 +12,8 @@ COLUMNS = ["set", "recipe", "lost", "low", "high", "queries"]
 def queries_data(summary: pd.DataFrame) -> pd.DataFrame:
     """Return a row per attack that had an input to attack and a goal to reach.
 
-    Columns: set, recipe, lost (percentage points of accuracy), its 95 % interval low and high, queries (mean
-    over inputs).
+    Columns: set, recipe, lost (percentage points of accuracy), its 95 % interval low and high, queries (mean over
+    inputs).
     """
     rows = []
     for row in summary[summary["success_rate"].notna()].itertuples():
@@ -24,10 +24,7 @@ def queries_data(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_queries(frame: pd.DataFrame, colours: dict[str, str], symbols: dict[str, str]) -> go.Figure:
-    """Draw a point per attack, a colour per recipe, a symbol per set.
-
-    Robust encoders are at the top left.
-    """
+    """Draw a point per attack: colours are recipes, symbols are sets."""
     figure = go.Figure()
     for recipe, part in frame.groupby("recipe", sort=False):
         bars = {

@@ -24,8 +24,8 @@ BAR, LINE, GAP = 20, 16, 8  # pixels: of a bar, of a line of its text, below a b
 def reasons_data(contents: Contents, names: dict[str, str]) -> pd.DataFrame:
     """Return a row per reason and kind, the most frequent reason first.
 
-    Columns: reason (numbers replaced by N, so that "step 3: the loss is nan" and step 7 are one), kind
-    (failed cells, lost attempts), count, cells (the first few, by `names`).
+    Columns: reason (numbers replaced by N, so that "step 3: the loss is nan" and step 7 are one), kind (failed cells,
+    lost attempts), count, cells (the first few, by `names`).
     """
     failed = contents.current[contents.current["status"] == "failed"]
     lost = lost_attempts(contents.attempts, contents.cells)
@@ -83,10 +83,7 @@ def draw_reasons(frame: pd.DataFrame) -> go.Figure:
 
 
 def stacked(texts: Mapping[str, str]) -> tuple[dict[str, float], int]:
-    """Return the middle of each bar in pixels from the top, and the total height.
-
-    Each bar stands below its text, which may have several lines.
-    """
+    """Return each bar's middle in pixels, below its text lines, and the total height."""
     place, top = {}, 0
     for reason, text in texts.items():
         above = LINE * (text.count("<br>") + 1) + 6

@@ -32,10 +32,7 @@ class Ruler:
     """whether only some trials have it"""
 
     def position(self, value: Any) -> float:
-        """Return a value's position from 0 to 1.
-
-        NaN where it has none, such as 0 on a logarithmic axis.
-        """
+        """Return a value's position from 0 to 1; NaN for 0 on a logarithmic axis."""
         if self.choices:
             text = show_value(value)
             at = self.choices.index(text) if text in self.choices else math.nan
@@ -105,9 +102,8 @@ def rulers_of(table: pd.DataFrame, axes: Sequence[AxisRecord], headings: Sequenc
 def positions_data(table: pd.DataFrame, rulers: Sequence[Ruler]) -> pd.DataFrame:
     """Return a row per complete trial and axis that it has.
 
-    Columns: trial, objective, best, is_base, axis (its heading), value, text (the value for readers),
-    position (from 0 to 1 on its ruler). Complete trials only, because a score after fewer steps is another
-    quantity.
+    Columns: trial, objective, best, is_base, axis (its heading), value, text (the value for readers), position (from 0
+    to 1 on its ruler). Complete trials only, because a score after fewer steps is another quantity.
     """
     complete = table[(table["status"] == "complete") & table["objective"].notna()]
     own = {

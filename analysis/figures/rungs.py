@@ -25,9 +25,9 @@ MARKS = {
 def rungs_data(contents: Contents) -> pd.DataFrame:
     """Return a row per verdict: trial, t, value, verdict, order.
 
-    The order runs from 0 for the first trial to 1 for the last, as a later trial is measured against more
-    others. Verdicts without a number are left out. `let run` marks a "stop" that was not applied because no
-    verdict may stop that trial.
+    The order runs from 0 for the first trial to 1 for the last, as a later trial is measured against more others.
+    Verdicts without a number are left out. `let run` marks a "stop" that was not applied because no verdict may stop
+    that trial.
     """
     frame = contents.rungs[["trial", "t", "value", "verdict"]].dropna(subset="value")
     free = frame["trial"].isin(list(unstoppable(contents.study, set(frame["trial"]))))

@@ -11,10 +11,8 @@ from analysis.formats import show_value
 
 NARROW, CHARACTER = 250.0, 7.0  # pixels: of a plot on a telephone, and of a character below it
 AxisScale = Literal["linear", "log", "category"]
-DECADES = 100.0  # as many times the least value: two decades are no longer linear
-LEAST_GAP = (
-    0.3  # of what the gap between two ticks would be if all were even: nearer ones run into each other
-)
+DECADES = 100.0  # ratio of values (two decades) from which the scale is logarithmic
+LEAST_GAP = 0.3  # of the even gap between ticks: closer ones overlap
 
 
 def scale_of(values: Iterable[float], is_log: bool = False) -> AxisScale:

@@ -10,10 +10,7 @@ from rse_study.results.records import AxisRecord
 
 
 def slice_data(table: pd.DataFrame, heading: str) -> pd.DataFrame:
-    """Return trial, value, objective, best of complete cells that have both.
-
-    Complete cells only, because a score after fewer steps is another quantity.
-    """
+    """Return trial, value, objective, best of complete cells that have both values."""
     frame = table.loc[table["status"] == "complete", ["trial", heading, "objective", "best"]]
     return frame.set_axis(["trial", "value", "objective", "best"], axis=1).dropna().reset_index(drop=True)
 

@@ -25,12 +25,12 @@ DASHES = {
 SEED_COLOURS = ("#0b62c4", "#c4560b", "#1a7f5a", "#8250df", "#b3246b", "#57606a")
 SEED_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")
 BLUES = [[0.0, "#e8f1fb"], [0.5, "#6aa3e0"], [1.0, "#0b3f86"]]
-"""From pale to dark, so that values differ without colour, too."""
+"""Pale to dark, so that values differ without colour, too."""
 TRACES = ("bar", "heatmap", "scatter")
 """The kinds of traces that figures use."""
 LEFT_OUT = "\N{HORIZONTAL ELLIPSIS}"
-CHOICE = 30  # characters of a choice above a plot: the list fits a telephone
-MANY_ROWS = 15  # from which their names have two lines at most
+CHOICE = 30  # characters of a menu entry, so that the menu fits a telephone
+MANY_ROWS = 15  # rows from which names have at most two lines
 
 
 def plain(figure: go.Figure, height: int) -> go.Figure:
@@ -80,10 +80,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def row_ticks(names: Sequence[str], width: int = 18) -> list[str]:
-    """Return names of rows for an axis in two or three lines.
-
-    Names stay whole where shorter ones would look alike.
-    """
+    """Return names of rows in two or three lines, or whole if they would look alike."""
     most = 2 if len(names) > MANY_ROWS else 3
     short = [
         "<br>".join(escape(line, quote=False) for line in few_lines(name, width, most)) for name in names

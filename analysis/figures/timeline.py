@@ -25,9 +25,9 @@ UNITS = ((2 * 86400.0, 86400.0, "days"), (2 * 3600.0, 3600.0, "hours"), (120.0, 
 def timeline_data(contents: Contents, names: dict[str, str]) -> pd.DataFrame:
     """Return a row per attempt that has a start, in its order.
 
-    Columns: cell (by `names`, from its identity), number, started, seconds (to its end, or for a running one
-    to the last known time), from_s (since the first start), lane (from 0: the first free one), outcome,
-    workers, reason. The ledger does not record machines: a lane is no machine.
+    Columns: cell (by `names`, from its identity), number, started, seconds (to its end, or for a running one to the
+    last known time), from_s (since the first start), lane (from 0: the first free one), outcome, workers, reason. The
+    ledger does not record machines: a lane is no machine.
     """
     attempts = contents.attempts[contents.attempts["started"] != ""].sort_values(
         ["started", "cell", "number"]
@@ -61,7 +61,7 @@ def draw_timeline(frame: pd.DataFrame) -> go.Figure:
     """Draw a bar per attempt, coloured by its outcome; lost ones are hatched."""
     figure, num_lanes = go.Figure(), int(frame["lane"].max()) + 1 if len(frame) else 1
     length, unit = unit_of((frame["from_s"] + frame["seconds"]).max() if len(frame) else 0.0)
-    shortest = (frame["from_s"] + frame["seconds"]).max() / 400  # a bar that is still seen
+    shortest = (frame["from_s"] + frame["seconds"]).max() / 400  # the shortest visible bar
     for outcome, (name, colour, shape) in BARS.items():
         part = frame[frame["outcome"] == outcome]
         if part.empty:

@@ -28,8 +28,8 @@ REPLAYED = ("/replayed", "/invariance")
 def fitting_kind(study: StudyResults) -> str:
     """Return the notebook that fits a study best.
 
-    `search` for a search. For a grid `robustness` if most of its evaluations attack texts, `methods` if its
-    rows train by different methods, else `ablations`.
+    `search` for a search. For a grid `robustness` if most of its evaluations attack texts, `methods` if its rows train
+    by different methods, else `ablations`.
     """
     if study.record.kind == "search":
         return "search"

@@ -15,10 +15,7 @@ def anchor_name(text: str) -> str:
 
 
 def section(heading: str, *parts: str, name: str = "") -> str:
-    """Return a foldable section with a plain-text heading and parts of HTML.
-
-    Its anchor is `section-NAME`; the name defaults to the heading's words.
-    """
+    """Return a foldable section of HTML parts, with the anchor `section-NAME`."""
     anchor = f"section-{name or anchor_name(heading)}"
     opening = f'<section id="{anchor}"><details open><summary><h2>{escape(heading)}</h2></summary>'
     return opening + '<div class="inside">\n' + "\n".join(parts) + "</div></details></section>"

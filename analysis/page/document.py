@@ -21,7 +21,7 @@ SCRIPTS = (
     "freshness",
     "start",
 )  # later ones use earlier ones
-# The browser itself then refuses to load anything.
+# With this policy, the browser itself refuses to load anything.
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
@@ -34,8 +34,7 @@ HEADING = re.compile(
 def page(title: str, sections: Sequence[str], style: str = "", reload_s: int = 0) -> str:
     """Return a whole document, which includes plotly.js if it has figures.
 
-    `style` is CSS for this page only. The page reloads itself every `reload_s` seconds and shows its age;
-    never if 0.
+    `style` is CSS for this page only. The page reloads itself every `reload_s` seconds and shows its age; never if 0.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     fresh = f' data-reload="{reload_s}" data-written="{now}"' if reload_s else ""

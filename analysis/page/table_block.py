@@ -12,10 +12,10 @@ from analysis.formats import NOT_THERE
 from analysis.page.blocks import link
 
 SHORT = 16  # characters of a heading that stays in one line
-BROAD = 22  # characters of a heading from which its column is broad enough for two lines
+BROAD = 22  # characters of a heading above which its column is broad, for two lines
 LONG = 44  # characters of a text that has more than one line
-WHEN = re.compile(r"\d{4}-\d\d-\d\d\b")  # how a date begins
-NUMBER = re.compile(r"[(\[<~ ]*[-+\N{MINUS SIGN}]?\.?\d")  # how a cell with a number begins
+WHEN = re.compile(r"\d{4}-\d\d-\d\d\b")  # start of a date
+NUMBER = re.compile(r"[(\[<~ ]*[-+\N{MINUS SIGN}]?\.?\d")  # start of a cell with a number
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ def table(
 ) -> str:
     """Return a frame of strings and links as a table; a wide one scrolls in its box.
 
-    Pairs as columns make two lines of headings. Columns of words are left-aligned, those of numbers
-    right-aligned. `kind` and `row_classes` are CSS classes; `name` makes the anchor `table-NAME` and the name
-    of the download; `row_names` are anchors of rows, unique on the page, or "".
+    Pairs as columns make two lines of headings. Columns of words are left-aligned, those of numbers right-aligned.
+    `kind` and `row_classes` are CSS classes; `name` makes the anchor `table-NAME` and the name of the download;
+    `row_names` are anchors of rows, unique on the page, or "".
     """
     classes, anchors = row_classes or [""] * len(frame), row_names or [""] * len(frame)
     kinds = [_kinds_of_column(frame, place) for place in range(frame.shape[1])]

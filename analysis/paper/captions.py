@@ -49,10 +49,7 @@ def columns_caption(comparison: Comparison, table: pd.DataFrame) -> str:
 
 
 def scores_caption(name: str, encoder: str, num_seeds: int, minus: str, table: pd.DataFrame) -> str:
-    """Return the caption of all measures of a study's results.
-
-    `minus` is the row that stars refer to, or "" without a comparison.
-    """
+    """Return the caption of all results; stars are about differences from `minus`."""
     apart = f"the interval of the difference from {minus}, with those of all rows, excludes 0."
     return f"{name}: every measure of its results. {seeds_text(encoder, num_seeds)}{marks(table, apart)}"
 

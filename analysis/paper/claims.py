@@ -29,10 +29,7 @@ def claims_of(table: str) -> list[Claim]:
 
 
 def printed_values(table: str) -> dict[str, float]:
-    """Return the paper's values in the first column of a table, by row.
-
-    They are compared with a study's objective. Empty for a figure, and where each column has its own metric.
-    """
+    """Return a table's first column by row; empty if columns have their own metrics."""
     if table not in table_ids() or columns_of(table):
         return {}
     frame = tables.read_table(table)

@@ -38,8 +38,8 @@ PREAMBLE = r"needs \usepackage{booktabs}"
 def latex(table: pd.DataFrame, caption: str, comment: Iterable[str] = (), label: str = "") -> str:
     """Return a booktabs table: the first column left, all others right.
 
-    Pairs as columns make two lines of headings. `comment` lines precede the table without being printed;
-    `label` has no `tab:`.
+    Pairs as columns make two lines of headings. `comment` lines precede the table without being printed; `label` has
+    no `tab:`.
     """
     lines = [_line(row) for row in table.itertuples(index=False)]
     named = [rf"\label{{tab:{label}}}"] if label else []

@@ -55,8 +55,7 @@ def by_stage(frame: pd.DataFrame) -> pd.DataFrame:
 def show_cells(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:
     """Show cells as text.
 
-    Columns: trial (in a grid: row), seed, stage (in a search), status, objective, step, time, attempts,
-    reason.
+    Columns: trial (in a grid: row), seed, stage (in a search), status, objective, step, time, attempts, reason.
     """
     tries, is_search = contents.attempts.groupby("cell").size(), contents.study.kind == "search"
     rows = [
@@ -162,10 +161,7 @@ def show_events(contents: Contents) -> pd.DataFrame:
 
 
 def cell_names(contents: Contents) -> dict[str, str]:
-    """Return each cell's name for readers: trial 3, seed 1.
-
-    A grid's cell has its row's name.
-    """
+    """Return each cell's name for readers: "trial 3, seed 1", or its row and seed."""
     prefix = "trial " if contents.study.kind == "search" else ""
     found = contents.cells[["identity", "name", "seed"]].values
     return {identity: f"{prefix}{name}, seed {seed}" for identity, name, seed in found}

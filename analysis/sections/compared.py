@@ -41,10 +41,7 @@ def compared(comparison: Comparison, decimals: int) -> str:
 
 
 def each_pair(contents: Contents, comparison: Comparison) -> str:
-    """Return section "Each pair": the best value of an axis, without a baseline.
-
-    It is "" for a grid without an axis of 2 to 8 values.
-    """
+    """Return section "Each pair"; "" without an axis of 2 to 8 values."""
     found = axis_pairs(contents, comparison.scores)
     parts = []
     for number, pairs in enumerate(found):

@@ -12,7 +12,7 @@ NOTE = (
     "fifths of them. None of it is a score."
 )
 NO_GRADIENTS = "Norms of gradients are not in the ledger: training does not report them."
-GRADIENTS = "gradient"  # in the name of a metric that is about them
+GRADIENTS = "gradient"  # part of the names of metrics about gradients
 SATURATED = 0.95
 STARVED = 0.5
 LIMITS = {

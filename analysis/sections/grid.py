@@ -35,10 +35,7 @@ def grid_rows(contents: Contents) -> str:
 
 
 def grid_axes(contents: Contents) -> str:
-    """Return section "Along the axes": lines, and a map if there are two axes.
-
-    It is "" where lines would show nothing.
-    """
+    """Return section "Along the axes" with lines and maps; "" where they show nothing."""
     study, drawn = contents.study, []
     fields = heat_data(contents)
     if len(fields):

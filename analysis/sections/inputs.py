@@ -73,10 +73,7 @@ def turning(place: str) -> str:
 
 
 def shown(outcomes: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the outcomes as the script needs them.
-
-    Each part of a text is a list of pieces, unchanged and changed in turn.
-    """
+    """Return the outcomes for the script, with texts cut into pieces (see `marked`)."""
     rows = []
     for row in outcomes.itertuples():
         before, after = marked(row.original, row.adversarial, row.changed)

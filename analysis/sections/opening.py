@@ -16,7 +16,7 @@ from analysis.search import confirm_plan, num_confirmed, paper_setting, trials
 from analysis.search_answer import search_answer
 
 ORDER = ("complete", "stopped_early", "failed", "running")
-FEW_REASONS = 2  # that are told; the others are counted
+FEW_REASONS = 2  # reasons that are quoted; the others are counted
 
 
 def opening(contents: Contents, comparison: Comparison | None = None) -> str:
@@ -35,10 +35,7 @@ def opening(contents: Contents, comparison: Comparison | None = None) -> str:
 
 
 def answer(contents: Contents, comparison: Comparison | None = None) -> StudyAnswer:
-    """Return the answer of a study in one sentence, or say why there is none.
-
-    A grid needs `comparison`.
-    """
+    """Return a study's answer in one sentence; a grid needs `comparison`."""
     less = contents.study.objective.direction == "minimize"
     if contents.study.kind == "search":
         confirm = stage_progress(contents, "confirm") if confirm_plan(contents.study) else None

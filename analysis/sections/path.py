@@ -47,8 +47,8 @@ def ablation_path(contents: Contents) -> str:
 def path_table(frame: pd.DataFrame, decimals: int, *, less_is_better: bool = False) -> pd.DataFrame:
     """Return a row per kept flip as text.
 
-    Columns: axis, from, to, gain (with its interval), together (the gain since the paper's setting), and the
-    gains of the other flips, the best first.
+    Columns: axis, from, to, gain (with its interval), together (the gain since the paper's setting), and the gains of
+    the other flips, the best first.
     """
     start = frame.loc[frame["place"] == 0, "mean"]
     rows = []

@@ -10,10 +10,7 @@ from analysis.warm_start import known_data
 
 
 def known_before(contents: Contents) -> str:
-    """Return section "Known before"; "" for a cold start.
-
-    It has the trials that the study's file lists, and those known from another study.
-    """
+    """Return section "Known before", trials listed or of other studies; "" if cold."""
     warm, known = contents.study.resolved.get("warm_start") or {}, known_data(contents)
     listed = len(warm.get("trials", ()))
     if not listed and known.empty:

@@ -40,8 +40,8 @@ class AnytimeResult:
     def saving(self, random: "AnytimeResult") -> Interval:
         """Return the 95 % interval of the share of all steps saved.
 
-        That is the share left when the mean reaches the final mean of `random` and stays there; 0 where it
-        never does. The bootstrap draws seeds, the same ones for both arms: percentiles of 2,000 resamples.
+        That is the share left when the mean reaches the final mean of `random` and stays there; 0 where it never does.
+        The bootstrap draws seeds, the same ones for both arms: percentiles of 2,000 resamples.
         """
         own, others = np.array(self.curves), np.array(random.curves)[:, -1]
         draws = np.random.default_rng(0).integers(0, len(own), (NUM_RESAMPLES, len(own)))
@@ -60,8 +60,8 @@ def _first_kept(mean: Curve, value: float) -> int:
 def best_so_far(ended: Iterable[EndedTrial], steps: Sequence[int]) -> Curve:
     """Return the true value of the best trial so far at each number of steps.
 
-    The best trial has the best measured end; NaN before the first. Only trials of the full budget count, as
-    in a study's own ranking.
+    The best trial has the best measured end; NaN before the first. Only trials of the full budget count, as in a
+    study's own ranking.
     """
     curve, best = np.full(len(steps), np.nan), -np.inf
     for trial in ended:

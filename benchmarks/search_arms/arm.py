@@ -38,10 +38,7 @@ class Arm:
 
 
 def arm_of(name: str) -> Arm:
-    """Return the arm of a name such as `tpe+asha`.
-
-    Raises InputError for an unknown sampler or rule.
-    """
+    """Return the arm of a name such as `tpe+asha`; raise InputError if unknown."""
     sampler, _, rule = name.partition("+")
     if rule and rule not in RULES:
         raise InputError(f"--arms {name}", rule=f"no rule {rule!r}", remedy=did_you_mean(rule, RULES))

@@ -2,12 +2,12 @@
 
 python -m benchmarks.search_arms
 
-Each arm (a sampler, with or without a rule of early stopping) searches each surface with every seed: the
-project's own proposer and verdicts, and workers with a simulated clock, so that no encoder is trained. The
-best trial so far is the one of the full budget with the best measured end; its noise-free value is averaged
-over the seeds. Each arm reports the step from which its mean stays at random's final mean or above, and the
-share of all steps that this saves, with an interval over the seeds. `recorded` has no rungs, as nothing is
-known before a trial's end, so arms that stop early are left out there.
+Each arm (a sampler, with or without a rule of early stopping) searches each surface with every seed: the project's own
+proposer and verdicts, and workers with a simulated clock, so that no encoder is trained. The best trial so far is the
+one of the full budget with the best measured end; its noise-free value is averaged over the seeds. Each arm reports
+the step from which its mean stays at random's final mean or above, and the share of all steps that this saves, with an
+interval over the seeds. `recorded` has no rungs, as nothing is known before a trial's end, so arms that stop early are
+left out there.
 """
 
 import argparse

@@ -2,9 +2,9 @@
 
 python -m benchmarks.search_arms.recorded docs/results/minilm/joint-minilm.tar.xz
 
-fits it anew: a Gaussian process over the positions on the axes, with norms as three indicators, to the
-objective at the last step. The real trials were measured only at step 0 and at their end, so the surface has
-no learning curve. Its file holds the leave-one-out correlation as a measure of trust.
+fits it anew: a Gaussian process over the positions on the axes, with norms as three indicators, to the objective at
+the last step. The real trials were measured only at step 0 and at their end, so the surface has no learning curve. Its
+file holds the leave-one-out correlation as a measure of trust.
 """
 
 import json
@@ -93,7 +93,7 @@ def fit(archive: Path) -> dict[str, Any]:
     product, white = process.kernel_.k1, process.kernel_.k2
     covariance = process.kernel_(features)
     weights = np.linalg.solve(covariance, values - mean)
-    # Of a Gaussian process the prediction without point i follows from the inverse (Rasmussen and Williams, 5.12).
+    # A Gaussian process's prediction without point i follows from the inverse (Rasmussen and Williams, 5.12).
     left_out = values - weights / np.diag(np.linalg.inv(covariance))
     return {
         "source": archive.name,

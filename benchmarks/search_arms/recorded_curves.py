@@ -2,10 +2,10 @@
 
 python -m benchmarks.search_arms.recorded_curves STORE/joint-mini
 
-fits it anew: one Gaussian process over the positions on the axes and the step, to all values (STS-B dev) that
-the joint search measured at steps 15, 30, 45 and 60. Two of three trials went to the end; of the others the
-beginning is known. The noise is that of the confirmed trials' seeds. Its file holds the correlation of
-measured values with predictions that leave out the whole trial.
+fits it anew: one Gaussian process over the positions on the axes and the step, to all values (STS-B dev) that the
+joint search measured at steps 15, 30, 45 and 60. Two of three trials went to the end; of the others the beginning is
+known. The noise is that of the confirmed trials' seeds. Its file holds the correlation of measured values with
+predictions that leave out the whole trial.
 """
 
 import json
@@ -29,10 +29,7 @@ METRIC = "dev"
 
 @dataclass(frozen=True)
 class RecordedCurves:
-    """The mean of a Gaussian process over axes and step, and the noise of seeds.
-
-    Its kernel is Matern with nu = 5/2.
-    """
+    """A Gaussian process (Matern, nu = 5/2) of axes and step, with noise of seeds."""
 
     domains: AxisDomains
     features: FloatArray
@@ -106,8 +103,8 @@ def without_own_trial(
 ) -> FloatArray:
     """Return the prediction of each point without all points of its trial.
 
-    For a block b of points: values_b - (inverse_bb)^-1 weights_b (Rasmussen and Williams, 5.12, for a block),
-    with the inverse of the covariance [n n], and weights = inverse times centred values [n].
+    For a block b of points: values_b - (inverse_bb)^-1 weights_b (Rasmussen and Williams, 5.12, for a block), with the
+    inverse of the covariance [n n], and weights = inverse times centred values [n].
     """
     left_out = np.empty_like(values)
     for trial in set(trials):
@@ -119,8 +116,8 @@ def without_own_trial(
 def read_curves(study_dir: Path) -> tuple[list[dict[str, Any]], float]:
     """Return the measurements of the search's trials, and the noise of seeds.
 
-    A measurement has trial, point, t, value. The noise is the pooled standard deviation at the end over the
-    seeds of a confirmed trial.
+    A measurement has trial, point, t, value. The noise is the pooled standard deviation at the end over the seeds of a
+    confirmed trial.
     """
     with Reader(study_dir) as reader:
         cells, metrics = reader.cells(), reader.metrics(name=METRIC)

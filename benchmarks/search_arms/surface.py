@@ -75,9 +75,8 @@ def noise(surface: str, trial: int, t: int, seed: int) -> float:
 class OrderedSurface:
     """A smooth surface with interactions, whose noise-free curves never cross.
 
-    80 - (u - c)' A (u - c) - d(norm), u the position on each axis: its one best point is `best_place` with
-    linf, worth 80. A has the weights w on its diagonal, and sqrt(w w') / 2 for alpha with N, beta with rho,
-    lambda1 with lambda2.
+    80 - (u - c)' A (u - c) - d(norm), u the position on each axis: its one best point is `best_place` with linf, worth
+    80. A has the weights w on its diagonal, and sqrt(w w') / 2 for alpha with N, beta with rho, lambda1 with lambda2.
     """
 
     domains: AxisDomains
@@ -123,9 +122,8 @@ class OrderedSurface:
 class CrossingSurface:
     """A noisy surface with crossing curves, where two axes of eight matter.
 
-    80 - 60 (u_beta - 0.8)^2 - 20 (u_rho - 0.3)^2 at the end. By step t, (t / 60)^p of the way there from 40
-    is done, with p = 0.3 + 1.2 u_beta: the best values of beta learn late, so that step 15 misleads and step
-    30 hardly does.
+    80 - 60 (u_beta - 0.8)^2 - 20 (u_rho - 0.3)^2 at the end. By step t, (t / 60)^p of the way there from 40 is done,
+    with p = 0.3 + 1.2 u_beta: the best values of beta learn late, so that step 15 misleads and step 30 hardly does.
     """
 
     domains: AxisDomains
@@ -145,8 +143,5 @@ class CrossingSurface:
 
 
 def rising(t: int, slow: float, num_steps: int) -> float:
-    """Return a curve's share of its end: 0 at step 0, 1 at the last.
-
-    The missing part falls to about a third in every `slow` steps.
-    """
+    """Return a curve's share of its end; `slow` steps leave about a third of the rest."""
     return (1 - exp(-t / slow)) / (1 - exp(-num_steps / slow))
