@@ -102,7 +102,7 @@ def _row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
 
 
 def show_better_seeds(one: ComparedContrast, *, less_is_better: bool) -> str:
-    """Show how many seeds are better, and the fewer ones: "2 of 3, not 1", "1 of 3: 0"."""
+    """Show how many seeds are better, and the exceptions: "2 of 3, not 1"."""
     better = one.better_seeds(less_is_better=less_is_better)
     worse = [seed for seed in one.by_seed if seed not in better]
     told = f"{len(better)} of {one.n}"

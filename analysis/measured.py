@@ -19,7 +19,7 @@ def measured_scores(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores]
 
 
 def _is_asked(metric: str, asked: Iterable[str], evaluations: pd.DataFrame) -> bool:
-    """Whether the study evaluates it and can have it; ANLI lacks absent splits."""
+    """Whether it is evaluated; an evaluation may lack it (ANLI without some splits)."""
     known, measured = set(evaluations["metric"]), set(evaluations["evaluation"])
     whole = {part: part.rpartition("/")[0] for part in metric.split(MINUS)}
     return all(name in asked and (part in known or name not in measured) for part, name in whole.items())

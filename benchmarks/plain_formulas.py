@@ -41,5 +41,5 @@ def token_shares(eta: Float[Tensor, "b l d"]) -> Float[Tensor, "b l 1"]:
 
 
 def uniform(shape: tuple[int, ...], sigma: float, dtype: torch.dtype) -> Tensor:
-    """Draw from U(-sigma, sigma)/sqrt(d), the start of delta0 and V; d is last."""
+    """Draw from U(-sigma, sigma)/sqrt(d), as delta0 and V begin; d is the last axis."""
     return (2 * torch.rand(shape, dtype=dtype) - 1) * sigma / math.sqrt(shape[-1])

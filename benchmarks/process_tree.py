@@ -1,4 +1,4 @@
-"""CPU seconds of a command and of all its descendants, orphans included."""
+"""CPU seconds of a command and of all its descendants, no matter who reaps them."""
 
 import subprocess
 import threading

@@ -46,7 +46,7 @@ def pareto_data(contents: Contents) -> pd.DataFrame:
 
 
 def front(costs: pd.Series, objective: pd.Series, is_less_better: bool = False) -> pd.Series:
-    """Whether each entry is on the Pareto front: none is both better and no dearer."""
+    """Whether each entry is on the Pareto front of low cost and good objective."""
     gains = -objective if is_less_better else objective
     order = pd.DataFrame({"cost": costs, "gain": -gains}).sort_values(["cost", "gain"], kind="stable").index
     best_before = gains.loc[order].cummax().shift(fill_value=-np.inf)
