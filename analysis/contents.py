@@ -134,7 +134,7 @@ def _cells(reader: Reader) -> pd.DataFrame:
 
 
 def is_watched(study: StudyRecord, metric: str) -> bool:
-    """Whether a metric is of a watched evaluation or replayed attack, not the objective."""
+    """Whether a metric, except the objective, is of a watched evaluation or attack."""
     if metric == study.objective.metric or metric.endswith("/degenerate"):
         return False
     evaluation = metric.rpartition("/")[0]
