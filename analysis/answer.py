@@ -11,7 +11,7 @@ from analysis.formats import show_number, show_signed
 from analysis.phrases import counted, join_words
 from rse_study.results.comparisons import LEVEL, ComparedContrast
 
-MIN_SEEDS = 3  # fewer give no interval worth the name
+MIN_SEEDS = 3  # fewer give no useful interval
 SHOWN_VERDICTS = ("reproduced", "contradicted", "undecided", "incomplete")
 
 
@@ -21,14 +21,14 @@ class StudyAnswer:
 
     text: str
     is_settled: bool
-    """Whether an interval stands behind it; else it says why there is none."""
+    """Whether an interval supports it; otherwise the text says why there is none."""
     shows_difference: bool = False
     """Whether that interval excludes 0."""
 
 
 @dataclass(frozen=True)
 class StageProgress:
-    """How many cells a stage has, and how many of them will not change any more."""
+    """The number of cells of a stage, and how many of them are final."""
 
     num_ended: int
     num_planned: int
@@ -42,19 +42,7 @@ class StageProgress:
 def grid_answer(
     comparison: Comparison, progress: StageProgress, decimals: int, *, less_is_better: bool
 ) -> StudyAnswer:
-    """Return the answer of a grid.
-
-    Parameters
-    ----------
-    comparison
-        Its rows against its baseline.
-    progress
-        Of its cells.
-    decimals
-        Of the objective.
-    less_is_better
-        Whether the objective is minimised.
-    """
+    """Return the answer of a grid, or say why there is none yet."""
     if not progress.num_ended:
         return StudyAnswer("No answer yet: no cell has ended.", is_settled=False)
     if not progress.is_over or not comparison.is_complete:
@@ -81,19 +69,7 @@ def contrasts_answer(
     *,
     less_is_better: bool,
 ) -> StudyAnswer:
-    """Return how rows differ from their baseline: the largest difference shown.
-
-    Parameters
-    ----------
-    compared
-        Each row minus the baseline; None where too few seeds are shared.
-    baseline
-        Its name.
-    decimals
-        Of the differences.
-    less_is_better
-        Whether the smaller row is the better one.
-    """
+    """Return how rows differ from their baseline, with the largest difference shown."""
     known = {row: one for row, one in compared.items() if one is not None}
     if not known:
         why = f"no row shares {MIN_SEEDS} seeds with {baseline}, and fewer show nothing"
@@ -133,7 +109,7 @@ def _largest_text(contrasts: Mapping[str, ComparedContrast], decimals: int, num_
 
 
 def _contrast_text(one: ComparedContrast, decimals: int, num_together: int) -> str:
-    """A difference with its interval, and with p where so many seeds could make it small."""
+    """A difference with its interval, and p where enough seeds make it meaningful."""
     at_once = " for all rows at once" if num_together > 1 else ""
     adjusted = " (Holm)" if num_together > 1 else ""
     is_exact = not pd.isna(one.p_holm) and one.least_p_holm <= 1 - LEVEL
@@ -153,7 +129,7 @@ def _without_baseline(comparison: Comparison, decimals: int, less_is_better: boo
 
 
 def claims_answer(comparison: Comparison | None) -> str:
-    """Return how the paper's claims fared; nothing where there are none."""
+    """Return how the paper's claims fared, or "" without claims."""
     judged = comparison.judged if comparison else []
     asked = [one for one in judged if one.verdict != "not asked"]
     if comparison is None or not asked:

@@ -1,6 +1,6 @@
-"""Each pair of values of a grid's axis: which is best, without a baseline.
+"""Pairwise comparisons of the values of a grid's axis, without a baseline.
 
-A value stands for the mean of its rows over the values of the other axes, seed by seed.
+Each value is represented by the mean of its rows over the values of the other axes, seed by seed.
 """
 
 from collections.abc import Mapping
@@ -15,17 +15,16 @@ from analysis.formats import show_number, show_signed, show_value
 from analysis.phrases import counted, join_words
 from rse_study.results.comparisons import ComparedContrast, ContrastWeights, Scores, compare
 
-MAX_VALUES = 8  # of an axis: 28 pairs
+MAX_VALUES = 8  # of an axis, which make 28 pairs
 
 
 @dataclass(frozen=True)
 class AxisPairs:
-    """The values of one axis, each compared with each other."""
+    """The values of one axis, compared with each other."""
 
     axis: str
-    """Its name, as rows are called by it."""
     means: Mapping[str, float]
-    """Of each value that has a score."""
+    """Only values that have a score."""
     compared: Mapping[tuple[str, str], ComparedContrast | None]
     """First minus second, adjusted for all pairs; None where too few seeds are shared."""
     less_is_better: bool
@@ -33,15 +32,7 @@ class AxisPairs:
 
 
 def axis_pairs(contents: Contents, scores: Scores) -> list[AxisPairs]:
-    """Return the pairs of each axis with two values or more, and at most 8.
-
-    Parameters
-    ----------
-    contents
-        Of a grid.
-    scores
-        Of its rows.
-    """
+    """Return the pairs of each axis that has between 2 and 8 values."""
     found = []
     for axis in contents.study.axes:
         values = _rows_by_value(contents, axis.name, scores.table)
@@ -64,7 +55,7 @@ def axis_pairs(contents: Contents, scores: Scores) -> list[AxisPairs]:
 
 
 def _rows_by_value(contents: Contents, axis: str, table: pd.DataFrame) -> dict[str, list[str]]:
-    """The rows of each value, where all values have the same settings of the other axes; nothing else is fair."""
+    """The rows of each value, limited to settings of the other axes that all share."""
     cells = contents.stage("grid")
     cells = cells[cells["label"] == ""].drop_duplicates("name")
     scored = set(table.dropna(how="all").index)
@@ -84,7 +75,7 @@ def _weights(ones: list[str], others: list[str]) -> ContrastWeights:
 
 
 def pairs_table(pairs: AxisPairs) -> pd.DataFrame:
-    """Return a row per pair as text: mean difference, interval, p, seeds."""
+    """Return one row of text per pair: mean difference, interval, p and seeds."""
     rows = []
     for (one, other), found in pairs.compared.items():
         texts = {"pair": f"{one} minus {other}"}
@@ -101,7 +92,7 @@ def pairs_table(pairs: AxisPairs) -> pd.DataFrame:
 
 
 def pairs_answer(pairs: AxisPairs) -> str:
-    """Return which value is best, and how surely, in a sentence or two."""
+    """Return which value is best, and with what certainty."""
     best = (min if pairs.less_is_better else max)(pairs.means, key=lambda value: pairs.means[value])
     end = "lowest" if pairs.less_is_better else "highest"
     told = f"{pairs.axis} = {best} has the {end} mean, {show_number(pairs.means[best], pairs.decimals)}"

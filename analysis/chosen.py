@@ -1,4 +1,4 @@
-"""A page that sets chosen studies or rows side by side."""
+"""A page that shows chosen studies or rows side by side."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class ChosenRows:
     """Rows of one study that a reader chose."""
 
     name: str
-    """As the reader wrote it: a study, or STUDY:ROW."""
+    """the reader's words: a study, or STUDY:ROW"""
     question: str
     table: pd.DataFrame
     """Scores [rows, seeds]."""
@@ -33,7 +33,7 @@ class ChosenRows:
 
 @dataclass(frozen=True)
 class ChosenPair:
-    """Two rows set against each other, or why they cannot be."""
+    """Two rows to compare, or the reason why they cannot be compared."""
 
     name: str
     contrast: ComparedContrast | None
@@ -41,34 +41,12 @@ class ChosenPair:
 
 
 def write_chosen(path: Path, label: str, chosen: Sequence[ChosenRows], pairs: Sequence[ChosenPair]) -> Path:
-    """Write the page and say where it is.
-
-    Parameters
-    ----------
-    path
-        The HTML file.
-    label
-        What is measured.
-    chosen
-        Rows of each study, the first one that the others are taken from.
-    pairs
-        The first minus each of the others.
-    """
+    """Write the page that compares the first choice with the others; return its path."""
     return page.write(path, render_chosen(label, chosen, pairs))
 
 
 def render_chosen(label: str, chosen: Sequence[ChosenRows], pairs: Sequence[ChosenPair]) -> str:
-    """Return the page as HTML.
-
-    Parameters
-    ----------
-    label
-        What is measured.
-    chosen
-        Rows of each study.
-    pairs
-        The first minus each of the others.
-    """
+    """Return the page as HTML."""
     title = f"{chosen[0].name} and {counted(len(chosen) - 1, 'other')}"
     questions = {one.name: page.escape(one.question) for one in chosen}
     scores = page.table(scores_table(chosen), (), "long", "scores")
@@ -85,7 +63,7 @@ def render_chosen(label: str, chosen: Sequence[ChosenRows], pairs: Sequence[Chos
 
 
 def scores_table(chosen: Sequence[ChosenRows]) -> pd.DataFrame:
-    """Show every row as text: study, row, mean, SD, seeds, and each seed."""
+    """Show every row as text: study, row, mean, SD, seeds and the value of each seed."""
     seeds = sorted({seed for one in chosen for seed in one.table.columns})
     rows = []
     for one in chosen:
@@ -100,7 +78,7 @@ def scores_table(chosen: Sequence[ChosenRows]) -> pd.DataFrame:
 
 
 def pairs_table(pairs: Sequence[ChosenPair]) -> pd.DataFrame:
-    """Show every difference as text, or why there is none."""
+    """Show every difference as text, or the reason why there is none."""
     rows = []
     for pair in pairs:
         one = pair.contrast

@@ -1,7 +1,4 @@
-"""A paper's table column by column, ours beside the printed numbers.
-
-Each row minus one of them, all cells at once.
-"""
+"""A paper's table column by column, with our numbers next to the printed ones."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,48 +17,43 @@ from rse_study.results.records import BASELINES
 from rse_study.results.statistics import Interval, simultaneous_intervals
 
 Agreement = Literal["same", "other", "undecided", "incomplete", ""]
-MIN_SEEDS = 3  # fewer show nothing
+MIN_SEEDS = 3  # fewer give no interval
 START = BASELINES["start"]
 
 
 @dataclass(frozen=True)
 class TableCell:
-    """A row of ours in one column of a paper's table; NaN is what is not there."""
+    """One of our rows in one column of a paper's table; NaN where a number is missing."""
 
     column: Column
     row: str
     is_fixed: bool
-    """A baseline, measured once, without seeds."""
+    """Whether it is a baseline, which is measured once, without seeds."""
     mean: float
     sd: float
     num_seeds: int
     printed: float
-    """The paper's number."""
     minus: str
-    """The row that its differences are from."""
+    """The row that is subtracted for the differences."""
     sample: tuple[float, ...]
     """Its differences from `minus`, paired by seed."""
     printed_difference: float
-    """The paper's."""
     less_is_better: bool
     is_degenerate: bool
-    """Some score in it says nothing."""
+    """Whether one of its scores comes from a collapsed model."""
     is_open: bool
-    """Some score is still to come."""
+    """Whether one of its scores is still missing."""
     interval: Interval | None = None
-    """Of the mean difference, together with those of all other cells."""
+    """Simultaneous with those of all other cells."""
 
     @property
     def difference(self) -> float:
-        """Mean over seeds."""
+        """The mean difference over seeds."""
         return sum(self.sample) / len(self.sample) if self.sample else nan
 
     @property
     def direction(self) -> Agreement:
-        """Whether the difference has the paper's sign.
-
-        Nothing where the paper shows no difference.
-        """
+        """Whether the difference has the paper's sign; "" if the paper shows none."""
         if pd.isna(self.printed_difference) or not self.printed_difference:
             return ""
         if self.is_open:
@@ -77,19 +69,10 @@ class TableCell:
 
 
 def read_columns(reader: Reader, table: str, baseline: str) -> tuple[TableCell, ...]:
-    """Return every cell of a paper's table that the study has scores of.
+    """Return every cell of a paper's table for which the study has scores.
 
-    Block by block, row by row. Differences are from the grid's baseline; of a grid without one, from the encoder before
-    training where the paper's table has it.
-
-    Parameters
-    ----------
-    reader
-        Of the study.
-    table
-        The paper's table, as the study's file names it.
-    baseline
-        The grid's, or nothing.
+    Differences are from the grid's baseline; without one, from the encoder before training if the paper's table has
+    it.
     """
     columns = columns_of(table, reader.study().encoder)
     minus = baseline or (START if any(START in column.printed for column in columns) else "")
@@ -101,7 +84,7 @@ def read_columns(reader: Reader, table: str, baseline: str) -> tuple[TableCell, 
 
 
 def _by_column(columns: Sequence[Column], measured: Mapping[str, Scores]) -> list[tuple[Column, Scores]]:
-    """Scores of each column that has any; of a mean where all other columns of its block are measured."""
+    """The columns with scores; a mean needs scores in all columns of its block."""
     found = []
     for column in columns:
         others = [one.metric for one in columns if one.block == column.block and one.metric != MEAN]
@@ -113,7 +96,7 @@ def _by_column(columns: Sequence[Column], measured: Mapping[str, Scores]) -> lis
 
 
 def _mean(parts: Sequence[Scores]) -> Scores:
-    """Their plain mean, seed by seed; of one itself."""
+    """The plain mean, seed by seed."""
     tables = [part.table for part in parts]
     shared = [row for row in tables[0].index if all(row in table.index for table in tables)]
     return replace(
@@ -159,7 +142,7 @@ def _cells(column: Column, scores: Scores, minus: str) -> Iterator[TableCell]:
 
 
 def _together(cells: Sequence[TableCell]) -> list[TableCell]:
-    """With intervals of all differences that hold at once."""
+    """Add the simultaneous intervals of all differences."""
     known = [cell for cell in cells if len(cell.sample) >= MIN_SEEDS]
     intervals = iter(simultaneous_intervals([list(cell.sample) for cell in known]) if known else ())
     return [
@@ -168,7 +151,7 @@ def _together(cells: Sequence[TableCell]) -> list[TableCell]:
 
 
 def _in_order(cells: Sequence[TableCell]) -> tuple[TableCell, ...]:
-    """Blocks as in the paper; in each what is measured without training, the paper's rows, then rows of ours alone."""
+    """Sort by block: untrained baselines, the paper's rows, then ours alone."""
     rows = dict.fromkeys(cell.row for cell in cells if cell.is_fixed)
     rows |= dict.fromkeys(row for cell in cells for row in cell.column.printed)
     rows |= dict.fromkeys(cell.row for cell in cells)

@@ -1,7 +1,4 @@
-"""A paper's table with our numbers in it, as tables of text.
-
-Wide as the paper has it, long with all that was computed.
-"""
+"""A paper's table with our numbers as text: wide like the paper's, or long."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -17,18 +14,12 @@ AT_ONCE = "95 %, all cells at once"
 
 
 def wide_table(cells: Sequence[TableCell]) -> pd.DataFrame:
-    """Return a row per row and block: ours, the paper's in parentheses.
-
-    A column per column of the paper's table.
-    """
+    """Return the paper's table with our means, and its own numbers in parentheses."""
     return _as_the_paper(cells, lambda cell: _ours_and_theirs(cell, _mean(cell)))
 
 
 def printed_table(cells: Sequence[TableCell]) -> pd.DataFrame:
-    """Return the same for a paper: mean with standard deviation, and a star.
-
-    The star stands where the interval of the difference, with those of all other cells, excludes 0.
-    """
+    """Return the paper's table for print; a star means that an interval excludes 0."""
     return _as_the_paper(cells, lambda cell: _ours_and_theirs(cell, _with_spread(cell)))
 
 
@@ -58,10 +49,7 @@ def _with_spread(cell: TableCell) -> str:
 
 
 def long_table(cells: Sequence[TableCell]) -> pd.DataFrame:
-    """Return a row per cell: ours with spread and seeds, and its difference.
-
-    Beside the paper's, and whether their signs agree.
-    """
+    """Return a row per cell with spread, seeds, differences and their agreement."""
     table = pd.DataFrame([_long(cell, decimals_of(cell.column.metric)) for cell in cells], dtype=object)
     bare = [name for name in ("block", "paper", "paper's difference", "direction") if not table[name].any()]
     return table.drop(columns=bare)
@@ -86,7 +74,7 @@ def _long(cell: TableCell, decimals: int) -> dict[str, str]:
 
 
 def columns_of_numbers(cells: Sequence[TableCell]) -> pd.DataFrame:
-    """The same for programs."""
+    """Return the long table as numbers, for programs."""
     rows = [
         {
             "block": cell.column.block,
@@ -112,7 +100,7 @@ def columns_of_numbers(cells: Sequence[TableCell]) -> pd.DataFrame:
 
 
 def column_remarks(cells: Sequence[TableCell], table: str) -> list[str]:
-    """What the cells say together, in sentences."""
+    """Summarise the cells in sentences."""
     return [text for text in (_directions(cells, table), _which_way(cells), _worthless(cells)) if text]
 
 

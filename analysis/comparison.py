@@ -1,7 +1,4 @@
-"""A grid's rows against its baseline, and the paper's claims about them.
-
-What `check` prints and a report shows.
-"""
+"""The rows of a grid against its baseline, and the paper's claims about them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,39 +25,39 @@ from rse_study.results.study_results import StudyResults
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a grid shows."""
+    """The comparison of a grid, which `check` prints and a report shows."""
 
     name: str
     label: str
-    """What the objective is called."""
+    """The objective's name for readers."""
     table: str
     """The paper's table, as the study's file names it."""
     scale: str
-    """A key of SCALES: what may be said of a verdict."""
+    """A key of SCALES, which limits how a verdict may be worded."""
     scores: Scores
     baseline: str
     compared: Mapping[str, ComparedContrast | None]
-    """Each row minus `baseline`, all at once."""
+    """Each row minus `baseline`, with simultaneous intervals."""
     judged: list[Judged]
     """The claims about `table`."""
     printed: Mapping[str, float]
-    """The paper's value of a row."""
+    """The paper's value of each row."""
     fixed: Mapping[str, float]
-    """What was measured without training."""
+    """Baselines that were measured without training."""
     stale: str = ""
-    """Cells that other software made, in words."""
+    """A sentence about cells that other software made."""
     encoder: str = ""
-    """What is trained, as the study's file names it."""
+    """The encoder that is trained, as the study's file names it."""
     columns: tuple[TableCell, ...] = ()
-    """Cells of the table that have metrics of their own."""
+    """Cells of the table whose metrics are not the objective."""
     opposed: tuple[OpposedRow, ...] = ()
-    """Rows that the objective and an evaluation judge in different ways."""
+    """Rows on which the objective and an evaluation disagree."""
     degenerate: frozenset[str] = frozenset()
-    """Rows, and names of `fixed`, with a score that a collapsed model got."""
+    """Rows, and names of `fixed`, that have a score of a collapsed model."""
 
     @property
     def num_seeds(self) -> int:
-        """Seeds that were planned."""
+        """The number of planned seeds."""
         return self.scores.table.shape[1]
 
     @property
@@ -69,34 +66,21 @@ class Comparison:
         return self.scores.is_complete
 
     def words(self, judged: Judged) -> str:
-        """The verdict as it may be said at this scale."""
+        """The verdict in the words that this scale permits."""
         return SCALES[self.scale].verdicts.get(judged.verdict, judged.verdict)
 
     @property
     def resolvable(self) -> float:
-        """The difference that so many seeds would find in 4 of 5 studies.
-
-        The median over rows; NaN without rows.
-        """
+        """The difference found in 4 of 5 such studies: the median over rows, or NaN."""
         return float(
             pd.Series([one.resolvable for one in self.compared.values() if one], dtype=float).median()
         )
 
 
 def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
-    """Return the comparison of a grid; None of a search, which compares nothing.
+    """Return the comparison of a grid; None for a search, which compares nothing.
 
-    Parameters
-    ----------
-    reader
-        Of the study.
-    baseline
-        The row that all others are compared with; by default the one that the study names.
-
-    Raises
-    ------
-    InputError
-        Where there is no such row.
+    `baseline` replaces the one that the study names; an unknown row raises InputError.
     """
     study, cells = reader.study(), reader.cells()
     if study.kind != "grid":
@@ -129,7 +113,7 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
 
 
 def comparison_of(study: StudyResults) -> Comparison | None:
-    """The comparison of an opened study; None of a search."""
+    """Return the comparison of an opened study; None for a search."""
     with Reader(study.folder) as reader:
         return read_comparison(reader)
 
@@ -146,5 +130,5 @@ def _row_named(study: StudyRecord, wanted: str, cells: pd.DataFrame) -> str:
 
 
 def _outside(table: pd.DataFrame, baseline: str, printed: Mapping[str, float]) -> list[str]:
-    """Rows of ours that a paper's "best" is not about: those its table lacks; of a figure the baseline alone."""
+    """Rows that a paper's "best" excludes: those not in its table, or the baseline."""
     return [row for row in table.index if row not in printed] if printed else [baseline]

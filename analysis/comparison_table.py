@@ -1,7 +1,4 @@
-"""A comparison as tables of text.
-
-Rows with ours and the paper's side by side, claims with their verdicts.
-"""
+"""A comparison as tables of text: rows next to the paper's, claims with verdicts."""
 
 from collections.abc import Iterable
 from itertools import chain
@@ -20,16 +17,16 @@ from rse_study.results.statistics import Interval
 EXACT = "p (sign-flip)"
 HOLM = "p (Holm)"
 NOT_AGAIN = "A failed cell is not run again as it is: change its row, or the base, and run the study again."
-BETTER = "better seeds"  # so many
+BETTER = "better seeds"  # their number
 MANY_SEEDS = 20  # more are not named
 OWN = ("paper", "mean", "SD", "seeds")  # columns of every row, in this order
 
 
 def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
-    """Return a row per row of the grid, what was measured without training first.
+    """Return a row per row of the grid, below the untrained baselines.
 
-    Columns: paper, mean, SD, seeds, and against the baseline: difference, simultaneous 95 % interval, p exact and after
-    Holm, Hedges' g, and with which seeds the row is better.
+    Columns: paper, mean, SD, seeds, and against the baseline: difference, simultaneous 95 % interval, exact p and p
+    after Holm, Hedges' g, and the seeds with which the row is better.
     """
     fixed = [
         {"row": row, "mean": show_measured(value, decimals, row in comparison.degenerate)}
@@ -42,10 +39,9 @@ def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
 
 
 def printed_rows(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
-    """Return the table for a paper: mean with standard deviation, and a star.
+    """Return the table for a paper: mean ± standard deviation and a star.
 
-    Columns: row, paper, ours, and against the baseline the difference with its simultaneous 95 % interval, which the
-    star says excludes 0.
+    The star marks a difference from the baseline whose simultaneous 95 % interval excludes 0.
     """
     fixed = [
         {"row": row, "ours": show_measured(value, decimals, row in comparison.degenerate)}
@@ -106,10 +102,7 @@ def _row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
 
 
 def show_better_seeds(one: ComparedContrast, *, less_is_better: bool) -> str:
-    """Return with how many seeds a contrast is better, and which ones disagree.
-
-    "2 of 3, not 1", or "1 of 3: 0": whichever are fewer.
-    """
+    """Show how many seeds are better, and the exceptions: "2 of 3, not 1"."""
     better = one.better_seeds(less_is_better=less_is_better)
     worse = [seed for seed in one.by_seed if seed not in better]
     told = f"{len(better)} of {one.n}"
@@ -124,10 +117,7 @@ def _seed_list(seeds: Iterable[int]) -> str:
 
 
 def claims_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
-    """Return a row per claim: what the paper says, the verdict, and the contrast.
-
-    The contrast is the one on which the verdict hangs.
-    """
+    """Return a row per claim: the paper's words, verdict and deciding contrast."""
     rows = [
         {
             "claim": judged.claim.says,
@@ -141,7 +131,7 @@ def claims_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
 
 
 def _shown(judged: Judged, decimals: int) -> str:
-    """The contrast that decided, with its interval, and of how many."""
+    """The deciding contrast with its interval, and the number of contrasts."""
     one, number = judged.deciding, sum(other is not None for other in judged.compared)
     if one is None:
         return ""
@@ -155,13 +145,13 @@ def _shown(judged: Judged, decimals: int) -> str:
 
 
 def names_of(one: ComparedContrast) -> str:
-    """A contrast in words: "rho = 0.5 minus rho = 0"; of a trend its two ends."""
+    """Name a contrast: "rho = 0.5 minus rho = 0", or the two ends of a trend."""
     rows = sorted(one.weights, key=lambda row: one.weights[row], reverse=True)
     return f"{rows[0]} minus {rows[-1]}" + (" along their line" if len(rows) > 2 else "")
 
 
 def show_interval(interval: Interval, decimals: int = 2) -> str:
-    """Return an interval as tables show it, with the signs of both ends.
+    """Show an interval with the signs of both ends.
 
     >>> show_interval(Interval(0.1, 1.2))
     '[+0.10, +1.20]'
@@ -176,7 +166,7 @@ def _left(num_open: int, num_unplanned: int) -> str:
 
 
 def remarks(comparison: Comparison) -> list[str]:
-    """What so many seeds can and cannot show, in sentences."""
+    """Say in sentences what this many seeds can and cannot show."""
     contrasts = [one for one in comparison.compared.values() if one]
     texts = []
     if not comparison.is_complete:

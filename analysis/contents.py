@@ -1,4 +1,4 @@
-"""Everything a report shows, read from the ledger once."""
+"""Everything that a report shows, read once from the ledger."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,14 +26,13 @@ class Contents:
 
     study: StudyRecord
     cells: pd.DataFrame
-    """As `Reader.cells` has them, retired ones too, and where each stands besides: `objective` at its last step `t`,
-    its `name`, and its `status` as the next run finds it."""
+    """`Reader.cells` with retired ones; adds `name`, last `objective` and `t`, `status` for the next run."""
     curves: pd.DataFrame
-    """cell, t, value: the objective, step by step."""
+    """cell, t, value: the objective at each step."""
     course: pd.DataFrame
-    """cell, t, name, value: what else was scored in the course of training."""
+    """cell, t, name, value: other scores measured during training."""
     diagnostics: pd.DataFrame
-    """cell, t, name, value: what a step of training says of itself, no score among it."""
+    """cell, t, name, value: diagnostics of training steps, which are no scores."""
     attempts: pd.DataFrame
     rungs: pd.DataFrame
     evaluations: pd.DataFrame
@@ -42,34 +41,31 @@ class Contents:
     events: pd.DataFrame
     provenance: list[dict[str, Any]]
     standings: tuple[TrialResult[str], ...] = ()
-    """Of the trials of a search, by all that it chooses by; the key is the identity of the first seed's cell."""
+    """Results of a search's trials; the key is the identity of the first seed's cell."""
     race: RaceState | None = None
-    """How far the race of a search's seeds is; None where it runs one."""
+    """Progress of the race of a search's seeds; None without a race."""
     collapsed: frozenset[str] = frozenset()
-    """Cells whose last value of the objective is that of a collapsed model."""
+    """Cells whose last objective value comes from a collapsed model."""
     path: PathState | None = None
-    """How far the ablation path is; None without one, and before the search is over."""
+    """Progress of the ablation path; None without one, and before the search is over."""
     search_budget: tuple[BudgetShare, ...] = ()
-    """How far each limit of a search is used up."""
+    """Used share of each limit of a search."""
     num_path_cells: int = 0
-    """Cells of the path, without those that the confirmation ran."""
+    """Cells of the path, excluding those that the confirmation ran."""
 
     @property
     def label(self) -> str:
-        """What the objective is called."""
+        """The objective's name for readers."""
         return label_of(self.study.objective)
 
     @property
     def decimals(self) -> int:
-        """Return how many decimals the objective's values are shown with.
-
-        Scores are percentages of a correlation; a loss needs more digits.
-        """
+        """The number of decimals of the objective; a loss needs more than a score."""
         return objective_decimals(self.study.objective)
 
     @property
     def decimals_by_measure(self) -> dict[str, int]:
-        """Of everything that is scored, by the name readers see."""
+        """The number of decimals of everything that is scored, by the name readers see."""
         measures = {one.name: decimals_of(one.metric, fine=4) for one in self.study.shown_measures}
         more = {label_of(one): objective_decimals(one) for one in self.study.other_objectives}
         return measures | {self.label: self.decimals} | more
@@ -80,9 +76,9 @@ class Contents:
         return self.cells[~self.cells["retired"].astype(bool)]
 
     def stage(self, stage: str) -> pd.DataFrame:
-        """The newest revision's cells of one stage, by trial and seed.
+        """Return the newest revision's cells of one stage, by trial and seed.
 
-        Without those that an interruption left, and the search's budget has no room for.
+        Interrupted cells that no longer fit into the search's budget are left out.
         """
         cells = self.current[self.current["stage"] == stage]
         if stage != "search" or not self.study.is_ended_by_budget:
@@ -91,13 +87,13 @@ class Contents:
 
     @property
     def first_seeds(self) -> pd.DataFrame:
-        """A search's cells of the first seed, one a trial; all where no seeds race."""
+        """A search's cells of the first seed, one per trial; all cells without a race."""
         cells = self.stage("search")
         return cells[~cells["seed"].isin(self.study.raced_seeds[1:])]
 
 
 def read_contents(reader: Reader) -> Contents:
-    """All frames of a ledger."""
+    """Read all frames of a ledger."""
     search, metrics = SearchState.read(reader), reader.metrics(retired=True)
     study = search.study
     curves = metrics.loc[metrics["name"] == study.objective.metric, ["cell", "t", "value"]]
@@ -129,7 +125,7 @@ def read_contents(reader: Reader) -> Contents:
 
 
 def contents_of(study: StudyResults) -> Contents:
-    """All frames of an opened study."""
+    """Read all frames of an opened study."""
     with Reader(study.folder) as reader:
         return read_contents(reader)
 
@@ -140,10 +136,7 @@ def _cells(reader: Reader) -> pd.DataFrame:
 
 
 def is_watched(study: StudyRecord, metric: str) -> bool:
-    """Whether a metric of the history is a score that did not decide.
-
-    That of a watched evaluation, or of a replayed attack.
-    """
+    """Whether a metric, except the objective, is of a watched evaluation or attack."""
     if metric == study.objective.metric or metric.endswith("/degenerate"):
         return False
     evaluation = metric.rpartition("/")[0]
@@ -151,23 +144,13 @@ def is_watched(study: StudyRecord, metric: str) -> bool:
 
 
 def is_diagnostic(study: StudyRecord, metric: str) -> bool:
-    """Whether a metric of the history is no score, nor a mark of one."""
+    """Whether a metric is neither a score nor a score's mark."""
     is_score = metric in (study.objective.metric, "dev") or is_watched(study, metric)
     return not is_score and not metric.endswith("/degenerate")
 
 
 def with_last_values(study: StudyRecord, cells: pd.DataFrame, last: pd.DataFrame) -> pd.DataFrame:
-    """Return `cells` with objective and t at each one's last step, and its name.
-
-    Parameters
-    ----------
-    study
-        The study of the cells.
-    cells
-        As `Reader.cells` has them.
-    last
-        The objective's last point by cell: `Reader.last_points`.
-    """
+    """Add each cell's name, and the objective and `t` at its last step."""
     return cells.assign(
         objective=cells["identity"].map(last["value"]).astype(float),
         t=cells["identity"].map(last["t"]).astype("Int64"),
@@ -176,7 +159,7 @@ def with_last_values(study: StudyRecord, cells: pd.DataFrame, last: pd.DataFrame
 
 
 def with_other_objectives(reader: Reader, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return `cells` with a column for each further objective, named by its metric."""
+    """Add a column for each further objective, named by its metric."""
     metrics = [one.metric for one in reader.study().other_objectives]
     return cells.assign(
         **{metric: cells["identity"].map(reader.final_values(metric)).astype(float) for metric in metrics}
@@ -184,10 +167,7 @@ def with_other_objectives(reader: Reader, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def names(study: StudyRecord, cells: pd.DataFrame) -> list[str]:
-    """Return a name per cell, shared by the seeds of its trial.
-
-    A row's own, or in a search, below "trial", a number.
-    """
+    """Return a name per cell: its grid row, or the number of its trial."""
     if study.kind == "grid":
         return names_of_cells(study, cells)
     return [
@@ -197,25 +177,21 @@ def names(study: StudyRecord, cells: pd.DataFrame) -> list[str]:
 
 
 def label_of(objective: ObjectiveRecord) -> str:
-    """What readers call the objective."""
+    """Return the objective's name for readers."""
     return objective.label or objective.metric
 
 
 def objective_decimals(objective: ObjectiveRecord) -> int:
-    """How many decimals values of an objective are shown with.
-
-    None of what is counted.
-    """
+    """Return the number of decimals of an objective's values; 0 for counts."""
     if objective.metric in COSTS:
         return 0
     return decimals_of(objective.evaluation, fine=4) if objective.evaluation else 4
 
 
 def baseline_scores(evaluations: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return the baselines on one evaluation.
+    """Return the baselines on one evaluation: subject, label, value, degenerate.
 
-    Columns: subject, label, value (NaN where nobody measured it), degenerate. Those that a study asks for on top are
-    there once anything of them was measured.
+    `value` is NaN where it was not measured. Optional baselines appear once anything was measured on them.
     """
     matching = evaluations[evaluations["metric"] == metric].set_index("subject")
     shown = {*ALWAYS_SHOWN, *evaluations["subject"]}

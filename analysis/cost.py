@@ -1,4 +1,4 @@
-"""What a study took: time by stage, what was lost, what early stopping saved."""
+"""The cost of a study: time by stage, lost attempts and savings by early stopping."""
 
 import pandas as pd
 
@@ -14,8 +14,8 @@ STAGES = {"grid": "grid", "search": "search", "confirm": "confirmation", "path":
 def by_stage(contents: Contents) -> pd.DataFrame:
     """Return a row per stage: device_s, cells, alone_s, median_s.
 
-    Device time of all attempts, NaN where none is on record; the cells that ended, their training and scoring alone,
-    and the median of that.
+    `device_s` is the device time of all attempts (NaN without any on record); the others count finished cells, their
+    training and scoring time alone, and its median.
     """
     cells = contents.cells
     stages = contents.attempts["cell"].map(cells.set_index("identity")["stage"])
@@ -30,15 +30,12 @@ def by_stage(contents: Contents) -> pd.DataFrame:
 
 
 def device_time(contents: Contents) -> float:
-    """Return the seconds of device time that a study occupied: `device_time.INCLUDED`."""
+    """Return a study's device time in seconds, as `device_time.INCLUDED` says."""
     return float(attempt_seconds(contents).sum())
 
 
 def time_text(contents: Contents) -> str:
-    """Return the device time as a sentence has it.
-
-    Without attempts on record (a ledger made anew from files has none) the time of the cells alone.
-    """
+    """Return the device time in words; that of the cells alone without attempts."""
     if (contents.attempts["ended"] != "").any():
         return f"{show_duration(device_time(contents)) or BRIEF} of device time"
     return f"{show_duration(float(alone_seconds(contents).sum())) or BRIEF} of training and scoring alone"
@@ -51,10 +48,7 @@ def attempt_seconds(contents: Contents) -> pd.Series:
 
 
 def alone_seconds(contents: Contents) -> pd.Series:
-    """Return each cell's training and scoring alone, times its devices, in seconds.
-
-    Without the start of workers, and without attempts that were lost. By the index of `cells`.
-    """
+    """Return each cell's seconds of training and scoring alone, times its devices."""
     newest = contents.attempts.sort_values("number").drop_duplicates("cell", keep="last").set_index("cell")
     devices = num_devices(newest, gpus_per_worker(contents.cells["provenance"], contents.provenance))
     return contents.cells["duration_s"] * contents.cells["identity"].map(devices).astype(float).fillna(1.0)
@@ -63,12 +57,8 @@ def alone_seconds(contents: Contents) -> pd.Series:
 def lost_attempts(attempts: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
     """Return the attempts that ended without a result, with their seconds.
 
-    Parameters
-    ----------
-    attempts
-        As `Reader.attempts` has them: the last one at a cell that was given up is "failed" there.
-    cells
-        Of the same study, with their `status` as the next run finds it: such a cell is planned again.
+    The last attempt at an abandoned cell is "failed" in the ledger; such a cell is planned again, so it counts as
+    lost.
     """
     statuses = dict(zip(cells["identity"], cells["status"], strict=True))
     ended = zip(attempts["outcome"], attempts["cell"], strict=True)
@@ -78,15 +68,15 @@ def lost_attempts(attempts: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def seconds(started: pd.Series, ended: pd.Series) -> pd.Series:
-    """Between two columns of times; NaN where one of them is missing."""
+    """Return the seconds between two columns of times; NaN where one is missing."""
     since, until = (pd.to_datetime(times.replace("", None), utc=True) for times in (started, ended))
     return (until - since).dt.total_seconds()
 
 
 def steps(contents: Contents) -> tuple[int, int]:
-    """Return steps trained and steps planned, of the search's finished cells.
+    """Return (steps trained, steps planned) of the search's finished cells.
 
-    (0, 0) while none of them is complete. The full budget is the one of the complete cells.
+    Complete cells define the full budget; (0, 0) until there is one.
     """
     cells = contents.stage("search")
     complete = cells.loc[cells["status"] == "complete", "t"].dropna()
@@ -95,7 +85,7 @@ def steps(contents: Contents) -> tuple[int, int]:
 
 
 def costs(contents: Contents) -> dict[str, str]:
-    """The whole account, in words and numbers."""
+    """Return the whole account in words and numbers."""
     account, table = {}, by_stage(contents)
     for stage, row in table.dropna(subset="device_s").iterrows():
         account[f"device time, {STAGES[str(stage)]}"] = show_duration(row["device_s"]) or BRIEF
@@ -115,7 +105,7 @@ def costs(contents: Contents) -> dict[str, str]:
         f"{len(contents.attempts)}, {len(lost)} of them lost" if len(lost) else str(len(contents.attempts))
     )
     if len(lost):
-        # Of an attempt whose driver died nobody saw the end: the next run closed it.
+        # The end of an attempt whose driver died was not seen: the next run closed it.
         account["time in lost attempts, at most"] = show_duration(lost["seconds"].sum()) or BRIEF
     if (contents.attempts["ended"] != "").any():
         account["first start to last end"] = show_duration(wall(contents.attempts)) or BRIEF
@@ -123,10 +113,7 @@ def costs(contents: Contents) -> dict[str, str]:
 
 
 def wall(attempts: pd.DataFrame) -> float:
-    """Return the seconds from the first start of an attempt to the last end of one.
-
-    Breaks included.
-    """
+    """Return the seconds from the first start to the last end, breaks included."""
     started, ended = (
         pd.to_datetime(attempts[name].replace("", None), utc=True) for name in ("started", "ended")
     )

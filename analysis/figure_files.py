@@ -1,6 +1,6 @@
-"""The figures of a page as image files, drawn by a browser through kaleido.
+"""A page's figures as image files, drawn by a browser through kaleido.
 
-What is exported is what the page shows: each figure stands in it as JSON, under its name.
+The page itself holds each figure as JSON under its name, so the export shows the same figures.
 """
 
 import json
@@ -26,27 +26,12 @@ DRAWING = re.compile(
 
 
 def figures_in(html: str) -> dict[str, go.Figure]:
-    """Return the figures of a page, by name, on the ground of a paper's page."""
+    """Return the figures of a page by name, on a white background."""
     return {found["name"]: _figure(found["json"]) for found in DRAWING.finditer(html)}
 
 
 def write_figures(html: str, folder: Path, kind: ImageKind) -> list[Path]:
-    """Write every figure of a page into a folder, and return the files.
-
-    Parameters
-    ----------
-    html
-        The page.
-    folder
-        Where they go; it is made where there is none.
-    kind
-        png or svg.
-
-    Raises
-    ------
-    InputError
-        where kaleido or a browser is missing, or the browser fails.
-    """
+    """Write a page's figures into a folder; raise InputError without a browser."""
     if find_spec("kaleido") is None:
         remedy = "Install it: pip install 'rse-study[images]'"
         raise InputError("kaleido is not installed", where="--figures", rule="it draws them", remedy=remedy)
@@ -66,7 +51,7 @@ def _figure(text: str) -> go.Figure:
 
 
 def _draw(figures: list[go.Figure], paths: list[Path], heights: list[int], scale: int) -> None:
-    """All of them by one browser."""
+    """Draw all figures with one browser."""
     try:
         pio.write_images(fig=figures, file=paths, width=WIDTH, height=heights, scale=scale)
     except RuntimeError as error:  # no browser, or one that does not start
@@ -78,7 +63,7 @@ def _draw(figures: list[go.Figure], paths: list[Path], heights: list[int], scale
 
 
 def _require_drawn(paths: list[Path]) -> None:
-    """Raise InputError where a file is empty or missing: kaleido says nothing of a figure that it gave up."""
+    """Raise InputError for empty or missing files; kaleido does not report them."""
     lacking = [path for path in paths if not path.is_file() or not path.stat().st_size]
     for path in lacking:
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Numbers of a table as readers see them."""
+"""Formats of the numbers in tables."""
 
 from typing import Any
 
@@ -8,68 +8,36 @@ from analysis.phrases import show_brief
 from rse_study.results.records import AxisRecord
 
 MINUS, PLUS_MINUS = "\N{MINUS SIGN}", "\N{PLUS-MINUS SIGN}"
-NOT_THERE = "\N{EN DASH}"  # of an axis that a trial does not have
-STAR = "\N{ASTERISK OPERATOR}"  # stands in no name of ours
-DEGENERATE, UNDEFINED = "\N{DAGGER}", "undefined"  # of a score that a collapsed model got
+NOT_THERE = "\N{EN DASH}"  # for an axis that a trial does not have
+STAR = "\N{ASTERISK OPERATOR}"  # no name of ours contains it
+DEGENERATE, UNDEFINED = "\N{DAGGER}", "undefined"  # mark and text for a collapsed model's score
 FINE = ("alignment", "uniformity", "drift")  # distances on the unit sphere; the papers print three decimals
 
 
 def show_number(value: float, decimals: int = 2) -> str:
-    """Fixed decimals; nothing where there is no number."""
+    """Show a number with fixed decimals; "" for NaN."""
     return "" if pd.isna(value) else f"{value:.{decimals}f}"
 
 
 def decimals_of(metric: str, usual: int = 2, fine: int = 3) -> int:
-    """Return how many decimals tell two values of a metric apart.
-
-    Parameters
-    ----------
-    metric
-        By its name in the ledger.
-    usual
-        Of percentages.
-    fine
-        Of distances.
-    """
+    """Return how many decimals tell two values of a metric apart."""
     return fine if metric.endswith(FINE) else usual
 
 
 def show_measured(value: float, decimals: int, is_degenerate: bool) -> str:
-    """Show a score; with a mark where a collapsed model got it, even if it is none.
-
-    Parameters
-    ----------
-    value
-        The score, or NaN.
-    decimals
-        How many are shown.
-    is_degenerate
-        A collapsed model got it.
-    """
+    """Show a score, with a mark if it comes from a collapsed model."""
     text = show_number(value, decimals)
     return f"{text or UNDEFINED} {DEGENERATE}" if is_degenerate else text
 
 
 def show_spread(mean: str, sd: float, decimals: int = 2, is_starred: bool = False) -> str:
-    """Return a mean with its standard deviation, and a star: "61.2 ± 1.0∗".
-
-    Parameters
-    ----------
-    mean
-        As it is shown.
-    sd
-        The standard deviation; NaN of one seed.
-    decimals
-        How many it is shown with.
-    is_starred
-        The difference from a baseline is more than chance.
-    """
+    """Show a mean with its standard deviation and perhaps a star: "61.2 ± 1.0∗"."""
     spread = f" {PLUS_MINUS} {sd:.{decimals}f}" if mean and pd.notna(sd) else ""
     return f"{mean}{spread}{STAR if is_starred else ''}"
 
 
 def show_signed(value: float, decimals: int = 2) -> str:
-    """A difference, always with its sign; one that rounds to zero has none."""
+    """Show a difference with its sign, which a rounded zero does not have."""
     if pd.isna(value):
         return ""
     text = f"{abs(value):.{decimals}f}"
@@ -79,19 +47,16 @@ def show_signed(value: float, decimals: int = 2) -> str:
 
 
 def show_value(value: Any, digits: int = 3) -> str:
-    """A value of a table, as `show_brief` has it; nothing where there is none."""
+    """Show a value of a table like `show_brief`; "" where it is missing."""
     is_missing = pd.api.types.is_scalar(value) and pd.isna(value)
     return "" if is_missing else show_brief(value, digits)
 
 
 def show_axis_value(axis: AxisRecord, value: Any) -> str:
-    """A trial's value on an axis; a dash where the axis belongs to others."""
+    """Show a trial's value on an axis; a dash where the axis does not apply to it."""
     return show_value(value) or (NOT_THERE if axis.when else "")
 
 
 def show_condition(axis: AxisRecord) -> str:
-    """Which trials an axis belongs to: "method = dcl or l2p".
-
-    Nothing of one that is in all of them.
-    """
+    """Show the condition of an axis, such as "method = dcl or l2p"; "" without one."""
     return "".join(f"{name} = {' or '.join(map(str, values))}" for name, values in axis.when.items())

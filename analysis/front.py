@@ -1,4 +1,4 @@
-"""What a search with several objectives came to: its front and how it grew."""
+"""The Pareto front of a search with several objectives, and its growth."""
 
 import numpy as np
 import pandas as pd
@@ -12,15 +12,15 @@ ROLES = ("knee", "front", "beaten", "out of bounds")
 
 
 def labels(contents: Contents) -> list[str]:
-    """What readers call each objective."""
+    """Return the name of each objective for readers."""
     return [label_of(one) for one in contents.study.all_objectives]
 
 
 def front_data(contents: Contents) -> pd.DataFrame:
-    """Return a row per complete trial that has all objectives, in their order.
+    """Return a row per complete trial that has all objectives, in order.
 
-    Columns: trial, one per objective (`labels`), role (of `ROLES`), is_base, hypervolume: the share of the box between
-    the worst and the best values of all these trials that the trials so far, within bounds, dominate.
+    Columns: trial, one per objective (`labels`), role (of `ROLES`), is_base, and hypervolume: the share of the box
+    between the worst and the best values that the feasible trials so far dominate.
     """
     cells = contents.stage("search").set_index("identity")
     complete = set(cells.index[cells["status"] == "complete"])
@@ -38,17 +38,7 @@ def front_data(contents: Contents) -> pd.DataFrame:
 
 
 def role_of(one: TrialResult[str], members: set[str], knee: str) -> str:
-    """Return what a complete trial is to the front, of `ROLES`.
-
-    Parameters
-    ----------
-    one
-        Where the trial ended.
-    members
-        Keys of the front.
-    knee
-        Key of its knee.
-    """
+    """Return the role of a complete trial, one of `ROLES`."""
     if not one.is_feasible:
         return "out of bounds"
     if one.key == knee:
@@ -57,15 +47,7 @@ def role_of(one: TrialResult[str], members: set[str], knee: str) -> str:
 
 
 def volumes(contents: Contents, values: list[tuple[float, ...] | None]) -> list[float]:
-    """Return the hypervolume of the first trial, of the first two, and so on.
-
-    Parameters
-    ----------
-    contents
-        Of the study.
-    values
-        Of each trial in order; None of one that breaks a constraint.
-    """
+    """Return the hypervolume after each trial; None stands for a trial out of bounds."""
     able = [one for one in values if one is not None]
     if not able:
         return [0.0] * len(values)

@@ -1,4 +1,4 @@
-"""An index of all studies of a store: where each stands, its answer, its cost."""
+"""An index of a store's studies with their states, answers and costs."""
 
 import os
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ LEGEND = (
 
 @dataclass(frozen=True)
 class StudySummary:
-    """A study in one line."""
+    """One line about a study."""
 
     folder: Path
     question: str
@@ -46,32 +46,29 @@ class StudySummary:
     num_failed: int
     device_s: float
     changed: str
-    """When its ledger was written last (UTC)."""
+    """Time of the ledger's last change (UTC)."""
 
 
 def study_folders(store: Path) -> list[Path]:
-    """The folders of a store that hold a study, by name."""
+    """Return the folders of a store that hold a study, by name."""
     return sorted(path for path in store.glob("*/") if ledger_path(path).is_file())
 
 
 def changed_at(study_dir: Path) -> float:
-    """Return when a ledger was written last, as seconds since 1970.
-
-    What a run has not yet moved into the ledger itself stands in a file beside it.
-    """
+    """Return when a ledger or its write-ahead log was last written (Unix seconds)."""
     ledger = ledger_path(study_dir)
     beside = ledger.with_name(f"{ledger.name}-wal")
     return max(path.stat().st_mtime for path in (ledger, beside) if path.is_file())
 
 
 def refresh_report(study_dir: Path) -> StudySummary:
-    """Summarise a study, and write its report where there is none or an old one."""
+    """Summarise a study, and write its report if it is missing or outdated."""
     changed, path = changed_at(study_dir), report_path(study_dir)
     with Reader(study_dir) as reader:
         contents, comparison = read_contents(reader), read_comparison(reader)
     if not path.is_file() or path.stat().st_mtime < changed:
         page.write(path, render(contents, comparison))
-        os.utime(path, (changed, changed))  # what is written meanwhile is newer
+        os.utime(path, (changed, changed))  # so that later writes to the ledger are newer
     found = answer(contents, comparison)
     progress = [stage_progress(contents, stage) for stage in STAGES[contents.study.kind]]
     ended, planned = sum(one.num_ended for one in progress), sum(one.num_planned for one in progress)
@@ -99,9 +96,9 @@ def _state(study_dir: Path, contents: Contents, num_ended: int, num_planned: int
 
 
 def write_index(store: Path, out: Path | None = None) -> Path:
-    """Write the index of a store, and each report that is missing or old.
+    """Write the index of a store, and each report that is missing or outdated.
 
-    By default `index.html` in the store. A study that cannot be read has a line that says why.
+    The default file is `index.html` in the store. A study that cannot be read gets a line that says why.
     """
     path = store / FILE_NAME if out is None else out
     summaries, problems = [], {}
@@ -114,17 +111,7 @@ def write_index(store: Path, out: Path | None = None) -> Path:
 
 
 def render_index(summaries: list[StudySummary], problems: dict[Path, str], path: Path) -> str:
-    """Return the index as HTML.
-
-    Parameters
-    ----------
-    summaries
-        Of the studies that can be read.
-    problems
-        Why others cannot, by their folder.
-    path
-        Where the index will be, from which its links lead on.
-    """
+    """Return the index as HTML, with links relative to `path`."""
     heading = f"<h1>{counted(len(summaries) + len(problems), 'study').replace('studys', 'studies')}</h1>"
     if not summaries and not problems:
         return page.page("Studies", [heading, page.paragraph("None has run here yet.")])

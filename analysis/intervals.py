@@ -1,4 +1,4 @@
-"""Intervals of shares."""
+"""Confidence intervals of proportions."""
 
 from scipy.stats import binomtest
 
@@ -6,18 +6,9 @@ from rse_study.results.statistics import Interval
 
 
 def share_interval(num: int, of: int, level: float = 0.95) -> Interval:
-    """Return the interval of a share by Wilson's score (1927).
+    """Return Wilson's score interval (1927) of `num` out of `of`.
 
-    Within 0 and 1, and no point where all agree.
-
-    Parameters
-    ----------
-    num
-        How many of them.
-    of
-        How many in all, >= 1.
-    level
-        Of the interval.
+    It stays within 0 and 1, and has a width even where all agree.
     """
     found = binomtest(num, of).proportion_ci(level, method="wilson")
     return Interval(float(found.low), float(found.high))

@@ -1,8 +1,4 @@
-"""A study's tables for papers, as LaTeX.
-
-Of a grid: its rows against the baseline, and the paper's table where it repeats one. Of every study: all measures of
-what is a result, a search's best setting.
-"""
+"""A study's tables for papers, as LaTeX files."""
 
 import re
 from pathlib import Path
@@ -22,7 +18,7 @@ from rse_study.results.study_results import StudyResults
 
 
 def write_latex(study: StudyResults, folder: Path) -> list[Path]:
-    """Write every table into a folder, which is made, and return the files."""
+    """Write every table into a folder, which is created, and return the files."""
     contents, comparison = contents_of(study), comparison_of(study)
     comment, label = [study.citation], re.sub(r"[^A-Za-z0-9]+", "-", study.name)
     texts = latex_layouts(comparison, study.citation) if comparison else {}
@@ -38,14 +34,9 @@ def write_latex(study: StudyResults, folder: Path) -> list[Path]:
 
 
 def scores_table(contents: Contents, contrasts: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per row and a column per measure: mean, standard deviation, a star.
+    """Return scores by row and measure: mean ± standard deviation and a star.
 
-    Parameters
-    ----------
-    contents
-        Of the study.
-    contrasts
-        The public frame: a star stands where the row's simultaneous interval excludes 0.
+    The star marks a row whose simultaneous interval in `contrasts` excludes 0.
     """
     means = summarise(result_scores(contents)).dropna(subset="mean")
     metrics = measures_of(contents.study, contents.label)
@@ -68,7 +59,7 @@ def scores_table(contents: Contents, contrasts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _plain(row: str) -> str:
-    """A confirmed trial as the contrasts call it: "trial 12 (best of the search)" is trial 12."""
+    """Name a confirmed trial as contrasts do, without its role in parentheses."""
     return BASE if row == PAPER_SETTING else re.sub(r"^(trial \d+) \(.*\)$", r"\1", row)
 
 

@@ -1,13 +1,13 @@
-"""Texts under attack cut into pieces: what stayed and what was changed in turn."""
+"""Attacked texts, cut into unchanged and changed pieces."""
 
 import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-# What attacks take for a word (rse_study/evaluation/attacks/attacked_text.py, which says why): positions count these.
+# The attacks' definition of a word, which positions count; rse_study/evaluation/attacks/attacked_text.py says why.
 WORD = re.compile(r"(?![-'_*@])[\w'\-_*@`×˗]+")
 Pieces = list[str]
-"""Plain, changed, plain, changed ... plain: an odd number, some of them empty."""
+"""Unchanged and changed pieces in turn; the first and the last are unchanged, and some are empty."""
 
 
 def marked(
@@ -15,17 +15,8 @@ def marked(
 ) -> tuple[list[Pieces], list[Pieces]]:
     """Return the pieces of the parts of both texts.
 
-    An adversarial part that is not the original with other words at these places is one plain piece; so it is, too,
-    where a word was taken out and left nothing, which no recipe does.
-
-    Parameters
-    ----------
-    original
-        Its parts.
-    adversarial
-        Its parts.
-    changed
-        Positions of words of the original, counted through its parts.
+    `changed` holds positions of words, counted through all parts of the original. An adversarial part that differs
+    elsewhere too is one unchanged piece; so is one from which a word was removed, which no recipe does.
     """
     before, after, num_before = [], [], 0
     for text, other in zip(original, adversarial, strict=True):
@@ -44,7 +35,7 @@ def _cut(text: str, spans: Sequence[tuple[int, int]]) -> Pieces:
 
 
 def _around(kept: Sequence[str], text: str) -> Pieces | None:
-    """The text, cut around what was kept, each at the first place where it fits; None where it does not."""
+    """Cut the text at the first match of each kept piece; None if they do not fit."""
     if not text.startswith(kept[0]):
         return None
     pieces, cursor = [kept[0]], len(kept[0])

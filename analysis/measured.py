@@ -1,4 +1,4 @@
-"""Scores of what a study measures beside its objective, baselines too."""
+"""Scores on measures beside the objective, including the baselines'."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,10 +11,7 @@ from rse_study.results.records import BASELINES, MINUS
 
 
 def measured_scores(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores]:
-    """Return scores of baselines and rows, of the metrics that the study asks for.
-
-    By metric, as `comparisons.row_scores` names it.
-    """
+    """Return scores of baselines and rows, by metric, if the study evaluates it."""
     study, evaluations = reader.study(), reader.evaluations()
     asked = [metric for metric in dict.fromkeys(metrics) if _is_asked(metric, study.evaluations, evaluations)]
     by_metric = scores_by_metric(reader, asked).items()
@@ -22,7 +19,7 @@ def measured_scores(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores]
 
 
 def _is_asked(metric: str, asked: Iterable[str], evaluations: pd.DataFrame) -> bool:
-    """Not where its evaluation was measured and has no such figure: ANLI has none of splits that are not there."""
+    """Whether it is evaluated; an evaluation may lack it (ANLI without some splits)."""
     known, measured = set(evaluations["metric"]), set(evaluations["evaluation"])
     whole = {part: part.rpartition("/")[0] for part in metric.split(MINUS)}
     return all(name in asked and (part in known or name not in measured) for part, name in whole.items())

@@ -1,7 +1,7 @@
-"""Rows that the objective and an evaluation judge in different ways.
+"""Rows on which the objective and an evaluation disagree.
 
-The objective is often measured on dev pairs, an evaluation on a test split: where their differences from the baseline
-have other directions, one of them alone is no answer.
+The objective is often measured on dev pairs and an evaluation on a test split: where their differences from the
+baseline have opposite signs, neither is an answer alone.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from rse_study.results.comparisons import differences, scores_by_metric
 from rse_study.results.contrasts import measures_of
 from rse_study.results.reader import Reader
 
-FEW = 3  # rows that are told; the others are counted
+FEW = 3  # rows that are described; the others are counted
 
 
 @dataclass(frozen=True)
@@ -27,22 +27,14 @@ class OpposedRow:
     baseline: str
     objective: str
     gain: float
-    """On the objective, its mean difference from the baseline in points."""
+    """Mean difference from the baseline on the objective, in points."""
     others: tuple[tuple[str, float], ...]
-    """Evaluations that point the other way, each with its difference."""
+    """Evaluations with the opposite sign, each with its difference."""
     decimals: int = 2
 
 
 def opposed_rows(reader: Reader, baseline: str) -> tuple[OpposedRow, ...]:
-    """Return the rows of a grid that objective and evaluations judge differently.
-
-    Parameters
-    ----------
-    reader
-        Of the study.
-    baseline
-        The row that all others are compared with; nothing where there is none.
-    """
+    """Return the rows of a grid on which objective and evaluations disagree."""
     study = reader.study()
     names = measures_of(study)
     found = scores_by_metric(reader, names)
@@ -74,7 +66,7 @@ def opposed_rows(reader: Reader, baseline: str) -> tuple[OpposedRow, ...]:
 
 
 def opposed_text(rows: Sequence[OpposedRow]) -> str:
-    """Return one sentence about them; nothing where there is none."""
+    """Describe the rows in one sentence; "" without rows."""
     if not rows:
         return ""
     told = "; ".join(_opposed_row_text(one) for one in rows[:FEW])

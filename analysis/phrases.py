@@ -1,4 +1,4 @@
-"""Times, counts and settings as readers see them, wherever there is no table."""
+"""Times, counts and settings as text outside tables."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,14 +7,14 @@ STATUSES = {"stopped_early": "stopped early", "planned": "not run yet"}
 
 
 def show_brief(value: Any, digits: int = 3) -> str:
-    """A configured value: three digits are enough to recognise it."""
+    """Show a configured value; three digits are enough to recognise it."""
     if value is None:
         return ""
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
 
 
 def show_duration(seconds: float) -> str:
-    """3.2 s, 4 min 05 s, 2 h 10 min."""
+    """Show a duration: 3.2 s, 4 min 05 s, 2 h 10 min."""
     if seconds < 60:
         return f"{seconds:.1f} s" if seconds else ""
     minutes, rest = divmod(round(seconds), 60)
@@ -22,21 +22,21 @@ def show_duration(seconds: float) -> str:
 
 
 def show_time(stamp: str) -> str:
-    """A time of the ledger (UTC, ISO 8601) without its zone."""
+    """Show a time of the ledger (UTC, ISO 8601) without its zone."""
     return stamp.replace("T", " ").removesuffix("+00:00")
 
 
 def show_status(status: str) -> str:
-    """A cell's status in words."""
+    """Show a cell's status in words."""
     return STATUSES.get(status, status)
 
 
 def join_words(words: Iterable[Any]) -> str:
-    """a; a and b; a, b and c."""
+    """Join words: a; a and b; a, b and c."""
     *first, last = [str(word) for word in words] or [""]
     return f"{', '.join(first)} and {last}" if first else last
 
 
 def counted(number: int, noun: str) -> str:
-    """1 cell, 2 cells."""
+    """Show a count: 1 cell, 2 cells."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,4 +1,4 @@
-"""How far the stages of a study are, and what its confirmation found."""
+"""The progress of a study's stages, and the results of its confirmation."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from rse_study.results.records import FINISHED
 
 
 def stage_progress(contents: Contents, stage: str) -> StageProgress:
-    """Return how far a stage is: grid, search, confirm or path."""
+    """Return the progress of a stage: grid, search, confirm or path."""
     study, cells = contents.study, contents.stage(stage)
     planned = {
         "grid": study.num_cells,
@@ -35,9 +35,9 @@ def confirmed_trial(contents: Contents) -> ConfirmedTrial | None:
 
 
 def confirmed_objectives(contents: Contents) -> tuple[list[ConfirmedTrial], list[ConfirmedTrial]]:
-    """Return the same for each objective, and for each evaluation besides.
+    """Return what confirmation found on each objective, and on each other evaluation.
 
-    All are about the trial that is the best with a score on the first objective; two empty lists without one.
+    All results are about the best trial on the first objective; two empty lists if it has no score.
     """
     cells, objectives = confirmed(contents), labels(contents)
     if cells.empty:
@@ -59,7 +59,7 @@ def confirmed_objectives(contents: Contents) -> tuple[list[ConfirmedTrial], list
 
 
 def _confirmed_on(contents: Contents, frame: pd.DataFrame, measure: str) -> ConfirmedTrial | None:
-    """What a frame of `scores` says about its best trial on one measure."""
+    """The confirmed result of the best trial on one measure."""
     known = frame[(frame["measure"] == measure) & frame["value"].notna()]
     rows = list(dict.fromkeys(known.loc[known["kind"] == "row", "row"]))
     if not rows:

@@ -19,43 +19,23 @@ from analysis.sections.search import search_sections
 from rse_study.results.reader import Reader
 
 SHARED = (paper_figure, course, diagnostics, cells, cost, how_it_ran, failures, revisions, provenance)
-"""Sections that every report ends with."""
+"""Sections at the end of every report."""
 
 
 def report_path(study_dir: Path) -> Path:
-    """Where a study's report is by default."""
+    """Return the default path of a study's report."""
     return study_dir / "report.html"
 
 
 def write_report(study_dir: Path, out: Path | None = None, reload_s: int = 0) -> Path:
-    """Write the study's report and say where it is.
-
-    Parameters
-    ----------
-    study_dir
-        The study's folder.
-    out
-        The file; None for `report.html` in its folder.
-    reload_s
-        After so many seconds the page loads itself again; 0 is never.
-    """
+    """Write a study's report, which reloads itself every `reload_s` seconds if not 0."""
     with Reader(study_dir) as reader:
         html = render(read_contents(reader), read_comparison(reader), reload_s)
     return page.write(report_path(study_dir) if out is None else out, html)
 
 
 def render(contents: Contents, comparison: Comparison | None = None, reload_s: int = 0) -> str:
-    """Return the report as HTML: a function of the ledger and nothing else.
-
-    Parameters
-    ----------
-    contents
-        Of the study.
-    comparison
-        Of a grid.
-    reload_s
-        After so many seconds the page loads itself again; 0 is never.
-    """
+    """Return the report as HTML, which depends on the ledger alone."""
     if contents.study.kind == "grid":
         beside = compared(comparison, contents.decimals) if comparison else ""
         columns = paper_table(comparison) if comparison else ""

@@ -1,4 +1,4 @@
-"""What may be said of a paper's claim at each scale of a study."""
+"""The wording of verdicts about a paper's claims at each scale of a study."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class ScaleWords:
-    """The words of a study's `paper.scale`."""
+    """The wording at one `paper.scale`."""
 
     verdicts: Mapping[str, str] = field(default_factory=dict)
-    """In place of a verdict's own."""
+    """Replacements for the usual words of a verdict."""
     limits: str = ""
-    """What its verdicts prove nothing about."""
+    """A warning about what its verdicts do not prove."""
     caption: str = ""
-    """Below a table that stands beside a paper's."""
+    """A line below tables that compare with a paper's."""
 
 
 SCALES = {
@@ -31,4 +31,3 @@ SCALES = {
         "A study on MiniLM, which was fine-tuned on sentence pairs: its numbers are no reproduction of the paper's.",
     ),
 }
-"""By `paper.scale`."""

@@ -1,7 +1,4 @@
-"""Scores that are results, seed by seed, beside the baselines.
-
-Of confirmed trials or of a grid's rows.
-"""
+"""Final scores of confirmed trials or grid rows by seed, next to the baselines."""
 
 from collections.abc import Iterable, Mapping
 
@@ -22,10 +19,9 @@ COLUMNS = ["position", "row", "kind", "trial", "seed", "measure", "value", "stat
 
 
 def measures_of(study: StudyRecord, label: str) -> dict[str, str]:
-    """Return what is scored, by the name readers see, and its name in the ledger.
+    """Return the ledger's name of each measure, by the name readers see.
 
-    The objective and the evaluations. The objective comes first in a grid; in a search it selected, so that what
-    confirms comes first.
+    The objective comes first in a grid; in a search it selected, so the evaluations come first.
     """
     named = {measure.name: measure.metric for measure in study.shown_measures}
     objective = study.objective.evaluation
@@ -35,7 +31,7 @@ def measures_of(study: StudyRecord, label: str) -> dict[str, str]:
 
 
 def is_higher_better(contents: Contents, measure: str) -> bool:
-    """As its evaluation says; of the objective where the study maximises it."""
+    """Whether higher values of a measure, or of the objective, are better."""
     study = contents.study
     directions = {one.name: one.direction for one in study.shown_measures}
     directions |= {label_of(one): one.direction for one in study.other_objectives}
@@ -43,11 +39,11 @@ def is_higher_better(contents: Contents, measure: str) -> bool:
 
 
 def scores(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
-    """One row per row, seed and measure: baselines first (seed missing), then `cells`.
+    """Return one row per row, seed and measure, baselines first (without seed).
 
-    `kind` is baseline, base (the paper's setting) or row; `value` is NaN where it is not there, and of cells that are
-    not complete: a value after fewer steps is another quantity. `degenerate`: measured on a model that says one and
-    the same of everything; such a score may be NaN (its status is `undefined`). Rows keep the order of `cells`.
+    `kind` is baseline, base (the paper's setting) or row. `value` is NaN where it is missing, and for cells that are
+    not complete, because a value after fewer steps is another quantity. `degenerate` marks scores of a collapsed
+    model, which may be NaN (status `undefined`). Rows keep the order of `cells`.
     """
     scored = measures_of(contents.study, contents.label)
     frames = [_baselines(contents.evaluations, measure, metric) for measure, metric in scored.items()]
@@ -60,7 +56,7 @@ def scores(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def result_scores(contents: Contents) -> pd.DataFrame:
-    """Return `scores` of all that is a result: of a grid's rows, of confirmed trials."""
+    """Return `scores` of the final results: a grid's rows or confirmed trials."""
     return scores(contents, result_cells(contents))
 
 
@@ -92,16 +88,16 @@ def _cells(contents: Contents, cells: pd.DataFrame, measure: str, metric: str) -
 
 
 def _status(status: str, value: float, is_degenerate: bool) -> str:
-    """A cell's own where it has not ended well; else what became of the score."""
+    """The cell's status unless it is complete without a value; then the reason."""
     if status != "complete" or pd.notna(value):
         return status
     return UNDEFINED if is_degenerate else NOT_MEASURED
 
 
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per row and measure: mean, sd, low, high, num_seeds, degenerate.
+    """Return mean, sd, low, high, num_seeds and degenerate per row and measure.
 
-    sd has n - 1 below and is NaN of one seed; num_seeds have a value; degenerate: one of them is.
+    sd divides by n - 1 and is NaN for one seed; num_seeds counts values; degenerate says whether any score is.
     """
     groups = frame.groupby(["position", "row", "kind", "measure"], sort=True)
     table = groups["value"].agg(mean="mean", sd="std", low="min", high="max", num_seeds="count")
@@ -109,19 +105,7 @@ def summarise(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def differences(frame: pd.DataFrame, row: str, reference: str) -> pd.DataFrame:
-    """Return `row` minus `reference`, paired by seed: measure, seed, difference.
-
-    Of seeds that both have.
-
-    Parameters
-    ----------
-    frame
-        By `scores`.
-    row
-        The name of a row.
-    reference
-        That of another.
-    """
+    """Return `row` minus `reference` by measure, for the seeds that both have."""
     keys = ["measure", "seed"]
     here, there = (frame[frame["row"] == name].set_index(keys)["value"] for name in (row, reference))
     paired = (here - there).dropna().rename("difference").reset_index()
@@ -132,27 +116,17 @@ def differences(frame: pd.DataFrame, row: str, reference: str) -> pd.DataFrame:
 
 
 def seeds_of(frame: pd.DataFrame) -> list[int]:
-    """The seeds there are, in order."""
+    """Return the seeds of a frame in order."""
     return sorted(int(seed) for seed in frame["seed"].dropna().unique())
 
 
 def show_scores(
     frame: pd.DataFrame, spread: str, decimals: Mapping[str, int], every_seed: Iterable[str]
 ) -> pd.DataFrame:
-    """Show the scores as text, a row per row; columns are pairs (measure, what).
+    """Show scores as text by row, with pairs (measure, statistic) as columns.
 
-    Under each measure its mean, its spread, its seeds. Degenerate scores, and means with one among them, are marked.
-
-    Parameters
-    ----------
-    frame
-        By `scores`.
-    spread
-        range or SD.
-    decimals
-        Of each measure.
-    every_seed
-        Measures that show each seed; others show mean and spread alone.
+    Measures outside `every_seed` show mean and spread ("range" or "SD") only. Degenerate scores, and means over one of
+    them, are marked.
     """
     detailed, table, seeds = set(every_seed), summarise(frame), seeds_of(frame)
     rows = table.drop_duplicates("position")[["position", "row"]]
@@ -169,7 +143,7 @@ def show_scores(
 
 
 def degenerate_note(frame: pd.DataFrame) -> str:
-    """What the mark means, where a score has it."""
+    """Explain the mark of degenerate scores; "" if there are none."""
     return f"{DEGENERATE} {MEANING}" if frame["degenerate"].any() else ""
 
 

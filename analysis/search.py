@@ -1,4 +1,4 @@
-"""What a search came to, as frames: its trials, its best, what confirms it."""
+"""Frames about a search: its trials, its best trial and the confirming cells."""
 
 from typing import Any
 
@@ -15,12 +15,12 @@ ORDINALS = {2: "second", 3: "third"}
 
 
 def trials(contents: Contents) -> pd.DataFrame:
-    """Return a row per trial of the search (or per cell of a grid).
+    """Return a row per trial of a search, or per cell of a grid.
 
-    Columns: trial, seed, label, status, one per axis, objective, t ... `best`: the complete one that the search would
-    choose first, the knee of the front where there are several objectives; nowhere in a grid, which selects nothing.
-    Where seeds race, a row is the cell of a trial's first seed, but for the means of its seeds, their time in all, and
-    their number (num_seeds).
+    Columns: trial, seed, label, status, one per axis, objective, t, and so on. `best` marks the complete trial that
+    the search would choose first (with several objectives, the knee of the front), and none in a grid. Where seeds
+    race, a row is the cell of a trial's first seed, with the mean, the total time and the number (num_seeds) of its
+    seeds.
     """
     study = contents.study
     cells = contents.stage(study.kind) if study.kind == "grid" else contents.first_seeds
@@ -37,7 +37,7 @@ def trials(contents: Contents) -> pd.DataFrame:
 
 
 def _with_further_seeds(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
-    """With the mean, the time and the number of each trial's seeds."""
+    """Add the mean, the total time and the number of each trial's seeds."""
     if contents.race is None:
         return cells.assign(num_seeds=1)
     of_trial = contents.stage("search").groupby("trial")["duration_s"].sum()
@@ -51,10 +51,7 @@ def _with_further_seeds(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame
 
 
 def race_text(contents: Contents) -> str:
-    """Say how many trials ran which seed, and what the race spared.
-
-    Nothing where no seeds race.
-    """
+    """Say how many trials ran which seed, and what the race saved; "" without a race."""
     race = contents.race
     if race is None:
         return ""
@@ -70,26 +67,20 @@ def race_text(contents: Contents) -> str:
 
 
 def chosen_of(contents: Contents) -> list[str]:
-    """Return the identities of a search's cells as it would choose them, in order.
-
-    Of a trial of several seeds that of its first one.
-    """
+    """Return the identities of a search's cells in the order of choice, one per trial."""
     return chosen_first(contents.standings, contents.study.directions)
 
 
 def confirm_plan(study: StudyRecord) -> ConfirmSettings:
     """Return how the search is confirmed: no seeds where it is not."""
     plan = study.settings.confirm
-    if study.num_confirmable is not None:  # its budget ended the search before there were more
+    if study.num_confirmable is not None:  # a budget may end a search with fewer trials
         return plan.model_copy(update={"num_best": min(plan.num_best, study.num_confirmable)})
     return plan
 
 
 def confirmed(contents: Contents) -> pd.DataFrame:
-    """Return the cells that confirm the search, named for readers.
-
-    The paper's setting first, then the best in order.
-    """
+    """Return the confirming cells: the paper's setting, then the best in order."""
     cells, places = contents.stage("confirm"), ranking(contents)
     place = [
         0 if label == BASE else places.get(n, len(places) + 1)
@@ -105,7 +96,7 @@ def confirmed(contents: Contents) -> pd.DataFrame:
 
 
 def ranking(contents: Contents) -> dict[int, int]:
-    """Every trial's place in the search, from 1."""
+    """Return every trial's rank in the search, from 1."""
     numbers = contents.cells.set_index("identity")["trial"]
     ordered = dict.fromkeys(int(numbers[identity]) for identity in chosen_of(contents))
     return {trial: place for place, trial in enumerate(ordered, start=1)}
@@ -117,7 +108,7 @@ def _role(place: int, num_objectives: int) -> str:
 
 
 def settings(contents: Contents, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the best trial's values beside the paper's as text.
+    """Return the best trial's values next to the paper's as text.
 
     Columns: axis, best, paper setting, searched, scale, writes.
     """
@@ -139,10 +130,7 @@ def settings(contents: Contents, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def paper_setting(contents: Contents) -> dict[str, Any]:
-    """Return the base's values by axis name.
-
-    Of the trial that is the base, or else as the study's file has them.
-    """
+    """Return the base's values by axis, from its trial or else from the study's file."""
     found = contents.cells.loc[contents.cells["label"] == BASE, "proposal"]
     proposal = dict(found.iloc[0]) if len(found) else {}
     return {
@@ -152,7 +140,7 @@ def paper_setting(contents: Contents) -> dict[str, Any]:
 
 
 def _value_in_file(study: StudyRecord, axis: AxisRecord) -> Any:
-    """None of an axis that the base need not have, and of variants, which are no field of it."""
+    """The base's value; None for conditional axes and for variants, which it lacks."""
     is_field = "variants" not in study.settings.search.get(axis.name, {})
     return study.settings.of_base(axis.paths[0]) if is_field and not axis.when else None
 

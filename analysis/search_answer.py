@@ -1,4 +1,4 @@
-"""The answer of a search: what its confirmation found."""
+"""The answer of a search, from its confirmation."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,37 +13,37 @@ from rse_study.results.statistics import Interval, t_interval
 
 @dataclass(frozen=True)
 class ConfirmedTrial:
-    """What confirmation found about one trial."""
+    """The confirmed result of one trial on one measure."""
 
     row: str
     """The trial's name for readers."""
     reference: str
-    """What it is compared with; empty where nothing was confirmed beside it."""
+    """The setting it is compared with; empty if nothing else was confirmed."""
     measure: str
     sample: tuple[float, ...]
-    """Its differences from `reference`, seed by seed; its own values where there is none; empty without a score."""
+    """Differences from `reference` by seed, or its own values without a reference; empty without a score."""
     num_together: int = 1
-    """Trials whose intervals hold at once."""
+    """The number of trials whose intervals are simultaneous."""
     less_is_better: bool = False
     decimals: int = 2
 
     @property
     def mean(self) -> float:
-        """Of the sample."""
+        """The mean of the sample."""
         return sum(self.sample) / len(self.sample)
 
     @property
     def num_better(self) -> int:
-        """Seeds with which it is better than `reference`."""
+        """The number of seeds with which it is better than `reference`."""
         return sum((value < 0) if self.less_is_better else (value > 0) for value in self.sample)
 
     @property
     def num_worse(self) -> int:
-        """Seeds with which it is worse."""
+        """The number of seeds with which it is worse."""
         return sum(value != 0 for value in self.sample) - self.num_better
 
     def verdict(self, interval: Interval) -> str:
-        """Return better, worse, or that neither is shown by the interval of its mean."""
+        """Return whether the mean's interval shows it to be better, worse, or neither."""
         if not interval.excludes(0.0):
             return "not shown to differ"
         return "better" if (self.mean < 0) == self.less_is_better else "worse"
@@ -56,21 +56,7 @@ def search_answer(
     objectives: Sequence[ConfirmedTrial] = (),
     beyond: Sequence[ConfirmedTrial] = (),
 ) -> StudyAnswer:
-    """Return the answer of a search: what its confirmation found.
-
-    Parameters
-    ----------
-    search
-        Its trials.
-    confirm
-        Cells of the confirmation; None where the study confirms nothing.
-    found
-        About the best trial that was confirmed; None where there is no score of one.
-    objectives
-        The same on each objective, where there are several.
-    beyond
-        The same on each evaluation, where there are several objectives.
-    """
+    """Return the answer of a search, or say why there is none yet."""
     if not search.num_ended:
         return StudyAnswer("No answer yet: no trial has ended.", is_settled=False)
     if confirm is None:
@@ -89,16 +75,10 @@ def search_answer(
 
 
 def objectives_answer(found: Sequence[ConfirmedTrial], beyond: Sequence[ConfirmedTrial]) -> StudyAnswer:
-    """Return what confirmation says about a trial on each objective.
+    """Return the confirmed results of one trial on each objective.
 
-    A difference is shown where all objectives agree in it, and no evaluation turns the other way with every seed.
-
-    Parameters
-    ----------
-    found
-        About one trial on each objective.
-    beyond
-        About the same trial on what the study evaluates besides.
+    A difference is shown where all objectives agree, and no evaluation in `beyond` has the opposite sign with every
+    seed.
     """
     first = found[0]
     seeds = f"{counted(len(first.sample), 'seed')} that selected nothing"
@@ -133,7 +113,7 @@ def objectives_answer(found: Sequence[ConfirmedTrial], beyond: Sequence[Confirme
 
 
 def _all_agree(verdicts: Sequence[str], beyond: Sequence[ConfirmedTrial]) -> bool:
-    """Whether all objectives show the same, and no evaluation the opposite with every seed."""
+    """Whether all objectives agree and no evaluation opposes them with every seed."""
     measured = [one for one in beyond if one.sample]
     if set(verdicts) == {"better"}:
         return not any(one.num_worse == len(one.sample) for one in measured)
@@ -146,13 +126,13 @@ def _value_text(one: ConfirmedTrial, show: Callable[[float, int], str]) -> str:
 
 
 def _seeds_text(one: ConfirmedTrial) -> str:
-    """A difference that is no objective's: with how many seeds it goes which way."""
+    """Describe a difference beyond the objectives, and how many seeds agree."""
     way = f"worse with {one.num_worse}" if one.num_worse > one.num_better else f"better with {one.num_better}"
     return f"{_value_text(one, show_signed)} ({way} of {counted(len(one.sample), 'seed')})"
 
 
 def confirmed_answer(found: ConfirmedTrial) -> StudyAnswer:
-    """Return what confirmation says about a trial, with an interval from 3 seeds."""
+    """Return the confirmed result of a trial, with an interval from 3 seeds on."""
     seeds = f"{counted(len(found.sample), 'seed')} that selected nothing"
     if not found.reference:
         value = show_number(found.mean, found.decimals)

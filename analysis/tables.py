@@ -1,4 +1,4 @@
-"""The tables of a study as text: a terminal prints them as they are."""
+"""The tables of a study as text, ready to be printed in a terminal."""
 
 from pathlib import Path
 
@@ -13,15 +13,12 @@ from rse_study.results.reader import Reader
 
 
 def trials(reader: Reader) -> pd.DataFrame:
-    """The cells of a search or a grid with a column `best`: `search.trials`."""
+    """Return the cells of a search or a grid with `best`, as `search.trials` does."""
     return search.trials(read_contents(reader))
 
 
 def as_text(study_dir: Path) -> pd.DataFrame:
-    """Return the whole study as strings, baselines first.
-
-    The best trial of a search has a star.
-    """
+    """Return the whole study as strings, baselines first; a star marks the best trial."""
     with Reader(study_dir) as reader:
         contents = read_contents(reader)
     if contents.study.kind == "grid":
@@ -39,10 +36,7 @@ def as_text(study_dir: Path) -> pd.DataFrame:
 
 
 def with_confirmed(contents: Contents, shown: pd.DataFrame) -> pd.DataFrame:
-    """Return the trials' table with a row per confirmed cell below.
-
-    And a column per evaluation.
-    """
+    """Add a column per evaluation and a row per confirmed cell to the trials' table."""
     cells, decimals = search.confirmed(contents), contents.decimals_by_measure
     frame = scores(contents, cells)
     tests = [measure for measure in dict.fromkeys(frame["measure"]) if measure != contents.label]
@@ -67,22 +61,12 @@ def with_confirmed(contents: Contents, shown: pd.DataFrame) -> pd.DataFrame:
 
 
 def flat(table: pd.DataFrame) -> pd.DataFrame:
-    """Two levels of headings in one line."""
+    """Join two levels of headings into one."""
     return table.set_axis([f"{measure} {what}".strip() for measure, what in table.columns], axis=1)
 
 
 def beaten(table: pd.DataFrame, scores: pd.DataFrame, direction: str) -> list[str]:
-    """Say of every measured baseline how many complete trials are better than it.
-
-    Parameters
-    ----------
-    table
-        By `analysis.search.trials`.
-    scores
-        Of the baselines.
-    direction
-        Which way the objective is better.
-    """
+    """Say of every measured baseline how many complete trials are better than it."""
     complete = table.loc[table["status"] == "complete", "objective"].dropna()
     sign = 1 if direction == "maximize" else -1
     rows = list(scores.dropna(subset="value").itertuples())
@@ -94,17 +78,7 @@ def beaten(table: pd.DataFrame, scores: pd.DataFrame, direction: str) -> list[st
 
 
 def show_trials(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-    """Show baselines and trials under the headings of the study, all as text.
-
-    Parameters
-    ----------
-    contents
-        Of the study.
-    table
-        By `analysis.search.trials`.
-    scores
-        Of the baselines.
-    """
+    """Show baselines and trials under the headings of the study, all as text."""
     axes, label, decimals = contents.study.headings, contents.label, contents.decimals
     names = contents.cells.set_index("identity")["name"]
     above = [
@@ -127,16 +101,6 @@ def show_trials(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -
 
 
 def show_score(value: float, status: str, decimals: int) -> str:
-    """Show a score; in parentheses where it is not one of the full budget.
-
-    Parameters
-    ----------
-    value
-        The score, or NaN.
-    status
-        Of its cell.
-    decimals
-        How many are shown.
-    """
+    """Show a score, in parentheses where it stems from less than the full budget."""
     text = show_number(value, decimals)
     return text if status == "complete" or not text else f"({text})"

@@ -1,4 +1,4 @@
-"""What a search was told before its first trial, as a frame."""
+"""The trials that a search knew before its first own trial."""
 
 import pandas as pd
 
@@ -6,9 +6,9 @@ from analysis.contents import Contents
 
 
 def known_data(contents: Contents) -> pd.DataFrame:
-    """Return a row per trial of another study that was known.
+    """Return a row per known trial of another study; none for a cold start.
 
-    Columns: study, trial (there), objective (the first), one per axis by its heading. Empty of a cold start.
+    Columns: study, trial (its number there), objective (the first), one per axis by its heading.
     """
     study = contents.study
     rows = [

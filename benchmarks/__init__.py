@@ -1,1 +1,1 @@
-"""What a step, an embedding, an attack and a study cost here: `make bench`."""
+"""Benchmarks of training steps, embeddings, attacks and studies: `make bench`."""

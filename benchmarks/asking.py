@@ -1,10 +1,10 @@
-"""Seconds of one proposal, by sampler and by how many trials it knows.
+"""CPU seconds per proposal, by sampler and number of known trials.
 
-python -m benchmarks.asking [--samplers ...] [--trials ...] [--objectives 1] [--repeat 5]
+python -m benchmarks.asking
 
-Trials are uniform points of a study's space with simulated values: a bowl with noise. CPU seconds of asks that take
-turns, the making of the sampler included, as a search pays for each of its trials. A sampler that is slower than
-`--limit` at one count is not asked at a larger one.
+Trials are uniform points of a study's space with simulated values: a bowl with noise. Samplers take turns, and the
+time includes making the sampler, as a search pays for it in each trial. A sampler slower than `--limit` at one count
+skips the larger ones.
 """
 
 import argparse
@@ -29,11 +29,11 @@ from rse_study.study.definition.domains import Domain
 STUDY = Path(__file__).parents[1] / "search_spaces" / "joint.yaml"
 TRIALS = (10, 100, 500, 1000, 2000)
 NOISE = 0.05
-"""standard deviation of a value, whose bowl is about 1 deep"""
+"""standard deviation of a value; the bowl is about 1 deep"""
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure what the command line asks for, and print it."""
+    """Run the benchmark of the command line and print its table."""
     options = parser().parse_args(arguments)
     torch.set_num_threads(options.threads)
     machine, rows = describe_machine(options.seed), []
@@ -46,10 +46,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def measure_asking(domains: Mapping[str, Domain], options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Seconds of each sampler at each count of trials.
-
-    Those that became too slow are left out of larger counts.
-    """
+    """Return seconds per sampler and number of trials, except for slow samplers."""
     rows: dict[str, dict[str, Any]] = {
         name: {"sampler": name, "seconds": {}, "load": {}} for name in options.samplers
     }
@@ -64,19 +61,7 @@ def measure_asking(domains: Mapping[str, Domain], options: argparse.Namespace) -
 
 
 def ask_of(name: str, domains: Mapping[str, Domain], count: int, options: argparse.Namespace) -> Contender:
-    """Asks a sampler that knows `count` trials, whatever the round.
-
-    Parameters
-    ----------
-    name
-        Of the sampler.
-    domains
-        The axes.
-    count
-        Of trials it knows.
-    options
-        Of the command line.
-    """
+    """Return a function that asks a sampler for a proposal after `count` trials."""
     directions = ["maximize", "minimize"][: options.objectives]
     proposer = Proposer(domains, Sampler(name=name), options.seed, directions)  # type: ignore[arg-type]
     draws = np.random.default_rng(options.seed)
@@ -95,7 +80,7 @@ def ask_of(name: str, domains: Mapping[str, Domain], count: int, options: argpar
 
 
 def table_cells(rows: list[dict[str, Any]]) -> list[list[str]]:
-    """A line a sampler; `-` where it was not asked."""
+    """Return a line per sampler; `-` where it was skipped."""
     counts = sorted({count for row in rows for count in row["seconds"]})
     return [
         [row["sampler"], *(str(Spread(**row["seconds"][n])) if n in row["seconds"] else "-" for n in counts)]
@@ -104,7 +89,7 @@ def table_cells(rows: list[dict[str, Any]]) -> list[list[str]]:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options of the command."""
+    """Return the parser of the command."""
     made = common_parser("asking")
     samplers = list(OF_OPTUNA)
     made.add_argument("--samplers", nargs="+", choices=samplers, default=samplers, help="who is asked")

@@ -1,11 +1,10 @@
-"""Attack queries per second, and what 1,000 queries cost.
+"""Attack queries per second, and CPU seconds per 1,000 queries.
 
-python -m benchmarks.attacks [--recipes pwws textfooler] [--inputs 10] [--repeat 3]
+python -m benchmarks.attacks
 
-The victim is the smallest encoder with random weights, fine-tuned for seconds on sentences of MR: next to it words,
-constraints and scoring weigh most. Each repeat attacks other inputs of `attack/mr`, after one that is not timed has
-read the word lists. CPU seconds of this process; on a busy machine none are taken, unless `--busy` says so. Where data
-that a recipe needs are not here, the row says which.
+The victim is the smallest encoder with random weights, fine-tuned for seconds on sentences of MR, so that word lists,
+constraints and scoring dominate. Each repeat attacks other inputs of `attack/mr`, after an untimed one that reads the
+word lists. Without the data of a recipe, its row names what is missing.
 """
 
 import argparse
@@ -39,12 +38,12 @@ from rse_study.training.classifier.config import FineTuning
 
 ENCODER = "2x128"
 ATTACKED = "mr"
-MAX_QUERIES = 500  # of one input
+MAX_QUERIES = 500  # per input
 HEADER = ("recipe", "inputs", "queries", "queries a CPU second", "CPU s per 1,000 queries")
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure what the command line asks for, and print it."""
+    """Run the benchmark of the command line and print its table."""
     options = parser().parse_args(arguments)
     torch.set_num_threads(options.threads)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
@@ -61,19 +60,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def measure_recipe(name: str, inputs: Labelled, asked: Victim, options: argparse.Namespace) -> dict[str, Any]:
-    """Queries of each repeat, and CPU seconds where the machine is quiet.
-
-    Parameters
-    ----------
-    name
-        Of the recipe.
-    inputs
-        Of all repeats, and one more that is not timed.
-    asked
-        The victim.
-    options
-        Of the command line.
-    """
+    """Return a recipe's queries in each repeat, and CPU seconds on a quiet machine."""
     try:
         attack = RECIPES.get(name)().build(resources_of(name, data_dir()))
     except InputError as error:
@@ -104,25 +91,13 @@ def measure_recipe(name: str, inputs: Labelled, asked: Victim, options: argparse
 
 
 def num_queries(attack: Attack, asked: Victim, inputs: Labelled, seed: int) -> int:
-    """Attack these inputs; how many scores of the victim that took.
-
-    Parameters
-    ----------
-    attack
-        What is run.
-    asked
-        The victim.
-    inputs
-        What is attacked.
-    seed
-        Of what the attack draws.
-    """
+    """Attack the inputs and return the number of queries."""
     found = attack_all(attack, asked, inputs, max_queries=MAX_QUERIES, seed=seed)
     return sum(outcome.num_queries for outcome in found)
 
 
 def _inputs_and_victim(options: argparse.Namespace) -> tuple[Labelled, Victim, float]:
-    """What is attacked, who is asked, and its accuracy on held-out texts."""
+    """The attacked inputs, the victim, and its accuracy on held-out texts."""
     whole, training = read_attack_set(ATTACKED, data_dir()), training_for(ATTACKED, data_dir())
     drawn = np.random.default_rng(options.seed).permutation(len(training))[: options.training]
     tuning = FineTuning(lr=1e-3, epochs=options.epochs, max_length=64)
@@ -141,7 +116,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options of the command."""
+    """Return the parser of the command."""
     made = common_parser("attacks")
     recipes = list(REPLAYABLE)
     made.add_argument("--recipes", nargs="+", choices=recipes, default=["pwws", "textfooler"], help="attacks")

@@ -1,7 +1,4 @@
-"""Whose step is measured: every method's.
-
-RobustSentEmbed's at several N, with and without replaced-token detection.
-"""
+"""The methods whose step is measured; RobustSentEmbed with several N."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,18 +11,18 @@ NUM_STEPS = (0, 1, 5, 12)
 
 @dataclass(frozen=True)
 class Case:
-    """A method with its settings, and what it is compared with."""
+    """A method with its settings and its alternatives."""
 
     method: Mapping[str, Any]
-    """as a study's file has it"""
+    """settings as in a study's file"""
     plain: PlainSettings | None = None
-    """the same in the plain transcription, where there is one"""
+    """settings of the plain transcription, if it has this method"""
     in_library: bool = False
-    """whether sentence-transformers trains this too"""
+    """whether sentence-transformers can train this, too"""
 
 
 def robust_sent_embed(num_steps: int, *, detects: bool) -> Case:
-    """RobustSentEmbed after N inner steps, with or without replaced-token detection."""
+    """Return RobustSentEmbed with N inner steps, and perhaps replaced-token detection."""
     lambda1, lambda2 = (
         (PlainSettings.lambda1 if num_steps else 0.0),
         (PlainSettings.lambda2 if detects else 0.0),
@@ -41,4 +38,4 @@ CASES: dict[str, Case] = {
     **{f"N={n}+rtd": robust_sent_embed(n, detects=True) for n in NUM_STEPS},
     **{name: Case({"name": name}) for name in ("l2p_csr", "v_adv_cse", "consert", "dcl")},
 }
-"""Every case by its name; N=0 is SimCSE"""
+"""every case by its name; N=0 is SimCSE"""

@@ -1,4 +1,4 @@
-"""One training step: ours, the plain one, and sentence-transformers'."""
+"""One training step: ours, the plain transcription's and sentence-transformers'."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -27,40 +27,24 @@ Pooling = Literal["cls", "mean"]
 
 @dataclass(frozen=True, kw_only=True)
 class StepShape:
-    """What a step is taken on."""
+    """The encoder and the data of a step."""
 
     encoder: Path
     """folder that `save_encoder` wrote"""
     sentences: list[str]
-    """the corpus"""
     batch_size: int
     length: int
-    """most tokens of a sentence"""
+    """the longest sentence in tokens"""
     pooling: Pooling
     seed: int
     device: str = "cpu"
-    """of ours"""
+    """only our step can use another"""
     trial: Mapping[str, Any] = field(default_factory=dict)
-    """what else the trial of ours has"""
+    """further settings of our trial"""
 
 
 def open_ours(case: Case, shape: StepShape, folder: Path) -> Session:
-    """Open the session of a cell, as a study does; its `advance` takes a step.
-
-    Parameters
-    ----------
-    case
-        The method.
-    shape
-        Encoder, corpus and batch.
-    folder
-        For the tokenised corpus and what the method needs beside it.
-
-    Raises
-    ------
-    InputError
-        where the method needs data that are not here.
-    """
+    """Open a cell's session as a study does; its `advance` takes a step."""
     trial = Trial.model_validate(
         {
             "method": dict(case.method),
@@ -89,10 +73,7 @@ def open_ours(case: Case, shape: StepShape, folder: Path) -> Session:
 
 
 class PlainStep:
-    """A step of the plain transcription.
-
-    It takes the sentences of the session's step of the same number.
-    """
+    """A step of the plain transcription on the sentences of the session's same step."""
 
     def __init__(self, case: Case, shape: StepShape, session: Session) -> None:
         assert case.plain is not None
@@ -108,12 +89,11 @@ class PlainStep:
         self._batches: dict[int, PlainBatch] = {}
 
     def __call__(self, number: int) -> float:
-        """Take a step."""
         batch = self.batch(number)
         return self.model.step(batch, draw(batch, self.model))
 
     def batch(self, number: int) -> PlainBatch:
-        """The sentences of a step, padded to the longest; tokenised once."""
+        """Return the sentences of a step, tokenised once and padded to the longest."""
         if number not in self._batches:
             texts = batch_texts(self._session, self._shape, number)
             found = self._tokenizer(
@@ -152,7 +132,6 @@ class LibraryStep:
         self._features: dict[int, dict[str, Tensor]] = {}
 
     def __call__(self, number: int) -> float:
-        """Take a step."""
         features = self._tokenised(number)
         loss: Tensor = self._loss([dict(features), dict(features)], None)
         loss.backward()
@@ -169,15 +148,5 @@ class LibraryStep:
 
 
 def batch_texts(session: Session, shape: StepShape, number: int) -> list[str]:
-    """The sentences that meet in a step of the session.
-
-    Parameters
-    ----------
-    session
-        Whose global batch it is.
-    shape
-        Its corpus.
-    number
-        Of the step, from 0.
-    """
+    """Return the sentences of the session's global batch at a step, from 0."""
     return [shape.sentences[place] for place in session.batches.sentences(number)]

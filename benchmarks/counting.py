@@ -1,4 +1,4 @@
-"""Operations and bytes held at a time: what does not depend on the load."""
+"""Counts of operations and peak memory, which do not depend on the load."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -8,19 +8,19 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop_count, sdpa_flop_count
 
-STANDARD_ERROR = 2  # its number as a file
+STANDARD_ERROR = 2  # file descriptor
 Shape = torch.Size
 
 
 def count_flops(work: Callable[[], object]) -> int:
-    """Floating-point operations of its matrix products, backward passes included."""
+    """Count floating-point operations of matrix products, backward passes included."""
     with FlopCounterMode(display=False, custom_mapping=_FORMULAS) as counter:
         work()
     return int(counter.get_total_flops())
 
 
 def peak_bytes(work: Callable[[], object]) -> int:
-    """Most bytes of tensors alive at a time, beyond those that were before."""
+    """Return the peak of bytes in tensors, beyond those allocated before."""
     with (
         _without_notes(),
         profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as profiler,
@@ -46,7 +46,7 @@ def _backward(
     return int(sdpa_backward_flop_count(outcome, query, key, value))
 
 
-# torch's counter knows attention's fused kernels of GPUs, and takes that of CPUs, which runs without dropout, for free.
+# torch's counter knows the fused attention kernels of GPUs, but counts nothing for the CPU's (used without dropout).
 _FORMULAS = {
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _forward,
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: _backward,
@@ -54,13 +54,13 @@ _FORMULAS = {
 
 
 def _is_memory(event: object) -> bool:
-    """Whether an event of the profiler is an allocation or its end."""
+    """Whether an event of the profiler allocates or frees memory."""
     return getattr(event, "name", str)() == "[memory]"
 
 
 @contextmanager
 def _without_notes() -> Iterator[None]:
-    """Keep what the profiler's library writes to standard error, past Python, off the screen."""
+    """Hide what the profiler's library writes to standard error below Python."""
     kept, nothing = os.dup(STANDARD_ERROR), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, STANDARD_ERROR)
     try:

@@ -1,4 +1,4 @@
-"""Encoders to measure: three sizes of random weights, and MiniLM if installed."""
+"""Encoders to measure: several sizes with random weights, and MiniLM if installed."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +11,10 @@ from rse_study.assets.word_pieces import train_tokenizer
 from rse_study.models.loading import load_tokenizer, quiet_loading, seeded_init
 
 MINILM = "minilm"
-VOCABULARY_SIZE = 8000  # word pieces of the random ones, as of the asset `tiny`
+VOCABULARY_SIZE = 8000  # word pieces of encoders with random weights, as in the asset `tiny`
 NUM_POSITIONS = 512
 HEAD_WIDTH = {128: 64, 256: 64, 384: 32, 768: 64}
-"""width of an attention head by that of the encoder; 384: as MiniLM"""
+"""width of an attention head by the encoder's width; 384 is MiniLM's"""
 
 
 @dataclass(frozen=True)
@@ -28,27 +28,18 @@ class EncoderSize:
 BERT_BASE, MINILM_SHAPE = "12x768", "6x384"
 SHAPES = ((2, 128), (4, 256), (6, 384), (12, 768))
 SIZES = {f"{layers}x{width}": EncoderSize(layers, width) for layers, width in SHAPES}
-"""Encoders with random weights by name, layers times width"""
+"""encoders with random weights by name: layers times width"""
 
 
 def encoder_names() -> list[str]:
-    """Those that can be made here, and measured on a CPU in minutes."""
+    """Return the available encoders that a CPU can measure in minutes."""
     return [*(name for name in SIZES if name != BERT_BASE), *([MINILM] if has_minilm() else [])]
 
 
 def save_encoder(name: str, folder: Path, seed: int = 0) -> Path:
-    """Write a masked LM and its tokenizer into a folder.
+    """Write an encoder, with a masked-LM head and a tokenizer, into a new folder.
 
-    The encoder in it is the one that is measured.
-
-    Parameters
-    ----------
-    name
-        Of `encoder_names`, or BERT_BASE.
-    folder
-        Is made.
-    seed
-        Of random weights; MiniLM's masked-LM head is random and untrained, which costs the same.
+    MiniLM's masked-LM head is random and untrained, which costs the same.
     """
     if name == MINILM:
         tokenizer, model = load_tokenizer(str(minilm_folder())), with_masked_lm_head(minilm_folder(), seed)
@@ -62,17 +53,7 @@ def save_encoder(name: str, folder: Path, seed: int = 0) -> Path:
 
 
 def random_masked_lm(size: EncoderSize, num_tokens: int, seed: int) -> BertForMaskedLM:
-    """A BERT with the weights it is initialised with.
-
-    Parameters
-    ----------
-    size
-        Layers and width.
-    num_tokens
-        Of its vocabulary.
-    seed
-        Of the weights.
-    """
+    """Return a BERT with its random initial weights."""
     config = BertConfig(
         vocab_size=num_tokens,
         hidden_size=size.width,

@@ -1,11 +1,10 @@
-"""Embeddings per second, ours beside sentence-transformers, same weights.
+"""Embeddings per second with the same weights, ours and sentence-transformers'.
 
-python -m benchmarks.encoding [--sizes ...] [--batch 64] [--limit 0] [--repeat 5]
+python -m benchmarks.encoding
 
-The texts are both sides of STS-B's test pairs, each distinct one once (ours would encode a repeated one only once).
-Both sort by length and pool alike (mean, not normalised). CPU seconds of alternating runs, tokenisation included; on a
-busy machine none are taken, unless `--busy` says so. The greatest difference of any entry of two vectors is of all
-texts.
+The texts are the distinct sides of STS-B's test pairs, because ours would encode a repeated one only once. Both sort
+by length and pool alike (mean, not normalised). CPU seconds of alternating runs include tokenisation. The greatest
+difference is over all entries of all vectors.
 """
 
 import argparse
@@ -38,7 +37,7 @@ HEADER = (
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure what the command line asks for, and print it."""
+    """Run the benchmark of the command line and print its table."""
     options = parser().parse_args(arguments)
     torch.set_num_threads(options.threads)
     machine, texts = describe_machine(options.seed), similarity_texts()
@@ -54,17 +53,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def measure_encoding(encoder: Path, sentences: list[str], options: argparse.Namespace) -> dict[str, Any]:
-    """Difference of the vectors, and the times where the machine is quiet.
-
-    Parameters
-    ----------
-    encoder
-        Its folder.
-    sentences
-        Distinct texts.
-    options
-        Of the command line.
-    """
+    """Return the greatest difference of the vectors, and times on a quiet machine."""
     encoders = {"ours": our_encode(encoder, options.batch), "library": library_encode(encoder, options.batch)}
     ours, library = (encode(sentences) for encode in encoders.values())
     row: dict[str, Any] = {
@@ -87,13 +76,13 @@ def measure_encoding(encoder: Path, sentences: list[str], options: argparse.Name
 
 
 def our_encode(folder: Path, batch_size: int) -> EncodeTexts:
-    """What evaluations encode with."""
+    """Return the embedder that evaluations use."""
     encoder, tokenizer = load_encoder(str(folder), "mean")
     return Embedder(encoder, tokenizer, batch_size=batch_size)
 
 
 def library_encode(folder: Path, batch_size: int) -> EncodeTexts:
-    """sentence-transformers with the same weights."""
+    """Return the encode function of sentence-transformers with the same weights."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
@@ -116,7 +105,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options of the command."""
+    """Return the parser of the command."""
     made = common_parser("encoding")
     sizes = encoder_names()
     made.add_argument("--sizes", nargs="+", choices=sizes, default=sizes, help="encoders")

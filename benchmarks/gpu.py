@@ -1,12 +1,11 @@
-"""What a training step gets out of a GPU, and what several cells at a time do.
+"""GPU utilisation of a training step, and the throughput of several cells at once.
 
-python -m benchmarks.gpu [--size 12x768] [--batch 64] [--length 32] [--num-steps 5] [--cells 1 2 4 8]
+python -m benchmarks.gpu
 
-Three tables: the rate of large bf16 matrix products, which is what the card can do at most; a step of
-RobustSentEmbed with bf16 matrix products, eager and compiled (`compiled: true` of a trial), with its rate as a share
-of that, its waits for the GPU and the CPU's time; and cells of MiniLM's shape on one GPU, several processes at a time
-against one by one. Times are wall seconds, after a step of its own for what is allocated and compiled once.
-`--device cpu` with small sizes shows that it runs.
+Three tables: the rate of large bf16 matrix products as the card's limit; a bf16 step of RobustSentEmbed, eager and
+compiled (`compiled: true` of a trial), with its share of that limit, its waits for the GPU and its CPU time; cells of
+MiniLM's shape in several processes on one GPU. Times are wall seconds after a warm-up that allocates and compiles.
+`--device cpu` with small sizes tests the benchmark itself.
 """
 
 import argparse
@@ -40,23 +39,23 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "eager": {"precision": "bf16"},
     "compiled": {"precision": "bf16", "compiled": True},
 }
-STEPS_A_CELL = 500  # of the table of cells
-WARM_UP = 5  # steps: batches of several lengths, each of which may be compiled for
+STEPS_A_CELL = 500  # in the table of cells
+WARM_UP = 5  # steps, with batches of several lengths that may each be compiled
 
 
 @dataclass(frozen=True)
 class Device:
-    """Where it is measured."""
+    """The device of a measurement."""
 
     name: str
 
     def wait(self) -> None:
-        """Until everything that was asked for is computed."""
+        """Wait until all queued work is done."""
         if self.name == "cuda":
             torch.cuda.synchronize()
 
     def describe(self) -> str:
-        """The card's name and memory."""
+        """Return the card's name and memory."""
         if self.name != "cuda":
             return "no GPU: the CPU"
         card = torch.cuda.get_device_properties(0)
@@ -64,7 +63,7 @@ class Device:
 
     @contextmanager
     def counted_waits(self) -> Iterator[list[Any]]:
-        """Within it, what makes the host wait for the GPU is noted, as torch warns of it."""
+        """Record torch's warnings about operations that make the host wait for the GPU."""
         with warnings.catch_warnings(record=True) as noted:
             warnings.simplefilter("always")
             if self.name == "cuda":
@@ -77,7 +76,7 @@ class Device:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure what the command line asks for, and print it."""
+    """Run the benchmark of the command line and print its tables."""
     options = parser().parse_args(arguments)
     torch.set_num_threads(options.threads)
     machine, device = describe_machine(options.seed), Device(options.device)
@@ -94,17 +93,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def matrix_rate(device: Device, size: int, repeat: int) -> float:
-    """Floating-point operations a second of large bf16 matrix products, the median.
-
-    Parameters
-    ----------
-    device
-        Where.
-    size
-        Rows and columns.
-    repeat
-        Products that are timed, each by itself.
-    """
+    """Return the median rate of large bf16 matrix products, in operations per second."""
     left, right = (torch.randn(size, size, device=device.name, dtype=torch.bfloat16) for _ in range(2))
     seconds = [seconds_of(device, lambda: left @ right) for _ in range(repeat + 1)][1:]
     return 2 * size**3 / Spread.of(seconds).median
@@ -113,21 +102,7 @@ def matrix_rate(device: Device, size: int, repeat: int) -> float:
 def measure_step(
     name: str, options: argparse.Namespace, device: Device, rate: float, folder: Path
 ) -> Measured:
-    """Operations, times and waits of a variant's step.
-
-    Parameters
-    ----------
-    name
-        Of the variant.
-    options
-        Of the command line.
-    device
-        Where.
-    rate
-        What the device can do.
-    folder
-        For encoder and corpus.
-    """
+    """Return operations, times and waits of one variant's step."""
     shape = shape_of(options, options.size, VARIANTS[name], folder)
     session = open_ours(case_of(options), shape, folder / f"{options.size}-materials")
     is_first = name == options.variants[0]
@@ -157,17 +132,7 @@ def measure_step(
 
 
 def time_of_host(session: Session, number: int, device: Device) -> float:
-    """CPU seconds that a step takes of the process that gives the GPU its work.
-
-    Parameters
-    ----------
-    session
-        Whose step.
-    number
-        Of the step.
-    device
-        Idle when it begins.
-    """
+    """Return the CPU seconds of the host process in a step, from an idle device."""
     device.wait()
     begun = time.process_time()
     session.advance(number)
@@ -175,15 +140,7 @@ def time_of_host(session: Session, number: int, device: Device) -> float:
 
 
 def measure_cells(options: argparse.Namespace, folder: Path) -> list[Measured]:
-    """Steps a second of several cells at a time.
-
-    Parameters
-    ----------
-    options
-        Of the command line.
-    folder
-        For encoder and corpus.
-    """
+    """Return the steps per second of several cells at once."""
     shape = shape_of(options, options.cell_size, VARIANTS["eager"], folder)
     return [
         {
@@ -195,24 +152,12 @@ def measure_cells(options: argparse.Namespace, folder: Path) -> list[Measured]:
 
 
 def case_of(options: argparse.Namespace) -> Any:
-    """RobustSentEmbed without replaced-token detection."""
+    """Return RobustSentEmbed without replaced-token detection."""
     return robust_sent_embed(options.num_steps, detects=False)
 
 
 def shape_of(options: argparse.Namespace, size: str, trial: Measured, folder: Path) -> StepShape:
-    """What a step is taken on; the encoder is written once.
-
-    Parameters
-    ----------
-    options
-        Of the command line.
-    size
-        Of the encoder.
-    trial
-        What the variant sets.
-    folder
-        For the encoder.
-    """
+    """Return the data of a step; an encoder is written only once."""
     encoder = folder / size
     return StepShape(
         encoder=encoder if encoder.exists() else save_encoder(size, encoder, options.seed),
@@ -227,7 +172,7 @@ def shape_of(options: argparse.Namespace, size: str, trial: Measured, folder: Pa
 
 
 def seconds_of(device: Device, work: Callable[[], object]) -> float:
-    """Wall seconds until the device has done it."""
+    """Return the wall seconds until the device has finished the work."""
     device.wait()
     begun = time.perf_counter()
     work()
@@ -236,7 +181,7 @@ def seconds_of(device: Device, work: Callable[[], object]) -> float:
 
 
 def table_of_steps(rows: list[Measured]) -> str:
-    """Each variant beside the first."""
+    """Return a table of the variants, each compared with the first."""
     header = (
         "step",
         "ms",
@@ -269,7 +214,7 @@ def table_of_steps(rows: list[Measured]) -> str:
 
 
 def table_of_cells(rows: list[Measured]) -> str:
-    """Cells at a time, and what that makes an hour."""
+    """Return a table of cells at once, with the resulting cells per hour."""
     first = rows[0]["steps_a_second"] / rows[0]["cells"]
     return markdown_table(
         ("cells at a time", "steps a second", f"cells of {STEPS_A_CELL} steps an hour", "one by one"),
@@ -286,7 +231,7 @@ def table_of_cells(rows: list[Measured]) -> str:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options of the command."""
+    """Return the parser of the command."""
     made = common_parser("gpu")
     made.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: to see that it runs")
     made.add_argument("--size", choices=list(SIZES), default=BERT_BASE, help="encoder of the step")

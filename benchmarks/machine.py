@@ -1,4 +1,4 @@
-"""The machine of a figure, and whether it is quiet enough for a time."""
+"""A description of the machine, and whether it is quiet enough for timing."""
 
 import argparse
 import os
@@ -12,14 +12,14 @@ from typing import Any
 import torch
 
 MOST_LOAD = 2.5
-"""Runnable processes, mean of the last minute: above it no time is taken"""
-SECONDS_BETWEEN = 2.0  # two looks at the load
+"""mean number of runnable processes in the last minute, above which no time is taken"""
+SECONDS_BETWEEN = 2.0  # between two checks of the load
 PACKAGES = ("torch", "transformers", "tokenizers", "sentence-transformers", "numpy", "ray")
 CPU_LIST = Path("/proc/cpuinfo")
 
 
 def describe_machine(seed: int) -> dict[str, Any]:
-    """Cores, processor, versions, threads, the checkout's commit and the load of now."""
+    """Return cores, processor, versions, threads, the commit and the present load."""
     return {
         "cores": num_cores(),
         "cpu": cpu_model(),
@@ -33,20 +33,17 @@ def describe_machine(seed: int) -> dict[str, Any]:
 
 
 def load() -> float:
-    """Runnable processes, mean of the last minute."""
+    """Return the mean number of runnable processes in the last minute."""
     return round(os.getloadavg()[0], 2)
 
 
 def is_quiet() -> bool:
-    """Whether a time that is taken now says something."""
+    """Whether a time taken now is meaningful."""
     return load() < MOST_LOAD
 
 
 def may_time(options: argparse.Namespace) -> bool:
-    """Whether a time may be taken: the machine is quiet or becomes so in time.
-
-    Or need not be.
-    """
+    """Whether times may be taken: if `--busy`, or if quiet within `--wait` seconds."""
     deadline = time.monotonic() + options.wait
     while not (options.busy or is_quiet()):
         if time.monotonic() >= deadline:
@@ -56,19 +53,19 @@ def may_time(options: argparse.Namespace) -> bool:
 
 
 def num_cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def cpu_model() -> str:
-    """The processor's name, as the kernel says it."""
+    """Return the processor's name in the kernel."""
     lines = CPU_LIST.read_text(encoding="utf-8").splitlines() if CPU_LIST.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.machine()
 
 
 def version_of(package: str) -> str:
-    """The installed version, or `not installed`."""
+    """Return the installed version, or `not installed`."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
@@ -76,7 +73,7 @@ def version_of(package: str) -> str:
 
 
 def commit() -> str:
-    """Of the checkout that is measured, with `+` where files differ from it."""
+    """Return the checkout's commit, with `+` if files differ from it."""
     root = Path(__file__).parents[1]
     command = ["git", "-C", str(root), "describe", "--always", "--abbrev=9", "--dirty=+"]
     try:

@@ -1,11 +1,11 @@
-"""Options that all benchmarks have."""
+"""Options that all benchmarks share."""
 
 import argparse
 from pathlib import Path
 
 
 def common_parser(name: str) -> argparse.ArgumentParser:
-    """The parser of `python -m benchmarks.NAME`, with what every benchmark is told."""
+    """Return the parser of `python -m benchmarks.NAME` with the shared options."""
     made = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}")
     made.add_argument("--busy", action="store_true", help="take times on a busy machine too")
     made.add_argument("--wait", type=float, default=0.0, help="seconds to wait for a quiet machine")

@@ -1,4 +1,4 @@
-"""How a benchmark says what it measured: as a table and as JSON."""
+"""Output of a benchmark's results as a table and as JSON."""
 
 import json
 from collections.abc import Sequence
@@ -12,25 +12,13 @@ TableCells = Sequence[str]
 
 
 def markdown_table(header: TableCells, rows: Sequence[TableCells]) -> str:
-    """A table of Markdown; all columns but the first are of numbers."""
+    """Return a Markdown table; all columns but the first are right-aligned numbers."""
     rules = ["---", *("--:" for _ in header[1:])]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rules, *rows))
 
 
 def write_json(path: Path | None, machine: dict[str, Any], options: dict[str, Any], rows: list[Any]) -> None:
-    """Write machine, options and rows, and the load of now; nothing without a path.
-
-    Parameters
-    ----------
-    path
-        The file.
-    machine
-        As `describe_machine` gives it, before the first measurement.
-    options
-        Of the command.
-    rows
-        What was measured, JSON objects.
-    """
+    """Write machine, options, rows and the present load; nothing without a path."""
     if path is not None:
         content = {"machine": machine | {"load_after": load()}, "options": options, "rows": rows}
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -38,7 +26,7 @@ def write_json(path: Path | None, machine: dict[str, Any], options: dict[str, An
 
 
 def heading(name: str, machine: dict[str, Any]) -> str:
-    """The line above a table: what, where, and how busy it was."""
+    """Return the line above a table: benchmark, machine and load."""
     return (
         f"{name}: {machine['cpu']}, {machine['cores']} cores, {machine['threads']} thread(s), torch "
         f"{machine['packages']['torch']}, commit {machine['commit']}, seed {machine['seed']}, "

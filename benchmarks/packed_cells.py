@@ -1,4 +1,4 @@
-"""Several cells at a time on one device, each in a process of its own."""
+"""Several cells at once on one device, each in its own process."""
 
 import time
 from itertools import count
@@ -11,25 +11,11 @@ import torch
 from benchmarks.cases import Case
 from benchmarks.contenders import StepShape, open_ours
 
-WARM_UP = 3  # steps before anybody is counted
+WARM_UP = 3  # steps before counting begins
 
 
 def steps_a_second(shape: StepShape, case: Case, folder: Path, num_cells: int, seconds: float) -> float:
-    """Steps a second of all cells together.
-
-    Parameters
-    ----------
-    shape
-        What each step is taken on.
-    case
-        The method.
-    folder
-        For the tokenised corpus.
-    num_cells
-        At a time.
-    seconds
-        For how long they are counted, once all of them are warm.
-    """
+    """Return the steps per second of all cells together, once all are warm."""
     context = SpawnContext()
     ready, counts = context.Barrier(num_cells), context.Queue()
     given = (shape, case, folder / f"{shape.encoder.name}-materials", seconds, ready, counts)

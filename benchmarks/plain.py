@@ -1,9 +1,10 @@
-"""RobustSentEmbed's Algorithm 1, plain: what a faster step is measured against.
+"""RobustSentEmbed's Algorithm 1 in plain code, as the baseline of speed.
 
 Written from the paper's equations 2 to 10 for readers, not for speed. It is padded, and built as a first version and
 as the published code: X+ is encoded again in each inner step; PGD, FGSM and the token-level perturbation each ask for
-a gradient of their own; `backward` goes through all weights there too; three outer passes; a cosine of [b b d].
-Where the paper is silent it takes this project's defaults (docs/methods.md), for the norm linf.
+a gradient of their own; `backward` goes through all weights there too; three outer passes; a cosine of [b b d]. Where
+the paper is silent it takes this project's defaults (docs/methods.md), for the norm linf.
+
 With P encoder parameters and T tokens a step costs (20 N + 18) P T, and 6 P T and the generator's pass for
 replaced-token detection.
 """
@@ -23,7 +24,7 @@ from benchmarks.plain_formulas import contrastive_loss, token_shares, uniform, u
 
 @dataclass(frozen=True, kw_only=True)
 class PlainSettings:
-    """The paper's letters, with the values that a trial has where it says nothing."""
+    """The paper's symbols, with a trial's defaults."""
 
     num_steps: int = 5
     """K = T = N; 0: no adversarial view, as in SimCSE"""
@@ -46,11 +47,11 @@ class PlainSettings:
     """0: no replaced-token detection"""
     temperature: float = 0.05
     masked_share: float = 0.2
-    """of a sentence's tokens, replaced by the generator"""
+    """share of a sentence's tokens that the generator replaces"""
     pooling: Literal["cls", "mean"] = "cls"
     lr: float = 7e-6
     max_norm: float = 1.0
-    """of the gradient of all parameters together"""
+    """bound on the gradient of all parameters together"""
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class PlainBatch:
 
 @dataclass(frozen=True)
 class PlainDraws:
-    """What a step draws, dropout aside."""
+    """The random draws of a step, except dropout."""
 
     delta0: Float[Tensor, "b l d"]
     masked: Bool[Tensor, "b l"]
@@ -74,10 +75,7 @@ class PlainDraws:
 
 
 class PlainDiscriminator(nn.Module):
-    """D of eq. 8: is a token the original?
-
-    It reads the sentence's vector at position 0.
-    """
+    """D of eq. 8, original or replaced, with the sentence's vector at position 0."""
 
     def __init__(self, backbone: Any) -> None:
         super().__init__()
@@ -87,16 +85,9 @@ class PlainDiscriminator(nn.Module):
     def forward(
         self, embeddings: Float[Tensor, "b l d"], mask: Bool[Tensor, "b l"], h: Float[Tensor, "b d"]
     ) -> Float[Tensor, "b l"]:
-        """Logits of D: positive where a token looks original.
+        """Return logits that are positive where a token looks original.
 
-        Parameters
-        ----------
-        embeddings
-            Word embeddings of the edited sentences.
-        mask
-            True = real token.
-        h
-            Vectors of the sentences as they were.
+        `embeddings` belong to the edited sentences, `h` to the original ones.
         """
 
         def put_h_first(module: nn.Module, inputs: object, embedded: Tensor) -> Tensor:
@@ -109,7 +100,7 @@ class PlainDiscriminator(nn.Module):
 
 
 class PlainRobustSentEmbed(nn.Module):
-    """Encoder, head, discriminator, table of perturbations, and a step of all."""
+    """Encoder, head, discriminator and table of perturbations, with a training step."""
 
     def __init__(
         self, backbone: Any, settings: PlainSettings, generator: Any = None, mask_token_id: int = 0
@@ -120,7 +111,7 @@ class PlainRobustSentEmbed(nn.Module):
         width = backbone.config.hidden_size
         self.head = nn.Sequential(nn.Linear(width, width), nn.Tanh())
         self.discriminator = PlainDiscriminator(backbone) if settings.lambda2 else None
-        self.generator = [generator]  # in a list: a frozen model is no part of what is trained
+        self.generator = [generator]  # in a list, so that the frozen model is no submodule
         self.V = uniform((backbone.config.vocab_size, width), settings.sigma, backbone.dtype)
         self.optimizer: torch.optim.Optimizer | None = None
 
@@ -136,7 +127,7 @@ class PlainRobustSentEmbed(nn.Module):
         return loss.item()
 
     def loss(self, batch: PlainBatch, draws: PlainDraws) -> Tensor:
-        """L_total of eq. 10; V is written on the way."""
+        """Return L_total of eq. 10, and update V."""
         s = self.settings
         delta, eta = self.perturbations(batch, draws.delta0) if s.num_steps else (None, None)
         self.train()
@@ -153,7 +144,7 @@ class PlainRobustSentEmbed(nn.Module):
         return total
 
     def f(self, embeddings: Float[Tensor, "b l d"], mask: Bool[Tensor, "b l"]) -> Float[Tensor, "b d"]:
-        """Sentence vectors of word embeddings."""
+        """Return the sentence vectors of word embeddings."""
         hidden = self.backbone(inputs_embeds=embeddings, attention_mask=mask.long()).last_hidden_state
         if self.settings.pooling == "cls":
             return self.head(hidden[:, 0])
@@ -161,13 +152,13 @@ class PlainRobustSentEmbed(nn.Module):
         return self.head((hidden * real).sum(1) / real.sum(1))
 
     def word_embeddings(self, ids: Int[Tensor, "b l"]) -> Float[Tensor, "b l d"]:
-        """X: the lookup alone, before position, type and LayerNorm."""
+        """Return X: the lookup alone, before position, type and LayerNorm."""
         return self.backbone.get_input_embeddings()(ids)
 
     def perturbations(
         self, batch: PlainBatch, delta0: Float[Tensor, "b l d"]
     ) -> tuple[Float[Tensor, "b l d"], Float[Tensor, "b l d"]]:
-        """delta_final and eta after N steps (eqs 2 to 7), without dropout."""
+        """Return delta_final and eta after N steps (eqs 2 to 7), without dropout."""
         self.eval()
         s, width = self.settings, delta0.shape[-1]
         gamma, eta_radius = s.gamma / math.sqrt(width), s.eta_radius / math.sqrt(width)  # linf for l2
@@ -192,17 +183,7 @@ class PlainRobustSentEmbed(nn.Module):
     def gradient(
         self, batch: PlainBatch, perturbation: Float[Tensor, "b l d"], z_pos: Float[Tensor, "b d"]
     ) -> Float[Tensor, "b l d"]:
-        """Gradient of L_con(f(X + perturbation), {X+}), for the perturbation.
-
-        Parameters
-        ----------
-        batch
-            The sentences.
-        perturbation
-            Added to their word embeddings.
-        z_pos
-            Vectors of X+.
-        """
+        """Return the gradient of L_con(f(X + perturbation), {X+}) for the perturbation."""
         perturbation = perturbation.detach().requires_grad_()
         z = self.f(self.word_embeddings(batch.ids) + perturbation, batch.mask)
         contrastive_loss(z, [z_pos], z_pos, self.settings.temperature).backward()
@@ -210,7 +191,7 @@ class PlainRobustSentEmbed(nn.Module):
         return perturbation.grad
 
     def write_back(self, batch: PlainBatch, eta: Float[Tensor, "b l d"]) -> None:
-        """V[w] <- the mean of eta over a token's occurrences in the batch."""
+        """Set V[w] to the mean of eta over a token's occurrences in the batch."""
         tokens, place = batch.ids[batch.perturbable].unique(return_inverse=True)
         total = torch.zeros(len(tokens), eta.shape[-1], dtype=eta.dtype).index_add(
             0, place, eta[batch.perturbable]
@@ -224,18 +205,9 @@ class PlainRobustSentEmbed(nn.Module):
         h: Float[Tensor, "b d"],
         eta: Float[Tensor, "b l d"] | None,
     ) -> Tensor:
-        """L_RTD of eq. 8, a mean over real tokens; position 0 is left out, it holds h.
+        """Return L_RTD of eq. 8 for sentences x with h = f(x), a mean over real tokens.
 
-        Parameters
-        ----------
-        batch
-            The sentences x.
-        masked
-            Tokens that the generator replaces.
-        h
-            f(x).
-        eta
-            Token-level perturbation of x, by position.
+        Position 0 is left out, because it holds h.
         """
         with torch.no_grad():
             hidden = batch.ids.masked_fill(masked, self.mask_token_id)

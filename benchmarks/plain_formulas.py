@@ -15,20 +15,10 @@ def contrastive_loss(
     others: Float[Tensor, "b d"],
     temperature: float,
 ) -> Tensor:
-    """-log(own positives / (own positives + other sentences' z_pos)), eq. 9.
+    """Return the loss of eq. 9, averaged over the batch.
 
-    A mean over the batch.
-
-    Parameters
-    ----------
-    z
-        Vectors of the anchors.
-    positives
-        Vectors that belong to the same sentences.
-    others
-        z_pos of the batch: those of other sentences are the negatives.
-    temperature
-        tau.
+    -log(own positives / (own positives + negatives)), with the `others` (z_pos) of other sentences as negatives and
+    tau as temperature.
     """
     own = sum(torch.exp(F.cosine_similarity(z, positive) / temperature) for positive in positives)
     similarity = F.cosine_similarity(z[:, None], others[None], dim=-1)  # [b b], through [b b d]
@@ -38,28 +28,18 @@ def contrastive_loss(
 
 
 def unit(gradient: Float[Tensor, "b l d"], scope: tuple[int, ...]) -> Float[Tensor, "b l d"]:
-    """g/||g|| for linf over the axes of `scope`; 0 where g is 0."""
+    """Return g/||g|| for linf over the axes of `scope`; 0 where g is 0."""
     norm = gradient.abs().amax(scope, keepdim=True)
     return torch.where(norm > 0, gradient / norm, 0.0)
 
 
 def token_shares(eta: Float[Tensor, "b l d"]) -> Float[Tensor, "b l 1"]:
-    """n_i = ||eta_i|| / max_j ||eta_j|| for linf (eq. 2); 1 where all are 0."""
+    """Return n_i = ||eta_i|| / max_j ||eta_j|| for linf (eq. 2); 1 where all are 0."""
     norms = eta.abs().amax(-1, keepdim=True)
     largest = norms.amax(1, keepdim=True)
     return torch.where(largest > 0, norms / largest, 1.0)
 
 
 def uniform(shape: tuple[int, ...], sigma: float, dtype: torch.dtype) -> Tensor:
-    """U(-sigma, sigma)/sqrt(d), as delta0 and V begin.
-
-    Parameters
-    ----------
-    shape
-        Its last axis is d.
-    sigma
-        Half width, times sqrt(d).
-    dtype
-        Of the numbers.
-    """
+    """Draw from U(-sigma, sigma)/sqrt(d), as delta0 and V begin; d is the last axis."""
     return (2 * torch.rand(shape, dtype=dtype) - 1) * sigma / math.sqrt(shape[-1])

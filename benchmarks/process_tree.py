@@ -1,4 +1,4 @@
-"""CPU seconds of a command and of everything it starts, whoever collects the dead."""
+"""CPU seconds of a command and of all its descendants, no matter who reaps them."""
 
 import subprocess
 import threading
@@ -12,14 +12,14 @@ import psutil
 
 SECONDS_BETWEEN = 0.2
 WORKER = "ray::"
-"""What the title of a Ray worker begins with once it has work"""
+"""start of a Ray worker's process title once it has work"""
 ProcessKind = Literal["driver", "workers", "ray"]
 ProcessKey = tuple[int, float]
 
 
 @dataclass(frozen=True)
 class CommandUse:
-    """What a command took."""
+    """The time and the processes of a command."""
 
     wall_s: float
     cpu_s: dict[ProcessKind, float]
@@ -30,10 +30,7 @@ class CommandUse:
 
 
 def run_measured(command: Sequence[str], environment: Mapping[str, str]) -> CommandUse:
-    """Run a command to its end and watch its processes.
-
-    The last 0.2 s of each may be missed.
-    """
+    """Run a command and watch its processes; the last 0.2 s of each may be missed."""
     begun = time.monotonic()
     with subprocess.Popen(
         command, env=dict(environment), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -47,7 +44,7 @@ def run_measured(command: Sequence[str], environment: Mapping[str, str]) -> Comm
 
 
 class _Watch(threading.Thread):
-    """Looks at the processes below one every so often, and keeps the most it has seen of each."""
+    """A thread that polls the processes below one and keeps each one's last CPU time."""
 
     def __init__(self, root: psutil.Process) -> None:
         super().__init__(daemon=True)
@@ -59,12 +56,11 @@ class _Watch(threading.Thread):
             self._look()
 
     def stop(self) -> None:
-        """End the thread."""
         self._ended.set()
         self.join()
 
     def by_kind(self) -> dict[ProcessKind, float]:
-        """Sum over the processes of each kind."""
+        """Sum the seconds over the processes of each kind."""
         sums: dict[ProcessKind, float] = defaultdict(float)
         for kind, seconds in self.seconds.values():
             sums[kind] += seconds

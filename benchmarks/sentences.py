@@ -13,17 +13,14 @@ WIKIPEDIA = "wiki/wiki1m_head/wiki1m_for_simcse.head.txt"
 
 @dataclass(frozen=True)
 class Texts:
-    """Sentences, and where they come from."""
+    """Sentences with the name of their source."""
 
     name: str
     sentences: list[str]
 
 
 def training_texts(limit: int = 0) -> Texts:
-    """Sentences of Wikipedia, else of the built-in grammar.
-
-    The first `limit` of them; 0: all.
-    """
+    """Return sentences of Wikipedia, else of the built-in grammar; limit 0 means all."""
     try:
         corpus = Corpus(source=TextFiles(paths=(WIKIPEDIA,)), limit=limit)
         return Texts("Wikipedia", read_sentences(corpus, data_dir()))
@@ -32,7 +29,7 @@ def training_texts(limit: int = 0) -> Texts:
 
 
 def similarity_texts() -> Texts:
-    """Both sides of STS-B's test pairs, else of the built-in pairs."""
+    """Return both sides of STS-B's test pairs, else of the built-in pairs."""
     try:
         pairs = read_sts("STS-B", "test", data_dir())
     except MissingFile:

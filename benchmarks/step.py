@@ -1,13 +1,11 @@
 """Operations, CPU time and memory of one training step.
 
-python -m benchmarks.step [--sizes ...] [--cases ...] [--batch 64] [--length 32 64] [--pooling cls mean] [--repeat 5]
-    [--chunk 8]
+python -m benchmarks.step
 
-Each case on each encoder: ours beside the plain transcription (`benchmarks.plain`) where there is one, and for SimCSE
-beside sentence-transformers. Operations are those of matrix products of one batch, also in units of P T: P encoder
-parameters without embeddings, T padded tokens of a view. Padding is that of 100 batches. Times are of alternating
-steps on the same sentences, medians with the least and the greatest; where the machine is busy none are taken, unless
-`--busy` says so.
+Each case on each encoder: ours, the plain transcription (`benchmarks.plain`) where it has the method, and
+sentence-transformers for SimCSE. Operations are those of matrix products in one batch, also in units of P T: P encoder
+parameters without embeddings, T padded tokens of a view. Padding is that of 100 batches. Times are medians (least,
+greatest) of alternating steps on the same sentences.
 """
 
 import argparse
@@ -33,7 +31,7 @@ from benchmarks.timing import Contender, Spread, ratios, take_turns
 from rse_study.errors import InputError
 from rse_study.training.session import Session
 
-NUM_COUNTED = 100  # batches whose padding is counted; operations and memory are of the first
+NUM_COUNTED = 100  # batches whose padding is counted; operations and memory are those of the first
 Measured = dict[str, Any]
 HEADER = (
     *("encoder", "pooling", "length", "padding", "case", "GFLOP", "in P T", "plain / ours"),
@@ -42,7 +40,7 @@ HEADER = (
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure what the command line asks for, and print it."""
+    """Run the benchmark of the command line and print its table."""
     options = parser().parse_args(arguments)
     torch.set_num_threads(options.threads)
     machine, texts = describe_machine(options.seed), training_texts()
@@ -57,17 +55,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def measure_all(options: argparse.Namespace, texts: Texts, folder: Path) -> Iterator[Measured]:
-    """A row for each size, pooling, length and case.
-
-    Parameters
-    ----------
-    options
-        Of the command line.
-    texts
-        The corpus.
-    folder
-        For encoders and corpora.
-    """
+    """Yield a row for each size, pooling, length and case."""
     for size in options.sizes:
         encoder = save_encoder(size, folder / size, options.seed)
         for pooling in options.pooling:
@@ -88,19 +76,7 @@ def measure_all(options: argparse.Namespace, texts: Texts, folder: Path) -> Iter
 
 
 def measure(name: str, shape: StepShape, folder: Path, options: argparse.Namespace) -> Measured:
-    """Operations, memory and times of one case.
-
-    Parameters
-    ----------
-    name
-        Of the case.
-    shape
-        Encoder, corpus and batch.
-    folder
-        For what the case needs.
-    options
-        How often, and whether on a busy machine.
-    """
+    """Return operations, memory and times of one case."""
     try:
         session = open_ours(CASES[name], shape, folder)
     except InputError as error:
@@ -113,24 +89,14 @@ def measure(name: str, shape: StepShape, folder: Path, options: argparse.Namespa
     flops, peaks = dict[str, int](), dict[str, int]()
     for who, step in steps.items():
         flops[who] = count_flops(partial(step, 0))  # allocates what the next step needs, too
-        session.optimizer.zero_grad()  # gradients of the step before are no part of this one
+        session.optimizer.zero_grad()  # the previous step's gradients do not count
         peaks[who] = peak_bytes(partial(step, 0))
     in_pt = {who: count / (parameters * padded) for who, count in flops.items()}
     return measured | {"flops": flops, "in_pt": in_pt, "peak_bytes": peaks} | times_of(steps, options)
 
 
 def contenders(name: str, shape: StepShape, session: Session) -> dict[str, Contender]:
-    """Ours, and whoever does the same.
-
-    Parameters
-    ----------
-    name
-        Of the case.
-    shape
-        Encoder, corpus and batch.
-    session
-        Ours.
-    """
+    """Return our step and those of the alternatives with the same method."""
     case, steps = CASES[name], dict[str, Contender](ours=session.advance)
     if case.plain is not None:
         steps["plain"] = PlainStep(case, shape, session)
@@ -140,19 +106,19 @@ def contenders(name: str, shape: StepShape, session: Session) -> dict[str, Conte
 
 
 def batch_tokens(session: Session, number: int) -> tuple[int, int]:
-    """Tokens of a step's batch: real ones, and those with padding."""
+    """Return the tokens of a step's batch, without and with padding."""
     lengths = session.batches.corpus.lengths[session.batches.sentences(number)]
     return int(lengths.sum()), len(lengths) * int(lengths.max())
 
 
 def num_parameters(session: Session) -> int:
-    """P: those of the encoder without its embeddings."""
+    """Return P, the encoder's parameters without its embeddings."""
     named = session.networks.encoder.backbone.named_parameters()
     return sum(weight.numel() for name, weight in named if not name.startswith("embeddings."))
 
 
 def times_of(steps: dict[str, Contender], options: argparse.Namespace) -> Measured:
-    """CPU seconds of alternating steps, where they are wanted and say something."""
+    """Return CPU seconds of alternating steps, if wanted and the machine is quiet."""
     if not options.repeat or not may_time(options):
         reason = f"load {load()}" if options.repeat else "not wanted"
         return {"cpu_seconds": {}, "times_not_taken": reason}
@@ -167,7 +133,7 @@ def times_of(steps: dict[str, Contender], options: argparse.Namespace) -> Measur
 
 
 def cells_of(row: Measured) -> list[str]:
-    """A row of the table."""
+    """Return a row of the table."""
     name = [row["size"], row["pooling"], str(row["length"])]
     if "skipped" in row:
         return [*name, "-", row["case"], *("-" for _ in HEADER[len(name) + 2 :])]
@@ -188,23 +154,13 @@ def cells_of(row: Measured) -> list[str]:
 
 
 def spread_of(row: Measured, kind: str, who: str) -> str:
-    """A median with the least and the greatest; a dash where it was not measured.
-
-    Parameters
-    ----------
-    row
-        Of the results.
-    kind
-        `spread` of CPU seconds, or `ratio` to ours.
-    who
-        The contender.
-    """
+    """Return a contender's `spread` of seconds or `ratio` to ours; a dash without one."""
     values = row.get(kind, {}).get(who)
     return str(Spread(**values)) if values else "-"
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options of the command."""
+    """Return the parser of the command."""
     made = common_parser("step")
     sizes, poolings = encoder_names(), ("cls", "mean")
     made.add_argument("--sizes", nargs="+", choices=sizes, default=sizes, help="encoders")

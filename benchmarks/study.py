@@ -1,13 +1,12 @@
-"""Cells per hour of a small grid: the machine's time against the cells' own.
+"""Cells per hour of a small grid, and the overhead beyond the cells' own time.
 
-python -m benchmarks.study [--cells 8 --steps 40 | --study FILE] [--executors inline train]
+python -m benchmarks.study
 
-`rse-study run` on a grid of learning rates and seeds, generated sentences, the encoder `tiny-vectors`, as a user runs
-it: from an empty cache, with baselines, evaluation and report. Beside wall seconds times cores stand the seconds that
-the ledger's cells trained, and the CPU seconds of the command, of Ray's workers and of Ray's other processes. Worker
-time is what workers have from the first cell's start to the last score of a cell, imports included; its share in
-training leaves evaluation out, which takes a little of the rest. On a busy machine nothing is run, unless `--busy` says
-so: a study is all time.
+`rse-study run` on a grid of learning rates and seeds, generated sentences and the encoder `tiny-vectors`, as users run
+it: from an empty cache, with baselines, evaluation and report. Wall seconds times cores are compared with the cells'
+training seconds in the ledger, and with CPU seconds of the command, Ray's workers and its other processes. Worker time
+lasts from the first cell's start to the last score, imports included; its share in training leaves out evaluation. All
+results are times, so on a busy machine nothing runs without `--busy`.
 """
 
 import argparse
@@ -42,7 +41,7 @@ HEADER = (
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure what the command line asks for, and print it."""
+    """Run the benchmark of the command line and print its table."""
     options = parser().parse_args(arguments)
     torch.set_num_threads(options.threads)
     machine = describe_machine(options.seed)
@@ -54,7 +53,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def measure_study(executor: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Run the study in folders that are gone afterwards."""
+    """Run the study in temporary folders and measure it."""
     if not may_time(options):
         return {"executor": executor, "times_not_taken": f"load {load()}"}
     before, content = load(), study_content(executor, options)
@@ -83,7 +82,7 @@ def measure_study(executor: str, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def times_of_cells(study: Path, num_workers: int) -> dict[str, Any]:
-    """What the ledger of a study that ran says of its cells, and its workers' time."""
+    """Return the times of a study's cells in its ledger, and its workers' time."""
     seconds, worker_s = durations(study), num_workers * seconds_with_workers(study)
     return {
         "cells": len(seconds),
@@ -95,13 +94,13 @@ def times_of_cells(study: Path, num_workers: int) -> dict[str, Any]:
 
 
 def study_content(executor: str, options: argparse.Namespace) -> dict[str, Any]:
-    """The study's file: the one that was named, or the grid."""
+    """Return the contents of the given study's file, or the grid."""
     content = read_yaml(options.study) if options.study else grid(options)
     return content | {"resources": {"executor": executor, "threads": options.threads}}
 
 
 def grid(options: argparse.Namespace) -> dict[str, Any]:
-    """A grid of learning rates and seeds."""
+    """Return a grid of learning rates and seeds."""
     return {
         "name": NAME,
         "question": "How many cells an hour?",
@@ -119,14 +118,14 @@ def grid(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def durations(study: Path) -> list[float]:
-    """Seconds that each complete cell trained, as its result says."""
+    """Return the training seconds of each complete cell."""
     with Reader(study) as reader:
         cells = reader.cells()
     return [float(seconds) for seconds in cells.loc[cells["status"] == "complete", "duration_s"]]
 
 
 def seconds_with_workers(study: Path) -> float:
-    """Seconds from the first cell's start to the last score of a cell."""
+    """Return the seconds from the first cell's start to the last score of a cell."""
     with Reader(study) as reader:
         begun = min(datetime.fromisoformat(started) for started in reader.attempts()["started"])
     scored = max(file.stat().st_mtime for file in cells_folder(study).glob(f"*/{EVALUATIONS_FILE}"))
@@ -134,7 +133,7 @@ def seconds_with_workers(study: Path) -> float:
 
 
 def seconds_beside_training(study: Path) -> list[float]:
-    """Seconds of each attempt that completed its cell, but for those that it trained."""
+    """Return the overhead in seconds of each attempt that completed its cell."""
     with Reader(study) as reader:
         attempts, cells = reader.attempts(), reader.cells().set_index("identity")
     complete = attempts[attempts["outcome"] == "complete"]
@@ -161,7 +160,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options of the command."""
+    """Return the parser of the command."""
     made = common_parser("study")
     executors = ("inline", "train")
     made.add_argument("--cells", type=int, default=8, help="of the grid, an even number")

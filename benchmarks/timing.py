@@ -1,7 +1,4 @@
-"""CPU seconds of contenders that take turns.
-
-What one loses to a busy machine, all lose.
-"""
+"""CPU seconds of contenders that take turns, so that load affects all alike."""
 
 import statistics
 import time
@@ -9,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 Contender = Callable[[int], object]
-"""Does one piece of work; is told the number of the round"""
+"""does one piece of work, given the number of the round"""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """The median of some measurements, and how far they lie apart."""
+    """The median and the range of some measurements."""
 
     median: float
     least: float
@@ -22,7 +19,7 @@ class Spread:
 
     @staticmethod
     def of(values: list[float]) -> "Spread":
-        """That of the values, which are at least one."""
+        """Return the spread of at least one value."""
         return Spread(statistics.median(values), min(values), max(values))
 
     def __str__(self) -> str:
@@ -30,7 +27,7 @@ class Spread:
 
 
 def take_turns(contenders: Mapping[str, Contender], repeat: int) -> dict[str, list[float]]:
-    """CPU seconds of each contender in each round; every other round goes backwards.
+    """Return each contender's CPU seconds by round; every other round goes backwards.
 
     A first round is not timed: it allocates what the others need.
     """
@@ -46,5 +43,5 @@ def take_turns(contenders: Mapping[str, Contender], repeat: int) -> dict[str, li
 
 
 def ratios(slower: list[float], faster: list[float]) -> Spread:
-    """How many times the first takes what the second takes, round by round."""
+    """Return the spread of the ratios slower / faster, round by round."""
     return Spread.of([one / other for one, other in zip(slower, faster, strict=True)])

@@ -1,1 +1,1 @@
-"""A figure is a data function (a frame) and a drawing function (a plotly figure)."""
+"""Figures: each has a data function (a frame) and a drawing function (plotly)."""

@@ -1,7 +1,4 @@
-"""Alignment against uniformity, as in figure 3 of RobustSentEmbed.
-
-Less of both is better.
-"""
+"""Alignment against uniformity, as in figure 3 of RobustSentEmbed; less is better."""
 
 from itertools import cycle
 
@@ -26,22 +23,14 @@ from rse_study.results.records import BASELINES
 PARTS = ("alignment", "uniformity")
 COLUMNS = ["evaluation", "row", "kind", "seed", *PARTS]
 FIGURE = "rse-figure3"
-MAX_NAMED = 12  # rows that have a look of their own
+MAX_NAMED = 12  # rows with a colour and symbol of their own
 
 
 def alignment_data(contents: Contents, cells: pd.DataFrame, figure: str = "") -> pd.DataFrame:
     """Return a row per row, seed and evaluation that has both numbers.
 
-    Columns: evaluation, row, kind (row, baseline, paper), seed (missing of the last two), alignment, uniformity.
-
-    Parameters
-    ----------
-    contents
-        Of the study.
-    cells
-        Its results, with their names.
-    figure
-        The paper's figure that the study repeats: its printed numbers are added to those of figure 3.
+    Columns: evaluation, row, kind (row, baseline, paper), seed (only of rows), alignment, uniformity. The paper's
+    numbers are included if `figure` is figure 3 of RobustSentEmbed.
     """
     rows = contents.evaluations[contents.evaluations["aggregation"].isin(PARTS)]
     keys = ["evaluation", "subject"]
@@ -59,7 +48,7 @@ def alignment_data(contents: Contents, cells: pd.DataFrame, figure: str = "") ->
 
 
 def printed(wide: pd.DataFrame, figure: str) -> pd.DataFrame:
-    """The paper's numbers, once for each evaluation; none of another figure."""
+    """Return the paper's numbers once per evaluation; none for another figure."""
     if figure != FIGURE or wide.empty:
         return pd.DataFrame(columns=COLUMNS)
     table = read_table(FIGURE).pivot(index="row", columns="column", values="value").reset_index()
@@ -70,14 +59,14 @@ def printed(wide: pd.DataFrame, figure: str) -> pd.DataFrame:
 
 
 def draw_alignment(frame: pd.DataFrame) -> go.Figure:
-    """Draw a small dot per seed, a large one at a row's mean.
+    """Draw the frame of one evaluation: a small dot per seed, a large one per mean.
 
-    Hollow: baselines and the paper's. `frame`: by `alignment_data`, of one evaluation.
+    Hollow marks stand for baselines and for the paper's numbers.
     """
     figure = go.Figure()
     own = frame[frame["kind"] == "row"]
     rows = list(dict.fromkeys(own["row"]))
-    symbols = cycle(SEED_SYMBOLS[:-1])  # five, of another length than the six colours: 12 rows all differ
+    symbols = cycle(SEED_SYMBOLS[:-1])  # five symbols, six colours: 12 rows all differ
     looks = dict(zip(rows, zip(cycle(SEED_COLOURS), symbols, strict=False), strict=False))
     is_many = len(rows) > MAX_NAMED
     if len(own) > len(rows):
@@ -100,19 +89,7 @@ def draw_alignment(frame: pd.DataFrame) -> go.Figure:
 
 
 def add_points(figure: go.Figure, part: pd.DataFrame, name: str, look: tuple[str, str]) -> None:
-    """Add a point at the mean of each row.
-
-    Parameters
-    ----------
-    figure
-        Gets them.
-    part
-        Of the frame.
-    name
-        In the legend.
-    look
-        Colour and symbol.
-    """
+    """Add a point at the mean of each row, in one colour and symbol."""
     if part.empty:
         return
     means = part.groupby("row", sort=False)[list(PARTS)].mean()
@@ -125,5 +102,5 @@ def add_points(figure: go.Figure, part: pd.DataFrame, name: str, look: tuple[str
 
 
 def hover_name(row: str) -> str:
-    """A row's name as text, in short lines."""
+    """Return a row's name in short lines."""
     return label_text(row, 40)

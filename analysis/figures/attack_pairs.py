@@ -1,7 +1,7 @@
 """Attacks on the rows of a study, as in figure 2 of RobustSentEmbed.
 
-A line joins an attack's rows. Mean queries against the accuracy lost; the more robust a row, the further to the top
-left.
+Mean queries against the accuracy lost: the more robust a row, the nearer to the top left. A line joins the rows under
+one attack.
 """
 
 import pandas as pd
@@ -25,10 +25,9 @@ PREFIX = "attack-"
 
 
 def attack_pairs_data(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per attacked set, recipe and row: means over its complete seeds.
+    """Return a row per attacked set, recipe and row, averaged over complete seeds.
 
-    Columns: set, recipe, row, lost (points of accuracy), queries (mean an input), num_seeds. `cells`: the study's
-    results, with their names.
+    Columns: set, recipe, row, lost (points of accuracy), queries (mean per input), num_seeds.
     """
     rows = contents.evaluations[
         contents.evaluations["aggregation"].isin(PARTS) & contents.evaluations["task"].str.startswith(PREFIX)
@@ -54,9 +53,9 @@ def attack_pairs_data(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_attack_pairs(frame: pd.DataFrame) -> go.Figure:
-    """Draw a colour per row and a symbol per recipe; very many rows have one colour.
+    """Draw the frame of one set: a colour per row, a symbol per recipe.
 
-    A thin line through the rows of a recipe. `frame`: by `attack_pairs_data`, of one set.
+    A thin line joins the rows of a recipe. More rows than colours share one colour, without lines.
     """
     figure = go.Figure()
     rows, recipes = (list(dict.fromkeys(frame[name])) for name in ("row", "recipe"))

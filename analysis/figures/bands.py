@@ -1,7 +1,4 @@
-"""A number over the steps of training, by row.
-
-Seeds thin, their mean thick, a band around it.
-"""
+"""A metric over training steps by row: thin seeds, a thick mean and a band."""
 
 import numpy as np
 import pandas as pd
@@ -20,21 +17,14 @@ from analysis.figures.style import (
 
 COLUMNS = ["row", "seed", "t", "value", "mean", "low", "high", "num_seeds"]
 MAX_ROWS = len(SEED_COLOURS)
-"""Rows that have a colour of their own; of more one is chosen."""
+"""Rows with a colour each; if there are more, the reader chooses one."""
 
 
 def bands_data(cells: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     """Return every point of complete cells with the mean of its row's seeds.
 
-    Columns: row, seed, t, value; mean, low, high (mean -/+ one standard deviation, n - 1 below), num_seeds. The mean is
-    of steps that all complete seeds of the row have: else it would be of others from step to step. NaN elsewhere.
-
-    Parameters
-    ----------
-    cells
-        With identity, name, seed, status.
-    points
-        cell, t, value.
+    Columns: row, seed, t, value; mean, low, high (mean ± one standard deviation, dividing by n - 1), num_seeds. The
+    mean is NaN at steps that some complete seed of the row lacks, so that it covers the same seeds at every step.
     """
     complete = cells.loc[cells["status"] == "complete", ["identity", "name", "seed"]]
     frame = complete.merge(points[["cell", "t", "value"]], left_on="identity", right_on="cell")
@@ -50,19 +40,7 @@ def bands_data(cells: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_bands(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
-    """Draw up to six rows in colours.
-
-    Of more all means faint, and one row that is chosen.
-
-    Parameters
-    ----------
-    frame
-        By `bands_data`.
-    label
-        What was measured.
-    decimals
-        Of its values.
-    """
+    """Draw up to six rows in colours; of more, all means faint and one chosen row."""
     figure, rows = go.Figure(), list(dict.fromkeys(frame["row"]))
     is_many = len(rows) > MAX_ROWS
     if is_many:
@@ -86,19 +64,7 @@ def draw_bands(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
 
 
 def add_row(figure: go.Figure, part: pd.DataFrame, colour: str, decimals: int) -> None:
-    """Add one row: its band, its seeds, its mean; the legend switches all three.
-
-    Parameters
-    ----------
-    figure
-        Gets them.
-    part
-        The points of the row.
-    colour
-        Of all three.
-    decimals
-        Of values on hover.
-    """
+    """Add the band, seeds and mean of a row; the legend toggles all three."""
     name = str(part["row"].iloc[0])
     shown = label_text(name, 40)
     means = part.dropna(subset="mean").drop_duplicates("t").sort_values("t")
@@ -122,17 +88,7 @@ def add_row(figure: go.Figure, part: pd.DataFrame, colour: str, decimals: int) -
 
 
 def add_all_means(figure: go.Figure, frame: pd.DataFrame, decimals: int) -> None:
-    """Add the means of all rows as one faint trace.
-
-    Parameters
-    ----------
-    figure
-        Gets it.
-    frame
-        By `bands_data`.
-    decimals
-        Of values on hover.
-    """
+    """Add the means of all rows as one faint trace."""
     xs: list[float | None] = []
     ys: list[float | None] = []
     texts: list[str] = []

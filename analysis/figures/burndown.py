@@ -1,7 +1,4 @@
-"""How a study got on.
-
-Cells left over time, and device time spent beside what was planned.
-"""
+"""The progress of a study: cells left, and device time spent against the plan."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -18,9 +15,9 @@ COLUMNS = ["seconds", "cell", "status", "left", "spent_s", "planned_low_s", "pla
 def burndown_data(contents: Contents, names: dict[str, str]) -> pd.DataFrame:
     """Return a row per cell that ended, in the order of the ends.
 
-    Columns: seconds (since the first start; 0 of a cell that another study ran), cell (by `names`), status, left
-    (planned cells still without an end), spent_s (device time of the attempts that ended by then, retired ones left
-    out), planned_low_s and planned_high_s (of the whole study, where its file says hours per cell; else NaN).
+    Columns: seconds (since the first start; 0 for a cell that another study ran), cell (by `names`), status, left
+    (planned cells that have not ended), spent_s (device time of the attempts that ended by then, without retired
+    ones), planned_low_s and planned_high_s (for the whole study; NaN unless its file gives hours per cell).
     """
     study, cells = contents.study, contents.current
     ended = cells[(cells["ended"] != "") & cells["status"].isin(["complete", "stopped_early", "failed"])]
@@ -41,10 +38,7 @@ def burndown_data(contents: Contents, names: dict[str, str]) -> pd.DataFrame:
 
 
 def spent_by(contents: Contents, ends: pd.Series) -> list[float]:
-    """Return the device time that had been spent at each time, in seconds.
-
-    Attempts at current cells.
-    """
+    """Return the device seconds that current cells had used at each time."""
     is_current = contents.attempts["cell"].isin(contents.current["identity"])
     ended = pd.to_datetime(contents.attempts["ended"].replace("", None), utc=True)
     seconds = attempt_seconds(contents)[is_current]
@@ -52,20 +46,14 @@ def spent_by(contents: Contents, ends: pd.Series) -> list[float]:
 
 
 def hours_per_cell(contents: Contents) -> tuple[float, float]:
-    """What the study's file says a cell takes, low and high.
-
-    NaN where it says nothing.
-    """
+    """Return the hours per cell (low, high) in the study's file, or NaN."""
     said = contents.study.settings.allowance.get("hours_per_cell")
     low, high = said or (float("nan"), float("nan"))
     return float(low), float(high)
 
 
 def draw_burndown(frame: pd.DataFrame) -> go.Figure:
-    """Draw cells left above, device time below.
-
-    Dashed where it would end at the pace so far. Frame by `burndown_data`.
-    """
+    """Draw cells left above and device time below, with plan and projection dashed."""
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.09)
     length, unit = unit_of(float(frame["seconds"].max()))
     device_length, device_unit = unit_of(float(frame["spent_s"].max()))
@@ -91,20 +79,8 @@ def draw_burndown(frame: pd.DataFrame) -> go.Figure:
 
 
 def add_expected(figure: go.Figure, frame: pd.DataFrame, length: float, unit: str) -> None:
-    """Add what the whole study was planned to take, or will at the pace so far.
-
-    Parameters
-    ----------
-    figure
-        Gets the lines.
-    frame
-        By `burndown_data`.
-    length
-        Of the unit, in seconds.
-    unit
-        Its name.
-    """
-    num_ran = int((frame["seconds"] > 0).sum())  # the others cost nothing here
+    """Add lines for the planned total time and the total at the present pace."""
+    num_ran = int((frame["seconds"] > 0).sum())  # the others ran in another study
     left, spent = int(frame["left"].iloc[-1]), float(frame["spent_s"].iloc[-1])
     expected = {
         "planned, low": float(frame["planned_low_s"].iloc[0]),

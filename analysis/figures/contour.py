@@ -1,6 +1,6 @@
-"""The objective over any two axes of a search, as a map with the trials on it.
+"""The objective over two axes of a search, as a map that shows the trials.
 
-Between trials it is interpolated; outside of them nobody has looked, and nothing is drawn.
+The map is interpolated between trials; outside their hull nothing is drawn, because nothing was tried there.
 """
 
 from collections.abc import Sequence
@@ -17,18 +17,17 @@ from analysis.figures.style import BLUES, INK, ORANGE, chooser, label_text, plai
 from analysis.formats import show_number
 
 GRID = 25  # points of a map's side
-BIN = 12  # fields of a map's side: trials in one of them are taken together
+BIN = 12  # fields of a map's side; trials in one field are averaged
 MAX_POINTS = 200  # trials drawn on a map
-LEAST = 4  # different fields with trials, below which there is no map
+LEAST = 4  # fields with trials that a map needs
 COLUMNS = ["x_axis", "y_axis", "trial", "best", "x", "y", "x_text", "y_text", "objective"]
 
 
 def contour_data(positions: pd.DataFrame, axes: Sequence[str] = ()) -> pd.DataFrame:
     """Return a row per pair of axes and complete trial, from `rulers.positions_data`.
 
-    Columns: x_axis, y_axis, trial, best, x, y (positions from 0 to 1), x_text, y_text, objective. Pairs come in the
-    order of `axes`, the most important first; without them in the order of the study. Trials without a place on one of
-    the two are left out.
+    Columns: x_axis, y_axis, trial, best, x, y (positions from 0 to 1), x_text, y_text, objective. Pairs follow `axes`
+    (most important first), then the order of the study. Trials without a position on either axis are left out.
     """
     by_axis = {axis: part.set_index("trial") for axis, part in positions.groupby("axis", sort=False)}
     order = [*axes, *(axis for axis in by_axis if axis not in axes)]
@@ -43,17 +42,10 @@ def contour_data(positions: pd.DataFrame, axes: Sequence[str] = ()) -> pd.DataFr
 
 
 def surface(x: np.ndarray, y: np.ndarray, values: np.ndarray) -> np.ndarray | None:
-    """Return the map [y, x] of values over the unit square.
+    """Return the interpolated map [y, x] of values over the unit square.
 
-    NaN outside the hull of the points. Values in one field of a grid are averaged first, so that two neighbours that
-    differ by chance make no peak.
-
-    Parameters
-    ----------
-    x, y
-        Positions from 0 to 1.
-    values
-        At these points.
+    It is NaN outside the hull of the points, and None if they are too few or on one line. Values in one field of a
+    grid are averaged first, so that chance differences between neighbours make no peaks.
     """
     fields = pd.DataFrame({"x": x, "y": y, "value": values})
     keys = [np.minimum((np.asarray(one) * BIN).astype(int), BIN - 1) for one in (x, y)]
@@ -69,19 +61,7 @@ def surface(x: np.ndarray, y: np.ndarray, values: np.ndarray) -> np.ndarray | No
 
 
 def draw_contour(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, decimals: int = 2) -> go.Figure:
-    """Draw a map per pair of axes, of which one is chosen.
-
-    Parameters
-    ----------
-    frame
-        By `contour_data`.
-    rulers
-        Of the axes.
-    label
-        What the objective is called.
-    decimals
-        Of its values.
-    """
+    """Draw a map per pair of axes; the reader chooses the pair."""
     figure, by_heading = go.Figure(), {ruler.heading: ruler for ruler in rulers}
     pairs = list(dict.fromkeys(zip(frame["x_axis"], frame["y_axis"], strict=True)))
     low, high = float(frame["objective"].quantile(0.05)), float(frame["objective"].max())
@@ -114,20 +94,9 @@ def draw_contour(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, decim
 
 
 def add_map(figure: go.Figure, part: pd.DataFrame, decimals: int, is_shown: bool) -> None:
-    """Add the interpolated map of one pair.
+    """Add one pair's interpolated map, empty for too few trials.
 
-    An empty one where there are too few trials, or none are given: choices have nothing between them.
-
-    Parameters
-    ----------
-    figure
-        Gets it.
-    part
-        The trials of the pair.
-    decimals
-        Of values on hover.
-    is_shown
-        At first.
+    Pairs with an axis of choices pass no trials, as there is nothing between choices.
     """
     field = surface(*(part[name].to_numpy(dtype=float) for name in ("x", "y", "objective")))
     ticks = None if field is None else np.linspace(0, 1, GRID, dtype=np.float32)
@@ -139,26 +108,12 @@ def add_map(figure: go.Figure, part: pd.DataFrame, decimals: int, is_shown: bool
 
 
 def with_nothing(field: np.ndarray, decimals: int) -> list[list[float | None]]:
-    """Return a map as lists, None where there is nothing."""
+    """Return a map as rounded lists, with None for NaN."""
     return [[None if np.isnan(one) else round(float(one), decimals) for one in line] for line in field]
 
 
 def add_points(figure: go.Figure, part: pd.DataFrame, decimals: int, is_shown: bool) -> None:
-    """Add the trials of one pair.
-
-    Of very many the best, and every so many of the others.
-
-    Parameters
-    ----------
-    figure
-        Gets them.
-    part
-        The trials of the pair.
-    decimals
-        Of values on hover.
-    is_shown
-        At first.
-    """
+    """Add the trials of a pair; of very many, the best and a regular sample."""
     every = -(-len(part) // MAX_POINTS) or 1
     shown = part.iloc[::every]
     if not shown["best"].any():
@@ -180,7 +135,7 @@ def add_points(figure: go.Figure, part: pd.DataFrame, decimals: int, is_shown: b
 
 
 def pair_layout(first: Ruler, second: Ruler) -> dict[str, object]:
-    """plotly's settings of both axes: titles, ticks, and the whole searched range."""
+    """Return plotly's settings of both axes: titles, ticks and the searched range."""
     layout: dict[str, object] = {}
     for name, ruler in (("xaxis", first), ("yaxis", second)):
         ticks = ruler.ticks()[: MAX_TICKS + 2]

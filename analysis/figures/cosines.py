@@ -1,7 +1,4 @@
-"""Mean cosine of positive and of random pairs, as in figure 3 of DCL.
-
-Do vectors collapse?
-"""
+"""Mean cosines of positive and random pairs: collapse, as in figure 3 of DCL."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -19,7 +16,7 @@ from analysis.figures.style import (
 from analysis.paper.tables import read_table
 
 PAIRS = {"cosine/positive": "positive", "cosine/random": "random"}
-"""By the metric's name in the ledger."""
+"""Kinds of pairs by the metric's name in the ledger."""
 COLOURS = {"positive": BLUE, "random": ORANGE}
 COLUMNS = ["row", "pairs", "source", "seed", "value", "mean"]
 FIGURE = "dcl-figure3"
@@ -27,10 +24,10 @@ OURS, THEIRS = "ours", "the paper's"
 
 
 def cosines_data(contents: Contents) -> pd.DataFrame:
-    """Return a row per row of the grid, kind of pairs and seed, and the paper's.
+    """Return a row per row of the grid, kind of pairs and seed, then the paper's.
 
-    Columns: row, pairs (positive, random), source (ours, the paper's), seed, value, mean. Of complete cells of a grid
-    at their last step. The paper's rows come last: it does not say which of ours is which of theirs beyond the
+    Columns: row, pairs (positive, random), source (ours, the paper's), seed, value, mean. Only the last step of
+    complete cells counts. The paper's rows stand apart, as it does not say how they map to ours beyond the
     normalisation. Empty where no cell reports cosines of its projections.
     """
     cells = contents.stage("grid")
@@ -49,10 +46,7 @@ def cosines_data(contents: Contents) -> pd.DataFrame:
 
 
 def draw_cosines(frame: pd.DataFrame) -> go.Figure:
-    """Draw a pair of bars per row to the right, at the mean of its seeds.
-
-    The paper's, hatched, below ours. Frame by `cosines_data`.
-    """
+    """Draw two bars per row at the mean of its seeds; the paper's are hatched, below."""
     figure = go.Figure()
     rows = list(dict.fromkeys(zip(frame["source"], frame["row"], strict=True)))
     names = [row if source == OURS else f"paper: {row}" for source, row in rows]

@@ -1,4 +1,4 @@
-"""A figure over steps: a line per cell, of one colour for all seeds of a trial."""
+"""A score over training steps: a line per cell, one colour per trial."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -14,8 +14,8 @@ COLUMNS = ["series", "seed", "t", "value", "is_base"]
 def course_data(contents: Contents, metric: str) -> pd.DataFrame:
     """Return every point of a metric: series, seed, t, value, is_base.
 
-    A series is a trial of the newest revision, by its name; by trial, seed and t. Seeds are not averaged: a cell that
-    ended early would change whom a mean is of.
+    A series is a trial of the newest revision. Seeds are not averaged, because a mean would change where a cell ended
+    early.
     """
     points = contents.course[contents.course["name"] == metric].dropna(subset="value")
     cells = contents.current.loc[
@@ -30,10 +30,7 @@ def course_data(contents: Contents, metric: str) -> pd.DataFrame:
 
 
 def draw_course(frame: pd.DataFrame, metric: str) -> go.Figure:
-    """Draw a line per cell, few trials each in a colour of its own.
-
-    Of many all are faint, and the paper's setting stands out.
-    """
+    """Draw a line per cell: few trials in colours, many faint but the paper's setting."""
     figure, are_few = go.Figure(), frame["series"].nunique() <= MAX_COLOURS
     # What stands out is drawn last: nothing covers it.
     for number, (series, part) in sorted(
@@ -56,7 +53,7 @@ def draw_course(frame: pd.DataFrame, metric: str) -> go.Figure:
 
 
 def with_gaps(part: pd.DataFrame) -> tuple[list[float | None], list[float | None], list[int]]:
-    """Steps and values of all seeds one after the other, a gap behind each."""
+    """Return steps, values and seeds of all lines, with a gap after each seed."""
     xs: list[float | None] = []
     ys: list[float | None] = []
     seeds: list[int] = []

@@ -1,4 +1,4 @@
-"""The objective step by step, of every cell of a search: early stopping at work."""
+"""The objective step by step for every cell of a search, with early stopping."""
 
 from collections.abc import Sequence
 
@@ -37,20 +37,9 @@ def curve_data(table: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_curves(frame: pd.DataFrame, rungs: Sequence[int], label: str, decimals: int = 2) -> go.Figure:
-    """Draw thin lines, the best one and the paper's setting thick.
+    """Draw a line per trial, thick for the best trial and the paper's setting.
 
-    Hollow ends where a trial was stopped; rungs upright.
-
-    Parameters
-    ----------
-    frame
-        By `curve_data`.
-    rungs
-        Steps at which a trial may be stopped.
-    label
-        What the objective is called.
-    decimals
-        Of its values.
+    Hollow ends mark stopped trials, and vertical lines the rungs (steps at which a trial may be stopped).
     """
     figure = go.Figure()
     for rung in rungs:
@@ -77,21 +66,7 @@ def draw_curves(frame: pd.DataFrame, rungs: Sequence[int], label: str, decimals:
 def add_lines(
     figure: go.Figure, frame: pd.DataFrame, name: str, line: dict[str, object], decimals: int
 ) -> None:
-    """Add all lines of one look as one trace, with a gap after each of them.
-
-    Parameters
-    ----------
-    figure
-        Gets the trace.
-    frame
-        By `curve_data`.
-    name
-        In the legend.
-    line
-        plotly's settings of its look.
-    decimals
-        Of values on hover.
-    """
+    """Add all lines of one style as one trace with gaps."""
     if frame.empty:
         return
     xs: list[float | None] = []

@@ -1,7 +1,4 @@
-"""What a step of training did, over time.
-
-Losses, how far perturbations went, who is saturated. Whatever a trial reports of itself besides scores.
-"""
+"""Diagnostics over training steps: losses, perturbation sizes, saturation."""
 
 import numpy as np
 import pandas as pd
@@ -41,16 +38,14 @@ MEANINGS = {
     "virtual/gradient_ratio": "gradient of the virtual term by the gradient of the rest",
     "r/norm": "norm of the virtual perturbation",
 }
-"""Of metrics, by their names in the ledger. Others are shown by their names."""
+"""Descriptions of metrics by their names in the ledger; other metrics show their names."""
 
 
 def diagnostics_data(contents: Contents) -> pd.DataFrame:
-    """Return a row per metric, series and step.
+    """Return a row per metric, series and step, over complete cells.
 
-    Mean over cells, and the middle four fifths of them. Columns: metric, series, t, mean, low, high (10 and 90 % of
-    the cells), num_cells. Series are the rows of a grid; of many rows, and in a search, all cells together, and the
-    paper's setting and the best trial beside them. Cells that are complete, so that a mean is of the same ones at
-    every step.
+    Columns: metric, series, t, mean, low, high (10 and 90 % of the cells), num_cells. Series are the rows of a grid; a
+    search, or a grid with many rows, has all cells together, the paper's setting and (a search) the best trial.
     """
     series = series_of(contents)
     frame = series.merge(contents.diagnostics, left_on="identity", right_on="cell")
@@ -65,10 +60,7 @@ def diagnostics_data(contents: Contents) -> pd.DataFrame:
 
 
 def series_of(contents: Contents) -> pd.DataFrame:
-    """Return which cell is drawn in which series: identity, series.
-
-    A cell may be in two.
-    """
+    """Return the series of each cell (identity, series); a cell may be in two."""
     cells = contents.stage(contents.study.kind)
     cells = cells[cells["status"] == "complete"]
     if contents.study.kind == "grid" and cells["name"].nunique() <= MAX_ROWS:
@@ -83,10 +75,7 @@ def series_of(contents: Contents) -> pd.DataFrame:
 
 
 def draw_diagnostics(frame: pd.DataFrame, metric: str) -> go.Figure:
-    """Draw the mean of each series, and a band of the middle four fifths of its cells.
-
-    `frame`: by `diagnostics_data`; of it one metric.
-    """
+    """Draw one metric: the mean of each series, and its 10 to 90 % band."""
     figure = go.Figure()
     part = frame[frame["metric"] == metric]
     names = list(dict.fromkeys(part["series"]))

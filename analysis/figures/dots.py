@@ -1,4 +1,4 @@
-"""Scores of rows: a dot per seed, a bar at their mean, baselines as lone diamonds."""
+"""Scores of rows: a dot per seed, a bar at the mean, a diamond per baseline."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -18,13 +18,13 @@ from analysis.formats import show_number
 from analysis.scores import summarise
 
 SYMBOLS = SEED_SYMBOLS[:-1]
-"""Of another number than the colours: 30 seeds all look different."""
+"""One symbol fewer than colours, so that 30 seeds all look different."""
 
 
 def dots_data(scores: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Return the scores of one measure, and their means.
+    """Return the scores of one measure with their means.
 
-    Columns: position, row, kind, seed, value, mean; of the rows that have a value.
+    Columns: position, row, kind, seed, value, mean. Rows without a value are left out.
     """
     frame = scores[(scores["measure"] == measure) & scores["value"].notna()]
     means = summarise(frame).set_index("position")["mean"]
@@ -33,19 +33,7 @@ def dots_data(scores: pd.DataFrame, measure: str) -> pd.DataFrame:
 
 
 def draw_dots(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
-    """Draw one line per row, the first on top.
-
-    The seeds of all rows share colour and symbol: they are paired.
-
-    Parameters
-    ----------
-    frame
-        By `dots_data`.
-    label
-        What the measure is called.
-    decimals
-        Of its values.
-    """
+    """Draw one line per row, the first on top; paired seeds share their look."""
     figure = go.Figure()
     rows = frame.drop_duplicates("position").sort_values("position")
     ticks = row_ticks(list(rows["row"]))
@@ -70,19 +58,7 @@ def draw_dots(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
 
 
 def add_means(figure: go.Figure, rows: pd.DataFrame, height: dict[int, int], decimals: int) -> None:
-    """Add a tall bar at every row's mean.
-
-    Parameters
-    ----------
-    figure
-        Gets them.
-    rows
-        With their means.
-    height
-        By position, how far up a row stands.
-    decimals
-        Of values on hover.
-    """
+    """Add a tall bar at every row's mean."""
     figure.add_scatter(
         x=rows["mean"], y=rows["position"].map(height), mode="markers", name="mean",
         marker={"symbol": "line-ns", "size": 22, "line": {"width": 3, "color": INK}, "color": INK},
@@ -91,19 +67,7 @@ def add_means(figure: go.Figure, rows: pd.DataFrame, height: dict[int, int], dec
 
 
 def add_baselines(figure: go.Figure, rows: pd.DataFrame, height: dict[int, int], decimals: int) -> None:
-    """Add a hollow diamond per baseline, and a thin line through the whole figure.
-
-    Parameters
-    ----------
-    figure
-        Gets them.
-    rows
-        The baselines, with their values.
-    height
-        By position, how far up a row stands.
-    decimals
-        Of values on hover.
-    """
+    """Add a hollow diamond per baseline, and a thin line across the figure."""
     if rows.empty:
         return
     for value in rows["value"]:

@@ -1,7 +1,4 @@
-"""How much an attack needs: the share of inputs that fell with so much.
-
-So many queries, or so many words changed.
-"""
+"""The share of inputs that fell with at most so many queries or changed words."""
 
 from math import log10
 
@@ -17,8 +14,8 @@ LINES = ("solid", "dash", "dot", "dashdot", "longdash")
 def falls_data(outcomes: pd.DataFrame, needed: pd.Series) -> pd.DataFrame:
     """Return recipe, x, share: per cent of attacked inputs that fell with at most x.
 
-    `needed`: a number for each outcome; a row for each such x. Skipped inputs were not attacked. Every line begins at 0
-    and goes as far as the longest; a recipe that attacked nothing has none.
+    `needed` is the cost of each outcome. Skipped inputs were not attacked. Every line begins at 0 and extends to the
+    largest cost of all; a recipe that attacked nothing has no line.
     """
     attacked = outcomes.assign(x=needed.astype(float))[outcomes["outcome"] != "skipped"]
     fallen = attacked[attacked["outcome"] == "succeeded"]
@@ -32,19 +29,7 @@ def falls_data(outcomes: pd.DataFrame, needed: pd.Series) -> pd.DataFrame:
 
 
 def draw_falls(frame: pd.DataFrame, needed: str, colours: dict[str, str], is_log: bool) -> go.Figure:
-    """Draw a line of steps for each recipe; how far up it ends is its success rate.
-
-    Parameters
-    ----------
-    frame
-        By `falls_data`.
-    needed
-        What x is called.
-    colours
-        Of the recipes.
-    is_log
-        x on a logarithmic scale.
-    """
+    """Draw a stepped line per recipe, which ends at its success rate."""
     figure = go.Figure()
     for number, (recipe, part) in enumerate(frame.groupby("recipe", sort=False)):
         figure.add_scatter(
@@ -58,19 +43,7 @@ def draw_falls(frame: pd.DataFrame, needed: str, colours: dict[str, str], is_log
 
 
 def x_axis(low: float, high: float, is_log: bool) -> dict[str, object]:
-    """Return plotly's settings: a little more than the range, and round ticks.
-
-    So that the first and the last step are seen.
-
-    Parameters
-    ----------
-    low
-        Where the range begins.
-    high
-        Where it ends.
-    is_log
-        On a logarithmic scale.
-    """
+    """Return plotly's settings: round ticks, and margins that show both end steps."""
     if not is_log:
         return {"range": [-0.03 * high, 1.03 * high], "nticks": 8}
     ends = [log10(max(low, 1)), log10(max(high, 1))]

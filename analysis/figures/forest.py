@@ -1,4 +1,4 @@
-"""Differences from a baseline with their intervals, the paper's beside ours."""
+"""Differences from a baseline with their intervals, ours and the paper's."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -28,11 +28,11 @@ SURE, UNSURE = "0 outside", "0 inside"
 
 
 def forest_data(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
-    """Return a row per contrast of the objective.
+    """Return a row per contrast of the objective: each row minus the baseline.
 
-    Each row of a grid minus its baseline. Columns: column (what was measured), row, minus, difference (mean over
-    seeds), low and high (95 %, all at once), alone_low and alone_high (95 %, this one alone), n (seeds), paper (its
-    difference, or NaN), decimals. Rows that too few seeds have are left out.
+    Columns: column (measure), row, minus, difference (mean over seeds), low and high (simultaneous 95 %), alone_low
+    and alone_high (95 % for this row alone), n (seeds), paper (its difference, or NaN), decimals. Rows with too few
+    seeds are left out.
     """
     start = comparison.printed.get(comparison.baseline, float("nan"))
     rows = [
@@ -47,9 +47,10 @@ def forest_data(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
 
 
 def columns_forest_data(cells: Iterable[TableCell]) -> pd.DataFrame:
-    """Return the same of every column of a paper's table.
+    """Return the same frame for every column of a paper's table.
 
-    Nobody computed intervals for one cell alone. A column is named after its block, where there is more than one.
+    alone_low and alone_high are NaN, as no such intervals are computed. Names of columns include the block if there is
+    more than one.
     """
     compared = [cell for cell in cells if cell.interval is not None]
     blocks = {cell.column.block for cell in compared}
@@ -66,9 +67,9 @@ def columns_forest_data(cells: Iterable[TableCell]) -> pd.DataFrame:
 
 
 def draw_forest(frame: pd.DataFrame) -> go.Figure:
-    """Draw a line per row with its interval, a diamond for the paper's.
+    """Draw a line per row with its intervals, and a diamond for the paper.
 
-    Columns are chosen. Frame by `forest_data` or `columns_forest_data`.
+    The reader chooses the column. Frames come from `forest_data` or `columns_forest_data`.
     """
     figure, columns = go.Figure(), list(dict.fromkeys(frame["column"]))
     ticks = {column: tick_texts(frame[frame["column"] == column]) for column in columns}
@@ -93,17 +94,17 @@ def draw_forest(frame: pd.DataFrame) -> go.Figure:
 
 
 def tick_texts(part: pd.DataFrame) -> list[str]:
-    """The names of the rows, broken into short lines."""
+    """Return the names of the rows, broken into short lines."""
     return row_ticks(list(part["row"]))
 
 
 def minus_of(frame: pd.DataFrame, column: str) -> str:
-    """What the differences of a column are from."""
+    """Return the row that a column's differences are from."""
     return str(frame.loc[frame["column"] == column, "minus"].iloc[0])
 
 
 def rows_layout(texts: list[str], minus: str) -> dict[str, object]:
-    """plotly's settings of both axes: a line per row, the first on top."""
+    """Return plotly's settings of both axes: a line per row, the first on top."""
     return {
         "yaxis.tickvals": list(range(len(texts))), "yaxis.ticktext": texts,
         "yaxis.range": [len(texts) - 0.4, -0.6],
@@ -112,19 +113,7 @@ def rows_layout(texts: list[str], minus: str) -> dict[str, object]:
 
 
 def add_column(figure: go.Figure, part: pd.DataFrame, column: str) -> None:
-    """Add the intervals and means of one column.
-
-    And the paper's differences where it has them.
-
-    Parameters
-    ----------
-    figure
-        Gets them.
-    part
-        The rows of the column, by their place.
-    column
-        What was measured.
-    """
+    """Add a column's intervals and means, and the paper's differences if any."""
     alone = part.dropna(subset=["alone_low", "alone_high"])
     if len(alone):
         xs, ys = segments(alone, "alone_low", "alone_high")
@@ -160,15 +149,7 @@ def add_column(figure: go.Figure, part: pd.DataFrame, column: str) -> None:
 
 
 def segments(part: pd.DataFrame, low: str, high: str) -> tuple[list[float | None], list[float | None]]:
-    """Return lines from one column to another, at each row's place.
-
-    Parameters
-    ----------
-    part
-        Rows by their place.
-    low, high
-        Columns.
-    """
+    """Return horizontal lines between two columns of values, one at each row."""
     xs: list[float | None] = []
     ys: list[float | None] = []
     for place, first, last in zip(part.index, part[low], part[high], strict=True):
@@ -178,7 +159,7 @@ def segments(part: pd.DataFrame, low: str, high: str) -> tuple[list[float | None
 
 
 def hover(row: Any) -> str:
-    """What is said of a row: its difference, its interval, its seeds."""
+    """Return the hover text of a row: difference, interval, seeds."""
     difference, low, high = (
         show_signed(value, row.decimals) for value in (row.difference, row.low, row.high)
     )

@@ -1,4 +1,4 @@
-"""The trials of a search by two of its objectives, and how much its front covers."""
+"""The trials of a search by two of its objectives, and the front's hypervolume."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -25,18 +25,8 @@ def draw_front(
 ) -> go.Figure:
     """Draw a dot per complete trial, two objectives at a time.
 
-    Through the front goes a line where there are two objectives: with more, a front seen from one side is no line.
-
-    Parameters
-    ----------
-    frame
-        By `analysis.front.front_data`.
-    labels
-        Of the objectives: columns of the frame.
-    directions
-        Which way each is better.
-    decimals
-        Of the values of each.
+    Only two objectives get a line through the front; with more, its projection is no line. `frame` comes from
+    `analysis.front.front_data`.
     """
     figure, views = go.Figure(), list(combinations(range(len(labels)), 2))
     texts = [hover(row, labels, decimals) for row in frame.to_dict("records")]
@@ -64,19 +54,7 @@ def draw_front(
 
 
 def add_view(figure: go.Figure, frame: pd.DataFrame, across: str, up: str, number: int) -> None:
-    """Add the dots of two objectives.
-
-    Parameters
-    ----------
-    figure
-        Gets them.
-    frame
-        With a `text` for each trial.
-    across, up
-        Columns on both axes.
-    number
-        Of the view.
-    """
+    """Add the dots of one pair of objectives."""
     parts = {
         role: (frame[(frame["role"] == role) & ~frame["is_base"]], *look) for role, look in MARKERS.items()
     }
@@ -92,17 +70,7 @@ def add_view(figure: go.Figure, frame: pd.DataFrame, across: str, up: str, numbe
 
 
 def add_line(figure: go.Figure, frame: pd.DataFrame, across: str, up: str) -> None:
-    """Add the line through the front, under the dots.
-
-    Parameters
-    ----------
-    figure
-        Gets it.
-    frame
-        By `analysis.front.front_data`.
-    across, up
-        Columns on both axes.
-    """
+    """Add the line through the front."""
     members = frame[frame["role"].isin(["knee", "front"])].sort_values(across)
     figure.add_scatter(
         x=members[across], y=members[up], mode="lines", name="none is better in both", hoverinfo="skip", meta=0,
@@ -111,22 +79,12 @@ def add_line(figure: go.Figure, frame: pd.DataFrame, across: str, up: str) -> No
 
 
 def titled(label: str, direction: Direction) -> str:
-    """Return an objective's name, and which way is better."""
+    """Return an objective's name with its better direction."""
     return f"{label} ({'higher' if direction == 'maximize' else 'lower'} is better)"
 
 
 def hover(row: dict[str, Any], labels: list[str], decimals: list[int]) -> str:
-    """Return what is said of a trial: its number, its role, all its objectives.
-
-    Parameters
-    ----------
-    row
-        Of the frame.
-    labels
-        Of the objectives.
-    decimals
-        Of each.
-    """
+    """Return a trial's hover text: number, role and all objectives."""
     values = [
         f"{label}: {show_number(row[label], places)}" for label, places in zip(labels, decimals, strict=True)
     ]

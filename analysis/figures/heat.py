@@ -1,4 +1,4 @@
-"""A grid of two axes as a map: a field per combination with its mean inside."""
+"""A grid of two axes as a heat map with the mean in each field."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -15,8 +15,8 @@ PALE = [[0.0, "#eaf3fd"], [1.0, "#7fb2ea"]]  # ink stays readable on all of it
 def heat_data(contents: Contents) -> pd.DataFrame:
     """Return x, y, mean, sd, num_seeds of complete combinations.
 
-    x and y are values of the first and second axis as text, sd has n - 1 below. In the order of the file; empty unless
-    the grid has two axes. Rows that have a name belong to no field.
+    x and y are values of the first and second axis as text, in the order of the file; sd divides by n - 1. Named rows
+    are left out; a grid without exactly two axes has an empty frame.
     """
     axes = contents.study.axes
     cells = contents.stage("grid")
@@ -29,19 +29,7 @@ def heat_data(contents: Contents) -> pd.DataFrame:
 
 
 def draw_heat(frame: pd.DataFrame, headings: tuple[str, ...], label: str, decimals: int = 2) -> go.Figure:
-    """Draw the first axis across, the second upwards.
-
-    Parameters
-    ----------
-    frame
-        By `heat_data`.
-    headings
-        Of the axes.
-    label
-        What the objective is called.
-    decimals
-        Of its values.
-    """
+    """Draw the first axis horizontally and the second vertically."""
     columns, rows = list(dict.fromkeys(frame["x"])), list(dict.fromkeys(frame["y"]))
     means = frame.pivot(index="y", columns="x", values="mean").reindex(index=rows, columns=columns)
     told = [

@@ -1,7 +1,4 @@
-"""The search trial by trial: complete trials with the best so far.
-
-Below them those that ended before.
-"""
+"""A search trial by trial: complete trials, best so far, and early ends below."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -13,7 +10,7 @@ ENDED_BEFORE = {"stopped_early": ("circle-open", "stopped early"), "failed": ("x
 
 
 def history_data(table: pd.DataFrame, direction: str) -> pd.DataFrame:
-    """Return the trials in their order, with the best so far.
+    """Return the trials in order, with the best objective so far.
 
     Columns: trial, objective, t, status, best, best_so_far (of complete cells).
     """
@@ -25,21 +22,7 @@ def history_data(table: pd.DataFrame, direction: str) -> pd.DataFrame:
 
 
 def draw_history(frame: pd.DataFrame, scores: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
-    """Draw dots for complete trials, the best so far, and a line per baseline.
-
-    A trial that ended before its full budget has no place among them: a strip of its own shows how far it got.
-
-    Parameters
-    ----------
-    frame
-        By `history_data`.
-    scores
-        Of the baselines.
-    label
-        What the objective is called.
-    decimals
-        Of its values.
-    """
+    """Draw complete trials, the best so far, baselines, and early ends in a strip."""
     ended = frame[frame["status"].isin(ENDED_BEFORE)]
     figure = two_parts() if len(ended) else go.Figure()
     add_complete(figure, frame, decimals)
@@ -54,22 +37,12 @@ def draw_history(frame: pd.DataFrame, scores: pd.DataFrame, label: str, decimals
 
 
 def two_parts() -> go.Figure:
-    """Scores above, a strip for what has none to compare below, over the same trials."""
+    """Return a figure with scores above and a strip below, over the same trials."""
     return make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.06, row_heights=[0.74, 0.26])
 
 
 def add_complete(figure: go.Figure, frame: pd.DataFrame, decimals: int) -> None:
-    """Add the trials of the full budget, and the best of them so far.
-
-    Parameters
-    ----------
-    figure
-        Gets them.
-    frame
-        By `history_data`.
-    decimals
-        Of values on hover.
-    """
+    """Add the complete trials and the best so far."""
     figure.add_scatter(
         x=frame["trial"], y=frame["best_so_far"], name="best so far", mode="lines",
         line={"shape": "hv", "color": GREY, "width": 2}, hoverinfo="skip",
@@ -84,17 +57,7 @@ def add_complete(figure: go.Figure, frame: pd.DataFrame, decimals: int) -> None:
 
 
 def add_ended_before(figure: go.Figure, ended: pd.DataFrame, decimals: int) -> None:
-    """Add the strip: the step at which a trial ended, with its value there on hover.
-
-    Parameters
-    ----------
-    figure
-        Gets it.
-    ended
-        The trials that ended before.
-    decimals
-        Of values on hover.
-    """
+    """Add the strip: each early trial's last step, with its value on hover."""
     for status, (symbol, name) in ENDED_BEFORE.items():
         part = ended[ended["status"] == status]
         if part.empty:
@@ -112,38 +75,14 @@ def add_ended_before(figure: go.Figure, ended: pd.DataFrame, decimals: int) -> N
 
 
 def ended_text(name: str, trial: int, t: object, objective: float) -> str:
-    """Return how a trial ended: "trial 3: stopped early at step 15, 54.20 there."
-
-    Parameters
-    ----------
-    name
-        In words how it ended.
-    trial
-        Its number.
-    t
-        Its last step.
-    objective
-        Its value there, or NaN.
-    """
+    """Return how a trial ended: "trial 3: stopped early at step 15, 54.20 there"."""
     if pd.isna(t):
         return f"trial {trial}: {name} before its first value"
     return f"trial {trial}: {name} at step {t}" + ("" if pd.isna(objective) else f", {objective:.2f} there")
 
 
 def add_baselines(figure: go.Figure, scores: pd.DataFrame, trials: pd.Series, decimals: int = 2) -> None:
-    """Add a dashed line over the whole width for every baseline that was measured.
-
-    Parameters
-    ----------
-    figure
-        Gets them.
-    scores
-        Of the baselines.
-    trials
-        Those shown, for the width.
-    decimals
-        Of values on hover.
-    """
+    """Add a dashed line across the figure for every measured baseline."""
     for row in scores.dropna(subset="value").itertuples():
         figure.add_scatter(
             x=span(trials), y=[row.value, row.value], name=f"{row.label}: {row.value:.{decimals}f}",
@@ -153,10 +92,7 @@ def add_baselines(figure: go.Figure, scores: pd.DataFrame, trials: pd.Series, de
 
 
 def span(trials: pd.Series) -> list[float]:
-    """Return the width of the figure: more than its trials on either side.
-
-    Half a trial, of many trials more, so that no dot is cut.
-    """
+    """Return the range of trials with a margin, so that no dot is cut."""
     if trials.empty:
         return [-0.5, 0.5]
     margin = max(0.5, 0.02 * float(trials.max() - trials.min()))

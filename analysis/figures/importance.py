@@ -1,7 +1,4 @@
-"""How much of the objective's variation each axis carries.
-
-Bars, one for each evaluator, with a whisker for its interval.
-"""
+"""Each axis' share of the objective's variation, by evaluator, with intervals."""
 
 from math import isnan
 
@@ -15,10 +12,10 @@ COLUMNS = ["axis", "evaluator", "value", "low", "high", "num_trials", "mean"]
 
 
 def importance_data(contents: Contents) -> pd.DataFrame:
-    """Return a row per axis and evaluator.
+    """Return a row per axis and evaluator, the most important axis first.
 
-    Columns: axis (its heading), evaluator, value, its interval low and high (NaN where nobody computed one),
-    num_trials, mean. The mean is over evaluators; the axis with the largest comes first.
+    Columns: axis (its heading), evaluator, value, low, high (NaN without an interval), num_trials, mean (over
+    evaluators).
     """
     study = contents.study
     headings = dict(zip((axis.name for axis in study.axes), study.headings, strict=True))
@@ -32,7 +29,7 @@ def importance_data(contents: Contents) -> pd.DataFrame:
 
 
 def draw_importance(frame: pd.DataFrame) -> go.Figure:
-    """Draw bars to the right, the most important axis on top."""
+    """Draw horizontal bars, the most important axis on top."""
     figure = go.Figure()
     axes = list(dict.fromkeys(frame["axis"]))
     for number, (evaluator, part) in enumerate(frame.groupby("evaluator")):
@@ -55,24 +52,13 @@ def draw_importance(frame: pd.DataFrame) -> go.Figure:
 
 
 def share_text(low: float, high: float, num_trials: int) -> str:
-    """Return what is said of a share behind its value.
-
-    Parameters
-    ----------
-    low, high
-        Its interval; NaN where nobody computed one.
-    num_trials
-        How many it was computed over.
-    """
+    """Return the text after a share: its interval, if any, and its number of trials."""
     interval = "" if isnan(low) else f" ({low:.3f} to {high:.3f})"
     return f"{interval}, over {num_trials}"
 
 
 def not_told_apart(frame: pd.DataFrame) -> tuple[str, list[str]]:
-    """Return the first axis of one evaluator, and those not told apart from it.
-
-    The first has the largest share; the intervals of the others overlap with its own. None where there are none.
-    """
+    """Return an evaluator's first axis, and those whose intervals overlap with it."""
     ordered = frame.sort_values("value", ascending=False, kind="stable")
     first, others = ordered.iloc[0], ordered.iloc[1:]
     overlapping = others[(others["high"] >= first["low"]) & (others["low"] <= first["high"])]

@@ -1,7 +1,4 @@
-"""A grid along one of its axes of numbers, through the means over seeds.
-
-A line per combination of the other axes.
-"""
+"""A grid along a numeric axis: a line of means per setting of the other axes."""
 
 from numbers import Real
 from typing import Any
@@ -22,8 +19,8 @@ COLUMNS = ["series", "x", "seed", "value", "mean"]
 def lines_data(contents: Contents, axis: AxisRecord) -> pd.DataFrame:
     """Return series, x, seed, value, mean (over seeds) of complete combinations.
 
-    Empty where lines would say nothing: where the axis is no axis of numbers, has one value only, or the other axes
-    make too many lines. Rows that have a name may differ in more than axes: they belong to no line.
+    Empty where the axis is not numeric or has one value only, or where the other axes make too many lines. Named rows
+    are left out, as they may differ in more than axes.
     """
     cells = contents.stage("grid")
     cells = cells[(cells["label"] == "") & (cells["status"] == "complete") & cells["objective"].notna()]
@@ -44,22 +41,12 @@ def lines_data(contents: Contents, axis: AxisRecord) -> pd.DataFrame:
 
 
 def is_number(value: Any) -> bool:
-    """A number, which True is not."""
+    """Whether a value is a number; True is not."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def series_name(proposal: dict[str, Any], axis: AxisRecord, headings: dict[str, str]) -> str:
-    """Return the values of the other axes.
-
-    Parameters
-    ----------
-    proposal
-        A row's values by axis name.
-    axis
-        The name of the axis along which the line goes.
-    headings
-        By axis name.
-    """
+    """Return the values of all axes but one as text."""
     others = [
         f"{headings[name]} = {show_value(value)}" for name, value in proposal.items() if name != axis.name
     ]
@@ -69,22 +56,9 @@ def series_name(proposal: dict[str, Any], axis: AxisRecord, headings: dict[str, 
 def draw_lines(
     frame: pd.DataFrame, heading: str, label: str, decimals: int = 2, is_log: bool = False
 ) -> go.Figure:
-    """Draw a line through the means, small dots for the seeds.
+    """Draw a line through the means and small dots for the seeds.
 
-    On a scale that keeps the values apart.
-
-    Parameters
-    ----------
-    frame
-        By `lines_data`.
-    heading
-        Of the axis.
-    label
-        What the objective is called.
-    decimals
-        Of its values.
-    is_log
-        The axis is meant to be logarithmic.
+    The scale keeps the values apart; `is_log` asks for a logarithmic one.
     """
     figure, scale = go.Figure(), scale_of(frame["x"], is_log)
     for number, (series, part) in enumerate(frame.groupby("series", sort=False)):

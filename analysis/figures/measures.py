@@ -1,7 +1,4 @@
-"""Several measures along one axis of a grid, as in figure 2 of L2P-CSR.
-
-A line for each.
-"""
+"""Several measures along one axis of a grid, as in figure 2 of L2P-CSR."""
 
 from collections.abc import Mapping
 
@@ -22,8 +19,8 @@ MAX_MEASURES = len(SEED_COLOURS)
 def measures_data(contents: Contents, axis: AxisRecord) -> pd.DataFrame:
     """Return measure, x, seed, value, mean (over seeds) of a grid's complete cells.
 
-    Empty where the grid has another axis besides, where this one has no numbers or but one, and where fewer than two
-    measures (or very many) have values: then `lines` says the same. Rows with a name belong to no line.
+    Empty unless the grid has this one axis, with two numeric values or more, and two to six measures have values (for
+    one measure `lines` shows the same). Named rows are left out.
     """
     cells = contents.stage("grid")
     cells = cells[cells["label"] == ""]
@@ -42,19 +39,7 @@ def measures_data(contents: Contents, axis: AxisRecord) -> pd.DataFrame:
 def draw_measures(
     frame: pd.DataFrame, heading: str, decimals: Mapping[str, int], is_log: bool = False
 ) -> go.Figure:
-    """Draw a line through the means of each measure, small dots for the seeds.
-
-    Parameters
-    ----------
-    frame
-        By `measures_data`.
-    heading
-        Of the axis.
-    decimals
-        By measure.
-    is_log
-        The axis is meant to be logarithmic.
-    """
+    """Draw a line through the means of each measure, and small dots for the seeds."""
     figure, scale = go.Figure(), scale_of(frame["x"], is_log)
     for number, (measure, part) in enumerate(frame.groupby("measure", sort=False)):
         colour, symbol = SEED_COLOURS[number], SEED_SYMBOLS[number]

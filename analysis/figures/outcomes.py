@@ -11,15 +11,14 @@ NAMES = {"skipped": "skipped: wrong as it stands", "failed": "withstood", "succe
 SCALE = [
     [0.0, "#eef1f4"], [1 / 3, "#eef1f4"], [1 / 3, "#9cc4f0"], [2 / 3, "#9cc4f0"], [2 / 3, ORANGE], [1.0, ORANGE],
 ]  # fmt: skip
-MAX_INPUTS = 400  # columns that are drawn; of more, the first ones in order
+MAX_INPUTS = 400  # columns that are drawn, the first ones in order
 
 
 def outcomes_data(outcomes: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per set, recipe and input.
+    """Return a row per set, recipe and counted input of a folder of attacks.
 
-    From the outcomes of a folder of attacks. Columns: set, recipe, input (its index in the set), outcome, queries,
-    words_changed, num_fallen (to how many recipes the input fell). Only what was counted. Within a set the inputs
-    that fell most often come first.
+    Columns: set, recipe, input (its index in the set), outcome, queries, words_changed, num_fallen (recipes to which
+    the input fell). Within a set, the inputs that fell most often come first.
     """
     counted = outcomes[outcomes["is_counted"].astype(bool)]
     fallen = (counted["outcome"] == "succeeded").groupby([counted["set"], counted["index"]]).transform("sum")
@@ -36,10 +35,7 @@ def outcomes_data(outcomes: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_outcomes(frame: pd.DataFrame) -> go.Figure:
-    """Draw a line of fields per recipe, a column per input: fell, withstood, skipped.
-
-    `frame`: by `outcomes_data`, of one set.
-    """
+    """Draw the frame of one set: a line per recipe and a column per input."""
     recipes = list(dict.fromkeys(frame["recipe"]))
     inputs = list(dict.fromkeys(frame["input"]))[:MAX_INPUTS]
     shown = frame[frame["input"].isin(inputs)]

@@ -1,6 +1,6 @@
-"""All axes of a search at once: a line per trial, through its value on every axis.
+"""All axes of a search at once: a line per trial through its value on each axis.
 
-The axes lie one below the other, so that eight of them have the whole width on a telephone, too.
+The axes are horizontal, one below the other, so that even eight have the whole width of a telephone.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from analysis.figures.style import BLUE, FAINT, GREY, GROUND, INK, ORANGE, label
 from analysis.formats import show_number
 
 ROW = 62  # pixels between two axes
-MARGIN = 0.07  # of an axis' length, beside it: half a tick's text
+MARGIN = 0.07  # share of an axis' length on either side, for half a tick's text
 LINES = {
     "lower half": {"color": FAINT, "width": 1},
     "better half": {"color": "#7fb2ea", "width": 1.2},
@@ -23,13 +23,13 @@ LINES = {
     PAPER_SETTING: {"color": INK, "width": 2.5, "dash": "dash"},
     "best": {"color": ORANGE, "width": 3},
 }
-"""Of groups of trials, by how they came out; from the back to the front."""
+"""Styles of the groups of trials by rank, from back to front."""
 
 
 def parallel_data(positions: pd.DataFrame, direction: str) -> pd.DataFrame:
-    """Return `positions` (of `rulers.positions_data`) with the group of each trial.
+    """Return `rulers.positions_data` with the rank and group of each trial.
 
-    Columns: those, and rank (1 is the best) and group: best, paper setting, best tenth, better half, lower half.
+    Rank 1 is the best; groups are best, paper setting, best tenth, better half, lower half.
     """
     ranks = positions.drop_duplicates("trial").set_index("trial")["objective"]
     ranks = ranks.rank(method="first", ascending=direction == "minimize")
@@ -44,20 +44,9 @@ def parallel_data(positions: pd.DataFrame, direction: str) -> pd.DataFrame:
 
 
 def draw_parallel(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, decimals: int = 2) -> go.Figure:
-    """Draw an axis below the other and a line per trial.
+    """Draw one axis below the other and a line per trial.
 
-    The objective is the last axis. Where some trials lack axes, dots say through which a line goes.
-
-    Parameters
-    ----------
-    frame
-        By `parallel_data`.
-    rulers
-        Of the axes, in their order.
-    label
-        What the objective is called.
-    decimals
-        Of its values.
+    The objective is the last axis. If some trials lack axes, dots mark the axes that a line passes through.
     """
     scores = frame["objective"]
     objective = Ruler(label, float(scores.min()), float(scores.max()))
@@ -86,21 +75,7 @@ def draw_parallel(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, deci
 def polylines(
     part: pd.DataFrame, rows: dict[str, int], objective: Ruler, decimals: int
 ) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Positions, rows and hover texts of all lines one after the other.
-
-    A gap behind each.
-
-    Parameters
-    ----------
-    part
-        Of the frame.
-    rows
-        By axis, where it lies.
-    objective
-        The ruler of the objective, which lies below all others.
-    decimals
-        Of its values.
-    """
+    """Return positions, rows and hover texts of all lines, with a gap after each."""
     xs: list[float] = []
     ys: list[int] = []
     texts: list[str] = []
@@ -118,17 +93,7 @@ def polylines(
 
 
 def add_ruler(figure: go.Figure, ruler: Ruler, row: int) -> None:
-    """Draw an axis as a line, and its ticks as texts below it.
-
-    Parameters
-    ----------
-    figure
-        Gets it.
-    ruler
-        The axis.
-    row
-        Where it lies, from 0 at the top.
-    """
+    """Add an axis as a line with its ticks below; row 0 is at the top."""
     figure.add_shape(type="line", x0=0, x1=1, y0=row, y1=row, line={"color": GREY, "width": 1}, layer="above")
     for position, text in ruler.ticks():
         if -MARGIN <= position <= 1 + MARGIN:

@@ -1,7 +1,4 @@
-"""What a score costs.
-
-The objective against time or steps, and who is not beaten in both.
-"""
+"""The objective against its cost in time or steps, with the Pareto front."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,16 +16,16 @@ COSTS = {
     "seconds": "training seconds of a cell",
     "steps": "optimiser steps of a cell",
 }
-"""By column, what a cost is called. The ledger has no count of operations."""
+"""Names of the costs by column; the ledger has no count of operations."""
 COLUMNS = ["row", "objective", "seconds", "steps", "num_cells", "status", "is_base"]
-WIDE = 20.0  # the largest cost by the smallest from which the axis is logarithmic
+WIDE = 20.0  # ratio of costs from which the axis is logarithmic
 
 
 def pareto_data(contents: Contents) -> pd.DataFrame:
-    """Return a row per trial of a search, or row of a grid, that has a score.
+    """Return a row per scored trial of a search, or row of a grid.
 
-    Columns: row, objective (mean over its complete cells), seconds (of training and scoring alone, times
-    devices, mean), steps (mean), num_cells, status (complete; of a search also stopped_early), is_base.
+    Columns: row, objective (mean over its complete cells), seconds (of training and scoring alone, times devices,
+    mean), steps (mean), num_cells, status (complete; in a search also stopped_early), is_base.
     """
     cells, study = contents.stage(contents.study.kind), contents.study
     statuses = ["complete", "stopped_early"] if study.kind == "search" else ["complete"]
@@ -49,19 +46,7 @@ def pareto_data(contents: Contents) -> pd.DataFrame:
 
 
 def front(costs: pd.Series, objective: pd.Series, is_less_better: bool = False) -> pd.Series:
-    """True where nothing is better without costing more.
-
-    Nor cheaper without being worse.
-
-    Parameters
-    ----------
-    costs
-        Less is better.
-    objective
-        In the same order.
-    is_less_better
-        Of the objective.
-    """
+    """Whether each entry is on the Pareto front of low cost and good objective."""
     gains = -objective if is_less_better else objective
     order = pd.DataFrame({"cost": costs, "gain": -gains}).sort_values(["cost", "gain"], kind="stable").index
     best_before = gains.loc[order].cummax().shift(fill_value=-np.inf)
@@ -71,21 +56,7 @@ def front(costs: pd.Series, objective: pd.Series, is_less_better: bool = False) 
 def draw_pareto(
     frame: pd.DataFrame, label: str, decimals: int = 2, is_less_better: bool = False
 ) -> go.Figure:
-    """Draw a point per trial or row, a line through those that nothing beats.
-
-    Time or steps are chosen.
-
-    Parameters
-    ----------
-    frame
-        By `pareto_data`.
-    label
-        What the objective is called.
-    decimals
-        Of its values.
-    is_less_better
-        Of the objective.
-    """
+    """Draw a point per trial or row and the Pareto front, by time or by steps."""
     figure = go.Figure()
     costs = [cost for cost in COSTS if frame.loc[frame["status"] == "complete", cost].gt(0).any()]
     for cost in costs:
@@ -106,7 +77,7 @@ def draw_pareto(
 
 
 def axis_layout(cost: str, values: pd.Series) -> Mapping[str, Any]:
-    """plotly's settings of the axis of costs: its title and its scale."""
+    """Return plotly's settings of the cost axis: its title and scale."""
     positive = values[values > 0]
     is_wide = len(positive) > 0 and positive.max() / positive.min() >= WIDE
     return {
@@ -118,21 +89,7 @@ def axis_layout(cost: str, values: pd.Series) -> Mapping[str, Any]:
 
 
 def add_view(figure: go.Figure, frame: pd.DataFrame, cost: str, decimals: int, is_less_better: bool) -> None:
-    """Add the points and the front of one kind of cost.
-
-    Parameters
-    ----------
-    figure
-        Gets them.
-    frame
-        Of the rows that have this cost.
-    cost
-        A column of it.
-    decimals
-        Of the objective.
-    is_less_better
-        Of the objective.
-    """
+    """Add the points and the front for one kind of cost."""
     complete = frame[frame["status"] == "complete"]
     on_front = front(complete[cost], complete["objective"], is_less_better)
     line = complete[on_front].sort_values(cost)
@@ -158,7 +115,7 @@ def add_view(figure: go.Figure, frame: pd.DataFrame, cost: str, decimals: int, i
 
 
 def hover(part: pd.DataFrame, decimals: int) -> list[str]:
-    """What is said of each point."""
+    """Return the hover text of each point."""
     return [
         f"{label_text(row.row, 40)}: {show_number(row.objective, decimals)}<br>{row.seconds:.4g} s, "
         f"{row.steps:.0f} steps" + (f", mean of {row.num_cells} cells" if row.num_cells > 1 else "")

@@ -1,7 +1,4 @@
-"""The ablation path: the objective after each flip.
-
-Those that were kept, and those that were not.
-"""
+"""The ablation path: the objective after each flip, kept or not."""
 
 from math import nan
 
@@ -22,11 +19,11 @@ COLUMNS = [
 
 
 def path_data(contents: Contents) -> pd.DataFrame:
-    """Return a row per point of the path that has ended.
+    """Return a row per finished point of the path.
 
-    The paper's setting, then every flip that was tried. Columns: place (0: the paper's setting; then the round), axis
-    (its heading), before, after (its values, as text), is_kept, num_seeds, mean and its 95 % interval low, high over
-    seeds; gain over the point before, paired by seed, and its interval. Student's t; NaN of fewer than two seeds.
+    Columns: place (0: the paper's setting; then the round), axis (its heading), before, after (its values as text),
+    is_kept, num_seeds, mean and its 95 % interval low, high over seeds; gain over the point before, paired by seed,
+    and its interval. Student's t; NaN for fewer than two seeds.
     """
     state = contents.path
     if state is None:
@@ -49,7 +46,7 @@ def path_data(contents: Contents) -> pd.DataFrame:
 
 
 def _summary(values: tuple[float, ...]) -> tuple[int, float, float, float]:
-    """How many are numbers, their mean and its interval."""
+    """The number of finite values, their mean and its interval."""
     finite = [value for value in values if np.isfinite(value)]
     if not finite:
         return 0, nan, nan, nan
@@ -60,17 +57,7 @@ def _summary(values: tuple[float, ...]) -> tuple[int, float, float, float]:
 
 
 def draw_path(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
-    """Draw what was kept as a line with intervals, and what was not faint beside it.
-
-    Parameters
-    ----------
-    frame
-        By `path_data`.
-    label
-        What the objective is called.
-    decimals
-        Of its values.
-    """
+    """Draw kept flips as a line with intervals, and the others faint."""
     figure = go.Figure()
     kept, others = frame[frame["is_kept"]], frame[~frame["is_kept"]]
     figure.add_scatter(

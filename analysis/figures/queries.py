@@ -1,7 +1,4 @@
-"""What an attack costs and what it gets, as in figure 2 of RobustSentEmbed.
-
-Mean queries against the accuracy lost.
-"""
+"""Mean queries against the accuracy lost, as in figure 2 of RobustSentEmbed."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -27,19 +24,7 @@ def queries_data(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_queries(frame: pd.DataFrame, colours: dict[str, str], symbols: dict[str, str]) -> go.Figure:
-    """Draw a point per attack, a colour per recipe, a symbol per set.
-
-    Robust encoders have theirs at the top left.
-
-    Parameters
-    ----------
-    frame
-        By `queries_data`.
-    colours
-        Of the recipes.
-    symbols
-        Of the sets.
-    """
+    """Draw a point per attack: colours are recipes, symbols are sets."""
     figure = go.Figure()
     for recipe, part in frame.groupby("recipe", sort=False):
         bars = {

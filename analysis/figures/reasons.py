@@ -1,4 +1,4 @@
-"""Why cells failed and attempts were lost: reasons alike counted together."""
+"""Why cells failed and attempts were lost, with similar reasons counted together."""
 
 import re
 from collections.abc import Mapping
@@ -24,8 +24,8 @@ BAR, LINE, GAP = 20, 16, 8  # pixels: of a bar, of a line of its text, below a b
 def reasons_data(contents: Contents, names: dict[str, str]) -> pd.DataFrame:
     """Return a row per reason and kind, the most frequent reason first.
 
-    Columns: reason (numbers in it as N, so that "step 3: the loss is nan" and step 7 are one), kind (failed cells, lost
-    attempts), count, cells (the first few, by `names`).
+    Columns: reason (numbers replaced by N, so that "step 3: the loss is nan" and step 7 are one), kind (failed cells,
+    lost attempts), count, cells (the first few, by `names`).
     """
     failed = contents.current[contents.current["status"] == "failed"]
     lost = lost_attempts(contents.attempts, contents.cells)
@@ -42,20 +42,20 @@ def reasons_data(contents: Contents, names: dict[str, str]) -> pd.DataFrame:
 
 
 def alike(reason: str) -> str:
-    """A reason without what differs from cell to cell."""
+    """Return a reason without what differs from cell to cell."""
     text = NUMBER.sub("N", IDENTITY.sub("ID", str(reason).splitlines()[0] if reason else UNKNOWN))
     return text if len(text) <= 140 else f"{text[:139]}\N{HORIZONTAL ELLIPSIS}"
 
 
 def named(cells: pd.Series) -> str:
-    """The first few names, and how many more there are."""
+    """Return the first few names, and how many more there are."""
     unique = list(dict.fromkeys(cells.dropna().astype(str)))
     more = len(unique) - NUM_CELLS_NAMED
     return "; ".join(unique[:NUM_CELLS_NAMED]) + (f"; and {more} more" if more > 0 else "")
 
 
 def draw_reasons(frame: pd.DataFrame) -> go.Figure:
-    """Draw a bar per reason, its text above it; frame by `reasons_data`."""
+    """Draw a bar per reason with its text above."""
     figure, reasons = go.Figure(), list(dict.fromkeys(frame["reason"]))[:MAX_REASONS]
     totals = frame.groupby("reason")["count"].sum()
     texts = {
@@ -83,10 +83,7 @@ def draw_reasons(frame: pd.DataFrame) -> go.Figure:
 
 
 def stacked(texts: Mapping[str, str]) -> tuple[dict[str, float], int]:
-    """Return the middle of each bar, in pixels from the top, and the height of all.
-
-    A bar stands below its text, however many lines that has.
-    """
+    """Return each bar's middle in pixels, below its text lines, and the total height."""
     place, top = {}, 0
     for reason, text in texts.items():
         above = LINE * (text.count("<br>") + 1) + 6

@@ -1,4 +1,4 @@
-"""Where the values of a search's axes stand between the ends of each axis."""
+"""Positions of values between the ends of a search's axes."""
 
 import math
 from collections.abc import Sequence
@@ -18,24 +18,21 @@ ROUND_STEPS = (1.0, 2.0, 5.0)
 
 @dataclass(frozen=True)
 class Ruler:
-    """An axis as a figure draws it: from 0 at its low end to 1 at its high one."""
+    """An axis in a figure, from 0 at its low end to 1 at its high end."""
 
     heading: str
     low: float = 0.0
     high: float = 1.0
     is_log: bool = False
     is_whole: bool = False
-    """whole numbers only"""
+    """whether only whole numbers have ticks"""
     choices: tuple[str, ...] = ()
-    """of an axis of choices, in the order of the study"""
+    """the texts of an axis of choices, in the order of the study"""
     is_conditional: bool = False
-    """there in some trials only"""
+    """whether only some trials have it"""
 
     def position(self, value: Any) -> float:
-        """Where a value stands, from 0 to 1.
-
-        NaN where it has no place (0 on a logarithmic axis).
-        """
+        """Return a value's position from 0 to 1; NaN for 0 on a logarithmic axis."""
         if self.choices:
             text = show_value(value)
             at = self.choices.index(text) if text in self.choices else math.nan
@@ -48,7 +45,7 @@ class Ruler:
         return _share(number, self.low, self.high)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Position and text of a few values."""
+        """Return positions and texts of a few values."""
         if self.choices:
             every = math.ceil(len(self.choices) / MAX_TICKS)
             return [(self.position(choice), choice) for choice in self.choices[::every]]
@@ -63,10 +60,7 @@ def _share(value: float, low: float, high: float) -> float:
 
 
 def decades(low: float, high: float) -> list[float]:
-    """Powers of ten between two numbers, a few.
-
-    The two themselves where there are fewer than two powers.
-    """
+    """Return a few powers of ten between two numbers, or both if there are under two."""
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
     if last - first < 1:
         return [low, high]
@@ -75,7 +69,7 @@ def decades(low: float, high: float) -> list[float]:
 
 
 def round_values(low: float, high: float) -> list[float]:
-    """A few round numbers between two."""
+    """Return a few round numbers between two."""
     if high <= low:
         return [low]
     rough = (high - low) / (MAX_TICKS - 1)
@@ -86,19 +80,7 @@ def round_values(low: float, high: float) -> list[float]:
 
 
 def ruler_of(axis: AxisRecord, heading: str, values: Sequence[Any]) -> Ruler:
-    """Return the ruler of an axis.
-
-    What was searched, and beyond it what was tried all the same.
-
-    Parameters
-    ----------
-    axis
-        As the study has it.
-    heading
-        What readers call it.
-    values
-        Those of the trials.
-    """
+    """Return an axis' ruler over the searched range and any values tried beyond it."""
     present = [value for value in values if not (pd.api.types.is_scalar(value) and pd.isna(value))]
     if axis.kind == "choice":
         texts = dict.fromkeys(show_value(value) for value in (*axis.choices, *present))
@@ -112,27 +94,16 @@ def ruler_of(axis: AxisRecord, heading: str, values: Sequence[Any]) -> Ruler:
 
 
 def rulers_of(table: pd.DataFrame, axes: Sequence[AxisRecord], headings: Sequence[str]) -> list[Ruler]:
-    """Return the rulers of all axes.
-
-    Parameters
-    ----------
-    table
-        By `analysis.search.trials`.
-    axes
-        As the study has them.
-    headings
-        What readers call them.
-    """
+    """Return the rulers of all axes."""
     pairs = zip(axes, headings, strict=True)
     return [ruler_of(axis, heading, list(table[heading])) for axis, heading in pairs]
 
 
 def positions_data(table: pd.DataFrame, rulers: Sequence[Ruler]) -> pd.DataFrame:
-    """Return a row per complete trial and axis.
+    """Return a row per complete trial and axis that it has.
 
     Columns: trial, objective, best, is_base, axis (its heading), value, text (the value for readers), position (from 0
-    to 1 on its ruler). Complete trials only: a score after fewer steps is another quantity. A trial has no row of an
-    axis that belongs to others.
+    to 1 on its ruler). Complete trials only, because a score after fewer steps is another quantity.
     """
     complete = table[(table["status"] == "complete") & table["objective"].notna()]
     own = {

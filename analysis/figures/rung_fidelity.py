@@ -1,4 +1,4 @@
-"""How far a search's rungs tell its ends: a rank correlation per rung."""
+"""The rank correlation between each rung of a search and the end of training."""
 
 from typing import Any
 
@@ -14,22 +14,19 @@ MARKS = {
     "complete": ("all complete trials", BLUE, "circle", -0.1),
     "let run": ("trials that no verdict could stop", ORANGE, "diamond", 0.1),
 }
-"""By sample: its name, colour, mark, and how far beside the rung it stands, where rungs lie 1 apart."""
+"""Name, colour, symbol and offset from the rung (rungs are 1 apart) of each sample."""
 
 
 def rung_fidelity_data(contents: Contents) -> pd.DataFrame:
-    """Return a row per rung and sample of trials; NaN where there is no correlation.
+    """Return a row per rung and sample of trials; NaN without a correlation.
 
-    Columns: as `rse_study.results.study_results.StudyResults.rung_fidelity`.
+    Columns: those of `rse_study.results.study_results.StudyResults.rung_fidelity`.
     """
     return fidelity_of(contents.study, contents.current, contents.curves)
 
 
 def draw_rung_fidelity(frame: pd.DataFrame) -> go.Figure:
-    """Draw Spearman's rho between each rung and the end, with its 95 % interval.
-
-    Frame by `rung_fidelity_data`.
-    """
+    """Draw Spearman's rho between each rung and the end, with its 95 % interval."""
     figure, steps = go.Figure(), sorted(frame["t"].unique())
     frame = frame.dropna(subset="spearman")
     column = {t: place for place, t in enumerate(steps)}
@@ -57,6 +54,6 @@ def draw_rung_fidelity(frame: pd.DataFrame) -> go.Figure:
 
 
 def hover(row: Any) -> str:
-    """Say a row in words."""
+    """Return the hover text of a row."""
     rho = f"{show_number(row.spearman)} ({show_number(row.spearman_low)} to {show_number(row.spearman_high)})"
     return f"step {row.t}, {row.num_trials} trials: rho {rho}, tau-b {show_number(row.kendall)}"

@@ -1,4 +1,4 @@
-"""Where a search stopped its trials: at each rung who went on and who did not."""
+"""The verdicts of early stopping: which trials went on at each rung."""
 
 from collections.abc import Sequence
 
@@ -19,15 +19,15 @@ MARKS = {
     "stop": ("stopped", "x-thin-open", ORANGE),
     LET_RUN: ("would have been stopped, and was let run on", "circle-open", ORANGE),
 }
-"""By what became of a trial at a rung."""
+"""Name, symbol and colour of each verdict."""
 
 
 def rungs_data(contents: Contents) -> pd.DataFrame:
     """Return a row per verdict: trial, t, value, verdict, order.
 
-    The order is that of the trials, from 0 for the first to 1 for the last of the search: a later trial is measured
-    against more others. Verdicts without a number are left out. `let run` stands for the verdict to stop a trial that
-    no verdict could stop.
+    The order runs from 0 for the first trial to 1 for the last, as a later trial is measured against more others.
+    Verdicts without a number are left out. `let run` marks a "stop" that was not applied because no verdict may stop
+    that trial.
     """
     frame = contents.rungs[["trial", "t", "value", "verdict"]].dropna(subset="value")
     free = frame["trial"].isin(list(unstoppable(contents.study, set(frame["trial"]))))
@@ -39,19 +39,7 @@ def rungs_data(contents: Contents) -> pd.DataFrame:
 
 
 def draw_rungs(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
-    """Draw a column per rung, the first trial at its left.
-
-    A dot for each trial that got there.
-
-    Parameters
-    ----------
-    frame
-        By `rungs_data`.
-    label
-        What the objective is called.
-    decimals
-        Of its values.
-    """
+    """Draw a column per rung with a dot for each trial that reached it, in order."""
     figure, steps = go.Figure(), sorted(frame["t"].unique())
     column = {t: place for place, t in enumerate(steps)}
     for verdict, (name, symbol, colour) in MARKS.items():
@@ -79,7 +67,7 @@ def draw_rungs(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
 
 
 def column_names(frame: pd.DataFrame, steps: Sequence[int]) -> list[str]:
-    """Return what stands below each column: its step and how many went on."""
+    """Return the label of each column: its step and how many trials went on."""
     names = []
     for t in steps:
         verdicts = frame.loc[frame["t"] == t, "verdict"]
@@ -88,5 +76,5 @@ def column_names(frame: pd.DataFrame, steps: Sequence[int]) -> list[str]:
 
 
 def dot_size(num: int) -> int:
-    """Small where there are many."""
+    """Return the size of dots in pixels, smaller the more there are."""
     return 9 if num <= 60 else 6 if num <= 400 else 4

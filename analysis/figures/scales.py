@@ -1,4 +1,4 @@
-"""On which scale values of an axis are told apart."""
+"""The choice of a scale on which an axis' values do not overlap."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -11,17 +11,14 @@ from analysis.formats import show_value
 
 NARROW, CHARACTER = 250.0, 7.0  # pixels: of a plot on a telephone, and of a character below it
 AxisScale = Literal["linear", "log", "category"]
-DECADES = 100.0  # as many times the least value: two decades are no longer linear
-LEAST_GAP = (
-    0.3  # of what the gap between two ticks would be if all were even: nearer ones run into each other
-)
+DECADES = 100.0  # ratio of values (two decades) from which the scale is logarithmic
+LEAST_GAP = 0.3  # of the even gap between ticks: closer ones overlap
 
 
 def scale_of(values: Iterable[float], is_log: bool = False) -> AxisScale:
-    """Return the scale that keeps ticks apart: linear, else logarithmic.
+    """Return the scale that keeps ticks apart: linear, else log, else category.
 
-    Side by side where a value has no logarithm. `is_log`: the axis is meant to be logarithmic, however few values of it
-    there are.
+    `is_log` asks for a logarithmic scale in any case; a value without a logarithm leads to categories.
     """
     ticks = sorted(set(values))
     gaps = [high - low for low, high in pairwise(ticks)]
@@ -33,7 +30,7 @@ def scale_of(values: Iterable[float], is_log: bool = False) -> AxisScale:
 
 
 def x_axis(values: Iterable[float], scale: AxisScale) -> dict[str, Any]:
-    """plotly's settings: a tick at every value."""
+    """Return plotly's settings with a tick at every value."""
     ticks = sorted(set(values))
     texts = [show_value(tick) for tick in ticks]
     at = positions(ticks, scale)
@@ -47,7 +44,7 @@ def x_axis(values: Iterable[float], scale: AxisScale) -> dict[str, Any]:
 
 
 def coordinates(ticks: Sequence[float], scale: AxisScale) -> list[float]:
-    """Where ticks stand in a picture, in any unit."""
+    """Return the drawn coordinates of ticks, in any unit."""
     if scale == "category":
         return [float(number) for number in range(len(ticks))]
     return [log10(tick) if scale == "log" else float(tick) for tick in ticks]
@@ -56,8 +53,8 @@ def coordinates(ticks: Sequence[float], scale: AxisScale) -> list[float]:
 def tick_angle(texts: Sequence[str], at: Sequence[float] = ()) -> int:
     """Return 0 where texts fit side by side on a narrow page, else 90 degrees.
 
-    Left to itself plotly slants them, and leaves out those that would stand over the edge. `at`: where they stand; by
-    default at even distances.
+    By default plotly slants them, and omits those that would cross the edge. Without `at` they stand at even
+    distances.
     """
     stands = list(at) or [float(number) for number in range(len(texts))]
     if len(stands) < 2:
@@ -69,5 +66,5 @@ def tick_angle(texts: Sequence[str], at: Sequence[float] = ()) -> int:
 
 
 def positions(values: Iterable[float], scale: AxisScale) -> list[Any]:
-    """Where values stand on an axis: numbers, or their names among categories."""
+    """Return values as an axis takes them: numbers, or names of categories."""
     return [repr(float(value)) if scale == "category" else float(value) for value in values]

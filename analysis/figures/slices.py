@@ -1,4 +1,4 @@
-"""One small scatter per axis of the space: the objective against the axis' values."""
+"""A small scatter per axis of the space: the objective against its values."""
 
 import math
 
@@ -10,10 +10,7 @@ from rse_study.results.records import AxisRecord
 
 
 def slice_data(table: pd.DataFrame, heading: str) -> pd.DataFrame:
-    """Return trial, value, objective, best of complete cells that have both.
-
-    A value on this axis and an objective. Complete ones only: a score after fewer steps is another quantity.
-    """
+    """Return trial, value, objective, best of complete cells that have both values."""
     frame = table.loc[table["status"] == "complete", ["trial", heading, "objective", "best"]]
     return frame.set_axis(["trial", "value", "objective", "best"], axis=1).dropna().reset_index(drop=True)
 
@@ -25,22 +22,9 @@ def draw_slice(
     decimals: int = 2,
     known: pd.DataFrame | None = None,
 ) -> go.Figure:
-    """Draw a scatter; logarithmic where the axis is searched so.
+    """Draw a scatter on the scale of the search; choices keep the order of the space.
 
-    Choices in the order of the space. What was known before the search is hollow and grey.
-
-    Parameters
-    ----------
-    frame
-        By `slice_data`.
-    axis
-        As the study has it.
-    heading
-        Of the axis.
-    decimals
-        Of the objective.
-    known
-        By `analysis.warm_start.known_data`.
+    Trials in `known` (by `analysis.warm_start.known_data`) are hollow and grey.
     """
     figure = go.Figure()
     if known is not None and len(known):
@@ -58,21 +42,7 @@ def draw_slice(
 
 
 def add_known(figure: go.Figure, known: pd.DataFrame, axis: AxisRecord, heading: str, decimals: int) -> None:
-    """Add what was known before the search.
-
-    Parameters
-    ----------
-    figure
-        Gets it.
-    known
-        By `analysis.warm_start.known_data`.
-    axis
-        As the study has it.
-    heading
-        Of the axis.
-    decimals
-        Of the objective.
-    """
+    """Add the trials that were known before the search."""
     values = known[heading].astype(str) if axis.kind == "choice" else known[heading]
     figure.add_scatter(
         x=values, y=known["objective"], customdata=known[["study", "trial"]], mode="markers", showlegend=False,
@@ -82,10 +52,7 @@ def add_known(figure: go.Figure, known: pd.DataFrame, axis: AxisRecord, heading:
 
 
 def x_axis(axis: AxisRecord) -> dict[str, object]:
-    """Return plotly's settings of the axis: its scale and the whole searched range.
-
-    Of choices their order.
-    """
+    """Return plotly's settings: scale and searched range, or the order of choices."""
     if axis.kind == "choice":
         order = [str(choice) for choice in axis.choices]
         return {"type": "category", "categoryorder": "array", "categoryarray": order}
@@ -98,6 +65,6 @@ def x_axis(axis: AxisRecord) -> dict[str, object]:
 
 
 def widened(low: float, high: float) -> list[float]:
-    """A little more than the range, so that dots on its edges are whole."""
+    """Return a slightly wider range, so that dots at its ends are not cut."""
     margin = 0.04 * (high - low)
     return [low - margin, high + margin]

@@ -1,7 +1,4 @@
-"""What all figures share: colours and a quiet layout.
-
-The colours survive colour blindness and print.
-"""
+"""Colours and layout of all figures, safe for colour blindness and print."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -14,7 +11,7 @@ from plotly.io import templates
 
 INK, GREY, FAINT, BLUE, ORANGE = "#1f2328", "#6e7781", "#b6bec7", "#0b62c4", "#c4560b"
 GROUND = "#ffffff"
-"""Of the page. Colours are written as six digits: by them the page finds what is another one in the dark."""
+"""The page's background. Colours have six digits, so that the page can swap them in dark mode."""
 DASHES = {
     "token_overlap": "dot",
     "untrained": "dash",
@@ -24,20 +21,20 @@ DASHES = {
     "first_last": "12px,3px,3px,3px,3px,3px",
     "whitening": "2px,6px",
 }
-"""Of the line of each baseline."""
+"""Line style of each baseline."""
 SEED_COLOURS = ("#0b62c4", "#c4560b", "#1a7f5a", "#8250df", "#b3246b", "#57606a")
 SEED_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")
 BLUES = [[0.0, "#e8f1fb"], [0.5, "#6aa3e0"], [1.0, "#0b3f86"]]
-"""From pale to dark: told apart without colour, too."""
+"""Pale to dark, so that values differ without colour, too."""
 TRACES = ("bar", "heatmap", "scatter")
-"""The kinds of traces that figures have."""
+"""The kinds of traces that figures use."""
 LEFT_OUT = "\N{HORIZONTAL ELLIPSIS}"
-CHOICE = 30  # characters of a choice above a plot: the list fits a telephone
-MANY_ROWS = 15  # from which their names have two lines at most
+CHOICE = 30  # characters of a menu entry, so that the menu fits a telephone
+MANY_ROWS = 15  # rows from which names have at most two lines
 
 
 def plain(figure: go.Figure, height: int) -> go.Figure:
-    """White ground, thin grid, legend above the plot, as wide as its place allows."""
+    """Apply the shared layout: white ground, thin grid, legend above the plot."""
     figure.update_layout(
         template=white_template(),
         height=height,
@@ -59,9 +56,9 @@ def plain(figure: go.Figure, height: int) -> go.Figure:
 
 @cache
 def white_template() -> go.layout.Template:
-    """Return plotly_white without what no figure of ours has.
+    """Return plotly_white without the parts that no figure uses.
 
-    Every figure copies and checks its template: as a whole it takes 12 ms, so 3.
+    Every figure copies and validates its template: the whole one takes 12 ms, this one 3.
     """
     white = templates["plotly_white"].to_plotly_json()
     others = ("geo", "polar", "scene", "ternary")
@@ -70,12 +67,12 @@ def white_template() -> go.layout.Template:
 
 
 def label_text(text: str, width: int = 22) -> str:
-    """A name on an axis: broken into short lines, never read as markup."""
+    """Return a name for an axis in short lines, with markup escaped."""
     return "<br>".join(escape(line, quote=False) for line in wrap(text, width) or [""])
 
 
 def shortened(text: str, most: int) -> str:
-    """Return a text of so many characters at most: its beginning and its end."""
+    """Return a text of at most `most` characters: its beginning and its end."""
     if len(text) <= most:
         return text
     head = (most - 1) // 2
@@ -83,10 +80,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def row_ticks(names: Sequence[str], width: int = 18) -> list[str]:
-    """Return names of rows on an axis: few lines, the fewer the more rows there are.
-
-    Whole where shorter ones would look alike.
-    """
+    """Return names of rows in two or three lines, or whole if they would look alike."""
     most = 2 if len(names) > MANY_ROWS else 3
     short = [
         "<br>".join(escape(line, quote=False) for line in few_lines(name, width, most)) for name in names
@@ -96,19 +90,7 @@ def row_ticks(names: Sequence[str], width: int = 18) -> list[str]:
 
 
 def few_lines(name: str, width: int, most: int) -> list[str]:
-    """Return a name in so many lines at most.
-
-    Its first words, and its last ones in the last line.
-
-    Parameters
-    ----------
-    name
-        Of a row.
-    width
-        Characters of a line.
-    most
-        Lines.
-    """
+    """Return a name in at most `most` lines: its first words, and its last words."""
     lines = wrap(name, width) or [""]
     if len(lines) <= most:
         return lines
@@ -119,13 +101,13 @@ def few_lines(name: str, width: int, most: int) -> list[str]:
 
 
 def rows_height(ticks: Sequence[str], least: int) -> int:
-    """Return the pixels of as many rows as there are, of the one with the most lines."""
+    """Return the height in pixels of all rows, as high as the one with most lines."""
     lines = max((tick.count("<br>") + 1 for tick in ticks), default=1)
     return len(ticks) * max(least, 17 * lines + 6)
 
 
 def chooser(buttons: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return plotly's settings of a list of views above the plot."""
+    """Return plotly's settings of a menu of views above the plot."""
     return {
         "buttons": [one | {"label": shortened(str(one["label"]), CHOICE)} for one in buttons],
         "direction": "down", "showactive": True, "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom",
@@ -134,10 +116,7 @@ def chooser(buttons: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def legend_below(figure: go.Figure) -> go.Figure:
-    """Put the legend at the bottom of the figure, below the title of the axis.
-
-    However many lines it has.
-    """
+    """Put the legend at the bottom of the figure, below the axis title."""
     return figure.update_layout(
         legend={
             "orientation": "h",

@@ -1,4 +1,4 @@
-"""When cells ran: a bar for each attempt, as many lanes as ran at the same time."""
+"""A bar per attempt over time, with as many lanes as ran at once."""
 
 from heapq import heappop, heappush
 
@@ -17,17 +17,17 @@ BARS = {
     "lost": ("lost, tried again", GROUND, "/"),
     "running": ("running", FAINT, ""),
 }
-"""By outcome: its name, colour and hatching."""
+"""Name, colour and hatching of each outcome."""
 UNITS = ((2 * 86400.0, 86400.0, "days"), (2 * 3600.0, 3600.0, "hours"), (120.0, 60.0, "minutes"))
-"""From so many seconds on, a unit of so many seconds, and its name."""
+"""Least length of a figure, length of the unit (both in seconds) and its name."""
 
 
 def timeline_data(contents: Contents, names: dict[str, str]) -> pd.DataFrame:
     """Return a row per attempt that has a start, in its order.
 
-    Columns: cell (by `names`, from its identity), number, started, seconds (to its end; of a running one to the last
-    end there is), from_s (since the first start), lane (from 0: the first that was free), outcome, workers, reason. The
-    ledger does not say on which machine an attempt ran: a lane is no machine.
+    Columns: cell (by `names`, from its identity), number, started, seconds (to its end, or for a running one to the
+    last known time), from_s (since the first start), lane (from 0: the first free one), outcome, workers, reason. The
+    ledger does not record machines: a lane is no machine.
     """
     attempts = contents.attempts[contents.attempts["started"] != ""].sort_values(
         ["started", "cell", "number"]
@@ -44,10 +44,7 @@ def timeline_data(contents: Contents, names: dict[str, str]) -> pd.DataFrame:
 
 
 def lanes(starts: list[float], lengths: list[float]) -> list[int]:
-    """Return a lane for each of them, in the order of their starts.
-
-    The lowest lane that is free then.
-    """
+    """Return the lowest free lane for each attempt, in the order of their starts."""
     free: list[int] = []
     busy: list[tuple[float, int]] = []
     chosen = []
@@ -61,13 +58,10 @@ def lanes(starts: list[float], lengths: list[float]) -> list[int]:
 
 
 def draw_timeline(frame: pd.DataFrame) -> go.Figure:
-    """Draw a bar per attempt, coloured by how it ended; lost ones are hatched.
-
-    Frame by `timeline_data`.
-    """
+    """Draw a bar per attempt, coloured by its outcome; lost ones are hatched."""
     figure, num_lanes = go.Figure(), int(frame["lane"].max()) + 1 if len(frame) else 1
     length, unit = unit_of((frame["from_s"] + frame["seconds"]).max() if len(frame) else 0.0)
-    shortest = (frame["from_s"] + frame["seconds"]).max() / 400  # a bar that is still seen
+    shortest = (frame["from_s"] + frame["seconds"]).max() / 400  # the shortest visible bar
     for outcome, (name, colour, shape) in BARS.items():
         part = frame[frame["outcome"] == outcome]
         if part.empty:
@@ -95,5 +89,5 @@ def draw_timeline(frame: pd.DataFrame) -> go.Figure:
 
 
 def unit_of(seconds: float) -> tuple[float, str]:
-    """The unit of time that suits a length, in seconds, and its name."""
+    """Return a suitable unit of time for a length, in seconds, and its name."""
     return next(((length, name) for least, length, name in UNITS if seconds >= least), (1.0, "seconds"))

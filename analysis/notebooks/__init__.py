@@ -1,4 +1,4 @@
-"""The notebooks that come with the package, and which of them fits a study.
+"""The notebooks of the package, and the choice of the one that fits a study.
 
 Each is a file NAME.ipynb in this folder, stored without outputs, with one cell tagged `parameters`.
 """
@@ -17,7 +17,7 @@ KINDS = {
     "search": "a joint search: trials, axes, importance, what was confirmed",
     "cost": "what a study or a cluster's sweep cost: time, devices, losses",
 }
-"""What each notebook is about, by the name of its file."""
+"""The subject of each notebook, by the name of its file."""
 PARAMETERS = "parameters"
 ATTACKED = ("attack-", "AdvSTS", "AdvSICK")
 """Beginnings of the names of evaluations that attack texts."""
@@ -28,8 +28,8 @@ REPLAYED = ("/replayed", "/invariance")
 def fitting_kind(study: StudyResults) -> str:
     """Return the notebook that fits a study best.
 
-    A search's is `search`. A grid's is `robustness` where most of its evaluations attack texts, `methods` where its
-    rows train by different methods, else `ablations`.
+    `search` for a search. For a grid `robustness` if most of its evaluations attack texts, `methods` if its rows train
+    by different methods, else `ablations`.
     """
     if study.record.kind == "search":
         return "search"
@@ -40,18 +40,12 @@ def fitting_kind(study: StudyResults) -> str:
 
 
 def is_about_robustness(evaluation: str) -> bool:
-    """Whether an evaluation, by its name in a study, scores texts that were changed."""
+    """Whether an evaluation, by its name in a study, scores changed texts."""
     return evaluation.startswith(ATTACKED) or evaluation.endswith(REPLAYED)
 
 
 def notebook_text(kind: str) -> str:
-    """Return a notebook as it is stored.
-
-    Raises
-    ------
-    InputError
-        where there is none of that kind.
-    """
+    """Return a notebook as it is stored; raise InputError for an unknown kind."""
     if kind not in KINDS:
         remedy = did_you_mean(kind, KINDS)
         raise InputError(f"no notebook {kind!r}", where="KIND", rule="one that comes here", remedy=remedy)
@@ -59,16 +53,9 @@ def notebook_text(kind: str) -> str:
 
 
 def filled_in(kind: str, study: str, store: str) -> str:
-    """Return a notebook about one study, as the text of its file.
+    """Return a notebook about one study as the text of its file.
 
-    Parameters
-    ----------
-    kind
-        One of `KINDS`.
-    study
-        The study's name.
-    store
-        The folder that holds its folder, as seen from the notebook's.
+    `store` is the folder of the study's folder, relative to the notebook's.
     """
     notebook = json.loads(notebook_text(kind))
     for cell in notebook["cells"]:
@@ -79,7 +66,7 @@ def filled_in(kind: str, study: str, store: str) -> str:
 
 
 def _filled(line: str, values: dict[str, str]) -> str:
-    """`STUDY = "quickstart"  # what it is`, with another value."""
+    """Replace the value in a line such as `STUDY = "quickstart"  # its name`."""
     name, is_assignment, rest = line.partition(" = ")
     if not is_assignment or name not in values:
         return line

@@ -1,7 +1,7 @@
-"""The HTML of a report: one file, nothing loaded from anywhere.
+"""The HTML of a report: one file that loads nothing.
 
-A page is made of sections, sections of paragraphs, tables and figures. Every section, table and figure has an anchor
-that a link can name: `section-NAME`, `table-NAME`, `figure-NAME`.
+A page has sections, which have paragraphs, tables and figures. Every section, table and figure has an anchor for
+links: `section-NAME`, `table-NAME`, `figure-NAME`.
 """
 
 from html import escape

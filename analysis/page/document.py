@@ -1,4 +1,4 @@
-"""A whole document: head, style, list of contents, scripts, plotly.js."""
+"""A whole document: head, style, table of contents, scripts, plotly.js."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ SCRIPTS = (
     "freshness",
     "start",
 )  # later ones use earlier ones
-# The browser itself then refuses to load anything.
+# With this policy, the browser itself refuses to load anything.
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
@@ -32,18 +32,9 @@ HEADING = re.compile(
 
 
 def page(title: str, sections: Sequence[str], style: str = "", reload_s: int = 0) -> str:
-    """Return a whole document, with plotly.js inside where it has figures.
+    """Return a whole document, which includes plotly.js if it has figures.
 
-    Parameters
-    ----------
-    title
-        Of the document.
-    sections
-        HTML, in their order.
-    style
-        Of sections that no other page has.
-    reload_s
-        After so many seconds the page loads itself again, and says how old it is; 0 is never.
+    `style` is CSS for this page only. The page reloads itself every `reload_s` seconds and shows its age; never if 0.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     fresh = f' data-reload="{reload_s}" data-written="{now}"' if reload_s else ""
@@ -61,7 +52,7 @@ def page(title: str, sections: Sequence[str], style: str = "", reload_s: int = 0
 
 
 def contents_list(body: str) -> str:
-    """Return links to the sections of a page; nothing where there is one at most."""
+    """Return links to the sections of a page; "" for fewer than two."""
     found = HEADING.findall(body)
     if len(found) < 2:
         return ""
@@ -71,12 +62,12 @@ def contents_list(body: str) -> str:
 
 
 def script() -> str:
-    """Return what makes the page one to work with, in a scope of its own."""
+    """Return the page's JavaScript, in its own scope."""
     folder = files("analysis.page") / "scripts"
     parts = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
     return "\n".join(["(() => {", "'use strict';", *parts, "})();"])
 
 
 def write(path: Path, html: str) -> Path:
-    """Write a document so that a reader sees all of it or what was there before."""
+    """Write a document atomically, so that readers see either the old or the new one."""
     return write_whole(path, html)

@@ -1,10 +1,10 @@
-"""What a page's script reads: content that stands in the page as JSON."""
+"""JSON in a page for its scripts."""
 
 import json
 from typing import Any
 
 
 def embedded(content: Any) -> str:
-    """JSON that can stand in a script element, whatever texts are in it."""
+    """Return JSON that is safe inside a script element, whatever its texts."""
     text = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")

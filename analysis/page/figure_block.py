@@ -10,16 +10,10 @@ DEFAULT_HEIGHT = 450  # pixels, as plotly.js has it
 
 
 def figure(drawing: go.Figure, name: str, data: pd.DataFrame | None = None) -> str:
-    """Return a figure that fills its place.
+    """Return a figure that fills its container.
 
-    Parameters
-    ----------
-    drawing
-        The figure.
-    name
-        Of its element, of its anchor `figure-NAME`, and of the files that it is downloaded as; the same in every run.
-    data
-        What the download of its numbers holds; without it, the coordinates that are drawn.
+    `name` is unique on the page, as its anchor is `figure-NAME` and its downloads are named by it. `data` is offered
+    as the download of its numbers; the default are the drawn coordinates.
     """
     content = drawing.to_plotly_json()
     content["layout"].pop("template", None)  # the page has one of its own, for light and dark

@@ -12,15 +12,15 @@ from analysis.formats import NOT_THERE
 from analysis.page.blocks import link
 
 SHORT = 16  # characters of a heading that stays in one line
-BROAD = 22  # characters of a heading from which its column is broad enough for two lines
+BROAD = 22  # characters of a heading above which its column is broad, for two lines
 LONG = 44  # characters of a text that has more than one line
-WHEN = re.compile(r"\d{4}-\d\d-\d\d\b")  # how a date begins
-NUMBER = re.compile(r"[(\[<~ ]*[-+\N{MINUS SIGN}]?\.?\d")  # how a cell with a number begins
+WHEN = re.compile(r"\d{4}-\d\d-\d\d\b")  # start of a date
+NUMBER = re.compile(r"[(\[<~ ]*[-+\N{MINUS SIGN}]?\.?\d")  # start of a cell with a number
 
 
 @dataclass(frozen=True)
 class CellLink:
-    """What stands in a table where a text leads somewhere."""
+    """The content of a table's cell that is a link."""
 
     text: str
     address: str
@@ -34,22 +34,11 @@ def table(
     name: str = "",
     row_names: Sequence[str] = (),
 ) -> str:
-    """Return a frame of strings as a table; wide ones scroll inside their own box.
+    """Return a frame of strings and links as a table; a wide one scrolls in its box.
 
-    Pairs as columns make two lines of headings. Columns of words stand at their left, those of numbers at their right.
-
-    Parameters
-    ----------
-    frame
-        The strings, and links.
-    row_classes
-        A class of the style for each row.
-    kind
-        A class of the table's.
-    name
-        Of its anchor, `table-NAME`, and of the file that it is downloaded as.
-    row_names
-        The anchor of each row, the same for no other row of the page; nothing for a row without one.
+    Pairs as columns make two lines of headings. Columns of words are left-aligned, those of numbers right-aligned.
+    `kind` and `row_classes` are CSS classes; `name` makes the anchor `table-NAME` and the name of the download;
+    `row_names` are anchors of rows, unique on the page, or "".
     """
     classes, anchors = row_classes or [""] * len(frame), row_names or [""] * len(frame)
     kinds = [_kinds_of_column(frame, place) for place in range(frame.shape[1])]
@@ -65,7 +54,7 @@ def table(
 
 
 def _kinds_of_column(frame: pd.DataFrame, place: int) -> tuple[str, ...]:
-    """Return the classes that all cells of a column have: words, and where a group begins."""
+    """Return the classes of a column's cells: words, and the start of a group."""
     texts = [_text(value) for value in frame.iloc[:, place]]
     filled = [text for text in texts if text and text != NOT_THERE]
     is_text = (

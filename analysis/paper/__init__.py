@@ -1,1 +1,1 @@
-"""The four papers as data: `tables` reads them."""
+"""The four papers as data, read by `tables`."""

@@ -1,4 +1,4 @@
-"""Captions of tables for papers: what is measured, how often, what marks mean."""
+"""Captions of tables for papers: the measure, the seeds, the meaning of marks."""
 
 import re
 from collections.abc import Iterable
@@ -31,15 +31,7 @@ def place_name(place: str) -> str:
 
 
 def rows_caption(comparison: Comparison, table: pd.DataFrame) -> str:
-    """Return the caption of a grid's rows beside its baseline and the paper's numbers.
-
-    Parameters
-    ----------
-    comparison
-        Of the study.
-    table
-        As it is printed: marks are explained where they stand.
-    """
+    """Return the caption of a grid's rows with differences and the paper's numbers."""
     theirs = f" The paper's: {_paper_column(comparison.table)}." if comparison.printed else ""
     minus = (
         f" Differences from {comparison.baseline} are paired by seed, their 95 % intervals hold for all rows at once."
@@ -51,41 +43,19 @@ def rows_caption(comparison: Comparison, table: pd.DataFrame) -> str:
 
 
 def columns_caption(comparison: Comparison, table: pd.DataFrame) -> str:
-    """Return the caption of a table in the paper's own layout.
-
-    Parameters
-    ----------
-    comparison
-        Of the study.
-    table
-        As it is printed.
-    """
+    """Return the caption of a table in the paper's own layout."""
     what = f"{comparison.name}: ours, and in parentheses the paper's ({place_name(comparison.table)}). "
     return f"{what}{_encoder_and_seeds(comparison)}{_scale(comparison)}{marks(table, STAR_MEANING)}"
 
 
 def scores_caption(name: str, encoder: str, num_seeds: int, minus: str, table: pd.DataFrame) -> str:
-    """Return the caption of all measures of what is a result.
-
-    Parameters
-    ----------
-    name
-        Of the study.
-    encoder
-        That was trained.
-    num_seeds
-        Of its results.
-    minus
-        The row that stars are about; empty where rows are compared with none.
-    table
-        As it is printed.
-    """
+    """Return the caption of all results; stars are about differences from `minus`."""
     apart = f"the interval of the difference from {minus}, with those of all rows, excludes 0."
     return f"{name}: every measure of its results. {seeds_text(encoder, num_seeds)}{marks(table, apart)}"
 
 
 def seeds_text(encoder: str, num_seeds: int) -> str:
-    """Return what was trained, and what stands behind a mean."""
+    """Return the encoder, and the number of seeds behind a mean."""
     what = f"Encoder {encoder}; " if encoder else ""
     spread = f" {PLUS_MINUS} standard deviation (n {MINUS} 1)" if num_seeds > 1 else ""
     text = f"{what}mean{spread} over {counted(num_seeds, 'seed')}."
@@ -93,15 +63,7 @@ def seeds_text(encoder: str, num_seeds: int) -> str:
 
 
 def marks(table: pd.DataFrame, apart: str) -> str:
-    """Return what the marks of a table mean; nothing of one that stands nowhere.
-
-    Parameters
-    ----------
-    table
-        Texts.
-    apart
-        What a star says.
-    """
+    """Return the meaning of the marks that occur in a table; `apart` explains a star."""
     text = "".join(_texts(table))
     star = f" {STAR} {apart}" if STAR in text else ""
     return f"{star} {DEGENERATE} A collapsed model got it." if DEGENERATE in text else star

@@ -1,7 +1,4 @@
-"""The papers' claims as records that can be judged.
-
-About rows as a study calls them; and what a table prints for a row.
-"""
+"""The papers' claims and printed values, with rows named as in a study."""
 
 import re
 
@@ -14,10 +11,7 @@ BETWEEN = re.compile(r" [><~] ")
 
 
 def claims_of(table: str) -> list[Claim]:
-    """Return what its paper says about a table or figure, in claims.csv's order.
-
-    Nothing about an unknown one.
-    """
+    """Return the paper's claims about a table or figure, none for an unknown one."""
     known = tables.claims()
     return [
         Claim(
@@ -35,10 +29,7 @@ def claims_of(table: str) -> list[Claim]:
 
 
 def printed_values(table: str) -> dict[str, float]:
-    """Return the paper's value by row, in its order: of a table's first column.
-
-    It stands beside a study's objective. Nothing of a figure, nor where each column is measured by a metric of its own.
-    """
+    """Return a table's first column by row; empty if columns have their own metrics."""
     if table not in table_ids() or columns_of(table):
         return {}
     frame = tables.read_table(table)

@@ -1,8 +1,8 @@
-"""Which of our metrics is which column of a paper's table, and which row which.
+"""The mapping of a paper's columns and rows to our metrics and rows.
 
-Some tables have a block for every encoder; a study is laid beside the block of its own, and one of an encoder that no
-paper has (`tiny`) beside BERT-base's. What a row is called after its encoder is left out: SimCSE-BERT-base is SimCSE.
-Rows of a pretrained encoder without training are a study's baselines.
+Some tables have a block per encoder; a study is compared with its own encoder's block, or with BERT-base's if no paper
+has its encoder (`tiny`). The encoder's suffix in a row's name is dropped: SimCSE-BERT-base is SimCSE. Rows of a
+pretrained encoder without training are a study's baselines.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ import pandas as pd
 from analysis.paper import tables
 from rse_study.results.records import BASELINES
 
-MEAN = "mean"  # of the other columns of its block
+MEAN = "mean"  # the mean of the block's other columns
 OF_THE_STUDY = "*"  # the block of the study's encoder
 BERT = "BERT-base"
 BLOCKS = {
@@ -42,16 +42,13 @@ class Column:
     block: str
     name: str
     metric: str
-    """As in comparisons.row_scores, or `mean`."""
+    """A name of comparisons.row_scores, or `mean`."""
     printed: Mapping[str, float]
-    """By row of ours."""
+    """The paper's values by our names of rows."""
 
 
 def columns_of(table: str, encoder: str = "") -> tuple[Column, ...]:
-    """Return every column that a metric of ours measures, in the paper's order.
-
-    None of a table of no such kind.
-    """
+    """Return every column that has a metric of ours, in the paper's order."""
     known, own = tables.measures(), BLOCKS.get(encoder, BERT)
     lines = known[(known["table"] == table) & (known["metric"] != "")]
     numbers = tables.read_table(table) if table in tables.table_ids() else None
@@ -65,10 +62,7 @@ def columns_of(table: str, encoder: str = "") -> tuple[Column, ...]:
 
 
 def our_row(row: str, block: str = BERT) -> str:
-    """Return what a study calls a row of a paper's table.
-
-    Its baseline, or the name without the encoder's.
-    """
+    """Return a study's name for a paper's row: a baseline's, or without the encoder."""
     name = row.removesuffix(" (reproduced)")
     subject = UNTRAINED.get(name.replace(block, "<encoder>"))
     return BASELINES[subject] if subject else name.removesuffix(f"-{block}")

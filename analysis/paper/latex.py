@@ -1,4 +1,4 @@
-"""Tables as papers print them: booktabs, every special letter escaped."""
+"""LaTeX tables for papers: booktabs, with every special letter escaped."""
 
 import re
 from collections.abc import Iterable
@@ -38,16 +38,8 @@ PREAMBLE = r"needs \usepackage{booktabs}"
 def latex(table: pd.DataFrame, caption: str, comment: Iterable[str] = (), label: str = "") -> str:
     """Return a booktabs table: the first column left, all others right.
 
-    Parameters
-    ----------
-    table
-        Texts. Pairs as columns make two lines of headings.
-    caption
-        Plain text.
-    comment
-        Lines that stand above the table and are not printed: where its numbers come from.
-    label
-        By which the text refers to it, without its `tab:`.
+    Pairs as columns make two lines of headings. `comment` lines precede the table without being printed; `label` has
+    no `tab:`.
     """
     lines = [_line(row) for row in table.itertuples(index=False)]
     named = [rf"\label{{tab:{label}}}"] if label else []
@@ -71,7 +63,7 @@ def latex(table: pd.DataFrame, caption: str, comment: Iterable[str] = (), label:
 
 
 def escaped(text: object) -> str:
-    r"""Return text as LaTeX prints it, symbols and their values as formulas.
+    r"""Return text as LaTeX prints it, with symbols and their values as formulas.
 
     >>> print(escaped("rho = 0.5, norm = l1"), escaped("lambda1"))
     $\rho = 0.5$, norm = l1 $\lambda_{1}$
@@ -92,7 +84,7 @@ def _plain(text: str) -> str:
 
 
 def _formula(found: re.Match[str]) -> str:
-    """A symbol, alone or with the number that it is."""
+    """A symbol, alone or with its value."""
     name, index, value = found["name"], found["index"], found["value"]
     symbol = ("" if name == "N" else "\\") + name + (f"_{{{index}}}" if index else "")
     if not value:
@@ -107,7 +99,7 @@ def _line(cells: Iterable[object]) -> str:
 
 
 def _head(columns: pd.Index) -> list[str]:
-    """One line of headings; of pairs two, with a rule under each group."""
+    """One line of headings; two for pairs, with a rule under each group."""
     if not isinstance(columns, pd.MultiIndex):
         return [_line(columns)]
     groups: list[tuple[str, int, int]] = []  # name, first and last column, from 1

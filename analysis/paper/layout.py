@@ -1,9 +1,4 @@
-"""A comparison in the layout of the paper's table, ours beside theirs.
-
-CSV for programs, LaTeX for papers. Beside it more tables for programs: every number of each contrast, the claims with
-their verdicts, and every column of the paper's table that the study measured, which LaTeX has once more as the paper
-lays it out.
-"""
+"""A comparison in the layout of the paper's table, as CSV and LaTeX files."""
 
 import re
 from pathlib import Path
@@ -21,20 +16,11 @@ from rse_study.results.contrasts import contrast_numbers
 
 
 def write_layouts(comparison: Comparison, folder: Path, cited: str = "") -> list[Path]:
-    """Write a study's files and return them.
+    """Write a study's files into a folder, which is created, and return them.
 
-    `<study>.csv` (every difference a number that programs read), `.tex`, `-contrasts.csv` and `-claims.csv`;
-    `-columns.csv` and `-columns.tex` where the paper's table has columns that metrics of their own measure. The folder
-    is made; a study without a baseline has no contrasts, one of no paper no claims.
-
-    Parameters
-    ----------
-    comparison
-        Of the study.
-    folder
-        Where they go.
-    cited
-        The line that says which study this is; a comment in LaTeX.
+    `<study>.csv` (with every difference as a number), `.tex`, `-contrasts.csv` if there is a baseline, `-claims.csv`
+    if there are claims, and `-columns.csv` and `-columns.tex` if the columns of the paper's table have metrics of
+    their own. `cited` identifies the study in a LaTeX comment.
     """
     table = rows_table(comparison)
     plain = table.apply(lambda column: column if column.name == "row" else column.str.replace(MINUS, "-"))
@@ -49,10 +35,9 @@ def write_layouts(comparison: Comparison, folder: Path, cited: str = "") -> list
 
 
 def latex_layouts(comparison: Comparison, cited: str = "") -> dict[str, str]:
-    """Return the tables for papers, by the ending of their file's name.
+    """Return the LaTeX tables by the ending of their file's name.
 
-    `.tex`: rows against the baseline; `-columns.tex`: as the paper lays its table out, where metrics measure its
-    columns. `cited`: the line that says which study this is.
+    `.tex` has rows against the baseline; `-columns.tex` has the paper's own layout, if metrics measure its columns.
     """
     comment = [cited] if cited else []
     label = re.sub(r"[^A-Za-z0-9]+", "-", comparison.name)
@@ -65,7 +50,7 @@ def latex_layouts(comparison: Comparison, cited: str = "") -> dict[str, str]:
 
 
 def contrasts_of(comparison: Comparison) -> pd.DataFrame:
-    """Return all that was computed of each row's differences from the baseline.
+    """Return all statistics of each row's differences from the baseline.
 
     Columns `bca_low` and `bca_high` are empty below 6 seeds.
     """

@@ -1,1 +1,1 @@
-"""The sections of a report, as HTML: functions of its contents."""
+"""The sections of a report as HTML, each a function of its contents."""

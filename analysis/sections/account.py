@@ -1,4 +1,4 @@
-"""What every report ends with: cells, cost, failures, revisions, provenance."""
+"""The last sections of a report: cells, cost, failures, revisions, provenance."""
 
 import json
 import re
@@ -31,7 +31,7 @@ PARETO = (
 
 
 def cells(contents: Contents) -> str:
-    """Every cell; those that are no longer part of the study folded away."""
+    """Return section "Cells", with cells that left the study folded."""
     retired = contents.cells[contents.cells["retired"].astype(bool)]
     if contents.cells.empty:
         return page.section("Cells", page.paragraph("None yet."))
@@ -48,14 +48,14 @@ def cells(contents: Contents) -> str:
 
 
 def by_stage(frame: pd.DataFrame) -> pd.DataFrame:
-    """The search before what confirms it, the path last."""
+    """Sort cells by stage: search, confirmation, path."""
     return frame.sort_values("stage", key=lambda stages: stages.map(list(STAGES).index), kind="stable")
 
 
 def show_cells(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:
     """Show cells as text.
 
-    Columns: trial (of a grid: row), seed, stage (of a search), status, objective, step, time, attempts, reason.
+    Columns: trial (in a grid: row), seed, stage (in a search), status, objective, step, time, attempts, reason.
     """
     tries, is_search = contents.attempts.groupby("cell").size(), contents.study.kind == "search"
     rows = [
@@ -73,7 +73,7 @@ def show_cells(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def cost(contents: Contents) -> str:
-    """Return the section that says what the study cost: device time, steps, attempts."""
+    """Return section "Cost": device time, steps, attempts."""
     frame, parts = pareto_data(contents), [page.paragraph(INCLUDED), key_values(costs(contents), "cost")]
     if (frame["status"] == "complete").any():
         is_less_better = contents.study.objective.direction == "minimize"
@@ -83,7 +83,7 @@ def cost(contents: Contents) -> str:
 
 
 def failures(contents: Contents) -> str:
-    """Failed cells, lost attempts, and what else was noted, each with its reason."""
+    """Return section "Failures": failed cells, lost attempts and events, with reasons."""
     cells, lost = failed_cells(contents), show_lost(contents)
     parts = (
         [page.paragraph("No cell failed.")]
@@ -106,7 +106,7 @@ def failures(contents: Contents) -> str:
 
 
 def failed_cells(contents: Contents) -> pd.DataFrame:
-    """Cells that failed, with what their rows set and the reason on record."""
+    """Return the failed cells with the settings of their rows and their reasons."""
     found, where = contents.current[contents.current["status"] == "failed"], cell_names(contents)
     rows = [
         (where[cell["identity"]], settings_of(contents.study, cell), show_value(cell["t"]), cell["reason"])
@@ -118,10 +118,7 @@ def failed_cells(contents: Contents) -> pd.DataFrame:
 
 
 def settings_of(study: StudyRecord, cell: Mapping[Hashable, Any]) -> str:
-    """What a cell's row or trial sets, in the words of the study's file.
-
-    Such as `optimizer.lr = 1e+30`.
-    """
+    """Return the settings of a cell's row or trial, such as `optimizer.lr = 1e+30`."""
     own = study.settings.grid.rows.get(cell["label"]) if cell["label"] else None
     values = cell["proposal"] if own is None else _flat(own)
     return ", ".join(f"{name} = {show_value(value)}" for name, value in values.items())
@@ -136,7 +133,7 @@ def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def show_lost(contents: Contents) -> pd.DataFrame:
-    """Lost attempts as text: cell, attempt, when, how long, why."""
+    """Return lost attempts as text: cell, attempt, start, duration, reason."""
     lost, where = lost_attempts(contents.attempts, contents.cells), cell_names(contents)
     rows = [
         (
@@ -154,7 +151,7 @@ def show_lost(contents: Contents) -> pd.DataFrame:
 
 
 def show_events(contents: Contents) -> pd.DataFrame:
-    """Events as text, oldest first."""
+    """Return events as text, oldest first."""
     where = cell_names(contents)
     rows = [
         (show_time(at), kind, where.get(cell, cell), text) for at, kind, cell, text in contents.events.values
@@ -163,17 +160,14 @@ def show_events(contents: Contents) -> pd.DataFrame:
 
 
 def cell_names(contents: Contents) -> dict[str, str]:
-    """Return what readers call each cell: trial 3, seed 1.
-
-    In a grid, its row's name and its seed.
-    """
+    """Return each cell's name for readers: "trial 3, seed 1", or its row and seed."""
     prefix = "trial " if contents.study.kind == "search" else ""
     found = contents.cells[["identity", "name", "seed"]].values
     return {identity: f"{prefix}{name}, seed {seed}" for identity, name, seed in found}
 
 
 def revisions(contents: Contents) -> str:
-    """The editions of the study and what each of them changed."""
+    """Return section "Revisions": each revision of the study and its changes."""
     rows = [
         (str(number), show_time(at), change or ("as first planned" if number == 1 else "as before"))
         for number, at, change in contents.revisions[["number", "at", "change"]].values
@@ -183,7 +177,7 @@ def revisions(contents: Contents) -> str:
 
 
 def provenance(contents: Contents) -> str:
-    """Where the numbers come from: the last run, and the study as it was frozen."""
+    """Return section "Provenance": the last run, and the study as it was frozen."""
     runs, parts = contents.provenance, []
     if runs:
         told = f"{counted(len(runs), 'run')} of the study; the last one:"
@@ -201,13 +195,13 @@ def provenance(contents: Contents) -> str:
 
 
 def key_values(content: dict[str, str], name: str) -> str:
-    """A table of two columns; `name` is that of its anchor."""
+    """Return a table of two columns, named for its anchor."""
     frame = pd.DataFrame(list(content.items()), columns=["what", "value"])
     return page.table(frame, kind="plain", name=name)
 
 
 def plain_text(value: Any) -> str:
-    """Text as it is, times in UTC, names with their values; the rest as JSON."""
+    """Return text as it is, times in UTC, names with their values, the rest as JSON."""
     if isinstance(value, str):
         return show_time(value) + " (UTC)" if STAMP.fullmatch(value) else value
     if isinstance(value, dict) and value and all(isinstance(part, str | int) for part in value.values()):

@@ -1,4 +1,4 @@
-"""The figures of attacks: a table of them, what they cost, what they needed."""
+"""The sections about attacks: a table, their costs, and their minimal efforts."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ READING = "What an attack costs and what it gets. The more robust an encoder, th
 
 
 def opening(attacks: AttackFolder) -> str:
-    """Title, what was attacked, and how it is counted."""
+    """Return the title, what was attacked, and how it is counted."""
     victims = attacks.summary.drop_duplicates(["set", "victim"])
     told = [
         f"On {row.set} the similarity scores themselves were attacked."
@@ -56,7 +56,7 @@ def opening(attacks: AttackFolder) -> str:
 
 
 def comparison(attacks: AttackFolder) -> str:
-    """Section "Attacks": the table and the figures."""
+    """Return section "Attacks": the table and the figures."""
     if attacks.summary.empty:
         return page.section("Attacks", page.paragraph("None has ended yet."))
     notes = [weak_note(attacks.summary), goal_note(attacks.summary), left_out(attacks.outcomes)]
@@ -65,7 +65,7 @@ def comparison(attacks: AttackFolder) -> str:
 
 
 def summary_table(summary: pd.DataFrame) -> pd.DataFrame:
-    """The figures as text, a row for each attack that has ended."""
+    """Return the results as text, a row per attack that has ended."""
     rows = [
         {
             "set": row.set, "recipe": row.recipe + (f" {WEAK}" if row.weak else ""), "inputs": str(row.num_inputs),
@@ -86,19 +86,19 @@ def summary_table(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def goal_text(goal: str | None, tau: float | None) -> str:
-    """drift, tau 1; maximise; nothing where it is not known."""
+    """Return a goal such as "drift, tau 1" or "maximise"; "" if unknown."""
     if pd.isna(goal):
         return ""
     return str(goal) if pd.isna(tau) else f"{goal}, tau {tau:g}"
 
 
 def percent(share: float) -> str:
-    """12.3%; nothing where there is no share."""
+    """Return a share as "12.3%"; "" for NaN."""
     return "" if pd.isna(share) else f"{share:.1%}"
 
 
 def success_interval(row: Any) -> str:
-    """Of the success rate, in per cent; nothing where there is none."""
+    """Return the interval of the success rate in per cent; "" without a rate."""
     if pd.isna(row.success_rate):
         return ""
     interval = share_interval(row.num_succeeded, row.num_succeeded + row.num_failed)
@@ -106,7 +106,7 @@ def success_interval(row: Any) -> str:
 
 
 def weak_note(summary: pd.DataFrame) -> str:
-    """What the mark in the table means, where it stands."""
+    """Explain the mark of weak victims; "" if it is not used."""
     victims = {*summary.loc[summary["weak"].astype(bool), "victim"]}
     notes = [WEAK_VICTIM] if victims - {SIMILARITY} else []
     notes += [WEAK_SCORES] if SIMILARITY in victims else []
@@ -114,12 +114,12 @@ def weak_note(summary: pd.DataFrame) -> str:
 
 
 def goal_note(summary: pd.DataFrame) -> str:
-    """What the goals in the table mean."""
+    """Explain the goals in the table."""
     return " ".join(text for goal, text in GOALS.items() if (summary["goal"] == goal).any())
 
 
 def left_out(outcomes: pd.DataFrame) -> str:
-    """What is in the list below and in none of the figures."""
+    """Say which inputs are in the list below but in none of the figures."""
     others = outcomes[~outcomes["is_counted"].astype(bool)]
     if others.empty:
         return ""
@@ -131,7 +131,7 @@ def left_out(outcomes: pd.DataFrame) -> str:
 
 
 def figures(attacks: AttackFolder) -> str:
-    """Queries against accuracy lost; below, for each set, how much the attacks needed."""
+    """Return queries against accuracy lost, and per set the effort of the attacks."""
     summary = attacks.summary
     colours, symbols = (
         {name: cycle[place % len(cycle)] for place, name in enumerate(dict.fromkeys(summary[column]))}
@@ -151,10 +151,7 @@ def figures(attacks: AttackFolder) -> str:
 
 
 def side_by_side(attacks: AttackFolder) -> list[str]:
-    """Which input fell to which recipe.
-
-    A figure for each set that several recipes attacked.
-    """
+    """Return a figure for each set that several recipes attacked, input by input."""
     frame, parts = outcomes_data(attacks.outcomes), []
     for number, (name, part) in enumerate(frame.groupby("set", sort=False)):
         if part["recipe"].nunique() > 1:
@@ -167,17 +164,7 @@ def side_by_side(attacks: AttackFolder) -> list[str]:
 
 
 def falls(outcomes: pd.DataFrame, colours: dict[str, str], number: int) -> str:
-    """Return one set's two figures, side by side.
-
-    Parameters
-    ----------
-    outcomes
-        Of the set.
-    colours
-        Of the recipes.
-    number
-        Of the set, for the figures' ids.
-    """
+    """Return the two figures of one set, side by side."""
     num_changed = outcomes["changed"].map(len)
     needs = {
         "queries at most": (outcomes["num_queries"], True),

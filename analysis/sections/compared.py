@@ -1,4 +1,4 @@
-"""A grid's rows against its baseline, beside the paper's, and the claims."""
+"""The sections that compare a grid's rows with its baseline and the paper."""
 
 from analysis import page
 from analysis.axis_pairs import axis_pairs, pairs_answer, pairs_table
@@ -22,10 +22,7 @@ PAIRS = (
 
 
 def compared(comparison: Comparison, decimals: int) -> str:
-    """Return section "Compared".
-
-    Nothing of a grid without a baseline and without a paper's table.
-    """
+    """Return section "Compared"; "" without a baseline and a paper's table."""
     if not comparison.baseline and not comparison.table:
         return ""
     table = rows_table(comparison, decimals)
@@ -44,10 +41,7 @@ def compared(comparison: Comparison, decimals: int) -> str:
 
 
 def each_pair(contents: Contents, comparison: Comparison) -> str:
-    """Return section "Each pair": which value of an axis is best, without a baseline.
-
-    Nothing of a grid without an axis of 2 to 8 values.
-    """
+    """Return section "Each pair"; "" without an axis of 2 to 8 values."""
     found = axis_pairs(contents, comparison.scores)
     parts = []
     for number, pairs in enumerate(found):
@@ -60,7 +54,7 @@ def each_pair(contents: Contents, comparison: Comparison) -> str:
 
 
 def claims(comparison: Comparison, decimals: int) -> str:
-    """The paper's claims and the verdicts."""
+    """Return the paper's claims with their verdicts."""
     if not comparison.judged:
         return ""
     heading = f"<h3>{counted(len(comparison.judged), 'claim')} of the paper</h3>"

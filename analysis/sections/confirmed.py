@@ -1,4 +1,4 @@
-"""The confirmed trials of a search: the only values in it that are results."""
+"""The confirmed trials of a search: its only values that are results."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ from analysis.sections.scores import above_text, dots, row_classes
 
 
 def confirmation(contents: Contents) -> str:
-    """Section "Confirmed"; nothing where the study confirms nothing."""
+    """Return section "Confirmed"; "" if the study confirms nothing."""
     plan, cells = confirm_plan(contents.study), confirmed(contents)
     if not plan.seeds and cells.empty:
         return ""
@@ -47,10 +47,7 @@ def confirmation(contents: Contents) -> str:
 
 
 def steps(contents: Contents, cells: pd.DataFrame) -> str:
-    """The objective in the course of training, of the confirmed cells.
-
-    Seeds, mean and band.
-    """
+    """Return the objective of the confirmed cells over training: seeds, mean, band."""
     frame = bands_data(cells, contents.curves)
     if frame.empty:
         return ""
@@ -59,7 +56,7 @@ def steps(contents: Contents, cells: pd.DataFrame) -> str:
 
 
 def explained(contents: Contents, frame: pd.DataFrame) -> str:
-    """What was confirmed, in words; nothing while nothing is."""
+    """Say what was confirmed; "" before anything is."""
     seeds = seeds_of(frame)
     if not seeds:
         return ""
@@ -72,7 +69,7 @@ def explained(contents: Contents, frame: pd.DataFrame) -> str:
 
 
 def gains(contents: Contents, frame: pd.DataFrame) -> str:
-    """Each confirmed trial minus the paper's setting, seed by seed."""
+    """Return each confirmed trial minus the paper's setting, seed by seed."""
     rows = list(dict.fromkeys(frame.loc[frame["kind"] == "row", "row"]))
     found = {row: differences(frame, row, PAPER_SETTING) for row in rows}
     parts = [
@@ -86,17 +83,7 @@ def gains(contents: Contents, frame: pd.DataFrame) -> str:
 
 
 def gain_table(part: pd.DataFrame, decimals: Mapping[str, int], name: str) -> str:
-    """Return a row per measure: each seed's difference and their mean, with signs.
-
-    Parameters
-    ----------
-    part
-        By `analysis.scores.differences`.
-    decimals
-        Of each measure.
-    name
-        Of the table's anchor.
-    """
+    """Return a row per measure: each seed's difference and their mean, with signs."""
     wide = part.pivot_table(index="measure", columns="seed", values="difference", sort=False)
     shown = {"": list(wide.index)}
     for seed in sorted(wide.columns):
@@ -109,7 +96,7 @@ def gain_table(part: pd.DataFrame, decimals: Mapping[str, int], name: str) -> st
 
 
 def gain_text(contents: Contents, part: pd.DataFrame) -> str:
-    """What so many seeds can say about the first measure, in words."""
+    """Say what this many seeds show about the first measure."""
     measure = part["measure"].iloc[0]
     found = part.loc[part["measure"] == measure, "difference"]
     num_better = int(((found > 0) if is_higher_better(contents, measure) else (found < 0)).sum())
@@ -123,17 +110,7 @@ def gain_text(contents: Contents, part: pd.DataFrame) -> str:
 
 
 def missing_text(contents: Contents, cells: pd.DataFrame, frame: pd.DataFrame) -> str:
-    """Return what of the confirmation is not there yet.
-
-    Parameters
-    ----------
-    contents
-        Of the study.
-    cells
-        That confirm it.
-    frame
-        Their scores.
-    """
+    """Say what is still missing in the confirmation."""
     plan = confirm_plan(contents.study)
     if cells.empty:
         best = "the best trial" if plan.num_best == 1 else f"the best {plan.num_best} trials"

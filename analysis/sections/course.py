@@ -1,7 +1,4 @@
-"""What was measured in the course of training besides the objective.
-
-Watched evaluations, replayed attacks.
-"""
+"""Scores during training besides the objective: watched evaluations and attacks."""
 
 from analysis import page
 from analysis.contents import Contents
@@ -14,10 +11,7 @@ NOTE = (
 
 
 def course(contents: Contents) -> str:
-    """Return section "In the course of training": a figure per metric.
-
-    Nothing where nothing was watched.
-    """
+    """Return section "In the course of training"; "" if nothing was watched."""
     drawn = []
     for number, metric in enumerate(sorted(set(contents.course["name"]))):
         frame = course_data(contents, metric)

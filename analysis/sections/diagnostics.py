@@ -1,7 +1,4 @@
-"""What went on inside a step of training.
-
-Losses, saturation, how far perturbations went.
-"""
+"""Diagnostics inside a training step: losses, saturation, perturbation sizes."""
 
 import pandas as pd
 
@@ -15,18 +12,18 @@ NOTE = (
     "fifths of them. None of it is a score."
 )
 NO_GRADIENTS = "Norms of gradients are not in the ledger: training does not report them."
-GRADIENTS = "gradient"  # in the name of a metric that is about them
+GRADIENTS = "gradient"  # part of the names of metrics about gradients
 SATURATED = 0.95
 STARVED = 0.5
 LIMITS = {
     "delta/on_bound_pgd": SATURATED, "delta/on_bound_fgsm": SATURATED, "eta/on_bound": SATURATED,
     "eta/starved": STARVED,
 }  # fmt: skip
-"""Shares from which a perturbation counts as one that its settings no longer steer."""
+"""Shares from which a perturbation counts as saturated, so that its settings change little."""
 
 
 def diagnostics(contents: Contents) -> str:
-    """Return section "Inside a step"; nothing where training reported nothing."""
+    """Return section "Inside a step"; "" if training reported nothing."""
     frame = diagnostics_data(contents)
     if frame.empty:
         return ""
@@ -45,18 +42,18 @@ def diagnostics(contents: Contents) -> str:
 
 
 def in_order(frame: pd.DataFrame) -> list[str]:
-    """The metrics: those with a meaning first, in its order."""
+    """Return the metrics, those with a description first."""
     present = set(frame["metric"])
     return [*(name for name in MEANINGS if name in present), *sorted(present - set(MEANINGS))]
 
 
 def title(metric: str) -> str:
-    """A metric's meaning and its name."""
+    """Return a metric's description and its name."""
     return f"{MEANINGS[metric]} ({metric})" if metric in MEANINGS else metric
 
 
 def saturated_text(frame: pd.DataFrame) -> str:
-    """Say which rows ended saturated or starved; nothing where none did."""
+    """Say which rows ended saturated or starved; "" if none did."""
     last = frame.sort_values("t").drop_duplicates(["metric", "series"], keep="last")
     parts = []
     for metric, limit in LIMITS.items():

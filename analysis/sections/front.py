@@ -22,7 +22,7 @@ VOLUME = (
 
 
 def front(contents: Contents) -> str:
-    """Section "Front"; nothing where there is one objective."""
+    """Return section "Front"; with one objective section "Bounds" or ""."""
     study = contents.study
     if len(study.all_objectives) == 1:
         return bounds_section(contents)
@@ -60,13 +60,13 @@ def front_text(frame: pd.DataFrame) -> str:
 
 
 def bounds_section(contents: Contents) -> str:
-    """Section "Bounds" of a search with one objective and constraints."""
+    """Return section "Bounds" of a search with one objective and constraints."""
     text = bounds(contents)
     return page.section("Bounds", page.paragraph(text)) if text else ""
 
 
 def bounds(contents: Contents) -> str:
-    """Return what trials had to keep to, and how many did."""
+    """Return the constraints, and how many trials satisfied them."""
     constraints = contents.study.constraints
     if not constraints:
         return ""
@@ -85,15 +85,7 @@ def bound(constraint: ConstraintRecord) -> str:
 
 
 def front_table(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:
-    """Show the trials of the front as text, by the first objective.
-
-    Parameters
-    ----------
-    contents
-        Of the study.
-    frame
-        By `analysis.front.front_data`.
-    """
+    """Show the trials of the front as text, sorted by the first objective."""
     study, first = contents.study, labels(contents)[0]
     proposals = contents.stage("search").drop_duplicates("trial").set_index("trial")["proposal"]
     members = frame[frame["role"].isin(["knee", "front"])].sort_values(

@@ -1,4 +1,4 @@
-"""The rows of a grid: all of them are results."""
+"""The rows of a grid, all of which are results."""
 
 from analysis import page
 from analysis.contents import Contents
@@ -15,7 +15,7 @@ STEPS = (
 
 
 def grid_rows(contents: Contents) -> str:
-    """Section "Results" of a grid."""
+    """Return section "Results" of a grid."""
     cells = contents.stage("grid")
     frame = scores(contents, cells)
     measures = list(dict.fromkeys(frame["measure"]))
@@ -35,10 +35,7 @@ def grid_rows(contents: Contents) -> str:
 
 
 def grid_axes(contents: Contents) -> str:
-    """Return section "Along the axes" of a grid, a map where there are two.
-
-    Nothing where lines would say nothing.
-    """
+    """Return section "Along the axes" with lines and maps; "" where they show nothing."""
     study, drawn = contents.study, []
     fields = heat_data(contents)
     if len(fields):
@@ -53,10 +50,7 @@ def grid_axes(contents: Contents) -> str:
 
 
 def grid_steps(contents: Contents) -> str:
-    """Return section "Step by step" of a grid.
-
-    The objective of each row, seeds, mean and band. Nothing while no cell is complete.
-    """
+    """Return section "Step by step" of a grid; "" before a cell is complete."""
     frame = bands_data(contents.stage("grid"), contents.curves)
     if frame.empty:
         return ""

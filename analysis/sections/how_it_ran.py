@@ -1,7 +1,4 @@
-"""How a study ran.
-
-Cells left over time, what was spent, and when each attempt ran.
-"""
+"""How a study ran: cells left, time spent, and when each attempt ran."""
 
 import pandas as pd
 
@@ -42,7 +39,7 @@ def how_it_ran(contents: Contents) -> str:
 
 
 def budget(contents: Contents) -> list[str]:
-    """The search's budget, and whether it ended the search; empty without one."""
+    """Return the search's budget, and whether it ended the search; empty without one."""
     shares = contents.search_budget
     if not shares:
         return []

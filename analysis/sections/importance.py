@@ -1,4 +1,4 @@
-"""The section of a search's axes: how much of the variation each carries."""
+"""The section on the axes' shares in the objective's variation."""
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ EVALUATORS = {
     "fANOVA": "fANOVA fits a forest to the scores and asks how much of what it predicts one axis alone explains; what "
     "only several explain together is in no share.",
 }
-"""By the name in the ledger: what an evaluator of importance looks at."""
+"""Explanations of the evaluators of importance, by their names in the ledger."""
 
 
 OF_SOME_TRIALS = (
@@ -25,29 +25,18 @@ OF_SOME_TRIALS = (
 
 
 def by_what(rows: pd.DataFrame) -> str:
-    """What the evaluators compare, where there is a word to say of them."""
+    """Explain the evaluators that have an explanation."""
     return " ".join(EVALUATORS[name] for name in dict.fromkeys(rows["evaluator"]) if name in EVALUATORS)
 
 
 def share_cell(value: float, low: float, high: float) -> str:
-    """Return a share with its interval, where it has one: "0.33 (0.12 to 0.51)".
-
-    Parameters
-    ----------
-    value
-        The share.
-    low, high
-        Its interval; NaN where nobody computed one.
-    """
+    """Return a share with its interval, if any: "0.33 (0.12 to 0.51)"."""
     alone = show_number(value)
     return alone if pd.isna(low) else f"{alone} ({show_number(low)} to {show_number(high)})"
 
 
 def order_text(bars: pd.DataFrame) -> str:
-    """Return of which axes no order can be told.
-
-    Nothing where nobody computed intervals.
-    """
+    """Say which axes are not significantly ordered; "" without intervals."""
     bars = bars.dropna(subset=["low", "high"])
     if bars.empty:
         return ""
@@ -72,10 +61,7 @@ def order_text(bars: pd.DataFrame) -> str:
 
 
 def importance(contents: Contents) -> str:
-    """Return each axis' share in the objective's variation, by evaluator.
-
-    Nothing where nobody computed it.
-    """
+    """Return section "Importance"; "" before it was computed."""
     rows = contents.importance
     if rows.empty:
         return ""

@@ -1,7 +1,4 @@
-"""Every attacked input to browse.
-
-What stood there, what an attack made of it, what the victim said of both.
-"""
+"""Every attacked input to browse: both texts, and the victim's scores of both."""
 
 from collections.abc import Iterable
 from importlib.resources import files
@@ -34,10 +31,7 @@ LEGEND = (
 
 
 def inputs(outcomes: pd.DataFrame) -> str:
-    """Return section "Inputs": choices, and a page of inputs at a time.
-
-    All of them as JSON for the script that shows them.
-    """
+    """Return section "Inputs": filters, a list, and all inputs as JSON for its script."""
     if outcomes.empty:
         return page.section("Inputs", page.paragraph("None yet."))
     known = {name: dict.fromkeys(outcomes[name]) for name in ("set", "recipe", "outcome")}
@@ -63,17 +57,7 @@ def inputs(outcomes: pd.DataFrame) -> str:
 
 
 def choice(name: str, text: str, options: Iterable[tuple[str, str]]) -> str:
-    """Return a list to choose from.
-
-    Parameters
-    ----------
-    name
-        Of the element.
-    text
-        Before it.
-    options
-        To choose from.
-    """
+    """Return a labelled drop-down list."""
     inside = "".join(
         f'<option value="{page.escape(value)}">{page.escape(shown)}</option>' for value, shown in options
     )
@@ -81,7 +65,7 @@ def choice(name: str, text: str, options: Iterable[tuple[str, str]]) -> str:
 
 
 def turning(place: str) -> str:
-    """Where in the list one is, and the way on; above the list and below it."""
+    """Return the buttons that turn pages, above or below the list."""
     return (
         f'<div class="turning" id="inputs-{place}"><button type="button" class="previous">previous</button> '
         '<button type="button" class="next">next</button> <span class="where"></span></div>'
@@ -89,10 +73,7 @@ def turning(place: str) -> str:
 
 
 def shown(outcomes: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return what the script needs of each outcome.
-
-    Of texts for each part its pieces, plain and changed in turn.
-    """
+    """Return the outcomes for the script, with texts cut into pieces (see `marked`)."""
     rows = []
     for row in outcomes.itertuples():
         before, after = marked(row.original, row.adversarial, row.changed)
@@ -108,11 +89,11 @@ def shown(outcomes: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def class_names(outcomes: pd.DataFrame) -> dict[str, list[str]]:
-    """By "set/recipe"; those that are not known are left out, and go by number."""
+    """Return the known names of classes by "set/recipe"."""
     files = outcomes.drop_duplicates(["set", "recipe"])
     return {f"{row.set}/{row.recipe}": list(row.classes) for row in files.itertuples() if row.classes}
 
 
 def numbers(scores: Iterable[float]) -> list[float | None]:
-    """Short enough to be many; null where there is none."""
+    """Return scores rounded to four decimals to save space; None for NaN."""
     return [round(score, 4) if isfinite(score) else None for score in scores]

@@ -1,4 +1,4 @@
-"""The first screen: the question, its answer, what it took, what to beware of."""
+"""The first screen of a report: question, answer, costs, cautions."""
 
 import pandas as pd
 
@@ -16,14 +16,11 @@ from analysis.search import confirm_plan, paper_setting, trials
 from analysis.search_answer import search_answer
 
 ORDER = ("complete", "stopped_early", "failed", "running")
-FEW_REASONS = 2  # that are told; the others are counted
+FEW_REASONS = 2  # reasons that are quoted; the others are counted
 
 
 def opening(contents: Contents, comparison: Comparison | None = None) -> str:
-    """Return title, question, answer, what it took, and caution.
-
-    `comparison`: of a grid.
-    """
+    """Return title, question, answer, facts and caution; a grid needs `comparison`."""
     study, found = contents.study, answer(contents, comparison)
     kind = "answer shown" if found.shows_difference else "answer"
     claims = claims_answer(comparison)
@@ -38,10 +35,7 @@ def opening(contents: Contents, comparison: Comparison | None = None) -> str:
 
 
 def answer(contents: Contents, comparison: Comparison | None = None) -> StudyAnswer:
-    """Return the answer of a study in one sentence, or why there is none.
-
-    `comparison`: of a grid.
-    """
+    """Return a study's answer in one sentence; a grid needs `comparison`."""
     less = contents.study.objective.direction == "minimize"
     if contents.study.kind == "search":
         confirm = stage_progress(contents, "confirm") if confirm_plan(contents.study).seeds else None
@@ -54,15 +48,7 @@ def answer(contents: Contents, comparison: Comparison | None = None) -> StudyAns
 
 
 def facts(contents: Contents, comparison: Comparison | None) -> dict[str, str]:
-    """Return what a reader wants to know at once, as HTML by what it is.
-
-    Parameters
-    ----------
-    contents
-        Of the study.
-    comparison
-        Of a grid.
-    """
+    """Return the key facts as HTML, by their names."""
     aims = ["higher" if way == "maximize" else "lower" for way in contents.study.directions]
     told = join_words(f"{label} ({aim} is better)" for label, aim in zip(labels(contents), aims, strict=True))
     return {
@@ -79,10 +65,7 @@ def facts(contents: Contents, comparison: Comparison | None) -> dict[str, str]:
 
 
 def best_row(contents: Contents, comparison: Comparison) -> str:
-    """Return a grid's row with the best mean, and whether it is shown to be better.
-
-    Nothing while none has a score.
-    """
+    """Return a grid's row with the best mean, and whether it is shown to be better."""
     table = comparison.scores.table
     means = table.mean(axis=1).dropna()
     if means.empty:
@@ -95,7 +78,7 @@ def best_row(contents: Contents, comparison: Comparison) -> str:
 
 
 def _how_sure(row: str, comparison: Comparison) -> str:
-    """Whether an interval says that the row is better: the highest mean alone is no winner."""
+    """Whether an interval shows the row to be better: the highest mean is no proof."""
     baseline, one = comparison.baseline, comparison.compared.get(row)
     if not baseline:
         return "not shown to be better"
@@ -148,7 +131,7 @@ def failed_text(contents: Contents) -> str:
 
 
 def _reasons(reasons: pd.Series) -> str:
-    """The most frequent ones; those that differ in numbers alone are one, and counted."""
+    """The most frequent reasons; those that differ only in numbers count as one."""
     groups = sorted(reasons.groupby(reasons.map(alike), sort=False), key=lambda group: -len(group[1]))
     shown = [
         (part.iloc[0] or name) if part.nunique() == 1 else f"{name} ({len(part)} times)"
@@ -159,9 +142,9 @@ def _reasons(reasons: pd.Series) -> str:
 
 
 def counts(cells: pd.DataFrame, num_planned: int) -> dict[str, int]:
-    """Count cells by status; those the next run takes up are `missing`.
+    """Count cells by status.
 
-    So are planned ones that the ledger does not have.
+    `missing` are cells that the next run will take up, and planned ones that are not yet in the ledger.
     """
     found = cells["status"].value_counts()
     known = {status: int(found.get(status, 0)) for status in ORDER}
@@ -169,7 +152,7 @@ def counts(cells: pd.DataFrame, num_planned: int) -> dict[str, int]:
 
 
 def states(contents: Contents) -> str:
-    """How many cells of each stage are where, in sentences."""
+    """Return the counts of each stage's cells, in sentences."""
     study = contents.study
     if study.kind == "grid":
         cells = contents.stage("grid")
@@ -192,17 +175,7 @@ def states(contents: Contents) -> str:
 
 
 def state(what: str, numbers: dict[str, int], unit: str = "cells") -> str:
-    """Return "Search: 7 of 16 trials complete, 8 stopped early, 1 failed, 0 missing."
-
-    Parameters
-    ----------
-    what
-        Search, Grid of ..., Confirmation.
-    numbers
-        By `counts`.
-    unit
-        trials or cells.
-    """
+    """Return text such as "Search: 7 of 16 trials complete, 1 failed, 0 missing"."""
     complete, missing = numbers["complete"], numbers["missing"]
     between = [
         f"{numbers[status]} {text}"
@@ -214,7 +187,7 @@ def state(what: str, numbers: dict[str, int], unit: str = "cells") -> str:
 
 
 def caution(contents: Contents) -> str:
-    """What the numbers of this study cannot say."""
+    """Say what the numbers of this study cannot show."""
     study = contents.study
     if study.kind == "grid":
         return (

@@ -1,7 +1,4 @@
-"""A study's results in the form of the papers' own figures.
-
-Where the ledger holds what they show.
-"""
+"""A study's results as the papers' own figures, where the ledger has the data."""
 
 from analysis import page
 from analysis.contents import Contents
@@ -36,17 +33,14 @@ DRAWN_ABOVE = {
     "rse-figure4": "the map of alpha and beta", "rse-figure5": "the line over N",
     "rse-figure6": "the map of lambda1 and lambda2", "l2p-figure2": "the line over its axis",
 }  # fmt: skip
-"""Of figures that are a grid along its axes: what shows them in section "Along the axes"."""
+"""The figures of section "Along the axes" that repeat a paper's figure."""
 ONLY_THE_OBJECTIVE = {
     "l2p-figure2": "The paper shows STS-B and SICK-R; this study measures its objective alone.",
 }
 
 
 def paper_figure(contents: Contents) -> str:
-    """Return section "As the papers draw it".
-
-    Nothing where no figure of theirs is about this study.
-    """
+    """Return section "As the papers draw it"; "" if no figure is about this study."""
     parts = [*pairs(contents), *geometry(contents), *along(contents), *cosines(contents)]
     told = remark(contents, has_lines=bool(along(contents)))
     if not parts and not told:
@@ -55,25 +49,12 @@ def paper_figure(contents: Contents) -> str:
 
 
 def repeated(contents: Contents) -> str:
-    """The paper's table or figure that the study's file names.
-
-    Nothing where it names none.
-    """
+    """Return the paper's table or figure in the study's file, or ""."""
     return contents.study.settings.paper.table
 
 
 def remark(contents: Contents, *, has_lines: bool) -> str:
-    """Return what the paper's figure shows.
-
-    And where that is on this page or why it is not.
-
-    Parameters
-    ----------
-    contents
-        Of the study.
-    has_lines
-        A figure with a line for each measure is drawn.
-    """
+    """Say what the paper's figure shows, and where it is here or why it is not."""
     name = repeated(contents)
     titles = dict(figures()[["id", "title"]].values)
     if name in NOT_IN_THE_LEDGER:
@@ -86,7 +67,7 @@ def remark(contents: Contents, *, has_lines: bool) -> str:
 
 
 def pairs(contents: Contents) -> list[str]:
-    """Queries against accuracy lost, a figure for each attacked set."""
+    """Return queries against accuracy lost, a figure per attacked set."""
     frame = attack_pairs_data(contents, result_cells(contents))
     parts = [f"<h3>Under attack</h3>{page.paragraph(PAIRS)}"] if len(frame) else []
     for number, (name, part) in enumerate(frame.groupby("set", sort=False)):
@@ -96,7 +77,7 @@ def pairs(contents: Contents) -> list[str]:
 
 
 def geometry(contents: Contents) -> list[str]:
-    """Alignment against uniformity, a figure for each evaluation that measures them."""
+    """Return alignment against uniformity, a figure per evaluation."""
     frame = alignment_data(contents, result_cells(contents), repeated(contents))
     parts = [f"<h3>Alignment and uniformity</h3>{page.paragraph(GEOMETRY)}"] if len(frame) else []
     for number, (name, part) in enumerate(frame.groupby("evaluation", sort=False)):
@@ -106,7 +87,7 @@ def geometry(contents: Contents) -> list[str]:
 
 
 def along(contents: Contents) -> list[str]:
-    """Several measures along the one axis of a grid."""
+    """Return several measures along the only axis of a grid."""
     study = contents.study
     if study.kind != "grid" or len(study.axes) != 1:
         return []
@@ -119,7 +100,7 @@ def along(contents: Contents) -> list[str]:
 
 
 def cosines(contents: Contents) -> list[str]:
-    """Cosines of positive and random pairs of a grid that reports them."""
+    """Return cosines of positive and random pairs of a grid that reports them."""
     frame = cosines_data(contents) if contents.study.kind == "grid" else None
     if frame is None or frame.empty:
         return []

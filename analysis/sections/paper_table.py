@@ -1,4 +1,4 @@
-"""A paper's table with our numbers beside the printed ones, column by column."""
+"""A paper's table with our numbers next to the printed ones."""
 
 import pandas as pd
 
@@ -15,15 +15,12 @@ WITHOUT = "Ours alone: the paper's text has no numbers of it."
 
 
 def with_the_row_first(table: pd.DataFrame) -> pd.DataFrame:
-    """The same with its row's name where a page keeps it in sight."""
+    """Move the column of rows first, where a page keeps it in sight."""
     return table[["row", *(name for name in table.columns if name != "row")]]
 
 
 def paper_table(comparison: Comparison) -> str:
-    """Return section "Beside the paper's table".
-
-    Nothing where the study measured none of its columns.
-    """
+    """Return section "Beside the paper's table"; "" without its measures."""
     cells = comparison.columns
     if not cells:
         return ""

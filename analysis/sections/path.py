@@ -1,4 +1,4 @@
-"""The section of the ablation path: what the best value of each axis brought."""
+"""The section on the ablation path: the gain by the best value of each axis."""
 
 import pandas as pd
 
@@ -17,10 +17,7 @@ CHOSEN = "The kept flip was chosen on the very seeds shown: its gain flatters it
 
 
 def ablation_path(contents: Contents) -> str:
-    """Return section "Ablation path".
-
-    Nothing where the study has none, or no point of it has ended.
-    """
+    """Return section "Ablation path"; "" before one of its points has ended."""
     state, frame = contents.path, path_data(contents)
     if state is None or frame.empty:
         return ""
@@ -48,19 +45,10 @@ def ablation_path(contents: Contents) -> str:
 
 
 def path_table(frame: pd.DataFrame, decimals: int, *, less_is_better: bool = False) -> pd.DataFrame:
-    """Return a row per flip that was kept, as text.
+    """Return a row per kept flip as text.
 
-    Columns: axis, from, to, gain (with its interval), together (the gain since the paper's setting), and what the
-    others would have brought, the best of them first.
-
-    Parameters
-    ----------
-    frame
-        By `analysis.figures.path.path_data`.
-    decimals
-        Of the objective.
-    less_is_better
-        Of the objective.
+    Columns: axis, from, to, gain (with its interval), together (the gain since the paper's setting), and the gains of
+    the other flips, the best first.
     """
     start = frame.loc[frame["place"] == 0, "mean"]
     rows = []

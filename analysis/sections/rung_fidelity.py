@@ -1,4 +1,4 @@
-"""What a search tells of its own early stopping: whether its rungs tell the end."""
+"""The section on early stopping: how well rungs predict the end of training."""
 
 import pandas as pd
 
@@ -35,15 +35,7 @@ NO_FAIR_SAMPLE = (
 
 
 def rung_fidelity_parts(contents: Contents, table: pd.DataFrame) -> list[str]:
-    """Return figure, table and sentences; nothing while no rung has a correlation.
-
-    Parameters
-    ----------
-    contents
-        Of the study.
-    table
-        By `analysis.search.trials`.
-    """
+    """Return figure, table and sentences; empty before a rung has a correlation."""
     frame = rung_fidelity_data(contents)
     drawn = frame.dropna(subset="spearman")
     if drawn.empty:
@@ -60,7 +52,7 @@ def rung_fidelity_parts(contents: Contents, table: pd.DataFrame) -> list[str]:
 
 
 def advice_text(advice: StoppingAdvice) -> str:
-    """Say from which step on stopping can be trusted, and by which trials."""
+    """Say from which step stopping can be trusted, and by which trials."""
     whom = "that no verdict could stop" if advice.sample == "let run" else "of the full budget"
     if not advice.can_be_said:
         return (
@@ -77,7 +69,7 @@ def advice_text(advice: StoppingAdvice) -> str:
 
 
 def let_run_text(contents: Contents, table: pd.DataFrame) -> str:
-    """Say what became of the trials that went on against a verdict."""
+    """Say how the trials ended that went on against a verdict."""
     stops = set(contents.rungs.loc[contents.rungs["verdict"] == "stop", "trial"])
     complete = table[table["status"] == "complete"]
     free = complete[complete["trial"].isin(list(unstoppable(contents.study, stops)))]
@@ -96,7 +88,7 @@ def let_run_text(contents: Contents, table: pd.DataFrame) -> str:
 
 
 def shown(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the figures as text."""
+    """Return the correlations as text."""
     rows = [
         (
             MARKS[row.sample][0],

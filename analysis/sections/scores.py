@@ -1,7 +1,4 @@
-"""Scores that are results, as searches and grids both show them.
-
-The confirmed trials of a search, the rows of a grid.
-"""
+"""Final scores of confirmed trials or of a grid's rows."""
 
 import pandas as pd
 
@@ -14,17 +11,7 @@ MAX_ROWS = 80  # of a figure with a line per row
 
 
 def dots(contents: Contents, frame: pd.DataFrame, name: str) -> str:
-    """Return a figure per measure that has a value.
-
-    Parameters
-    ----------
-    contents
-        Of the study.
-    frame
-        By `analysis.scores.scores`.
-    name
-        With which the figures' ids begin.
-    """
+    """Return a figure per measure that has a value; `name` begins the figures' ids."""
     decimals = contents.decimals_by_measure
     measures = [
         m
@@ -42,13 +29,13 @@ def dots(contents: Contents, frame: pd.DataFrame, name: str) -> str:
 
 
 def row_classes(frame: pd.DataFrame) -> list[str]:
-    """The look of each row: baselines grey."""
+    """Return the CSS class of each row: baselines are grey."""
     kinds = frame.drop_duplicates("position").sort_values("position")["kind"]
     return ["baseline" if kind == "baseline" else "" for kind in kinds]
 
 
 def above_text(contents: Contents, frame: pd.DataFrame) -> str:
-    """How many rows are better than each baseline, on the first measure that has one."""
+    """Say how many rows beat each baseline, on the first measure that has one."""
     known, rows = (
         frame[(frame["kind"] == "baseline") == wanted].dropna(subset="value") for wanted in (True, False)
     )

@@ -1,7 +1,4 @@
-"""The sections of a search: its best trial, history, trials, axes.
-
-And what mattered.
-"""
+"""The sections of a search: best trial, history, trials, axes, importance."""
 
 import pandas as pd
 
@@ -34,7 +31,7 @@ RUNGS = (
 
 
 def search_sections(contents: Contents) -> list[str]:
-    """All of them, in order."""
+    """Return all sections in order."""
     table = trials(contents)
     scores = baseline_scores(contents.evaluations, contents.study.objective.evaluation)
     return [
@@ -52,7 +49,7 @@ def search_sections(contents: Contents) -> list[str]:
 
 
 def best(contents: Contents, table: pd.DataFrame) -> str:
-    """The setting of the best trial beside the paper's, axis by axis."""
+    """Return section "Best": the best trial's setting next to the paper's."""
     if not table["best"].any():
         return page.section("Best", page.paragraph("No trial is complete yet."))
     row = table[table["best"]].iloc[0]
@@ -70,17 +67,7 @@ def best(contents: Contents, table: pd.DataFrame) -> str:
 
 
 def history(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> str:
-    """Return the search trial by trial, and step by step.
-
-    Parameters
-    ----------
-    contents
-        Of the study.
-    table
-        By `analysis.search.trials`.
-    scores
-        Of the baselines.
-    """
+    """Return section "History": the search trial by trial, and step by step."""
     direction, label, decimals = contents.study.objective.direction, contents.label, contents.decimals
     if not table["status"].isin(FINISHED).any():
         return page.section("History", page.paragraph("No trial has ended yet."))
@@ -104,10 +91,7 @@ def history(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> st
 
 
 def fidelity_text(contents: Contents, table: pd.DataFrame) -> str:
-    """Return which trials have no place among those of the full budget.
-
-    And which got one afterwards.
-    """
+    """Say which trials lack the full budget, and which got it afterwards."""
     texts = []
     if table["status"].isin(["stopped_early", "failed"]).any():
         texts.append(
@@ -125,17 +109,7 @@ def fidelity_text(contents: Contents, table: pd.DataFrame) -> str:
 
 
 def trial_table(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> str:
-    """Return baselines and all trials with the values of their axes.
-
-    Parameters
-    ----------
-    contents
-        Of the study.
-    table
-        By `analysis.search.trials`.
-    scores
-        Of the baselines.
-    """
+    """Return section "Trials": baselines and all trials with their values."""
     shown = show_trials(contents, table, scores)
     classes = ["baseline"] * len(scores) + [
         "best" if best else "short" if status == "stopped_early" else ""
@@ -157,7 +131,7 @@ def trial_table(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -
 
 
 def slices(contents: Contents, table: pd.DataFrame) -> str:
-    """A small figure per axis; nothing while no trial is complete."""
+    """Return a small figure per axis; "" before a trial is complete."""
     study = contents.study
     if not (table["status"] == "complete").any():
         return ""

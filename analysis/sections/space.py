@@ -1,4 +1,4 @@
-"""A search's space as a whole: all axes at once, and any two of them."""
+"""The sections on a search's space: all axes at once, and two at a time."""
 
 import pandas as pd
 
@@ -23,10 +23,7 @@ TWO_AXES = (
 
 
 def all_axes(contents: Contents, table: pd.DataFrame) -> str:
-    """Return section "All axes at once" of `analysis.search.trials`.
-
-    Nothing while no trial is complete.
-    """
+    """Return section "All axes at once"; "" before a trial is complete."""
     study = contents.study
     rulers = rulers_of(table, study.axes, study.headings)
     positions = positions_data(table, rulers)
@@ -40,10 +37,7 @@ def all_axes(contents: Contents, table: pd.DataFrame) -> str:
 
 
 def two_axes(contents: Contents, table: pd.DataFrame) -> str:
-    """Return section "Two axes at a time".
-
-    Nothing where there are fewer axes or trials than a map needs.
-    """
+    """Return section "Two axes at a time"; "" with too few axes or trials."""
     study = contents.study
     rulers = rulers_of(table, study.axes, study.headings)
     positions = positions_data(table, rulers)
@@ -67,10 +61,7 @@ def two_axes(contents: Contents, table: pd.DataFrame) -> str:
 
 
 def by_importance(contents: Contents) -> list[str]:
-    """The headings of the axes, the most important first; axes of choices last.
-
-    None where nobody computed it.
-    """
+    """Return the headings of the axes by importance, but axes of choices last."""
     study = contents.study
     headings = dict(zip((axis.name for axis in study.axes), study.headings, strict=True))
     choices = {axis.name for axis in study.axes if axis.kind == "choice"}
@@ -80,10 +71,7 @@ def by_importance(contents: Contents) -> list[str]:
 
 
 def one_line_each(positions: pd.DataFrame) -> pd.DataFrame:
-    """A row per trial with its score and its value on each axis.
-
-    What is drawn, to be downloaded.
-    """
+    """Return a row per trial with its score and values, for the download."""
     columns = ["trial", "objective", "best", "is_base"]
     wide = positions.pivot(index="trial", columns="axis", values="value")
     own = positions.drop_duplicates("trial")[columns].set_index("trial")

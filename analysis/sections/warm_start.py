@@ -1,4 +1,4 @@
-"""What a search knew before its first trial."""
+"""The section on what a search knew before its first trial."""
 
 import pandas as pd
 
@@ -10,10 +10,7 @@ from analysis.warm_start import known_data
 
 
 def known_before(contents: Contents) -> str:
-    """Return section "Known before"; empty of a cold start.
-
-    Trials that were listed, and what another study told.
-    """
+    """Return section "Known before", trials listed or of other studies; "" if cold."""
     known, listed = known_data(contents), len(contents.study.settings.warm_start.trials)
     if not listed and known.empty:
         return ""
@@ -24,17 +21,7 @@ def known_before(contents: Contents) -> str:
 
 
 def describe_warm_start(contents: Contents, listed: int, known: pd.DataFrame) -> str:
-    """Say in sentences what was known.
-
-    Parameters
-    ----------
-    contents
-        Of the study.
-    listed
-        Trials that the study's file lists.
-    known
-        By `known_data`.
-    """
+    """Say which trials were known; `listed` are those of the study's file."""
     searched = contents.stage("search")
     first = int((searched["label"] == BASE).any())
     sentences = []
@@ -52,15 +39,7 @@ def describe_warm_start(contents: Contents, listed: int, known: pd.DataFrame) ->
 
 
 def show_known(contents: Contents, known: pd.DataFrame) -> pd.DataFrame:
-    """Show known trials as text.
-
-    Parameters
-    ----------
-    contents
-        Of the study.
-    known
-        By `known_data`.
-    """
+    """Show known trials as text."""
     shown = pd.DataFrame({"study": known["study"], "trial": known["trial"].astype(str)}, dtype=object)
     shown[contents.label] = [show_number(value, contents.decimals) for value in known["objective"]]
     for axis, heading in zip(contents.study.axes, contents.study.headings, strict=True):

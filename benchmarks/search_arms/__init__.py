@@ -1,1 +1,1 @@
-"""Searches compared on surfaces with a simulated clock."""
+"""A comparison of searches on surfaces with a simulated clock."""

@@ -1,4 +1,4 @@
-"""Anytime curves: what the best trial so far is worth, by optimiser steps spent."""
+"""Anytime curves: the true value of the best trial so far by optimiser steps."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ NUM_RESAMPLES = 2000
 
 @dataclass(frozen=True)
 class AnytimeResult:
-    """An arm on a surface, over its repetitions."""
+    """The result of an arm on a surface over its repetitions."""
 
     surface: str
     arm: str
@@ -30,21 +30,18 @@ class AnytimeResult:
     num_trials: float
     """mean number of trials that ended"""
     curves: list[list[float]]
-    """of each repetition, in the order of the seeds; the mean is over these"""
+    """one per repetition, in the order of the seeds"""
 
     def reaches(self, value: float) -> int | None:
-        """Return from which of the steps on the mean stays at a value or above.
-
-        None if it does not in the end.
-        """
+        """Return the step from which the mean stays at a value or above, else None."""
         first = _first_kept(np.array(self.mean), value)
         return self.steps[first] if first < len(self.steps) else None
 
     def saving(self, random: "AnytimeResult") -> Interval:
         """Return the 95 % interval of the share of all steps saved.
 
-        That is the share that is left when the mean gets to the final mean of `random` and stays there; 0 where it
-        never does. The bootstrap draws seeds, the same ones for both arms: percentiles of 2,000 resamples.
+        That is the share left when the mean reaches the final mean of `random` and stays there; 0 where it never does.
+        The bootstrap draws seeds, the same ones for both arms: percentiles of 2,000 resamples.
         """
         own, others = np.array(self.curves), np.array(random.curves)[:, -1]
         draws = np.random.default_rng(0).integers(0, len(own), (NUM_RESAMPLES, len(own)))
@@ -55,23 +52,16 @@ class AnytimeResult:
 
 
 def _first_kept(mean: Curve, value: float) -> int:
-    """Return from which index on a mean is at a value or above; its length if it ends below."""
+    """The index from which a mean stays at a value; its length if it ends below."""
     below = np.flatnonzero(~(mean >= value - CLOSE))
     return int(below[-1]) + 1 if below.size else 0
 
 
 def best_so_far(ended: Iterable[EndedTrial], steps: Sequence[int]) -> Curve:
-    """Return what the best trial so far is worth, at each number of steps.
+    """Return the true value of the best trial so far at each number of steps.
 
-    It is the one with the best measured end; NaN before the first. Only trials of the full budget count, as in a
+    The best trial has the best measured end; NaN before the first. Only trials of the full budget count, as in a
     study's own ranking.
-
-    Parameters
-    ----------
-    ended
-        In the order of the clock.
-    steps
-        Ascending.
     """
     curve, best = np.full(len(steps), np.nan), -np.inf
     for trial in ended:
@@ -84,19 +74,7 @@ def best_so_far(ended: Iterable[EndedTrial], steps: Sequence[int]) -> Curve:
 def summary(
     surface: str, arm: str, steps: Sequence[int], curves: Sequence[Curve], num_trials: float
 ) -> AnytimeResult:
-    """Return the mean of curves with its interval.
-
-    Parameters
-    ----------
-    surface, arm
-        Their names.
-    steps
-        Of the curves.
-    curves
-        One of each repetition.
-    num_trials
-        That ended, in the mean.
-    """
+    """Return the mean of the repetitions' curves with its interval."""
     values = np.array(curves)
     intervals = [_interval(column) for column in values.T]
     return AnytimeResult(

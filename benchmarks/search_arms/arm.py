@@ -1,4 +1,4 @@
-"""An arm of the comparison: a sampler, and what stops its trials early."""
+"""An arm of the comparison: a sampler and a rule of early stopping."""
 
 from dataclasses import dataclass
 
@@ -14,37 +14,31 @@ RULES: dict[str, type[StoppingRule]] = {"asha": Asha, "median": Median, "hyperba
 
 @dataclass(frozen=True)
 class Arm:
-    """Who proposes trials, and what stops them: plain data."""
+    """A sampler and a stopping rule, as plain data."""
 
     sampler: str
-    """as a study names it"""
+    """a study's name for it"""
     rule: str = ""
-    """a name of `RULES`; empty: nothing is stopped"""
+    """a name of `RULES`; empty for no early stopping"""
 
     @property
     def name(self) -> str:
-        """As the command line has it: `tpe`, `tpe+asha`."""
+        """The name on the command line: `tpe`, `tpe+asha`."""
         return f"{self.sampler}+{self.rule}" if self.rule else self.sampler
 
     def make_sampler(self) -> Sampler:
-        """Return the sampler as a study names it."""
+        """Return the sampler as a study configures it."""
         return Sampler.model_validate({"name": self.sampler})
 
     def stopping(self, rungs: tuple[int, int] | None) -> StoppingRule | None:
-        """Return the rule at a surface's rungs: first rung and factor."""
+        """Return the rule with a surface's first rung and factor."""
         if not self.rule or rungs is None:
             return None
         return RULES[self.rule].model_validate({"first": rungs[0], "factor": rungs[1]})
 
 
 def arm_of(name: str) -> Arm:
-    """Return the arm of a name such as `tpe+asha`.
-
-    Raises
-    ------
-    InputError
-        There is no such sampler, or no such rule.
-    """
+    """Return the arm of a name such as `tpe+asha`; raise InputError if unknown."""
     sampler, _, rule = name.partition("+")
     if rule and rule not in RULES:
         raise InputError(f"--arms {name}", rule=f"no rule {rule!r}", remedy=did_you_mean(rule, RULES))

@@ -1,14 +1,13 @@
-"""Which search finds a good trial with the fewest optimiser steps?
+"""The comparison of searches by the optimiser steps to a good trial.
 
-python -m benchmarks.search_arms [--surfaces ordered crossing recorded recorded_curves]
-    [--arms random random+asha tpe tpe+asha] [--steps 2400] [--workers 4] [--repeats 20] [--seed 0] [--out FILE]
+python -m benchmarks.search_arms
 
-Each arm, a sampler of studies and a rule of early stopping or none, searches each surface with every seed: the
-project's own proposer and verdicts, and workers whose clock is simulated, so that no encoder is trained. The best trial
-so far is the one of the full budget with the best measured end; what it is worth without noise is averaged over the
-seeds. An arm's figure is the number of steps from which on its mean lies at random's final mean or above, and the share
-of all steps that this saves, with an interval over the seeds. On `recorded` nothing is known before a trial's end, so
-that no rule has a rung there: arms that stop early are left out.
+Each arm (a sampler, with or without a rule of early stopping) searches each surface with every seed: the project's own
+proposer and verdicts, and workers with a simulated clock, so that no encoder is trained. The best trial so far is the
+one of the full budget with the best measured end; its noise-free value is averaged over the seeds. Each arm reports
+the step from which its mean stays at random's final mean or above, and the share of all steps that this saves, with an
+interval over the seeds. `recorded` has no rungs, as nothing is known before a trial's end, so arms that stop early are
+left out there.
 """
 
 import argparse
@@ -56,7 +55,7 @@ NUM_POINTS = 40
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Compare what the command line asks for, and print it."""
+    """Run the comparison of the command line and print its tables."""
     options = parser().parse_args(arguments)
     try:
         guarded(compare_arms)(options)
@@ -65,7 +64,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the parser of the command."""
     made = argparse.ArgumentParser(prog="python -m benchmarks.search_arms")
     made.add_argument("--surfaces", nargs="+", choices=list(SURFACES), default=list(SURFACES))
     made.add_argument("--arms", nargs="+", default=ARMS, help="SAMPLER or SAMPLER+RULE; random is added")
@@ -78,7 +77,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def compare_arms(options: argparse.Namespace) -> None:
-    """Run every arm on every surface; a table for each surface."""
+    """Run every arm on every surface, and print a table per surface."""
     arms, domains = [arm_of(name) for name in dict.fromkeys(["random", *options.arms])], joint_domains()
     results = []
     for name in options.surfaces:
@@ -94,19 +93,7 @@ def compare_arms(options: argparse.Namespace) -> None:
 
 
 def measure(surface: Surface, domains: AxisDomains, arm: Arm, options: argparse.Namespace) -> AnytimeResult:
-    """Search a surface with every seed.
-
-    Parameters
-    ----------
-    surface
-        What is searched.
-    domains
-        Its axes.
-    arm
-        Who searches.
-    options
-        Of the command.
-    """
+    """Search a surface with every seed of an arm."""
     steps = [int(step) for step in np.linspace(0, options.steps, NUM_POINTS + 1)[1:]]
     curves, num_ended = [], 0
     for seed in range(options.seed, options.seed + options.repeats):
@@ -118,7 +105,7 @@ def measure(surface: Surface, domains: AxisDomains, arm: Arm, options: argparse.
 
 
 def cells(one: AnytimeResult, random: AnytimeResult) -> tuple[str, ...]:
-    """Return the row of an arm in a surface's table, held against `random`."""
+    """Return the row of an arm in a surface's table, compared with `random`."""
     reached, saving = one.reaches(random.mean[-1]), one.saving(random)
     figures = (one.mean[-1], one.low[-1], one.high[-1])
     steps = "not reached" if reached is None else f"{reached:,}"

@@ -1,10 +1,10 @@
-"""A surface fitted to real trials: the 40 of the joint search on MiniLM.
+"""A surface fitted to 40 real trials: the joint search on MiniLM.
 
 python -m benchmarks.search_arms.recorded docs/results/minilm/joint-minilm.tar.xz
 
-fits it anew: a Gaussian process over the places on the axes, norms as three indicators, to the objective at the last
-step. The real trials were measured at step 0 and at their end alone, so that the surface has no learning curve. How far
-it can be believed stands in its file: the correlation of real values with those predicted without them.
+fits it anew: a Gaussian process over the positions on the axes, with norms as three indicators, to the objective at
+the last step. The real trials were measured only at step 0 and at their end, so the surface has no learning curve. Its
+file holds the leave-one-out correlation as a measure of trust.
 """
 
 import json
@@ -37,10 +37,10 @@ class RecordedSurface:
     weights: FloatArray
     """of their kernels [n]"""
     lengths: FloatArray
-    """of the kernel, by feature [d]"""
+    """length scales of the kernel, by feature [d]"""
     mean: float
     sd: float
-    """of the noise"""
+    """standard deviation of the noise"""
     name: str = "recorded"
     num_steps: int = NUM_STEPS
     rungs: tuple[int, int] | None = None
@@ -63,29 +63,21 @@ def recorded_surface(domains: AxisDomains) -> RecordedSurface:
 
 
 def feature_row(domains: AxisDomains, point: Proposal) -> FloatArray:
-    """Return a point's places on the axes, the norm as three indicators."""
+    """Return a point's positions on the axes, with the norm as three indicators."""
     places = unit_point(domains, point)
     own = [place for name, place in places.items() if name != "norm"]
     return np.array([*own, *(float(point["norm"] == norm) for norm in ("l1", "l2", "linf"))])
 
 
 def matern(first: FloatArray, second: FloatArray, lengths: FloatArray) -> FloatArray:
-    """Return the Matern kernel (nu = 5/2) of rows of features.
-
-    Parameters
-    ----------
-    first, second
-        Features [n d] and [m d].
-    lengths
-        By feature [d].
-    """
+    """Return the Matern kernel (nu = 5/2) [n m] of rows of features [n d] and [m d]."""
     apart = np.sqrt(5) * np.linalg.norm((first[:, None] - second) / lengths, axis=-1)
     kernel: FloatArray = (1 + apart + apart**2 / 3) * np.exp(-apart)
     return kernel
 
 
 def fit(archive: Path) -> dict[str, Any]:
-    """Return what the file holds, from the archive of a study's cells."""
+    """Fit the contents of the file to the archive of a study's cells."""
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 
@@ -101,7 +93,7 @@ def fit(archive: Path) -> dict[str, Any]:
     product, white = process.kernel_.k1, process.kernel_.k2
     covariance = process.kernel_(features)
     weights = np.linalg.solve(covariance, values - mean)
-    # Of a Gaussian process the prediction without point i follows from the inverse (Rasmussen and Williams, 5.12).
+    # A Gaussian process's prediction without point i follows from the inverse (Rasmussen and Williams, 5.12).
     left_out = values - weights / np.diag(np.linalg.inv(covariance))
     return {
         "source": archive.name,
@@ -135,7 +127,7 @@ def read_cells(archive: Path) -> list[dict[str, Any]]:
 
 
 def sd_of_seeds(cells: list[dict[str, Any]]) -> float:
-    """Return the standard deviation over seeds within the confirmed trials, pooled."""
+    """Return the pooled standard deviation over seeds within the confirmed trials."""
     values: dict[int, list[float]] = {}
     for cell in cells:
         if cell["stage"] == "confirm":

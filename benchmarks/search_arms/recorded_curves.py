@@ -1,13 +1,11 @@
-"""A surface with learning curves, fitted to real trials.
-
-Those of the joint search of the tiny encoder on STS-B dev.
+"""A surface with learning curves, fitted to real trials of the tiny encoder.
 
 python -m benchmarks.search_arms.recorded_curves STORE/joint-mini
 
-fits it anew: one Gaussian process over the places on the axes and the step, to all that the search's trials measured at
-steps 15, 30, 45 and 60. Two of three trials went to the end; of the others their beginning is known. The noise is that
-of the confirmed trials' seeds. How far it can be believed stands in its file: the correlation of what was measured with
-what the process says of it without any point of the same trial.
+fits it anew: one Gaussian process over the positions on the axes and the step, to all values (STS-B dev) that the
+joint search measured at steps 15, 30, 45 and 60. Two of three trials went to the end; of the others the beginning is
+known. The noise is that of the confirmed trials' seeds. Its file holds the correlation of measured values with
+predictions that leave out the whole trial.
 """
 
 import json
@@ -31,21 +29,18 @@ METRIC = "dev"
 
 @dataclass(frozen=True)
 class RecordedCurves:
-    """The mean of a Gaussian process over axes and step, and the noise of seeds.
-
-    Its kernel: Matern, nu = 5/2.
-    """
+    """A Gaussian process (Matern, nu = 5/2) of axes and step, with noise of seeds."""
 
     domains: AxisDomains
     features: FloatArray
-    """of what was measured, the share of the steps last [n d]"""
+    """of the measurements, the share of the steps last [n d]"""
     weights: FloatArray
     """of their kernels [n]"""
     lengths: FloatArray
-    """of the kernel, by feature [d]"""
+    """length scales of the kernel, by feature [d]"""
     mean: float
     sd: float
-    """of the noise"""
+    """standard deviation of the noise"""
     name: str = "recorded_curves"
     num_steps: int = NUM_STEPS
     rungs: tuple[int, int] | None = (15, 2)
@@ -67,22 +62,12 @@ def recorded_curves(domains: AxisDomains) -> RecordedCurves:
 
 
 def feature_row_at(domains: AxisDomains, point: Proposal, t: int) -> FloatArray:
-    """Return a point's places on the axes, and the share of the steps.
-
-    Parameters
-    ----------
-    domains
-        The axes.
-    point
-        Value of every axis.
-    t
-        Optimiser steps done.
-    """
+    """Return a point's positions on the axes, and the share of the steps."""
     return np.array([*feature_row(domains, point), t / NUM_STEPS])
 
 
 def fit(study_dir: Path) -> dict[str, Any]:
-    """Return what the file holds, from a study's ledger."""
+    """Fit the contents of the file to a study's ledger."""
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 
@@ -116,20 +101,10 @@ def fit(study_dir: Path) -> dict[str, Any]:
 def without_own_trial(
     inverse: FloatArray, weights: FloatArray, values: FloatArray, trials: list[int]
 ) -> FloatArray:
-    """Return what the process says of each point without all points of its trial.
+    """Return the prediction of each point without all points of its trial.
 
-    For a block b of points: values_b - (inverse_bb)^-1 weights_b (Rasmussen and Williams, 5.12, for a block).
-
-    Parameters
-    ----------
-    inverse
-        Of the covariance of all points [n n].
-    weights
-        inverse times values without their mean [n].
-    values
-        What was measured [n].
-    trials
-        Whose each point is [n].
+    For a block b of points: values_b - (inverse_bb)^-1 weights_b (Rasmussen and Williams, 5.12, for a block), with the
+    inverse of the covariance [n n], and weights = inverse times centred values [n].
     """
     left_out = np.empty_like(values)
     for trial in set(trials):
@@ -139,10 +114,10 @@ def without_own_trial(
 
 
 def read_curves(study_dir: Path) -> tuple[list[dict[str, Any]], float]:
-    """Return what the search's trials measured, and the noise of seeds.
+    """Return the measurements of the search's trials, and the noise of seeds.
 
-    A row: trial, point, t, value. The noise is the standard deviation at the end over the seeds of a confirmed trial,
-    pooled.
+    A measurement has trial, point, t, value. The noise is the pooled standard deviation at the end over the seeds of a
+    confirmed trial.
     """
     with Reader(study_dir) as reader:
         cells, metrics = reader.cells(), reader.metrics(name=METRIC)

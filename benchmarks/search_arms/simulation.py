@@ -1,4 +1,4 @@
-"""A search on a surface: real proposer, real verdicts, a simulated clock."""
+"""A search on a surface: real proposer and verdicts, simulated clock."""
 
 import heapq
 from collections.abc import Iterator, Mapping
@@ -19,27 +19,26 @@ class EndedTrial:
     """A trial that ended, in the order of the clock."""
 
     number: int
-    """of the trial"""
     steps_spent: float
-    """of all trials together, by the time it ended"""
+    """of all trials together, until it ended"""
     is_complete: bool
-    """it ran to the full budget"""
+    """whether it ran to the full budget"""
     value: float
     """measured at its end"""
     truth: float
-    """what its point is worth at the full budget, without noise"""
+    """its point's value at the full budget, without noise"""
 
 
 @dataclass
 class SimulatedSearch:
-    """One search of one arm: every worker trains a step in the same time."""
+    """One search of one arm, in which every worker takes the same time per step."""
 
     surface: Surface
     domains: AxisDomains
     arm: Arm
     num_workers: int
     max_steps: int
-    """of all trials together: nothing begins after that, nothing that would end later counts"""
+    """of all trials together: nothing starts after that, and no later end counts"""
     seed: int
     """of the sampler, of brackets and of noise"""
     _values: dict[int, dict[int, float]] = field(default_factory=dict)
@@ -70,7 +69,7 @@ class SimulatedSearch:
         heapq.heappush(self._clock, (time + self._next(number, 0), number, self._next(number, 0)))
 
     def _next(self, number: int, t: int) -> int:
-        """The step at which a trial waits or ends next."""
+        """The step of a trial's next rung, or of its end."""
         rule = self._rule.model_dump() if self._rule else {}
         stops = (*rungs_of_trial(self._rungs, rule, self.seed, number), self.surface.num_steps)
         return min(stop for stop in stops if stop > t)

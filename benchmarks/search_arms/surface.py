@@ -1,4 +1,4 @@
-"""Surfaces: what a trial measures at a step, and the noise of a measurement."""
+"""Surfaces: the value of a trial at each step, and the noise of a measurement."""
 
 import hashlib
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ class Surface(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Its name on the command line."""
 
     @property
     def num_steps(self) -> int:
@@ -30,17 +30,17 @@ class Surface(Protocol):
 
     @property
     def rungs(self) -> tuple[int, int] | None:
-        """First rung and factor; None where nothing is known of a trial before its end."""
+        """First rung and factor; None where nothing is known before a trial's end."""
 
     @property
     def sd(self) -> float:
         """Standard deviation of the noise of a measurement."""
 
     def truth(self, point: Proposal) -> float:
-        """Return what the point is worth at the end, without noise."""
+        """Return the point's value at the end, without noise."""
 
     def value(self, point: Proposal, t: int) -> float:
-        """Return what the point is worth after `t` optimiser steps, without noise."""
+        """Return the point's value after `t` optimiser steps, without noise."""
 
 
 def joint_domains() -> dict[str, Domain]:
@@ -49,7 +49,7 @@ def joint_domains() -> dict[str, Domain]:
 
 
 def unit_point(domains: AxisDomains, point: Proposal) -> dict[str, float]:
-    """Return where a point lies on each axis, 0 to 1; a choice by its number."""
+    """Return a point's position on each axis, 0 to 1; a choice by its number."""
     return {name: _unit(domain, point[name]) for name, domain in domains.items()}
 
 
@@ -63,20 +63,9 @@ def _unit(domain: Domain, value: Any) -> float:
 
 
 def noise(surface: str, trial: int, t: int, seed: int) -> float:
-    """Return a draw of the standard normal that belongs to a measurement.
+    """Return the standard normal draw of a measurement.
 
     Its key is a name and integers, never a proposal: another CPU's last bit must not change a draw.
-
-    Parameters
-    ----------
-    surface
-        Name of the surface that is searched.
-    trial
-        Number of the trial within its search.
-    t
-        Optimiser steps that the trial has done.
-    seed
-        Seed of the search.
     """
     content = repr((surface, trial, t, seed)).encode()
     return float(np.random.default_rng(int.from_bytes(hashlib.sha256(content).digest()[:8], "big")).normal())
@@ -84,10 +73,10 @@ def noise(surface: str, trial: int, t: int, seed: int) -> float:
 
 @dataclass(frozen=True)
 class OrderedSurface:
-    """Smooth, with interactions; curves keep their order at every step, without noise.
+    """A smooth surface with interactions, whose noise-free curves never cross.
 
-    80 - (u - c)' A (u - c) - d(norm), u the place on each axis: its one best point is `best_place` with linf, worth 80.
-    A has the weights w on its diagonal, and sqrt(w w') / 2 for alpha with N, beta with rho, lambda1 with lambda2.
+    80 - (u - c)' A (u - c) - d(norm), u the position on each axis: its one best point is `best_place` with linf, worth
+    80. A has the weights w on its diagonal, and sqrt(w w') / 2 for alpha with N, beta with rho, lambda1 with lambda2.
     """
 
     domains: AxisDomains
@@ -131,10 +120,10 @@ class OrderedSurface:
 
 @dataclass(frozen=True)
 class CrossingSurface:
-    """Two axes matter, six are flat; curves cross, and every measurement is noisy.
+    """A noisy surface with crossing curves, where two axes of eight matter.
 
-    80 - 60 (u_beta - 0.8)^2 - 20 (u_rho - 0.3)^2 at the end. Of the way there from 40, (t / 60)^p is done at step t,
-    with p = 0.3 + 1.2 u_beta: what is best in beta learns late, so that step 15 misleads and step 30 hardly does.
+    80 - 60 (u_beta - 0.8)^2 - 20 (u_rho - 0.3)^2 at the end. By step t, (t / 60)^p of the way there from 40 is done,
+    with p = 0.3 + 1.2 u_beta: the best values of beta learn late, so that step 15 misleads and step 30 hardly does.
     """
 
     domains: AxisDomains
@@ -154,15 +143,5 @@ class CrossingSurface:
 
 
 def rising(t: int, slow: float, num_steps: int) -> float:
-    """Return how much of its end a curve has reached: 0 at step 0, 1 at the last.
-
-    Parameters
-    ----------
-    t
-        Steps done.
-    slow
-        Steps in which what is missing falls to a third.
-    num_steps
-        Of the full budget.
-    """
+    """Return a curve's share of its end; `slow` steps leave about a third of the rest."""
     return (1 - exp(-t / slow)) / (1 - exp(-num_steps / slow))
