@@ -1,15 +1,13 @@
 """A cell about to run, and where a stage's cells come from."""
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+from rse_study.results.observation import Observation
 from rse_study.results.records import CellRecord, Stage
 from rse_study.study.definition.config import Resources
 from rse_study.training.trial import Trial
-
-TrialOutcome = Literal["complete", "pruned", "failed", "running"]
 
 
 @dataclass(frozen=True)
@@ -50,22 +48,6 @@ class Cell:
         )
 
 
-@dataclass(frozen=True)
-class Observation:
-    """What a sampler learns of a trial, or its seeds' race of a cell."""
-
-    outcome: TrialOutcome
-    values: tuple[float, ...] = ()
-    """of the objectives at its last step; none unless complete"""
-    violations: tuple[float, ...] = ()
-    """by how much it breaks each constraint: at most 0 where it keeps to it; none unless complete"""
-    was_stopped: bool = False
-    """whether a cell that is complete was stopped early, and went on after the search"""
-
-
-RUNNING = Observation("running")
-
-
 @runtime_checkable
 class CellSource(Protocol):
     """Where a stage's cells come from: a fixed list, or one proposal after the other."""
@@ -95,24 +77,3 @@ class CellSource(Protocol):
 
     def observe(self, cell: Cell, seen: Observation) -> None:
         """Take in how a cell from `next` ended."""
-
-
-def judged(status: str, values: Sequence[float], violations: Sequence[float] = ()) -> Observation:
-    """What a sampler learns of a cell that ended.
-
-    The values at the last step count, never the best so far; one that is missing is a failure.
-
-    Parameters
-    ----------
-    status : str
-        Of the cell.
-    values : sequence of float
-        Of the objectives; NaN where there is none.
-    violations : sequence of float
-        Of the constraints, by `ConstraintRecord.violation`.
-    """
-    if status == "stopped_early":
-        return Observation("pruned")
-    if status == "complete" and all(map(math.isfinite, (*values, *violations))):
-        return Observation("complete", tuple(values), tuple(violations))
-    return Observation("failed")

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.on_ray.cell import RUNNING, Cell, CellSource, Observation, judged
+from rse_study.on_ray.cell import Cell, CellSource
 from rse_study.on_ray.study_files import StudyFiles
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
 from rse_study.results.evaluation_file import written_rows
 from rse_study.results.ledger import Ledger
+from rse_study.results.observation import RUNNING, Observation, judged
 from rse_study.results.records import FINISHED, CellRecord, ConstraintRecord, RungRow, Stage, Verdict
 from rse_study.results.result_file import FILE_NAME, Result, read_result
 from rse_study.results.schema import MODEL_FOLDER, cell_folder

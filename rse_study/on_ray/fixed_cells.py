@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from rse_study.on_ray.cell import Cell, Observation
+from rse_study.on_ray.cell import Cell
 from rse_study.results.ledger import Ledger
+from rse_study.results.observation import Observation
 from rse_study.results.records import CellRecord
 
 

@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rse_study.errors import InputError
-from rse_study.on_ray.cell import Cell, Observation
+from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.proposer import Proposer
 from rse_study.on_ray.trial_seeds import TrialSeeds
 from rse_study.on_ray.warm_start import directions_of, first_points
 from rse_study.results.known_trials import best_known
+from rse_study.results.observation import Observation
 from rse_study.results.records import CellRecord, KnownTrial
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.trial import Trial

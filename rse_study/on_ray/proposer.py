@@ -13,9 +13,9 @@ from optuna.distributions import (
 )
 from optuna.trial import Trial, TrialState, create_trial
 
-from rse_study.on_ray.cell import TrialOutcome
 from rse_study.on_ray.gaussian_process import DISCARDED
 from rse_study.on_ray.samplers import make_sampler, point_of
+from rse_study.results.observation import TrialOutcome
 from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Domain, Int
 

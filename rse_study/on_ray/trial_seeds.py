@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rse_study.on_ray.cell import RUNNING, Cell, Observation
+from rse_study.on_ray.cell import Cell
+from rse_study.results.observation import RUNNING, Observation
 from rse_study.results.seed_race import RaceVerdict, RacingTrial, mean_of, race
 
 

@@ -4,12 +4,13 @@ import math
 
 import pytest
 
-from rse_study.on_ray.cell import Cell, Observation, judged
+from rse_study.on_ray.cell import Cell
 from rse_study.on_ray.cell_queue import CellQueue
 from rse_study.on_ray.stages import confirm_cells
 from rse_study.on_ray.study_files import SharedFolders
 from rse_study.on_ray.study_folders import StudyFolders
 from rse_study.results.ledger import Ledger
+from rse_study.results.observation import Observation, judged
 from rse_study.results.records import ConstraintRecord, ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point, Result, write_result
 from rse_study.results.schema import cell_folder

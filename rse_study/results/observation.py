@@ -1,0 +1,36 @@
+"""The end of a trial as a sampler sees it."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+TrialOutcome = Literal["complete", "pruned", "failed", "running"]
+
+
+@dataclass(frozen=True)
+class Observation:
+    """The end of a trial for its sampler, or of a cell for the race of its seeds."""
+
+    outcome: TrialOutcome
+    values: tuple[float, ...] = ()
+    """of the objectives at its last step; none unless complete"""
+    violations: tuple[float, ...] = ()
+    """by how much it breaks each constraint: at most 0 where it keeps to it; none unless complete"""
+    was_stopped: bool = False
+    """whether a cell that is complete was stopped early, and went on after the search"""
+
+
+RUNNING = Observation("running")
+
+
+def judged(status: str, values: Sequence[float], violations: Sequence[float] = ()) -> Observation:
+    """Return what a sampler learns of a cell that ended.
+
+    The values at the last step count, never the best so far; one that is missing is a failure.
+    """
+    if status == "stopped_early":
+        return Observation("pruned")
+    if status == "complete" and all(map(math.isfinite, (*values, *violations))):
+        return Observation("complete", tuple(values), tuple(violations))
+    return Observation("failed")
