@@ -12,6 +12,7 @@ from analysis.opposed import OpposedRow, opposed_rows
 from analysis.paper.claims import claims_of, printed_values
 from analysis.scales import SCALES
 from rse_study.errors import InputError
+from rse_study.frames.study_results import StudyResults
 from rse_study.registry import did_you_mean
 from rse_study.results.claims import Judged, judge
 from rse_study.results.comparisons import ComparedContrast, Scores, against, compare, row_scores
@@ -20,7 +21,6 @@ from rse_study.results.reader import Reader
 from rse_study.results.records import StudyRecord
 from rse_study.results.row_names import find_cells_row, names_of_cells
 from rse_study.results.staleness import describe, stale
-from rse_study.results.study_results import StudyResults
 
 
 @dataclass(frozen=True)

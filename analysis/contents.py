@@ -6,15 +6,15 @@ from typing import Any
 import pandas as pd
 
 from analysis.formats import decimals_of
-from rse_study.results.ablation_path import PathState
-from rse_study.results.race_state import RaceState
+from rse_study.frames.study_results import StudyResults
 from rse_study.results.reader import Reader
 from rse_study.results.records import ALWAYS_SHOWN, BASELINES, COSTS, FINISHED, ObjectiveRecord, StudyRecord
 from rse_study.results.row_names import names_of_cells
-from rse_study.results.search_budget import BudgetShare
-from rse_study.results.search_state import SearchState
-from rse_study.results.selection import TrialResult
-from rse_study.results.study_results import StudyResults
+from rse_study.search.ablation_path import PathState
+from rse_study.search.budget import BudgetShare
+from rse_study.search.race_state import RaceState
+from rse_study.search.selection import TrialResult
+from rse_study.search.state import SearchState
 
 BASE = "base"  # label of the trial that is the paper's setting
 PAPER_SETTING = "paper setting"

@@ -13,8 +13,8 @@ from analysis.paper.captions import scores_caption
 from analysis.paper.latex import latex
 from analysis.paper.layout import latex_layouts
 from analysis.scores import measures_of, result_scores, summarise
+from rse_study.frames.study_results import StudyResults
 from rse_study.results.atomic import write_whole
-from rse_study.results.study_results import StudyResults
 
 
 def write_latex(study: StudyResults, folder: Path) -> list[Path]:

@@ -20,8 +20,8 @@ from benchmarks.machine import describe_machine, load, may_time
 from benchmarks.options import common_parser
 from benchmarks.output import heading, markdown_table, write_json
 from benchmarks.timing import Contender, Spread, take_turns
-from rse_study.on_ray.proposer import Proposer
-from rse_study.on_ray.samplers import OF_OPTUNA
+from rse_study.sampling.proposer import Proposer
+from rse_study.sampling.samplers import OF_OPTUNA
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Domain

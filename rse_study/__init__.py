@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import rse_study.results.study_results
+    import rse_study.frames.study_results
 
 
 def open_study(
     name: "str | Path", store: "str | Path" = "studies"
-) -> "rse_study.results.study_results.StudyResults":
+) -> "rse_study.frames.study_results.StudyResults":
     """Open a study that has run, by its name or its folder.
 
     The result has tidy frames: cells, metrics, evaluations, contrasts, importance, attempts. `store` is the folder with
@@ -31,6 +31,6 @@ def open_study(
         study = open_study("quickstart")
         study.contrasts[["row", "mean", "excludes_zero"]]
     """
-    from rse_study.results.study_results import open_results
+    from rse_study.frames.study_results import open_results
 
     return open_results(name, store)

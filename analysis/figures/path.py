@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 from analysis.contents import PAPER_SETTING, Contents
 from analysis.figures.style import BLUE, FAINT, GREY, label_text, legend_below, plain
 from analysis.formats import show_value
-from rse_study.results.ablation_path import PathPoint
 from rse_study.results.statistics import t_interval
+from rse_study.search.ablation_path import PathPoint
 
 COLUMNS = [
     *("place", "axis", "before", "after", "is_kept", "num_seeds"),

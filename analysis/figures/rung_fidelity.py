@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from analysis.contents import Contents
 from analysis.figures.style import BLUE, GREY, INK, ORANGE, legend_below, plain
 from analysis.formats import show_number
-from rse_study.results.rung_fidelity import LEAST, fidelity_of
+from rse_study.search.rung_fidelity import LEAST, fidelity_of
 
 MARKS = {
     "complete": ("all complete trials", BLUE, "circle", -0.1),
@@ -20,7 +20,7 @@ MARKS = {
 def rung_fidelity_data(contents: Contents) -> pd.DataFrame:
     """Return a row per rung and sample of trials; NaN without a correlation.
 
-    Columns: those of `rse_study.results.study_results.StudyResults.rung_fidelity`.
+    Columns: those of `rse_study.frames.study_results.StudyResults.rung_fidelity`.
     """
     return fidelity_of(contents.study, contents.current, contents.curves)
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from analysis.contents import Contents
 from analysis.figures.style import BLUE, GREY, INK, ORANGE, label_text, legend_below, plain
 from analysis.formats import show_number
-from rse_study.results.rung_fidelity import unstoppable
+from rse_study.search.rung_fidelity import unstoppable
 
 COLUMNS = ["trial", "t", "value", "verdict", "order"]
 WIDTH = 0.8  # of a rung's column, where columns lie 1 apart

@@ -7,8 +7,8 @@ import json
 from importlib.resources import files
 
 from rse_study.errors import InputError
+from rse_study.frames.study_results import StudyResults
 from rse_study.registry import did_you_mean
-from rse_study.results.study_results import StudyResults
 
 KINDS = {
     "ablations": "the rows of a table against its baseline, and beside the paper's",

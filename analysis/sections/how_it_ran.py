@@ -8,7 +8,7 @@ from analysis.figures.burndown import burndown_data, draw_burndown
 from analysis.figures.timeline import draw_timeline, timeline_data
 from analysis.phrases import show_brief
 from analysis.sections.account import cell_names
-from rse_study.results.search_budget import LIMITS, ended_by
+from rse_study.search.budget import LIMITS, ended_by
 
 LEFT = (
     "Above: cells that have not ended yet; pauses are in the time. Below: device time of the attempts, those of "

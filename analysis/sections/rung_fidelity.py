@@ -8,7 +8,7 @@ from analysis.figures.rung_fidelity import MARKS, draw_rung_fidelity, rung_fidel
 from analysis.formats import show_number
 from analysis.phrases import counted, join_words
 from analysis.search import chosen_of
-from rse_study.results.rung_fidelity import (
+from rse_study.search.rung_fidelity import (
     FEWEST,
     LEAST,
     StoppingAdvice,

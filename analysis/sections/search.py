@@ -21,7 +21,7 @@ from analysis.sections.warm_start import known_before
 from analysis.tables import beaten, show_trials
 from analysis.warm_start import known_data
 from rse_study.results.records import FINISHED
-from rse_study.results.rung_fidelity import unstoppable
+from rse_study.search.rung_fidelity import unstoppable
 
 RUNGS = (
     "A column is a rung, a mark a trial that got there, the first trials of the search at its left. Whether a trial "

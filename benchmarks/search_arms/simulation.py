@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from benchmarks.search_arms.arm import Arm
 from benchmarks.search_arms.surface import AxisDomains, Surface, noise
-from rse_study.on_ray.proposer import Proposer
-from rse_study.results.stopping_draws import rungs_of_trial
-from rse_study.study.early_stopping import TrialAtRung, effective, verdict
+from rse_study.sampling.proposer import Proposer
+from rse_study.search.stopping import TrialAtRung, effective, verdict
+from rse_study.search.stopping.draws import rungs_of_trial
 
 DIRECTION: Literal["maximize"] = "maximize"
 

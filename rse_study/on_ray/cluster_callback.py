@@ -6,10 +6,10 @@ from typing import Any
 
 from ray.tune import Callback
 
-from rse_study.on_ray.coordinator import Coordinator
-from rse_study.on_ray.elastic import ElasticSize
-from rse_study.on_ray.losses import Losses
+from rse_study.on_ray.nodes.elastic import ElasticSize
+from rse_study.on_ray.nodes.lost_cells import Losses
 from rse_study.on_ray.searcher import CellSearcher
+from rse_study.on_ray.workers.coordinator import Coordinator
 
 PERIOD_SECONDS = 1.0
 

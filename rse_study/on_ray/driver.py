@@ -4,18 +4,18 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from rse_study.data.location import cache_dir
-from rse_study.on_ray.callbacks import StudyCallback
-from rse_study.on_ray.ledger_copy import CopyingCallback
-from rse_study.on_ray.materials_cache import MaterialsCache
+from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.runtime import RayRuntime
-from rse_study.on_ray.stored_study import stored_study
-from rse_study.on_ray.study_files import SharedFolders, StoredFiles, StudyFiles
-from rse_study.on_ray.study_folders import StudyFolders
+from rse_study.on_ray.stored.files import SharedFolders, StoredFiles, StudyFiles
+from rse_study.on_ray.stored.folders import StudyFolders
+from rse_study.on_ray.stored.ledger_copy import CopyingCallback
+from rse_study.on_ray.stored.stored_study import stored_study
 from rse_study.on_ray.study_run import ReadEvaluation, StudyRun
-from rse_study.on_ray.workplace import STORAGE_CACHE
+from rse_study.on_ray.workers.materials_cache import MaterialsCache
+from rse_study.on_ray.workers.workplace import STORAGE_CACHE
 from rse_study.results.ledger import Ledger
-from rse_study.results.rebuild import rebuild
 from rse_study.results.schema import ledger_path
+from rse_study.search.rebuild import rebuild
 from rse_study.storage.location import absolute
 from rse_study.storage.storage import Storage
 from rse_study.study.checking.validation import CheckedStudy

@@ -17,22 +17,22 @@ from ray.tune import with_parameters
 
 from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray import tuner
-from rse_study.on_ray.callbacks import StudyCallback
-from rse_study.on_ray.cell_queue import CellQueue
 from rse_study.on_ray.cluster_callback import ClusterCallback
-from rse_study.on_ray.cluster_watch import ClusterWatch, JoinedRay, OwnRay, RayLost
-from rse_study.on_ray.coordinator import Coordinator
-from rse_study.on_ray.elastic import ElasticSize
-from rse_study.on_ray.launch import ray_session
-from rse_study.on_ray.losses import HOLD_SECONDS, Losses
-from rse_study.on_ray.materials_cache import MaterialsCache
-from rse_study.on_ray.payloads import Payloads
-from rse_study.on_ray.ray_output import ray_output_in_file
-from rse_study.on_ray.reservation import trial_reservation
+from rse_study.on_ray.nodes.cluster_watch import ClusterWatch, JoinedRay, OwnRay, RayLost
+from rse_study.on_ray.nodes.elastic import ElasticSize
+from rse_study.on_ray.nodes.launch import ray_session
+from rse_study.on_ray.nodes.lost_cells import HOLD_SECONDS, Losses
+from rse_study.on_ray.nodes.ray_output import ray_output_in_file
+from rse_study.on_ray.nodes.reservation import trial_reservation
+from rse_study.on_ray.nodes.watchdog import Watchdog
+from rse_study.on_ray.queue.callbacks import StudyCallback
+from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.searcher import CellSearcher
-from rse_study.on_ray.study_files import StudyFiles
-from rse_study.on_ray.trainable import run_inline, run_on_train
-from rse_study.on_ray.watchdog import Watchdog
+from rse_study.on_ray.stored.files import StudyFiles
+from rse_study.on_ray.workers.coordinator import Coordinator
+from rse_study.on_ray.workers.materials_cache import MaterialsCache
+from rse_study.on_ray.workers.payloads import Payloads
+from rse_study.on_ray.workers.trainable import run_inline, run_on_train
 from rse_study.study.definition.config import Resources
 
 STARTING = "starting Ray"

@@ -8,22 +8,22 @@ import ray
 
 from rse_study.downstream.scored_model import CLASSIFIERS, FineTunedEvaluation
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.on_ray.callbacks import StudyCallback
-from rse_study.on_ray.cell import Cell
-from rse_study.on_ray.evaluations import (
+from rse_study.on_ray.queue.callbacks import StudyCallback
+from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.runtime import RayRuntime
+from rse_study.on_ray.stored.files import StudyFiles
+from rse_study.on_ray.workers.evaluations import (
     as_they_come,
     missing_evaluations,
     scored_in,
     start_scoring,
     start_scoring_baseline,
 )
-from rse_study.on_ray.materials_cache import MaterialsCache
-from rse_study.on_ray.runtime import RayRuntime
-from rse_study.on_ray.study_files import StudyFiles
+from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.ledger import Ledger
-from rse_study.results.ranking import best_first
 from rse_study.results.records import EvaluationRow
 from rse_study.results.schema import baselines_folder
+from rse_study.search.ranking import best_first
 from rse_study.study.baselines import can_measure
 from rse_study.study.definition.config import Baseline, Study
 from rse_study.study.shared_baselines import measure_baseline_once

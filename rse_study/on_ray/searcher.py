@@ -8,13 +8,13 @@ from typing import Any, Protocol, runtime_checkable
 from ray.tune.search import Searcher
 
 from rse_study.errors import Unavailable
-from rse_study.on_ray.callbacks import StudyCallback
-from rse_study.on_ray.cell import Cell
-from rse_study.on_ray.cell_queue import CellQueue
-from rse_study.on_ray.coordinator import Coordinator
-from rse_study.on_ray.losses import Losses
-from rse_study.on_ray.payloads import Payloads
-from rse_study.on_ray.reporting import SCORED
+from rse_study.on_ray.nodes.lost_cells import Losses
+from rse_study.on_ray.queue.callbacks import StudyCallback
+from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue.cell_queue import CellQueue
+from rse_study.on_ray.workers.coordinator import Coordinator
+from rse_study.on_ray.workers.payloads import Payloads
+from rse_study.on_ray.workers.reporting import SCORED
 
 PREFIX = "metrics/"
 ENDING_SECONDS = 30.0  # that workers have to end after the last cell

@@ -12,23 +12,20 @@ from rse_study.evaluation.replayed import ReplayedAttack, ReplayedPairs
 from rse_study.evaluation.replayed_texts import ReplayedTextAttack, ReplayedTexts
 from rse_study.evaluation.sts import Similarity
 from rse_study.on_ray.background import BackgroundWork
-from rse_study.on_ray.callbacks import StudyCallback
-from rse_study.on_ray.cell import Cell
-from rse_study.on_ray.cell_queue import CellQueue
-from rse_study.on_ray.failure_reason import describe
-from rse_study.on_ray.fixed_cells import FixedCells
-from rse_study.on_ray.importance import enter_importance
-from rse_study.on_ray.materials_cache import MaterialsCache
-from rse_study.on_ray.path_cells import path_cells
-from rse_study.on_ray.proposed_cells import ProposedCells
-from rse_study.on_ray.proposer import Proposer
+from rse_study.on_ray.queue.callbacks import StudyCallback
+from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue.cell_queue import CellQueue
+from rse_study.on_ray.queue.fixed_cells import FixedCells
+from rse_study.on_ray.queue.path_cells import path_cells
+from rse_study.on_ray.queue.proposed_cells import ProposedCells
+from rse_study.on_ray.queue.stages import confirm_cells, grid_cells
+from rse_study.on_ray.queue.warm_start import known_trials
 from rse_study.on_ray.runtime import RayRuntime
-from rse_study.on_ray.samplers import describe_sampler
 from rse_study.on_ray.scoring import Scoring
-from rse_study.on_ray.shared_cells import bring_shared_cells
-from rse_study.on_ray.stages import confirm_cells, grid_cells
-from rse_study.on_ray.study_files import StudyFiles
-from rse_study.on_ray.warm_start import known_trials
+from rse_study.on_ray.stored.files import StudyFiles
+from rse_study.on_ray.stored.shared_cells import bring_shared_cells
+from rse_study.on_ray.workers.failure_reason import describe
+from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.cell_state import cells_for_next_run, status_for_next_run
 from rse_study.results.ledger import Ledger
 from rse_study.results.queries import now
@@ -42,8 +39,11 @@ from rse_study.results.records import (
     Status,
     StudyRecord,
 )
-from rse_study.results.search_budget import budget_shares, ended_by
-from rse_study.results.search_state import search_state
+from rse_study.sampling.importance import enter_importance
+from rse_study.sampling.proposer import Proposer
+from rse_study.sampling.samplers import describe_sampler
+from rse_study.search.budget import budget_shares, ended_by
+from rse_study.search.state import search_state
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.record import provenance_of, resolved, study_record
 from rse_study.study.revisions import change_between

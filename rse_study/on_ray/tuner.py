@@ -7,8 +7,8 @@ from typing import Any
 
 from ray import tune
 
-from rse_study.on_ray.payload import CellPayload
 from rse_study.on_ray.searcher import CellSearcher
+from rse_study.on_ray.workers.payload import CellPayload
 
 
 def run(

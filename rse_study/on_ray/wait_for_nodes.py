@@ -12,7 +12,7 @@ import time
 from ray._raylet import GcsClient  # type: ignore[attr-defined]
 from ray.exceptions import RayError
 
-from rse_study.on_ray.alive_nodes import CALL_SECONDS, alive_nodes
+from rse_study.on_ray.nodes.alive_nodes import CALL_SECONDS, alive_nodes
 
 PAUSE = 1.0  # seconds between two looks
 

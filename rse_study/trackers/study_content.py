@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from rse_study.results.frames import times
+from rse_study.frames.tables import times
 from rse_study.results.lock import holder
 from rse_study.results.reader import Reader
 from rse_study.results.records import StudyRecord

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import RungRow, StudyRecord
-from rse_study.results.stopping_draws import is_let_run
+from rse_study.search.stopping.draws import is_let_run
 from tests.analysis import searched
 
 RULE = {"name": "asha", "first": 15, "factor": 2, "let_run": 0.25}

@@ -3,7 +3,6 @@
 from math import exp, nan
 from pathlib import Path
 
-from rse_study.results.ablation_path import path_state
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import (
     AxisRecord,
@@ -16,6 +15,7 @@ from rse_study.results.records import (
 )
 from rse_study.results.result_file import Point, Result, write_result
 from rse_study.results.schema import cell_folder
+from rse_study.search.ablation_path import path_state
 
 AXES = (
     AxisRecord(

@@ -15,10 +15,10 @@ from analysis.latex_files import write_latex
 from analysis.report import write_report
 from analysis.search import paper_setting, settings, trials
 from analysis.tables import show_trials
+from rse_study.frames.study_results import open_results
+from rse_study.frames.tables import cells_frame
 from rse_study.results.export import write_tables
-from rse_study.results.frames import cells_frame
 from rse_study.results.reader import Reader
-from rse_study.results.study_results import open_results
 from rse_study.trackers.study_content import read_study
 from tests.analysis import conditional
 from tests.analysis.outline import Outline

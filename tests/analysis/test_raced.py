@@ -17,12 +17,12 @@ from analysis.tables import as_text
 from rse_study.cli.cell_names import names_in_ledger
 from rse_study.cli.model_argument import _identity
 from rse_study.cli.verbs.status_content import state_of
-from rse_study.on_ray.dashboard_storage import LedgerStorage
+from rse_study.frames.study_results import open_results
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
-from rse_study.results.search_state import SearchState
-from rse_study.results.standings import standings_of
-from rse_study.results.study_results import open_results
+from rse_study.sampling.dashboard_storage import LedgerStorage
+from rse_study.search.standings import standings_of
+from rse_study.search.state import SearchState
 from rse_study.trackers.study_content import read_study
 from tests.analysis import raced, searched
 

@@ -22,8 +22,8 @@ from ray.air.execution.resources import placement_group
 
 from rse_study.on_ray import runtime
 from rse_study.on_ray.driver import run_study
-from rse_study.on_ray.launch import ray_session
-from rse_study.on_ray.payload import CellPayload
+from rse_study.on_ray.nodes.launch import ray_session
+from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.results.ledger import Ledger
 from rse_study.results.result_file import Point, Result, write_result
 from rse_study.results.schema import ledger_path

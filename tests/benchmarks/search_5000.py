@@ -10,16 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rse_study.on_ray.cell import Cell
-from rse_study.on_ray.cell_queue import CellQueue
-from rse_study.on_ray.proposed_cells import ProposedCells
-from rse_study.on_ray.proposer import Proposer
-from rse_study.on_ray.samplers import quasi_random_point
-from rse_study.on_ray.study_files import SharedFolders
-from rse_study.on_ray.study_folders import StudyFolders
+from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue.cell_queue import CellQueue
+from rse_study.on_ray.queue.proposed_cells import ProposedCells
+from rse_study.on_ray.stored.files import SharedFolders
+from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point, Result
+from rse_study.sampling.proposer import Proposer
+from rse_study.sampling.samplers import quasi_random_point
 from rse_study.spec import fingerprint_of
 from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.training.trial import Trial

@@ -11,9 +11,9 @@ from optuna.trial import TrialState
 
 from rse_study.cli import errors
 from rse_study.cli.verbs.run import conclude
-from rse_study.on_ray.dashboard_storage import trials_of
 from rse_study.results.reader import Reader
 from rse_study.results.schema import cell_folder, ledger_path
+from rse_study.sampling.dashboard_storage import trials_of
 
 EARLIER = Path(__file__).parents[1] / "fixtures" / "earlier_study"
 

@@ -9,8 +9,8 @@ from rich.console import Console
 from rse_study.cli.cell_names import names_in_ledger
 from rse_study.cli.progress import ProgressBoard, RunningCell
 from rse_study.cli.verbs.status_content import state_of
-from rse_study.on_ray.callbacks import StudyCallback
-from rse_study.on_ray.cell import Cell
+from rse_study.on_ray.queue.callbacks import StudyCallback
+from rse_study.on_ray.queue.cell import Cell
 from rse_study.results.ledger import Ledger
 from rse_study.training.trial import Trial
 from tests.cli.a_study import SEARCH

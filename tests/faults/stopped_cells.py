@@ -16,11 +16,11 @@ import psutil
 import ray
 from ray.util.state import list_actors, list_placement_groups
 
-from rse_study.on_ray.materials_cache import MaterialsCache
 from rse_study.on_ray.runtime import RayRuntime
-from rse_study.on_ray.study_files import SharedFolders
-from rse_study.on_ray.study_folders import StudyFolders
+from rse_study.on_ray.stored.files import SharedFolders
+from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.study_run import StudyRun
+from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.ledger import Ledger
 from rse_study.study.checking.validation import CheckedStudy, check_study
 from rse_study.study.definition.config import Study

@@ -16,13 +16,18 @@ from tests.on_ray.cluster import running_cluster
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
 QUICK = """
 import sys
-from rse_study.on_ray import cluster_watch, runtime
+from rse_study.on_ray import runtime
+from rse_study.on_ray.nodes import cluster_watch
 cluster_watch.UNREACHABLE_SECONDS, runtime.REJOIN_SECONDS = 5.0, 5.0
 runtime.STUCK_SECONDS["joined"] = 10.0
 from tests.faults.run_here import main
 main(*sys.argv[1:])
 """
-JOIN = "import sys\nfrom rse_study.on_ray.launch import ray_session\nwith ray_session(address=sys.argv[1]): print('in')"
+JOIN = """
+import sys
+from rse_study.on_ray.nodes.launch import ray_session
+with ray_session(address=sys.argv[1]): print('in')
+"""
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import ray
 
-from rse_study.on_ray.launch import ray_session
+from rse_study.on_ray.nodes.launch import ray_session
 
 ROOT = Path(__file__).parents[2]
 SAYS = "address "

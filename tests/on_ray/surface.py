@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from rse_study.on_ray.proposer import Proposer
-from rse_study.results.observation import TrialOutcome
+from rse_study.sampling.proposer import Proposer
+from rse_study.search.observation import TrialOutcome
 from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Choice, Domain, Float, Int, Log, Variants
 

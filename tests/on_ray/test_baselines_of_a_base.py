@@ -5,17 +5,17 @@ from dataclasses import replace
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.on_ray.cell import Cell
-from rse_study.on_ray.materials_cache import MaterialsCache
-from rse_study.on_ray.study_files import SharedFolders
-from rse_study.on_ray.study_folders import StudyFolders
+from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.stored.files import SharedFolders
+from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.study_run import StudyRun
+from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
-from rse_study.results.rebuild import rebuild
 from rse_study.results.records import CellRecord
 from rse_study.results.result_file import Result, write_result
 from rse_study.results.schema import cell_folder
+from rse_study.search.rebuild import rebuild
 from tests.on_ray.test_added_evaluation import Listener
 from tests.on_ray.world import few
 

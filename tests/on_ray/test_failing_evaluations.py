@@ -7,8 +7,8 @@ import pytest
 import ray
 
 from rse_study.errors import InputError
-from rse_study.on_ray.evaluations import as_they_come
-from rse_study.on_ray.launch import ray_session
+from rse_study.on_ray.nodes.launch import ray_session
+from rse_study.on_ray.workers.evaluations import as_they_come
 from rse_study.results.records import EvaluationRow
 
 pytestmark = pytest.mark.xdist_group("ray")

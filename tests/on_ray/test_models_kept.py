@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from rse_study.on_ray.materials_cache import MaterialsCache
 from rse_study.on_ray.scoring import Scoring
-from rse_study.on_ray.study_files import SharedFolders
-from rse_study.on_ray.study_folders import StudyFolders
+from rse_study.on_ray.stored.files import SharedFolders
+from rse_study.on_ray.stored.folders import StudyFolders
+from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord
 from rse_study.results.result_file import Point, Result

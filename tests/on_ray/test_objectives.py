@@ -4,16 +4,16 @@ import math
 
 import pytest
 
-from rse_study.on_ray.cell import Cell
-from rse_study.on_ray.cell_queue import CellQueue
-from rse_study.on_ray.stages import confirm_cells
-from rse_study.on_ray.study_files import SharedFolders
-from rse_study.on_ray.study_folders import StudyFolders
+from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue.cell_queue import CellQueue
+from rse_study.on_ray.queue.stages import confirm_cells
+from rse_study.on_ray.stored.files import SharedFolders
+from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.results.ledger import Ledger
-from rse_study.results.observation import Observation, judged
 from rse_study.results.records import ConstraintRecord, ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point, Result, write_result
 from rse_study.results.schema import cell_folder
+from rse_study.search.observation import Observation, judged
 from rse_study.spec import fingerprint_of
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study

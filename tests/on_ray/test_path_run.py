@@ -10,7 +10,7 @@ from rse_study.cli.verbs.status_content import state_of
 from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader
 from rse_study.results.schema import ledger_path
-from rse_study.results.search_state import SearchState
+from rse_study.search.state import SearchState
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build

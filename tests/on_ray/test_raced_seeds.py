@@ -5,15 +5,15 @@ import random
 
 import pytest
 
-from rse_study.on_ray.cell_queue import CellQueue
-from rse_study.on_ray.fixed_cells import FixedCells
-from rse_study.on_ray.stages import confirm_cells
-from rse_study.results.race_state import race_of
-from rse_study.results.rebuild import rebuild
+from rse_study.on_ray.queue.cell_queue import CellQueue
+from rse_study.on_ray.queue.fixed_cells import FixedCells
+from rse_study.on_ray.queue.stages import confirm_cells
 from rse_study.results.records import ObjectiveRecord, StudyRecord
-from rse_study.results.standings import standings_of
+from rse_study.search.race_state import race_of
+from rse_study.search.rebuild import rebuild
+from rse_study.search.standings import standings_of
 from rse_study.study.record import resolved
-from tests.on_ray.test_cell_queue import World, identify
+from tests.on_ray.queue.test_cell_queue import World, identify
 from tests.slow import mostly_slow
 
 SEEDS = [6, 0, 7]  # not in order of size

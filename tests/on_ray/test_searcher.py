@@ -5,12 +5,12 @@ from threading import Event
 from ray.tune.search import Searcher
 
 from rse_study.on_ray import searcher as searcher_module
-from rse_study.on_ray.cell_queue import CellQueue
-from rse_study.on_ray.coordinator import Coordinator
-from rse_study.on_ray.payloads import Payloads
-from rse_study.on_ray.reporting import SCORED
+from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.searcher import CellSearcher
-from tests.on_ray.test_losses import Lines, cell, clock, losses_of
+from rse_study.on_ray.workers.coordinator import Coordinator
+from rse_study.on_ray.workers.payloads import Payloads
+from rse_study.on_ray.workers.reporting import SCORED
+from tests.on_ray.nodes.test_lost_cells import Lines, cell, clock, losses_of
 
 __all__ = ["clock"]
 

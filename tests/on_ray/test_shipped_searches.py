@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from rse_study.on_ray.proposer import Proposer
+from rse_study.sampling.proposer import Proposer
 from rse_study.spec import canonical_json
 from rse_study.study.checking.samplers import TRAITS, sampler_problems
 from rse_study.study.checking.validation import read_study

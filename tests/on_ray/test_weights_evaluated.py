@@ -11,8 +11,8 @@ from rse_study.data.labelled import Labelled
 from rse_study.downstream.nli import NliFineTuned
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.on_ray.driver import run_study
-from rse_study.on_ray.evaluations import evaluate_cell
-from rse_study.on_ray.payload import CellPayload
+from rse_study.on_ray.workers.evaluations import evaluate_cell
+from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.results.evaluation_file import read_evaluations, write_evaluations
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader

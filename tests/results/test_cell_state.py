@@ -4,7 +4,7 @@ from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.reader import Reader
 from rse_study.results.records import Status
 from rse_study.results.schema import cell_folder
-from rse_study.results.search_state import SearchState
+from rse_study.search.state import SearchState
 from tests.cases import cases
 
 IDENTITY = "a" * 64

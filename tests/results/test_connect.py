@@ -6,7 +6,7 @@ from rse_study.errors import InputError
 from rse_study.results.connect import open_to_read, open_to_write, parts_of, remove_ledger
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
-from rse_study.results.search_state import SearchState
+from rse_study.search.state import SearchState
 from tests.results.world import read_only
 
 

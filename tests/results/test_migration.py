@@ -9,10 +9,10 @@ from rse_study.results import migration
 from rse_study.results.cell_file import read_cell
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
-from rse_study.results.rebuild import rebuild
 from rse_study.results.records import AxisRecord, ObjectiveRecord, StudyRecord
 from rse_study.results.schema import SCHEMA_VERSION, TABLES, cell_folder
-from rse_study.results.search_state import SearchState
+from rse_study.search.rebuild import rebuild
+from rse_study.search.state import SearchState
 
 # Each written by its own version's code; a later one is the one before, migrated by that code.
 # The third has an importance, too.

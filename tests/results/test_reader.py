@@ -9,7 +9,7 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED, OWN_COLUMNS, EvaluationRow, ImportanceRow
 from rse_study.results.result_file import Point, Result
-from rse_study.results.search_state import SearchState
+from rse_study.search.state import SearchState
 from tests.results.world import HERE, STUDY, cell_of, score_of
 
 

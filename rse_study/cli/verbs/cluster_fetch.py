@@ -11,7 +11,7 @@ from rse_study.cli.writable import require_folder
 from rse_study.cluster.reading import read_cluster
 from rse_study.cluster.submission_record import cluster_home, read_record
 from rse_study.errors import InputError
-from rse_study.on_ray.stored_study import bring_study
+from rse_study.on_ray.stored.stored_study import bring_study
 from rse_study.storage.location import absolute
 from rse_study.storage.storage import Storage
 

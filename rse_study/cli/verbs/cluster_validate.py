@@ -118,7 +118,7 @@ def _check_file(
         findings.problems += check_shell(file.text, where=where)
         findings.notes.append(f"{file.name}: read by bash")
     elif isinstance(spec, LauncherCluster):
-        from rse_study.on_ray.launcher_check import check_launcher_file
+        from rse_study.on_ray.nodes.launcher_check import check_launcher_file
 
         content = parse_yaml(file.text, where=where)
         findings.problems += [

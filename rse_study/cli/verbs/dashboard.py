@@ -78,7 +78,7 @@ def _application(study_dir: Path) -> Application:
             "pip install 'rse-study[dashboard]', or: pip install optuna-dashboard",
         )
         raise InputError("optuna-dashboard is not installed", rule=rule, remedy=remedy) from None
-    from rse_study.on_ray.dashboard_storage import LedgerStorage
+    from rse_study.sampling.dashboard_storage import LedgerStorage
 
     application: Application = wsgi(LedgerStorage(study_dir))
     return application

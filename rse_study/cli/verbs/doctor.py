@@ -46,7 +46,7 @@ def rebuild_ledger(study: str, store: Path) -> int | None:
 
     The exit code is 3 where one of them was damaged: its cell runs again.
     """
-    from rse_study.results.rebuild import rebuild
+    from rse_study.search.rebuild import rebuild
 
     study_dir = recoverable_folder(study, store)
     with ActivityBars() as bars, bars.waiting("reading the files of its cells"):

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rse_study.cli.cell_names import name_of
-from rse_study.results.ablation_path import PathState
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.connect import open_study
 from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
 from rse_study.results.queries import LedgerQueries
-from rse_study.results.race_state import RaceState
 from rse_study.results.records import AttemptRecord, CellRecord, MetricRow, Status, StudyRecord
 from rse_study.results.row_names import names_of_labelled
 from rse_study.results.schema import ledger_path
-from rse_study.results.search_budget import BudgetShare
-from rse_study.results.search_state import search_state
-from rse_study.results.selection import chosen_first
+from rse_study.search.ablation_path import PathState
+from rse_study.search.budget import BudgetShare
+from rse_study.search.race_state import RaceState
+from rse_study.search.selection import chosen_first
+from rse_study.search.state import search_state
 
 
 @dataclass(frozen=True)

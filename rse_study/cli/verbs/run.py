@@ -25,7 +25,7 @@ from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED
 from rse_study.results.schema import ledger_path
-from rse_study.results.search_state import SearchState
+from rse_study.search.state import SearchState
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.training.materials import Materials

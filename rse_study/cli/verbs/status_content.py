@@ -10,13 +10,13 @@ from typing import Any
 
 from rse_study.cli.verbs.ledger_snapshot import LedgerSnapshot, read_snapshot
 from rse_study.cli.verbs.status_pace import pace_of
-from rse_study.results.ablation_path import num_planned
 from rse_study.results.bit_equality import describe_machines
 from rse_study.results.cell_state import count_cells, is_lost
 from rse_study.results.lock import holder
 from rse_study.results.records import FINISHED, Record, Stage
 from rse_study.results.row_names import in_order_of_file
-from rse_study.results.search_budget import BudgetShare
+from rse_study.search.ablation_path import num_planned
+from rse_study.search.budget import BudgetShare
 
 NUM_EVENTS = 5
 NUM_STANDINGS = 20  # of confirmed trials, more than anybody confirms
@@ -165,7 +165,7 @@ def _standings(
 ) -> list[RankedTrial]:
     """Trials by the mean of their complete cells, best first; those with fewer seeds than others come after them.
 
-    Not the ranking of a search (`results.selection`): a grid's rows and confirmed trials have several seeds.
+    Not the ranking of a search (`search.selection`): a grid's rows and confirmed trials have several seeds.
     """
     seeds = defaultdict(list)
     for cell in ledger.cells:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from statistics import median
 
 from rse_study.cli.verbs.ledger_snapshot import LedgerSnapshot
-from rse_study.results.ablation_path import num_path_cells, num_planned
 from rse_study.results.cell_state import HAS_RESULT
 from rse_study.results.records import AttemptRecord
+from rse_study.search.ablation_path import num_path_cells, num_planned
 
 
 @dataclass(frozen=True)

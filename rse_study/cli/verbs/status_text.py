@@ -6,7 +6,7 @@ from analysis.phrases import counted, show_brief, show_duration
 from rse_study.cli.cell_names import describe_counts
 from rse_study.cli.screen import describe
 from rse_study.cli.verbs.status_content import EndedCell, RankedTrial, Running, StudyStatus
-from rse_study.results.search_budget import LIMITS, BudgetShare
+from rse_study.search.budget import LIMITS, BudgetShare
 
 NUM_SHOWN = 5  # of long lists, the newest
 WIDTH = 30  # of the bar

@@ -80,7 +80,7 @@ def _num_values(axis: Any) -> int:
 def _counts(study_dir: Path) -> str:
     from rse_study.results.lock import holder
     from rse_study.results.reader import Reader
-    from rse_study.results.search_state import SearchState
+    from rse_study.search.state import SearchState
 
     try:
         with Reader(study_dir) as reader:

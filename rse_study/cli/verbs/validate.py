@@ -8,10 +8,10 @@ from rse_study.cli.paper_table import problems_of_table
 from rse_study.cli.screen import announce
 from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
-from rse_study.results.stopping_draws import bracket_sizes
+from rse_study.search.stopping.draws import bracket_sizes
+from rse_study.search.stopping.rules import Hyperband, StoppingRule
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
-from rse_study.study.definition.stopping_rules import Hyperband, StoppingRule
 
 MOST_ROWS = 12  # named on the screen
 

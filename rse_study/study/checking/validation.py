@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.errors import InputError, InputErrors
-from rse_study.results.ablation_path import most_path_cells
+from rse_study.search.ablation_path import most_path_cells
 from rse_study.study.checking.batch_sizes import check_batch_sizes
+from rse_study.study.checking.early_stopping import check_stopping, rungs
 from rse_study.study.checking.edges import check_edges
 from rse_study.study.checking.partial import PartialStudy, partial_study
 from rse_study.study.checking.rules import check_rules
@@ -23,7 +24,6 @@ from rse_study.study.definition.reading import apply_overrides, build, read_exte
 from rse_study.study.definition.resolution import resolve_space
 from rse_study.study.definition.rows import GRID, Row, rows_of
 from rse_study.study.definition.space import Space
-from rse_study.study.early_stopping.checks import check_stopping, rungs
 from rse_study.training.trial import Trial
 
 JUDGES = ("selection.dev", "replayed")

@@ -16,7 +16,7 @@ from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.device_time import device_seconds
 from rse_study.results.reader import Reader
 from rse_study.results.schema import MODEL_FOLDER, cell_folder, ledger_path
-from rse_study.results.search_state import SearchState
+from rse_study.search.state import SearchState
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.ledger_state import LedgerCell, LedgerState
 from rse_study.study.planning.throughput import Setting, Throughput, TimedWork

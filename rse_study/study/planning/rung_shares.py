@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from rse_study.results.stopping_draws import bracket_sizes
-from rse_study.study.definition.stopping_rules import Asha, Hyperband, Median, StoppingRule
+from rse_study.search.stopping.draws import bracket_sizes
+from rse_study.search.stopping.rules import Asha, Hyperband, Median, StoppingRule
 from rse_study.study.planning.cost_model import WHOLE
 from rse_study.study.planning.estimates import Range
 

@@ -6,8 +6,8 @@ from analysis.figures.rungs import LET_RUN, draw_rungs, rungs_data
 from analysis.search import trials
 from analysis.sections.rung_fidelity import advice_text, let_run_text, rung_fidelity_parts
 from analysis.sections.search import fidelity_text
-from rse_study.results.rung_fidelity import StoppingAdvice
-from rse_study.results.stopping_draws import is_let_run
+from rse_study.search.rung_fidelity import StoppingAdvice
+from rse_study.search.stopping.draws import is_let_run
 from tests.analysis import let_run
 from tests.analysis.outline import Outline
 

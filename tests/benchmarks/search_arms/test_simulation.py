@@ -12,7 +12,7 @@ from benchmarks.search_arms.command import main
 from benchmarks.search_arms.simulation import EndedTrial, SimulatedSearch
 from benchmarks.search_arms.surface import CrossingSurface, OrderedSurface, joint_domains
 from rse_study.errors import InputError
-from rse_study.on_ray.proposer import Proposer
+from rse_study.sampling.proposer import Proposer
 from rse_study.study.definition.config import Sampler
 
 DOMAINS = joint_domains()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rse_study.on_ray.ledger_copy import copy_of
+from rse_study.on_ray.stored.ledger_copy import copy_of
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import ObjectiveRecord, StudyRecord
 from rse_study.results.schema import ledger_path

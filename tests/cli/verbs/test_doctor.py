@@ -5,7 +5,7 @@ import pytest
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.schema import cell_folder, ledger_path
-from rse_study.results.search_state import SearchState
+from rse_study.search.state import SearchState
 from tests.cli.a_study import SEARCH, cell_of, finish, run, start
 
 

@@ -6,7 +6,7 @@ from analysis.comparison_table import NOT_AGAIN
 from rse_study.cli import errors
 from rse_study.cli.verbs.run import conclude
 from rse_study.errors import OverBudget
-from rse_study.on_ray.callbacks import StudyCallback
+from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.results.ledger import Ledger
 from rse_study.results.result_file import Point, Result
 

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from rse_study.results.stopping_draws import bracket_of, is_let_run, rungs_of_trial
-from rse_study.study.definition.stopping_rules import Asha, Hyperband, Median
-from rse_study.study.early_stopping import PASSES, TrialAtRung, effective, verdict
+from rse_study.search.stopping import PASSES, TrialAtRung, effective, verdict
+from rse_study.search.stopping.draws import bracket_of, is_let_run, rungs_of_trial
+from rse_study.search.stopping.rules import Asha, Hyperband, Median
 from rse_study.study.planning.estimates import exactly
 from rse_study.study.planning.rung_shares import SHARES, shares_past, stopped_share
 from tests.cases import cases

@@ -1,0 +1,1 @@
+"""A study as tidy pandas frames, for notebooks."""

@@ -1,0 +1,174 @@
+"""A study that has run, for notebooks: question, state, and tidy frames.
+
+`rse_study.open_study` opens one. Names, columns and dtypes are stable; docs/notebooks.md lists them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+import pandas as pd
+
+from rse_study.errors import InputError
+from rse_study.frames import tables as frames
+from rse_study.frames.study_html import study_html
+from rse_study.registry import did_you_mean
+from rse_study.results.attack_file import is_attack_folder
+from rse_study.results.citation import citation
+from rse_study.results.contrasts import contrasts_frame
+from rse_study.results.frame_columns import COLUMNS, describe_columns
+from rse_study.results.reader import Reader
+from rse_study.results.records import StudyRecord
+from rse_study.results.schema import cell_folder, ledger_path
+from rse_study.search.rung_fidelity import rung_fidelity_frame
+from rse_study.search.state import SearchState
+
+ATTACKS = "attacks"  # folder in a cell's folder
+Read = TypeVar("Read")
+
+
+@dataclass(frozen=True, repr=False)
+class StudyResults:
+    """A study's numbers.
+
+    Each frame is read when it is first asked for, and stays as it was: open the study again to see what came since.
+    """
+
+    folder: Path
+    """The study's folder."""
+    record: StudyRecord
+    """The study as it was frozen: kind, objective, axes, evaluations."""
+
+    @property
+    def name(self) -> str:
+        """The study's name."""
+        return self.record.name
+
+    @property
+    def question(self) -> str:
+        """What the study asks."""
+        return self.record.question
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """One row per cell; behind the listed columns one per axis."""
+        return self._read(frames.cells_frame)
+
+    @cached_property
+    def metrics(self) -> pd.DataFrame:
+        """One row per number of a cell's history."""
+        return self._read(frames.metrics_frame)
+
+    @cached_property
+    def evaluations(self) -> pd.DataFrame:
+        """One row per score of a cell or a baseline."""
+        return self._read(frames.evaluations_frame)
+
+    @cached_property
+    def contrasts(self) -> pd.DataFrame:
+        """One row per measure and row: it minus the study's baseline, paired by seed."""
+        return self._read(contrasts_frame)
+
+    @cached_property
+    def importance(self) -> pd.DataFrame:
+        """One row per axis and evaluator; empty of a grid."""
+        return self._read(frames.importance_frame)
+
+    @cached_property
+    def rung_fidelity(self) -> pd.DataFrame:
+        """One row per rung and sample of trials; empty without early stopping."""
+        return self._read(rung_fidelity_frame)
+
+    @cached_property
+    def attempts(self) -> pd.DataFrame:
+        """One row per attempt at a cell."""
+        return self._read(frames.attempts_frame)
+
+    @cached_property
+    def state(self) -> str:
+        """How far the study is, in words."""
+        counts = dict(self._read(SearchState.read).counts)
+        planned = counts.pop("planned")
+        shown = [f"{number} {name.replace('_', ' ')}" for name, number in counts.items() if number]
+        return f"{planned} cells: {', '.join(shown) or 'none yet'}"
+
+    @cached_property
+    def citation(self) -> str:
+        """One line that says which study this is: versions and fingerprints."""
+        return self._read(citation)
+
+    @cached_property
+    def num_methods(self) -> int:
+        """How many methods its trials train by."""
+        configs = self._read(Reader.cells)["config"]
+        return len({(config.get("method") or {}).get("name", "") for config in configs})
+
+    @property
+    def attack_folders(self) -> dict[str, Path]:
+        """Return the folders that hold every text attacked, by the cell's identity.
+
+        `rse_study.results.attack_file.read_attacks` reads one.
+        """
+        folders = {name: cell_folder(self.folder, name) / ATTACKS for name in self.cells["identity"]}
+        return {name: folder for name, folder in folders.items() if is_attack_folder(folder)}
+
+    def contrasts_with(self, row: str) -> pd.DataFrame:
+        """Return `contrasts` with another row, or a baseline, in the baseline's place.
+
+        Raises
+        ------
+        InputError
+            where no row is called so.
+        """
+        return self._read(lambda reader: contrasts_frame(reader, row))
+
+    def describe(self, frame: str) -> pd.DataFrame:
+        """Return what the columns of a frame mean: column, dtype, meaning.
+
+        Raises
+        ------
+        InputError
+            where there is no such frame.
+        """
+        if frame not in COLUMNS:
+            raise InputError(f"no frame {frame!r}", where=self.name, remedy=did_you_mean(frame, COLUMNS))
+        return describe_columns(frame)
+
+    def _read(self, read: Callable[[Reader], Read]) -> Read:
+        with Reader(self.folder) as reader:
+            return read(reader)
+
+    def __repr__(self) -> str:
+        return f"<study {self.name!r}: {self.state}>"
+
+    def _repr_html_(self) -> str:
+        return study_html(self.record, self.state, self.contrasts)
+
+
+def open_results(name: str | Path, store: str | Path) -> StudyResults:
+    """Open a study that has run, by its name or its folder.
+
+    Raises
+    ------
+    InputError
+        where there is none: says which there are.
+    """
+    folder = _folder_of(str(name), Path(store))
+    with Reader(folder) as reader:
+        return StudyResults(folder, reader.study())
+
+
+def _folder_of(name: str, store: Path) -> Path:
+    plain = name.removesuffix(".yaml")
+    for folder in (Path(name), store / plain, store / plain.replace("_", "-")):
+        if ledger_path(folder).is_file():
+            return folder
+    known = sorted(path.parent.name for path in store.glob("*/ledger.sqlite"))
+    if not known:
+        remedy = "Run one (rse-study run STUDY), or name the folder of the studies: open_study(NAME, STORE)"
+        raise InputError(f"no study {name!r}", where=str(store), rule="no study has run here", remedy=remedy)
+    hint = did_you_mean(name, known)
+    listed = "" if hint.startswith("Known") else f" Known: {', '.join(known)}"
+    raise InputError(f"no study {name!r} has run", where=str(store), remedy=hint + listed)

@@ -1,0 +1,1 @@
+"""Ray, its nodes, and the cells that are lost with them."""

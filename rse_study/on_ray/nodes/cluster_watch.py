@@ -1,0 +1,200 @@
+"""Whether Ray is still there, and which nodes it has: asked by a thread.
+
+Calls to a Ray whose head is gone wait for it, and would take the driver's own thread with them.
+"""
+
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from typing import Any, Protocol, runtime_checkable
+
+import psutil
+import ray
+from ray._private.worker import global_worker
+from ray._raylet import GcsClient  # type: ignore[attr-defined]
+from ray.exceptions import RayError
+
+from rse_study.cluster.node_capacity import Node
+from rse_study.on_ray.nodes.alive_nodes import CALL_SECONDS, alive_nodes
+
+PERIOD_SECONDS = 1.0
+UNREACHABLE_SECONDS = (
+    60.0  # a head that is silent for so long is gone: a cut link heals, or a head restarts, before
+)
+ESSENTIAL = {"gcs_server": "its head process (GCS) ended", "raylet": "its node process (raylet) ended"}
+RAYLET_OF_WORKER = "RAY_RAYLET_PID"  # in the environment of a worker
+
+
+class RayLost(BaseException):
+    """Ray is gone; says why.
+
+    Like KeyboardInterrupt no Exception: those Tune takes for a trial's own.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.num_cells = 0
+        """cells that ran then and are tried again"""
+
+
+@runtime_checkable
+class Probe(Protocol):
+    """One look at a Ray."""
+
+    is_instant: bool
+    """Whether a look takes no time: then the driver looks itself before it asks Ray for something."""
+
+    def look(self) -> tuple[Node, ...]:
+        """The nodes that are alive. Raises RayLost where Ray is gone."""
+
+    def clear(self) -> None:
+        """End what a lost Ray has left on this machine."""
+
+
+class OwnRay:
+    """The Ray that this process has started: its processes are children of ours."""
+
+    is_instant = True
+
+    def __init__(self) -> None:
+        self._node: Any = _local_node()
+        self._nodes = tuple(_as_node(one["NodeID"], one) for one in ray.nodes() if one["Alive"])
+        self._raylet = self._node.all_processes["raylet"][0].process.pid
+
+    def look(self) -> tuple[Node, ...]:
+        ended = {kind for kind, _ in self._node.dead_processes()}
+        for kind, what in ESSENTIAL.items():
+            if kind in ended:
+                raise RayLost(what)
+        return self._nodes
+
+    def clear(self) -> None:
+        """End workers whose raylet was killed.
+
+        They must not write into a cell that is tried again.
+        """
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):
+                if process.environ().get(RAYLET_OF_WORKER) == str(self._raylet):
+                    process.kill()
+
+
+class JoinedRay:
+    """A cluster that somebody else has started."""
+
+    is_instant = False
+
+    def __init__(self) -> None:
+        self._address = ray.get_runtime_context().gcs_address
+        self._own_node = ray.get_runtime_context().get_node_id()
+        self._raylet = _listener(_local_node().raylet_socket_name)
+        self._client = GcsClient(address=self._address)
+        self._answered = time.monotonic()
+        self._nodes: tuple[Node, ...] = ()
+
+    def look(self) -> tuple[Node, ...]:
+        if self._raylet is not None and _has_ended(self._raylet):
+            raise RayLost(f"{ESSENTIAL['raylet']} on the driver's node")
+        try:
+            alive = alive_nodes(self._client)
+        except RayError:
+            if time.monotonic() - self._answered > UNREACHABLE_SECONDS:
+                raise RayLost(
+                    f"its head at {self._address} has not answered for {UNREACHABLE_SECONDS:g} s"
+                ) from None
+            return self._nodes
+        self._answered = time.monotonic()
+        if self._own_node not in alive:
+            raise RayLost("the driver's node was declared dead")
+        self._nodes = tuple(_of_table(identity, one) for identity, one in alive.items())
+        return self._nodes
+
+    def clear(self) -> None:
+        """Nothing: the processes of a joined cluster are not ours to end."""
+
+
+class ClusterWatch:
+    """Looks at a Ray every second, until `close`.
+
+    Parameters
+    ----------
+    probe : Probe
+        Looks once.
+    exit_stuck : callable
+        Gets the reason where Ray is gone and the driver has not heard it for too long; it ends the process.
+    stuck_seconds : float
+        What is too long.
+    """
+
+    def __init__(self, probe: Probe, exit_stuck: Callable[[str], None], stuck_seconds: float) -> None:
+        self._probe, self._exit_stuck, self._stuck_seconds = probe, exit_stuck, stuck_seconds
+        self._nodes = probe.look()
+        self._reason = ""
+        self._closed, self._heard = threading.Event(), threading.Event()
+        threading.Thread(target=self._look_on, name="cluster watch", daemon=True).start()
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes that were alive at the last look."""
+        return self._nodes
+
+    def check(self) -> None:
+        """Raise RayLost where Ray is gone."""
+        if not self._reason and self._probe.is_instant:
+            self._look()
+        if self._reason:
+            self._heard.set()
+            raise RayLost(self._reason)
+
+    def clear(self) -> None:
+        """End what a lost Ray has left on this machine."""
+        self._probe.clear()
+
+    def close(self) -> None:
+        """Look no more."""
+        self._closed.set()
+
+    def _look_on(self) -> None:
+        while not self._closed.wait(PERIOD_SECONDS):
+            self._look()
+            if self._reason:
+                break
+        if self._reason and not self._heard.wait(self._stuck_seconds) and not self._closed.is_set():
+            self._exit_stuck(self._reason)
+
+    def _look(self) -> None:
+        try:
+            self._nodes = self._probe.look()
+        except RayLost as lost:
+            self._reason = str(lost)
+
+
+def _local_node() -> Any:
+    return global_worker.node
+
+
+def _listener(path: str) -> psutil.Process | None:
+    """The process that listens at a socket of this machine; None where it is of another container."""
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as end:
+        end.settimeout(CALL_SECONDS)
+        end.connect(path)
+        pid, _, _ = struct.unpack("3i", end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    return psutil.Process(pid) if pid else None
+
+
+def _has_ended(process: psutil.Process) -> bool:
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def _as_node(identity: str, one: dict[str, Any]) -> Node:
+    return Node(one["NodeManagerAddress"], one["Resources"], one["Labels"], identity)
+
+
+def _of_table(identity: str, one: Any) -> Node:
+    return Node(one.node_manager_address, dict(one.resources_total), dict(one.labels), identity)

@@ -1,0 +1,36 @@
+"""Cells known beforehand: a grid, or the cells that confirm a search."""
+
+from collections.abc import Sequence
+
+from rse_study.on_ray.queue.cell import Cell
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import CellRecord
+from rse_study.search.observation import Observation
+
+
+class FixedCells:
+    """Gives the cells of a list in order.
+
+    All of them are in the ledger, as planned, before the first one runs.
+    """
+
+    def __init__(self, cells: Sequence[Cell], ledger: Ledger) -> None:
+        ledger.plan([cell.record() for cell in cells])
+        self._waiting = {cell.identity: cell for cell in cells}
+
+    @property
+    def num_left(self) -> int:
+        return len(self._waiting)
+
+    def restore(self, record: CellRecord, seen: Observation) -> Cell | None:
+        cell = self._waiting.get(record.identity)
+        if seen.outcome != "running" and not (cell and cell.continues and seen.outcome == "pruned"):
+            self._waiting.pop(record.identity, None)
+        return None  # what is left of the list comes in its order
+
+    def next(self) -> Cell | None:
+        first = next(iter(self._waiting), None)
+        return None if first is None else self._waiting.pop(first)
+
+    def observe(self, cell: Cell, seen: Observation) -> None:
+        pass

@@ -1,0 +1,150 @@
+"""Cells of a search: each proposal depends on what the earlier ones came to."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rse_study.errors import InputError
+from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue.trial_seeds import TrialSeeds
+from rse_study.on_ray.queue.warm_start import directions_of, first_points
+from rse_study.results.records import CellRecord, KnownTrial
+from rse_study.sampling.proposer import Proposer
+from rse_study.search.known_trials import best_known
+from rse_study.search.observation import Observation
+from rse_study.study.checking.validation import CheckedStudy
+from rse_study.training.trial import Trial
+
+MAX_DRAWS = 32
+BASE = "base"  # label of the base trial: the paper's setting
+
+
+class ProposedCells:
+    """The base, what a warm start runs, then what the sampler proposes.
+
+    Each identity once. The base comes first where it is a point of the space. Where seeds race, the next seed of a
+    trial that may still win comes before a new trial, and the sampler is told of a trial when its race is over.
+
+    Parameters
+    ----------
+    checked : CheckedStudy
+        The study and its space.
+    proposer : Proposer
+        Asks the sampler.
+    identify : callable
+        Gives a cell's identity by its trial and seed.
+    known : sequence of KnownTrial
+        What the sampler is told before the first trial. None of them is proposed again; the best runs here first.
+    """
+
+    def __init__(
+        self,
+        checked: CheckedStudy,
+        proposer: Proposer,
+        identify: Callable[[Trial, int], str],
+        known: Sequence[KnownTrial] = (),
+    ) -> None:
+        self._study, self._space = checked.study, checked.space
+        self._proposer, self._identify = proposer, identify
+        self._known: set[str] = set()
+        self._next_number = 0
+        self._first = first_points(checked, known)
+        self._best_known = [one.proposal for one in best_known(known, directions_of(checked.study))]
+        for number, one in enumerate(known):
+            if one.proposal not in self._first:
+                self._known.add(self._cell(number, one.proposal).identity)
+                proposer.add(number, one.proposal, "complete", one.values, one.violations)
+        self._seeds: TrialSeeds | None = None
+        if len(self._study.seeds) > 1:
+            is_less_better = self._study.objective.direction == "minimize"
+            self._seeds = TrialSeeds(self._study.seeds, less_is_better=is_less_better)
+        self._untold: dict[int, None] = {}  # trials of several seeds whose race goes on for the sampler
+
+    @property
+    def num_left(self) -> int:
+        num_seeds = 0 if self._seeds is None else len(self._seeds.next_cells())
+        return num_seeds + self._num_to_propose
+
+    @property
+    def _num_to_propose(self) -> int:
+        return max(0, self._study.num_trials - self._next_number)
+
+    def restore(self, record: CellRecord, seen: Observation) -> Cell | None:
+        is_new = record.trial >= self._next_number
+        self._next_number = max(self._next_number, record.trial + 1)
+        self._known.add(record.identity)
+        if self._seeds is None:
+            self._proposer.add(record.trial, record.proposal, seen.outcome, seen.values, seen.violations)
+        elif is_new:
+            self._proposer.add(record.trial, record.proposal)
+            self._untold[record.trial] = None
+        if self._seeds is None and seen.outcome != "running":
+            return None
+        cell = self._cell(record.trial, self._space.active_of(record.proposal), record.seed)
+        if self._seeds is not None:
+            self._seeds.enter(cell, seen)
+        return cell if seen.outcome == "running" else None
+
+    def next(self) -> Cell | None:
+        if self._seeds is not None:
+            self._tell_ended(self._seeds)
+            if raced := self._seeds.next_cells():
+                number, proposal, seed = raced[0]
+                return self._given(self._cell(number, proposal, seed))
+        if self._num_to_propose == 0:
+            return None
+        cell = self._propose(self._next_number)
+        self._untold[cell.number] = None
+        self._next_number += 1
+        return self._given(cell)
+
+    def observe(self, cell: Cell, seen: Observation) -> None:
+        if self._seeds is None:
+            self._proposer.tell(cell.number, seen.outcome, seen.values, seen.violations)
+        else:
+            self._seeds.enter(cell, seen)
+
+    def _given(self, cell: Cell) -> Cell:
+        self._known.add(cell.identity)
+        if self._seeds is not None:
+            self._seeds.enter(cell)
+        return cell
+
+    def _tell_ended(self, seeds: TrialSeeds) -> None:
+        """Tell the sampler of the trials whose race is over, before it is asked again.
+
+        One that it was told of already keeps its value in this run, should what ended later reopen the race.
+        """
+        for number in list(self._untold):
+            seen = seeds.outcome(number)
+            if seen.outcome != "running":
+                self._proposer.tell(number, seen.outcome, seen.values, seen.violations)
+                del self._untold[number]
+
+    def _propose(self, number: int) -> Cell:
+        if number < len(self._first):
+            first = self._first[number]
+            self._proposer.add(number, first)
+            return self._cell(number, first)
+        for draw in range(MAX_DRAWS):
+            cell = self._cell(number, self._proposer.ask(number, draw))
+            if cell.identity not in self._known:
+                return cell
+            self._proposer.discard(number)  # the same identity never runs twice: draw again
+        what = f"trial {number}: {MAX_DRAWS} draws gave known trials only"
+        rule, remedy = "the same identity never runs twice", "Lower num_trials, or widen the space"
+        raise InputError(what, where=self._study.name, rule=rule, remedy=remedy)
+
+    def _cell(self, number: int, proposal: Mapping[str, Any], seed: int | None = None) -> Cell:
+        trial, seed = self._space.apply(proposal), self._study.seeds[0] if seed is None else seed
+        label = BASE if dict(proposal) == self._space.base_point else ""
+        identity, resources = self._identify(trial, seed), self._study.resources
+        return Cell(
+            number,
+            seed,
+            identity,
+            trial,
+            dict(proposal),
+            label=label,
+            resources=resources,
+            is_never_stopped=dict(proposal) in self._best_known,  # its end is known
+        )

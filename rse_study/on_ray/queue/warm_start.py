@@ -1,0 +1,138 @@
+"""What a search knows before its first trial, and what it runs first."""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from rse_study.errors import InputError
+from rse_study.results.connect import open_study
+from rse_study.results.queries import LedgerQueries
+from rse_study.results.records import CellRecord, ConstraintRecord, KnownTrial
+from rse_study.search.known_trials import best_known
+from rse_study.search.ranking import Direction
+from rse_study.study.checking.validation import CheckedStudy
+from rse_study.study.definition.config import Study
+from rse_study.training.trial import Trial
+
+STEPS = "steps"
+STAGES = ("search", "grid")
+"""Whose cells are taken: a confirmation's seeds are of trials that were chosen for their value."""
+
+
+def first_points(checked: CheckedStudy, known: Sequence[KnownTrial] = ()) -> list[dict[str, Any]]:
+    """Return the points that are run before the sampler is asked, each once.
+
+    The base where it is a point of the space, those that the study lists, and the best that is known: what is chosen in
+    the end is a trial of this study.
+
+    Parameters
+    ----------
+    checked : CheckedStudy
+        The study and its space.
+    known : sequence of KnownTrial
+        By `known_trials`.
+    """
+    base, warm = checked.space.base_point, checked.study.warm_start
+    points = [base] if base is not None else []
+    points += [checked.space.completed(point) for point in (warm.trials if warm else ())]
+    points += [dict(one.proposal) for one in best_known(known, directions_of(checked.study))]
+    return [point for index, point in enumerate(points) if point not in points[:index]]
+
+
+def directions_of(study: Study) -> list[Direction]:
+    """Which way each objective is better."""
+    return [one.direction for one in study.all_objectives]
+
+
+def known_trials(
+    checked: CheckedStudy, store: Path, identify: Callable[[Trial, int], str]
+) -> tuple[KnownTrial, ...]:
+    """Return what the study's warm start knows from another one.
+
+    Its complete cells that are points of this space and would be the very same cells here: base, data, code and all
+    else agree. Of a trial with several such seeds the mean.
+
+    Parameters
+    ----------
+    checked : CheckedStudy
+        The study and its space.
+    store : Path
+        Folder that holds both studies.
+    identify : callable
+        Gives a cell's identity by its trial and seed.
+
+    Raises
+    ------
+    InputError
+        There is no such study, or nothing of it fits.
+    """
+    warm = checked.study.warm_start
+    if warm is None or not warm.study:
+        return ()
+    with closing(open_study(store / warm.study)) as connection:
+        connection.execute("BEGIN")  # one snapshot, whoever writes meanwhile
+        ledger = LedgerQueries(connection)
+        cells = [cell for cell in ledger.cells() if cell.stage in STAGES and cell.status == "complete"]
+        study = checked.study
+        metrics = [
+            *(one.metric for one in study.all_objectives),
+            *(one.metric for one in study.constraints),
+        ]
+        finals = {metric: ledger.final_values(metric) for metric in metrics}
+        last_points = ledger.last_points(study.objective.metric)
+    seeds: dict[int, list[dict[str, float]]] = defaultdict(list)
+    proposals: dict[int, Mapping[str, Any]] = {}
+    for cell in (one for one in cells if not one.retired):
+        values = {metric: finals[metric].get(cell.identity, math.nan) for metric in metrics}
+        values |= {STEPS: float(last_points.get(cell.identity, (0, math.nan))[0])}
+        point = _point_of(checked, cell, identify)
+        if point is not None and all(map(math.isfinite, values.values())):
+            proposals[cell.trial] = point
+            seeds[cell.trial].append(values)
+    if not proposals:
+        what, remedy = f"warm_start.study = {warm.study!r}", "Name another study, or list trials"
+        rule = f"none of its {len(cells)} complete cells would be a cell of this search"
+        why = "base, data and code must agree, values lie in the space, and all objectives be measured"
+        raise InputError(what, where=checked.study.name, rule=f"{rule}: {why}", remedy=remedy)
+    return tuple(
+        _known_trial(checked, warm.study, trial, point, seeds[trial]) for trial, point in proposals.items()
+    )
+
+
+def _point_of(
+    checked: CheckedStudy, cell: CellRecord, identify: Callable[[Trial, int], str]
+) -> dict[str, Any] | None:
+    """The cell as a point of the space; None where it is none, or would be another cell here."""
+    with suppress(ValidationError, InputError):
+        trial = Trial.model_validate(cell.config)
+        point = checked.space.coordinates(trial)
+        active = [axis for axis in checked.space.axes if axis.is_active(point)]
+        is_inside = all(axis.name in point and axis.domain.holds(point[axis.name]) for axis in active)
+        is_ours = cell.seed in checked.study.seeds
+        if is_ours and is_inside and identify(checked.space.apply(point), cell.seed) == cell.identity:
+            return point
+    return None
+
+
+def _known_trial(
+    checked: CheckedStudy,
+    study: str,
+    trial: int,
+    point: Mapping[str, Any],
+    seeds: Sequence[Mapping[str, float]],
+) -> KnownTrial:
+    means = {metric: math.fsum(one[metric] for one in seeds) / len(seeds) for metric in seeds[0]}
+    constraints = [ConstraintRecord(**one.model_dump()) for one in checked.study.constraints]
+    return KnownTrial(
+        study=study,
+        trial=trial,
+        num_steps=int(math.fsum(one[STEPS] for one in seeds)),
+        proposal=dict(point),
+        values=tuple(means[one.metric] for one in checked.study.all_objectives),
+        violations=tuple(one.violation(means[one.metric]) for one in constraints),
+    )

@@ -1,0 +1,1 @@
+"""A study's folder and its copies in storage."""

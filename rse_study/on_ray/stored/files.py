@@ -1,0 +1,193 @@
+"""Files of a study that its workers need, and those they leave: the driver's side."""
+
+import shutil
+from collections.abc import Collection
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from rse_study.assets.fingerprint import whole_folder_of_model
+from rse_study.downstream.scored_model import RelocatableEvaluation
+from rse_study.evaluation.evaluations import Evaluation
+from rse_study.on_ray.stored.folders import StudyFolders
+from rse_study.results.atomic import write_whole
+from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
+from rse_study.results.result_file import FILE_NAME
+from rse_study.results.schema import MODEL_FOLDER, baselines_folder, cell_folder, cells_folder
+from rse_study.storage.folders import SUFFIX, get_folder, remove_folder
+from rse_study.storage.node_cache import NodeCache
+from rse_study.storage.storage import Storage, study_key
+from rse_study.training.materials import Materials
+
+
+@runtime_checkable
+class StudyFiles(Protocol):
+    """How files get to workers and results back."""
+
+    folders: StudyFolders
+    """of the study, on the driver's disk"""
+    train_runs: str
+    """folder for Ray Train's own notes; empty: a temporary one of each node"""
+
+    @property
+    def storage(self) -> Storage | None:
+        """None: workers see the study's own folder."""
+
+    def hand_out(self, materials: Materials) -> str:
+        """Have materials where workers find them, by the name that is given back."""
+
+    def carried(self, evaluation: Evaluation) -> Evaluation:
+        """The evaluation as workers can read it."""
+
+    def cell(self, identity: str) -> str:
+        """What workers call the folder of a cell."""
+
+    def baselines(self) -> str:
+        """What workers call the folder of the baselines."""
+
+    def bring_results(self) -> None:
+        """Have every result that was written and that is not here yet."""
+
+    def bring_result(self, identity: str) -> None:
+        """Have a cell's result as it was written last, and the scores beside it.
+
+        Nothing where there is none.
+        """
+
+    def set_aside(self, identity: str, name: str) -> None:
+        """Rename a cell's result: nobody takes it for one any more."""
+
+    def bring_outcomes(self) -> None:
+        """Have the outcomes of attacks."""
+
+    def drop_models(self, identities: Collection[str]) -> None:
+        """Delete the models of these cells; their results stay."""
+
+
+class SharedFolders:
+    """All nodes see the study's folder, and all paths are the same everywhere.
+
+    Parameters
+    ----------
+    folders : StudyFolders
+        Of the study.
+    """
+
+    def __init__(self, folders: StudyFolders) -> None:
+        self.folders = folders
+        self.train_runs = str(folders.train_runs)
+
+    @property
+    def storage(self) -> Storage | None:
+        return None
+
+    def hand_out(self, materials: Materials) -> str:
+        return str(materials.save(self.folders.materials))
+
+    def carried(self, evaluation: Evaluation) -> Evaluation:
+        return evaluation
+
+    def cell(self, identity: str) -> str:
+        return str(cell_folder(self.folders.study, identity))
+
+    def baselines(self) -> str:
+        return str(baselines_folder(self.folders.study))
+
+    def bring_results(self) -> None:
+        """Nothing: they are here."""
+
+    def bring_result(self, identity: str) -> None:
+        """Nothing: it is here."""
+
+    def set_aside(self, identity: str, name: str) -> None:
+        result = cell_folder(self.folders.study, identity) / FILE_NAME
+        result.replace(result.with_name(name))
+
+    def bring_outcomes(self) -> None:
+        """Nothing: they are here."""
+
+    def drop_models(self, identities: Collection[str]) -> None:
+        for identity in identities:
+            shutil.rmtree(cell_folder(self.folders.study, identity) / MODEL_FOLDER, ignore_errors=True)
+
+
+class StoredFiles(SharedFolders):
+    """Workers see a storage, and nothing of the driver's disk.
+
+    Parameters
+    ----------
+    folders : StudyFolders
+        Of the study, on the driver's disk.
+    storage : Storage
+        What all nodes reach.
+    cache : Path
+        Of this machine.
+    """
+
+    def __init__(self, folders: StudyFolders, storage: Storage, cache: Path) -> None:
+        super().__init__(folders)
+        self._storage = storage
+        self.train_runs = ""
+        self._shared, self._key = NodeCache(cache, storage), study_key(folders.study.name)
+        self._put: dict[str, str] = {}  # names in the storage, by the file or folder here
+
+    @property
+    def storage(self) -> Storage | None:
+        return self._storage
+
+    def hand_out(self, materials: Materials) -> str:
+        commits = dict(one.split("@") for one in materials.fingerprints.values() if "@" in one)
+        moved = materials.relocated(lambda name: self._store(name, commits.get(name, "main")))
+        file = moved.save(self.folders.materials)  # its name says what is in it
+        key = f"{self._key}/materials/{file.name}"
+        if key not in self._put:
+            self._storage.upload(file, key)
+            self._put[key] = key
+        return key
+
+    def carried(self, evaluation: Evaluation) -> Evaluation:
+        if not isinstance(evaluation, RelocatableEvaluation):
+            return evaluation
+        return evaluation.relocated(self._store)
+
+    def cell(self, identity: str) -> str:
+        return f"{self._key}/{cell_folder(Path(), identity)}"
+
+    def baselines(self) -> str:
+        return f"{self._key}/{baselines_folder(Path())}"
+
+    def bring_results(self) -> None:
+        prefix = f"{self._key}/{cells_folder(Path())}"
+        for key in self._storage.keys(prefix):
+            here = self.folders.study / key.removeprefix(f"{self._key}/")
+            if here.name == FILE_NAME and not here.exists():
+                write_whole(here, self._storage.read(key))
+
+    def bring_result(self, identity: str) -> None:
+        for name in (FILE_NAME, EVALUATIONS_FILE):
+            content = self._storage.find(f"{self.cell(identity)}/{name}")
+            if content is not None:
+                write_whole(cell_folder(self.folders.study, identity) / name, content)
+
+    def set_aside(self, identity: str, name: str) -> None:
+        super().set_aside(identity, name)
+        key = f"{self.cell(identity)}/{FILE_NAME}"
+        content = self._storage.find(key)
+        if content is not None:
+            self._storage.write(f"{self.cell(identity)}/{name}", content)
+            self._storage.delete(key)
+
+    def bring_outcomes(self) -> None:
+        for key in self._storage.keys(self._key):
+            folder = key.removesuffix(SUFFIX)
+            if folder != key and folder.rpartition("/")[2].startswith("attacks"):
+                get_folder(self._storage, folder, self.folders.study / folder.removeprefix(f"{self._key}/"))
+
+    def drop_models(self, identities: Collection[str]) -> None:
+        super().drop_models(identities)
+        for identity in identities:
+            remove_folder(self._storage, f"{self.cell(identity)}/{MODEL_FOLDER}")
+
+    def _store(self, name: str, revision: str = "main") -> str:
+        if name not in self._put:
+            self._put[name] = self._shared.put(whole_folder_of_model(name, revision))
+        return self._put[name]

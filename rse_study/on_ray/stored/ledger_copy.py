@@ -1,0 +1,256 @@
+"""The copy of a study's ledger in its storage, made while the study runs."""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from threading import Event, Thread
+
+from rse_study.errors import InputError, Unavailable, first_line
+from rse_study.on_ray.queue.callbacks import StudyCallback
+from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.stored.lease import BEAT_SECONDS, DriverLease
+from rse_study.results.atomic import write_whole
+from rse_study.results.connect import parts_of, remove_ledger
+from rse_study.results.records import CellRecord
+from rse_study.results.schema import ledger_path
+from rse_study.storage.storage import Storage, ledger_key
+
+BEFORE = "ledger.before.sqlite"
+"""name of a ledger whose place the storage's copy took"""
+
+
+def bring_ledger(storage: Storage, study_dir: Path) -> bool:
+    """Take the ledger that a driver elsewhere left, where that one is further.
+
+    Parameters
+    ----------
+    storage : Storage
+        Holds the copy.
+    study_dir : Path
+        The study's folder on this machine.
+
+    Returns
+    -------
+    bool
+        Whether the copy took the place of what was here, which is kept beside it.
+
+    Raises
+    ------
+    InputError
+        Where another study of this name lies there.
+    """
+    content = storage.find(ledger_key(study_dir.name))
+    if content is None:
+        return False
+    here, draft = ledger_path(study_dir), study_dir / "ledger.from-storage"
+    write_whole(draft, content)
+    try:
+        if here.exists() and _birth(here) not in ("", _birth(draft)):
+            rule = "a storage holds one study of a name"
+            remedy = "Give this study another name or another storage"
+            raise InputError(
+                f"another study {study_dir.name!r}", where=storage.location, rule=rule, remedy=remedy
+            )
+        if here.exists() and _progress(here) >= _progress(draft):
+            return False
+        kept = here.with_name(BEFORE)
+        if here.exists():
+            remove_ledger(kept)
+        for part, place in zip(parts_of(here), parts_of(kept), strict=True):
+            if part.exists():  # what a killed writer committed last is in its -wal
+                part.replace(place)
+        draft.replace(here)
+        return True
+    finally:
+        remove_ledger(draft)
+
+
+def copy_of(ledger: Path) -> bytes:
+    """A ledger as one file, by SQLite's own backup: also while it is written."""
+    source, memory = _opened(ledger), sqlite3.connect(":memory:")
+    with closing(source), closing(memory):
+        source.backup(memory)
+        return memory.serialize()
+
+
+class CopyingCallback:
+    """Has the ledger copied after what changes it for good; passes all on.
+
+    Copies are made beside the driver's work: what ends while one is made is in the next.
+
+    Parameters
+    ----------
+    callback : StudyCallback
+        Gets everything.
+    storage : Storage
+        Gets the copies.
+    study_dir : Path
+        The study's folder.
+    lease : DriverLease
+        Is renewed on the way.
+    """
+
+    def __init__(
+        self, callback: StudyCallback, storage: Storage, study_dir: Path, lease: DriverLease
+    ) -> None:
+        self._callback, self._storage, self._study_dir, self._lease = callback, storage, study_dir, lease
+        self._changed, self._over = Event(), Event()
+        self._failure: Unavailable | None = None
+        self._on_failure: Callable[[Unavailable], None] | None = None
+        # Two: a large copy may take longer than a driver may be silent.
+        self._threads = [
+            Thread(target=self._persist, args=(work,), name="ledger copy", daemon=True)
+            for work in (self._keep_copying, self._keep_lease)
+        ]
+
+    def cells_found(self, cells: Sequence[Cell]) -> None:
+        """The results of these cells were there."""
+        self._changed.set()
+        self._callback.cells_found(cells)
+
+    def started(self, cell: Cell) -> None:
+        """A cell runs."""
+        self._changed.set()
+        self._callback.started(cell)
+
+    def progressed(self, cell: Cell, t: int, num_steps: int, metrics: dict[str, float]) -> None:
+        """A cell reported a point: nothing to copy, for its result will hold it.
+
+        Parameters
+        ----------
+        cell : Cell
+            Which one.
+        t : int
+            Optimiser steps it has done.
+        num_steps : int
+            Steps of its whole budget.
+        metrics : dict
+            What was measured at `t`.
+        """
+        self._callback.progressed(cell, t, num_steps, metrics)
+
+    def ended(self, cell: Cell, record: CellRecord) -> None:
+        """A cell ended; `record` says how."""
+        self._changed.set()
+        self._callback.ended(cell, record)
+
+    def lost(self, cell: Cell, reason: str) -> None:
+        """A cell's process ended without a result; it is tried again."""
+        self._changed.set()
+        self._callback.lost(cell, reason)
+
+    def node_lost(self, node: str, cells: Sequence[Cell]) -> None:
+        """A node was lost, and these cells with it; they are tried again."""
+        self._changed.set()
+        self._callback.node_lost(node, cells)
+
+    def message(self, text: str) -> None:
+        """A sentence about the study as a whole: a stage begins."""
+        self._changed.set()
+        self._callback.message(text)
+
+    def advanced(self, activity: str, done: int, total: int, detail: str = "") -> None:
+        """More of the study's scores came.
+
+        Parameters
+        ----------
+        activity : str
+            What is scored.
+        done : int
+            How many have a score.
+        total : int
+            Of how many.
+        detail : str
+            What else is known.
+        """
+        self._changed.set()
+        self._callback.advanced(activity, done, total, detail)
+
+    def report_failure_to(self, hear: Callable[[Unavailable], None]) -> None:
+        """Have `hear` told that the storage is gone for good.
+
+        At once where it is already, else by another thread.
+        """
+        self._on_failure = hear
+        if self._failure is not None:
+            hear(self._failure)
+
+    @contextmanager
+    def copying(self) -> Iterator[None]:
+        """Copy until the end, and once more then.
+
+        Raises
+        ------
+        Unavailable
+            Where the storage is gone for good.
+        """
+        for thread in self._threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            self._changed.set()
+            self._over.set()
+            for thread in self._threads:
+                thread.join()
+        if self._failure is not None:
+            raise self._failure
+
+    def _keep_lease(self) -> None:
+        while not self._over.wait(BEAT_SECONDS):
+            self._lease.renew()
+
+    def _keep_copying(self) -> None:
+        while not self._over.is_set():
+            if self._changed.wait(BEAT_SECONDS):
+                self._copy()
+        self._copy()
+
+    def _persist(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Unavailable as gone:
+            self._fail(gone)
+        except Exception as error:  # whatever it is: a run without copies and lease must not go on
+            self._fail(Unavailable(f"the ledger cannot be copied to its storage ({first_line(error)})"))
+
+    def _fail(self, failure: Unavailable) -> None:
+        self._failure = failure
+        if self._on_failure is not None:
+            self._on_failure(failure)
+
+    def _copy(self) -> None:
+        self._changed.clear()
+        # Before it: who has lost the study must not write over what its new driver left.
+        self._lease.renew()
+        if ledger_path(self._study_dir).exists():
+            self._storage.write(ledger_key(self._study_dir.name), copy_of(ledger_path(self._study_dir)))
+
+
+def _birth(ledger: Path) -> str:
+    """When its first revision was frozen: another time, another study. Empty where nobody can tell."""
+    try:
+        with closing(_opened(ledger)) as opened:
+            row = opened.execute("SELECT at FROM revision ORDER BY number LIMIT 1").fetchone()
+    except sqlite3.DatabaseError:
+        return ""
+    return str(row[0]) if row else ""
+
+
+def _progress(ledger: Path) -> tuple[int, int]:
+    """How far a ledger is: runs begun, attempts ended.
+
+    One that is damaged is behind every other.
+    """
+    try:
+        with closing(_opened(ledger)) as opened:
+            (runs,) = opened.execute("SELECT count(*) FROM provenance").fetchone()
+            (ended,) = opened.execute("SELECT count(*) FROM attempt WHERE outcome != 'running'").fetchone()
+    except sqlite3.DatabaseError:
+        return -1, -1
+    return int(runs), int(ended)
+
+
+def _opened(ledger: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{ledger.resolve().as_uri()}?mode=ro", uri=True)

@@ -1,0 +1,125 @@
+"""Cells that another study of the same store has run are not run again."""
+
+import shutil
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import torch
+
+from rse_study.errors import InputError
+from rse_study.evaluation.evaluations import Evaluation
+from rse_study.on_ray.queue.cell import Cell
+from rse_study.results.atomic import write_whole
+from rse_study.results.bit_equality import what_differs
+from rse_study.results.evaluation_file import write_evaluations, written_rows
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import EvaluationRow
+from rse_study.results.result_file import FILE_NAME, Result, read_result
+from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER, cell_folder
+from rse_study.training.provenance import provenance
+
+DRAFT = ".shared-model"
+
+
+def bring_shared_cells(
+    ledger: Ledger, cells: Collection[Cell], asked: Collection[Evaluation], *, with_models: bool
+) -> Iterator[tuple[str, str]]:
+    """Copy cells that have not begun here from the studies beside this one.
+
+    The queue then finds them, as it finds whatever a worker wrote that nobody has entered. What cannot be read or
+    copied is left, and runs. Yields the identity of each cell and the name of the study it was taken from.
+
+    Parameters
+    ----------
+    ledger : Ledger
+        Of the study; others lie beside its folder. Cells that it has an end or an attempt of are left alone.
+    cells : collection of Cell
+        What is going to run.
+    asked : collection of Evaluation
+        A cell comes only with its scores on all of these, and with no others.
+    with_models : bool
+        Whether it comes only with its model.
+    """
+    study = ledger.study_dir
+    neighbours = _folders_beside(study)
+    planned = {record.identity for record in ledger.cells() if record.status == "planned"}
+    for cell in (one for one in cells if one.identity in planned):
+        here = cell_folder(study, cell.identity)
+        for neighbour in neighbours if _is_untouched(here) else ():
+            with suppress(OSError):  # another's folder, or a full disk
+                if _take(cell_folder(neighbour, cell.identity), here, cell, asked, with_model=with_models):
+                    yield cell.identity, neighbour.name
+                    break
+
+
+def _folders_beside(study: Path) -> list[Path]:
+    try:
+        return [one for one in sorted(study.parent.iterdir()) if one.name != study.name]
+    except OSError:
+        return []
+
+
+def _is_untouched(folder: Path) -> bool:
+    """Whether no attempt has left anything in a cell's folder."""
+    return not any((folder / name).exists() for name in (FILE_NAME, CHECKPOINT_FOLDER, MODEL_FOLDER))
+
+
+def _take(there: Path, here: Path, cell: Cell, asked: Collection[Evaluation], *, with_model: bool) -> bool:
+    """Copy a cell that lies there whole, as this study would run it; the result last, with which it is here."""
+    if not (there / FILE_NAME).exists() or not _is_alike(there, cell):
+        return False
+    rows = _rows_of_all(there, cell, asked)
+    if rows is None or (with_model and not _copy_model(there / MODEL_FOLDER, here)):
+        return False
+    try:
+        if rows:
+            write_evaluations(here, rows)
+        write_whole(here / FILE_NAME, (there / FILE_NAME).read_bytes())
+    except OSError:
+        shutil.rmtree(here / MODEL_FOLDER, ignore_errors=True)  # as untouched as before
+        raise
+    return True
+
+
+def _is_alike(folder: Path, cell: Cell) -> bool:
+    """Whether a complete result of this cell is promised to have the bits that running it here would give."""
+    try:
+        result = read_result(folder)
+    except InputError:
+        return False
+    return result.identity == cell.identity and result.status == "complete" and _ran_alike(result, cell)
+
+
+def _ran_alike(result: Result, cell: Cell) -> bool:
+    device = torch.device("cuda" if cell.resources.gpus else "cpu")
+    here = provenance(device, cell.resources.workers, cell.trial.precision)
+    return not what_differs(here | {"threads": cell.resources.threads}, result.provenance)
+
+
+def _rows_of_all(folder: Path, cell: Cell, asked: Collection[Evaluation]) -> list[EvaluationRow] | None:
+    """The cell's scores on what is asked; None where it lacks one."""
+    wanted = {(one.name, one.fingerprint) for one in asked}
+    rows = written_rows(folder, cell.identity, wanted)
+    return rows if {(row.evaluation, row.fingerprint) for row in rows} == wanted else None
+
+
+def _copy_model(source: Path, here: Path) -> bool:
+    """Whether it was there, and still was when it had been copied: its study may delete it."""
+    draft, names = here / DRAFT, _names_in(source)
+    shutil.rmtree(draft, ignore_errors=True)
+    if not names:
+        return False
+    try:
+        shutil.copytree(source, draft, copy_function=shutil.copyfile)
+        if _names_in(source) != names or _names_in(draft) != names:
+            return False
+        draft.replace(here / MODEL_FOLDER)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return True
+
+
+def _names_in(folder: Path) -> list[str]:
+    """What lies in a folder; nothing where it is none."""
+    return sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []

@@ -1,0 +1,1 @@
+"""Processes that train and score cells."""

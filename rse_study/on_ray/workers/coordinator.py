@@ -1,0 +1,220 @@
+"""Verdicts for running cells, and which processes run them: a named actor of Ray."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import ray
+from ray.exceptions import GetTimeoutError, RayError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from rse_study.on_ray.workers.exchange import Exchange
+from rse_study.results.records import Verdict
+
+NAMESPACE = "rse_study"
+PATIENCE_SECONDS = 60.0  # a worker that gets no verdict for so long goes on
+ANSWER_SECONDS = 5.0  # for what the driver asks while it waits
+RETRY_SECONDS = 1.0  # between two questions to a coordinator that is made again
+MAX_WAITING = 10_000
+FOR_EVER = -1
+Verdicts = dict[tuple[str, int], Verdict]
+"""by cell and step"""
+Processes = dict[str, dict[int, tuple[str, int]]]
+"""node id and pid, by cell and rank"""
+
+
+class _CoordinatorActor(Exchange):
+    """Verdicts by (cell, step), the processes of each cell, and cells for groups of workers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._birth = secrets.token_hex(8)
+        self._verdicts: Verdicts = {}
+        self._news = asyncio.Condition()
+        self._present: Processes = {}
+
+    async def decide(self, cell: str, t: int, verdict: Verdict) -> None:
+        async with self._news:
+            self._verdicts[cell, t] = verdict
+            self._news.notify_all()
+
+    async def wait_for_verdict(self, cell: str, t: int) -> Verdict:
+        async with self._news:
+            await self._news.wait_for(lambda: (cell, t) in self._verdicts)
+        return self._verdicts[cell, t]
+
+    async def enter(self, cell: str, rank: int, node: str, pid: int) -> None:
+        self._present.setdefault(cell, {})[rank] = (node, pid)
+
+    async def leave(self, cell: str) -> list[tuple[str, int]]:
+        """The processes (node, pid) of a cell, which are forgotten."""
+        return list(self._present.pop(cell, {}).values())
+
+    async def content(self) -> tuple[str, Processes]:
+        """Which actor this is, made anew or not, and where cells run."""
+        return self._birth, self._present
+
+    async def restore(self, verdicts: Verdicts, present: Processes) -> None:
+        """Take over what the actor before this one knew."""
+        async with self._news:
+            self._verdicts = verdicts | self._verdicts
+            self._present = present | self._present
+            self._news.notify_all()
+
+
+class Coordinator:
+    """The driver's side: it gives verdicts and learns where cells run."""
+
+    def __init__(self, name: str) -> None:
+        # Not detached: it ends with the driver, and whoever still asks goes on without it. It lives on the driver's
+        # node, which nobody takes away as they do a spot node; where its process is killed Ray makes it again.
+        # Made here, not by a decorator: the class itself stays what it is.
+        self.name = f"{name}-{secrets.token_hex(4)}"
+        on_this_node = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        actor: Any = ray.remote(_CoordinatorActor).options(
+            name=self.name,
+            namespace=NAMESPACE,
+            num_cpus=0,
+            max_concurrency=MAX_WAITING,
+            max_restarts=-1,
+            scheduling_strategy=on_this_node,
+        )
+        self._actor: Any = actor.remote()
+        self._verdicts: Verdicts = {}
+        self._present: Processes = {}
+        self._birth = ""
+        self._has_cells = True
+        self._answer: ray.ObjectRef | None = None
+
+    def refresh(self) -> None:
+        """Learn where cells run; tell an actor made again what it forgot.
+
+        It waits for nothing.
+        """
+        if self._answer is None:
+            self._answer = self._actor.content.remote()
+        elif ray.wait([self._answer], timeout=0)[0]:
+            answer, self._answer = self._answer, None
+            try:
+                birth, present = ray.get(answer)
+            except RayError:
+                return  # it is being made again
+            if self._birth and birth != self._birth:
+                self._actor.restore.remote(self._verdicts, self._present)
+                self._actor.keep_groups.remote(self._has_cells)
+            else:
+                self._present = present
+            self._birth = birth
+
+    def decide(self, cell: str, t: int, verdict: Verdict) -> None:
+        """Give a verdict; the worker may ask for it before or after.
+
+        Parameters
+        ----------
+        cell : str
+            Identity of the cell.
+        t : int
+            Step of the rung.
+        verdict : "continue" or "stop"
+            What all workers of the cell then do.
+        """
+        self._verdicts[cell, t] = verdict
+        self._actor.decide.remote(cell, t, verdict)
+
+    def expect(self, cell: str) -> None:
+        """The cell is about to start: where an earlier attempt ran no longer counts."""
+        self._present.pop(cell, None)
+        self._actor.leave.remote(cell)
+
+    def nodes_of(self, cell: str) -> set[str]:
+        """Ids of the nodes where a cell ran, as of the last refresh."""
+        return {node for node, _ in self._present.get(cell, {}).values()}
+
+    def processes(self, cell: str) -> Iterable[tuple[str, int]]:
+        """Node id and pid of every worker of a cell; given once, then forgotten."""
+        return ray.get(self._actor.leave.remote(cell), timeout=PATIENCE_SECONDS)
+
+    def keep_groups(self, has_cells: bool) -> None:
+        """Say whether workers without a cell wait for another, or end."""
+        if has_cells != self._has_cells:
+            self._has_cells = has_cells
+            self._actor.keep_groups.remote(has_cells)
+
+    def num_groups(self) -> int:
+        """Groups of workers that have not ended. 0 where nobody can say."""
+        try:
+            number: int = ray.get(self._actor.num_groups.remote(), timeout=ANSWER_SECONDS)
+        except (RayError, GetTimeoutError):
+            return 0
+        return number
+
+    def forget_groups(self, cell: str) -> None:
+        """The process that had the workers of this cell is gone, and they with it."""
+        self._actor.forget_groups.remote(cell)
+
+    def close(self) -> None:
+        """End the actor."""
+        ray.kill(self._actor)
+
+
+class CoordinatorClient:
+    """A worker's side.
+
+    Parameters
+    ----------
+    name : str
+        Of the study's coordinator.
+    cell : str
+        Identity of the cell that runs here.
+    rank : int
+        Of this worker among those of the cell.
+    """
+
+    def __init__(self, name: str, cell: str, rank: int) -> None:
+        self._name, self._cell, self._rank = name, cell, rank
+
+    def enter(self, pid: int) -> None:
+        """Say where this worker runs, so that the watchdog can end it."""
+        node = ray.get_runtime_context().get_node_id()
+        try:
+            self._actor().enter.remote(self._cell, self._rank, node, pid)
+        except ValueError:
+            return  # the coordinator has ended: nobody watches any more
+
+    def wait_for_verdict(self, t: int) -> Verdict:
+        """The verdict on this cell at step `t`; "continue" where none comes."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while (left := deadline - time.monotonic()) > 0:
+            try:
+                answer = self._actor().wait_for_verdict.remote(self._cell, t)
+                verdict: Verdict = ray.get(answer, timeout=left)
+                return verdict
+            except (ValueError, GetTimeoutError):
+                break  # the driver has ended, or says nothing
+            except RayError:
+                time.sleep(RETRY_SECONDS)  # the coordinator is made again
+        return "continue"
+
+    def _actor(self) -> Any:
+        return ray.get_actor(self._name, namespace=NAMESPACE)
+
+
+def exchange_call(coordinator: str, method: str, *arguments: Any) -> ray.ObjectRef:
+    """Ask the coordinator's exchange something.
+
+    Ray repeats it where the actor is made again.
+
+    Parameters
+    ----------
+    coordinator : str
+        Its name.
+    method : str
+        Of `Exchange`.
+    *arguments
+        Of the method.
+    """
+    actor = ray.get_actor(coordinator, namespace=NAMESPACE)
+    answer: ray.ObjectRef = getattr(actor, method).options(max_task_retries=FOR_EVER).remote(*arguments)
+    return answer

@@ -1,0 +1,74 @@
+"""Makes what the driver gives to processes: of cells, and of baselines."""
+
+from typing import Any
+
+from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.stored.files import StudyFiles
+from rse_study.on_ray.workers.materials_cache import MaterialsCache
+from rse_study.on_ray.workers.payload import BaselinePayload, CellPayload
+from rse_study.study.definition.config import Baseline, Resources
+from rse_study.training.trial import Trial
+
+
+class Payloads:
+    """Makes the payloads of one study.
+
+    Parameters
+    ----------
+    files : StudyFiles
+        How workers get at results and materials.
+    materials : MaterialsCache
+        Prepares what a trial needs and has not got yet.
+    coordinator : str
+        Name of the study's coordinator.
+    """
+
+    def __init__(self, files: StudyFiles, materials: MaterialsCache, coordinator: str) -> None:
+        self._files, self._materials, self._coordinator = files, materials, coordinator
+
+    def of_cell(self, cell: Cell, attempt: int = 0, rungs: tuple[int, ...] = ()) -> CellPayload:
+        """The payload of a cell.
+
+        Parameters
+        ----------
+        cell : Cell
+            What runs, or is scored.
+        attempt : int
+            Number of the try that is under way.
+        rungs : tuple of int
+            Steps at which it waits for a verdict.
+        """
+        return CellPayload(
+            cell=cell.identity,
+            number=cell.number,
+            seed=cell.seed,
+            continues=cell.continues,
+            attempt=attempt,
+            rungs=rungs,
+            coordinator=self._coordinator,
+            folder=self._files.cell(cell.identity),
+            train_runs=self._files.train_runs,
+            **self._shared(cell.trial, cell.resources),
+        )
+
+    def of_baseline(self, baseline: Baseline, base: Trial, resources: Resources) -> BaselinePayload:
+        """The payload of a baseline.
+
+        Parameters
+        ----------
+        baseline : Baseline
+            Which one.
+        base : Trial
+            The study's base, whose encoder or corpus it is made of.
+        resources : Resources
+            What its task may use.
+        """
+        folder = self._files.baselines()
+        return BaselinePayload(baseline=baseline, folder=folder, **self._shared(base, resources))
+
+    def _shared(self, trial: Trial, resources: Resources) -> dict[str, Any]:
+        materials = self._files.hand_out(self._materials.of(trial))
+        used = resources.model_dump(include={"workers", "threads", "gpus", "labels"})
+        storage = self._files.storage
+        where = {"storage": storage.location, "patience_s": storage.patience_s} if storage else {}
+        return {"trial": trial, "materials": materials, **used, **where}

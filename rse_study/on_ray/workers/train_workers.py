@@ -1,0 +1,209 @@
+"""Ray Train's workers, kept from cell to cell.
+
+Processes, imports and process group are paid once.
+One side runs in the trial's process, which Tune keeps too; the other in each worker.
+"""
+
+import secrets
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import ray
+from ray.train.torch import TorchConfig
+from ray.train.v2.api.config import FailureConfig, RunConfig, ScalingConfig
+from ray.train.v2.api.exceptions import TrainingFailedError
+from ray.train.v2.torch.torch_trainer import TorchTrainer
+
+from rse_study.evaluation.evaluations import Evaluation
+from rse_study.on_ray.workers.coordinator import exchange_call
+from rse_study.on_ray.workers.exchange import IS_TAKEN, Config
+from rse_study.on_ray.workers.failure_reason import describe, reason_of
+from rse_study.on_ray.workers.payload import CellPayload
+from rse_study.on_ray.workers.reporting import ReportMetrics
+
+MAX_WORKER_FAILURES = 0  # a lost worker is a lost attempt, entered in the ledger and tried again from there
+MAX_CONTROLLER_FAILURES = 3
+LOOK_SECONDS = 1.0  # how often a trial looks whether its workers are still there
+ENDING_SECONDS = 30.0  # that workers have to end where no more cells come
+UNKNOWN = "the workers ended without saying why"
+
+
+class GroupEnded(Exception):
+    """The workers ended without a word on the cell.
+
+    Parameters
+    ----------
+    reason : str
+        Why; empty where it is no fault of the cell: they had heard that there are no more cells, or were lost before
+        one of them took it.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class TrainWorkers:
+    """The workers of one trial process.
+
+    Parameters
+    ----------
+    work : callable
+        Runs on each worker until there are no more cells: `worker.run_worker`.
+    payload : CellPayload
+        The first cell: the others use the same resources.
+    evaluations : sequence of Evaluation
+        What the model of each cell is asked.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[Config], None],
+        payload: CellPayload,
+        evaluations: Sequence[Evaluation],
+    ) -> None:
+        self.name = f"{payload.cell[:16]}-{payload.attempt}-{secrets.token_hex(4)}"
+        self._coordinator, self._used = payload.coordinator, _used(payload)
+        self._number, self._reason, self._is_usable = 0, UNKNOWN, True
+        config = {"group": self.name, "coordinator": payload.coordinator, "evaluations": list(evaluations)}
+        self._trainer = _trainer(work, config, payload, self.name)
+        self._thread = threading.Thread(target=self._fit, name=self.name, daemon=True)
+        self._thread.start()
+
+    def can_run(self, payload: CellPayload) -> bool:
+        """Whether a cell may be given to these workers."""
+        return self._is_usable and self._thread.is_alive() and self._used == _used(payload)
+
+    def run(self, payload: CellPayload, report: ReportMetrics) -> Config:
+        """Have a cell run; how it ended.
+
+        Parameters
+        ----------
+        payload : CellPayload
+            The cell.
+        report : callable
+            Takes every point of the history.
+
+        Raises
+        ------
+        GroupEnded
+            Where the workers are gone.
+        """
+        self._number += 1
+        fetched, answer = list[str](), None
+        while True:
+            if answer is None:
+                asked = (self.name, self._number, payload.as_config(), fetched)
+                answer = exchange_call(self._coordinator, "reports", *asked)
+            if not ray.wait([answer], timeout=LOOK_SECONDS)[0]:
+                if not self._thread.is_alive():
+                    self._leave()  # once more: they had left before this cell came, or the exchange was made again
+                continue
+            points, ended = ray.get(answer)
+            for point in points.values():
+                report(point)
+            if ended is not None:
+                if IS_TAKEN in ended:
+                    raise GroupEnded(self._reason if self._is_to_blame(ended) else "")
+                self._is_usable = not (ended["reason"] and payload.workers > 1)
+                return ended
+            fetched, answer = list(points), None
+
+    def wait_if_over(self) -> None:
+        """Wait until the workers have ended, where no more cells come.
+
+        Tune may end this process as soon as it has the last cell's end, and what its workers hold would stay.
+        """
+        if not ray.get(exchange_call(self._coordinator, "has_cells")):
+            self._thread.join(ENDING_SECONDS)
+
+    def _fit(self) -> None:
+        try:
+            self._trainer.fit()
+            self._reason = ""
+        except TrainingFailedError as error:
+            self._reason = reason_of(error)
+        except Exception as error:  # whatever it is, it is the cell's end: nobody else hears of this thread
+            self._reason = describe(error)
+        finally:
+            self._leave()
+
+    def _is_to_blame(self, left: Config) -> bool:
+        # A group's first cell is in any case: workers that cannot start would be tried for ever.
+        return self._number == 1 or bool(left[IS_TAKEN])
+
+    def _leave(self) -> None:
+        exchange_call(self._coordinator, "leave_group", self.name)
+
+
+class GroupMember:
+    """A worker's side: it takes cells and reports of them.
+
+    Parameters
+    ----------
+    config : dict
+        What `TrainWorkers` gives to each worker.
+    rank : int
+        Of this worker; the first one reports for all.
+    """
+
+    def __init__(self, config: Config, rank: int) -> None:
+        self._group, self._coordinator, self._rank = config["group"], config["coordinator"], rank
+        self.evaluations: Sequence[Evaluation] = config["evaluations"]
+        self._number, self._num_points, self._birth = 0, 0, secrets.token_hex(4)
+        self._ended: Config | None = None
+
+    def next_cell(self) -> CellPayload | None:
+        """The next cell; None where no more come."""
+        given = ray.get(exchange_call(self._coordinator, "next_cell", self._group, self._number, self._ended))
+        if given is None:
+            return None
+        (self._number, config), self._ended = given, None
+        ray.get(exchange_call(self._coordinator, "take", self._group, self._number))
+        return CellPayload.from_config(config)
+
+    def report(self, point: Config) -> None:
+        """Report a point of the history."""
+        if self._rank == 0:
+            self._num_points += 1
+            key = f"{self._birth}-{self._num_points}"
+            ray.get(exchange_call(self._coordinator, "tell", self._group, self._number, key, point))
+
+    def end(self, ended: Config) -> None:
+        """Say how the cell ended."""
+        if self._rank == 0:
+            self._ended = ended
+            ray.get(exchange_call(self._coordinator, "end", self._group, self._number, ended))
+
+
+def _used(payload: CellPayload) -> tuple[Any, ...]:
+    """What one group of workers has to have in common with another to run the same cells."""
+    labels = tuple(sorted(payload.labels.items()))
+    return payload.coordinator, payload.workers, payload.threads, payload.gpus, labels
+
+
+def _trainer(work: Callable[[Config], None], config: Config, payload: CellPayload, name: str) -> TorchTrainer:
+    gpus = payload.gpus
+    return TorchTrainer(
+        work,
+        train_loop_config=config,
+        torch_config=TorchConfig(backend="nccl" if gpus else "gloo"),
+        scaling_config=ScalingConfig(
+            num_workers=payload.workers,
+            use_gpu=gpus > 0,
+            resources_per_worker={"CPU": payload.threads, **({"GPU": gpus} if gpus else {})},
+            label_selector=dict(payload.labels) or None,
+        ),
+        run_config=RunConfig(
+            # A name of its own: what has failed would only say so again.
+            name=name,
+            # Nobody reads these notes on another node: each of them has its own where nothing is shared.
+            storage_path=payload.train_runs or str(Path(tempfile.gettempdir()) / "rse_study_train"),
+            failure_config=FailureConfig(
+                max_failures=MAX_WORKER_FAILURES, controller_failure_limit=MAX_CONTROLLER_FAILURES
+            ),
+        ),
+    )

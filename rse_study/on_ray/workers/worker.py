@@ -1,0 +1,102 @@
+"""What runs on a Train worker: one cell after the other, progress reported."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import ray.train
+import torch
+
+from rse_study.collectives import Alone, Collectives
+from rse_study.distributed import Group
+from rse_study.errors import InputError, NonFiniteLoss, Unavailable
+from rse_study.evaluation.evaluations import Evaluation
+from rse_study.on_ray.workers.evaluations import score_cell
+from rse_study.on_ray.workers.free_memory import give_back_free_memory
+from rse_study.on_ray.workers.payload import CellPayload
+from rse_study.on_ray.workers.reporting import SCORED, Reporter, ReportMetrics
+from rse_study.on_ray.workers.train_workers import GroupMember
+from rse_study.on_ray.workers.workplace import Workplace, workplace
+from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
+from rse_study.results.result_file import FILE_NAME
+from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
+from rse_study.training.loop import DifferentCheckpoints, drive, train
+
+BEGINS_WITH = (FILE_NAME, CHECKPOINT_FOLDER)
+"""What an attempt before may have left in the cell's folder"""
+OF_RANK_0 = (MODEL_FOLDER, EVALUATIONS_FILE)
+"""what else it may have left, for the worker that writes it"""
+
+
+def run_worker(config: dict[str, Any]) -> None:
+    """Train cells on this Train worker, one after the other, until there are no more."""
+    context = ray.train.get_context()
+    alone = context.get_world_size() == 1
+    member, collectives = GroupMember(config, context.get_world_rank()), Alone() if alone else Group()
+    while (payload := member.next_cell()) is not None:
+        ended = run_loop(payload, collectives, member.report, member.evaluations)
+        give_back_free_memory()
+        member.end(ended)
+        if ended["reason"] and not alone:
+            # The others may have had another end, or still wait for this worker: nobody goes on with them.
+            raise RuntimeError(f"the workers of a cell that failed make room for others: {ended['reason']}")
+
+
+def run_loop(
+    payload: CellPayload,
+    collectives: Collectives,
+    report: ReportMetrics,
+    evaluations: Sequence[Evaluation] = (),
+) -> dict[str, Any]:
+    """Train and score one cell in this process; say how it ended.
+
+    Parameters
+    ----------
+    payload : CellPayload
+        The cell.
+    collectives : Collectives
+        What joins the workers of the cell.
+    report : callable
+        Takes every point of the history, and signs of life while the model is scored.
+    evaluations : sequence of Evaluation
+        What the model is asked at once by rank 0, which has all imports and data. What fails is asked again by a
+        task of the driver, which says why.
+
+    Returns
+    -------
+    dict
+        `reason`: why there is no complete result, empty where there is one. `for_good`: it would end so again.
+    """
+    torch.set_num_threads(payload.threads)
+    try:
+        with _workplace(payload, collectives.rank, evaluations) as here:
+            points = train(
+                payload.trial,
+                payload.seed,
+                here.materials,
+                here.folder,
+                collectives,
+                device=payload.device,
+                continues=payload.continues,
+                publish=here.publish,
+            )
+            drive(points, Reporter(payload, collectives, report).report)
+            if here.evaluations:
+                score_cell(payload, here, on_progress=lambda done, total: report({SCORED: done}))
+    except DifferentCheckpoints as error:
+        # In a storage an attempt that was given up may have published one between two looks: the next try sees it.
+        return {"reason": str(error), "for_good": not payload.storage}
+    except (NonFiniteLoss, InputError) as error:
+        return {"reason": str(error), "for_good": True}  # every worker raises it, and would again
+    except Unavailable as error:
+        return {"reason": str(error), "for_good": False}
+    return {"reason": "", "for_good": False}
+
+
+def _workplace(
+    payload: CellPayload, rank: int, evaluations: Sequence[Evaluation]
+) -> AbstractContextManager[Workplace]:
+    """What this worker needs of what is stored: rank 0 alone writes the model and scores it."""
+    if rank == 0:
+        return workplace(payload, names=(*BEGINS_WITH, *OF_RANK_0), evaluations=evaluations)
+    return workplace(payload, names=BEGINS_WITH)

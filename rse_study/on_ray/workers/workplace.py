@@ -1,0 +1,184 @@
+"""Where a process works: a cell's folder, its materials, and where its files go."""
+
+import os
+import shutil
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from threading import Event, Thread
+
+from rse_study.data.location import cache_dir
+from rse_study.downstream.scored_model import CLASSIFIERS, RelocatableEvaluation
+from rse_study.errors import Unavailable
+from rse_study.evaluation.evaluations import Evaluation
+from rse_study.on_ray.workers.payload import BaselinePayload, Payload
+from rse_study.results.atomic import write_whole
+from rse_study.storage.folders import get_folder, put_folder, remove_folder
+from rse_study.storage.node_cache import NodeCache, is_stored
+from rse_study.storage.storage import Storage
+from rse_study.training.materials import Materials
+from rse_study.training.publishing import Publish, keep_local
+
+STORAGE_CACHE = "storage"
+"""Folder of this machine's cache for what was taken from storages."""
+WORK = "work"
+"""Folder of this machine's cache for what its processes are working on."""
+GROWING_SECONDS = 60.0
+"""How much of an attack's work a lost node takes with it."""
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """What a process has on its own machine."""
+
+    folder: Path
+    """of results"""
+    read_materials: Callable[[], Materials]
+    publish: Publish
+    """makes what others see of a file or folder what it is here"""
+    evaluations: tuple[Evaluation, ...] = ()
+    publish_growing: Publish = keep_local
+    """the same of a folder whose files are being added to"""
+
+    @cached_property
+    def materials(self) -> Materials:
+        """What is trained on, taken when it is first asked for."""
+        return self.read_materials()
+
+    @contextmanager
+    def published_as_it_grows(self, name: str) -> Iterator[None]:
+        """Publish a folder now and then while it is added to, and at the end."""
+        over = Event()
+
+        def keep_publishing() -> None:
+            while not over.wait(GROWING_SECONDS):
+                with suppress(Unavailable):  # whoever needs it to be there publishes it at the end
+                    self.publish_growing(name)
+
+        thread = Thread(target=keep_publishing, name=f"publishing {name}", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+        self.publish(name)
+
+
+@contextmanager
+def workplace(
+    payload: Payload, names: Sequence[str] = (), evaluations: Sequence[Evaluation] = ()
+) -> Iterator[Workplace]:
+    """A process's workplace: the study's own folders, or copies of what is stored.
+
+    Parameters
+    ----------
+    payload : Payload
+        What the process is to do.
+    names : sequence of str
+        Files and folders of the payload's folder that it reads.
+    evaluations : sequence of Evaluation
+        What it asks.
+    """
+    if not payload.storage:
+        read = partial(Materials.load, Path(payload.materials))
+        yield Workplace(Path(payload.folder), read, keep_local, tuple(evaluations))
+        return
+    storage = Storage(payload.storage, payload.patience_s)
+    shared = NodeCache(cache_dir().absolute() / STORAGE_CACHE, storage)
+
+    def take(name: str) -> str:
+        return str(shared.take(name)) if is_stored(name) else name
+
+    def read_stored() -> Materials:
+        return Materials.from_json(storage.read(payload.materials).decode()).relocated(take)
+
+    here = tuple(
+        one.relocated(take) if isinstance(one, RelocatableEvaluation) else one for one in evaluations
+    )
+    with _own_folder(payload) as folder:
+        files = _StoredFolder(storage, payload.folder, folder)
+        for name in names:
+            files.bring(name)
+        yield Workplace(folder, read_stored, files.publish, here, files.publish_growing)
+
+
+@contextmanager
+def _own_folder(payload: Payload) -> Iterator[Path]:
+    """A folder for one process; what others of this machine left behind when they were killed goes."""
+    root, host = cache_dir().absolute() / WORK, socket.gethostname()  # several hosts may share a cache
+    root.mkdir(parents=True, exist_ok=True)
+    for other in root.glob("*-*-*"):
+        owner, _, pid = other.name.partition("-")[2].rpartition("-")
+        if owner == host and not _is_alive(pid):
+            shutil.rmtree(other, ignore_errors=True)
+    folder = root / f"{Path(payload.folder).name}-{host}-{os.getpid()}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        if isinstance(
+            payload, BaselinePayload
+        ):  # victims of one base serve several of its tasks on this machine
+            (root / CLASSIFIERS).mkdir(exist_ok=True)
+            (folder / CLASSIFIERS).symlink_to(root / CLASSIFIERS)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class _StoredFolder:
+    """A folder of a storage and its copy on this machine."""
+
+    def __init__(self, storage: Storage, key: str, folder: Path) -> None:
+        self._storage, self._key, self._folder = storage, key, folder
+
+    def bring(self, name: str) -> None:
+        """Have a file or folder here, as it is stored; nothing where it is not."""
+        key, here = f"{self._key}/{name}", self._folder / name
+        if not get_folder(self._storage, key, here):
+            content = self._storage.find(key)
+            if content is not None:
+                write_whole(here, content)
+
+    def publish(self, name: str) -> None:
+        """Store a file or folder as it is here; remove it where it is gone here."""
+        key, here = f"{self._key}/{name}", self._folder / name
+        if here.is_dir():
+            put_folder(self._storage, key, here)
+        elif here.is_file():
+            self._storage.write(key, here.read_bytes())
+        else:
+            remove_folder(self._storage, key)
+            self._storage.delete(key)
+
+    def publish_growing(self, name: str) -> None:
+        """Store a folder as it is now, while others add to its files; nothing where it is not here yet."""
+        here = self._folder / name
+        if here.is_dir():
+            with _still(here) as copy:
+                put_folder(self._storage, f"{self._key}/{name}", copy)
+
+
+@contextmanager
+def _still(folder: Path) -> Iterator[Path]:
+    """A copy of a folder to which nobody adds."""
+    copy = folder.with_name(f".{folder.name}.still")
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(".*"))
+    try:
+        yield copy
+    finally:
+        shutil.rmtree(copy, ignore_errors=True)
+
+
+def _is_alive(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

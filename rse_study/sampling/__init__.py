@@ -1,0 +1,1 @@
+"""Samplers and importance: the only floor that imports optuna."""

@@ -1,0 +1,219 @@
+"""How much of the objective's variation each axis accounts for.
+
+And how sure that is.
+"""
+
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import optuna
+from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
+from optuna.trial import FrozenTrial, TrialState, create_trial
+
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import ImportanceRow
+from rse_study.sampling.fanova import fanova_shares
+from rse_study.sampling.proposer import SearchDirection, distribution_of
+from rse_study.search.seed_race import mean_of
+from rse_study.study.checking.validation import CheckedStudy
+from rse_study.study.definition.domains import Choice, Condition, Domain
+from rse_study.study.definition.space import Axis
+
+PED_ANOVA, FANOVA = "PED-ANOVA", "fANOVA"
+EVALUATORS = (PED_ANOVA, FANOVA)
+FEWEST = 8  # below, the best tenth of the trials is a single one, and there is no variation to share
+NUM_RESAMPLES = 200  # five lie beyond each end of an interval; 60 trials, 8 axes: 6.4 s of CPU in all
+LEVEL = 0.95
+NUM_TREES = 64  # Optuna's
+NUM_TREES_OF_RESAMPLE = 16  # they widen an interval a little, in a quarter of the time
+
+Trials = Sequence[tuple[Mapping[str, Any], float]]
+"""(proposal, value of the objective), by trial."""
+Shares = dict[str, float]
+
+
+def enter_importance(ledger: Ledger, checked: CheckedStudy) -> None:
+    """Enter the importance of a search's axes.
+
+    Not where the ledger has it of these very trials.
+    """
+    study, trials = checked.study, full_budget_trials(ledger, checked.study.objective.metric)
+    # A complete trial never runs again: as many of them are the same ones.
+    axes, direction = checked.space.axes, study.objective.direction
+    of_all = {axis.name for axis in axes if not axis.parent}
+    known = [row for row in ledger.importance() if row.low <= row.high and row.axis in of_all]
+    is_known = {(row.evaluator, row.num_trials) for row in known} == {
+        (one, len(trials)) for one in EVALUATORS
+    }
+    # Where seeds race, a trial may have got another seed since.
+    if not is_known or len(study.seeds) > 1:
+        ledger.record_importance(importance_rows(axes, trials, direction, study.search_seed))
+
+
+def full_budget_trials(ledger: Ledger, metric: str) -> list[tuple[Mapping[str, Any], float]]:
+    """Return the search's complete trials that went as far as any.
+
+    (proposal, value at the last step). What was stopped early, failed, or ran another budget measured another quantity.
+    Of a trial of several seeds it is their mean.
+    """
+    last = ledger.last_points(metric)
+    complete = [
+        (record, *last[record.identity])
+        for record in ledger.cells()
+        if record.stage == "search"
+        and record.status == "complete"
+        and not record.retired
+        and record.identity in last
+    ]
+    budget = max((t for _, t, _ in complete), default=0)
+    seeds: dict[int, list[float]] = {}
+    for record, t, value in complete:
+        if t == budget and math.isfinite(value):
+            seeds.setdefault(record.trial, []).append(value)
+    proposals = {record.trial: record.proposal for record, _, _ in complete}
+    return [(proposals[trial], mean_of(values)) for trial, values in seeds.items()]
+
+
+def importance_rows(
+    axes: Sequence[Axis],
+    trials: Trials,
+    direction: SearchDirection,
+    search_seed: int,
+    num_resamples: int = NUM_RESAMPLES,
+) -> list[ImportanceRow]:
+    """Importance of each axis by PED-ANOVA and by fANOVA.
+
+    (Watanabe et al. 2023; Hutter et al. 2014.) Each share has an interval of 95 %: percentiles of the shares that
+    resamples of the trials give, drawn with replacement. It is stretched to the share itself where it lies beside it,
+    for a resample has fewer distinct trials. Trials of a sampler that learns are not independent: the interval says how
+    much hangs on single trials, no more.
+    An axis with a condition has its share in the variation of the trials where it is active, beside all axes that each
+    of these has; `num_trials` says how many they are.
+    Nothing for a handful of trials, and where all of them came to the same value.
+
+    Parameters
+    ----------
+    axes : sequence of Axis
+        Of the search.
+    trials : sequence of (proposal, value)
+        Those of the full budget, with the objective's value at the last step.
+    direction : "maximize" or "minimize"
+        Of the objective.
+    search_seed : int
+        Seeds resamples and forests.
+    num_resamples : int
+        How many resamples an interval is read from.
+    """
+    rows = []
+    for when in _conditions(axes):
+        own = [axis.name for axis in axes if axis.domain.when == when]
+        active = [one for one in trials if all(one[0][name] in values for name, values in when.items())]
+        domains = _domains_under(axes, when)
+        shares = _shares_with_intervals(domains, active, direction, search_seed, num_resamples)
+        rows += [row for row in shares if row.axis in own]
+    return rows
+
+
+def _conditions(axes: Sequence[Axis]) -> list[Condition]:
+    """Every condition of the axes once; first none, that of the axes that are there in every trial."""
+    found: list[Condition] = [{}]
+    for axis in axes:
+        if axis.domain.when not in found:
+            found.append(axis.domain.when)
+    return found
+
+
+def _domains_under(axes: Sequence[Axis], when: Condition) -> dict[str, Domain]:
+    """The axes that every trial under a condition has; what it names only with the values it leaves, if several."""
+    domains: dict[str, Domain] = {}
+    for axis in axes:
+        left = when.get(axis.name)
+        if left is not None and len(set(left)) > 1:
+            domains[axis.name] = Choice(choice=tuple(dict.fromkeys(left)))
+        elif left is None and all(
+            set(when.get(parent, ())) <= set(values) and parent in when
+            for parent, values in axis.domain.when.items()
+        ):
+            domains[axis.name] = axis.domain
+    return domains
+
+
+def _shares_with_intervals(
+    domains: Mapping[str, Domain],
+    trials: Trials,
+    direction: SearchDirection,
+    search_seed: int,
+    num_resamples: int,
+) -> list[ImportanceRow]:
+    if len(trials) < FEWEST or len({value for _, value in trials}) < 2:
+        return []
+    ped_anova = _ped_anova(domains, trials, direction)
+    random = np.random.default_rng(search_seed)
+    drawn = random.integers(0, len(trials), size=(num_resamples, len(trials)))
+    forests = random.integers(0, 2**32, size=num_resamples + 1)
+
+    def fanova(picked: np.ndarray, number: int, num_trees: int) -> Shares:
+        points, values = zip(*(trials[index] for index in picked), strict=True)
+        return fanova_shares(domains, points, values, num_trees=num_trees, seed=int(forests[number]))
+
+    everything = np.arange(len(trials))
+    return [
+        *_rows(PED_ANOVA, ped_anova(everything), [ped_anova(picked) for picked in drawn], len(trials)),
+        *_rows(
+            FANOVA,
+            fanova(everything, num_resamples, NUM_TREES),
+            [fanova(picked, number, NUM_TREES_OF_RESAMPLE) for number, picked in enumerate(drawn)],
+            len(trials),
+        ),
+    ]
+
+
+def _rows(
+    evaluator: str, shares: Shares, resampled: Sequence[Shares], num_trials: int
+) -> list[ImportanceRow]:
+    tail = (1 - LEVEL) / 2
+    rows = []
+    for axis, share in shares.items():
+        low, high = np.quantile([one[axis] for one in resampled], [tail, 1 - tail])
+        rows.append(
+            ImportanceRow(
+                axis=axis,
+                evaluator=evaluator,
+                value=share,
+                low=min(share, float(low)),
+                high=max(share, float(high)),
+                num_trials=num_trials,
+            )
+        )
+    return rows
+
+
+def _ped_anova(
+    domains: Mapping[str, Domain], trials: Trials, direction: SearchDirection
+) -> Callable[[np.ndarray], Shares]:
+    """Optuna's evaluator, of the trials picked by index; the same trial may be picked twice."""
+    distributions = {name: distribution_of(domain) for name, domain in domains.items()}
+    known: list[FrozenTrial] = [
+        create_trial(
+            state=TrialState.COMPLETE,
+            params={name: proposal[name] for name in distributions},
+            distributions=distributions,
+            value=value,
+        )
+        for proposal, value in trials
+    ]
+
+    def shares(picked: np.ndarray) -> Shares:
+        study = optuna.create_study(direction=direction)
+        study.add_trials([known[index] for index in picked])
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", UserWarning
+            )  # a resample may be all ties: its shares are alike then
+            found = get_param_importances(study, evaluator=PedAnovaImportanceEvaluator())
+        return {name: float(share) for name, share in found.items()}
+
+    return shares

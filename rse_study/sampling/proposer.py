@@ -1,0 +1,197 @@
+"""Proposals, one at a time: a pure function of what the ledger holds."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import optuna
+from optuna.distributions import (
+    BaseDistribution,
+    CategoricalDistribution,
+    FloatDistribution,
+    IntDistribution,
+)
+from optuna.trial import Trial, TrialState, create_trial
+
+from rse_study.sampling.gaussian_process import DISCARDED
+from rse_study.sampling.samplers import make_sampler, point_of
+from rse_study.search.observation import TrialOutcome
+from rse_study.study.definition.config import Sampler
+from rse_study.study.definition.domains import Domain, Int
+
+SearchDirection = Literal["maximize", "minimize"]
+STATES = {"complete": TrialState.COMPLETE, "pruned": TrialState.PRUNED, "failed": TrialState.FAIL}
+UNIFORM_FROM = 8
+"""The draw for a trial from which on it is uniform: a model may go on to propose what is known already"""
+
+
+class Proposer:
+    """An in-memory Optuna study whose trials are ours, numbered as ours.
+
+    The sampler is made anew before every ask, seeded from the search seed and the trial's number, and remembers
+    nothing but the trials: a study that is resumed asks exactly what an uninterrupted one asks (with one trial at a
+    time).
+
+    Parameters
+    ----------
+    domains : mapping of str to Domain
+        The axes, in order. One with a condition (`when`) is asked for only where it holds, after what it depends on.
+    sampler : Sampler
+        Who proposes.
+    search_seed : int
+        Of all its draws.
+    directions : sequence of "maximize" or "minimize"
+        Of the objectives, one or several.
+    """
+
+    def __init__(
+        self,
+        domains: Mapping[str, Domain],
+        sampler: Sampler,
+        search_seed: int,
+        directions: Sequence[SearchDirection],
+    ) -> None:
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self._domains = dict(domains)
+        self._distributions = {name: distribution_of(domain) for name, domain in domains.items()}
+        self._is_conditional = any(domain.when for domain in domains.values())
+        self._sampler, self._search_seed = sampler, search_seed
+        self._optuna = optuna.create_study(directions=list(directions))
+        self._running: dict[int, Trial] = {}  # by our number
+
+    def ask(self, number: int, draw: int = 0) -> dict[str, Any]:
+        """A proposal for trial `number`; every further `draw` gives another one for it."""
+        # Without a model, a further draw looks past the point that was known already.
+        point = point_of(self._sampler, self._domains, self._search_seed, number + draw)
+        if point is not None:
+            self.add(number, point)
+            return point
+        sampler = self._sampler if draw < UNIFORM_FROM else Sampler(name="random")
+        seed, of_all = seed_of(self._search_seed, number, draw), seed_of(self._search_seed, -1, 0)
+        self._optuna.sampler = make_sampler(sampler, seed, of_all, is_conditional=self._is_conditional)
+        return self._ask_optuna(number)
+
+    def add(
+        self,
+        number: int,
+        proposal: Mapping[str, Any],
+        outcome: TrialOutcome = "running",
+        values: Sequence[float] | None = None,
+        constraints: Sequence[float] = (),
+    ) -> None:
+        """Enter a trial that was not asked for: the base, or one the ledger already holds.
+
+        Parameters
+        ----------
+        number : int
+            Our number of the trial.
+        proposal : mapping of str to value
+            Value of every axis that is active.
+        outcome : TrialOutcome
+            How it ended.
+        values : sequence of float or None
+            Of the objectives at its last step.
+        constraints : sequence of float
+            What must be <= 0, as many for each trial.
+        """
+        if outcome == "running":
+            self._optuna.enqueue_trial(dict(proposal))  # the next ask is for this one
+            self._ask_optuna(number)
+            return
+        self._optuna.add_trial(
+            create_trial(
+                state=STATES[outcome],
+                params=dict(proposal),
+                distributions={name: self._distributions[name] for name in proposal},
+                values=_final(outcome, values),
+                constraints=_named(constraints),
+            )
+        )
+
+    def tell(
+        self,
+        number: int,
+        outcome: TrialOutcome,
+        values: Sequence[float] | None = None,
+        constraints: Sequence[float] = (),
+    ) -> None:
+        """Enter how a running trial ended.
+
+        Parameters
+        ----------
+        number : int
+            Our number of the trial.
+        outcome : TrialOutcome
+            How it ended.
+        values : sequence of float or None
+            Of the objectives at its last step.
+        constraints : sequence of float
+            What must be <= 0, as many for each trial.
+        """
+        trial = self._running.pop(number)
+        for name, value in _named(constraints).items():
+            trial.set_constraint(name, value)
+        self._optuna.tell(trial, values=_final(outcome, values), state=STATES[outcome])
+
+    def _ask_optuna(self, number: int) -> dict[str, Any]:
+        """Parents first, then the axes whose conditions hold; in the order of the file."""
+        of_all = {name: one for name, one in self._distributions.items() if not self._domains[name].when}
+        self._running[number] = trial = self._optuna.ask(of_all)
+        params = dict(trial.params)
+        for name, domain in self._domains.items():
+            if domain.when and all(params[parent] in values for parent, values in domain.when.items()):
+                params[name] = _suggest(trial, name, domain)
+        return {name: params[name] for name in self._domains if name in params}
+
+    def discard(self, number: int) -> None:
+        """Take back what was asked for trial `number`, to ask again.
+
+        It is known already, and no failure.
+        """
+        trial = self._running.pop(number)
+        trial.set_user_attr(DISCARDED, True)
+        self._optuna.tell(trial, state=TrialState.FAIL)
+
+
+def _suggest(trial: Trial, name: str, domain: Domain) -> Any:
+    if domain.scale == "none":
+        return trial.suggest_categorical(name, domain.values())
+    low, high = domain.edges()
+    if isinstance(domain, Int):
+        return trial.suggest_int(name, low, high)
+    return trial.suggest_float(name, low, high, log=domain.scale == "log")
+
+
+def _final(outcome: TrialOutcome, values: Sequence[float] | None) -> list[float] | None:
+    """A trial that did not end has no values for Optuna."""
+    return list(values) if values is not None and outcome == "complete" else None
+
+
+def _named(constraints: Sequence[float]) -> dict[str, float]:
+    return {str(index): value for index, value in enumerate(constraints)}
+
+
+def seed_of(search_seed: int, number: int, draw: int) -> int:
+    """sha256(search seed, trial number, draw) in numpy's 32 bits.
+
+    Parameters
+    ----------
+    search_seed : int
+        The study's.
+    number : int
+        Of the trial.
+    draw : int
+        How often it was asked for this trial before.
+    """
+    digest = hashlib.sha256(repr((search_seed, number, draw)).encode()).digest()
+    return int.from_bytes(digest[:4], "big")
+
+
+def distribution_of(domain: Domain) -> BaseDistribution:
+    """Optuna's word for a domain."""
+    if domain.scale == "none":
+        return CategoricalDistribution(domain.values())
+    low, high = domain.edges()
+    if isinstance(domain, Int):
+        return IntDistribution(low, high)
+    return FloatDistribution(low, high, log=domain.scale == "log")

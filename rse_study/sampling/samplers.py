@@ -1,0 +1,188 @@
+"""Samplers: who proposes the trials of a search.
+
+A new one is an entry of a table below and a name in `study.definition.config.Sampler`.
+"""
+
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from itertools import islice, product
+from typing import Any
+
+import optuna
+from optuna.exceptions import ExperimentalWarning
+from optuna.samplers import BaseSampler, RandomSampler, TPESampler
+from optuna.samplers.nsgaii import UniformCrossover
+from scipy.stats import qmc
+
+from rse_study.sampling.cma_es import StatelessCmaEs
+from rse_study.sampling.gaussian_process import GpOfAllTrials
+from rse_study.sampling.genetic import StatelessGenetic, StatelessNsga2, StatelessNsga3
+from rse_study.study.definition.config import Sampler
+from rse_study.study.definition.domains import Domain
+
+Domains = Mapping[str, Domain]
+# Written out, because the defaults move between versions of Optuna; the ledger's provenance holds them.
+TPE: dict[str, Any] = {
+    "multivariate": True,
+    "group": False,
+    "constant_liar": True,
+    "n_ei_candidates": 24,
+}
+OF_CONDITIONS: dict[str, dict[str, Any]] = {"tpe": {"group": True}}
+"""What a space of conditions changes: axes that are there together are modelled together, each group by itself."""
+GP: dict[str, Any] = {"deterministic_objective": False, "warn_independent_sampling": False}
+CMA_ES: dict[str, Any] = {
+    "n_startup_trials": 1,  # it starts in the middle of the space, which Optuna learns from a first complete trial
+    "consider_pruned_trials": False,
+    "use_separable_cma": False,
+    "with_margin": False,  # would need the points before they were rounded, which no ledger holds
+    "lr_adapt": False,
+    "warn_independent_sampling": False,
+}
+NSGA2: dict[str, Any] = {
+    "mutation": None,  # a mutated axis is drawn anew, uniformly
+    "mutation_prob": None,  # 1 / number of axes
+    "crossover_prob": 0.9,
+    "swapping_prob": 0.5,
+}
+NSGA3: dict[str, Any] = NSGA2 | {"dividing_parameter": 3}
+
+
+def quasi_random_point(domains: Domains, seed: int, index: int) -> dict[str, Any]:
+    """A point of the Sobol sequence scrambled by `seed`, mapped onto the axes.
+
+    Owen (1998): Scrambling Sobol' and Niederreiter-Xing points.
+
+    Parameters
+    ----------
+    domains : mapping of str to Domain
+        The axes, in order.
+    seed : int
+        Of the scrambling.
+    index : int
+        Which point, from 0.
+    """
+    sobol = qmc.Sobol(len(domains), scramble=True, rng=seed)
+    if index:  # scipy cannot go forward by nothing
+        sobol.fast_forward(index)
+    (row,) = sobol.random(1)
+    return {name: domain.at(float(u)) for (name, domain), u in zip(domains.items(), row, strict=True)}
+
+
+def grid_point(domains: Domains, index: int) -> dict[str, Any]:
+    """A combination of values, the first axis slowest, by its index.
+
+    It begins anew after the last combination. No axis is continuous.
+    """
+    options = [domain.values() for domain in domains.values()]
+    num_points = math.prod(len(values) for values in options)
+    values = next(islice(product(*options), index % num_points, None))
+    return dict(zip(domains, values, strict=True))
+
+
+WITHOUT_MODEL: dict[str, Callable[[Domains, int, int], dict[str, Any]]] = {
+    "quasi_random": quasi_random_point,
+    "grid": lambda domains, _, index: grid_point(domains, index),
+}
+"""Samplers whose points depend on axes, seed and index alone."""
+
+MakeSampler = Callable[[dict[str, Any], int, int], BaseSampler]
+
+
+def _genetic(cls: type[StatelessGenetic]) -> MakeSampler:
+    def make(settings: dict[str, Any], seed: int, search_seed: int) -> BaseSampler:
+        told = settings | {"crossover": UniformCrossover(settings["swapping_prob"])}
+        # NSGA-III: its interface may change.
+        with warnings.catch_warnings(action="ignore", category=ExperimentalWarning):
+            selector = cls(seed=search_seed, mutation_seed=_another(search_seed), **told)
+            return cls(seed=seed, mutation_seed=_another(seed), selector=selector, **told)
+
+    return make
+
+
+def _tpe(settings: dict[str, Any], seed: int, _: int) -> BaseSampler:
+    # Its group: its interface may change.
+    with warnings.catch_warnings(action="ignore", category=ExperimentalWarning):
+        return TPESampler(seed=seed, **settings)
+
+
+def _cma_es(settings: dict[str, Any], seed: int, _: int) -> BaseSampler:
+    categories = RandomSampler(seed=_another(seed))
+    return StatelessCmaEs(seed=seed, independent_sampler=categories, **settings)
+
+
+def _another(seed: int) -> int:
+    """A seed of a second stream beside that of `seed`."""
+    return (seed + 1) % 2**32
+
+
+OF_OPTUNA: dict[str, MakeSampler] = {
+    "tpe": _tpe,
+    "random": lambda settings, seed, _: RandomSampler(seed=seed, **settings),
+    "gp": lambda settings, seed, _: GpOfAllTrials(seed=seed, **settings),
+    "cma_es": _cma_es,
+    "nsga2": _genetic(StatelessNsga2),
+    "nsga3": _genetic(StatelessNsga3),
+}
+"""Samplers that Optuna asks, made of their settings, this ask's seed and the search's."""
+
+SETTINGS: dict[str, Callable[[Sampler], dict[str, Any]]] = {
+    "tpe": lambda sampler: TPE | {"n_startup_trials": sampler.num_startup},
+    "gp": lambda sampler: GP | {"n_startup_trials": sampler.num_startup},
+    "cma_es": lambda sampler: CMA_ES | {"popsize": sampler.population_size},
+    "nsga2": lambda sampler: NSGA2 | {"population_size": sampler.population_size},
+    "nsga3": lambda sampler: NSGA3 | {"population_size": sampler.population_size},
+}
+"""Everything that Optuna is told beside a seed; the other samplers are told nothing."""
+
+
+def point_of(sampler: Sampler, domains: Domains, seed: int, index: int) -> dict[str, Any] | None:
+    """The point of a sampler without a model; None where Optuna is to be asked.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        As the study names it.
+    domains : mapping of str to Domain
+        The axes, in order.
+    seed : int
+        Of the search.
+    index : int
+        Which point, from 0.
+    """
+    point = WITHOUT_MODEL.get(sampler.name)
+    return None if point is None else point(domains, seed, index)
+
+
+def make_sampler(
+    sampler: Sampler, seed: int, search_seed: int, *, is_conditional: bool = False
+) -> BaseSampler:
+    """A fresh sampler of Optuna, for one ask.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        As the study names it.
+    seed : int
+        Of this ask.
+    search_seed : int
+        Of what all asks of a search must draw alike.
+    is_conditional : bool
+        Whether some axes are there in some trials only.
+    """
+    return OF_OPTUNA[sampler.name](_settings(sampler, is_conditional), seed, search_seed)
+
+
+def describe_sampler(sampler: Sampler, *, is_conditional: bool = False) -> dict[str, Any]:
+    """Everything that decides proposals, for the record."""
+    versions = {name: version(name) for name in ("cmaes",) if sampler.name == "cma_es"}
+    settings = _settings(sampler, is_conditional)
+    return {"optuna": optuna.__version__, **versions, "name": sampler.name, **settings}
+
+
+def _settings(sampler: Sampler, is_conditional: bool) -> dict[str, Any]:
+    of = SETTINGS.get(sampler.name)
+    settings = {} if of is None else of(sampler)
+    return settings | OF_CONDITIONS.get(sampler.name, {}) if is_conditional else settings

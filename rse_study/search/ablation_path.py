@@ -1,0 +1,324 @@
+"""The ablation path of a search, from its base to its best trial.
+
+One axis at a time. Which points it runs is a pure function of what the ledger holds (Fawcett & Hoos 2016; Biedenkapp
+et al. 2017). A point is named by the axes that have the best trial's value in it; the others have the base's.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from rse_study.results.cell_state import HAS_RESULT
+from rse_study.results.records import FINISHED, CellRecord, ImportanceRow, StudyRecord
+from rse_study.results.settings import ConfirmSettings, PathSettings
+from rse_study.search.race_state import RaceState
+from rse_study.search.ranking import best_first, over_seeds
+from rse_study.search.standings import by_trial
+
+FlipOrder = Literal["greedy", "importance"]
+PathPoint = frozenset[str]
+"""The axes that have the best trial's value."""
+SeedValues = tuple[float, ...]
+"""The objective of each seed, in the order of the study's file; NaN of one that failed."""
+ValuesOf = Callable[[PathPoint], SeedValues | None]
+"""Gives a point's values; None while one of its cells has not ended."""
+BASE = "base"  # label of the trial that is the base
+
+
+class Round(NamedTuple):
+    """The flips that are tried on top of those accepted so far."""
+
+    before: PathPoint
+    flips: tuple[str, ...]
+    """axes, each flipped alone"""
+    accepted: str
+    """the one that was kept; empty while cells of the round have not ended"""
+
+
+class PathEnd(NamedTuple):
+    """A trial at one end of the path."""
+
+    trial: int
+    label: str
+    proposal: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class PathState:
+    """How far a path has come."""
+
+    order: FlipOrder
+    seeds: tuple[int, ...]
+    base: PathEnd
+    best: PathEnd
+    axes: tuple[str, ...]
+    """those on which both ends differ; in the order of importance, or of the study's file"""
+    rounds: tuple[Round, ...]
+    """those whose points are known"""
+    values: Mapping[PathPoint, SeedValues]
+    """of each point whose cells have all ended"""
+
+    @property
+    def points(self) -> tuple[PathPoint, ...]:
+        """The base, then every point of the rounds, each once."""
+        tried = [one.before | {flip} for one in self.rounds for flip in one.flips]
+        return tuple(dict.fromkeys([PathPoint(), *tried]))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether every axis is flipped, and all cells have ended."""
+        return len(self.values) == num_points(len(self.axes), self.order)
+
+    def proposal_of(self, point: PathPoint) -> dict[str, Any]:
+        """The values of all axes at a point."""
+        return {
+            name: self.best.proposal[name] if name in point else value
+            for name, value in self.base.proposal.items()
+        }
+
+    def label_of(self, point: PathPoint) -> str:
+        """What a point is called: of the ends, as their trials are."""
+        if len(point) in (0, len(self.axes)):
+            return (self.best if point else self.base).label
+        return f"{BASE} with {', '.join(name for name in self.base.proposal if name in point)}"
+
+
+def num_points(num_axes: int, order: FlipOrder) -> int:
+    """How many points a path over so many axes has, the base among them.
+
+    >>> num_points(8, "greedy"), num_points(8, "importance")
+    (37, 9)
+    """
+    return 1 + (num_axes * (num_axes + 1) // 2 if order == "greedy" else num_axes)
+
+
+def rounds_of(
+    axes: Sequence[str], order: FlipOrder, values_of: ValuesOf, *, less_is_better: bool
+) -> tuple[Round, ...]:
+    """Return the rounds whose points are known.
+
+    Greedy: each begins where the one before has ended, on the flip with the best mean. A flip that lacks a seed's value
+    comes after all that lack none; on a tie the earlier axis is kept. By importance, all are known at once.
+
+    Parameters
+    ----------
+    axes
+        To be flipped, in order.
+    order
+        How the next flip is chosen.
+    values_of
+        Gives a point's values.
+    less_is_better
+        Of the objective.
+    """
+    rounds: list[Round] = []
+    point = PathPoint()
+    while len(point) < len(axes):
+        left = tuple(name for name in axes if name not in point)
+        flips = left if order == "greedy" else left[:1]
+        results = [values_of(point | {flip}) for flip in flips]
+        if order == "greedy" and None in results:
+            return (*rounds, Round(point, flips, ""))
+        known = [result or () for result in results]
+        accepted = min(zip(flips, known, strict=True), key=lambda one: _rank(one[1], less_is_better))[0]
+        rounds.append(Round(point, flips, accepted))
+        point |= {accepted}
+    return tuple(rounds)
+
+
+def _rank(values: SeedValues, less_is_better: bool) -> tuple[int, float]:
+    finite = [value for value in values if math.isfinite(value)]
+    mean = math.fsum(finite) / len(finite) if finite else 0.0
+    return len(values) - len(finite), mean if less_is_better else -mean
+
+
+def path_state(
+    study: StudyRecord,
+    cells: Iterable[CellRecord],
+    last_points: Mapping[str, tuple[int, float]],
+    importance: Iterable[ImportanceRow],
+    race: RaceState | None = None,
+) -> PathState | None:
+    """Return how far a study's path has come.
+
+    None where it has none, before its search is over, and where the search came to nothing beside its base.
+
+    Parameters
+    ----------
+    study
+        As it was frozen.
+    cells
+        Those that are part of the study, with the status that the next run finds.
+    last_points
+        Step and value of the objective's last point, by cell.
+    importance
+        Of the axes.
+    race
+        Of the search's seeds, by `race_state`; None where it runs one.
+    """
+    settings, cells = study.settings.ablation_path, [cell for cell in cells if not cell.retired]
+    ends = _ends(study, cells, last_points) if settings.seeds and is_search_over(study, cells, race) else None
+    if ends is None:
+        return None
+    base, best = ends
+    differing = [axis.name for axis in study.axes if base.proposal[axis.name] != best.proposal[axis.name]]
+    order, seeds = settings.order, settings.seeds
+    axes = differing if order == "greedy" else by_importance(differing, importance)
+    bare = PathState(order, seeds, base, best, tuple(axes), (), {})
+    found = _values_by_proposal(cells, last_points)
+
+    def values_of(point: PathPoint) -> SeedValues | None:
+        proposal = _key(bare.proposal_of(point))
+        values = [found.get((proposal, seed)) for seed in seeds]
+        return None if None in values else tuple(value for value in values if value is not None)
+
+    less_is_better = study.objective.direction == "minimize"
+    rounds = rounds_of(axes, order, values_of, less_is_better=less_is_better)
+    known = PathState(order, seeds, base, best, tuple(axes), rounds, {})
+    values = {point: result for point in known.points if (result := values_of(point)) is not None}
+    return PathState(order, seeds, base, best, tuple(axes), rounds, values)
+
+
+def is_search_over(study: StudyRecord, cells: Iterable[CellRecord], race: RaceState | None = None) -> bool:
+    """Whether all trials of the search have ended.
+
+    Before, another may become the best.
+
+    Parameters
+    ----------
+    study
+        As it was frozen.
+    cells
+        Those that are part of the study.
+    race
+        Of the search's seeds; None where it runs one.
+    """
+    if race is not None:
+        return race.is_over
+    return sum(cell.stage == "search" and cell.status in FINISHED for cell in cells) >= study.num_trials
+
+
+def by_importance(axes: Iterable[str], rows: Iterable[ImportanceRow]) -> list[str]:
+    """Return axes by their share, the mean over evaluators.
+
+    Those without one come last, in their order.
+    """
+    shares: dict[str, list[float]] = {}
+    for row in rows:
+        shares.setdefault(row.axis, []).append(row.value)
+    return sorted(axes, key=lambda name: -math.fsum(shares.get(name, [0.0])) / len(shares.get(name, [0.0])))
+
+
+def num_path_cells(
+    study: StudyRecord, cells: Iterable[CellRecord], state: PathState | None, race: RaceState | None = None
+) -> int:
+    """Return how many cells the path has.
+
+    Without those that belong to the confirmation. Before the search is over as many as there may be: every axis may
+    differ.
+
+    Parameters
+    ----------
+    study
+        As it was frozen.
+    cells
+        Those that are part of the study.
+    state
+        By `path_state`.
+    race
+        Of the search's seeds; None where it runs one.
+    """
+    settings, cells = study.settings, list(cells)
+    if not settings.ablation_path.seeds:
+        return 0
+    if state is not None and state.is_over:
+        return sum(cell.stage == "path" and not cell.retired for cell in cells)
+    if state is None and is_search_over(study, cells, race):
+        return 0
+    num_axes = len(study.axes) if state is None else len(state.axes)
+    return most_path_cells(num_axes, settings.ablation_path, settings.confirm)
+
+
+def num_planned(
+    study: StudyRecord, cells: Iterable[CellRecord], state: PathState | None, race: RaceState | None = None
+) -> int:
+    """Return how many cells the study has in all, as far as it is known.
+
+    At most: seeds that may still be raced count, and so does what the path may still need.
+
+    Parameters
+    ----------
+    study
+        As it was frozen: with as many seeds and cells of the path as there may be.
+    cells
+        Those that are part of the study.
+    state
+        By `path_state`.
+    race
+        Of the search's seeds; None where it runs one.
+    """
+    settings, num_cells = study.settings, study.num_cells - (race.num_saved if race else 0)
+    if not settings.ablation_path.seeds:
+        return num_cells
+    most = most_path_cells(len(study.axes), settings.ablation_path, settings.confirm)
+    return num_cells - most + num_path_cells(study, cells, state, race)
+
+
+def most_path_cells(num_axes: int, path: PathSettings, confirm: ConfirmSettings) -> int:
+    """Return how many cells a path over so many axes has.
+
+    Without those that the confirmation runs.
+
+    Parameters
+    ----------
+    num_axes
+        On which the base and the best trial differ.
+    settings
+        Of the path: order, seeds.
+    confirm
+        Of the confirmation: baseline, seeds; empty without one.
+    """
+    shared = set(path.seeds) & set(confirm.seeds)
+    num_ends = 1 + (confirm.baseline == BASE)
+    return num_points(num_axes, path.order) * len(path.seeds) - num_ends * len(shared)
+
+
+def _ends(
+    study: StudyRecord, cells: Sequence[CellRecord], last_points: Mapping[str, tuple[int, float]]
+) -> tuple[PathEnd, PathEnd] | None:
+    """The base and the trial that is confirmed first."""
+    trials = by_trial(study, [cell for cell in cells if cell.stage == "search"])
+    searched = {of_trial[0].trial: of_trial[0] for of_trial in trials}
+    base = next((cell for cell in searched.values() if cell.label == BASE), None)
+    standings = []
+    for of_trial in sorted(trials, key=lambda of_trial: of_trial[0].trial):
+        known = [one for one in of_trial if one.status in HAS_RESULT and one.identity in last_points]
+        if of_trial[0] is not base and of_trial[0] in known:
+            points = [last_points[one.identity] for one in known]
+            standings.append((of_trial[0].trial, *over_seeds(points)))
+    best = best_first(standings, study.objective.direction)[:1]
+    if base is None or not best:
+        return None
+    first, last = (
+        PathEnd(cell.trial, cell.label, {axis.name: cell.proposal[axis.name] for axis in study.axes})
+        for cell in (base, searched[best[0]])
+    )
+    return first, last
+
+
+def _values_by_proposal(
+    cells: Iterable[CellRecord], last_points: Mapping[str, tuple[int, float]]
+) -> dict[tuple[tuple[Any, ...], int], float]:
+    """The objective of each confirmed cell, and of the path's own, that has ended."""
+    return {
+        (_key(cell.proposal), cell.seed): last_points.get(cell.identity, (0, math.nan))[1]
+        if cell.status == "complete"
+        else math.nan
+        for cell in cells
+        if cell.stage in ("confirm", "path") and cell.status in FINISHED
+    }
+
+
+def _key(proposal: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(sorted(proposal.items()))

@@ -1,0 +1,226 @@
+"""What ends a search beside its trials: hours, steps, device hours, money.
+
+What is spent, and what one more cell would bring it to, follows from the ledger and the time.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from rse_study.results.device_time import gpus_per_worker
+from rse_study.results.queries import LedgerQueries
+from rse_study.results.records import FINISHED, AttemptRecord, CellRecord, Record, StudyRecord
+from rse_study.search.attempt_spans import (
+    Use,
+    device_hours_of,
+    hours_of,
+    longest_seconds,
+    spans_of,
+    spans_without_attempts,
+)
+from rse_study.search.race_state import RaceState, race_of
+
+LIMITS = {"hours": "hours", "steps": "optimiser steps", "device_hours": "device hours", "cost": "money"}
+"""What a search may be limited by, and what readers call it."""
+
+
+class BudgetShare(Record):
+    """How far one limit of a search is used up."""
+
+    name: str
+    """One of `LIMITS`."""
+    limit: float
+    spent: float
+    """By the search's cells so far."""
+    with_next: float
+    """When those that run have ended, and one more: each takes as long as the longest complete one."""
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one more cell fits."""
+        return self.with_next <= self.limit
+
+
+def budget_shares(ledger: LedgerQueries, now: str, *, is_held: bool = True) -> tuple[BudgetShare, ...]:
+    """Return how far each limit of a search is used up; empty without one.
+
+    Parameters
+    ----------
+    ledger
+        Of a study that was frozen.
+    now
+        The time, as the ledger writes times.
+    is_held
+        Whether a live process runs the study; attempts that no process runs any more were lost.
+    """
+    study = ledger.study()
+    assert study is not None, "nothing was frozen yet"
+    settings = study.settings.search_budget
+    limits: dict[str, float] = {name: getattr(settings, name) for name in LIMITS}
+    if not any(limits.values()):
+        return ()
+    cells, attempts = ledger.cells(), ledger.attempts()
+    searched, attempts = searched_cells(cells, attempts), attempts_of_search(cells, attempts)
+    gpus = gpus_per_worker([cell.provenance for cell in cells], ledger.provenance())
+    spans, longest = spans_of(attempts, now, gpus, is_held=is_held), longest_seconds(attempts)
+    spans += spans_without_attempts(searched, attempts, now, gpus)
+    amount = float(study.settings.of_base("budget.amount"))
+    device_hours = device_hours_of(spans, longest)
+    price = settings.price_per_hour
+    uses = {
+        "hours": hours_of(spans, longest),
+        "steps": steps_of(searched, _steps_in_search(ledger, study, searched), amount),
+        "device_hours": device_hours,
+        "cost": Use(price * device_hours.spent, price * device_hours.with_next),
+    }
+    return tuple(
+        BudgetShare(name=name, limit=limit, **uses[name]._asdict()) for name, limit in limits.items() if limit
+    )
+
+
+def searched_cells(cells: Iterable[CellRecord], attempts: Sequence[AttemptRecord]) -> list[CellRecord]:
+    """Return the search's cells, each as the search left it.
+
+    One that was stopped early, and goes on because it is confirmed, is no longer the search's.
+
+    Parameters
+    ----------
+    cells
+        Of the study.
+    attempts
+        Of the study.
+    """
+    stopped = {one.cell for one in attempts if one.outcome == "stopped_early"}
+    return [
+        cell.model_copy(update={"status": "stopped_early"}) if cell.identity in stopped else cell
+        for cell in cells
+        if cell.stage == "search" and not cell.retired
+    ]
+
+
+def attempts_of_search(cells: Iterable[CellRecord], attempts: Sequence[AttemptRecord]) -> list[AttemptRecord]:
+    """Return the attempts that the search made.
+
+    Without those that went on with what it had stopped.
+
+    Parameters
+    ----------
+    cells
+        Of the study.
+    attempts
+        Of the study, in the order in which they began.
+    """
+    left = {cell.identity for cell in cells if cell.stage == "search" and not cell.retired}
+    kept = []
+    for one in attempts:
+        if one.cell in left:
+            kept.append(one)
+        if one.outcome == "stopped_early":
+            left.discard(one.cell)
+    return kept
+
+
+def _steps_in_search(
+    ledger: LedgerQueries, study: StudyRecord, searched: Sequence[CellRecord]
+) -> dict[str, int]:
+    """Where each cell was last measured; where it was stopped, if it was."""
+    steps = {name: t for name, (t, _) in ledger.last_points(study.objective.metric).items()}
+    stopped = {cell.identity for cell in searched if cell.status == "stopped_early"}
+    stops = {row.cell: row.t for row in ledger.rungs() if row.verdict == "stop" and row.cell in stopped}
+    return steps | stops
+
+
+def steps_of(cells: Sequence[CellRecord], last_steps: Mapping[str, int], amount: float) -> Use:
+    """Return optimiser steps, each cell's up to where it was last measured.
+
+    With one more cell: those that run, and those that an interruption left, to their end; where there is one of these,
+    it is the next.
+
+    Parameters
+    ----------
+    cells
+        Of the search.
+    last_steps
+        Where each was last measured.
+    amount
+        Steps of the base's full budget.
+    """
+    spent = {cell.identity: float(last_steps.get(cell.identity, 0)) for cell in cells}
+    begun = {cell.identity: amount for cell in cells if cell.status not in FINISHED}
+    is_left = any(cell.status == "planned" for cell in cells)
+    return Use(sum(spent.values()), sum((spent | begun).values()) + (0.0 if is_left else amount))
+
+
+def as_far_as_it_went(
+    ledger: LedgerQueries, study: StudyRecord, cells: Iterable[CellRecord], shares: Sequence[BudgetShare]
+) -> StudyRecord:
+    """Return the frozen study with as many trials as its budget had room for.
+
+    The study itself where its search goes on, or ran all of them. `resolved` keeps what its file says; `cells` have
+    the status that the next run finds.
+    """
+    if not shares:
+        return study
+    searched = searched_cells(cells, ledger.attempts())
+    return shortened(study, searched, shares, race_of(ledger, study, searched))
+
+
+def shortened(
+    study: StudyRecord,
+    searched: Sequence[CellRecord],
+    shares: Sequence[BudgetShare],
+    race: RaceState | None = None,
+) -> StudyRecord:
+    """Return the study as far as its search went, if its budget has ended it.
+
+    That is so where trials or seeds are left, no cell of the search runs, and one more would not fit. What an
+    interruption left, and nobody has room for, is not waited for; what was given up with a reason is.
+
+    Parameters
+    ----------
+    study
+        As it was frozen.
+    searched
+        By `searched_cells`.
+    shares
+        By `budget_shares`.
+    race
+        Of its seeds; None where it runs one.
+    """
+    num_ended = sum(cell.status in FINISHED for cell in searched)
+    is_over = num_ended >= study.num_trials if race is None else race.is_over
+    has_room = all(share.has_room for share in shares)
+    if is_over or has_room or any(cell.status == "running" for cell in searched):
+        return study
+    trials = {cell.trial: cell.label for cell in searched if not cell.is_left_behind}
+    confirm = study.settings.confirm
+    able = len(trials) - (confirm.baseline == "base" and "base" in trials.values())
+    num_unconfirmed = max(0, confirm.num_best - able) * len(confirm.seeds)
+    num_seeds = max(1, len(study.raced_seeds))
+    return study.model_copy(
+        update={
+            "num_trials": len(trials),
+            "num_cells": study.num_cells - (study.num_trials - len(trials)) * num_seeds - num_unconfirmed,
+            "is_ended_by_budget": True,
+            "num_confirmable": able,
+        }
+    )
+
+
+def ended_by(study: StudyRecord, shares: Sequence[BudgetShare]) -> str:
+    """Say which limits ended a search, and after how many trials.
+
+    Parameters
+    ----------
+    study
+        By `as_far_as_it_went`.
+    shares
+        By `budget_shares`.
+    """
+    limits = [
+        f"{share.spent:.4g} of {share.limit:g} {LIMITS[share.name]} spent, {share.with_next:.4g} with one more cell"
+        for share in shares
+        if not share.has_room
+    ]
+    most = study.settings.num_trials or study.num_trials
+    return (
+        f"the search's budget ended it after {study.num_trials} of at most {most} trials: {'; '.join(limits)}"
+    )

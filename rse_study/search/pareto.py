@@ -1,0 +1,125 @@
+"""Several objectives at once: fronts, what they cover and where they bend.
+
+Points are arrays [num_points, num_objectives] in which more is better (`oriented`).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rse_study.search.ranking import Direction
+
+FrontPoints = NDArray[np.float64]
+
+
+def oriented(values: ArrayLike, directions: Sequence[Direction]) -> FrontPoints:
+    """Return the values as points in which more is better.
+
+    Parameters
+    ----------
+    values
+        [num_points, num_objectives].
+    directions
+        Of each objective.
+    """
+    signs = np.array([-1.0 if direction == "minimize" else 1.0 for direction in directions])
+    return np.asarray(values, dtype=np.float64).reshape(-1, len(signs)) * signs
+
+
+def front(points: FrontPoints) -> NDArray[np.bool_]:
+    """Return which points none dominates.
+
+    One dominates another where it is nowhere worse and somewhere better (Pareto). Equal points do not beat each other;
+    one with a value that is not finite is on no front, and beats nobody.
+    """
+    finite = np.isfinite(points).all(axis=1)
+    known = points[finite]
+    kept = np.zeros(len(points), dtype=bool)
+    kept[finite] = [not np.any((known >= point).all(axis=1) & (known > point).any(axis=1)) for point in known]
+    return kept
+
+
+def hypervolume(points: FrontPoints, reference: ArrayLike) -> float:
+    """Return the volume that points dominate above a reference point.
+
+    Zitzler and Thiele (1998). Exact, by slices along the last objective: for a front of hundreds in few dimensions.
+
+    >>> hypervolume(np.array([[2.0, 1.0], [1.0, 2.0]]), [0.0, 0.0])
+    3.0
+
+    Parameters
+    ----------
+    points
+        More is better; those that do not lie above the reference everywhere count for nothing.
+    reference
+        [num_objectives], in the same orientation.
+    """
+    corner = np.asarray(reference, dtype=np.float64)
+    above = points[(points > corner).all(axis=1)]
+    return _volume(above[front(above)], corner)
+
+
+def _volume(points: FrontPoints, corner: FrontPoints) -> float:
+    if len(points) == 0:
+        return 0.0
+    if points.shape[1] == 1:
+        return float(points.max() - corner[0])
+    highest_first = points[np.argsort(-points[:, -1], kind="stable")]
+    lower_ends = np.append(highest_first[1:, -1], corner[-1])
+    depths = highest_first[:, -1] - lower_ends
+    return sum(
+        float(depth) * _volume(highest_first[: number + 1, :-1], corner[:-1])
+        for number, depth in enumerate(depths)
+        if depth > 0
+    )
+
+
+def nadir(points: FrontPoints) -> FrontPoints:
+    """Return the worst value of each objective among the finite points.
+
+    It is a reference that all of them reach.
+    """
+    return points[np.isfinite(points).all(axis=1)].min(axis=0)
+
+
+def scaled(points: FrontPoints) -> FrontPoints:
+    """Return the points with each objective from 0, its worst value, to 1.
+
+    0 where all values are one.
+    """
+    low, span = points.min(axis=0), np.ptp(points, axis=0)
+    return (points - low) / np.where(span > 0, span, 1.0)
+
+
+def knee(points: FrontPoints) -> int:
+    """Return the index of the point where a front bends most.
+
+    There giving up one objective gains least of another: it is the point farthest beyond the plane through the front's
+    ends (Das 1999), each objective from 0 to 1 over the front. The first one on a tie; an end where the front bends to
+    the other side. The points are those of a front.
+    """
+    return int(np.argmax(scaled(points).sum(axis=1)))
+
+
+def representatives(points: FrontPoints, number: int) -> list[int]:
+    """Return the indices of points that stand for a front.
+
+    Its knee, then what adds most to those before. Added hypervolume decides, each objective from 0 to 1 over the front,
+    above a reference a tenth below its worst values: without that margin the front's ends would add nothing.
+
+    Parameters
+    ----------
+    points
+        Of a front.
+    number
+        How many are wanted; fewer where there are fewer.
+    """
+    if len(points) == 0 or number == 0:
+        return []
+    unit, corner = scaled(points), np.full(points.shape[1], -0.1)
+    chosen = [knee(points)]
+    while len(chosen) < min(number, len(points)):
+        left = [index for index in range(len(points)) if index not in chosen]
+        chosen.append(max(left, key=lambda index: hypervolume(unit[[*chosen, index]], corner)))
+    return chosen

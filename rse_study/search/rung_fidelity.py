@@ -1,0 +1,157 @@
+"""How far a search's rungs tell its ends: may it be stopped there?
+
+At each rung, the order of the trials by their values there against their order at the end of the full budget. A trial
+that was stopped has no end, so that the figures of all complete trials are those of survivors: they lack whoever was
+stopped wrongly, and the narrower range of those that are left mostly lowers a correlation. Trials that no verdict could
+stop (those let run on, and Hyperband's last bracket) are a fair sample, and have figures of their own.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from rse_study.results.frame_columns import with_columns
+from rse_study.results.reader import Reader
+from rse_study.results.records import StudyRecord
+from rse_study.search.rank_agreement import RankAgreement, rank_agreement
+from rse_study.search.stopping.draws import is_let_run, rungs_of_trial
+
+FEWEST = 8
+"""Trials below which nothing is said of a rung."""
+LEAST = 0.5
+"""Where the interval of Spearman's rho must lie above."""
+Sample = Literal["complete", "let run"]
+"""all complete trials, or those among them that no verdict could stop"""
+FIGURES = ["spearman", "spearman_low", "spearman_high", "kendall", "kendall_low", "kendall_high"]
+
+
+@dataclass(frozen=True)
+class StoppingAdvice:
+    """From which step on stopping can be trusted, and on what that rests."""
+
+    sample: Sample
+    num_trials: int
+    """of the sample, at the last rung"""
+    trusted_from: int | None
+    """the first rung from which on the interval of rho lies above `LEAST` at every rung; None where it never does, or
+    too few trials tell"""
+
+    @property
+    def can_be_said(self) -> bool:
+        """Whether there are trials enough."""
+        return self.num_trials >= FEWEST
+
+
+def rung_fidelity(
+    at_rungs: Mapping[int, Mapping[int, float]], at_end: Mapping[int, float], let_run: set[int], seed: int = 0
+) -> pd.DataFrame:
+    """Return how far each rung agrees with the end.
+
+    Of all complete trials, and of those that were let run. Columns: as `StudyResults.rung_fidelity`. Values that are
+    not finite are left out.
+
+    Parameters
+    ----------
+    at_rungs
+        The objective by step and trial.
+    at_end
+        That of the complete trials at their last step.
+    let_run
+        The trials that no verdict could stop.
+    seed
+        Of the bootstrap.
+    """
+    rows = []
+    for t in sorted(at_rungs):
+        values = at_rungs[t]
+        paired = [
+            n for n, end in sorted(at_end.items()) if np.isfinite(values.get(n, np.nan)) and np.isfinite(end)
+        ]
+        samples: dict[Sample, list[int]] = {
+            "complete": paired,
+            "let run": [n for n in paired if n in let_run],
+        }
+        for sample, trials in samples.items():
+            found = rank_agreement([values[n] for n in trials], [at_end[n] for n in trials], seed=seed)
+            rows.append((sample, t, found.num_pairs, *_figures(found)))
+    return pd.DataFrame(rows, columns=["sample", "t", "num_trials", *FIGURES])
+
+
+def stopping_advice(frame: pd.DataFrame) -> StoppingAdvice:
+    """Return from which step on stopping can be trusted.
+
+    From rung T on, if at T and every later rung at least `FEWEST` trials tell and the 95 % interval of Spearman's rho
+    lies above `LEAST`. Those that were let run on are asked where they are enough at the last rung, else all complete
+    ones.
+
+    Parameters
+    ----------
+    frame
+        By `rung_fidelity`, with at least one rung.
+    """
+    last = frame["t"].max()
+    at_last = frame[frame["t"] == last].set_index("sample")["num_trials"]
+    sample: Sample = "let run" if at_last["let run"] >= FEWEST else "complete"
+    trusted = None
+    rows = frame[frame["sample"] == sample].sort_values("t", ascending=False)
+    for t, num_trials, low in rows[["t", "num_trials", "spearman_low"]].itertuples(index=False):
+        if num_trials < FEWEST or not low > LEAST:
+            break
+        trusted = int(t)
+    return StoppingAdvice(sample, int(at_last[sample]), trusted)
+
+
+def rung_fidelity_frame(reader: Reader) -> pd.DataFrame:
+    """Return `rung_fidelity` of a search in its ledger; empty of one without rungs."""
+    study, cells = reader.study(), reader.cells()
+    values = reader.metrics(name=study.objective.metric)
+    return with_columns(fidelity_of(study, cells, values), "rung_fidelity")
+
+
+def fidelity_of(study: StudyRecord, cells: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
+    """Return `rung_fidelity` of a search.
+
+    Parameters
+    ----------
+    study
+        As it was frozen.
+    cells
+        As `Reader.cells` has them.
+    values
+        cell, t, value: the objective, step by step.
+    """
+    complete = cells[(cells["stage"] == "search") & (cells["status"] == "complete")]
+    complete = complete[~complete["seed"].isin(study.raced_seeds[1:])]  # the first one alone has rungs
+    trials = dict(zip(complete["identity"], complete["trial"].astype(int), strict=True))
+    known = values[values["cell"].isin(list(trials))]
+    known = known.assign(trial=known["cell"].map(trials)).sort_values("t")
+    at_end = known.drop_duplicates("trial", keep="last").set_index("trial")["value"].to_dict()
+    at_rungs = {t: known[known["t"] == t].set_index("trial")["value"].to_dict() for t in study.rungs}
+    return rung_fidelity(at_rungs, at_end, set(unstoppable(study, at_end)), study.search_seed)
+
+
+def unstoppable(study: StudyRecord, trials: Iterable[int]) -> Iterator[int]:
+    """Return the trials that no verdict could stop.
+
+    They are let run on, or have no rung of their own.
+
+    Parameters
+    ----------
+    study
+        As it was frozen.
+    trials
+        Their numbers.
+    """
+    rule = study.resolved.get("early_stopping") or {}
+    for trial in trials:
+        is_free = is_let_run(study.search_seed, trial, rule.get("let_run", 0.0))
+        if is_free or not rungs_of_trial(study.rungs, rule, study.search_seed, trial):
+            yield trial
+
+
+def _figures(found: RankAgreement) -> tuple[float, ...]:
+    rho, tau = found.spearman_interval, found.kendall_interval
+    return found.spearman, rho.low, rho.high, found.kendall, tau.low, tau.high

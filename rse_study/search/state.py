@@ -1,0 +1,78 @@
+"""The state of a search by its ledger: how far it went, its budget, race, ablation path and standings."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rse_study.results.cell_state import count_cells
+from rse_study.results.queries import LedgerQueries, now
+from rse_study.results.reader import Reader
+from rse_study.results.records import CellRecord, StudyRecord
+from rse_study.search.ablation_path import PathState, num_path_cells, num_planned, path_state
+from rse_study.search.budget import BudgetShare, as_far_as_it_went, budget_shares
+from rse_study.search.race_state import RaceState, race_of
+from rse_study.search.selection import TrialResult
+from rse_study.search.standings import standings_of
+
+
+@dataclass(frozen=True)
+class SearchState:
+    """What a ledger says of a search; of a grid it holds the study and its cells."""
+
+    study: StudyRecord
+    """as it was frozen; with fewer trials where its budget had room for no more"""
+    cells: tuple[CellRecord, ...]
+    """of the newest revision, with the status that the next run finds"""
+    budget: tuple[BudgetShare, ...]
+    """the use of each limit; empty without limits"""
+    race: RaceState | None
+    """None where trials run one seed"""
+    path: PathState | None
+    """None without an ablation path, and before the search is over"""
+    standings: tuple[TrialResult[str], ...]
+    """of the trials, by all that a search chooses by; the key is the identity of the first seed's cell"""
+
+    @classmethod
+    def read(cls, reader: Reader) -> "SearchState":
+        """Read the state from a study's ledger."""
+        return search_state(reader.ledger, reader.records(), is_held=reader.is_held())
+
+    @property
+    def num_planned(self) -> int:
+        """The number of cells of the whole study, as far as it is known."""
+        return num_planned(self.study, self.cells, self.path, self.race)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Cells of the study by status, and how many are planned and missing."""
+        return count_cells((cell.status for cell in self.cells), self.num_planned)
+
+    @property
+    def num_path_cells(self) -> int:
+        """The number of cells that the ablation path has beside those of the confirmation."""
+        return num_path_cells(self.study, self.cells, self.path, self.race)
+
+
+def search_state(ledger: LedgerQueries, cells: Iterable[CellRecord], *, is_held: bool) -> SearchState:
+    """Return the state of a frozen study's search.
+
+    Parameters
+    ----------
+    cells
+        Those of the newest revision, each with the status that the next run finds.
+    is_held
+        Whether a live process runs the study: attempts that none runs were lost.
+    """
+    frozen, cells = ledger.study(), tuple(cells)
+    assert frozen is not None, "nothing was frozen yet"
+    shares = budget_shares(ledger, now(), is_held=is_held)
+    study = as_far_as_it_went(ledger, frozen, cells, shares)
+    race = race_of(ledger, study, cells)
+    last_points, importance = ledger.last_points(study.objective.metric), ledger.importance()
+    return SearchState(
+        study=study,
+        cells=cells,
+        budget=shares,
+        race=race,
+        path=path_state(study, cells, last_points, importance, race),
+        standings=tuple(standings_of(ledger, "search")) if study.kind == "search" else (),
+    )

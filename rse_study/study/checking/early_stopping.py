@@ -1,0 +1,115 @@
+"""The rungs of a study, and what keeps it from having any."""
+
+from rse_study.errors import InputError
+from rse_study.search.stopping.rules import Median
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.paths import look_up
+from rse_study.study.definition.space import Axis, Space
+from rse_study.training.trial import Trial
+
+CADENCE = ("budget", "selection.every", "report_every")  # what decides when a trial is measured
+
+
+def rungs(study: Study) -> tuple[int, ...]:
+    """Return the steps at which a cell of the search may be stopped.
+
+    None without early stopping.
+    """
+    rule, budget = study.early_stopping, study.base.budget
+    return () if rule is None or budget.unit != "steps" else rule.rungs(budget.amount)
+
+
+def check_stopping(study: Study, space: Space[Trial], *, where: str) -> list[InputError]:
+    """Return what keeps a search from being stopped early.
+
+    Rungs must lie below the budget, at steps where the objective is measured, at the same steps in every trial.
+
+    Parameters
+    ----------
+    study, space
+        The search.
+    where
+        The file, named in problems.
+    """
+    if study.early_stopping is None or study.search is None:
+        return []
+    if study.base.budget.unit != "steps":
+        rule = "rungs are optimiser steps, and base.budget is in epochs"
+        remedy = "Give the budget in steps: `budget: {unit: steps, amount: ...}`"
+        return [InputError("early_stopping", where=where, rule=rule, remedy=remedy)]
+    return [
+        *(_first_rung(study, where) or _later_rungs(study, where)),
+        *_axes_that_move_measures(space, where),
+    ]
+
+
+def _first_rung(study: Study, where: str) -> list[InputError]:
+    assert study.early_stopping is not None
+    first, full = study.early_stopping.first, study.base.budget.amount
+    what = f"early_stopping.first = {first}"
+    cadences = _cadences(study)
+    if first >= full:
+        rule, near = f"must be < the full budget of {full} steps", _nearest(full // 2, cadences, full)
+    elif _is_measured(first, cadences):
+        return []
+    else:
+        rule = f"{_measured_at(study, cadences)}, and not at this step"
+        near = _nearest(first, cadences, full)
+    lower = f"lower {next(iter(cadences))}"
+    remedy = f"Use {near}, or {lower}" if near else lower.capitalize()
+    return [InputError(what, where=where, rule=rule, remedy=remedy)]
+
+
+def _later_rungs(study: Study, where: str) -> list[InputError]:
+    """Those of a geometric series are multiples of the first, and so they are measured where it is."""
+    rule, cadences = study.early_stopping, _cadences(study)
+    if not isinstance(rule, Median) or rule.every is None:
+        return []
+    every, missed = rule.every, [t for t in rungs(study) if not _is_measured(t, cadences)]
+    if not missed:
+        return []
+    why = f"{_measured_at(study, cadences)}, and not at the rung at step {missed[0]}"
+    near = min(cadences.values(), key=lambda cadence: abs(cadence - every))
+    remedy = f"Use {near}, or lower {next(iter(cadences))}"
+    return [InputError(f"early_stopping.every = {every}", where=where, rule=why, remedy=remedy)]
+
+
+def _is_measured(t: int, cadences: dict[str, int]) -> bool:
+    return any(t % every == 0 for every in cadences.values())
+
+
+def _measured_at(study: Study, cadences: dict[str, int]) -> str:
+    due = " or ".join(f"{name} = {every}" for name, every in cadences.items())
+    return f"{study.objective.metric!r} is measured at multiples of {due}"
+
+
+def _cadences(study: Study) -> dict[str, int]:
+    """The fields that say at which steps the objective is measured: the loss in every point, the rest on dev pairs."""
+    measurements = {"base.selection.every": study.base.selection.every}
+    points = {"base.report_every": study.base.report_every}
+    return points | measurements if study.objective.metric == "loss" else measurements
+
+
+def _nearest(wanted: int, cadences: dict[str, int], full: int) -> int | None:
+    """The step nearest to `wanted`, below the full budget, at which the objective is measured."""
+    near = [every * max(1, wanted // every + up) for every in cadences.values() for up in (0, 1)]
+    return min((t for t in near if t < full), key=lambda t: abs(t - wanted), default=None)
+
+
+def _axes_that_move_measures(space: Space[Trial], where: str) -> list[InputError]:
+    rule = "early stopping compares trials at the same steps, and this axis moves them ({})"
+    return [
+        InputError(
+            f"search.{axis.name}", where=where, rule=rule.format(path), remedy="Remove it or early_stopping"
+        )
+        for axis in space.axes
+        for path in _moved_measures(axis, space)
+    ]
+
+
+def _moved_measures(axis: Axis, space: Space[Trial]) -> list[str]:
+    """The fields an axis writes that decide when a trial is measured."""
+    if axis.variants:
+        trials = [space.apply({axis.name: name}) for name in axis.variants]
+        return [f for f in CADENCE if any(look_up(trial, f) != look_up(space.base, f) for trial in trials)]
+    return [path for path in axis.paths if any(f"{path}.".startswith(f"{field}.") for field in CADENCE)]

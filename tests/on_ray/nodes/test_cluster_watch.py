@@ -1,0 +1,89 @@
+"""A thread that looks at Ray: who hears that it is gone, and what happens where nobody does."""
+
+import threading
+
+import pytest
+
+from rse_study.cluster.node_capacity import Node
+from rse_study.on_ray.nodes.cluster_watch import ClusterWatch, RayLost
+
+
+class Looks:
+    """One node, until it is told that Ray is gone."""
+
+    is_instant = False
+
+    def __init__(self):
+        self.reason = ""
+
+    def look(self):
+        if self.reason:
+            raise RayLost(self.reason)
+        return (Node("here", {"CPU": 1.0}),)
+
+    def clear(self): ...
+
+
+def watch_of(looks, stuck_seconds):
+    exits, ended = [], threading.Event()
+
+    def end(reason):
+        exits.append(reason)
+        ended.set()
+
+    return ClusterWatch(looks, end, stuck_seconds), exits, ended
+
+
+def hear(watch):
+    with pytest.raises(RayLost, match="it ended"):
+        check_for_10_seconds(watch)
+
+
+def check_for_10_seconds(watch):
+    for _ in range(100):
+        watch.check()
+        threading.Event().wait(0.1)
+
+
+def test_whoever_asks_hears_it_and_the_process_goes_on():
+    looks = Looks()
+    watch, exits, ended = watch_of(looks, 2.0)
+    watch.check()
+    assert [node.name for node in watch.nodes] == ["here"]
+    looks.reason = "it ended"
+    hear(watch)
+    assert not ended.wait(3.0)
+    assert exits == []
+
+
+def test_a_driver_that_cannot_ask_is_ended():
+    looks = Looks()
+    looks_on, exits, ended = watch_of(looks, 0.2)
+    looks.reason = "it ended"
+    assert ended.wait(10.0)
+    assert exits == ["it ended"]
+    hear(looks_on)
+
+
+def test_where_a_look_takes_no_time_the_driver_hears_of_a_loss_at_once():
+    looks = Looks()
+    looks.is_instant = True
+    watch, exits, _ = watch_of(looks, 2.0)
+    watch.check()
+    looks.reason = "it ended"
+    with pytest.raises(RayLost, match="it ended"):
+        watch.check()
+    assert exits == []
+
+
+def test_a_watch_that_is_closed_ends_nobody():
+    looks = Looks()
+    watch, exits, ended = watch_of(looks, 0.2)
+    watch.close()
+    looks.reason = "it ended"
+    assert not ended.wait(2.0)
+    assert exits == []
+
+
+def test_what_tune_takes_for_a_trials_own_error_is_none():
+    assert not issubclass(RayLost, Exception)

@@ -1,0 +1,197 @@
+"""Cells of the ablation path, and which numbers they have. Nothing runs here."""
+
+import pytest
+
+from rse_study.errors import InputErrors
+from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue.path_cells import path_cells
+from rse_study.on_ray.queue.stages import confirm_cells
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import AxisRecord, ObjectiveRecord, StudyRecord
+from rse_study.results.result_file import Point, Result
+from rse_study.spec import fingerprint_of
+from rse_study.study.checking.validation import check_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
+from rse_study.study.record import resolved
+
+BEST = {"alpha": 1e-4, "rho": 0.9}
+BASE = {"alpha": 1e-5, "rho": 0.5}
+
+
+def identify(trial, seed):
+    return fingerprint_of({"trial": trial.model_dump(mode="json"), "seed": seed})
+
+
+def checked_of(content, **options):
+    content = content | {
+        "confirm": {"seeds": [1]},
+        "ablation_path": {"seeds": [1, 2]},
+        **options,
+    }
+    return check_study(build(Study, content, where="x.yaml"), where="x.yaml")
+
+
+class PathWorld:
+    """A ledger whose search is over, and what runs in it."""
+
+    def __init__(self, folder, checked):
+        self.checked, self.ledger = checked, Ledger.open(folder)
+        self.freeze(checked)
+        for number, (proposal, dev) in enumerate(((BASE, 50.0), (BEST, 55.0))):
+            self.run_trial(number, proposal, dev)
+
+    def freeze(self, checked):
+        self.checked = checked
+        axes = tuple(AxisRecord(name=n, paths=(n,), kind="float", low=0, high=1) for n in ("alpha", "rho"))
+        study = checked.study
+        record = StudyRecord(
+            name="x", objective=ObjectiveRecord(metric="dev"), axes=axes, num_trials=study.num_trials,
+            num_cells=checked.num_cells, resolved=resolved(study),
+        )  # fmt: skip
+        self.ledger.freeze(record)
+
+    def run_trial(self, number, proposal, dev):
+        trial = self.checked.space.apply(proposal)
+        cell = Cell(number, 0, identify(trial, 0), trial, proposal, label="" if number else "base")
+        self.run(cell, dev)
+
+    def run(self, cell, dev, status="complete"):
+        self.ledger.plan([cell.record()])
+        self.ledger.start(cell.identity, executor="inline", workers=1, threads=1)
+        config = cell.trial.model_dump(mode="json")
+        points = (Point(t=3, metrics={"dev": dev}),)
+        self.ledger.record_result(
+            Result(
+                identity=cell.identity, seed=cell.seed, config=config, status=status, history=points,
+                final=points[-1].metrics, duration_s=1.0,
+            )
+        )  # fmt: skip
+
+    def path(self):
+        return path_cells(self.checked, self.ledger, identify)
+
+    def run_open(self):
+        """Run what is known of the path and has not ended: alpha brings 1, rho 2."""
+        ended = {one.identity for one in self.ledger.cells() if one.status == "complete"}
+        for cell in self.path():
+            if cell.identity not in ended:
+                gain = (cell.proposal["alpha"] != 1e-5) + 2 * (cell.proposal["rho"] != 0.5)
+                self.run(cell, 50.0 + gain + cell.seed)
+
+
+@pytest.fixture
+def world(tmp_path, study_content):
+    world = PathWorld(tmp_path / "x", checked_of(study_content))
+    yield world
+    world.ledger.close()
+
+
+def shown(cells):
+    return [(cell.number, cell.seed, cell.label, dict(cell.proposal)) for cell in cells]
+
+
+def test_the_first_round_is_the_base_and_each_axis_alone(world):
+    assert shown(world.path()) == [
+        (number, seed, label, BASE | flipped)
+        for number, label, flipped in (
+            (0, "base", {}),
+            (-2, "base with alpha", {"alpha": 1e-4}),
+            (-3, "base with rho", {"rho": 0.9}),
+        )
+        for seed in (1, 2)
+    ]
+    assert {cell.stage for cell in world.path()} == {"path"}
+
+
+def test_points_keep_their_numbers_and_the_last_is_the_best_trial(world):
+    first = shown(world.path())
+    world.run_open()
+    assert shown(world.path()) == [*first, (1, 1, "", BEST), (1, 2, "", BEST)]
+    world.run_open()
+    assert len(world.path()) == 8
+
+
+def test_what_the_confirmation_ran_has_its_identity_and_is_taken_as_it_is(world):
+    confirmed = confirm_cells(world.checked, world.ledger, identify)
+    assert {cell.identity for cell in confirmed} < {cell.identity for cell in [*world.path(), *confirmed]}
+    for cell in confirmed:
+        world.run(cell, 42.0)
+    world.run_open()
+    stages = {(one.trial, one.seed): one.stage for one in world.ledger.cells() if one.seed}
+    assert stages[0, 1] == stages[1, 1] == "confirm"
+    world.run_open()
+    with_path = [one for one in world.ledger.cells() if one.stage == "path"]
+    assert len(with_path) == 4 * 2 - 2
+
+
+def test_a_confirmation_that_grows_takes_over_what_the_path_ran(world, study_content):
+    world.run_open()
+    world.freeze(checked_of(study_content, confirm={"seeds": [1, 2]}))
+    cells = confirm_cells(world.checked, world.ledger, identify)
+    world.ledger.claim([cell.record() for cell in cells])
+    by_stage = {(one.trial, one.seed): one.stage for one in world.ledger.cells()}
+    assert by_stage[0, 2] == "confirm"
+    assert by_stage[-2, 2] == "path"
+
+
+def test_a_search_that_grows_takes_no_number_of_the_path(world, study_content):
+    world.run_open()
+    world.freeze(checked_of(study_content, num_trials=3))
+    assert world.path() == []  # the search is not over again
+    world.run_trial(2, BEST | {"rho": 0.8}, 60.0)
+    cells = world.path()
+    world.ledger.retire_others({cell.identity for cell in cells}, "path")
+    world.ledger.plan([cell.record() for cell in cells])
+    numbers = {cell.label: cell.number for cell in cells}
+    assert numbers == {"base": 0, "base with alpha": -2, "base with rho": -4}  # -3 is rho = 0.9
+    retired = {one.trial for one in world.ledger.cells() if one.retired}
+    assert retired == {-3}
+
+
+def test_a_cell_of_other_materials_decides_nothing(world):
+    world.run_open()
+
+    def another(trial, seed):
+        return fingerprint_of({"new": identify(trial, seed)})
+
+    found = path_cells(world.checked, world.ledger, another)
+    assert [cell.label for cell in found[::2]] == ["base", "base with alpha", "base with rho"]
+
+
+def test_by_importance_all_points_are_planned_at_once(tmp_path, study_content):
+    checked = checked_of(study_content, ablation_path={"seeds": [1, 2], "order": "importance"})
+    world = PathWorld(tmp_path / "y", checked)
+    assert [cell.number for cell in world.path()[::2]] == [0, -2, 1]
+    world.ledger.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"ablation_path": {"seeds": [0, 1]}}, "ablation_path.seeds.0 = 0"),
+        ({"ablation_path": {"seeds": [1, 1]}}, "ablation_path.seeds.1 = 1"),
+        (
+            {"search": {"alpha": {"log": [1e-4, 1e-3]}, "rho": {"float": [0, 1]}}},
+            "search.alpha and ablation_path",
+        ),
+        ({"search": None, "grid": {"axes": {"rho": [0, 1]}}, "confirm": None}, "ablation_path"),
+        (
+            {"ablation_path": {"seeds": [1], "resources": {"executor": "inline", "workers": 2}}},
+            "ablation_path.resources.executor = 'inline'",
+        ),
+    ],
+)
+def test_a_path_that_cannot_be_walked_is_refused(study_content, options, what):
+    kept = {
+        k: v for k, v in study_content.items() if "grid" not in options or k not in ("num_trials", "sampler")
+    }
+    with pytest.raises(InputErrors) as refused:
+        checked_of(kept, **options)
+    assert what in [problem.what for problem in refused.value.problems]
+
+
+def test_cells_of_a_study_with_a_path(study_content):
+    # 2 trials; 2 confirmed; 4 points x 2 seeds, of which both ends share seed 1 with the confirmation.
+    assert checked_of(study_content).num_cells == 2 + 2 + 4 * 2 - 2
+    assert checked_of(study_content, confirm=None).num_cells == 2 + 4 * 2

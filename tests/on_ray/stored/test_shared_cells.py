@@ -1,0 +1,191 @@
+import shutil
+
+import pytest
+import torch
+
+from rse_study.on_ray.queue.cell_queue import CellQueue
+from rse_study.on_ray.queue.fixed_cells import FixedCells
+from rse_study.on_ray.queue.stages import grid_cells
+from rse_study.on_ray.stored.files import SharedFolders
+from rse_study.on_ray.stored.folders import StudyFolders
+from rse_study.on_ray.stored.shared_cells import bring_shared_cells
+from rse_study.results.bit_equality import SIMILARITY_DIGITS
+from rse_study.results.evaluation_file import read_evaluations, write_evaluations
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import EvaluationRow, ObjectiveRecord, StudyRecord
+from rse_study.results.result_file import FILE_NAME, Point, Result, write_result
+from rse_study.results.schema import MODEL_FOLDER, cell_folder
+from rse_study.spec import fingerprint_of
+from rse_study.study.checking.validation import check_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
+from rse_study.training.provenance import provenance
+from tests.on_ray.world import few
+
+ASKED = [few("builtin/test")]
+
+
+@pytest.fixture
+def checked(study_content):
+    searched = ("search", "num_trials", "sampler")
+    content = {key: value for key, value in study_content.items() if key not in searched}
+    content |= {"grid": {"axes": {"rho": [0.0, 0.5]}}, "seeds": [0, 1], "evaluations": ["builtin/test"]}
+    return check_study(build(Study, content, where="x.yaml"), where="x.yaml")
+
+
+@pytest.fixture
+def ours(tmp_path):
+    ledger = Ledger.open(tmp_path / "ours")
+    ledger.freeze(StudyRecord(name="ours", objective=ObjectiveRecord(metric="dev")))
+    return ledger
+
+
+@pytest.fixture
+def cells(checked, ours):
+    made = grid_cells(checked, ours, lambda trial, seed: fingerprint_of([trial.identity(), seed]))
+    ours.plan([cell.record() for cell in made])
+    return made
+
+
+@pytest.fixture
+def leave(tmp_path):
+    """What the study `theirs` leaves of a cell."""
+
+    def left(cell, *, fingerprint=ASKED[0].fingerprint, model=True, status="complete", also=(), **where):
+        there = cell_folder(tmp_path / "theirs", cell.identity)
+        (there / MODEL_FOLDER if model else there).mkdir(parents=True)
+        if model:
+            (there / MODEL_FOLDER / "weights").write_bytes(b"theirs")
+        score = {"task": "builtin", "split": "test", "value": 70.0, "num_examples": 9}
+        row = EvaluationRow(subject=cell.identity, fingerprint=fingerprint, **score)
+        others = [row.model_copy(update={"task": name}) for name in also]
+        write_evaluations(there, [row, *others])
+        result = Result(
+            identity=cell.identity,
+            seed=cell.seed,
+            config={},
+            status=status,
+            history=(Point(t=3, metrics={"dev": 50.0}),),
+            final={"dev": 50.0},
+            provenance=provenance(torch.device("cpu")) | {"threads": 1} | where,
+        )
+        write_result(there, result)
+        return there
+
+    return left
+
+
+def brought(ledger, cells, *, with_models=True):
+    """Names of studies by identity."""
+    return dict(bring_shared_cells(ledger, cells, ASKED, with_models=with_models))
+
+
+def files_here(ledger, cell):
+    return {path.name for path in cell_folder(ledger.study_dir, cell.identity).iterdir()}
+
+
+def test_what_a_neighbour_ran_is_entered_and_not_run_again(checked, cells, ours, leave):
+    theirs = leave(cells[1], also=["STS12"])
+    source = FixedCells(cells, ours)
+    assert brought(ours, cells) == {cells[1].identity: "theirs"}
+    files = SharedFolders(StudyFolders(ours.study_dir))
+    queue = CellQueue(checked.study, "grid", source, ours, files, evaluations=ASKED)
+    left = []
+    while (cell := queue.next_cell()) is not None:
+        left.append(cell)
+    assert left == [cells[0], *cells[2:]]
+    assert ours.cell(cells[1].identity).status == "complete"
+    assert [(row.subject, row.value) for row in ours.evaluations()] == [(cells[1].identity, 70.0)]
+    here = cell_folder(ours.study_dir, cells[1].identity)
+    assert (here / MODEL_FOLDER / "weights").read_bytes() == b"theirs"
+    assert {row.task for row in read_evaluations(here)} == {"builtin"}, "as a ledger that is lost is rebuilt"
+    assert {row.task for row in read_evaluations(theirs)} == {"builtin", "STS12"}
+
+
+@pytest.mark.parametrize(
+    "otherwise",
+    [
+        {"fingerprint": "of other data"},
+        {"model": False},
+        {"status": "failed"},
+        {"threads": 2},
+        {"workers": 2},
+        {"device_type": "cuda"},
+        {"packages": {"torch": "1.0"}},
+        {SIMILARITY_DIGITS: None},
+        {"kernels": "MMX"},
+        {"processor": None},
+        {"unlike": ["other CPU kernels: AVX2 here, AVX512 there"]},
+    ],
+    ids=str,
+)
+def test_what_ran_otherwise_stays_where_it_is(cells, ours, leave, otherwise):
+    leave(cells[0], **otherwise)
+    assert brought(ours, cells) == {}
+    assert files_here(ours, cells[0]) == {"cell.json"}
+
+
+def test_a_study_without_models_brings_none(cells, ours, leave):
+    leave(cells[0])
+    assert len(brought(ours, cells, with_models=False)) == 1
+    assert not (cell_folder(ours.study_dir, cells[0].identity) / MODEL_FOLDER).exists()
+
+
+def test_a_damaged_result_is_left(cells, ours, leave):
+    path = leave(cells[0]) / FILE_NAME
+    path.write_text(path.read_text().replace("50.0", "99.0"))
+    assert brought(ours, cells) == {}
+
+
+@pytest.mark.parametrize("begun", [FILE_NAME, "checkpoint", MODEL_FOLDER])
+def test_a_cell_that_began_here_is_ours(cells, ours, leave, begun):
+    leave(cells[0])
+    (cell_folder(ours.study_dir, cells[0].identity) / begun).mkdir(parents=True)
+    assert brought(ours, cells) == {}
+
+
+def test_a_cell_that_failed_here_is_tried_again_here(checked, cells, ours, leave):
+    """Beside a result that came from elsewhere it would stay failed."""
+    files = SharedFolders(StudyFolders(ours.study_dir))
+    queue = CellQueue(checked.study, "grid", FixedCells(cells, ours), ours, files)
+    queue.finish(queue.next_cell(), "lost", for_good=True)
+    assert ours.cell(cells[0].identity).status == "failed"
+    leave(cells[0])
+    assert brought(ours, cells) == {}
+
+
+def test_a_model_that_is_deleted_meanwhile_is_not_taken_for_whole(cells, ours, leave, monkeypatch):
+    theirs = leave(cells[0]) / MODEL_FOLDER
+    copy = shutil.copytree
+
+    def copied_late(source, target, **how):
+        (theirs / "weights").unlink()
+        return copy(source, target, **how)
+
+    monkeypatch.setattr(shutil, "copytree", copied_late)
+    assert brought(ours, cells) == {}
+    assert files_here(ours, cells[0]) == {"cell.json"}
+
+
+def test_a_folder_that_nobody_may_read_ends_no_run(cells, ours, leave, monkeypatch):
+    leave(cells[0])
+
+    def refuse(folder):
+        raise PermissionError(13, "not yours", str(folder))
+
+    monkeypatch.setattr("rse_study.on_ray.stored.shared_cells.read_result", refuse)
+    assert brought(ours, cells) == {}
+    monkeypatch.setattr(type(ours.study_dir), "iterdir", refuse)
+    assert brought(ours, cells) == {}
+
+
+def test_a_full_disk_leaves_the_cell_to_be_run(cells, ours, leave, monkeypatch):
+    leave(cells[0])
+
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("rse_study.on_ray.stored.shared_cells.write_whole", refuse)
+    assert brought(ours, cells) == {}
+    monkeypatch.undo()
+    assert list(brought(ours, cells)) == [cells[0].identity], "nothing of it stayed"

@@ -1,0 +1,42 @@
+"""What a process is given of a cell or a baseline, and the plain mapping that Tune and Train pass on."""
+
+import json
+from pathlib import Path
+
+from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.stored.files import SharedFolders
+from rse_study.on_ray.stored.folders import StudyFolders
+from rse_study.on_ray.workers.materials_cache import MaterialsCache
+from rse_study.on_ray.workers.payload import CellPayload
+from rse_study.on_ray.workers.payloads import Payloads
+from rse_study.on_ray.workers.workplace import workplace
+from rse_study.study.definition.config import Resources
+from rse_study.training.trial import Trial
+
+TRIAL = Trial.model_validate({"watched": {"STS-B/geometry": 10}})
+CELL = Cell(3, 1, "f" * 64, TRIAL, resources=Resources(workers=2, threads=4, gpus=1), continues=True)
+
+
+def payloads(folder, materials):
+    return Payloads(
+        SharedFolders(StudyFolders(folder)), MaterialsCache(lambda trial: materials), "coordinator-1"
+    )
+
+
+def test_a_cell_comes_back_from_its_mapping_as_it_was(tmp_path, materials):
+    payload = payloads(tmp_path, materials).of_cell(CELL, attempt=2, rungs=(5, 10))
+    config = json.loads(json.dumps(payload.as_config()))
+    assert not any(isinstance(value, dict) for value in config.values())  # Tune would look for a space in it
+    assert CellPayload.from_config(config) == payload
+    assert (payload.cell, payload.attempt, payload.rungs) == (CELL.identity, 2, (5, 10))
+    assert (payload.workers, payload.threads, payload.device) == (2, 4, "cuda")
+
+
+def test_materials_are_read_from_the_studys_folder(tmp_path, materials):
+    of_study = payloads(tmp_path, materials)
+    for payload in (of_study.of_cell(CELL), of_study.of_baseline("start", TRIAL, Resources())):
+        assert Path(payload.materials).parent == tmp_path / "materials"
+        assert Path(payload.folder).is_relative_to(tmp_path)
+        with workplace(payload) as here:
+            assert here.materials.fingerprints == materials.fingerprints
+            assert here.folder == Path(payload.folder)

@@ -1,0 +1,63 @@
+"""The distribution computed from the trials against the optimiser that Optuna's own sampler keeps in them."""
+
+import pickle
+
+import numpy as np
+import optuna
+import pytest
+from optuna.samplers import CmaEsSampler
+
+from rse_study.sampling.cma_es import StatelessCmaEs
+from rse_study.sampling.proposer import distribution_of
+from tests.on_ray.surface import DOMAINS, FIRST, outcome_of, value_of
+
+DISTRIBUTIONS = {name: distribution_of(domain) for name, domain in DOMAINS.items()}
+STATES = {"pruned": optuna.trial.TrialState.PRUNED, "failed": optuna.trial.TrialState.FAIL}
+
+
+@pytest.fixture(scope="module")
+def study():
+    """What Optuna's own sampler leads, with pruned and failed trials."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    made = optuna.create_study(
+        direction="maximize", sampler=CmaEsSampler(popsize=6, seed=3, warn_independent_sampling=False)
+    )
+    made.enqueue_trial(FIRST)
+    for number in range(60):
+        trial = made.ask(DISTRIBUTIONS)
+        outcome = outcome_of(number)
+        if outcome == "complete":
+            made.tell(trial, value_of(trial.params))
+        else:
+            made.tell(trial, state=STATES[outcome])
+    return made
+
+
+def optimizer_kept(study):
+    """The last one that Optuna's sampler pickled into a trial."""
+    for trial in reversed(study.trials):
+        parts = [value for key, value in trial.system_attrs.items() if key.startswith("cma:optimizer")]
+        if parts:
+            return pickle.loads(bytes.fromhex("".join(parts)))
+    raise AssertionError("no generation was full")
+
+
+def optimizer_computed(study):
+    """The one that the stateless sampler asks."""
+    seen = []
+
+    class Recording(StatelessCmaEs):
+        def _init_optimizer(self, *arguments):
+            seen.append(super()._init_optimizer(*arguments))
+            return seen[-1]
+
+    study.sampler = Recording(popsize=6, seed=0, warn_independent_sampling=False)
+    study.ask(DISTRIBUTIONS)
+    return seen[-1]
+
+
+def test_the_distribution_is_the_one_that_optuna_keeps(study):
+    kept, computed = optimizer_kept(study), optimizer_computed(study)
+    assert kept.generation == computed.generation >= 6
+    for matrix in ("_mean", "_sigma", "_C", "_pc", "_p_sigma"):
+        np.testing.assert_allclose(getattr(computed, matrix), getattr(kept, matrix), rtol=1e-9, atol=1e-12)

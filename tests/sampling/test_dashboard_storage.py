@@ -1,0 +1,164 @@
+"""What the dashboard shows: the ledger's cells as Optuna's trials, also while they run."""
+
+import math
+
+import pytest
+from optuna import load_study
+from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.trial import TrialState
+
+from rse_study.results.ledger import Ledger
+from rse_study.results.records import AxisRecord, CellRecord, ObjectiveRecord, StudyRecord
+from rse_study.results.result_file import Point, Result, write_result
+from rse_study.results.schema import cell_folder
+from rse_study.sampling.dashboard_storage import LedgerStorage
+
+AXES = (
+    AxisRecord(name="alpha", paths=("pgd.step_size",), kind="float", low=1e-6, high=1e-3, log=True),
+    AxisRecord(name="N", paths=("pgd.num_steps",), kind="int", low=1.0, high=16.0),
+    AxisRecord(name="norm", paths=("pgd.ball.norm",), kind="choice", choices=("l2", "linf")),
+)
+RUNS = {"executor": "inline", "workers": 1, "threads": 1}
+
+
+def cell_of(trial, seed=0, **changes):
+    proposal = {"alpha": 10.0 ** -(trial % 3 + 4), "N": trial + 1, "norm": "l2"}
+    identity = f"{trial + 2:08x}{seed:08x}".ljust(64, "0")
+    return CellRecord(
+        **{"config": {}, "proposal": proposal} | changes, identity=identity, trial=trial, seed=seed
+    )
+
+
+def result_of(cell, values, **changes):
+    history = tuple(Point(t=5 * i, metrics={"dev": v, "loss": 1.0}) for i, v in enumerate(values))
+    return Result(
+        identity=cell.identity, seed=cell.seed, config={}, history=history, duration_s=3.0, **changes
+    )
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    study = StudyRecord(
+        name="small", question="Why?", objective=ObjectiveRecord(metric="dev"), axes=AXES, num_trials=6
+    )
+    with Ledger.open(tmp_path / "small") as ledger:
+        ledger.freeze(study)
+        yield ledger
+
+
+def run(ledger, cell, values, **changes):
+    ledger.plan([cell])
+    ledger.start(cell.identity, **RUNS)
+    result = result_of(cell, values, **changes)
+    if result.status == "failed":
+        write_result(cell_folder(ledger.study_dir, cell.identity), result)
+    ledger.record_result(result)
+
+
+def trials_in(storage):
+    return storage.get_all_trials(0)
+
+
+def test_states_are_the_true_ones(ledger):
+    run(ledger, cell_of(0), [10.0, 60.0, 40.0])
+    run(ledger, cell_of(1), [10.0, 20.0], status="stopped_early", reason="stopped at step 5 of 15")
+    run(ledger, cell_of(2), [10.0], status="failed", reason="step 3: the loss is not finite")
+    run(ledger, cell_of(3), [10.0, math.nan])
+    ledger.plan([cell_of(4), cell_of(5)])
+    ledger.start(cell_of(4).identity, **RUNS)
+    ledger.record_progress(cell_of(4).identity, 5, {"dev": 12.5, "loss": 2.0})
+    complete, pruned, failed, lost, running, waiting = trials_in(LedgerStorage(ledger.study_dir))
+    assert (complete.state, complete.value) == (TrialState.COMPLETE, 40.0)  # the last value, not the best one
+    assert complete.intermediate_values == {0: 10.0, 5: 60.0, 10: 40.0}
+    assert (pruned.state, pruned.value, pruned.last_step) == (TrialState.PRUNED, 20.0, 5)
+    assert (failed.state, failed.value) == (TrialState.FAIL, None)
+    assert failed.user_attrs["reason"] == "step 3: the loss is not finite"
+    assert (lost.state, lost.value) == (TrialState.FAIL, None)
+    assert (running.state, running.intermediate_values) == (TrialState.RUNNING, {5: 12.5})
+    assert waiting.state == TrialState.WAITING
+    assert complete.duration is not None
+    for trial in (complete, pruned, failed, lost, running, waiting):
+        trial._validate()
+
+
+def test_trials_are_numbered_as_ours_and_named_by_their_cell(ledger):
+    run(ledger, cell_of(0), [1.0])
+    run(ledger, cell_of(2), [2.0])  # as after a rebuild from what was left
+    first, empty, third = trials_in(LedgerStorage(ledger.study_dir))
+    assert [first.number, empty.number, third.number] == [0, 1, 2]
+    assert (empty.state, empty.params) == (TrialState.WAITING, {})
+    assert third.user_attrs == {"identity": cell_of(2).identity, "seed": 0, "stage": "search"}
+
+
+def test_axes_have_their_distributions(ledger):
+    run(ledger, cell_of(0), [1.0])
+    (trial,) = trials_in(LedgerStorage(ledger.study_dir))
+    assert trial.params == {"alpha": 1e-4, "N": 1, "norm": "l2"}
+    assert trial.distributions == {
+        "alpha": FloatDistribution(1e-6, 1e-3, log=True),
+        "N": IntDistribution(1, 16),
+        "norm": CategoricalDistribution(("l2", "linf")),
+    }
+
+
+def test_what_confirms_a_search_is_no_trial_of_it(ledger):
+    run(ledger, cell_of(0), [50.0])
+    run(ledger, cell_of(0, seed=1, stage="confirm"), [90.0])
+    run(ledger, cell_of(-1, seed=1, stage="confirm", label="base", proposal={}), [95.0])
+    storage = LedgerStorage(ledger.study_dir)
+    assert [trial.value for trial in trials_in(storage)] == [50.0]
+
+
+def test_a_mirror_follows_a_study_that_runs(ledger):
+    run(ledger, cell_of(0), [1.0])
+    storage = LedgerStorage(ledger.study_dir, refresh_seconds=0.0)
+    run(ledger, cell_of(1), [3.0])
+    run(ledger, cell_of(2), [2.0])
+    assert [trial.value for trial in trials_in(storage)] == [1.0, 3.0, 2.0]
+    assert storage.get_best_trial(0).number == 1
+    shown = load_study(study_name="small", storage=storage)
+    assert (shown.best_params["N"], shown.metric_names) == (2, ["dev"])
+    assert storage.get_trial(2).value == 2.0
+    assert storage.get_n_trials(0) == 3
+    # an attempt that was lost: optuna itself would never let a trial go back
+    ledger.plan([cell_of(3)])
+    ledger.start(cell_of(3).identity, **RUNS)
+    assert trials_in(storage)[3].state == TrialState.RUNNING
+    ledger.lose(cell_of(3).identity, "worker killed")
+    assert trials_in(storage)[3].state == TrialState.WAITING
+
+
+def test_the_last_look_stands_while_the_ledger_is_away(ledger):
+    run(ledger, cell_of(0), [1.0])
+    storage = LedgerStorage(ledger.study_dir, refresh_seconds=0.0)
+    path = ledger.study_dir / "ledger.sqlite"
+    path.rename(path.with_suffix(".aside"))
+    assert [trial.value for trial in trials_in(storage)] == [1.0]
+    path.with_suffix(".aside").rename(path)
+
+
+def test_a_grid_shows_every_cell(tmp_path):
+    axis = AxisRecord(name="rho", paths=("blend.rho",), kind="choice", choices=(0.0, 0.5))
+    study = StudyRecord(
+        name="grid",
+        kind="grid",
+        objective=ObjectiveRecord(metric="dev", direction="minimize"),
+        axes=(axis,),
+        num_cells=4,
+    )
+    rows = [(0, {"rho": 0.0}, ""), (1, {"rho": 0.5}, ""), (2, {"rho": 0.7}, "theirs"), (3, {}, "SimCSE")]
+    with Ledger.open(tmp_path) as ledger:
+        ledger.freeze(study)
+        for trial, proposal, label in rows:
+            for seed in (0, 1):
+                cell = cell_of(trial, seed, stage="grid", proposal=proposal, label=label)
+                run(ledger, cell, [float(10 * trial + seed)])
+        storage = LedgerStorage(tmp_path)
+        trials = trials_in(storage)
+        assert [trial.value for trial in trials] == [0.0, 1.0, 10.0, 11.0, 20.0, 21.0, 30.0, 31.0]
+        assert trials[5].params == {"rho": 0.7, "row": "theirs", "seed": 1}
+        assert trials[5].distributions["rho"].choices == (0.0, 0.5, 0.7)
+        assert trials[6].params == {"row": "SimCSE", "seed": 0}
+        assert storage.get_best_trial(0).number == 0
+        for trial in trials:
+            trial._validate()

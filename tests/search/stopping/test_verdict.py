@@ -1,0 +1,116 @@
+"""What holds of every rule: who is never stopped, who always is, and that the order of the others does not matter."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rse_study.search.stopping import PASSES, effective, verdict
+from rse_study.search.stopping.draws import bracket_of, is_let_run
+from rse_study.search.stopping.rules import Asha, Hyperband, Median
+from tests.search.stopping.waiting import DIRECTIONS, VALUES, waiting
+
+RULES = [Asha(first=1, factor=3), Median(first=1, every=1, num_startup=1), Hyperband(first=1, factor=2)]
+EVERY_RULE = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+
+
+def test_every_rule_is_among_them():
+    assert {type(rule) for rule in RULES} == set(PASSES)
+
+
+@EVERY_RULE
+def test_the_first_one_goes_on_and_so_does_the_first_that_has_a_value(rule):
+    for direction in ("maximize", "minimize"):
+        assert verdict(rule, waiting(-5.0, {1: []}, direction=direction)) == "continue"
+        assert verdict(rule, waiting(-5.0, {1: [math.nan, math.inf]}, direction=direction)) == "continue"
+
+
+@EVERY_RULE
+@pytest.mark.parametrize("lost", [math.nan, math.inf, -math.inf])
+def test_a_value_that_is_lost_never_goes_on(rule, lost):
+    assert verdict(rule, waiting(lost, {1: []})) == "stop"
+    everyone = rule.model_copy(update={"let_run": 1.0})
+    assert effective(everyone, 0, 3, lost, "stop") == "stop"
+
+
+@EVERY_RULE
+@given(values=VALUES, direction=DIRECTIONS, shuffled=st.randoms(), trial=st.integers(0, 60))
+def test_the_order_of_arrival_of_the_others_does_not_matter(rule, values, direction, shuffled, trial):
+    numbered = {n: value for n, value in enumerate(values) if n != trial}
+    mixed = dict(shuffled.sample(list(numbered.items()), len(numbered)))
+    said = [
+        verdict(rule, waiting(values[0], {1: one}, trial=trial, rungs=(1, 2, 4), direction=direction))
+        for one in (numbered, mixed)
+    ]
+    assert said[0] == said[1]
+
+
+@EVERY_RULE
+@given(values=VALUES, direction=DIRECTIONS, trial=st.integers(0, 60))
+def test_its_own_row_makes_no_difference(rule, values, direction, trial):
+    others = {n: value for n, value in enumerate(values) if n != trial}
+    said = [
+        verdict(rule, waiting(values[0], {1: one}, trial=trial, rungs=(1, 2, 4), direction=direction))
+        for one in (others, others | {trial: values[0]})
+    ]
+    assert said[0] == said[1]
+
+
+@EVERY_RULE
+@given(value=st.floats(-100, 100), num=st.integers(0, 30), direction=DIRECTIONS)
+def test_a_tie_goes_on(rule, value, num, direction):
+    assert verdict(rule, waiting(value, {1: [value] * num}, direction=direction)) == "continue"
+
+
+@EVERY_RULE
+@given(values=VALUES, trial=st.integers(0, 60))
+def test_minimising_is_maximising_the_negative(rule, values, trial):
+    value, *others = values
+    more = waiting(value, {1: others}, trial=trial, rungs=(1, 2, 4))
+    less = waiting(-value, {1: [-v for v in others]}, trial=trial, rungs=(1, 2, 4), direction="minimize")
+    assert verdict(rule, more) == verdict(rule, less)
+
+
+@EVERY_RULE
+@given(values=VALUES, better=st.floats(0, 50), trial=st.integers(0, 60))
+def test_who_is_better_is_never_stopped_instead(rule, values, better, trial):
+    value, *others = values
+    said = [
+        verdict(rule, waiting(one, {1: others}, trial=trial, rungs=(1, 2, 4)))
+        for one in (value, value + better)
+    ]
+    assert said != ["continue", "stop"]
+
+
+@given(search_seed=st.integers(0, 2**40), share=st.floats(0, 1), start=st.integers(0, 10_000))
+def test_the_share_that_is_let_run_is_kept_wherever_one_begins_to_count(search_seed, share, start):
+    chosen = [is_let_run(search_seed, trial, share) for trial in range(start, start + 200)]
+    assert sum(chosen) == pytest.approx(200 * share, abs=3)
+
+
+def test_nobody_is_let_run_by_default_and_everybody_may_be():
+    assert {rule.let_run for rule in RULES} == {0.0}
+    assert not any(is_let_run(seed, trial, 0.0) for seed in range(20) for trial in range(100))
+    assert all(is_let_run(seed, trial, 1.0) for seed in range(20) for trial in range(100))
+
+
+def test_another_seed_lets_others_run():
+    chosen = {seed: [n for n in range(40) if is_let_run(seed, n, 0.1)] for seed in range(8)}
+    assert len({tuple(trials) for trials in chosen.values()}) >= 6
+    assert all(3 <= len(trials) <= 5 for trials in chosen.values())
+
+
+def test_in_every_bracket_the_same_share_is_let_run():
+    """Both are drawn evenly, from one number of the trial: they must not fall in with each other."""
+    for bracket in range(3):
+        trials = [n for n in range(3000) if bracket_of(5, n, 2, 2) == bracket]
+        assert sum(is_let_run(5, n, 0.2) for n in trials) / len(trials) == pytest.approx(0.2, abs=0.02)
+
+
+def test_who_is_let_run_goes_on_whatever_the_verdict():
+    rule = Asha(first=1, let_run=0.3)
+    for trial in range(60):
+        said = effective(rule, 7, trial, 1.0, "stop")
+        assert said == ("continue" if is_let_run(7, trial, 0.3) else "stop")
+        assert effective(rule, 7, trial, 1.0, "continue") == "continue"

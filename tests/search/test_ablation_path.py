@@ -1,0 +1,254 @@
+"""The path as a pure function of what a ledger holds."""
+
+import math
+from dataclasses import replace
+
+from rse_study.results.records import AxisRecord, CellRecord, ImportanceRow, ObjectiveRecord, StudyRecord
+from rse_study.search.ablation_path import (
+    PathPoint,
+    Round,
+    by_importance,
+    num_path_cells,
+    num_planned,
+    num_points,
+    path_state,
+    rounds_of,
+)
+from rse_study.search.race_state import race_state
+from tests.cases import cases
+
+AXES = ("a", "b", "c")
+GAINS = {"a": 1.0, "b": 3.0, "c": -1.0}
+STUDY = StudyRecord(
+    name="s",
+    objective=ObjectiveRecord(metric="dev"),
+    axes=tuple(AxisRecord(name=name, paths=(name,), kind="float", low=0, high=1) for name in AXES),
+    num_trials=3,
+    num_cells=3 + 4 + (7 * 3 - 4),
+    resolved={
+        "confirm": {"num_best": 1, "baseline": "base", "seeds": [1, 2]},
+        "ablation_path": {"order": "greedy", "seeds": [1, 2, 3]},
+    },
+)
+BASE, BEST = dict.fromkeys(AXES, 0.0), dict.fromkeys(AXES, 1.0)
+
+
+def value(point: PathPoint) -> float:
+    return 10.0 + sum(GAINS[name] for name in point)
+
+
+def all_known(point: PathPoint) -> tuple[float, ...]:
+    return value(point), value(point) + 1
+
+
+def test_greedy_keeps_what_brings_most_and_flips_every_axis():
+    rounds = rounds_of(AXES, "greedy", all_known, less_is_better=False)
+    assert [one.accepted for one in rounds] == ["b", "a", "c"]
+    assert [one.flips for one in rounds] == [("a", "b", "c"), ("a", "c"), ("c",)]
+    assert rounds[1].before == {"b"}
+    assert [one.accepted for one in rounds_of(AXES, "greedy", all_known, less_is_better=True)] == [
+        "c",
+        "a",
+        "b",
+    ]
+
+
+def test_a_flip_is_judged_on_top_of_those_that_were_kept():
+    def values(point):  # b helps only where a is not flipped
+        return (value(point) - 5 * ({"a", "b"} <= point),)
+
+    rounds = rounds_of(("a", "b", "c"), "greedy", values, less_is_better=False)
+    assert [one.accepted for one in rounds] == ["b", "c", "a"]
+
+
+def test_a_round_waits_for_all_its_flips():
+    def values(point):
+        return None if point == {"b", "c"} else all_known(point)
+
+    assert rounds_of(AXES, "greedy", values, less_is_better=False) == (
+        Round(frozenset(), AXES, "b"),
+        Round(frozenset("b"), ("a", "c"), ""),
+    )
+
+
+def test_by_importance_all_points_are_known_at_once():
+    rounds = rounds_of(("c", "a", "b"), "importance", lambda point: None, less_is_better=False)
+    assert [(one.flips, one.accepted) for one in rounds] == [(("c",), "c"), (("a",), "a"), (("b",), "b")]
+
+
+def test_what_lacks_a_seed_comes_last_and_a_tie_goes_to_the_first():
+    def values(point):
+        return {"a": (math.nan, 99.0), "b": (1.0, 1.0), "c": (1.0, 1.0)}[next(iter(point))]
+
+    assert rounds_of(AXES, "greedy", lambda p: values(p) if len(p) == 1 else None, less_is_better=False)[
+        0
+    ].accepted == "b"  # fmt: skip
+    failed = rounds_of(AXES, "greedy", lambda p: (math.nan, math.nan), less_is_better=False)
+    assert [one.accepted for one in failed] == ["a", "b", "c"]
+
+
+@cases(("num_axes", "greedy", "by_shares"), [(0, 1, 1), (1, 2, 2), (8, 37, 9)])
+def test_points_of_a_path(num_axes, greedy, by_shares):
+    assert (num_points(num_axes, "greedy"), num_points(num_axes, "importance")) == (greedy, by_shares)
+
+
+def test_axes_by_the_mean_over_evaluators():
+    rows = [
+        ImportanceRow(axis=axis, evaluator=evaluator, value=share, num_trials=9)
+        for evaluator, shares in (("x", {"a": 0.1, "b": 0.6}), ("y", {"a": 0.8, "b": 0.2}))
+        for axis, share in shares.items()
+    ]
+    assert by_importance(["b", "a", "c"], rows) == ["a", "b", "c"]
+    assert by_importance(["b", "a"], []) == ["b", "a"]
+
+
+def cell(trial, proposal, seed=0, stage="search", status="complete", **options) -> CellRecord:
+    options = {"label": "base" if proposal == BASE else ""} | options
+    name = f"{trial}-{seed}-{stage}"
+    return CellRecord(
+        identity=name,
+        trial=trial,
+        seed=seed,
+        stage=stage,
+        config={},
+        proposal=proposal,
+        status=status,
+        **options,
+    )
+
+
+SEARCH = [cell(0, BASE), cell(1, BEST), cell(2, BASE | {"a": 0.5})]
+LAST = {"0-0-search": (60, 50.0), "1-0-search": (60, 59.0), "2-0-search": (60, 52.0)}
+
+
+def run(study=STUDY, cells=(), last=None, num_rounds=9):
+    """The ledger after so many rounds: each cell of a round as `plan` would number it."""
+    cells, last = [*SEARCH, *cells], dict(LAST if last is None else last)
+    numbers = {PathPoint(): 0, frozenset(AXES): 1}
+    for _ in range(num_rounds):
+        state = path_state(study, cells, last, [])
+        for point in state.points if state else ():
+            number = numbers.setdefault(point, -len(numbers))
+            for seed in state.seeds:
+                if not any((one.trial, one.seed) == (number, seed) for one in cells):
+                    cells.append(cell(number, state.proposal_of(point), seed, "path"))
+                    last[cells[-1].identity] = (60, value(point) + seed)
+    return cells, last
+
+
+def test_a_ledger_without_points_knows_the_base_and_the_first_round():
+    state = path_state(STUDY, SEARCH, LAST, [])
+    assert state.points == (frozenset(), {"a"}, {"b"}, {"c"})
+    assert (state.base.trial, state.best.trial, state.axes) == (0, 1, AXES)
+    assert (state.is_over, dict(state.values)) == (False, {})
+
+
+def test_a_path_goes_on_to_its_end_round_by_round():
+    cells, last = run(num_rounds=1)
+    assert [one.accepted for one in path_state(STUDY, cells, last, []).rounds] == ["b", ""]
+    cells, last = run()
+    state = path_state(STUDY, cells, last, [])
+    assert [one.accepted for one in state.rounds] == ["b", "a", "c"]
+    assert state.is_over
+    assert state.values[frozenset("b")] == (14.0, 15.0, 16.0)
+    assert len(cells) == 3 + 7 * 3
+
+
+def test_cells_of_the_confirmation_are_the_paths_own():
+    confirmed = [
+        cell(trial, proposal, seed, "confirm")
+        for trial, proposal in ((0, BASE), (1, BEST))
+        for seed in (1, 2)
+    ]
+    last = LAST | {one.identity: (60, 42.0 + one.seed) for one in confirmed}
+    cells, last = run(cells=confirmed, last=last)
+    state = path_state(STUDY, cells, last, [])
+    assert state.values[PathPoint()] == (43.0, 44.0, 13.0)
+    assert sum(one.stage == "path" for one in cells) == 7 * 3 - 4 == num_path_cells(STUDY, cells, state)
+    assert num_planned(STUDY, cells, state) == 3 + 4 + 17
+
+
+def test_axes_on_which_both_ends_agree_are_no_part_of_it():
+    cells = [cell(0, BASE), cell(1, BEST | {"b": 0.0}), SEARCH[2]]
+    state = path_state(STUDY, cells, LAST, [])
+    assert state.axes == ("a", "c")
+    assert state.proposal_of(frozenset("a")) == {"a": 1.0, "b": 0.0, "c": 0.0}
+    # 4 points x 3 seeds, of which the confirmation runs 2 of each end; before, 7 points were possible.
+    assert num_path_cells(STUDY, cells, state) == 4 * 3 - 4
+    assert num_planned(STUDY, cells, state) == 3 + 4 + 8
+
+
+def test_points_are_named_by_what_is_flipped_and_the_ends_as_their_trials():
+    state = path_state(STUDY, SEARCH, LAST, [])
+    names = [state.label_of(frozenset(flipped)) for flipped in ("", "b", "ca", "abc")]
+    assert names == ["base", "base with b", "base with a, c", ""]
+
+
+def test_before_the_search_is_over_nothing_is_known():
+    cells = [*SEARCH[:2], cell(2, BASE | {"a": 0.5}, status="running")]
+    assert path_state(STUDY, cells, LAST, []) is None
+    assert num_path_cells(STUDY, cells, None) == 17
+    assert num_planned(STUDY, cells, None) == STUDY.num_cells
+
+
+def test_a_search_without_a_second_trial_that_ended_well_has_no_path():
+    cells = [SEARCH[0], *(cell(n, BEST, status="failed") for n in (1, 2))]
+    assert path_state(STUDY, cells, LAST, []) is None
+    assert num_planned(STUDY, cells, None) == 3 + 4
+
+
+def test_a_study_without_a_path_has_none():
+    bare = STUDY.model_copy(update={"resolved": {}, "num_cells": 3})
+    assert path_state(bare, SEARCH, LAST, []) is None
+    assert num_planned(bare, SEARCH, None) == 3
+
+
+def test_a_point_that_failed_is_no_reason_to_wait():
+    cells, last = run(num_rounds=1)
+    broken = [
+        one.model_copy(update={"status": "failed"})
+        if one.proposal == BASE | {"b": 1.0} and one.seed == 2
+        else one
+        for one in cells
+    ]
+    state = path_state(STUDY, broken, last, [])
+    assert state.rounds[0].accepted == "a"
+    assert math.isnan(state.values[frozenset("b")][1])
+
+
+def test_retired_cells_are_no_part_of_it():
+    cells, last = run()
+    gone = [one.model_copy(update={"retired": one.stage == "path"}) for one in cells]
+    assert dict(path_state(STUDY, gone, last, []).values) == {}
+
+
+def test_the_order_of_importance_is_the_ledgers():
+    study = STUDY.model_copy(
+        update={"resolved": STUDY.resolved | {"ablation_path": {"order": "importance", "seeds": [3]}}}
+    )
+    rows = [
+        ImportanceRow(axis=axis, evaluator="x", value=share, num_trials=9)
+        for axis, share in zip(AXES, (0.2, 0.1, 0.7), strict=True)
+    ]
+    state = path_state(study, SEARCH, LAST, rows)
+    assert [one.accepted for one in state.rounds] == ["c", "a", "b"]
+    assert not state.is_over
+    assert replace(state, values=dict.fromkeys(state.points, (1.0,))).is_over
+
+
+def test_the_path_of_raced_seeds_ends_at_the_best_mean_and_waits_for_their_race():
+    """Trial 1 has the best single seed, trial 2 the best mean of two."""
+    study = STUDY.model_copy(update={"resolved": STUDY.resolved | {"seeds": [0, 9]}, "num_cells": 6 + 4 + 17})
+    ends = [one.proposal for one in SEARCH]
+    values = {(0, 0): 50.0, (0, 9): 50.5, (1, 0): 70.0, (1, 9): 50.0, (2, 0): 62.0, (2, 9): 62.5}
+    cells = [cell(n, ends[n], seed, label="base" if n == 0 else "") for n, seed in values]
+    last = {one.identity: (60, values[one.trial, one.seed]) for one in cells}
+
+    def state_of(known):
+        race = race_state(study, known, {"dev": {name: value for name, (_, value) in last.items()}})
+        return path_state(study, known, last, [], race), race
+
+    state, race = state_of(cells)
+    assert race.is_over and (state.base.trial, state.best.trial) == (0, 2)
+    assert state_of(cells[:-1])[0] is None and not state_of(cells[:-1])[1].is_over
+    assert num_planned(study, cells[:-1], None, state_of(cells[:-1])[1]) == study.num_cells
