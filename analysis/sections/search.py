@@ -22,6 +22,7 @@ from analysis.tables import beaten, show_trials
 from analysis.warm_start import known_data
 from rse_study.results.records import FINISHED
 from rse_study.search.rung_fidelity import unstoppable
+from rse_study.search.stopping import Hyperband, rule_of
 
 RUNGS = (
     "A column is a rung, a mark a trial that got there, the first trials of the search at its left. Whether a trial "
@@ -83,8 +84,8 @@ def history(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> st
     verdicts = rungs_data(contents)
     if len(verdicts):
         drawn = draw_rungs(verdicts, label, decimals)
-        rule = contents.study.resolved.get("early_stopping") or {}
-        note = RUNGS.format(bracket="of its bracket " if rule.get("name") == "hyperband" else "")
+        is_in_bracket = isinstance(rule_of(contents.study), Hyperband)
+        note = RUNGS.format(bracket="of its bracket " if is_in_bracket else "")
         parts += ["<h3>Rung by rung</h3>", page.paragraph(note), page.figure(drawn, "rungs", verdicts)]
         parts += rung_fidelity_parts(contents, table)
     return page.section("History", *parts)

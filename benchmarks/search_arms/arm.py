@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
-from rse_study.search.stopping.rules import Asha, Hyperband, Median, StoppingRule
+from rse_study.search.stopping import Asha, Hyperband, Median, StoppingRule
 from rse_study.study.definition.config import Sampler
 
 RULES: dict[str, type[StoppingRule]] = {"asha": Asha, "median": Median, "hyperband": Hyperband}

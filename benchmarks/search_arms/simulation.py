@@ -8,8 +8,7 @@ from typing import Any, Literal
 from benchmarks.search_arms.arm import Arm
 from benchmarks.search_arms.surface import AxisDomains, Surface, noise
 from rse_study.sampling.proposer import Proposer
-from rse_study.search.stopping import TrialAtRung, effective, verdict
-from rse_study.search.stopping.draws import rungs_of_trial
+from rse_study.search.stopping import TrialAtRung
 
 DIRECTION: Literal["maximize"] = "maximize"
 
@@ -70,9 +69,8 @@ class SimulatedSearch:
 
     def _next(self, number: int, t: int) -> int:
         """The step of a trial's next rung, or of its end."""
-        rule = self._rule.model_dump() if self._rule else {}
-        stops = (*rungs_of_trial(self._rungs, rule, self.seed, number), self.surface.num_steps)
-        return min(stop for stop in stops if stop > t)
+        rungs = self._rule.rungs_of_trial(self._rungs, self.seed, number) if self._rule else ()
+        return min(stop for stop in (*rungs, self.surface.num_steps) if stop > t)
 
     def _reached(self, time: float, number: int, t: int) -> EndedTrial | None:
         point = self._points[number]
@@ -89,6 +87,6 @@ class SimulatedSearch:
     def _goes_on(self, number: int, t: int, value: float) -> bool:
         assert self._rule is not None, "only a rule has rungs"
         waiting = TrialAtRung(number, t, value, self._values, self._rungs, self.seed, DIRECTION)
-        said = verdict(self._rule, waiting)
+        said = self._rule.verdict(waiting)
         self._values[t][number] = value
-        return effective(self._rule, self.seed, number, value, said) == "continue"
+        return self._rule.effective(self.seed, number, value, said) == "continue"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rse_study.results.queries import LedgerQueries
 from rse_study.results.records import FINISHED, CellRecord, RungRow, StudyRecord
 from rse_study.search.seed_race import RaceVerdict, RacingTrial, race
-from rse_study.search.stopping.draws import is_let_run
+from rse_study.search.stopping import rule_of
 
 OVER: RaceVerdict = "over"
 
@@ -135,11 +135,10 @@ def _is_measured(cell: CellRecord, finals: Mapping[str, Mapping[str, float]]) ->
 
 def _stopped(study: StudyRecord, rungs: Iterable[RungRow], trials: Mapping[str, int]) -> set[str]:
     """Cells that a verdict stopped, those that went on to their full budget after the search among them."""
-    let_run = (study.resolved.get("early_stopping") or {}).get("let_run", 0.0)
+    rule, seed = rule_of(study), study.search_seed
+    stops = [row for row in rungs if row.verdict == "stop" and row.cell in trials]
     return {
         row.cell
-        for row in rungs
-        if row.verdict == "stop"
-        and row.cell in trials
-        and not (math.isfinite(row.value) and is_let_run(study.search_seed, trials[row.cell], let_run))
+        for row in stops
+        if rule is None or rule.effective(seed, trials[row.cell], row.value, row.verdict) == "stop"
     }

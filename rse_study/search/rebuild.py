@@ -15,7 +15,7 @@ from rse_study.results.result_file import Result, read_result
 from rse_study.results.schema import baselines_folder, cells_folder, ledger_path
 from rse_study.results.study_file import read_revisions
 from rse_study.search.known_trials import best_known
-from rse_study.search.stopping.draws import rungs_of_trial
+from rse_study.search.stopping import rungs_of_trial
 
 REMEDY = "Remove its folder and run the study again"
 
@@ -122,7 +122,6 @@ def rungs_of(study: StudyRecord, cell: CellRecord, result: Result) -> list[RungR
         return []
     reached = {point.t: point.metrics for point in result.history}
     stopped_at = max(reached, default=-1) if result.status == "stopped_early" else -1
-    rule = study.resolved.get("early_stopping") or {}
     return [
         RungRow(
             cell=cell.identity,
@@ -130,7 +129,7 @@ def rungs_of(study: StudyRecord, cell: CellRecord, result: Result) -> list[RungR
             value=reached[t].get(study.objective.metric, float("nan")),
             verdict="stop" if t == stopped_at else "continue",
         )
-        for t in rungs_of_trial(study.rungs, rule, study.search_seed, cell.trial)
+        for t in rungs_of_trial(study, cell.trial)
         if t in reached
     ]
 

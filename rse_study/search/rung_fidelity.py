@@ -17,7 +17,7 @@ from rse_study.results.frame_columns import with_columns
 from rse_study.results.reader import Reader
 from rse_study.results.records import StudyRecord
 from rse_study.search.rank_agreement import RankAgreement, rank_agreement
-from rse_study.search.stopping.draws import is_let_run, rungs_of_trial
+from rse_study.search.stopping import rule_of, rungs_of_trial
 
 FEWEST = 8
 """Trials below which nothing is said of a rung."""
@@ -145,10 +145,10 @@ def unstoppable(study: StudyRecord, trials: Iterable[int]) -> Iterator[int]:
     trials
         Their numbers.
     """
-    rule = study.resolved.get("early_stopping") or {}
+    rule, seed = rule_of(study), study.search_seed
     for trial in trials:
-        is_free = is_let_run(study.search_seed, trial, rule.get("let_run", 0.0))
-        if is_free or not rungs_of_trial(study.rungs, rule, study.search_seed, trial):
+        is_free = rule is not None and rule.effective(seed, trial, 0.0, "stop") == "continue"
+        if is_free or not rungs_of_trial(study, trial):
             yield trial
 
 

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from rse_study.errors import InputError, InputErrors
 from rse_study.results.records import StudyRecord
-from rse_study.search.stopping.rules import EarlyStopping
+from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec
 from rse_study.study.definition.config import Sampler, Study
 from rse_study.training.trial import Trial

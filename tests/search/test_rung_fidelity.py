@@ -13,7 +13,8 @@ from rse_study.search.rung_fidelity import (
     stopping_advice,
     unstoppable,
 )
-from rse_study.search.stopping.draws import bracket_of, is_let_run
+from rse_study.search.stopping.draws import is_let_run
+from rse_study.search.stopping.hyperband import bracket_of
 from tests.analysis import let_run, searched
 from tests.cases import cases
 

@@ -8,8 +8,6 @@ from rse_study.cli.paper_table import problems_of_table
 from rse_study.cli.screen import announce
 from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
-from rse_study.search.stopping.draws import bracket_sizes
-from rse_study.search.stopping.rules import Hyperband, StoppingRule
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
 
@@ -41,23 +39,13 @@ def summary_of(checked: CheckedStudy) -> Iterator[str]:
     yield f"{study.name}: valid. {size}: {at_most}{_count(checked.num_cells, 'cell')}"
     if study.early_stopping is not None and checked.rungs:
         yield f"stopped early at steps {_join(checked.rungs)}, unless {study.early_stopping.condition}"
-        yield from _exceptions(study.early_stopping, checked.rungs)
+        yield from study.early_stopping.exceptions(checked.rungs)
     if study.confirm is not None:
         baseline = " and the base" if study.confirm.baseline == "base" else ""
         best = _count(study.confirm.num_best, "best trial")
         yield f"confirmed: {best}{baseline}, with seeds {_join(study.confirm.seeds)}"
     if study.evaluations:
         yield f"evaluations: {_join(study.evaluations)}"
-
-
-def _exceptions(rule: StoppingRule, rungs: Sequence[int]) -> Iterator[str]:
-    if isinstance(rule, Hyperband):
-        sizes = bracket_sizes(len(rungs), rule.factor)
-        begins = [*(f"stopped from step {t} on" for t in rungs), "never"]
-        shares = _join(f"{size} {begin}" for size, begin in zip(sizes, begins, strict=True))
-        yield f"brackets: of {sum(sizes)} trials {shares}"
-    if rule.let_run:
-        yield f"let run on whatever the verdict: {rule.let_run:.0%} of the trials"
 
 
 def _grid(checked: CheckedStudy) -> str:

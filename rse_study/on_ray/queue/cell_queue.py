@@ -18,8 +18,7 @@ from rse_study.results.records import FINISHED, CellRecord, ConstraintRecord, Ru
 from rse_study.results.result_file import FILE_NAME, Result, read_result
 from rse_study.results.schema import MODEL_FOLDER, cell_folder
 from rse_study.search.observation import RUNNING, Observation, judged
-from rse_study.search.stopping import TrialAtRung, effective, verdict
-from rse_study.search.stopping.draws import rungs_of_trial
+from rse_study.search.stopping import TrialAtRung
 from rse_study.study.definition.config import Study
 
 BESIDE_A_RESULT = (EVALUATIONS_FILE, MODEL_FOLDER, "checkpoint")
@@ -184,7 +183,7 @@ class CellQueue:
         rule, is_first = self._study.early_stopping, cell.seed == self._study.seeds[0]
         if rule is None or cell.continues or cell.is_never_stopped or not is_first:
             return ()
-        return rungs_of_trial(self._rungs, rule.model_dump(), self._study.search_seed, cell.number)
+        return rule.rungs_of_trial(self._rungs, self._study.search_seed, cell.number)
 
     def _decide(self, trial: int, t: int, value: float) -> Verdict:
         """The rule's own verdict, which the ledger keeps of a trial that is let run on, too."""
@@ -193,12 +192,12 @@ class CellQueue:
         waiting = TrialAtRung(
             trial, t, value, self._values, self._rungs, study.search_seed, study.objective.direction
         )
-        return verdict(study.early_stopping, waiting)
+        return study.early_stopping.verdict(waiting)
 
     def _note(self, row: RungRow, trial: int) -> None:
         self._values.setdefault(row.t, {})[trial] = row.value
         rule, seed = self._study.early_stopping, self._study.search_seed
-        said = row.verdict if rule is None else effective(rule, seed, trial, row.value, row.verdict)
+        said = row.verdict if rule is None else rule.effective(seed, trial, row.value, row.verdict)
         self._verdicts[row.cell, row.t] = said
 
     def _restore(self, record: CellRecord) -> None:

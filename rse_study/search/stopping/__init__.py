@@ -1,58 +1,53 @@
-"""Early stopping of searches: who goes on from a rung.
+"""Early stopping of searches; a new rule is a file here and a line of `EarlyStopping`."""
 
-A verdict is a pure function of what the ledger holds: values at rungs and numbers of trials.
-"""
+from functools import cache
+from typing import Annotated, Any
 
-import math
-from collections.abc import Callable
-from typing import Any
+from pydantic import Discriminator, Tag, TypeAdapter
 
-from rse_study.results.records import Verdict
-from rse_study.search.stopping.asha import passes_asha
-from rse_study.search.stopping.draws import is_let_run
-from rse_study.search.stopping.hyperband import passes_hyperband
-from rse_study.search.stopping.median import passes_median
-from rse_study.search.stopping.rules import Asha, Hyperband, Median, StoppingRule
-from rse_study.search.stopping.trial_at_rung import RungValues, TrialAtRung
-
-PASSES: dict[type[StoppingRule], Callable[[Any, TrialAtRung], bool]] = {
-    Asha: passes_asha,
-    Median: passes_median,
-    Hyperband: passes_hyperband,
-}
-"""By rule: whether a trial goes on."""
+from rse_study.results.records import StudyRecord
+from rse_study.search.stopping.asha import Asha
+from rse_study.search.stopping.hyperband import Hyperband
+from rse_study.search.stopping.median import Median
+from rse_study.search.stopping.rule import RungValues, StoppingRule, TrialAtRung
 
 
-def verdict(rule: StoppingRule, waiting: TrialAtRung) -> Verdict:
-    """Return what a rule says of a trial at a rung.
-
-    A value that is not finite never goes on. The first one to arrive does, and so does a tie.
-    """
-    passes = math.isfinite(waiting.value) and PASSES[type(rule)](rule, waiting)
-    return "continue" if passes else "stop"
+def _name_of(given: Any) -> Any:
+    """The name of the rule; files may leave the first one's out."""
+    return given.get("name", "asha") if isinstance(given, dict) else getattr(given, "name", "asha")
 
 
-def effective(rule: StoppingRule, search_seed: int, trial: int, value: float, said: Verdict) -> Verdict:
-    """Return what becomes of a trial: the verdict, unless it is let run on.
-
-    The ledger has the rule's verdict, so that it can be judged by where the trial ended. Of one whose value is not
-    finite nothing can be learnt: it is stopped in any case.
-
-    Parameters
-    ----------
-    rule
-        Of the study.
-    search_seed
-        Of the study.
-    trial
-        Its number.
-    value
-        At the rung.
-    said
-        The rule's verdict.
-    """
-    goes_on = math.isfinite(value) and is_let_run(search_seed, trial, rule.let_run)
-    return "continue" if goes_on else said
+EarlyStopping = Annotated[
+    Annotated[Asha, Tag("asha")] | Annotated[Median, Tag("median")] | Annotated[Hyperband, Tag("hyperband")],
+    Discriminator(_name_of),
+]
 
 
-__all__ = ["PASSES", "RungValues", "TrialAtRung", "effective", "verdict"]
+@cache
+def _rules() -> TypeAdapter[StoppingRule]:
+    return TypeAdapter(EarlyStopping)
+
+
+def rule_of(study: StudyRecord) -> StoppingRule | None:
+    """Return the rule of a frozen study; None where nothing is stopped early."""
+    settings = study.settings.early_stopping
+    return _rules().validate_python(settings) if settings else None
+
+
+def rungs_of_trial(study: StudyRecord, trial: int) -> tuple[int, ...]:
+    """Return the steps at which a trial of a frozen study waits for a verdict."""
+    rule = rule_of(study)
+    return rule.rungs_of_trial(study.rungs, study.search_seed, trial) if rule else study.rungs
+
+
+__all__ = [
+    "Asha",
+    "EarlyStopping",
+    "Hyperband",
+    "Median",
+    "RungValues",
+    "StoppingRule",
+    "TrialAtRung",
+    "rule_of",
+    "rungs_of_trial",
+]

@@ -1,33 +1,41 @@
-"""Asynchronous successive halving.
-
-Li et al. 2020, A System for Massively Parallel Hyperparameter Tuning.
-"""
+"""Asynchronous successive halving (Li et al. 2020, A System for Massively Parallel Hyperparameter Tuning)."""
 
 from collections.abc import Collection
+from typing import Literal
 
-from rse_study.search.stopping.rules import Asha
-from rse_study.search.stopping.trial_at_rung import TrialAtRung
+from rse_study.search.stopping.rule import StoppingRule, TrialAtRung, geometric
+from rse_study.spec import field
 
 
-def passes_asha(rule: Asha, waiting: TrialAtRung) -> bool:
-    """Return whether a trial is among the best 1/factor of all that got to the rung."""
-    return is_among_the_best(waiting, rule.factor)
+class Asha(StoppingRule):
+    """Asynchronous successive halving (Li et al. 2020).
+
+    At each rung a cell goes on if it is among the best 1/factor of all that got there.
+    """
+
+    name: Literal["asha"] = "asha"
+    factor: int = field(3, ge=2)
+    """one in so many goes on; the next rung is so many times as far, below the full budget"""
+
+    def rungs(self, num_steps: int) -> tuple[int, ...]:
+        return geometric(self.first, self.factor, num_steps)
+
+    @property
+    def condition(self) -> str:
+        return f"among the best 1/{self.factor} so far"
+
+    def passes(self, waiting: TrialAtRung) -> bool:
+        return is_among_the_best(waiting, self.factor)
+
+    def judged_shares(self, num_rungs: int, num_trials: int) -> list[float]:
+        return [self.factor**-passed for passed in range(1, num_rungs + 1)]
 
 
 def is_among_the_best(waiting: TrialAtRung, factor: int, among: Collection[int] | None = None) -> bool:
-    """Return whether a trial is among the best 1/factor.
+    """Return whether a trial is among the best 1/factor of those in `among`, by default of all.
 
     It is where fewer than max(1, floor(n / factor)) of n trials are better, itself counted among the n. This is the
     stopping variant: a trial never waits for others to come, as one that is to be promoted does in the paper.
-
-    Parameters
-    ----------
-    waiting
-        The trial.
-    factor
-        One in so many goes on.
-    among
-        The others that count; all without it.
     """
     others = waiting.others_values(among)
     num_better = sum(waiting.is_better(other, waiting.value) for other in others)

@@ -1,27 +1,70 @@
-"""The median stopping rule.
-
-Golovin et al. 2017, Google Vizier: A Service for Black-Box Optimization.
-"""
+"""The median stopping rule (Golovin et al. 2017, Google Vizier: A Service for Black-Box Optimization)."""
 
 from statistics import fmean, median
+from typing import Annotated, Literal
 
-from rse_study.search.stopping.rules import Median
-from rse_study.search.stopping.trial_at_rung import TrialAtRung
+from pydantic import Field, PositiveInt, model_validator
+
+from rse_study.search.stopping.rule import StoppingRule, TrialAtRung, geometric
+
+Factor = Annotated[int, Field(ge=2)]
 
 
-def passes_median(rule: Median, waiting: TrialAtRung) -> bool:
-    """Return whether a trial's best value is no worse than the others' median.
+class Median(StoppingRule):
+    """The median stopping rule (Golovin et al. 2017, Google Vizier).
 
-    That is the median of their running averages. The paper (section 3.2.2): stop at step s if the trial's best
-    objective by step s is strictly worse than the median of the running averages of all completed trials' objectives
-    reported up to s. Taken here: "reported" is what was measured at the rungs up to s, each counting once, and values
-    that are not finite do not count. Another trial counts once it has got to rung s, whether it has ended or not: what
-    it was at s does not change any more, and the completed ones alone would be the survivors of earlier verdicts. With
-    fewer than `num_startup` of them everything goes on.
+    At each rung a cell is stopped if its best value so far is worse than the median of the others' running averages.
     """
-    averages = [fmean(waiting.course(trial)) for trial in waiting.others()]
-    if len(averages) < rule.num_startup:
-        return True
-    own = waiting.course(waiting.trial)
-    best = max(own) if waiting.direction == "maximize" else min(own)
-    return not waiting.is_better(median(averages), best)
+
+    name: Literal["median"] = "median"
+    every: PositiveInt | None = None
+    """optimiser steps from a rung to the next; or give `factor`"""
+    factor: Factor | None = None
+    """the next rung is so many times as far; or give `every`"""
+    num_startup: PositiveInt = 5
+    """as long as fewer others got to a rung, everything goes on from it"""
+
+    @model_validator(mode="after")
+    def _one_distance(self) -> "Median":
+        if self.every is not None and self.factor is not None:
+            remedy = "take one away (of a file extended: `factor: null`)"
+            raise ValueError(f"`every` and `factor` both say how far it is to the next rung; {remedy}")
+        if self.every is None and self.factor is None:
+            raise ValueError("needs `every` or `factor`: how far it is to the next rung")
+        return self
+
+    def rungs(self, num_steps: int) -> tuple[int, ...]:
+        if self.every is not None:
+            return tuple(range(self.first, num_steps, self.every))
+        assert self.factor is not None, "validated"
+        return geometric(self.first, self.factor, num_steps)
+
+    @property
+    def condition(self) -> str:
+        others = f"once {self.num_startup} others got there"
+        return f"its best value is no worse than the median of the others' running averages ({others})"
+
+    def passes(self, waiting: TrialAtRung) -> bool:
+        """Return whether a trial's best value is no worse than the median of the others' running averages.
+
+        The paper (section 3.2.2) stops a trial at step s if its best objective by step s is strictly worse than the
+        median of the running averages of all completed trials' objectives reported up to s. Taken here: "reported" is
+        what was measured at the rungs up to s, each counting once, without values that are not finite. Another trial
+        counts once it has got to rung s, whether it has ended or not: what it was at s does not change any more, and
+        the completed ones alone would be the survivors of earlier verdicts.
+        """
+        averages = [fmean(waiting.course(trial)) for trial in waiting.others()]
+        if len(averages) < self.num_startup:
+            return True
+        own = waiting.course(waiting.trial)
+        best = max(own) if waiting.direction == "maximize" else min(own)
+        return not waiting.is_better(median(averages), best)
+
+    def judged_shares(self, num_rungs: int, num_trials: int) -> list[float]:
+        """The first `num_startup` at a rung pass, and half of the others: best values are seldom below averages."""
+        shares, left = [], float(num_trials)
+        for _ in range(num_rungs):
+            free = min(left, self.num_startup)
+            left = free + (left - free) / 2
+            shares.append(left / num_trials)
+        return shares

@@ -1,7 +1,7 @@
 """The rungs of a study, and what keeps it from having any."""
 
 from rse_study.errors import InputError
-from rse_study.search.stopping.rules import Median
+from rse_study.search.stopping import Median
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.paths import look_up
 from rse_study.study.definition.space import Axis, Space

@@ -22,7 +22,7 @@ from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
 from rse_study.results.records import COSTS
 from rse_study.results.settings import StudySettings
-from rse_study.search.stopping.rules import EarlyStopping
+from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec, field
 from rse_study.storage.location import check_location
 from rse_study.study.definition.domains import AnyDomain, FiniteDomain, Option

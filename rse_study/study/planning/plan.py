@@ -13,7 +13,6 @@ from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.evaluation_plan import ScoresPlan, plan_scores
 from rse_study.study.planning.grid_stage import plan_grid
 from rse_study.study.planning.ledger_state import LedgerState
-from rse_study.study.planning.rung_shares import shares_past
 from rse_study.study.planning.sampling import NUM_POINTS
 from rse_study.study.planning.search_stages import SearchPlanner
 from rse_study.study.planning.stages import StagePlan
@@ -194,7 +193,7 @@ def _rung_note(checked: CheckedStudy) -> str:
     """How many trials get past which rung."""
     rule, num_trials = checked.study.early_stopping, checked.study.num_trials
     assert rule is not None, "rungs without early stopping"
-    shares = zip(checked.rungs, shares_past(rule, len(checked.rungs), num_trials), strict=True)
+    shares = zip(checked.rungs, rule.shares_past(len(checked.rungs), num_trials), strict=True)
     passing = ", ".join(f"{share * num_trials:.3g} pass step {t}" for t, share in shares)
     return f"low: of {num_trials} trials {passing}; high: none is stopped"
 

@@ -3,14 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rse_study.search.stopping import verdict
-from rse_study.search.stopping.rules import Asha
+from rse_study.search.stopping import Asha
 from tests.cases import cases
 from tests.search.stopping.waiting import VALUES, waiting
 
 
 def said(value, others, factor, direction="maximize"):
-    return verdict(Asha(first=1, factor=factor), waiting(value, {1: others}, direction=direction))
+    return Asha(first=1, factor=factor).verdict(waiting(value, {1: others}, direction=direction))
 
 
 @cases(

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rse_study.search.stopping import verdict
-from rse_study.search.stopping.draws import bracket_of, bracket_sizes, rungs_of_trial
-from rse_study.search.stopping.rules import Asha, Hyperband
+from rse_study.results.records import ObjectiveRecord, StudyRecord
+from rse_study.search.stopping import Asha, Hyperband, rungs_of_trial
+from rse_study.search.stopping.hyperband import bracket_of, bracket_sizes
 from tests.search.stopping.waiting import VALUES, waiting
 
 
@@ -36,11 +36,12 @@ def test_brackets_are_filled_in_proportion_wherever_one_begins_to_count(
 
 
 def test_a_bracket_begins_one_rung_after_the_one_before_and_the_last_has_none():
-    rule, rungs = {"name": "hyperband", "factor": 2}, (15, 30)
-    seen = {bracket_of(3, trial, 2, 2): rungs_of_trial(rungs, rule, 3, trial) for trial in range(50)}
+    rule, rungs = Hyperband(first=15, factor=2), (15, 30)
+    seen = {bracket_of(3, trial, 2, 2): rule.rungs_of_trial(rungs, 3, trial) for trial in range(50)}
     assert seen == {0: (15, 30), 1: (30,), 2: ()}
-    assert {rungs_of_trial(rungs, {"name": "asha"}, 3, trial) for trial in range(50)} == {(15, 30)}
-    assert rungs_of_trial(rungs, {}, 3, 0) == (15, 30)  # a study frozen without its rule on record
+    assert {Asha(first=15).rungs_of_trial(rungs, 3, trial) for trial in range(50)} == {(15, 30)}
+    without = StudyRecord(name="s", objective=ObjectiveRecord(metric="dev"), rungs=rungs)
+    assert rungs_of_trial(without, 0) == (15, 30)  # a study frozen without its rule on record
 
 
 @given(values=VALUES, search_seed=st.integers(0, 99), trial=st.integers(0, 39))
@@ -52,7 +53,8 @@ def test_inside_a_bracket_it_is_asha(values, search_seed, trial):
     value = values[-1]
     in_bracket = waiting(value, {1: others}, trial=trial, rungs=rungs, search_seed=search_seed)
     alone = waiting(value, {1: peers}, trial=trial, rungs=rungs)
-    assert verdict(Hyperband(first=1, factor=2), in_bracket) == verdict(Asha(first=1, factor=2), alone)
+    of_bracket = Hyperband(first=1, factor=2).verdict(in_bracket)
+    assert of_bracket == Asha(first=1, factor=2).verdict(alone)
 
 
 def test_a_bracket_by_hand():
@@ -65,7 +67,7 @@ def test_a_bracket_by_hand():
     rule = Hyperband(first=15, factor=2)
 
     def said(trial):
-        return verdict(rule, waiting(at_30[trial], {30: at_30}, trial=trial, rungs=(15, 30)))
+        return rule.verdict(waiting(at_30[trial], {30: at_30}, trial=trial, rungs=(15, 30)))
 
     assert [said(n) for n in first] == ["stop", "stop", "continue", "continue"]
     assert [said(n) for n in second] == ["stop", "stop", "continue", "continue"]

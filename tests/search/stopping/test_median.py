@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rse_study.search.stopping import verdict
-from rse_study.search.stopping.rules import Median
+from rse_study.search.stopping import Median
 from tests.search.stopping.waiting import DIRECTIONS, waiting
 
 COURSES = st.lists(st.lists(st.floats(-100, 100), min_size=3, max_size=3), min_size=1, max_size=12)
@@ -27,7 +26,7 @@ def test_the_papers_formula_by_hand():
 
     def said(before, now):
         at_10 = dict(enumerate(values[10])) | {9: before}
-        return verdict(rule, waiting(now, {10: at_10, 20: values[20]}, trial=9))
+        return rule.verdict(waiting(now, {10: at_10, 20: values[20]}, trial=9))
 
     assert said(0.0, 2.9) == "stop"
     assert said(0.0, 3.0) == "continue"  # strictly worse, the paper says
@@ -38,24 +37,24 @@ def test_the_papers_formula_by_hand():
 def test_a_trial_that_has_not_got_there_does_not_count_and_one_that_was_stopped_there_does():
     rule = Median(first=10, every=10, num_startup=1)
     ahead = {10: [50.0, 60.0, 70.0], 20: [50.0]}  # trials 1 and 2 were stopped at step 10, or still run
-    assert verdict(rule, waiting(50.0, ahead)) == "continue"
-    assert verdict(rule, waiting(50.0, {10: ahead[10]})) == "stop"
+    assert rule.verdict(waiting(50.0, ahead)) == "continue"
+    assert rule.verdict(waiting(50.0, {10: ahead[10]})) == "stop"
 
 
 def test_a_value_that_was_lost_is_no_part_of_an_average():
     rule = Median(first=10, every=10, num_startup=1)
-    assert verdict(rule, waiting(8.0, {10: [math.nan], 20: [8.0]})) == "continue"
-    assert verdict(rule, waiting(7.9, {10: [math.nan], 20: [8.0]})) == "stop"
+    assert rule.verdict(waiting(8.0, {10: [math.nan], 20: [8.0]})) == "continue"
+    assert rule.verdict(waiting(7.9, {10: [math.nan], 20: [8.0]})) == "stop"
     assert (
-        verdict(rule, waiting(0.0, {10: [8.0], 20: [math.nan]})) == "continue"
+        rule.verdict(waiting(0.0, {10: [8.0], 20: [math.nan]})) == "continue"
     )  # nobody else has a value there
 
 
 @pytest.mark.parametrize("num_startup", [1, 3])
 def test_before_there_are_enough_others_everything_goes_on(num_startup):
     rule = Median(first=1, every=1, num_startup=num_startup)
-    assert verdict(rule, waiting(0.0, {1: [9.0] * (num_startup - 1)})) == "continue"
-    assert verdict(rule, waiting(0.0, {1: [9.0] * num_startup})) == "stop"
+    assert rule.verdict(waiting(0.0, {1: [9.0] * (num_startup - 1)})) == "continue"
+    assert rule.verdict(waiting(0.0, {1: [9.0] * num_startup})) == "stop"
 
 
 @given(courses=COURSES, direction=DIRECTIONS)
@@ -64,7 +63,7 @@ def test_it_is_what_slow_loops_say(courses, direction):
     own, *others = courses
     values = {t: [course[t - 1] for course in others] for t in (1, 2, 3)}
     own_before = {t: dict(enumerate(values[t])) | {99: own[t - 1]} for t in (1, 2)}
-    said = verdict(rule, waiting(own[2], own_before | {3: values[3]}, trial=99, direction=direction))
+    said = rule.verdict(waiting(own[2], own_before | {3: values[3]}, trial=99, direction=direction))
     if len(others) < 2:
         assert said == "continue"
         return

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rse_study.search.stopping import PASSES, effective, verdict
-from rse_study.search.stopping.draws import bracket_of, is_let_run
-from rse_study.search.stopping.rules import Asha, Hyperband, Median
+from rse_study.search.stopping import Asha, Hyperband, Median, StoppingRule
+from rse_study.search.stopping.draws import is_let_run
+from rse_study.search.stopping.hyperband import bracket_of
 from tests.search.stopping.waiting import DIRECTIONS, VALUES, waiting
 
 RULES = [Asha(first=1, factor=3), Median(first=1, every=1, num_startup=1), Hyperband(first=1, factor=2)]
@@ -16,22 +16,22 @@ EVERY_RULE = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 
 
 def test_every_rule_is_among_them():
-    assert {type(rule) for rule in RULES} == set(PASSES)
+    assert {type(rule) for rule in RULES} == set(StoppingRule.__subclasses__())
 
 
 @EVERY_RULE
 def test_the_first_one_goes_on_and_so_does_the_first_that_has_a_value(rule):
     for direction in ("maximize", "minimize"):
-        assert verdict(rule, waiting(-5.0, {1: []}, direction=direction)) == "continue"
-        assert verdict(rule, waiting(-5.0, {1: [math.nan, math.inf]}, direction=direction)) == "continue"
+        assert rule.verdict(waiting(-5.0, {1: []}, direction=direction)) == "continue"
+        assert rule.verdict(waiting(-5.0, {1: [math.nan, math.inf]}, direction=direction)) == "continue"
 
 
 @EVERY_RULE
 @pytest.mark.parametrize("lost", [math.nan, math.inf, -math.inf])
 def test_a_value_that_is_lost_never_goes_on(rule, lost):
-    assert verdict(rule, waiting(lost, {1: []})) == "stop"
+    assert rule.verdict(waiting(lost, {1: []})) == "stop"
     everyone = rule.model_copy(update={"let_run": 1.0})
-    assert effective(everyone, 0, 3, lost, "stop") == "stop"
+    assert everyone.effective(0, 3, lost, "stop") == "stop"
 
 
 @EVERY_RULE
@@ -40,7 +40,7 @@ def test_the_order_of_arrival_of_the_others_does_not_matter(rule, values, direct
     numbered = {n: value for n, value in enumerate(values) if n != trial}
     mixed = dict(shuffled.sample(list(numbered.items()), len(numbered)))
     said = [
-        verdict(rule, waiting(values[0], {1: one}, trial=trial, rungs=(1, 2, 4), direction=direction))
+        rule.verdict(waiting(values[0], {1: one}, trial=trial, rungs=(1, 2, 4), direction=direction))
         for one in (numbered, mixed)
     ]
     assert said[0] == said[1]
@@ -51,7 +51,7 @@ def test_the_order_of_arrival_of_the_others_does_not_matter(rule, values, direct
 def test_its_own_row_makes_no_difference(rule, values, direction, trial):
     others = {n: value for n, value in enumerate(values) if n != trial}
     said = [
-        verdict(rule, waiting(values[0], {1: one}, trial=trial, rungs=(1, 2, 4), direction=direction))
+        rule.verdict(waiting(values[0], {1: one}, trial=trial, rungs=(1, 2, 4), direction=direction))
         for one in (others, others | {trial: values[0]})
     ]
     assert said[0] == said[1]
@@ -60,7 +60,7 @@ def test_its_own_row_makes_no_difference(rule, values, direction, trial):
 @EVERY_RULE
 @given(value=st.floats(-100, 100), num=st.integers(0, 30), direction=DIRECTIONS)
 def test_a_tie_goes_on(rule, value, num, direction):
-    assert verdict(rule, waiting(value, {1: [value] * num}, direction=direction)) == "continue"
+    assert rule.verdict(waiting(value, {1: [value] * num}, direction=direction)) == "continue"
 
 
 @EVERY_RULE
@@ -69,7 +69,7 @@ def test_minimising_is_maximising_the_negative(rule, values, trial):
     value, *others = values
     more = waiting(value, {1: others}, trial=trial, rungs=(1, 2, 4))
     less = waiting(-value, {1: [-v for v in others]}, trial=trial, rungs=(1, 2, 4), direction="minimize")
-    assert verdict(rule, more) == verdict(rule, less)
+    assert rule.verdict(more) == rule.verdict(less)
 
 
 @EVERY_RULE
@@ -77,7 +77,7 @@ def test_minimising_is_maximising_the_negative(rule, values, trial):
 def test_who_is_better_is_never_stopped_instead(rule, values, better, trial):
     value, *others = values
     said = [
-        verdict(rule, waiting(one, {1: others}, trial=trial, rungs=(1, 2, 4)))
+        rule.verdict(waiting(one, {1: others}, trial=trial, rungs=(1, 2, 4)))
         for one in (value, value + better)
     ]
     assert said != ["continue", "stop"]
@@ -111,6 +111,6 @@ def test_in_every_bracket_the_same_share_is_let_run():
 def test_who_is_let_run_goes_on_whatever_the_verdict():
     rule = Asha(first=1, let_run=0.3)
     for trial in range(60):
-        said = effective(rule, 7, trial, 1.0, "stop")
+        said = rule.effective(7, trial, 1.0, "stop")
         assert said == ("continue" if is_let_run(7, trial, 0.3) else "stop")
-        assert effective(rule, 7, trial, 1.0, "continue") == "continue"
+        assert rule.effective(7, trial, 1.0, "continue") == "continue"

@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from rse_study.search.stopping import PASSES, TrialAtRung, effective, verdict
-from rse_study.search.stopping.draws import bracket_of, is_let_run, rungs_of_trial
-from rse_study.search.stopping.rules import Asha, Hyperband, Median
+from rse_study.search.stopping import Asha, Hyperband, Median, TrialAtRung
+from rse_study.search.stopping.draws import is_let_run
+from rse_study.search.stopping.hyperband import bracket_of
 from rse_study.study.planning.estimates import exactly
-from rse_study.study.planning.rung_shares import SHARES, shares_past, stopped_share
+from rse_study.study.planning.rung_shares import stopped_share
 from tests.cases import cases
 
 
@@ -39,24 +39,20 @@ def test_the_share_is_what_synchronous_halving_leaves():
     assert share == pytest.approx(steps / (81 * 90))
 
 
-def test_every_rule_has_its_shares():
-    assert set(SHARES) == set(PASSES)
-
-
 def test_the_median_rule_lets_the_first_ones_pass_and_half_of_the_others():
     rule = Median(first=10, every=10, num_startup=4)
-    assert shares_past(rule, 3, 20) == pytest.approx([12 / 20, 8 / 20, 6 / 20])
-    assert shares_past(rule, 2, 3) == [1.0, 1.0]
+    assert rule.shares_past(3, 20) == pytest.approx([12 / 20, 8 / 20, 6 / 20])
+    assert rule.shares_past(2, 3) == [1.0, 1.0]
 
 
 def test_hyperband_stops_a_bracket_from_its_own_first_rung_on():
     """Factor 2, two rungs: of 10 trials 4 are stopped from the first rung on, 3 from the second, 3 never."""
     passed = [(4 / 2 + 3 + 3) / 10, (4 / 4 + 3 / 2 + 3) / 10]
-    assert shares_past(Hyperband(first=15, factor=2), 2, 16) == pytest.approx(passed)
+    assert Hyperband(first=15, factor=2).shares_past(2, 16) == pytest.approx(passed)
 
 
 def test_who_is_let_run_runs_whole():
-    assert shares_past(Asha(first=1, factor=2, let_run=0.2), 2, 10) == pytest.approx([0.6, 0.4])
+    assert Asha(first=1, factor=2, let_run=0.2).shares_past(2, 10) == pytest.approx([0.6, 0.4])
     assert stopped_share(Asha(first=1, factor=2, let_run=1.0), (1, 2), 4, 10) == exactly(1.0)
 
 
@@ -86,11 +82,11 @@ def test_searches_that_are_played_through_lie_in_the_range(rule):
 
 
 def _trained(rule, trial, quality, values, rungs, num_steps, seed):
-    for t in rungs_of_trial(rungs, rule.model_dump(), seed, trial):
+    for t in rule.rungs_of_trial(rungs, seed, trial):
         waiting = TrialAtRung(trial, t, quality, values, rungs, seed, "maximize")
-        said = verdict(rule, waiting)
+        said = rule.verdict(waiting)
         values[t][trial] = quality
-        if effective(rule, seed, trial, quality, said) == "stop":
+        if rule.effective(seed, trial, quality, said) == "stop":
             return t
     return num_steps
 

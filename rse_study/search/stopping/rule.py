@@ -1,0 +1,122 @@
+"""Rules of early stopping: a verdict on a trial at a rung is a pure function of values at rungs and trial numbers."""
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import PositiveInt
+
+from rse_study.results.records import Verdict
+from rse_study.search.stopping.draws import is_let_run
+from rse_study.spec import Spec, field
+
+RungValues = Mapping[int, Mapping[int, float]]
+"""The objective of all trials at rungs, by step and number of the trial."""
+
+
+@dataclass(frozen=True)
+class TrialAtRung:
+    """A trial that waits at a rung, and what the ledger holds of rungs by then."""
+
+    trial: int
+    """its number"""
+    t: int
+    """the rung, in optimiser steps"""
+    value: float
+    """its objective there"""
+    values: RungValues
+    """of every trial at every rung it got to; whether its own at `t` is among them makes no difference"""
+    rungs: tuple[int, ...]
+    """all those of the study"""
+    search_seed: int
+    direction: Literal["maximize", "minimize"]
+    """which values are better"""
+
+    def others(self) -> Iterator[int]:
+        """Return the numbers of the other trials that have a finite value at this rung."""
+        for trial, value in self.values.get(self.t, {}).items():
+            if trial != self.trial and math.isfinite(value):
+                yield trial
+
+    def others_values(self, among: Collection[int] | None = None) -> list[float]:
+        """Return the finite values of the others at this rung, or of some of them."""
+        here = self.values.get(self.t, {})
+        return [here[trial] for trial in self.others() if among is None or trial in among]
+
+    def course(self, trial: int) -> list[float]:
+        """Return the finite values of a trial at the rungs up to this one."""
+        until = [t for t in self.rungs if t <= self.t]
+        values = [self.values.get(t, {}).get(trial, math.nan) for t in until]
+        if trial == self.trial:
+            values[-1] = self.value
+        return [value for value in values if math.isfinite(value)]
+
+    def is_better(self, one: float, other: float) -> bool:
+        """Return whether `one` is strictly better than `other`."""
+        return one > other if self.direction == "maximize" else one < other
+
+
+class StoppingRule(Spec):
+    """Base of the rules: the first rung, and the share of trials that are only observed."""
+
+    first: PositiveInt
+    """optimiser steps at the first rung"""
+    let_run: float = field(0.0, ge=0, le=1, neutral=0.0)
+    """share of the trials that run to the full budget whatever the verdict, so that it can be judged"""
+
+    def rungs(self, num_steps: int) -> tuple[int, ...]:
+        """Return the steps below the full budget at which a trial may be stopped."""
+        raise NotImplementedError
+
+    @property
+    def condition(self) -> str:
+        """The condition on which a trial goes on, in words."""
+        raise NotImplementedError
+
+    def passes(self, waiting: TrialAtRung) -> bool:
+        """Return whether a trial with a finite value goes on."""
+        raise NotImplementedError
+
+    def judged_shares(self, num_rungs: int, num_trials: int) -> list[float]:
+        """Return the least share of the judged trials that is expected to go on from each rung."""
+        raise NotImplementedError
+
+    def rungs_of_trial(self, rungs: Sequence[int], search_seed: int, trial: int) -> tuple[int, ...]:
+        """Return those of the study's rungs at which one trial waits for a verdict."""
+        return tuple(rungs)
+
+    def exceptions(self, rungs: Sequence[int]) -> Iterator[str]:
+        """Yield in words which trials are judged otherwise than the others."""
+        if self.let_run:
+            yield f"let run on whatever the verdict: {self.let_run:.0%} of the trials"
+
+    def verdict(self, waiting: TrialAtRung) -> Verdict:
+        """Return the verdict on a trial: a value that is not finite never goes on; the first to arrive and ties do."""
+        return "continue" if math.isfinite(waiting.value) and self.passes(waiting) else "stop"
+
+    def effective(self, search_seed: int, trial: int, value: float, said: Verdict) -> Verdict:
+        """Return "continue" for a trial that is let run on, else the verdict.
+
+        The ledger keeps the verdict, so that it can be compared with the trial's end. A trial whose value is not finite
+        teaches nothing: it is stopped in any case.
+        """
+        goes_on = math.isfinite(value) and is_let_run(search_seed, trial, self.let_run)
+        return "continue" if goes_on else said
+
+    def shares_past(self, num_rungs: int, num_trials: int) -> list[float]:
+        """Return the least share of all trials that is expected to go on from each rung.
+
+        Verdicts are taken to stop as many trials as the rule is meant to; early trials pass more easily.
+        """
+        judged = self.judged_shares(num_rungs, num_trials)
+        return [self.let_run + (1 - self.let_run) * share for share in judged]
+
+
+def geometric(first: int, factor: int, num_steps: int) -> tuple[int, ...]:
+    """Return first, first * factor, ... below `num_steps`."""
+    rungs = []
+    while first < num_steps:
+        rungs.append(first)
+        first *= factor
+    return tuple(rungs)
