@@ -12,8 +12,8 @@ from rse_study.results.records import ALWAYS_SHOWN, BASELINES, COSTS, FINISHED, 
 from rse_study.results.row_names import names_of_cells
 from rse_study.search.ablation_path import PathState
 from rse_study.search.budget import BudgetShare
-from rse_study.search.race_state import RaceState
-from rse_study.search.selection import TrialResult
+from rse_study.search.choice import TrialResult
+from rse_study.search.race import RaceState
 from rse_study.search.state import SearchState
 
 BASE = "base"  # label of the trial that is the paper's setting

@@ -5,8 +5,8 @@ import pandas as pd
 
 from analysis.contents import BASE, Contents, label_of
 from analysis.search import chosen_of
-from rse_study.search.pareto import hypervolume, nadir, oriented
-from rse_study.search.selection import TrialResult, front_of
+from rse_study.search.choice import TrialResult, front_of
+from rse_study.search.front import hypervolume, nadir, oriented
 
 ROLES = ("knee", "front", "beaten", "out of bounds")
 

@@ -9,7 +9,7 @@ from analysis.formats import show_axis_value, show_condition, show_value
 from analysis.phrases import counted, join_words
 from rse_study.results.records import AxisRecord, StudyRecord
 from rse_study.results.settings import ConfirmSettings
-from rse_study.search.selection import chosen_first
+from rse_study.search.choice import chosen_first
 
 ORDINALS = {2: "second", 3: "third"}
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from analysis.figures.style import BLUE, FAINT, GREY, INK, ORANGE, chooser, label_text, legend_below, plain
 from analysis.formats import show_number
-from rse_study.search.ranking import Direction
+from rse_study.results.records import Direction
 
 MARKERS = {
     "out of bounds": (FAINT, "x-thin-open"),

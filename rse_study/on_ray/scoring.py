@@ -23,7 +23,7 @@ from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow
 from rse_study.results.schema import baselines_folder
-from rse_study.search.ranking import best_first
+from rse_study.search.choice import best_first
 from rse_study.study.baselines import can_measure
 from rse_study.study.definition.config import Baseline, Study
 from rse_study.study.shared_baselines import measure_baseline_once

@@ -12,6 +12,8 @@ Status = Literal["planned", "running", "complete", "failed", "stopped_early"]
 AttemptOutcome = Literal["running", "complete", "failed", "stopped_early", "lost"]
 Stage = Literal["grid", "search", "confirm", "path"]
 Verdict = Literal["continue", "stop"]
+Direction = Literal["maximize", "minimize"]
+"""the better end of a metric"""
 OWN_COLUMNS = frozenset(
     {
         "row",
@@ -87,7 +89,7 @@ class ObjectiveRecord(Record):
     """What a search optimises: the value of `metric` at a cell's last step."""
 
     metric: str
-    direction: Literal["maximize", "minimize"] = "maximize"
+    direction: Direction = "maximize"
     label: str = ""
     """For readers: "STS-B dev, Spearman x100"."""
     evaluation: str = ""
@@ -169,7 +171,7 @@ class Measure(Record):
     """For readers."""
     metric: str
     """`EvaluationRow.metric`."""
-    direction: Literal["maximize", "minimize"] = "maximize"
+    direction: Direction = "maximize"
     """Which way is better."""
 
 
@@ -219,7 +221,7 @@ class StudyRecord(Record):
         return (self.objective, *self.other_objectives)
 
     @property
-    def directions(self) -> tuple[Literal["maximize", "minimize"], ...]:
+    def directions(self) -> tuple[Direction, ...]:
         """Which way each objective is better."""
         return tuple(one.direction for one in self.all_objectives)
 

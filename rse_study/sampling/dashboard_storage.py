@@ -25,7 +25,7 @@ from optuna.trial import FrozenTrial, TrialState
 from rse_study.errors import InputError
 from rse_study.results.reader import Reader
 from rse_study.results.records import AxisRecord, StudyRecord
-from rse_study.search.standings import standings_of
+from rse_study.search.choice import standings_of
 
 CellRow = dict[str, Any]  # of the reader's frame of cells
 

@@ -17,7 +17,7 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.records import ImportanceRow
 from rse_study.sampling.fanova import fanova_shares
 from rse_study.sampling.proposer import SearchDirection, distribution_of
-from rse_study.search.seed_race import mean_of
+from rse_study.search.race import mean_of
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.domains import Choice, Condition, Domain
 from rse_study.study.definition.space import Axis

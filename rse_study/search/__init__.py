@@ -1,1 +1,1 @@
-"""Searches by their ledger: race, budget, ablation path, early stopping, choice. Pure functions of records."""
+"""The features of a search, each a pure function of the ledger's records."""

@@ -12,9 +12,8 @@ from typing import Any, Literal, NamedTuple
 from rse_study.results.cell_state import HAS_RESULT
 from rse_study.results.records import FINISHED, CellRecord, ImportanceRow, StudyRecord
 from rse_study.results.settings import ConfirmSettings, PathSettings
-from rse_study.search.race_state import RaceState
-from rse_study.search.ranking import best_first, over_seeds
-from rse_study.search.standings import by_trial
+from rse_study.search.choice import best_first, by_trial, over_seeds
+from rse_study.search.race import RaceState
 
 FlipOrder = Literal["greedy", "importance"]
 PathPoint = frozenset[str]
@@ -46,7 +45,7 @@ class PathEnd(NamedTuple):
 
 @dataclass(frozen=True)
 class PathState:
-    """How far a path has come."""
+    """The state of an ablation path."""
 
     order: FlipOrder
     seeds: tuple[int, ...]
@@ -78,14 +77,14 @@ class PathState:
         }
 
     def label_of(self, point: PathPoint) -> str:
-        """What a point is called: of the ends, as their trials are."""
+        """Return the name of a point; an end has its trial's."""
         if len(point) in (0, len(self.axes)):
             return (self.best if point else self.base).label
         return f"{BASE} with {', '.join(name for name in self.base.proposal if name in point)}"
 
 
 def num_points(num_axes: int, order: FlipOrder) -> int:
-    """How many points a path over so many axes has, the base among them.
+    """Return the number of points of a path over `num_axes` axes, with the base.
 
     >>> num_points(8, "greedy"), num_points(8, "importance")
     (37, 9)
@@ -100,17 +99,6 @@ def rounds_of(
 
     Greedy: each begins where the one before has ended, on the flip with the best mean. A flip that lacks a seed's value
     comes after all that lack none; on a tie the earlier axis is kept. By importance, all are known at once.
-
-    Parameters
-    ----------
-    axes
-        To be flipped, in order.
-    order
-        How the next flip is chosen.
-    values_of
-        Gives a point's values.
-    less_is_better
-        Of the objective.
     """
     rounds: list[Round] = []
     point = PathPoint()
@@ -140,22 +128,9 @@ def path_state(
     importance: Iterable[ImportanceRow],
     race: RaceState | None = None,
 ) -> PathState | None:
-    """Return how far a study's path has come.
+    """Return the state of a study's path.
 
     None where it has none, before its search is over, and where the search came to nothing beside its base.
-
-    Parameters
-    ----------
-    study
-        As it was frozen.
-    cells
-        Those that are part of the study, with the status that the next run finds.
-    last_points
-        Step and value of the objective's last point, by cell.
-    importance
-        Of the axes.
-    race
-        Of the search's seeds, by `race_state`; None where it runs one.
     """
     settings, cells = study.settings.ablation_path, [cell for cell in cells if not cell.retired]
     ends = _ends(study, cells, last_points) if settings.seeds and is_search_over(study, cells, race) else None
@@ -184,15 +159,6 @@ def is_search_over(study: StudyRecord, cells: Iterable[CellRecord], race: RaceSt
     """Whether all trials of the search have ended.
 
     Before, another may become the best.
-
-    Parameters
-    ----------
-    study
-        As it was frozen.
-    cells
-        Those that are part of the study.
-    race
-        Of the search's seeds; None where it runs one.
     """
     if race is not None:
         return race.is_over
@@ -213,21 +179,10 @@ def by_importance(axes: Iterable[str], rows: Iterable[ImportanceRow]) -> list[st
 def num_path_cells(
     study: StudyRecord, cells: Iterable[CellRecord], state: PathState | None, race: RaceState | None = None
 ) -> int:
-    """Return how many cells the path has.
+    """Return the number of cells of the path.
 
     Without those that belong to the confirmation. Before the search is over as many as there may be: every axis may
     differ.
-
-    Parameters
-    ----------
-    study
-        As it was frozen.
-    cells
-        Those that are part of the study.
-    state
-        By `path_state`.
-    race
-        Of the search's seeds; None where it runs one.
     """
     settings, cells = study.settings, list(cells)
     if not settings.ablation_path.seeds:
@@ -243,20 +198,9 @@ def num_path_cells(
 def num_planned(
     study: StudyRecord, cells: Iterable[CellRecord], state: PathState | None, race: RaceState | None = None
 ) -> int:
-    """Return how many cells the study has in all, as far as it is known.
+    """Return the number of cells of the study, as far as it is known.
 
     At most: seeds that may still be raced count, and so does what the path may still need.
-
-    Parameters
-    ----------
-    study
-        As it was frozen: with as many seeds and cells of the path as there may be.
-    cells
-        Those that are part of the study.
-    state
-        By `path_state`.
-    race
-        Of the search's seeds; None where it runs one.
     """
     settings, num_cells = study.settings, study.num_cells - (race.num_saved if race else 0)
     if not settings.ablation_path.seeds:
@@ -266,18 +210,9 @@ def num_planned(
 
 
 def most_path_cells(num_axes: int, path: PathSettings, confirm: ConfirmSettings) -> int:
-    """Return how many cells a path over so many axes has.
+    """Return the number of cells of a path over `num_axes` axes.
 
     Without those that the confirmation runs.
-
-    Parameters
-    ----------
-    num_axes
-        On which the base and the best trial differ.
-    settings
-        Of the path: order, seeds.
-    confirm
-        Of the confirmation: baseline, seeds; empty without one.
     """
     shared = set(path.seeds) & set(confirm.seeds)
     num_ends = 1 + (confirm.baseline == BASE)

@@ -10,7 +10,7 @@ HOUR = 3600.0
 
 
 class Use(NamedTuple):
-    """Of one limit: so far, and with one more cell."""
+    """The use of a limit so far, and with one more cell."""
 
     spent: float
     with_next: float
@@ -27,30 +27,14 @@ class AttemptSpan(NamedTuple):
 
 
 def hours_of(spans: Sequence[AttemptSpan], longest: float) -> Use:
-    """Return hours in which cells ran; what ran at the same time counts once.
-
-    Parameters
-    ----------
-    spans
-        Of the search's attempts.
-    longest
-        Seconds that the next cell may take.
-    """
+    """Return hours in which cells ran; what ran at the same time counts once."""
     spent = _covered((one.begun, one.ended) for one in spans)
     with_next = _covered([(0.0, longest), *((one.begun, one.will_end) for one in spans)])
     return Use(spent / HOUR, with_next / HOUR)
 
 
 def device_hours_of(spans: Sequence[AttemptSpan], longest: float) -> Use:
-    """Return hours times devices.
-
-    Parameters
-    ----------
-    spans
-        Of the search's attempts.
-    longest
-        Seconds that the next cell may take, on as many devices as the newest one.
-    """
+    """Return hours times devices."""
     devices = max(spans, key=lambda one: one.begun).devices if spans else 0.0
     spent = sum(one.devices * (one.ended - one.begun) for one in spans)
     with_next = sum(one.devices * (one.will_end - one.begun) for one in spans) + devices * longest
@@ -64,17 +48,6 @@ def spans_of(
 
     One that runs will take as long as the longest complete one. One that was lost took no longer than that: nobody
     knows when it died.
-
-    Parameters
-    ----------
-    attempts
-        Of the search.
-    now
-        The time.
-    gpus
-        Of each worker.
-    is_held
-        Whether a process runs the study.
     """
     longest = longest_seconds(attempts)
     spans = []
@@ -92,19 +65,7 @@ def spans_of(
 def spans_without_attempts(
     cells: Iterable[CellRecord], attempts: Iterable[AttemptRecord], now: str, gpus: float
 ) -> list[AttemptSpan]:
-    """Return when cells ran of which a ledger that was rebuilt knows no attempt.
-
-    Parameters
-    ----------
-    cells
-        Of the search.
-    attempts
-        Of the search.
-    now
-        The time.
-    gpus
-        Of each worker.
-    """
+    """Return when cells ran of which a ledger that was rebuilt knows no attempt."""
     known = {one.cell for one in attempts}
     spans = []
     for cell in cells:

@@ -1,4 +1,4 @@
-"""What ends a search beside its trials: hours, steps, device hours, money.
+"""Limits that end a search: hours, steps, device hours, money.
 
 What is spent, and what one more cell would bring it to, follows from the ledger and the time.
 """
@@ -16,14 +16,14 @@ from rse_study.search.attempt_spans import (
     spans_of,
     spans_without_attempts,
 )
-from rse_study.search.race_state import RaceState, race_of
+from rse_study.search.race import RaceState, race_of
 
 LIMITS = {"hours": "hours", "steps": "optimiser steps", "device_hours": "device hours", "cost": "money"}
-"""What a search may be limited by, and what readers call it."""
+"""The limits, and the words for them in reports."""
 
 
 class BudgetShare(Record):
-    """How far one limit of a search is used up."""
+    """The use of one limit of a search."""
 
     name: str
     """One of `LIMITS`."""
@@ -40,17 +40,7 @@ class BudgetShare(Record):
 
 
 def budget_shares(ledger: LedgerQueries, now: str, *, is_held: bool = True) -> tuple[BudgetShare, ...]:
-    """Return how far each limit of a search is used up; empty without one.
-
-    Parameters
-    ----------
-    ledger
-        Of a study that was frozen.
-    now
-        The time, as the ledger writes times.
-    is_held
-        Whether a live process runs the study; attempts that no process runs any more were lost.
-    """
+    """Return the use of each limit of a search; empty without limits."""
     study = ledger.study()
     assert study is not None, "nothing was frozen yet"
     settings = study.settings.search_budget
@@ -80,13 +70,6 @@ def searched_cells(cells: Iterable[CellRecord], attempts: Sequence[AttemptRecord
     """Return the search's cells, each as the search left it.
 
     One that was stopped early, and goes on because it is confirmed, is no longer the search's.
-
-    Parameters
-    ----------
-    cells
-        Of the study.
-    attempts
-        Of the study.
     """
     stopped = {one.cell for one in attempts if one.outcome == "stopped_early"}
     return [
@@ -100,13 +83,6 @@ def attempts_of_search(cells: Iterable[CellRecord], attempts: Sequence[AttemptRe
     """Return the attempts that the search made.
 
     Without those that went on with what it had stopped.
-
-    Parameters
-    ----------
-    cells
-        Of the study.
-    attempts
-        Of the study, in the order in which they began.
     """
     left = {cell.identity for cell in cells if cell.stage == "search" and not cell.retired}
     kept = []
@@ -133,15 +109,6 @@ def steps_of(cells: Sequence[CellRecord], last_steps: Mapping[str, int], amount:
 
     With one more cell: those that run, and those that an interruption left, to their end; where there is one of these,
     it is the next.
-
-    Parameters
-    ----------
-    cells
-        Of the search.
-    last_steps
-        Where each was last measured.
-    amount
-        Steps of the base's full budget.
     """
     spent = {cell.identity: float(last_steps.get(cell.identity, 0)) for cell in cells}
     begun = {cell.identity: amount for cell in cells if cell.status not in FINISHED}
@@ -173,17 +140,6 @@ def shortened(
 
     That is so where trials or seeds are left, no cell of the search runs, and one more would not fit. What an
     interruption left, and nobody has room for, is not waited for; what was given up with a reason is.
-
-    Parameters
-    ----------
-    study
-        As it was frozen.
-    searched
-        By `searched_cells`.
-    shares
-        By `budget_shares`.
-    race
-        Of its seeds; None where it runs one.
     """
     num_ended = sum(cell.status in FINISHED for cell in searched)
     is_over = num_ended >= study.num_trials if race is None else race.is_over
@@ -206,15 +162,7 @@ def shortened(
 
 
 def ended_by(study: StudyRecord, shares: Sequence[BudgetShare]) -> str:
-    """Say which limits ended a search, and after how many trials.
-
-    Parameters
-    ----------
-    study
-        By `as_far_as_it_went`.
-    shares
-        By `budget_shares`.
-    """
+    """Say which limits ended a search, and after how many trials."""
     limits = [
         f"{share.spent:.4g} of {share.limit:g} {LIMITS[share.name]} spent, {share.with_next:.4g} with one more cell"
         for share in shares

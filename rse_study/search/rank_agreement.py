@@ -41,17 +41,6 @@ def rank_agreement(
     Resamples in which a side has one value alone have no correlation and are left out. Of normal pairs with a
     correlation of 0.6 the interval of rho holds the truth in 96, 96 and 95 of 100 cases with 8, 20 and 40 pairs. Pairs
     in perfect order have an interval without width, however few they are.
-
-    Parameters
-    ----------
-    first, second
-        Paired values [n], finite.
-    level
-        Of the intervals.
-    num_resamples
-        How often is drawn from the pairs.
-    seed
-        Of these draws.
     """
     one, other = (np.asarray(values, dtype=float) for values in (first, second))
     if one.ndim != 1 or one.shape != other.shape or not np.isfinite([one, other]).all():

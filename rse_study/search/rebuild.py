@@ -14,7 +14,7 @@ from rse_study.results.records import CellRecord, EvaluationRow, Revision, RungR
 from rse_study.results.result_file import Result, read_result
 from rse_study.results.schema import baselines_folder, cells_folder, ledger_path
 from rse_study.results.study_file import read_revisions
-from rse_study.search.known_trials import best_known
+from rse_study.search.choice import best_known
 from rse_study.search.stopping import rungs_of_trial
 
 REMEDY = "Remove its folder and run the study again"
@@ -22,7 +22,7 @@ REMEDY = "Remove its folder and run the study again"
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """What the new ledger holds, and which files could not be used."""
+    """Counts of a rebuilt ledger, and the files that could not be used."""
 
     num_cells: int
     num_results: int
@@ -33,7 +33,7 @@ class Rebuilt:
 
 @dataclass
 class RecoveredFiles:
-    """What the files of a study say without its ledger."""
+    """The content of a study's files without its ledger."""
 
     revisions: list[Revision]
     cells: dict[str, CellRecord] = field(default_factory=dict)
@@ -107,15 +107,6 @@ def rungs_of(study: StudyRecord, cell: CellRecord, result: Result) -> list[RungR
 
     "stop" where it was stopped, "continue" at every rung before; none of a further seed of its trial, nor of the best
     trial that a warm start knew. What would have become of a cell that was let run on is in no file.
-
-    Parameters
-    ----------
-    study
-        Its rungs and objective.
-    cell
-        The cell.
-    result
-        What it came to.
     """
     never_stopped = [one.proposal for one in best_known(study.known_trials, study.directions)]
     if cell.stage != "search" or cell.seed in study.raced_seeds[1:] or cell.proposal in never_stopped:

@@ -30,7 +30,7 @@ FIGURES = ["spearman", "spearman_low", "spearman_high", "kendall", "kendall_low"
 
 @dataclass(frozen=True)
 class StoppingAdvice:
-    """From which step on stopping can be trusted, and on what that rests."""
+    """The step from which stopping can be trusted, and the evidence for it."""
 
     sample: Sample
     num_trials: int
@@ -52,17 +52,6 @@ def rung_fidelity(
 
     Of all complete trials, and of those that were let run. Columns: as `StudyResults.rung_fidelity`. Values that are
     not finite are left out.
-
-    Parameters
-    ----------
-    at_rungs
-        The objective by step and trial.
-    at_end
-        That of the complete trials at their last step.
-    let_run
-        The trials that no verdict could stop.
-    seed
-        Of the bootstrap.
     """
     rows = []
     for t in sorted(at_rungs):
@@ -86,11 +75,6 @@ def stopping_advice(frame: pd.DataFrame) -> StoppingAdvice:
     From rung T on, if at T and every later rung at least `FEWEST` trials tell and the 95 % interval of Spearman's rho
     lies above `LEAST`. Those that were let run on are asked where they are enough at the last rung, else all complete
     ones.
-
-    Parameters
-    ----------
-    frame
-        By `rung_fidelity`, with at least one rung.
     """
     last = frame["t"].max()
     at_last = frame[frame["t"] == last].set_index("sample")["num_trials"]
@@ -112,17 +96,7 @@ def rung_fidelity_frame(reader: Reader) -> pd.DataFrame:
 
 
 def fidelity_of(study: StudyRecord, cells: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
-    """Return `rung_fidelity` of a search.
-
-    Parameters
-    ----------
-    study
-        As it was frozen.
-    cells
-        As `Reader.cells` has them.
-    values
-        cell, t, value: the objective, step by step.
-    """
+    """Return `rung_fidelity` of a search."""
     complete = cells[(cells["stage"] == "search") & (cells["status"] == "complete")]
     complete = complete[~complete["seed"].isin(study.raced_seeds[1:])]  # the first one alone has rungs
     trials = dict(zip(complete["identity"], complete["trial"].astype(int), strict=True))
@@ -137,13 +111,6 @@ def unstoppable(study: StudyRecord, trials: Iterable[int]) -> Iterator[int]:
     """Return the trials that no verdict could stop.
 
     They are let run on, or have no rung of their own.
-
-    Parameters
-    ----------
-    study
-        As it was frozen.
-    trials
-        Their numbers.
     """
     rule, seed = rule_of(study), study.search_seed
     for trial in trials:

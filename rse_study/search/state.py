@@ -1,4 +1,4 @@
-"""The state of a search by its ledger: how far it went, its budget, race, ablation path and standings."""
+"""The state of a search, read from its ledger."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,14 +9,13 @@ from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord, StudyRecord
 from rse_study.search.ablation_path import PathState, num_path_cells, num_planned, path_state
 from rse_study.search.budget import BudgetShare, as_far_as_it_went, budget_shares
-from rse_study.search.race_state import RaceState, race_of
-from rse_study.search.selection import TrialResult
-from rse_study.search.standings import standings_of
+from rse_study.search.choice import TrialResult, standings_of
+from rse_study.search.race import RaceState, race_of
 
 
 @dataclass(frozen=True)
 class SearchState:
-    """What a ledger says of a search; of a grid it holds the study and its cells."""
+    """The state of a search; for a grid, its study and cells."""
 
     study: StudyRecord
     """as it was frozen; with fewer trials where its budget had room for no more"""
@@ -53,15 +52,7 @@ class SearchState:
 
 
 def search_state(ledger: LedgerQueries, cells: Iterable[CellRecord], *, is_held: bool) -> SearchState:
-    """Return the state of a frozen study's search.
-
-    Parameters
-    ----------
-    cells
-        Those of the newest revision, each with the status that the next run finds.
-    is_held
-        Whether a live process runs the study: attempts that none runs were lost.
-    """
+    """Return the state of a frozen study's search."""
     frozen, cells = ledger.study(), tuple(cells)
     assert frozen is not None, "nothing was frozen yet"
     shares = budget_shares(ledger, now(), is_held=is_held)

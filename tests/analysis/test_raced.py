@@ -21,7 +21,7 @@ from rse_study.frames.study_results import open_results
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.sampling.dashboard_storage import LedgerStorage
-from rse_study.search.standings import standings_of
+from rse_study.search.choice import standings_of
 from rse_study.search.state import SearchState
 from rse_study.trackers.study_content import read_study
 from tests.analysis import raced, searched

@@ -9,9 +9,9 @@ from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.stages import confirm_cells
 from rse_study.results.records import ObjectiveRecord, StudyRecord
-from rse_study.search.race_state import race_of
+from rse_study.search.choice import standings_of
+from rse_study.search.race import race_of
 from rse_study.search.rebuild import rebuild
-from rse_study.search.standings import standings_of
 from rse_study.study.record import resolved
 from tests.on_ray.queue.test_cell_queue import World, identify
 from tests.slow import mostly_slow

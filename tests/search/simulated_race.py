@@ -7,7 +7,7 @@ import random
 from dataclasses import dataclass
 from statistics import fmean
 
-from rse_study.search.seed_race import RacingTrial, race
+from rse_study.search.race import RacingTrial, race
 
 SURFACES = {
     # Random search: heights are draws. A search that learns: they come ever nearer to the best there is.

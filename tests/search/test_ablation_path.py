@@ -14,7 +14,7 @@ from rse_study.search.ablation_path import (
     path_state,
     rounds_of,
 )
-from rse_study.search.race_state import race_state
+from rse_study.search.race import race_state
 from tests.cases import cases
 
 AXES = ("a", "b", "c")

@@ -1,7 +1,6 @@
 import math
 
-from rse_study.search.confirmation import trials_to_confirm
-from rse_study.search.selection import TrialResult
+from rse_study.search.choice import TrialResult, trials_to_confirm
 from tests.cases import cases
 
 STANDINGS = [

@@ -8,7 +8,7 @@ import pytest
 from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord, ConstraintRecord, ObjectiveRecord, RungRow, StudyRecord
 from rse_study.search.budget import BudgetShare, shortened
-from rse_study.search.race_state import race_state
+from rse_study.search.race import race_state
 from rse_study.search.rung_fidelity import fidelity_of
 from tests.analysis import searched
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rse_study.search.seed_race import RacingTrial, race
+from rse_study.search.race import RacingTrial, race
 from tests.cases import cases
 
 T_95_2, T_95_4 = 2.919986, 2.131847

@@ -16,8 +16,8 @@ from rse_study.results.row_names import names_of_labelled
 from rse_study.results.schema import ledger_path
 from rse_study.search.ablation_path import PathState
 from rse_study.search.budget import BudgetShare
-from rse_study.search.race_state import RaceState
-from rse_study.search.selection import chosen_first
+from rse_study.search.choice import chosen_first
+from rse_study.search.race import RaceState
 from rse_study.search.state import search_state
 
 

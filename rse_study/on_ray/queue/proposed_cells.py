@@ -9,7 +9,7 @@ from rse_study.on_ray.queue.trial_seeds import TrialSeeds
 from rse_study.on_ray.queue.warm_start import directions_of, first_points
 from rse_study.results.records import CellRecord, KnownTrial
 from rse_study.sampling.proposer import Proposer
-from rse_study.search.known_trials import best_known
+from rse_study.search.choice import best_known
 from rse_study.search.observation import Observation
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.trial import Trial

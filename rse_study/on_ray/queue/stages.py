@@ -10,9 +10,7 @@ from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.queue.proposed_cells import BASE
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord
-from rse_study.search.confirmation import trials_to_confirm
-from rse_study.search.selection import TrialResult
-from rse_study.search.standings import by_trial, standings_of
+from rse_study.search.choice import TrialResult, by_trial, standings_of, trials_to_confirm
 from rse_study.spec import canonical_json
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.trial import Trial

@@ -5,7 +5,7 @@ from typing import Any
 
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.search.observation import RUNNING, Observation
-from rse_study.search.seed_race import RaceVerdict, RacingTrial, mean_of, race
+from rse_study.search.race import RaceVerdict, RacingTrial, mean_of, race
 
 
 class TrialSeeds:

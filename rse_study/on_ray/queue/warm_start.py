@@ -12,9 +12,8 @@ from pydantic import ValidationError
 from rse_study.errors import InputError
 from rse_study.results.connect import open_study
 from rse_study.results.queries import LedgerQueries
-from rse_study.results.records import CellRecord, ConstraintRecord, KnownTrial
-from rse_study.search.known_trials import best_known
-from rse_study.search.ranking import Direction
+from rse_study.results.records import CellRecord, ConstraintRecord, Direction, KnownTrial
+from rse_study.search.choice import best_known
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Study
 from rse_study.training.trial import Trial

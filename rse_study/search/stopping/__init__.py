@@ -1,4 +1,4 @@
-"""Early stopping of searches; a new rule is a file here and a line of `EarlyStopping`."""
+"""Early stopping of searches; a new rule is a file and a line of `EarlyStopping`."""
 
 from functools import cache
 from typing import Annotated, Any

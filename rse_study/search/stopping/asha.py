@@ -1,4 +1,7 @@
-"""Asynchronous successive halving (Li et al. 2020, A System for Massively Parallel Hyperparameter Tuning)."""
+"""Asynchronous successive halving.
+
+Li et al. 2020, A System for Massively Parallel Hyperparameter Tuning.
+"""
 
 from collections.abc import Collection
 from typing import Literal
@@ -32,7 +35,7 @@ class Asha(StoppingRule):
 
 
 def is_among_the_best(waiting: TrialAtRung, factor: int, among: Collection[int] | None = None) -> bool:
-    """Return whether a trial is among the best 1/factor of those in `among`, by default of all.
+    """Return whether a trial is among the best 1/factor of `among` (default: all).
 
     It is where fewer than max(1, floor(n / factor)) of n trials are better, itself counted among the n. This is the
     stopping variant: a trial never waits for others to come, as one that is to be promoted does in the paper.

@@ -25,5 +25,5 @@ def _offset(search_seed: int, purpose: str) -> float:
 
 
 def is_let_run(search_seed: int, trial: int, share: float) -> bool:
-    """Return whether a trial is of the share that runs to the full budget whatever the verdicts on it."""
+    """Return whether a trial runs to the full budget whatever the verdicts on it."""
     return even_draw(search_seed, "let run", trial) < share

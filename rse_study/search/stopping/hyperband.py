@@ -40,7 +40,7 @@ class Hyperband(StoppingRule):
         return is_among_the_best(waiting, self.factor, peers)
 
     def judged_shares(self, num_rungs: int, num_trials: int) -> list[float]:
-        """One in `factor` of a bracket passes each of its rungs; all of it pass those before its first."""
+        """One in `factor` of a bracket passes its rungs; all pass the rungs before."""
         sizes = bracket_sizes(num_rungs, self.factor)
         return [
             sum(size * self.factor ** -max(0, rung - bracket + 1) for bracket, size in enumerate(sizes))

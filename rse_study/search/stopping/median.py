@@ -1,4 +1,7 @@
-"""The median stopping rule (Golovin et al. 2017, Google Vizier: A Service for Black-Box Optimization)."""
+"""The median stopping rule.
+
+Golovin et al. 2017, Google Vizier: A Service for Black-Box Optimization.
+"""
 
 from statistics import fmean, median
 from typing import Annotated, Literal
@@ -45,7 +48,7 @@ class Median(StoppingRule):
         return f"its best value is no worse than the median of the others' running averages ({others})"
 
     def passes(self, waiting: TrialAtRung) -> bool:
-        """Return whether a trial's best value is no worse than the median of the others' running averages.
+        """Compare a trial's best value with the median of the others' running averages.
 
         The paper (section 3.2.2) stops a trial at step s if its best objective by step s is strictly worse than the
         median of the running averages of all completed trials' objectives reported up to s. Taken here: "reported" is
@@ -61,7 +64,10 @@ class Median(StoppingRule):
         return not waiting.is_better(median(averages), best)
 
     def judged_shares(self, num_rungs: int, num_trials: int) -> list[float]:
-        """The first `num_startup` at a rung pass, and half of the others: best values are seldom below averages."""
+        """The first `num_startup` at a rung pass, and half of the others.
+
+        Best values are seldom below averages.
+        """
         shares, left = [], float(num_trials)
         for _ in range(num_rungs):
             free = min(left, self.num_startup)

@@ -1,4 +1,7 @@
-"""Rules of early stopping: a verdict on a trial at a rung is a pure function of values at rungs and trial numbers."""
+"""The interface of stopping rules.
+
+A verdict on a trial at a rung is a pure function of values at rungs and trial numbers.
+"""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -58,7 +61,7 @@ class TrialAtRung:
 
 
 class StoppingRule(Spec):
-    """Base of the rules: the first rung, and the share of trials that are only observed."""
+    """Base class: the first rung, and the share of trials that are only observed."""
 
     first: PositiveInt
     """optimiser steps at the first rung"""
@@ -79,7 +82,7 @@ class StoppingRule(Spec):
         raise NotImplementedError
 
     def judged_shares(self, num_rungs: int, num_trials: int) -> list[float]:
-        """Return the least share of the judged trials that is expected to go on from each rung."""
+        """Return the least share of judged trials expected to go on from each rung."""
         raise NotImplementedError
 
     def rungs_of_trial(self, rungs: Sequence[int], search_seed: int, trial: int) -> tuple[int, ...]:
@@ -92,7 +95,10 @@ class StoppingRule(Spec):
             yield f"let run on whatever the verdict: {self.let_run:.0%} of the trials"
 
     def verdict(self, waiting: TrialAtRung) -> Verdict:
-        """Return the verdict on a trial: a value that is not finite never goes on; the first to arrive and ties do."""
+        """Return the verdict on a trial.
+
+        A value that is not finite never goes on; the first trial to arrive does, and so do ties.
+        """
         return "continue" if math.isfinite(waiting.value) and self.passes(waiting) else "stop"
 
     def effective(self, search_seed: int, trial: int, value: float, said: Verdict) -> Verdict:
@@ -105,7 +111,7 @@ class StoppingRule(Spec):
         return "continue" if goes_on else said
 
     def shares_past(self, num_rungs: int, num_trials: int) -> list[float]:
-        """Return the least share of all trials that is expected to go on from each rung.
+        """Return the least share of all trials expected to go on from each rung.
 
         Verdicts are taken to stop as many trials as the rule is meant to; early trials pass more easily.
         """

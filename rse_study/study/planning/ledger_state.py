@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from rse_study.results.records import Stage, Status
 from rse_study.results.settings import BudgetSettings
 from rse_study.search.ablation_path import PathState
-from rse_study.search.race_state import RaceState
+from rse_study.search.race import RaceState
 from rse_study.training.trial import Trial
 
 

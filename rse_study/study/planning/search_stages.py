@@ -6,7 +6,7 @@ The sampler proposes them while the search runs: the cost is a mean over random 
 from dataclasses import dataclass, replace
 
 from rse_study.search.ablation_path import PathState, most_path_cells, num_points
-from rse_study.search.seed_race import NUM_WHOLE
+from rse_study.search.race import NUM_WHOLE
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import AblationPath, Confirm
 from rse_study.study.planning.cost_model import FREE, WHOLE, Cost, CostModel, drawn, total

@@ -8,7 +8,7 @@ from rse_study.on_ray.queue.proposed_cells import ProposedCells
 from rse_study.on_ray.queue.warm_start import first_points, known_trials
 from rse_study.results.records import KnownTrial
 from rse_study.sampling.proposer import Proposer
-from rse_study.search.known_trials import best_known
+from rse_study.search.choice import best_known
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rse_study.search.ablation_path import PathEnd, PathState, Round
-from rse_study.search.race_state import RaceState
-from rse_study.search.seed_race import RacingTrial, race
+from rse_study.search.race import RaceState, RacingTrial, race
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.ledger_state import LedgerState

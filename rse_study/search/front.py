@@ -8,21 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rse_study.search.ranking import Direction
+from rse_study.results.records import Direction
 
 FrontPoints = NDArray[np.float64]
 
 
 def oriented(values: ArrayLike, directions: Sequence[Direction]) -> FrontPoints:
-    """Return the values as points in which more is better.
-
-    Parameters
-    ----------
-    values
-        [num_points, num_objectives].
-    directions
-        Of each objective.
-    """
+    """Return the values as points in which more is better."""
     signs = np.array([-1.0 if direction == "minimize" else 1.0 for direction in directions])
     return np.asarray(values, dtype=np.float64).reshape(-1, len(signs)) * signs
 
@@ -47,13 +39,6 @@ def hypervolume(points: FrontPoints, reference: ArrayLike) -> float:
 
     >>> hypervolume(np.array([[2.0, 1.0], [1.0, 2.0]]), [0.0, 0.0])
     3.0
-
-    Parameters
-    ----------
-    points
-        More is better; those that do not lie above the reference everywhere count for nothing.
-    reference
-        [num_objectives], in the same orientation.
     """
     corner = np.asarray(reference, dtype=np.float64)
     above = points[(points > corner).all(axis=1)]
@@ -107,13 +92,6 @@ def representatives(points: FrontPoints, number: int) -> list[int]:
 
     Its knee, then what adds most to those before. Added hypervolume decides, each objective from 0 to 1 over the front,
     above a reference a tenth below its worst values: without that margin the front's ends would add nothing.
-
-    Parameters
-    ----------
-    points
-        Of a front.
-    number
-        How many are wanted; fewer where there are fewer.
     """
     if len(points) == 0 or number == 0:
         return []

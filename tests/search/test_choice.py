@@ -1,6 +1,6 @@
 import math
 
-from rse_study.search.selection import TrialResult, chosen_first, front_of
+from rse_study.search.choice import TrialResult, chosen_first, front_of
 
 UP, DOWN = "maximize", "minimize"
 

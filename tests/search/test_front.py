@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rse_study.search.pareto import front, hypervolume, knee, nadir, oriented, representatives, scaled
+from rse_study.search.front import front, hypervolume, knee, nadir, oriented, representatives, scaled
 
 POINTS = st.integers(2, 3).flatmap(
     lambda width: arrays(

@@ -1,0 +1,194 @@
+"""The trials that a search chooses.
+
+One rule for confirmation, reports, kept models, status and `--trial best`.
+"""
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from rse_study.results.cell_state import HAS_RESULT
+from rse_study.results.queries import LedgerQueries
+from rse_study.results.records import CellRecord, Direction, KnownTrial, Stage, StudyRecord
+from rse_study.search.race import mean_of
+
+Key = TypeVar("Key")
+ScoredTrial = tuple[Key, int, float]
+"""Whose it is, its last step, its objective there (NaN where it has none)."""
+
+
+def best_first(trials: Iterable[ScoredTrial[Key]], direction: Direction) -> list[Key]:
+    """Return those that have an objective, best first.
+
+    By how far they went, then by value, then in the order given. A value after fewer steps is another quantity: it
+    never outranks one of the full budget.
+
+    >>> best_first([("a", 60, 55.0), ("b", 15, 90.0), ("c", 60, 56.0)], "maximize")
+    ['c', 'a', 'b']
+    """
+    sign = 1 if direction == "maximize" else -1
+    scored = [trial for trial in trials if math.isfinite(trial[2])]
+    ordered = sorted(scored, key=lambda trial: (-trial[1], -sign * trial[2]))
+    return [key for key, _, _ in ordered]
+
+
+def over_seeds(points: Sequence[tuple[int, float]]) -> tuple[int, float]:
+    """Return where a trial of several seeds stands: their steps in all, their mean.
+
+    Seeds without a finite value count for neither, so that a trial with fewer seeds never outranks one with more; of
+    one seed it is the point itself.
+
+    >>> over_seeds([(60, 55.0), (60, 57.0)]), over_seeds([(60, 55.0), (60, math.nan)])
+    ((120, 56.0), (60, 55.0))
+    """
+    known = [point for point in points if math.isfinite(point[1])]
+    if not known:
+        return points[0]
+    return sum(t for t, _ in known), math.fsum(value for _, value in known) / len(known)
+
+
+@dataclass(frozen=True)
+class TrialResult(Generic[Key]):
+    """Where a trial ended."""
+
+    key: Key
+    t: int
+    """its last step"""
+    values: tuple[float, ...]
+    """its objectives there; NaN where it has none"""
+    is_feasible: bool = True
+    """whether it keeps to all constraints"""
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether it has all objectives."""
+        return all(math.isfinite(value) for value in self.values)
+
+
+def chosen_first(trials: Iterable[TrialResult[Key]], directions: Sequence[Direction]) -> list[Key]:
+    """Return the trials that a search would choose, in order.
+
+    All that are scored and feasible. Of one objective best first (`search.ranking`). Of several front by front, as
+    NSGA-II sorts them (Deb et al. 2002): of each its knee, then what adds most to the chosen ones (`search.pareto`).
+    """
+    able = [trial for trial in trials if trial.is_feasible and trial.is_scored]
+    if len(directions) == 1:
+        return best_first(((trial.key, trial.t, trial.values[0]) for trial in able), directions[0])
+    # numpy, which a look at a study with one objective does without
+    from rse_study.search.front import oriented, representatives
+
+    ordered: list[Key] = []
+    while able:
+        members = front_of(able, directions)
+        points = oriented([trial.values for trial in members], directions)
+        ordered += [members[index].key for index in representatives(points, len(members))]
+        able = [trial for trial in able if trial not in members]
+    return ordered
+
+
+def front_of(trials: Iterable[TrialResult[Key]], directions: Sequence[Direction]) -> list[TrialResult[Key]]:
+    """Return the trials that no other dominates.
+
+    Of those that are scored and feasible, and went farthest: values after fewer steps are other quantities.
+    """
+    from rse_study.search.front import front, oriented
+
+    able = [trial for trial in trials if trial.is_feasible and trial.is_scored]
+    farthest = max((trial.t for trial in able), default=0)
+    able = [trial for trial in able if trial.t == farthest]
+    kept = front(oriented([trial.values for trial in able], directions))
+    return [trial for trial, stays in zip(able, kept, strict=True) if stays]
+
+
+def standings_of(ledger: LedgerQueries, stage: Stage) -> list[TrialResult[str]]:
+    """Return where each cell of a stage ended, by trial and seed.
+
+    The key is the cell's identity. A cell without a result has no values; one whose constraint could not be measured
+    breaks it. Of a search that races seeds each trial stands once, under its first seed's cell: with the means of its
+    seeds, and the steps of all of them.
+    """
+    study = ledger.study()
+    assert study is not None, "nothing was frozen yet"
+    steps = ledger.last_points(study.objective.metric)
+    deciding = {one.metric for one in study.all_objectives} | {one.metric for one in study.constraints}
+    finals = {metric: ledger.final_values(metric) for metric in deciding}
+    cells = [cell for cell in ledger.cells() if cell.stage == stage and not cell.retired]
+    return [
+        _trial_result(
+            study,
+            of_trial,
+            {one.identity: steps.get(one.identity, (0, math.nan))[0] for one in of_trial},
+            finals,
+        )
+        for of_trial in by_trial(study, cells)
+    ]
+
+
+def _trial_result(
+    study: StudyRecord,
+    cells: list[CellRecord],
+    steps: Mapping[str, int],
+    finals: Mapping[str, Mapping[str, float]],
+) -> TrialResult[str]:
+    """Combine the cells of a trial, the first seed's first; those that have a value count."""
+    first, metric = cells[0], study.objective.metric
+
+    def value(cell: CellRecord, metric: str) -> float:
+        return finals[metric].get(cell.identity, math.nan)
+
+    with_result = [cell for cell in cells if first.status in HAS_RESULT and cell.status in HAS_RESULT]
+    counted = [cell for cell in with_result if math.isfinite(value(cell, metric))] or with_result
+    return TrialResult(
+        key=first.identity,
+        t=over_seeds([(steps[cell.identity], value(cell, metric)) for cell in counted or [first]])[0],
+        values=tuple(mean_of(value(cell, one.metric) for cell in counted) for one in study.all_objectives),
+        is_feasible=all(
+            one.violation(mean_of(value(cell, one.metric) for cell in counted or [first])) <= 0
+            for one in study.constraints
+        ),
+    )
+
+
+def by_trial(study: StudyRecord, cells: Iterable[CellRecord]) -> list[list[CellRecord]]:
+    """Return the cells of each trial of a search, its first seed's first.
+
+    Where no seeds race, each cell alone: a trial that runs once is its cell.
+    """
+    if not study.raced_seeds:
+        return [[cell] for cell in cells]
+    place = {seed: index for index, seed in enumerate(study.raced_seeds)}
+    trials: dict[tuple[str, int], list[CellRecord]] = {}
+    for cell in sorted(cells, key=lambda cell: place.get(cell.seed, len(place))):
+        # What confirms a search has seeds of its own, and each counts for itself.
+        alone = "" if cell.stage == "search" else cell.identity
+        trials.setdefault((alone, cell.trial), []).append(cell)
+    return sorted(trials.values(), key=lambda of_trial: of_trial[0].trial)
+
+
+def trials_to_confirm(
+    standings: Sequence[TrialResult[int]],
+    baseline: Collection[int],
+    num_best: int,
+    directions: Sequence[Direction],
+) -> list[int]:
+    """Return the trials to confirm beside the baseline, by `search.selection`.
+
+    Of one objective the best; of several the knee of the front, then what adds most to it. The baseline is on no
+    front: what is confirmed beside it is what the search found.
+    """
+    others = sorted((one for one in standings if one.key not in baseline), key=lambda one: one.key)
+    return chosen_first(others, directions)[:num_best]
+
+
+def best_known(known: Sequence[KnownTrial], directions: Sequence[Direction]) -> list[KnownTrial]:
+    """Return the one that the search would choose first.
+
+    Empty where none keeps to the constraints. As among its own trials, one with fewer seeds never outranks one with
+    more.
+    """
+    results = [
+        TrialResult(index, one.num_steps, one.values, all(violation <= 0 for violation in one.violations))
+        for index, one in enumerate(known)
+    ]
+    return [known[index] for index in chosen_first(results, directions)[:1]]
