@@ -18,7 +18,7 @@ from rse_study.results.records import FINISHED, CellRecord, RungRow, StudyRecord
 from rse_study.search.stopping import rule_of
 
 LEVEL = 0.95
-"""One-sided, against a fixed incumbent. The incumbent is selected, so that equal trials leave more often: 0038."""
+"""One-sided, against a fixed incumbent; the incumbent is itself selected, so that equal trials leave more often."""
 NUM_WHOLE = 2
 """Trials that run all seeds whatever they come to, so that the noise is known: the base, and the first proposed."""
 RaceVerdict = Literal["running", "next", "waiting", "over"]
