@@ -17,13 +17,7 @@ UNKNOWN = {"pid": "unknown", "host": "unknown", "since": "unknown"}
 
 
 def take_lock(path: Path) -> TextIO:
-    """Hold a lock file until the returned stream is closed or the process dies.
-
-    Raises
-    ------
-    InputError
-        while another process holds it: the message names that one.
-    """
+    """Hold a lock file until the returned stream is closed or the process dies."""
     stream = path.open("a+", encoding="utf-8")
     patient_until = time.monotonic() + PATIENCE_S
     # The kernel lets go of it when the holder dies, kill -9 included: no lock is ever stale.
@@ -39,10 +33,7 @@ def take_lock(path: Path) -> TextIO:
 
 
 def holder(study_dir: Path) -> dict[str, Any] | None:
-    """Return the live process that holds the study (pid, host, since), or None.
-
-    Changes nothing.
-    """
+    """Return the live process that holds the study (pid, host, since), or None."""
     path = study_dir / FILE_NAME
     try:
         with path.open(encoding="utf-8") as stream:
@@ -53,10 +44,7 @@ def holder(study_dir: Path) -> dict[str, Any] | None:
 
 
 def read_holder(path: Path) -> dict[str, Any]:
-    """Return who took the lock last: pid, host, since.
-
-    Empty where nobody did or the note is half written.
-    """
+    """Return pid, host and time of who took the lock last; empty if unreadable."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):

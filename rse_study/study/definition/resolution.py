@@ -1,4 +1,4 @@
-"""From a study's axes to the fields they write: every problem of their paths."""
+"""Resolution of a study's axes to the fields they write."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -20,21 +20,7 @@ T = TypeVar("T", bound=Spec)
 def resolve_space(
     base: T, domains: Mapping[str, Domain], *, where: str, at: str = "search"
 ) -> tuple[Space[T], list[InputError]]:
-    """Return the space and every problem of its paths.
-
-    Axes with a problem are left out, and those that belong to one of them.
-
-    Parameters
-    ----------
-    base
-        The trial around which the axes lie.
-    domains
-        Axes by name.
-    where
-        The file, named in problems.
-    at
-        Where in the file the axes stand.
-    """
+    """Return the space of all valid axes, and every problem of the others."""
     problems = condition_problems(domains, where=where, at=at)
     known: dict[str, Axis] = {}
     found: list[InputError] = []
@@ -74,7 +60,7 @@ def _resolve_axis(base: Spec, name: str, domain: Domain, where: str, at: str) ->
 def _resolve_child(
     base: T, name: str, domain: Domain, known: Mapping[str, Axis], where: str, at: str
 ) -> Axis:
-    """Resolved where its parent has the first of its values; the others must have the same fields."""
+    """Resolve an axis at its parent's first value; the parent's other values must have the same fields."""
     ((parent, values),) = domain.when.items()
     space = Space(base, (known[parent], Axis(name, domain, ())))  # one that knows who is a parent
     bases = {}
@@ -93,7 +79,7 @@ def _resolve_child(
 
 
 def _resolve_variants(base: Spec, name: str, domain: Variants, where: str, at: str) -> Axis:
-    """Each variant laid over the base alone; no two may be the same trial."""
+    """Lay each variant over the base alone; no two may give the same trial."""
     fields: dict[str, tuple[str, ...]] = {}
     variants: dict[str, VariantSettings] = {}
     trials: dict[str, Spec] = {}
@@ -123,14 +109,14 @@ def _variant(base: Spec, settings: list[FieldSetting]) -> VariantSettings:
 
 
 def _symbol_of(base: Spec, name: str, paths: tuple[str, ...]) -> str:
-    """The symbol all the fields share; an axis over several fields is known by its own name."""
+    """Return the field's symbol; an axis over several fields goes by its own name."""
     declared = dict(symbols(base))
     shared = {declared.get(path, "") for path in paths}
     return shared.pop() if len(shared) == 1 and len(paths) == 1 else name
 
 
 def _missing_in_variants(space: Space[Any], where: str) -> Iterator[tuple[str, InputError]]:
-    """An axis of every trial whose field some variant does not have."""
+    """Yield each axis of every trial whose field some variant lacks."""
     for parent in (axis for axis in space.axes if axis.variants):
         for axis in space.axes:
             if axis.parent or axis.variants:
