@@ -18,9 +18,7 @@ Content = TypeVar("Content")
 def write_whole(path: Path, content: str | bytes) -> Path:
     """Write a file atomically (texts as UTF-8), making its folder if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(
-        f".{path.name}.{uuid4().hex[:12]}"
-    )  # two nodes may have one number for their processes
+    draft = path.with_name(f".{path.name}.{uuid4().hex[:12]}")  # processes on two nodes may have the same pid
     with draft.open("wb") as stream:
         stream.write(content.encode() if isinstance(content, str) else content)
         stream.flush()

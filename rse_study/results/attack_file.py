@@ -15,10 +15,10 @@ from rse_study.results.records import Record
 from rse_study.results.schema import ledger_path
 
 SUMMARY = "summary.json"
-SIMILARITY = "similarity"  # the victim where there is no classifier
-OF_ONE_RUN = ("label", "victim", "seed")  # what figures and outcomes must agree on
-ATTACK = "attack"  # key of a head and of a row: hash of all that makes it this attack; files of old lack it
-CLASSES = "classes"  # key of a head: names of the classes that labels and scores go by; files of old lack it
+SIMILARITY = "similarity"  # victim of attacks without a classifier
+OF_ONE_RUN = ("label", "victim", "seed")  # must agree in the summary and the outcomes
+ATTACK = "attack"  # key of a head and of a row: hash that identifies the attack; old files lack it
+CLASSES = "classes"  # key of a head: class names in the order of labels and scores; old files lack it
 FURTHEST = "maximise"  # the goal without a distance to reach: nothing succeeds or fails
 OF_SUCCESS = ("original_accuracy", "accuracy_under_attack", "success_rate")  # null under that goal
 AGAIN = "Attack again into this folder, or remove what is of no use: rse-study evaluate MODEL --suite attacks --out"
@@ -253,7 +253,7 @@ def _classes_in(head: dict[str, Any], path: Path, remedy: str) -> tuple[str, ...
 def _counted(path: Path, row: SummaryRow) -> tuple[dict[str, Any], pd.DataFrame]:
     """Mark the outcomes that the summary row counts; refuse those of another attack."""
     head, frame = _outcomes(path)
-    # Of similarity without `drawn` all are counted: it is of all pairs, or was written before samples could grow.
+    # Similarity without `drawn` counts all: it has all pairs, or was written before samples could grow.
     is_first = (frame["index"] < row.num_inputs) | (row.victim == SIMILARITY)
     is_counted = frame["index"].isin(row.drawn) if row.drawn else is_first
     frame = frame.assign(is_counted=is_counted)

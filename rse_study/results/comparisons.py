@@ -30,7 +30,7 @@ from rse_study.results.statistics import (
 
 ContrastWeights = Mapping[str, float]
 LEVEL = 0.95
-MIN_SEEDS_BCA = 6  # below, BCa covers too little: tests/results/test_statistics_simulated.py has the shares
+MIN_SEEDS_BCA = 6  # with fewer, BCa covers too little: see tests/results/test_statistics_simulated.py
 NO_INTERVAL = Interval(float("nan"), float("nan"))
 
 

@@ -45,7 +45,7 @@ def open_to_write(path: Path) -> tuple[sqlite3.Connection, int]:
             keep_copy(connection, path, found)
             migrate(connection, found)
         connection.execute("PRAGMA foreign_keys = ON")
-        # SQLite opens what is read-only, and begins a transaction on it, without a word.
+        # SQLite silently opens a read-only file, and even begins a transaction on it.
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.rollback()
@@ -104,7 +104,7 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError as error:
-        # WAL needs a shared index beside the ledger, even to read: a medium that is read-only has no place for it.
+        # Even to read, WAL needs a shared index beside the ledger, which a read-only medium cannot hold.
         connection.close()
         if os.access(path.parent, os.W_OK, effective_ids=True):
             raise InputError(f"cannot be read: {error}", where=str(path)) from None

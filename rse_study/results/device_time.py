@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import pandas as pd  # `status` sums it up, too, and has no need of it
+    import pandas as pd  # `status` also sums it up, without pandas
 
 INCLUDED = (
     "Device time is what attempts occupied: from the start of each to its end, times its devices (GPUs, else CPU "

@@ -67,7 +67,7 @@ class Ledger(LedgerQueries):
 
     def freeze(self, record: StudyRecord, change: str = "") -> int:
         """Add `record` as a revision if it differs from the newest; return its number."""
-        # As it is read back: JSON knows no tuples.
+        # Compare it as it is read back: JSON has no tuples.
         record, newest = StudyRecord.model_validate_json(record.model_dump_json()), self.study()
         number = self._revision()
         if newest != record:
@@ -99,7 +99,7 @@ class Ledger(LedgerQueries):
                 self._plan(
                     cell.model_copy(update={"revision": revision, "status": "planned", "retired": False})
                 )
-            # Their files before the commit: what the ledger knows can be found without it.
+            # Write their files before the commit: a lost ledger can then be rebuilt.
             sidecars.write_cells(self.study_dir, self, [cell.identity for cell in changed])
 
     def retire_others(self, identities: Collection[str], stage: Stage) -> None:
@@ -111,7 +111,7 @@ class Ledger(LedgerQueries):
         staged = [cell for cell in self.cells() if cell.stage == stage]
         changed = [cell for cell in staged if cell.retired == (cell.identity in identities)]
         with self._db:
-            for retired in (1, 0):  # the others first: of one trial and seed, one cell is not retired
+            for retired in (1, 0):  # retire first: only one cell of a trial and seed may be current
                 self._db.executemany(
                     "UPDATE cell SET retired = ? WHERE identity = ?",
                     [(retired, cell.identity) for cell in changed if cell.retired != bool(retired)],
@@ -157,7 +157,7 @@ class Ledger(LedgerQueries):
     def record_result(self, result: Result) -> None:
         """Commit a cell's result in one transaction: history, status and reason."""
         with self._db:
-            # A run that was resumed redoes steps; what the worker wrote last is its history.
+            # A resumed run repeats steps; the worker's last result is its history.
             self._db.execute("DELETE FROM metric WHERE cell = ?", (result.identity,))
             for point in result.history:
                 writes.add_metrics(self._db, result.identity, point.t, point.metrics)

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from rse_study.errors import InputError
 
 FILE_NAME = "ledger.lock"
-PATIENCE_S = 0.2  # for those who only look whether it is held: they take it for a moment
+PATIENCE_S = 0.2  # for processes that only check the lock, and hold it for a moment
 UNKNOWN = {"pid": "unknown", "host": "unknown", "since": "unknown"}
 
 
@@ -20,7 +20,7 @@ def take_lock(path: Path) -> TextIO:
     """Hold a lock file until the returned stream is closed or the process dies."""
     stream = path.open("a+", encoding="utf-8")
     patient_until = time.monotonic() + PATIENCE_S
-    # The kernel lets go of it when the holder dies, kill -9 included: no lock is ever stale.
+    # The kernel releases it when the holder dies, even by kill -9: no lock is ever stale.
     while not _take(stream, fcntl.LOCK_EX):
         if time.monotonic() >= patient_until:
             stream.close()
@@ -37,7 +37,7 @@ def holder(study_dir: Path) -> dict[str, Any] | None:
     path = study_dir / FILE_NAME
     try:
         with path.open(encoding="utf-8") as stream:
-            # Shared: those who look do not take each other for a holder. Closing lets go of it.
+            # Shared, so that two checks do not take each other for a holder. Closing releases it.
             return None if _take(stream, fcntl.LOCK_SH) else {**UNKNOWN, **read_holder(path)}
     except FileNotFoundError:
         return None

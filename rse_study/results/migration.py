@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rse_study.results.schema import SCHEMA_VERSION, TABLES
 
-# v1 knew searches only, each cell run by Ray Train; threads and workers stood in the provenance of the run.
+# v1 had searches only, each cell run by Ray Train; threads and workers were in the run's provenance.
 FROM_1 = f"""
 ALTER TABLE study RENAME TO old_study;
 ALTER TABLE cell RENAME TO old_cell;
@@ -51,16 +51,14 @@ def _made_anew(**selected: str) -> str:
     copied = "".join(
         f"INSERT INTO {name} SELECT {selected.get(name, '*')} FROM old_{name};" for name in TABLE_NAMES
     )
-    dropped = "".join(
-        f"DROP TABLE old_{name};" for name in reversed(TABLE_NAMES)
-    )  # those that refer to others first
+    dropped = "".join(f"DROP TABLE old_{name};" for name in reversed(TABLE_NAMES))  # referring tables first
     return f"{renamed}DROP INDEX one_cell_each;{TABLES}{copied}{dropped}"
 
 
 WITHOUT_INTERVAL = "axis, evaluator, value, NULL, NULL, num_trials"
-# v2 knew evaluations of similarity only, which draw nothing and skip nothing.
+# v2 had evaluations of similarity only, which have no seed and skip nothing.
 FROM_2 = _made_anew(evaluation="*, '', 0, 0", importance=WITHOUT_INTERVAL)
-# v3 knew no stage `path`, and no intervals of importance.
+# v3 had no stage `path` and no intervals of importance.
 FROM_3 = _made_anew(importance=WITHOUT_INTERVAL)
 SCRIPTS = {1: FROM_1, 2: FROM_2, 3: FROM_3}
 """Scripts that migrate a ledger of version n to today's."""

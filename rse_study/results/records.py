@@ -67,7 +67,7 @@ def evaluation_name(task: str, split: str, preset: str) -> str:
 class Record(BaseModel):
     """A frozen row of the ledger; no Spec, since it configures nothing."""
 
-    # NaN and infinities are kept as JSON's strings: they are results too.
+    # NaN and infinities are results, too: JSON keeps them as strings.
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
 
 

@@ -9,7 +9,7 @@ from rse_study.results.records import BASELINES, StudyRecord
 from rse_study.spec import show_setting as _shown
 
 if TYPE_CHECKING:
-    import pandas as pd  # a plan asks for names, too, and has no need of it
+    import pandas as pd  # a plan also asks for names, without pandas
 
 Proposal = Mapping[str, Any]
 LabelledTrial = tuple[int, str, Proposal]
@@ -32,7 +32,7 @@ def names_of_rows(rows: Sequence[LabelledTrial], retired: Iterable[int] = ()) ->
     0.5 (trial 3)". Names of `retired` trials are free.
     """
     names = [row_name(label, proposal) or f"trial {trial}" for trial, label, proposal in rows]
-    owners: dict[str, dict[int, bool]] = {}  # by name: the trials, and whether it is their label
+    owners: dict[str, dict[int, bool]] = {}  # by name: trials, and whether the name is their label
     for name, (trial, label, _) in zip(names, rows, strict=True):
         if trial not in set(retired):
             owners.setdefault(name, {})[trial] = bool(label)

@@ -95,7 +95,7 @@ def check_version(connection: sqlite3.Connection, path: Path) -> int:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (num_tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError:
-        raise  # a ledger perhaps, but not within reach: whoever opens it knows what was wanted of it
+        raise  # perhaps a ledger that cannot be opened: the caller words the error
     except sqlite3.DatabaseError as error:
         remedy = "Move it away, or make it anew: rse-study doctor --rebuild STUDY"
         raise InputError(f"no ledger: {error}", where=str(path), remedy=remedy) from None

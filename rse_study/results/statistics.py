@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
-import scipy  # loads its parts when they are used: `status` needs none
+import scipy  # loads submodules lazily: `status` needs none
 from numpy.typing import ArrayLike, NDArray
 
 EXACT_UP_TO = 20  # differences: 2^20 sign patterns
-CLOSE = 1e-9  # relative: what differs by rounding alone counts as equal
-WIDEST = float(
-    np.nextafter(1, 0)
-)  # a level of 1 has no bootstrap interval; this one ends at the outermost values
+CLOSE = 1e-9  # relative: a difference by rounding alone counts as none
+WIDEST = float(np.nextafter(1, 0))  # level 1 has no bootstrap interval; this one ends at the extreme values
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ def welch_interval(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> 
     parts = np.array([_standard_error(one) ** 2, _standard_error(other) ** 2])
     difference = float(one.mean() - other.mean())
     if not parts.any():
-        _t_quantile(level, 1)  # the level is checked all the same
+        _t_quantile(level, 1)  # checks the level
         return Interval(difference, difference)
     freedom = parts.sum() ** 2 / (parts**2 / [one.size - 1, other.size - 1]).sum()
     half = _t_quantile(level, freedom) * float(np.sqrt(parts.sum()))
@@ -63,7 +61,7 @@ def bca_interval(
     """
     sample = _sample(values, 2)
     if _are_equal(sample):
-        return t_interval(sample, level)  # nothing to resample: a point
+        return t_interval(sample, level)  # nothing to resample: the interval is a point
     stretched = np.sqrt(sample.size / (sample.size - 1)) * _t_quantile(level, sample.size - 1)
     found = scipy.stats.bootstrap(
         (sample,),
@@ -102,8 +100,8 @@ def wilcoxon_p(differences: ArrayLike) -> float:
     moved = sample[sample != 0]
     if not moved.size:
         return 1.0
-    sizes = np.round(np.abs(moved) / np.abs(moved).max(), 9)  # a tie but for rounding is a tie
-    # The positive ranks' sum lies as far from its mean as half the sum of signed ranks from 0.
+    sizes = np.round(np.abs(moved) / np.abs(moved).max(), 9)  # ties up to rounding are ties
+    # The sum of positive ranks deviates from its mean by half the sum of signed ranks.
     return _sign_patterns_p(np.sign(moved) * scipy.stats.rankdata(sizes))
 
 
@@ -156,7 +154,7 @@ def power_of(difference: float, sd: float, n: int, level: float = 0.95, num_comp
         return float(difference != 0)
     shift = abs(difference) / sd * np.sqrt(n)
     upper, lower = scipy.stats.nct.sf(bound, n - 1, shift), scipy.stats.nct.cdf(-bound, n - 1, shift)
-    return float(upper + (lower if np.isfinite(lower) else 0.0))  # scipy loses the far tail, which is 0
+    return float(upper + (lower if np.isfinite(lower) else 0.0))  # scipy has NaN for a far tail of 0
 
 
 def seeds_needed(
@@ -178,7 +176,7 @@ def smallest_difference(
 ) -> float:
     """Return the true difference that n seeds find with this power."""
     if sd == 0:
-        power_of(0.0, sd, n, level, num_comparisons)  # checks the rest
+        power_of(0.0, sd, n, level, num_comparisons)  # checks the other arguments
         return 0.0
     if not 0 < power < 1:
         raise ValueError(f"power {power}")

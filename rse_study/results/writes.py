@@ -15,7 +15,7 @@ INSERT_SCORE = (
     f" VALUES ({', '.join(f':{name}' for name in SCORE)})"
 )
 
-# What an evaluation is: its task with its preset, or with its split where it has none (`EvaluationRow.evaluation`).
+# An evaluation is a task with its preset, or with its split if it has none (`EvaluationRow.evaluation`).
 FORGET_OTHERS = (
     "DELETE FROM evaluation WHERE subject = :subject AND task = :task AND preset = :preset"
     " AND (preset != '' OR split = :split) AND fingerprint != :fingerprint"

@@ -22,7 +22,7 @@ from rse_study.study.definition.config import Baseline
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
-NO_WEIGHTS = ("untrained", "whitening")  # what they do is not in weights that could be fine-tuned
+NO_WEIGHTS = ("untrained", "whitening")  # they have no trained weights that could be fine-tuned
 
 
 def measure_baselines(

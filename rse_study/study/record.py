@@ -110,7 +110,7 @@ def provenance_of(
 def _axis_record(axis: Axis, at: str) -> AxisRecord:
     domain = axis.domain
     shared = {"name": axis.name, "symbol": axis.symbol, "paths": axis.paths, "when": domain.when}
-    if domain.scale == "none" or at == GRID:  # an integer axis of a grid is a list, too
+    if domain.scale == "none" or at == GRID:  # in a grid, an integer axis is a list, too
         return AxisRecord(kind="choice", choices=tuple(domain.values()), **shared)
     low, high = domain.edges()
     kind = "int" if isinstance(domain, Int) else "float"

@@ -38,7 +38,7 @@ def measure_baseline_once(
         trial, materials, [name] if lacking else [], lacking, on_progress=on_progress
     )
     if measured:
-        with suppress(OSError):  # the corpus may lie where nobody can write
+        with suppress(OSError):  # the corpus may be in a read-only folder
             write_evaluations(folder, measured)
     return [*known, *measured]
 

@@ -17,7 +17,7 @@ from rse_study.evaluation.registry import BUILTIN
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.trial import Trial
 
-OF_A_PATH = ("/", "./", "../", "~")  # what else may be a name on the hub, which only the network can tell
+OF_A_PATH = ("/", "./", "../", "~")  # other names may be on the hub, which only the network can tell
 
 
 def check_data(checked: CheckedStudy, data_dir: Path) -> list[InputError]:
@@ -80,7 +80,7 @@ def _models(trial: Trial) -> Iterator[Missing]:
 
 def _minilm(field: str, name: str) -> Iterator[Missing]:
     if name == "minilm":
-        # With it come seconds of models: only where it is asked for.
+        # This imports model code, which takes seconds.
         from rse_study.assets.minilm import minilm_folder
 
         yield from _tried(f"{field} = 'minilm'", minilm_folder)
@@ -95,7 +95,7 @@ def _replayed(trial: Trial, data_dir: Path) -> Iterator[Missing]:
     replayed = trial.replayed
     if replayed.recipe == "none":
         return
-    # With them come seconds of models, and of what evaluates.
+    # These import model and evaluation code, which takes seconds.
     from rse_study.assets.adversarial_texts import read_for
     from rse_study.assets.attack_resources import fingerprints_of
 

@@ -13,7 +13,7 @@ from rse_study.study.definition.problems import joined, problems_of
 from rse_study.study.definition.space import Space
 
 T = TypeVar("T", bound=Spec)
-MAX_PAIRS = 5_000  # half a second
+MAX_PAIRS = 5_000  # take half a second
 MAX_CORNERS = 64
 
 
@@ -31,8 +31,8 @@ def check_edges(space: Space[T], *, where: str) -> list[InputError]:
     try:
         for point, branch in space.branches():
             for key, problem in _problems_of_branch(space, point, branch, where).items():
-                said.setdefault(key, problem)  # once, with the first of the parents' values
-    except (ValidationError, InputError):  # two parents that cannot be so together
+                said.setdefault(key, problem)  # once, at the first values of the parents
+    except (ValidationError, InputError):  # two parents' values that exclude each other
         return _problems_of_parents(space, where)
     return list(said.values())
 
@@ -61,7 +61,7 @@ def _problems_of_branch(
             note({axis.name: value})
     alone = frozenset(broken)
     for point in _beyond_edges(branch):
-        # Else it would only repeat what one of its axes, or two, said.
+        # Skip points that would only repeat the problem of one or two of their axes.
         if not (alone & set(point) or (len(point) > 2 and found)):
             note(point)
     return found

@@ -37,7 +37,7 @@ def partial_study(content: dict[str, Any]) -> PartialStudy | None:
     valid = {str(key): value for key, value in content.items()}
     broken: set[str] = set()
     incomplete: set[str] = set()
-    for _ in range(2):  # what is left may be found wanting in turn: a search without its only axis
+    for _ in range(2):  # the rest may be invalid in turn, such as a search without its only axis
         try:
             return PartialStudy(
                 Study.model_validate({**STAND_INS, **valid}), frozenset(broken), frozenset(incomplete)

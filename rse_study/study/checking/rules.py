@@ -28,7 +28,7 @@ SEARCH_ONLY = (
     "search_budget",
     "warm_start",
 )
-MOST_OBJECTIVES = 4  # of more, most trials are on the front
+MOST_OBJECTIVES = 4  # with more, most trials are on the front
 RuleProblems = Iterator[tuple[str, str, str]]  # what, rule, remedy
 Rule = Callable[[Study], RuleProblems]
 

@@ -17,8 +17,8 @@ from rse_study.study.definition.space import Axis, Space
 from rse_study.training.trial import Trial
 
 PLAYERS = tuple(PERTURBATIONS.get(name) for name in PERTURBATIONS)
-STEPS = ("num_steps", "step_size", "ball.radius")  # fields of a player that decide how far its steps lead
-START = "sigma"  # and how far from 0 it starts
+STEPS = ("num_steps", "step_size", "ball.radius")  # fields that decide how far a player's steps lead
+START = "sigma"  # field that decides how far from 0 it starts
 
 
 def flat_axes(space: Space[Trial], *, where: str) -> list[InputError]:

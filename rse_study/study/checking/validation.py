@@ -27,7 +27,7 @@ from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
 
 JUDGES = ("selection.dev", "replayed")
-MADE_FROM_CORPUS = ("tiny", "tiny-vectors")  # encoders that another corpus makes others
+MADE_FROM_CORPUS = ("tiny", "tiny-vectors")  # encoders that depend on the corpus
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
 
 def _check_search(study: Study, where: str, *, is_whole: bool) -> tuple[Space[Trial], list[InputError]]:
     domains: Mapping[str, Domain] = study.search or {}
-    if not is_whole:  # what an axis belongs to may be among what could not be read
+    if not is_whole:  # the parent of an axis may be unreadable
         domains = {name: domain for name, domain in domains.items() if set(domain.when) <= set(domains)}
     space, problems = resolve_space(study.base, domains, where=where)
     problems = problems + check_edges(space, where=where)
@@ -201,9 +201,7 @@ def _judges(base: Trial) -> dict[str, str]:
     # Another reference is read with the trial's own pooling and template.
     whom: tuple[str, ...] = ("encoder.pooling", "encoder.template")
     if base.replayed.reference == "base":
-        whom = (
-            ("encoder", "corpus") if base.encoder.name in MADE_FROM_CORPUS else ("encoder",)
-        )  # is it made from the corpus?
+        whom = ("encoder", "corpus") if base.encoder.name in MADE_FROM_CORPUS else ("encoder",)
     return judges | dict.fromkeys(whom, reference)
 
 

@@ -20,7 +20,7 @@ Scale = Literal["log", "linear", "none"]
 
 Number = Annotated[float, BeforeValidator(fraction, json_schema_input_type=float)]
 Numbers = tuple[Number, Number]
-Integer = Annotated[int, Field(ge=-(2**53), le=2**53)]  # what a float holds exactly
+Integer = Annotated[int, Field(ge=-(2**53), le=2**53)]  # exact as a float
 Integers = tuple[Integer, Integer]
 Paths = Annotated[
     tuple[str, ...],

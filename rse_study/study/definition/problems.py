@@ -73,7 +73,7 @@ def _problem(finding: dict[str, Any], cls: type[BaseModel], where: str, prefix: 
         return InputError(at, where=where, rule=f"no such field of {owner.__name__}", remedy=remedy)
     if finding["type"] == "union_tag_invalid":
         key = finding["ctx"]["discriminator"].strip("'")
-        # A function tells the methods apart, so that files may leave the default's name out.
+        # A function discriminates the methods, so that files may omit the default's name.
         what = f"{at}.{'name' if key.endswith('()') else key} = {finding['ctx']['tag']!r}"
     elif finding["type"] in ("missing", "value_error") or isinstance(
         finding["input"], dict | list | BaseModel

@@ -17,7 +17,7 @@ T = TypeVar("T", bound=Spec)
 NO_FORMER_KEYS: Mapping[str, str] = {}
 AXIS_KEYS = ("log", "float", "int", "choice", "variants", "into", "when")
 AXES = (("search",), ("grid", "axes"))  # where axes stand
-HEADS = (*AXES, ("grid", "rows"))  # below these stand names that may have dots
+HEADS = (*AXES, ("grid", "rows"))  # names below these may have dots
 
 
 def read_spec(cls: type[T], path: Path, overrides: Sequence[str] = ()) -> T:
@@ -69,7 +69,7 @@ def _read_below(path: Path, name: str, seen: tuple[Path, ...], former: Mapping[s
         return read_extended(target, (*seen, target), former=former)
     except MissingFile as error:
         if error.where != str(target):
-            raise  # the file extended is there; what that one extends is not
+            raise  # the extended file exists; one that it extends does not
         remedy = "The path is relative to the file that extends; a shipped one goes by its name, too"
         raise InputError(f"extends = {name!r}", where=str(path), rule="no such file", remedy=remedy) from None
 

@@ -24,7 +24,7 @@ def resolve_space(
     problems = condition_problems(domains, where=where, at=at)
     known: dict[str, Axis] = {}
     found: list[InputError] = []
-    # Parents first: what they write decides what the others find.
+    # Parents first: what they write decides which fields the others find.
     for name in sorted(domains, key=lambda name: bool(domains[name].when)):
         domain = domains[name]
         if name in problems or any(parent not in known for parent in domain.when):
@@ -62,10 +62,10 @@ def _resolve_child(
 ) -> Axis:
     """Resolve an axis at its parent's first value; the parent's other values must have the same fields."""
     ((parent, values),) = domain.when.items()
-    space = Space(base, (known[parent], Axis(name, domain, ())))  # one that knows who is a parent
+    space = Space(base, (known[parent], Axis(name, domain, ())))  # only to tell which axis is a parent
     bases = {}
     for value in values:
-        with suppress(ValidationError, InputError):  # that the parent cannot be so is said where it stands
+        with suppress(ValidationError, InputError):  # an invalid value of the parent is reported there
             bases[value] = space.apply({parent: value})
     axis = None
     for value, under in bases.items():

@@ -84,7 +84,7 @@ class _Layout:
 
     def _note(self, problems: Iterable[InputError]) -> None:
         for problem in problems:
-            # What fails for a combination of axes fails for many: the first one stands for all.
+            # A problem of one combination recurs in many: report the first only.
             is_combination = problem.what.startswith("grid: ")
             self.problems.setdefault(
                 problem.rule if is_combination else f"{problem.what} {problem.rule}", problem

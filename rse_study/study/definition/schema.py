@@ -13,9 +13,9 @@ from rse_study.study.definition.domains import KINDS
 
 FRACTION = {"type": "string", "pattern": r"^[-+.0-9eE]+/[-+.0-9eE]+$"}
 PATTERN = {"type": "string", "pattern": r"[*?\[]", "description": "all evaluations that match: attack-mr/*"}
-NULL = {"type": "null"}  # takes away what the file extended says
+NULL = {"type": "null"}  # removes a setting of the extended file
 DATA = ("default", "enum", "const")  # values, not schemas
-WORDS = ("description", "default")  # what stays beside `anyOf`, where an editor looks for it
+WORDS = ("description", "default")  # stay beside `anyOf`, where editors look for them
 
 
 def json_schema() -> dict[str, Any]:
@@ -62,7 +62,7 @@ def _adapted(node: Any, owner: str = "") -> Any:
         found["properties"] = {name: _nullable(_adapted(below)) for name, below in node["properties"].items()}
     if isinstance(found.get("additionalProperties"), dict):
         found["additionalProperties"] = _nullable(found["additionalProperties"])
-    if owner.lower() not in KINDS:  # an axis is replaced as a whole: what it requires, it always does
+    if owner.lower() not in KINDS:  # an axis is replaced as a whole, so its required keys stay required
         found.pop("required", None)
     if "prefixItems" in found:
         found["items"] = found.pop("prefixItems")[0]

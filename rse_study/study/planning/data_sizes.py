@@ -17,7 +17,7 @@ class DataSizes:
         self._data_dir, self._settings, self._beside = data_dir, settings, beside
         self._sentences: dict[Corpus, int] = {}
         self._scored: dict[str, int | None] = {}
-        self.supposed: list[str] = []  # what was not there to be counted, in words
+        self.supposed: list[str] = []  # assumed sizes of missing data, in words
 
     def num_sentences(self, corpus: Corpus) -> int:
         """Return a corpus' number of distinct sentences; its limit if it is missing."""
@@ -38,7 +38,7 @@ class DataSizes:
 
     def _count(self, corpus: Corpus) -> int:
         source = corpus.source
-        if isinstance(source, Builtin):  # distinct by construction: it need not be drawn to be counted
+        if isinstance(source, Builtin):  # distinct by construction: count without drawing
             return min(source.num_sentences, corpus.limit or source.num_sentences)
         try:
             return len(read_corpus(corpus, self._data_dir, self._beside).sentences)
@@ -51,7 +51,7 @@ class DataSizes:
             return corpus.limit
 
     def _count_scored(self, name: str) -> int | None:
-        # With it come seconds of what evaluates: only where something is to be counted.
+        # This imports evaluation code, which takes seconds.
         from rse_study.downstream.registry import read_evaluation
 
         task, split = name.split("/")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist, fmean, pstdev
 
-SHARE = 0.1  # of all cases lies below `low`, and as many above `high`
+SHARE = 0.1  # of all cases below `low`, and as many above `high`
 FEW, NUM_TRIES = 32, 500
 _WIDTH = NormalDist().inv_cdf(1 - SHARE)
 

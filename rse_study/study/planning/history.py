@@ -23,7 +23,7 @@ from rse_study.study.planning.throughput import Setting, Throughput, TimedWork
 from rse_study.study.planning.workload import workload_of
 from rse_study.training.trial import Trial
 
-NEWEST = 200  # complete cells of a ledger that are looked at for their times
+NEWEST = 200  # complete cells per ledger that are timed
 Overhead = tuple[str, float]  # executor, seconds
 FrameRow = Mapping[str, Any]
 

@@ -22,7 +22,7 @@ from rse_study.training.processes import train_locally
 from rse_study.training.trial import Budget, Cadences, Selection, Trial
 
 MOST_STEPS, FEWEST_STEPS = 6, 3
-PATIENCE_S = 15.0  # of a trial; then the fewest steps are enough
+PATIENCE_S = 15.0  # per trial; after that the fewest steps are enough
 
 
 def probe(

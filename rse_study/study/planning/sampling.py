@@ -20,7 +20,7 @@ def sample(space: Space[Trial], seed: int, num_points: int = NUM_POINTS) -> list
         values = zip(space.axes, point, strict=True)
         try:
             trials.append(space.apply(space.active_of({axis.name: axis.domain.at(u) for axis, u in values})))
-        except (ValidationError, InputError):  # validation looks at edges only
+        except (ValidationError, InputError):  # validation checks edges only
             continue
     return trials or [space.base]
 
