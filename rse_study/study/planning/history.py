@@ -147,7 +147,7 @@ def _overhead(cell: FrameRow, attempt: FrameRow) -> Overhead:
 
 
 def _trials(cells: pd.DataFrame) -> dict[int, Trial]:
-    """Every trial once: its seeds share its configuration."""
+    """Read every trial once: its seeds share its configuration."""
     distinct = cells.drop_duplicates("trial")
     read = {n: _trial(config) for n, config in zip(distinct["trial"], distinct["config"], strict=True)}
     return {number: trial for number, trial in read.items() if trial is not None}
