@@ -1,4 +1,4 @@
-"""A study in a notebook: its question, its state, what it found, as a little HTML."""
+"""HTML summary of a study for notebooks: question, state and contrasts."""
 
 from html import escape
 
@@ -12,17 +12,7 @@ HEADINGS = ("row", "seeds", "mean difference", "95 %, all rows at once", "")
 
 
 def study_html(record: StudyRecord, state: str, contrasts: pd.DataFrame) -> str:
-    """Return what Jupyter shows of a study.
-
-    Parameters
-    ----------
-    record
-        The study as it was frozen.
-    state
-        How far it is, in words.
-    contrasts
-        By `contrasts.contrasts_frame`: those of the objective are shown.
-    """
+    """Return the HTML that Jupyter shows for a study, with the objective's contrasts."""
     objective = contrasts[contrasts["metric"] == ""]
     frames = ", ".join(f"<code>.{name}</code>" for name in COLUMNS)
     parts = [

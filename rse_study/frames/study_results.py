@@ -31,34 +31,31 @@ Read = TypeVar("Read")
 
 @dataclass(frozen=True, repr=False)
 class StudyResults:
-    """A study's numbers.
+    """Results of a study.
 
-    Each frame is read when it is first asked for, and stays as it was: open the study again to see what came since.
+    Each frame is read on first access and then kept: open the study again to see newer results.
     """
 
     folder: Path
-    """The study's folder."""
     record: StudyRecord
     """The study as it was frozen: kind, objective, axes, evaluations."""
 
     @property
     def name(self) -> str:
-        """The study's name."""
         return self.record.name
 
     @property
     def question(self) -> str:
-        """What the study asks."""
         return self.record.question
 
     @cached_property
     def cells(self) -> pd.DataFrame:
-        """One row per cell; behind the listed columns one per axis."""
+        """One row per cell, with a column for each axis after the fixed ones."""
         return self._read(frames.cells_frame)
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
-        """One row per number of a cell's history."""
+        """One row per metric value in a cell's history."""
         return self._read(frames.metrics_frame)
 
     @cached_property
@@ -68,12 +65,12 @@ class StudyResults:
 
     @cached_property
     def contrasts(self) -> pd.DataFrame:
-        """One row per measure and row: it minus the study's baseline, paired by seed."""
+        """One row per measure and row: difference from the baseline, paired by seed."""
         return self._read(contrasts_frame)
 
     @cached_property
     def importance(self) -> pd.DataFrame:
-        """One row per axis and evaluator; empty of a grid."""
+        """One row per axis and evaluator; empty for a grid."""
         return self._read(frames.importance_frame)
 
     @cached_property
@@ -88,7 +85,7 @@ class StudyResults:
 
     @cached_property
     def state(self) -> str:
-        """How far the study is, in words."""
+        """Number of planned, complete, failed and running cells, in words."""
         counts = dict(self._read(SearchState.read).counts)
         planned = counts.pop("planned")
         shown = [f"{number} {name.replace('_', ' ')}" for name, number in counts.items() if number]
@@ -96,41 +93,38 @@ class StudyResults:
 
     @cached_property
     def citation(self) -> str:
-        """One line that says which study this is: versions and fingerprints."""
+        """One line that identifies the study: versions and fingerprints."""
         return self._read(citation)
 
     @cached_property
     def num_methods(self) -> int:
-        """How many methods its trials train by."""
+        """Number of different methods among the trials."""
         configs = self._read(Reader.cells)["config"]
         return len({(config.get("method") or {}).get("name", "") for config in configs})
 
     @property
     def attack_folders(self) -> dict[str, Path]:
-        """Return the folders that hold every text attacked, by the cell's identity.
-
-        `rse_study.results.attack_file.read_attacks` reads one.
-        """
+        """Folders of attacked texts by cell identity, which `read_attacks` reads."""
         folders = {name: cell_folder(self.folder, name) / ATTACKS for name in self.cells["identity"]}
         return {name: folder for name, folder in folders.items() if is_attack_folder(folder)}
 
     def contrasts_with(self, row: str) -> pd.DataFrame:
-        """Return `contrasts` with another row, or a baseline, in the baseline's place.
+        """Return `contrasts` against another row or baseline.
 
         Raises
         ------
         InputError
-            where no row is called so.
+            if there is no such row.
         """
         return self._read(lambda reader: contrasts_frame(reader, row))
 
     def describe(self, frame: str) -> pd.DataFrame:
-        """Return what the columns of a frame mean: column, dtype, meaning.
+        """Return the meaning of a frame's columns: column, dtype, meaning.
 
         Raises
         ------
         InputError
-            where there is no such frame.
+            if there is no such frame.
         """
         if frame not in COLUMNS:
             raise InputError(f"no frame {frame!r}", where=self.name, remedy=did_you_mean(frame, COLUMNS))
@@ -148,13 +142,7 @@ class StudyResults:
 
 
 def open_results(name: str | Path, store: str | Path) -> StudyResults:
-    """Open a study that has run, by its name or its folder.
-
-    Raises
-    ------
-    InputError
-        where there is none: says which there are.
-    """
+    """Open a study that has run, by its name or its folder."""
     folder = _folder_of(str(name), Path(store))
     with Reader(folder) as reader:
         return StudyResults(folder, reader.study())

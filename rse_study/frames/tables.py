@@ -1,7 +1,4 @@
-"""A ledger's tables as public frames.
-
-The columns are those of `frame_columns`. Cells that are no longer part of the study are left out.
-"""
+"""Public frames of a ledger's tables; retired cells are left out."""
 
 import pandas as pd
 
@@ -16,10 +13,7 @@ OF_A_CELL = ["row", "stage", "trial", "seed"]
 
 
 def cells_frame(reader: Reader) -> pd.DataFrame:
-    """Return one row per cell, by trial and seed.
-
-    Behind the public columns one per axis, under its heading.
-    """
+    """Return one row per cell, by trial and seed, with a column per axis at the end."""
     study, cells = reader.study(), _named_cells(reader)
     last = reader.last_points(study.objective.metric)
     axes = {
@@ -44,7 +38,7 @@ _PUBLIC_CELLS = [
 
 
 def metrics_frame(reader: Reader) -> pd.DataFrame:
-    """Return one row per number of a cell's history, by trial, seed and step."""
+    """Return one row per metric value, by trial, seed and step."""
     return with_columns(_beside_cell(reader, reader.metrics()), "metrics")
 
 
@@ -89,7 +83,7 @@ def importance_frame(reader: Reader) -> pd.DataFrame:
 
 
 def times(stamps: pd.Series) -> pd.Series:
-    """Return times of the ledger (UTC, ISO 8601); an empty one is missing."""
+    """Parse the ledger's ISO 8601 times (UTC); an empty one becomes NaT."""
     return pd.to_datetime(stamps.where(stamps != "", None), utc=True, format="ISO8601")
 
 
@@ -99,12 +93,12 @@ def _named_cells(reader: Reader) -> pd.DataFrame:
 
 
 def _beside_cell(reader: Reader, frame: pd.DataFrame) -> pd.DataFrame:
-    """With row and stage of each one's cell."""
+    """Add the row name and stage of each entry's cell."""
     cells = _named_cells(reader).set_index("identity")
     own = cells[["row", "stage"]].reindex(frame["cell"])
     return frame.assign(row=own["row"].to_numpy(), stage=own["stage"].to_numpy())
 
 
 def _of_one_type(values: list[object]) -> pd.Series:
-    """Numbers as numbers and texts as texts; a mixture, or what is neither, as it is."""
+    """Infer the column's type; mixed values keep the dtype object."""
     return pd.Series(values, dtype=object).infer_objects()

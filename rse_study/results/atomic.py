@@ -1,7 +1,4 @@
-"""Files that are there as a whole or not at all, also after a power cut.
-
-Sealed ones know when they were changed.
-"""
+"""Atomic file writes: a file is whole or absent, also after a power cut."""
 
 import json
 import os
@@ -19,14 +16,9 @@ Content = TypeVar("Content")
 
 
 def write_whole(path: Path, content: str | bytes) -> Path:
-    """Write a file so that a reader sees all of it or what was there before.
-
-    Texts are written in UTF-8; the folder is made where there is none.
-    """
+    """Write a file atomically (texts as UTF-8), making its folder if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(
-        f".{path.name}.{uuid4().hex[:12]}"
-    )  # two nodes may have one number for their processes
+    draft = path.with_name(f".{path.name}.{uuid4().hex[:12]}")  # processes on two nodes may have the same pid
     with draft.open("wb") as stream:
         stream.write(content.encode() if isinstance(content, str) else content)
         stream.flush()
@@ -37,17 +29,7 @@ def write_whole(path: Path, content: str | bytes) -> Path:
 
 
 def write_sealed(path: Path, kind: str, content: Any) -> Path:
-    """Write content as JSON beside its checksum, whole or not at all.
-
-    Parameters
-    ----------
-    path
-        Where the file goes.
-    kind
-        The key that the content stands under: what the file is.
-    content
-        Nothing but JSON.
-    """
+    """Write JSON content under the key `kind`, with its checksum, atomically."""
     text = json.dumps({"checksum": fingerprint_of(content), kind: content}, indent=1, ensure_ascii=False)
     return write_whole(path, text + "\n")
 
@@ -55,27 +37,9 @@ def write_sealed(path: Path, kind: str, content: Any) -> Path:
 def read_sealed(
     path: Path, kind: str, parse: Callable[[Any], Content], *, missing: str, remedy: str
 ) -> Content:
-    """Read a file that `write_sealed` wrote.
+    """Read a file that `write_sealed` wrote, and parse its content.
 
-    Parameters
-    ----------
-    path
-        Where it lies.
-    kind
-        The key that its content stands under.
-    parse
-        Makes of the content what is returned.
-    missing
-        What to do where there is no such file.
-    remedy
-        What to do where it is damaged.
-
-    Raises
-    ------
-    MissingFile
-        where it is not there.
-    InputError
-        where it is damaged, or was edited.
+    Raises MissingFile with the remedy `missing`, or InputError if the file is damaged or was edited.
     """
     try:
         envelope = json.loads(path.read_text(encoding="utf-8"))
@@ -93,7 +57,7 @@ def read_sealed(
 
 
 def sync(path: Path) -> None:
-    """Have a file's or a folder's content on the disk before going on."""
+    """Flush a file or folder to disk (fsync)."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

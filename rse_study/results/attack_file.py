@@ -1,7 +1,4 @@
-"""What attacks leave in a folder, and how it is read.
-
-A file of outcomes for each set and recipe, and `summary.json` with the figures of all of them.
-"""
+"""Files in a folder of attacks: outcomes per set and recipe, and `summary.json`."""
 
 import json
 from collections.abc import Iterable
@@ -18,17 +15,17 @@ from rse_study.results.records import Record
 from rse_study.results.schema import ledger_path
 
 SUMMARY = "summary.json"
-SIMILARITY = "similarity"  # the victim where there is no classifier
-OF_ONE_RUN = ("label", "victim", "seed")  # what figures and outcomes must agree on
-ATTACK = "attack"  # key of a head and of a row: hash of all that makes it this attack; files of old lack it
-CLASSES = "classes"  # key of a head: names of the classes that labels and scores go by; files of old lack it
+SIMILARITY = "similarity"  # victim of attacks without a classifier
+OF_ONE_RUN = ("label", "victim", "seed")  # must agree in the summary and the outcomes
+ATTACK = "attack"  # key of a head and of a row: hash that identifies the attack; old files lack it
+CLASSES = "classes"  # key of a head: class names in the order of labels and scores; old files lack it
 FURTHEST = "maximise"  # the goal without a distance to reach: nothing succeeds or fails
 OF_SUCCESS = ("original_accuracy", "accuracy_under_attack", "success_rate")  # null under that goal
 AGAIN = "Attack again into this folder, or remove what is of no use: rse-study evaluate MODEL --suite attacks --out"
 
 
 class OutcomeRow(Record):
-    """A line of a file of outcomes: what an attack on one input came to."""
+    """Outcome of an attack on one input: a line of a file of outcomes."""
 
     index: int = Field(ge=0)
     original: tuple[str, ...] = Field(min_length=1)
@@ -40,7 +37,7 @@ class OutcomeRow(Record):
     adversarial_scores: tuple[float, ...]
     num_queries: int = Field(ge=0)
     num_words: int = Field(ge=0)
-    """Of the original, in all its parts."""
+    """Words in all parts of the original."""
     changed: tuple[int, ...]
     """Positions of words of the original, from 0, counted through all its parts."""
 
@@ -54,21 +51,18 @@ class OutcomeRow(Record):
 
 
 class SummaryRow(Record):
-    """A row of `summary.json`: one recipe on inputs of one set.
-
-    Null stands where there is nothing to count.
-    """
+    """Row of `summary.json`: one recipe on inputs of one set; null where undefined."""
 
     set: str
     recipe: str
     label: str
     victim: str
-    """`similarity` where similarity itself was attacked: then the inputs are pairs drawn of a task."""
+    """`similarity` where similarity itself was attacked: the inputs are then pairs of a task."""
     victim_dev_accuracy: float | None
     weak: bool
-    """The classifier is poor on dev, or the scores of clean pairs order nothing."""
+    """The classifier is poor on dev, or the scores of clean pairs do not rank them."""
     num_inputs: int
-    """The first so many of the set were attacked."""
+    """Number of inputs attacked: the first ones of the set, unless `drawn` lists others."""
     num_skipped: int
     num_succeeded: int
     num_failed: int
@@ -88,38 +82,38 @@ class SummaryRow(Record):
     mean_drift: float | None = None
     """Mean change of a pair's score, on the gold scale."""
     goal: Literal["deviation", "drift", "maximise"] | None = None
-    """Null in older rows and of classifiers. Under `maximise` the successes are the pairs whose score moved at all, and
-    no share of them is given."""
+    """Null in older rows and for classifiers. Under `maximise` every pair whose score moved at all counts as
+    a success, and no success rate is given."""
     tau: float | None = None
-    """How far the goal is, on the gold scale; null where there is nothing to reach."""
+    """Distance to reach on the gold scale; null where there is none."""
     drawn: tuple[int, ...] = ()
-    """Indices of the inputs, where they are not the first so many, nor all there are."""
+    """Indices of the inputs, unless they are the first `num_inputs` or all of them."""
 
 
 @dataclass(frozen=True)
 class AttackFolder:
-    """All that a folder of attacks holds, as frames."""
+    """Contents of a folder of attacks, as frames."""
 
     summary: pd.DataFrame
-    """A row for each attack that has ended, with the columns of `SummaryRow` (NaN for null), sets together."""
+    """One row per finished attack with the columns of `SummaryRow` (NaN for null), grouped by set."""
     outcomes: pd.DataFrame
-    """set, recipe, the columns of `OutcomeRow`, `classes` (their names in the order of the scores, none where the file
-    does not say), and `is_counted`: whether the figures are about it. They are not about an attack under way, nor
-    about inputs beyond those asked for last."""
+    """Columns set, recipe, those of `OutcomeRow`, `classes` (names in the order of the scores; none where the
+    file has none) and `is_counted`: whether the summary counts the row. Attacks under way and inputs
+    beyond those requested last are not counted."""
 
 
 def is_attack_folder(folder: Path) -> bool:
-    """Whether the folder is one of attacks, and no study's."""
+    """Whether the folder holds attacks and no study."""
     return (folder / SUMMARY).is_file() and not ledger_path(folder).is_file()
 
 
 def read_attacks(folder: Path) -> AttackFolder:
-    """Read all of a folder of attacks.
+    """Read a folder of attacks.
 
     Raises
     ------
     InputError
-        where a file is missing or damaged, or two are of different attacks.
+        if a file is missing or damaged, or two belong to different attacks.
     """
     rows = _read_summary(folder / SUMMARY)
     order = {name: place for place, name in enumerate(dict.fromkeys(row.set for row in rows))}
@@ -139,42 +133,15 @@ def read_attacks(folder: Path) -> AttackFolder:
 
 
 def reaching(row: SummaryRow, goal: Any, tau: Any) -> SummaryRow:
-    """Return the row of an attack with this goal.
-
-    Parameters
-    ----------
-    row
-        The attack's row without it.
-    goal
-        deviation, drift or maximise.
-    tau
-        How far it is, on the gold scale.
-
-    Raises
-    ------
-    pydantic.ValidationError
-        where there is no such goal.
-    """
+    """Return the row with an attack's goal and its distance `tau` on the gold scale."""
     said = {"goal": goal, "tau": tau} if goal != FURTHEST else {"goal": goal, **dict.fromkeys(OF_SUCCESS)}
     return SummaryRow.model_validate(row.model_dump() | said)
 
 
 def keep_summary(folder: Path, row: SummaryRow, *, replaces: bool = False) -> None:
-    """Write the row beside those of other sets and recipes in this folder.
+    """Write the row into the folder's summary, replacing one of its set and recipe.
 
-    Parameters
-    ----------
-    folder
-        The folder of the attacks.
-    row
-        It takes the place of an older one of its set and recipe.
-    replaces
-        A damaged summary is set aside, and a new one begun.
-
-    Raises
-    ------
-    InputError
-        where the summary is damaged, unless it is to be replaced.
+    A damaged summary raises InputError; with `replaces` it is set aside and a new one begun.
     """
     path = folder / SUMMARY
     try:
@@ -189,10 +156,7 @@ def keep_summary(folder: Path, row: SummaryRow, *, replaces: bool = False) -> No
 
 
 def withdraw(path: Path) -> None:
-    """Drop the row that counts these outcomes, before they are replaced.
-
-    A summary that is damaged is left as it is.
-    """
+    """Drop the summary row that counts these outcomes; leave a damaged summary alone."""
     summary = path.with_name(SUMMARY)
     try:
         known = _read_summary(summary)
@@ -204,30 +168,12 @@ def withdraw(path: Path) -> None:
 
 
 def outcomes_path(folder: Path, attack_set: str, recipe: str) -> Path:
-    """Where the outcomes of one recipe on one set are kept.
-
-    Parameters
-    ----------
-    folder
-        The folder of the attacks.
-    attack_set
-        The set's name.
-    recipe
-        The recipe's.
-    """
+    """Return the path of the outcomes of one recipe on one set."""
     return folder / f"{attack_set}-{recipe}.jsonl"
 
 
 def read_lines(path: Path, remedy: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the head of a file of outcomes and its rows.
-
-    The head says what was attacked and how. A last line that was cut short counts as not there.
-
-    Raises
-    ------
-    InputError
-        where the file is missing or damaged, or has no head.
-    """
+    """Return head and rows of a file of outcomes; a truncated last line is dropped."""
     content = _read(path, remedy)
     try:
         lines = [
@@ -241,22 +187,7 @@ def read_lines(path: Path, remedy: str) -> tuple[dict[str, Any], list[dict[str, 
 
 
 def parse_outcomes(rows: Iterable[dict[str, Any]], path: Path, remedy: str) -> dict[int, OutcomeRow]:
-    """Return outcomes by their input's index; of two with one index the later.
-
-    Parameters
-    ----------
-    rows
-        As `read_lines` gives them.
-    path
-        The file they come from, for messages.
-    remedy
-        What to do where one is damaged.
-
-    Raises
-    ------
-    InputError
-        where a row is no outcome.
-    """
+    """Parse outcomes by index of their input; the later one of an index counts."""
     found = {}
     for number, row in enumerate(rows, start=2):
         try:
@@ -282,7 +213,7 @@ def _read_summary(path: Path) -> list[SummaryRow]:
 
 
 def _outcomes(path: Path) -> tuple[dict[str, Any], pd.DataFrame]:
-    """What was attacked and how, and what became of each input."""
+    """Read what was attacked and how, and the outcome of each input."""
     remedy = f"{AGAIN} {path.parent}"
     head, rows = read_lines(path, remedy)
     if not {"set", "recipe", *OF_ONE_RUN} <= head.keys():
@@ -299,7 +230,7 @@ def _outcomes(path: Path) -> tuple[dict[str, Any], pd.DataFrame]:
 
 
 def _with_goal(row: SummaryRow, head: dict[str, Any], path: Path) -> SummaryRow:
-    """Rows of old do not say their goal: the head of their outcomes does."""
+    """Add the goal from the head of the outcomes, which rows of older versions lack."""
     goal, tau = head.get("goal"), head.get("tau")
     if row.goal is not None or goal is None:
         return row
@@ -320,9 +251,9 @@ def _classes_in(head: dict[str, Any], path: Path, remedy: str) -> tuple[str, ...
 
 
 def _counted(path: Path, row: SummaryRow) -> tuple[dict[str, Any], pd.DataFrame]:
-    """The outcomes that a row of the summary counts, and those it does not."""
+    """Mark the outcomes that the summary row counts; refuse those of another attack."""
     head, frame = _outcomes(path)
-    # Of similarity without `drawn` all are counted: it is of all pairs, or was written before samples could grow.
+    # Similarity without `drawn` counts all: it has all pairs, or was written before samples could grow.
     is_first = (frame["index"] < row.num_inputs) | (row.victim == SIMILARITY)
     is_counted = frame["index"].isin(row.drawn) if row.drawn else is_first
     frame = frame.assign(is_counted=is_counted)
@@ -348,6 +279,6 @@ def _read(path: Path, remedy: str) -> bytes:
 
 
 def _damage(error: ValidationError) -> str:
-    """The first thing that is wrong, in one line: damaged: 3.outcome: Field required."""
+    """Return the first error in one line, as in `damaged: 3.outcome: Field required`."""
     first = error.errors(include_url=False)[0]
     return ": ".join(["damaged", *filter(None, [".".join(map(str, first["loc"])), first["msg"]])])

@@ -1,41 +1,34 @@
-"""Whether a number that is computed twice is promised equal to the bit, or near.
-
-`what_differs` says it of replays, of rows that studies share and of cells that are resumed; keys of shared scores and
-generator outputs are made of `what_decides`.
-"""
+"""Reasons why a number that is computed twice may differ in its last bits."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 NEAR = 1e-6
-"""How far apart, of numbers beyond 1 relatively, results may be where bits are not promised."""
+"""Largest difference (relative beyond 1) of results where equal bits are not promised."""
 SIMILARITY_DIGITS = "similarity_digits"
 """Key of the decimals by which a cell's cosines were ranked; a cell begun before decision 0016 lacks it."""
 UNLIKE = "unlike"
-"""Key of what differed between the machines that one cell ran on: its workers', or those it was resumed on."""
+"""Key of the differences between the machines of one cell: its workers', or those it was resumed on."""
 NAMES = {
     "kernels": "CPU kernels", "processor": "processor", "settings": "library settings", "device": "device",
     "device_type": "kind of device", "precision": "precision", "workers": "number of workers",
     "threads": "number of threads", "python": "Python", SIMILARITY_DIGITS: "decimals of ranked cosines",
 }  # fmt: skip
-"""What a provenance says of a computation, beside the versions of packages and libraries."""
+"""Provenance keys that affect a computation, besides package and library versions, with readable names."""
 
 
 def what_decides(provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """Return everything in a provenance that last bits depend on, by readable name.
-
-    None stands for what it does not say, as that of a cell from before decision 0040.
-    """
+    """Return all that the last bits depend on; None if not recorded (decision 0040)."""
     said = {name: provenance.get(key) for key, name in NAMES.items()}
     return {**said, **provenance.get("packages", {}), **provenance.get("libraries", {})}
 
 
 def what_differs(here: Mapping[str, Any], there: Mapping[str, Any]) -> tuple[str, ...]:
-    """Name what differs between two provenances and may change the last bits.
+    """List the differences of two provenances that may change the last bits.
 
-    Where nothing does, numbers are promised equal to the bit; else they are near (`NEAR`) at best. What one of the two
-    does not say counts as different.
+    Without any, numbers are promised equal to the bit, otherwise near (`NEAR`) at best. What either does not
+    record counts as a difference.
     """
     ours, theirs = what_decides(here), what_decides(there)
     pairs = {name: (ours.get(name), theirs.get(name)) for name in ours | theirs}
@@ -53,10 +46,7 @@ def what_differs(here: Mapping[str, Any], there: Mapping[str, Any]) -> tuple[str
 
 
 def describe_machines(provenances: Iterable[Mapping[str, Any]]) -> str:
-    """Say in a sentence that cells ran on unlike machines; nothing where they did not.
-
-    Those that do not say what they ran on are left out.
-    """
+    """Say in a sentence that cells ran on unlike machines; empty if they did not."""
     said = [one for one in provenances if "kernels" in one]
     kinds = Counter(_machine(one) for one in said)
     if len(kinds) < 2 and not any(one.get(UNLIKE) for one in said):

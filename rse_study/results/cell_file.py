@@ -1,7 +1,4 @@
-"""`cell.json`: a cell's row of the ledger, beside its result.
-
-A lost ledger is rebuilt from it.
-"""
+"""`cell.json`: a cell's ledger row beside its result, to rebuild a lost ledger."""
 
 import json
 from pathlib import Path
@@ -13,18 +10,12 @@ FILE_NAME = "cell.json"
 
 
 def write_cell(directory: Path, cell: CellRecord) -> Path:
-    """Write the cell into its folder, all of it or nothing."""
+    """Write the cell into its folder, atomically."""
     return write_sealed(directory / FILE_NAME, "cell", json.loads(cell.model_dump_json()))
 
 
 def read_cell(directory: Path) -> CellRecord:
-    """Return the cell whose folder this is.
-
-    Raises
-    ------
-    InputError
-        where its file is missing, damaged or edited.
-    """
+    """Read the cell from its folder."""
     return read_sealed(
         directory / FILE_NAME,
         "cell",

@@ -1,4 +1,4 @@
-"""A study in one line that can be cited: versions and fingerprints."""
+"""One-line citation of a study: versions and fingerprints."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,26 +11,13 @@ SHOWN = 12  # digits of a fingerprint
 
 
 def citation(reader: Reader) -> str:
-    """Return what stands below a report and in every exported file."""
+    """Return the citation below a report and in every exported file."""
     revision = int(reader.revisions()["number"].iloc[-1])
     return citation_of(reader.study(), revision, reader.provenance())
 
 
 def citation_of(study: StudyRecord, revision: int, runs: Iterable[Mapping[str, Any]]) -> str:
-    """Return "rse_study 0.1.0; code ...; study 'parts', revision 2; sha256 of ...".
-
-    The study's fingerprint is that of its resolved file, the data's that of the fingerprints of all its evaluations,
-    each left out where a ledger has none.
-
-    Parameters
-    ----------
-    study
-        As it was frozen.
-    revision
-        Its number.
-    runs
-        What its runs said about themselves, oldest first: `Reader.provenance`.
-    """
+    """Return the citation by the newest of the runs, without unknown fingerprints."""
     newest: Mapping[str, Any] = next(reversed(list(runs)), {})
     packages = newest.get("packages", {})
     prints = {"study": study.resolved, "data": study.fingerprints, "materials": newest.get("materials")}

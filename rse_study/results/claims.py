@@ -1,7 +1,4 @@
-"""A paper's claims about rows of a table, judged by rows of ours.
-
-A claim comes down to contrasts and a rule.
-"""
+"""A paper's claims about rows of a table, judged by contrasts of our rows."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,28 +14,27 @@ NOTHING: Mapping[str, Scores] = {}
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says about rows of its table."""
+    """A paper's claim about rows of its table."""
 
     id: str
     table: str
-    """The paper's table or figure, as a study's file names it."""
+    """Table or figure of the paper, as a study's file names it."""
     kind: ClaimKind
     """best: the row beats every other. better: the first beats the second by more than the margin. ordering: each beats
     the next. rising: scores grow along the rows. flat: no row differs from the first by more than the margin."""
     rows: tuple[str, ...]
     margin: float
-    """In points of the score."""
+    """Points of the score."""
     says: str
-    """The claim in words."""
     source: str
     """file:line of the paper."""
     measure: str = ""
-    """The metric it is about; without one the study's objective."""
+    """Metric of the claim; empty for the study's objective."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim, the contrasts it comes down to, and the verdict on it."""
+    """A claim, its contrasts and the verdict."""
 
     claim: Claim
     compared: tuple[ComparedContrast | None, ...]
@@ -46,10 +42,7 @@ class Judged:
 
     @property
     def deciding(self) -> ComparedContrast | None:
-        """The contrast on which the verdict hangs.
-
-        The least favourable of those that say the same as it.
-        """
+        """Least favourable of the contrasts that agree with the verdict."""
         known = [one for one in self.compared if one is not None]
         same = [one for one in known if _decide(self.claim, one) == self.verdict] or known
         if self.claim.kind == "flat":
@@ -65,21 +58,10 @@ def judge(
 ) -> list[Judged]:
     """Return the verdict on every claim.
 
-    Reproduced: every contrast's simultaneous 95 % interval, over all contrasts of all claims, excludes 0 (or the
-    claim's margin) in the direction claimed. Contradicted: one of them does so in the other direction. Not asked: the
-    study lacks the rows or the measure. Incomplete: cells are still to run, and nothing is judged early. Else
-    undecided.
-
-    Parameters
-    ----------
-    claims
-        Those about one table.
-    scores
-        Of the objective, by `comparisons.row_scores`.
-    outside
-        Rows that take no part in `best`.
-    measured
-        Scores of other measures, by metric, for the claims about them.
+    Reproduced: the simultaneous 95 % interval of every contrast, over all contrasts of all claims, excludes 0
+    (or the claim's margin) in the direction claimed. Contradicted: one excludes it in the other direction.
+    Not asked: the study lacks the rows or the measure. Incomplete: cells are still to run, and nothing is
+    judged early. Undecided otherwise. Rows in `outside` take no part in `best`.
     """
     judged_by = [measured.get(claim.measure) if claim.measure else scores for claim in claims]
     asked = [
@@ -101,19 +83,7 @@ def _is_open(scores: Scores, contrasts: Sequence[ContrastWeights]) -> bool:
 
 
 def contrasts_of(claim: Claim, scores: Scores, outside: Collection[str] = ()) -> list[ContrastWeights]:
-    """Return what must be above the margin (`flat`: within it) for the claim to hold.
-
-    Nothing where rows are missing.
-
-    Parameters
-    ----------
-    claim
-        The claim.
-    scores
-        Of the measure it is about.
-    outside
-        Rows that take no part in `best`.
-    """
+    """Return the contrasts that decide a claim; none where rows are missing."""
     more = _contrasts(claim, list(scores.table.index), outside)
     if not scores.less_is_better:
         return more
@@ -121,7 +91,7 @@ def contrasts_of(claim: Claim, scores: Scores, outside: Collection[str] = ()) ->
 
 
 def _contrasts(claim: Claim, there: Sequence[str], outside: Collection[str]) -> list[ContrastWeights]:
-    """The same where more is better."""
+    """Return the contrasts where more is better."""
     rows = [row for row in claim.rows if row in there]
     if claim.kind == "best":
         others = [row for row in there if row not in (*claim.rows, *outside)]
@@ -138,7 +108,7 @@ def _contrasts(claim: Claim, there: Sequence[str], outside: Collection[str]) -> 
 
 
 def _trend(rows: Sequence[str]) -> ContrastWeights:
-    """The least-squares line through the rows in order, from its first to its last: a difference in points."""
+    """Return the rise of the least-squares line from the first to the last row, in points."""
     middle = (len(rows) - 1) / 2
     around = [position - middle for position in range(len(rows))]
     scale = (len(rows) - 1) / sum(distance**2 for distance in around)

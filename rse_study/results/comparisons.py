@@ -1,8 +1,8 @@
-"""Rows of a study compared seed by seed, all of them at once.
+"""Seed-by-seed comparison of rows, adjusted for all contrasts shown together.
 
-The rule was fixed before anybody looked. A contrast is a weighted sum of rows, paired by seed: "rho = 0.5 minus rho =
-0" is {"rho = 0.5": 1, "rho = 0": -1}. Contrasts that are looked at together share one error of 5 %: their intervals
-hold all at once.
+The rule was fixed before any result was seen. A contrast is a weighted sum of rows, paired by seed: "rho =
+0.5 minus rho = 0" is {"rho = 0.5": 1, "rho = 0": -1}. Contrasts shown together share an error of 5 %: their
+intervals hold simultaneously.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ from rse_study.results.statistics import (
 
 ContrastWeights = Mapping[str, float]
 LEVEL = 0.95
-MIN_SEEDS_BCA = 6  # below, BCa covers too little: tests/results/test_statistics_simulated.py has the shares
+MIN_SEEDS_BCA = 6  # with fewer, BCa covers too little: see tests/results/test_statistics_simulated.py
 NO_INTERVAL = Interval(float("nan"), float("nan"))
 
 
@@ -39,56 +39,51 @@ class ComparedContrast:
     """One contrast over n seeds, in points of the score."""
 
     weights: ContrastWeights
-    """What each row counts in it."""
     n: int
     """Seeds that all of its rows have."""
     mean: float
     sd: float
-    """Over seeds, with n - 1 below."""
+    """Standard deviation over seeds, with n - 1 in the denominator."""
     interval: Interval
-    """Of the mean by Student's t, alone."""
+    """Student's t interval of the mean, for this contrast alone."""
     simultaneous: Interval
-    """The same, together with all other contrasts (Bonferroni)."""
+    """The same for all contrasts at once (Bonferroni)."""
     bootstrap: Interval
-    """BCa, alone; NaN below 6 seeds, where it would hold too rarely what it should (75 % at 3, 93 % at 5)."""
+    """BCa interval, alone; NaN below 6 seeds, where its coverage is too low (75 % at 3, 92 % at 5)."""
     p_exact: float
-    """Of the sign-flip test; NaN where there are too many seeds to count all patterns."""
+    """Sign-flip test; NaN with too many seeds to enumerate all sign patterns."""
     p_wilcoxon: float
-    """Of the signed-rank test; NaN in the same case."""
+    """Signed-rank test; NaN in the same case."""
     p_holm: float
     """`p_exact` adjusted for all other contrasts (Holm)."""
     least_p_holm: float
-    """What so many seeds and comparisons could give at best."""
+    """Smallest `p_holm` possible with this number of seeds and contrasts."""
     effect: float
     """Hedges' g."""
     resolvable: float
-    """The true difference that would be found in 4 of 5 studies like this one."""
+    """True difference that 4 of 5 such studies would find."""
     by_seed: Mapping[int, float]
-    """The contrast of each seed."""
 
     def better_seeds(self, *, less_is_better: bool) -> list[int]:
-        """Return the seeds on which it speaks for what is added."""
+        """Return the seeds whose contrast has the better sign."""
         return [seed for seed, value in self.by_seed.items() if (value < 0 if less_is_better else value > 0)]
 
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores of rows over seeds, and what must be known to judge them."""
+    """Scores of rows over seeds, and what is needed to judge them."""
 
     table: pd.DataFrame
     """[rows, seeds]; NaN where a cell is not complete or not scored."""
     open_rows: tuple[str, ...] = ()
-    """Rows some of whose cells are still to run, or have no score yet."""
+    """Rows with cells still to run or to be scored."""
     degenerate_rows: tuple[str, ...] = ()
-    """Rows of which some score says nothing."""
     failed_rows: tuple[str, ...] = ()
-    """Rows of which some cell failed."""
     num_unplanned: int = 0
-    """A grid's cells that the ledger does not have yet."""
+    """Cells of a grid that are not in the ledger yet."""
     fixed_rows: tuple[str, ...] = ()
-    """Rows that are baselines: measured once, with one value under every seed."""
+    """Baseline rows: measured once, with the same value under every seed."""
     less_is_better: bool = False
-    """Whether a row is the better one by having less."""
 
     @property
     def is_complete(self) -> bool:
@@ -99,14 +94,14 @@ class Scores:
 def row_scores(reader: Reader, metric: str = "") -> Scores:
     """Return the scores of a grid's rows, or of a search's confirmed trials.
 
-    In the order of the ledger. `metric`: task/split/aggregation, or the difference of two, "one - other"; without it
-    the objective at the cells' last step.
+    `metric` is task/split/aggregation, or a difference "one - other"; empty means the objective at the last
+    step.
     """
     return scores_by_metric(reader, [metric])[metric]
 
 
 def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores]:
-    """Return `row_scores` of several metrics, by their names."""
+    """Return `row_scores` of several metrics, by metric."""
     study, cells, evaluations = reader.study(), reader.cells(), reader.evaluations()
     is_grid = study.kind == "grid"
     cells = cells[cells["stage"] == ("grid" if is_grid else "confirm")]
@@ -136,10 +131,7 @@ def _collapsed(evaluations: pd.DataFrame, metric: str) -> Iterable[str]:
 
 
 def by_subject(rows: pd.DataFrame, metric: str) -> dict[str, float]:
-    """Return a metric's values by cell and baseline, from `Reader.evaluations`.
-
-    The metric is named as in `row_scores`.
-    """
+    """Return a metric's value for each cell and baseline; metrics as in `row_scores`."""
     one, is_difference, other = metric.partition(MINUS)
     if is_difference:
         first, second = by_subject(rows, one), by_subject(rows, other)
@@ -149,12 +141,12 @@ def by_subject(rows: pd.DataFrame, metric: str) -> dict[str, float]:
 
 
 def differences(table: pd.DataFrame, weights: ContrastWeights) -> np.ndarray:
-    """Return the contrast of every seed that all of its rows have a score of: [n]."""
+    """Return the values of `differences_by_seed` as an array [n]."""
     return np.array(list(differences_by_seed(table, weights).values()), dtype=float)
 
 
 def differences_by_seed(table: pd.DataFrame, weights: ContrastWeights) -> dict[int, float]:
-    """Return the same by seed."""
+    """Return the contrast by seed, over seeds for which all its rows have a score."""
     rows = table.loc[list(weights)].dropna(axis="columns")
     values = np.array(list(weights.values()), dtype=float) @ rows.to_numpy(dtype=float)
     return dict(zip(rows.columns, values.tolist(), strict=True))
@@ -163,32 +155,14 @@ def differences_by_seed(table: pd.DataFrame, weights: ContrastWeights) -> dict[i
 def compare(
     table: pd.DataFrame, contrasts: Sequence[ContrastWeights], level: float = LEVEL
 ) -> list[ComparedContrast | None]:
-    """Compare contrasts of one measure, adjusted for all of them.
-
-    Parameters
-    ----------
-    table
-        Scores [rows, seeds].
-    contrasts
-        Each the weights of its rows.
-    level
-        Of the intervals.
-    """
+    """Compare contrasts of one table of scores [rows, seeds], jointly adjusted."""
     return compare_all([(table, weights) for weights in contrasts], level)
 
 
 def compare_all(
     contrasts: Sequence[tuple[pd.DataFrame, ContrastWeights]], level: float = LEVEL
 ) -> list[ComparedContrast | None]:
-    """Compare contrasts, each of the scores beside it, adjusted for all of them.
-
-    None where fewer than 3 seeds show nothing.
-
-    Raises
-    ------
-    KeyError
-        where a contrast names a row that its scores do not have.
-    """
+    """Compare contrasts of several tables, jointly adjusted; None below 3 seeds."""
     by_seed = [differences_by_seed(table, weights) for table, weights in contrasts]
     samples = [np.array(list(values.values()), dtype=float) for values in by_seed]
     known = [number for number, sample in enumerate(samples) if len(sample) >= 3]
@@ -219,7 +193,7 @@ def compare_all(
 
 
 def against(table: pd.DataFrame, baseline: str) -> dict[str, ContrastWeights]:
-    """Return every other row minus the baseline, by row."""
+    """Return the contrast of every other row with the baseline, by row."""
     return {row: {row: 1.0, baseline: -1.0} for row in table.index if row != baseline}
 
 
@@ -229,7 +203,7 @@ def _holm_of_known(p_values: np.ndarray) -> np.ndarray:
 
 
 def _wide(cells: pd.DataFrame, values: Mapping[str, float]) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """[rows, seeds], and the rows that wait: a cell that has been scored does not, even if there was no number."""
+    """Return scores [rows, seeds] and the open rows; a cell scored without a number is not open."""
     is_scored = cells["identity"].isin(list(values)) & (cells["status"] == "complete")
     scored = cells.assign(value=cells["identity"].map(values).where(is_scored).astype(float))
     waiting = cells.loc[~is_scored & (cells["status"] != "failed"), "row"]

@@ -1,4 +1,4 @@
-"""How a ledger's file is opened: to write, or to read wherever it lies."""
+"""Opening of a ledger's file: for writing, or for reading wherever it lies."""
 
 import os
 import sqlite3
@@ -13,13 +13,7 @@ from rse_study.results.schema import SCHEMA_VERSION, TABLES, check_version, ledg
 
 
 def lock_study(study_dir: Path) -> TextIO:
-    """Take the lock of a study's one writer; its folder is made where there is none.
-
-    Raises
-    ------
-    InputError
-        while another process holds it.
-    """
+    """Take the lock of a study's only writer, making its folder if needed."""
     try:
         study_dir.mkdir(parents=True, exist_ok=True)
         return take_lock(study_dir / LOCK_NAME)
@@ -32,15 +26,10 @@ def lock_study(study_dir: Path) -> TextIO:
 
 
 def open_to_write(path: Path) -> tuple[sqlite3.Connection, int]:
-    """Return the file's connection, and the schema version it was found with.
+    """Return a connection and the schema version that the file had, 0 if new.
 
-    A new file has version 0. A ledger of an earlier version is kept beside as ledger.v1.sqlite and brought to today's
-    tables. The caller holds the lock.
-
-    Raises
-    ------
-    InputError
-        for foreign files, newer versions and files that cannot be written.
+    A ledger of an earlier version is kept beside it as ledger.v1.sqlite and migrated. The caller holds the
+    lock.
     """
     # One writer, not one thread: the driver's callbacks may come from another thread, one at a time.
     connection = sqlite3.connect(path, check_same_thread=False)
@@ -56,7 +45,7 @@ def open_to_write(path: Path) -> tuple[sqlite3.Connection, int]:
             keep_copy(connection, path, found)
             migrate(connection, found)
         connection.execute("PRAGMA foreign_keys = ON")
-        # SQLite opens what is read-only, and begins a transaction on it, without a word.
+        # SQLite silently opens a read-only file, and even begins a transaction on it.
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.rollback()
@@ -71,24 +60,18 @@ def open_to_write(path: Path) -> tuple[sqlite3.Connection, int]:
 
 
 def remove_ledger(path: Path) -> None:
-    """Remove a closed ledger and what SQLite may have left beside it."""
+    """Remove a closed ledger and the files SQLite may have left beside it."""
     for part in parts_of(path):
         part.unlink(missing_ok=True)
 
 
 def parts_of(path: Path) -> tuple[Path, ...]:
-    """Return the files of an open ledger, or of one whose writer was killed."""
+    """Return the files of a ledger that is open, or whose writer was killed."""
     return tuple(path.with_name(f"{path.name}{suffix}") for suffix in ("", "-wal", "-shm"))
 
 
 def open_study(study_dir: Path) -> sqlite3.Connection:
-    """Return a connection to a study's ledger that cannot write: `open_to_read`.
-
-    Raises
-    ------
-    InputError
-        where there is no ledger, or it cannot be read.
-    """
+    """Open a study's ledger read-only; InputError where there is none."""
     path = ledger_path(study_dir)
     if not path.is_file():
         remedy = "Check the study's name, or run it first"
@@ -97,15 +80,7 @@ def open_study(study_dir: Path) -> sqlite3.Connection:
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
-    """Return a connection that cannot write, while another process may.
-
-    It changes nothing on the disk. A ledger of an earlier version is read from a migrated copy in memory.
-
-    Raises
-    ------
-    InputError
-        for foreign, empty and newer files.
-    """
+    """Open a ledger read-only, migrated in memory if old, also while it is written."""
     connection = _connect_to_read(path)
     try:
         version = check_version(connection, path)
@@ -129,7 +104,7 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError as error:
-        # WAL needs a shared index beside the ledger, even to read: a medium that is read-only has no place for it.
+        # Even to read, WAL needs a shared index beside the ledger, which a read-only medium cannot hold.
         connection.close()
         if os.access(path.parent, os.W_OK, effective_ids=True):
             raise InputError(f"cannot be read: {error}", where=str(path)) from None
@@ -140,7 +115,7 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
 
 
 def _connect_immutable(path: Path) -> sqlite3.Connection:
-    """Where nobody can write, the file alone is the whole ledger, unless its last writer left a -wal behind."""
+    """Open a ledger on a read-only medium, unless its last writer left a -wal file behind."""
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
         rule = f"{log.name} holds changes, which a folder that cannot be written keeps SQLite from reading"

@@ -1,7 +1,7 @@
-"""Every row of a study minus one of them, as a public frame.
+"""Public frame of contrasts: every row of a study minus one of them.
 
-By measure: the objective first, then what the study shows of its evaluations. The intervals and p-values of a measure
-are adjusted for all of its rows.
+The objective comes first, then the measures that the study shows. Intervals and p-values are adjusted for all
+rows of a measure.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,13 +33,8 @@ BASE = "base"  # label of a search's own setting among the confirmed trials
 def contrasts_frame(reader: Reader, minus: str = "") -> pd.DataFrame:
     """Return one row per measure and row: that row minus another one.
 
-    `minus`: the name of a row or of a baseline such as `before training`; by default the study's own. The frame is
-    empty where the study names none.
-
-    Raises
-    ------
-    InputError
-        where no row is called so.
+    `minus` names a row, or a baseline such as `before training`; by default it is the study's own. The frame
+    is empty if the study has none.
     """
     study = reader.study()
     found = scores_by_metric(reader, measures_of(study))
@@ -67,7 +62,7 @@ def contrasts_frame(reader: Reader, minus: str = "") -> pd.DataFrame:
 
 
 def measures_of(study: StudyRecord) -> dict[str, str]:
-    """Return what readers call each measure, by its metric; the objective's is ""."""
+    """Return the displayed name of each measure by its metric; "" is the objective."""
     objective = study.objective
     others = {
         measure.metric: measure.name
@@ -78,17 +73,7 @@ def measures_of(study: StudyRecord) -> dict[str, str]:
 
 
 def own_baseline(study: StudyRecord, cells: pd.DataFrame) -> str:
-    """Return the row that a study compares the others with, by its name.
-
-    A grid's baseline, or nothing; of a search its base.
-
-    Parameters
-    ----------
-    study
-        As it was frozen.
-    cells
-        As `Reader.cells` has them.
-    """
+    """Return the row compared with the others: a grid's baseline, a search's base."""
     if study.kind != "grid":
         return BASE
     written = study.settings.grid.baseline
@@ -96,7 +81,7 @@ def own_baseline(study: StudyRecord, cells: pd.DataFrame) -> str:
 
 
 def contrast_numbers(one: ComparedContrast) -> dict[str, float]:
-    """Return all that was computed of a contrast but its seeds and mean, by column."""
+    """Return the statistics of a contrast by column, except its seeds and mean."""
     return {
         "sd": one.sd,
         "t_low": one.interval.low,
@@ -115,7 +100,7 @@ def contrast_numbers(one: ComparedContrast) -> dict[str, float]:
 
 
 def _with_baseline(scores: Scores, minus: str, values: Mapping[str, float]) -> Scores:
-    """With a line of the baseline's one value under every seed, where a baseline is what is meant."""
+    """Add a row with the baseline's single value under every seed, if `minus` is one."""
     subject = {label: name for name, label in BASELINES.items()}.get(minus)
     if subject is None or subject not in values or minus in scores.table.index:
         return scores
@@ -142,7 +127,7 @@ def _numbers(one: ComparedContrast) -> dict[str, Any]:
 
 
 def _too_few(sample: list[float]) -> dict[str, Any]:
-    """Fewer than 3 seeds show nothing: no interval, no p."""
+    """Return a row without interval and p-value, which fewer than 3 seeds cannot give."""
     mean = sum(sample) / len(sample) if sample else nan
     names = [column.name for column in COLUMNS["contrasts"] if column.dtype == "float64"]
     return {**dict.fromkeys(names, nan), "num_seeds": len(sample), "mean": mean, "excludes_zero": False}

@@ -1,14 +1,11 @@
-"""Device time: what the attempts of a study occupied.
-
-The one sum of that name: on pages, in the index, in notebooks, in `plan` and in `status`.
-"""
+"""Device time: what the attempts of a study occupied, summed in this one place."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import pandas as pd  # `status` sums it up, too, and has no need of it
+    import pandas as pd  # `status` also sums it up, without pandas
 
 INCLUDED = (
     "Device time is what attempts occupied: from the start of each to its end, times its devices (GPUs, else CPU "
@@ -25,59 +22,23 @@ def seconds_between(started: str, ended: str) -> float:
 
 
 def device_seconds(attempts: "pd.DataFrame", gpus: float) -> "pd.Series":
-    """Return what each attempt occupied, in seconds; 0 of one that has not ended.
-
-    Parameters
-    ----------
-    attempts
-        As `Reader.attempts` has them.
-    gpus
-        Of each worker, by `gpus_per_worker`.
-    """
+    """Return each attempt's device seconds; 0 for one that has not ended."""
     times = zip(attempts["started"], attempts["ended"], strict=True)
     return num_devices(attempts, gpus) * [seconds_between(started, ended) for started, ended in times]
 
 
 def num_devices(attempts: "pd.DataFrame", gpus: float) -> "pd.Series":
-    """Return what each attempt held, by `devices_of`.
-
-    Parameters
-    ----------
-    attempts
-        With `workers` and `threads`.
-    gpus
-        Of each worker; 0 where it trains on the CPU.
-    """
+    """Return the devices that each attempt held; `gpus` (per worker) is 0 on the CPU."""
     return devices_of(attempts["workers"], attempts["threads"], gpus).astype(float)
 
 
 def devices_of(workers: Any, threads: Any, gpus: float) -> Any:
-    """Return (parts of) GPUs, or else CPU threads: of one attempt, or of columns.
-
-    Parameters
-    ----------
-    workers
-        Processes.
-    threads
-        Of each worker.
-    gpus
-        Of each worker; 0 where it trains on the CPU.
-    """
+    """Return the number of GPUs, or of CPU threads where `gpus` per worker is 0."""
     return workers * (gpus or threads)
 
 
 def gpus_per_worker(of_cells: Iterable[Mapping[str, Any]], of_runs: Sequence[Mapping[str, Any]]) -> float:
-    """Return the GPUs of a worker, as the newest run has them; 0 on the CPU.
-
-    An old ledger does not say: then it is one, where a cell was trained on a GPU.
-
-    Parameters
-    ----------
-    of_cells
-        The provenance of each cell's result.
-    of_runs
-        The provenance of each run, oldest first.
-    """
+    """Return GPUs per worker; an old ledger has one if it used a GPU, else 0."""
     said = of_runs[-1].get("gpus") if of_runs else None
     if said is not None:
         return float(said)

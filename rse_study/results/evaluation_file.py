@@ -13,10 +13,10 @@ FILE_NAME = "evaluations.json"
 
 
 def write_evaluations(directory: Path, rows: Sequence[EvaluationRow]) -> Path:
-    """Add rows to those in a folder; of two with one subject and metric the new stays.
+    """Add rows to a folder's file, replacing those of their subject and metric.
 
-    Of an evaluation measured on other data or by other settings no old row stays: it may have had others. A damaged
-    file is replaced: whoever knew what stood in it, the ledger, writes all of it at its next change.
+    Old rows of an evaluation on other data or settings are dropped. A damaged file is replaced: the ledger,
+    which knows its contents, writes all of it at its next change.
     """
     path = directory / FILE_NAME
     try:
@@ -35,13 +35,7 @@ def write_evaluations(directory: Path, rows: Sequence[EvaluationRow]) -> Path:
 
 
 def read_evaluations(directory: Path) -> list[EvaluationRow]:
-    """Return the rows in a folder, by subject and metric; none where there is no file.
-
-    Raises
-    ------
-    InputError
-        where they are damaged or edited.
-    """
+    """Return the rows in a folder, by subject and metric; none without a file."""
     path = directory / FILE_NAME
     if not path.exists():
         return []
@@ -50,17 +44,7 @@ def read_evaluations(directory: Path) -> list[EvaluationRow]:
 
 
 def written_rows(directory: Path, subject: str, wanted: Collection[tuple[str, str]]) -> list[EvaluationRow]:
-    """Return a subject's rows of some evaluations; none where the file is damaged.
-
-    Parameters
-    ----------
-    directory : Path
-        Of the file.
-    subject : str
-        A cell's identity, or the name of a baseline.
-    wanted : collection of (str, str)
-        Names of evaluations, each with the fingerprint of its data and settings: other rows are not asked for.
-    """
+    """Return a subject's rows of (evaluation, fingerprint) pairs; none if damaged."""
     try:
         rows = read_evaluations(directory)
     except InputError:

@@ -1,4 +1,4 @@
-"""A ledger's frames as files for other programs, one a frame."""
+"""Export of a ledger's frames to files, one per frame."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,25 +14,11 @@ from rse_study.spec import canonical_json
 
 
 def write_tables(reader: Reader, folder: Path, kind: Literal["parquet", "csv"]) -> list[Path]:
-    """Write every frame to a folder and return the files.
+    """Write every frame to a file in a folder, and return the files.
 
-    Dicts, lists and columns of mixed types become JSON text. Cells that are no longer part of the study are left out.
-    What is of a cell or a baseline has a column `row`: what tables and pages call it. A row with a name of its own has
-    a value in the column of an axis, too: the one that ran.
-
-    Parameters
-    ----------
-    reader
-        Of the study.
-    folder
-        Where they go; it is made where there is none.
-    kind
-        parquet or csv.
-
-    Raises
-    ------
-    InputError
-        where they cannot be written.
+    Dicts, lists and columns of mixed types become JSON text. Retired cells are left out. The column `row` has
+    the name that tables and pages use. A row with a name of its own also has values in the axis columns:
+    those that ran.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -44,10 +30,7 @@ def write_tables(reader: Reader, folder: Path, kind: Literal["parquet", "csv"]) 
 
 
 def flat(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame with nothing but numbers, booleans and texts in it.
-
-    One type a column.
-    """
+    """Convert every column to one type: numbers, booleans or texts."""
     objects = [name for name in frame if frame[name].dtype == object]
     return frame.assign(**{name: _as_text(frame[name]) for name in objects})
 
@@ -67,7 +50,7 @@ def _frames(reader: Reader) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 class _RowNames:
-    """What every output calls the row of a cell, and a baseline."""
+    """Names of rows by cell and baseline, as every output has them."""
 
     def __init__(self, reader: Reader) -> None:
         cells = reader.cells()
@@ -75,7 +58,7 @@ class _RowNames:
         self._names = {**BASELINES, **dict(zip(cells["identity"], names, strict=True))}
 
     def with_rows(self, frame: pd.DataFrame, of: str) -> pd.DataFrame:
-        """With a first column `row`: the name of what the column `of` identifies."""
+        """Insert a column `row` with the names of what the column `of` identifies."""
         frame = frame.copy()
         frame.insert(0, "row", pd.Series([self._names.get(one, "") for one in frame[of]], dtype=object))
         return frame
@@ -87,7 +70,7 @@ def _provenance(reader: Reader) -> pd.DataFrame:
 
 
 def _as_text(column: pd.Series) -> pd.Series:
-    """Texts stay; where anything else stands among them, every value is written as JSON."""
+    """Keep texts; write every value as JSON in a column that holds anything else."""
     present = column.dropna()
     if all(isinstance(value, str) for value in present):
         return column

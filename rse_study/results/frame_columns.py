@@ -1,7 +1,4 @@
-"""The columns of a study's public frames: name, dtype and meaning of each.
-
-What `rse_study.open_study` gives has these columns and no others; docs/notebooks.md lists them.
-"""
+"""Columns of a study's public frames, which docs/notebooks.md lists."""
 
 from typing import NamedTuple
 
@@ -16,9 +13,8 @@ class FrameColumn(NamedTuple):
 
     name: str
     dtype: str
-    """pandas' name of it."""
     meaning: str
-    """With its unit."""
+    """Includes the unit."""
 
 
 OF_A_CELL = (
@@ -129,10 +125,7 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
 
 
 def with_columns(frame: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return the frame with its public columns, in their order and of their types.
-
-    What it has beyond them stays behind them only in `cells`, which has a column for each axis.
-    """
+    """Select, order and type a frame's public columns; `cells` keeps its axes, too."""
     columns = COLUMNS[name]
     others = [column for column in frame.columns if column not in {one.name for one in columns}]
     shown = frame[[*(one.name for one in columns), *(others if name == "cells" else ())]]

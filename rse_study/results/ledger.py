@@ -1,4 +1,4 @@
-"""The ledger: one truth per study, in SQLite, with one writer at a time."""
+"""A study's ledger in SQLite, with one writer at a time."""
 
 import json
 import sqlite3
@@ -27,10 +27,10 @@ from rse_study.spec import canonical_json
 
 
 class Ledger(LedgerQueries):
-    """Everything a study knows, open for writing.
+    """A study's ledger, open for writing.
 
-    Every method is one transaction and may be repeated. What it would take to rebuild the ledger is written beside it:
-    study.json, and a cell.json and evaluations.json per cell.
+    Every method is one transaction and can be repeated. The files beside the ledger suffice to rebuild it:
+    study.json, and cell.json and evaluations.json per cell.
     """
 
     def __init__(self, connection: sqlite3.Connection, lock: TextIO, study_dir: Path) -> None:
@@ -39,13 +39,7 @@ class Ledger(LedgerQueries):
 
     @classmethod
     def open(cls, study_dir: Path) -> "Ledger":
-        """Open the study's ledger, or make it.
-
-        Raises
-        ------
-        InputError
-            while a live process holds it.
-        """
+        """Open the study's ledger, or make it; InputError while another process holds it."""
         lock = lock_study(study_dir)
         try:
             connection, found = open_to_write(ledger_path(study_dir))
@@ -58,10 +52,7 @@ class Ledger(LedgerQueries):
         return ledger
 
     def close(self) -> None:
-        """Close the ledger and let go of the lock.
-
-        One that no study was frozen in leaves no file behind.
-        """
+        """Close the ledger and release the lock; remove a file without a frozen study."""
         is_empty = self.study() is None
         self._db.close()
         if is_empty:
@@ -75,12 +66,8 @@ class Ledger(LedgerQueries):
         self.close()
 
     def freeze(self, record: StudyRecord, change: str = "") -> int:
-        """Return the number of the revision that is `record`.
-
-        A new one where it differs from the newest; `change` says in words how. What may change at all is decided
-        before.
-        """
-        # As it is read back: JSON knows no tuples.
+        """Add `record` as a revision if it differs from the newest; return its number."""
+        # Compare it as it is read back: JSON has no tuples.
         record, newest = StudyRecord.model_validate_json(record.model_dump_json()), self.study()
         number = self._revision()
         if newest != record:
@@ -91,27 +78,19 @@ class Ledger(LedgerQueries):
         return number
 
     def add_provenance(self, content: Mapping[str, Any]) -> None:
-        """Record where this run's numbers come from: code, versions, machine, data."""
+        """Record the origin of this run's numbers: code, versions, machine, data."""
         with self._db:
             self._db.execute(
                 "INSERT INTO provenance (at, content) VALUES (?, ?)", (now(), canonical_json(content))
             )
 
     def last_provenance(self) -> dict[str, Any]:
-        """Of the run before, nothing where there was none."""
+        """Return the provenance of the previous run; empty if there was none."""
         row = self._db.execute("SELECT content FROM provenance ORDER BY run DESC LIMIT 1").fetchone()
         return dict(json.loads(row[0])) if row else {}
 
     def plan(self, cells: Iterable[CellRecord]) -> None:
-        """Add cells that are not known yet; known ones keep everything they have.
-
-        They are no longer retired.
-
-        Raises
-        ------
-        InputError
-            where another cell has the trial and the seed of one of these.
-        """
+        """Add unknown cells; known ones keep all they have and are no longer retired."""
         revision, is_retired = self._revision(), self.is_retired()
         assert revision, "cells are planned after their study was frozen"
         changed = [cell for cell in cells if is_retired.get(cell.identity, True)]
@@ -120,19 +99,19 @@ class Ledger(LedgerQueries):
                 self._plan(
                     cell.model_copy(update={"revision": revision, "status": "planned", "retired": False})
                 )
-            # Their files before the commit: what the ledger knows can be found without it.
+            # Write their files before the commit: a lost ledger can then be rebuilt.
             sidecars.write_cells(self.study_dir, self, [cell.identity for cell in changed])
 
     def retire_others(self, identities: Collection[str], stage: Stage) -> None:
         """Retire the cells of this stage that are not among these.
 
-        They are kept, but do not belong to the newest revision. Call it before `plan`: a new cell may have the trial
-        and the seed of a retired one.
+        Retired cells are kept, but are not part of the newest revision. Call this before `plan`: a new cell
+        may have the trial and seed of a retired one.
         """
         staged = [cell for cell in self.cells() if cell.stage == stage]
         changed = [cell for cell in staged if cell.retired == (cell.identity in identities)]
         with self._db:
-            for retired in (1, 0):  # the others first: of one trial and seed, one cell is not retired
+            for retired in (1, 0):  # retire first: only one cell of a trial and seed may be current
                 self._db.executemany(
                     "UPDATE cell SET retired = ? WHERE identity = ?",
                     [(retired, cell.identity) for cell in changed if cell.retired != bool(retired)],
@@ -140,10 +119,7 @@ class Ledger(LedgerQueries):
             sidecars.write_cells(self.study_dir, self, [cell.identity for cell in changed])
 
     def claim(self, cells: Iterable[CellRecord]) -> None:
-        """Have these cells belong to the stage that asks for them now.
-
-        Of those that the ledger knows, the path's and retired ones: others stay where they are.
-        """
+        """Move known cells of the path, and retired ones, to the stage that wants them."""
         wanted = {cell.identity: cell for cell in cells}
         changed = [
             cell
@@ -163,51 +139,25 @@ class Ledger(LedgerQueries):
             sidecars.write_cells(self.study_dir, self, [cell.identity for cell in changed])
 
     def start(self, identity: str, *, executor: str, workers: int, threads: int) -> int:
-        """Begin the next attempt at a cell and return its number, counted from 1.
-
-        A complete cell never runs again.
-
-        Parameters
-        ----------
-        identity
-            The cell's.
-        executor
-            inline or train.
-        workers
-            How many run it.
-        threads
-            Of each worker.
-        """
+        """Begin the next attempt at a cell, unless complete; return its number, from 1."""
         with self._db:
             return writes.begin_attempt(self._db, identity, executor, workers, threads)
 
     def record_progress(self, identity: str, t: int, metrics: Mapping[str, float]) -> None:
-        """Record what a running cell reported; its result replaces it.
-
-        Too late once the cell has ended: ignored.
-
-        Parameters
-        ----------
-        identity
-            The cell's.
-        t
-            Optimiser steps done.
-        metrics
-            Its numbers there.
-        """
+        """Record a running cell's metrics at step `t`; ignored once the cell has ended."""
         with self._db:
             if writes.is_running(self._db, identity):
                 writes.add_metrics(self._db, identity, t, metrics)
 
     def record_rung(self, row: RungRow) -> None:
-        """A verdict. The first one at a cell's step stands."""
+        """Record a verdict; the first one at a cell's step stands."""
         with self._db:
             writes.add_rung(self._db, row)
 
     def record_result(self, result: Result) -> None:
-        """Commit a cell: its whole history, how it ended and why, in one transaction."""
+        """Commit a cell's result in one transaction: history, status and reason."""
         with self._db:
-            # A run that was resumed redoes steps; what the worker wrote last is its history.
+            # A resumed run repeats steps; the worker's last result is its history.
             self._db.execute("DELETE FROM metric WHERE cell = ?", (result.identity,))
             for point in result.history:
                 writes.add_metrics(self._db, result.identity, point.t, point.metrics)
@@ -219,24 +169,18 @@ class Ledger(LedgerQueries):
         sidecars.write_cells(self.study_dir, self, [result.identity])
 
     def fail(self, identity: str, reason: str) -> None:
-        """The cell ended for good without a result."""
+        """End a cell for good, without a result."""
         with self._db:
             writes.end_attempt(self._db, identity, "failed", reason)
         sidecars.write_cells(self.study_dir, self, [identity])
 
     def lose(self, identity: str, reason: str) -> None:
-        """Enter that an attempt ended without a result: its cell is planned again.
-
-        Through no fault of the cell.
-        """
+        """Record a lost attempt, which is no fault of the cell: it is planned again."""
         with self._db:
             writes.lose_attempt(self._db, identity, reason)
 
     def close_attempts(self, reason: str) -> None:
-        """Enter every attempt that still runs as lost, at the start of a run.
-
-        Whoever ran them is dead: we hold the lock.
-        """
+        """Record every running attempt as lost: we hold the lock, so its run is dead."""
         with self._db:
             writes.lose_all_attempts(self._db, reason)
 
@@ -247,20 +191,14 @@ class Ledger(LedgerQueries):
         sidecars.write_scores(self.study_dir, self, rows)
 
     def withdraw_evaluations(self, subjects: Collection[str], reason: str) -> None:
-        """Withdraw the scores of these subjects: they are those of other weights.
-
-        They are kept, and nobody's until measured again.
-        """
+        """Withdraw scores of subjects whose weights have changed; they stay on record."""
         theirs = [row for row in self.evaluations() if row.subject in subjects]
         if theirs:
             self.record_evaluations([row.model_copy(update={"fingerprint": WITHDRAWN}) for row in theirs])
             self.log("withdrawn", reason)
 
     def record_importance(self, rows: Sequence[ImportanceRow]) -> None:
-        """Record the importance of all axes, in place of what was said before.
-
-        By evaluator: what others than those of these rows said stays.
-        """
+        """Replace the importance of all axes, for the evaluators of these rows only."""
         with self._db:
             for evaluator in {row.evaluator for row in rows}:
                 self._db.execute("DELETE FROM importance WHERE evaluator = ?", (evaluator,))
@@ -270,22 +208,11 @@ class Ledger(LedgerQueries):
             )
 
     def log(self, kind: str, text: str, cell: str = "") -> None:
-        """Note an event.
-
-        Parameters
-        ----------
-        kind
-            In one word.
-        text
-            What happened.
-        cell
-            The identity of the cell it happened to, if it was one.
-        """
+        """Log an event of the study or of one cell."""
         with self._db:
             writes.add_event(self._db, kind, text, cell)
 
     def _revision(self) -> int:
-        """The number of the newest revision; 0 before the first."""
         (number,) = self._db.execute("SELECT coalesce(max(number), 0) FROM revision").fetchone()
         return int(number)
 

@@ -12,21 +12,15 @@ from typing import Any, TextIO
 from rse_study.errors import InputError
 
 FILE_NAME = "ledger.lock"
-PATIENCE_S = 0.2  # for those who only look whether it is held: they take it for a moment
+PATIENCE_S = 0.2  # for processes that only check the lock, and hold it for a moment
 UNKNOWN = {"pid": "unknown", "host": "unknown", "since": "unknown"}
 
 
 def take_lock(path: Path) -> TextIO:
-    """Hold a lock file until the returned stream is closed or the process dies.
-
-    Raises
-    ------
-    InputError
-        while another process holds it: the message names that one.
-    """
+    """Hold a lock file until the returned stream is closed or the process dies."""
     stream = path.open("a+", encoding="utf-8")
     patient_until = time.monotonic() + PATIENCE_S
-    # The kernel lets go of it when the holder dies, kill -9 included: no lock is ever stale.
+    # The kernel releases it when the holder dies, even by kill -9: no lock is ever stale.
     while not _take(stream, fcntl.LOCK_EX):
         if time.monotonic() >= patient_until:
             stream.close()
@@ -39,24 +33,18 @@ def take_lock(path: Path) -> TextIO:
 
 
 def holder(study_dir: Path) -> dict[str, Any] | None:
-    """Return the live process that holds the study (pid, host, since), or None.
-
-    Changes nothing.
-    """
+    """Return the live process that holds the study (pid, host, since), or None."""
     path = study_dir / FILE_NAME
     try:
         with path.open(encoding="utf-8") as stream:
-            # Shared: those who look do not take each other for a holder. Closing lets go of it.
+            # Shared, so that two checks do not take each other for a holder. Closing releases it.
             return None if _take(stream, fcntl.LOCK_SH) else {**UNKNOWN, **read_holder(path)}
     except FileNotFoundError:
         return None
 
 
 def read_holder(path: Path) -> dict[str, Any]:
-    """Return who took the lock last: pid, host, since.
-
-    Empty where nobody did or the note is half written.
-    """
+    """Return pid, host and time of who took the lock last; empty if unreadable."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):

@@ -1,4 +1,4 @@
-"""Ledgers of earlier versions, brought to today's tables: a script per version."""
+"""Migration of older ledgers to today's tables: one script per version."""
 
 import re
 import sqlite3
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rse_study.results.schema import SCHEMA_VERSION, TABLES
 
-# v1 knew searches only, each cell run by Ray Train; threads and workers stood in the provenance of the run.
+# v1 had searches only, each cell run by Ray Train; threads and workers were in the run's provenance.
 FROM_1 = f"""
 ALTER TABLE study RENAME TO old_study;
 ALTER TABLE cell RENAME TO old_cell;
@@ -46,28 +46,26 @@ TABLE_NAMES = re.findall(r"CREATE TABLE (\w+)", TABLES)
 
 
 def _made_anew(**selected: str) -> str:
-    """Every table anew with the rows it had; `selected`: what of a table's former rows, where that is not all."""
+    """Return a script that remakes every table; `selected` names the columns of old rows, by default `*`."""
     renamed = "".join(f"ALTER TABLE {name} RENAME TO old_{name};" for name in TABLE_NAMES)
     copied = "".join(
         f"INSERT INTO {name} SELECT {selected.get(name, '*')} FROM old_{name};" for name in TABLE_NAMES
     )
-    dropped = "".join(
-        f"DROP TABLE old_{name};" for name in reversed(TABLE_NAMES)
-    )  # those that refer to others first
+    dropped = "".join(f"DROP TABLE old_{name};" for name in reversed(TABLE_NAMES))  # referring tables first
     return f"{renamed}DROP INDEX one_cell_each;{TABLES}{copied}{dropped}"
 
 
 WITHOUT_INTERVAL = "axis, evaluator, value, NULL, NULL, num_trials"
-# v2 knew evaluations of similarity only, which draw nothing and skip nothing.
+# v2 had evaluations of similarity only, which have no seed and skip nothing.
 FROM_2 = _made_anew(evaluation="*, '', 0, 0", importance=WITHOUT_INTERVAL)
-# v3 knew no stage `path`, and no intervals of importance.
+# v3 had no stage `path` and no intervals of importance.
 FROM_3 = _made_anew(importance=WITHOUT_INTERVAL)
 SCRIPTS = {1: FROM_1, 2: FROM_2, 3: FROM_3}
-"""What makes a ledger of version n one of today's."""
+"""Scripts that migrate a ledger of version n to today's."""
 
 
 def migrate(connection: sqlite3.Connection, version: int) -> None:
-    """Bring the tables from `version` to SCHEMA_VERSION, in one transaction."""
+    """Migrate the tables from `version` to SCHEMA_VERSION in one transaction."""
     try:
         connection.executescript(
             f"BEGIN IMMEDIATE;{SCRIPTS[version]}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;"
@@ -78,17 +76,7 @@ def migrate(connection: sqlite3.Connection, version: int) -> None:
 
 
 def keep_copy(connection: sqlite3.Connection, path: Path, version: int) -> Path:
-    """Keep a copy of the ledger as it was, beside it: ledger.v1.sqlite.
-
-    Parameters
-    ----------
-    connection
-        Of the ledger.
-    path
-        Where the ledger lies.
-    version
-        Its schema version.
-    """
+    """Keep a copy of the ledger before migration, as in ledger.v1.sqlite."""
     kept = path.with_name(f"{path.stem}.v{version}{path.suffix}")
     draft = path.with_name(f".{kept.name}")
     draft.unlink(missing_ok=True)

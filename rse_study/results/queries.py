@@ -1,4 +1,4 @@
-"""The rows of a ledger as records, for its writer, its readers and a rebuild."""
+"""Rows of a ledger as records, for its writer, its readers and a rebuild."""
 
 import json
 import math
@@ -26,68 +26,65 @@ COST_COLUMNS = {
     "cost/work": f"CAST(json_extract(provenance, '$.{WORK}') AS REAL)",
     "cost/seconds": "duration_s",
 }
-"""SQL, by metric."""
+"""SQL expression by metric."""
 
 
 class LedgerQueries:
-    """What a connection's tables say, newest state."""
+    """Queries of a ledger's tables, as records of their newest state."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._db = connection
 
     def study(self) -> StudyRecord | None:
-        """The study's newest revision; None in a new ledger."""
+        """Return the newest revision of the study; None in a new ledger."""
         row = self._db.execute("SELECT study FROM revision ORDER BY number DESC LIMIT 1").fetchone()
         return None if row is None else StudyRecord.model_validate_json(row[0])
 
     def frozen_study(self, where: str) -> StudyRecord:
-        """The study's newest revision; InputError in the name of the ledger that has none."""
+        """Return the newest revision; InputError naming `where` if there is none."""
         study = self.study()
         if study is None:
             raise InputError("the ledger holds no study yet", where=where, remedy="Run the study first")
         return study
 
     def revisions(self) -> list[Revision]:
-        """Every revision, oldest first."""
+        """Return every revision, oldest first."""
         return [
             Revision(**{**row, "study": StudyRecord.model_validate_json(row["study"])})
             for row in self._rows("SELECT * FROM revision ORDER BY number")
         ]
 
     def cells(self) -> list[CellRecord]:
-        """Every cell, retired ones too, by trial and seed."""
+        """Return every cell, also retired ones, by trial and seed."""
         return [
             cell_of(row) for row in self._rows("SELECT * FROM cell ORDER BY trial, seed, retired, identity")
         ]
 
     def is_retired(self) -> dict[str, bool]:
-        """Of every known cell, by identity, whether it is retired."""
+        """Return whether each known cell is retired, by identity."""
         return {
             name: bool(retired) for name, retired in self._db.execute("SELECT identity, retired FROM cell")
         }
 
     def cell(self, identity: str) -> CellRecord:
-        """The cell of this identity, which the ledger must know."""
+        """Return the cell of this identity, which the ledger must know."""
         rows = list(self._rows("SELECT * FROM cell WHERE identity = ?", identity))
         assert rows, f"cell {identity} was never planned"
         return cell_of(rows[0])
 
     def history(self, identity: str) -> list[MetricRow]:
-        """A cell's metrics, by step and name."""
+        """Return a cell's metrics, by step and name."""
         query = "SELECT * FROM metric WHERE cell = ? ORDER BY t, name"
         return [MetricRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query, identity)]
 
     def last_points(self, metric: str) -> dict[str, tuple[int, float]]:
-        """(step, value) of a metric's last point, by cell."""
+        """Return step and value of a metric's last point, by cell."""
         # SQLite: with a bare max(), the other columns come from the row that holds it.
         query = "SELECT cell, max(t), value FROM metric WHERE name = ? GROUP BY cell"
         return {cell: (t, number_of(value)) for cell, t, value in self._db.execute(query, (metric,))}
 
     def final_values(self, metric: str) -> dict[str, float]:
-        """A metric's value where each cell ended, by cell.
-
-        Of its last point, or what the cell cost.
-        """
+        """Return each cell's final value of a metric: its last point, or the cell's cost."""
         if metric not in COSTS:
             return {cell: value for cell, (_, value) in self.last_points(metric).items()}
         query = (
@@ -96,22 +93,22 @@ class LedgerQueries:
         return {cell: number_of(value) for cell, value in self._db.execute(query)}
 
     def attempts(self, identity: str = "") -> list[AttemptRecord]:
-        """The attempts at a cell, or at all, in the order in which they began."""
+        """Return the attempts at a cell, or all of them, in the order of their start."""
         query = "SELECT * FROM attempt WHERE ?1 IN ('', cell) ORDER BY started, cell, number"
         return [AttemptRecord(**row) for row in self._rows(query, identity)]
 
     def rungs(self) -> list[RungRow]:
-        """Every verdict, by step and cell."""
+        """Return every verdict, by step and cell."""
         query = "SELECT * FROM rung ORDER BY t, cell"
         return [RungRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query)]
 
     def evaluations(self) -> list[EvaluationRow]:
-        """Every score, by subject and metric."""
+        """Return every score, by subject and metric."""
         query = "SELECT * FROM evaluation ORDER BY subject, task, split, aggregation, preset"
         return [EvaluationRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query)]
 
     def importance(self) -> list[ImportanceRow]:
-        """Every share, by evaluator and axis; an interval that nobody computed is NaN."""
+        """Return importance by evaluator and axis; an interval not computed is NaN."""
         query = "SELECT * FROM importance ORDER BY evaluator, axis"
         numbers = ("value", "low", "high")
         return [
@@ -120,12 +117,12 @@ class LedgerQueries:
         ]
 
     def provenance(self) -> list[dict[str, Any]]:
-        """What every run said about itself, oldest first, with its time under `at`."""
+        """Return the provenance of every run, oldest first, with its time under `at`."""
         rows = self._db.execute("SELECT at, content FROM provenance ORDER BY run")
         return [{"at": at, **json.loads(content)} for at, content in rows]
 
     def last_events(self, number: int) -> list[dict[str, str]]:
-        """The newest events, the oldest of them first: at, kind, cell, text."""
+        """Return the newest events, oldest first: at, kind, cell, text."""
         query = "SELECT at, kind, cell, text FROM event ORDER BY id DESC LIMIT ?"
         return list(self._rows(query, number))[::-1]
 
@@ -139,21 +136,21 @@ JSON_COLUMNS = ("config", "proposal", "provenance")
 
 
 def cell_of(row: dict[str, Any]) -> CellRecord:
-    """The cell in a row of the table."""
+    """Return the cell in a row of the table."""
     return CellRecord(**{**row, **{name: json.loads(row[name]) for name in JSON_COLUMNS}})
 
 
 def row_of(cell: CellRecord) -> dict[str, Any]:
-    """The row of the table that holds a cell."""
+    """Return the table row of a cell."""
     row = cell.model_dump()
     return {**row, "retired": int(cell.retired), **{name: canonical_json(row[name]) for name in JSON_COLUMNS}}
 
 
 def number_of(value: float | None) -> float:
-    """A number as it was seen: SQLite keeps a NaN as NULL."""
+    """Return a stored number; SQLite keeps NaN as NULL."""
     return math.nan if value is None else value
 
 
 def now() -> str:
-    """UTC, ISO 8601, to the second."""
+    """Return the time in UTC, ISO 8601, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")

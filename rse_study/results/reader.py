@@ -1,7 +1,4 @@
-"""A ledger as tidy pandas frames.
-
-Reads while somebody else writes; imports no torch, ray or optuna.
-"""
+"""Tidy pandas frames of a ledger, also while a run writes to it."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +22,7 @@ Arguments = ParamSpec("Arguments")
 def once(
     read: Callable[Concatenate["Reader", Arguments], pd.DataFrame],
 ) -> Callable[Concatenate["Reader", Arguments], pd.DataFrame]:
-    """Read a frame once inside `with`: a comparison asks for it up to 8 times."""
+    """Cache a frame inside `with`: a comparison reads it up to 8 times."""
 
     @wraps(read)
     def answer(self: "Reader", *args: Arguments.args, **named: Arguments.kwargs) -> pd.DataFrame:
@@ -42,8 +39,8 @@ def once(
 class Reader:
     """Read-only view of a study's ledger.
 
-    Inside `with` all frames are of one moment, whatever a running driver writes meanwhile.
-    Cells that are no longer part of the study are left out unless asked for.
+    Inside `with`, all frames come from one snapshot, whatever a run writes meanwhile. Retired cells are left
+    out unless requested.
     """
 
     def __init__(self, study_dir: Path) -> None:
@@ -52,7 +49,6 @@ class Reader:
         self._frames: dict[tuple[Any, ...], pd.DataFrame] | None = None
 
     def close(self) -> None:
-        """Close the connection."""
         self._db.close()
 
     def __enter__(self) -> "Reader":
@@ -65,7 +61,6 @@ class Reader:
 
     @property
     def ledger(self) -> LedgerQueries:
-        """The same ledger as records."""
         return LedgerQueries(self._db)
 
     def is_held(self) -> bool:
@@ -73,28 +68,21 @@ class Reader:
         return holder(self._study_dir) is not None
 
     def study(self) -> StudyRecord:
-        """Return the study's newest revision, as it was frozen."""
         return self.ledger.frozen_study(str(ledger_path(self._study_dir)))
 
     def records(self) -> list[CellRecord]:
-        """Return the cells of the newest revision, each with the status that the next run finds."""
+        """Return the current cells, each with its status for the next run."""
         return cells_for_next_run(self.ledger, self._study_dir)
 
     def revisions(self) -> pd.DataFrame:
-        """Return one row per edition of the study, oldest first.
-
-        Columns: number, at, change, study (a dict).
-        """
+        """Return one row per revision, oldest first: number, at, change, study (a dict)."""
         frame = self._read("SELECT * FROM revision ORDER BY number")
         frame["study"] = [json.loads(text) for text in frame["study"]]
         return frame
 
     @once
     def cells(self, retired: bool = False) -> pd.DataFrame:
-        """Return one row per cell, by trial and seed, with the columns of `CellRecord`.
-
-        `retired`: those that are no longer part of the study, too.
-        """
+        """Return one row per cell with the columns of `CellRecord`, by trial and seed."""
         frame = self._read(
             "SELECT * FROM cell WHERE ?1 OR NOT retired ORDER BY trial, seed, retired", retired
         )
@@ -104,10 +92,7 @@ class Reader:
         return frame
 
     def attempts(self, retired: bool = False) -> pd.DataFrame:
-        """Return one row per attempt.
-
-        Columns: cell, trial, seed, number, executor, workers, threads, started, ended, outcome, reason.
-        """
+        """Return one row per attempt, by trial, seed and cell."""
         return self._read(
             "SELECT cell, trial, seed, number, executor, workers, threads, a.started, a.ended, outcome, a.reason"
             " FROM attempt AS a JOIN cell ON cell = identity WHERE ?1 OR NOT retired"
@@ -116,10 +101,7 @@ class Reader:
         )
 
     def metrics(self, retired: bool = False, name: str = "") -> pd.DataFrame:
-        """Return one row per number, of every metric or of the one named.
-
-        Columns: cell, trial, seed, t, name, value (NaN where it was NaN).
-        """
+        """Return one row per metric value: cell, trial, seed, t, name, value."""
         frame = self._read(
             "SELECT cell, trial, seed, t, name, value FROM metric JOIN cell ON cell = identity"
             " WHERE (?1 OR NOT retired) AND ?2 IN ('', name) ORDER BY trial, seed, cell, t, name",
@@ -129,32 +111,24 @@ class Reader:
         return frame.astype({"value": float})
 
     def last_points(self, metric: str) -> pd.DataFrame:
-        """t and value of a metric's last point, by cell."""
         points = self.ledger.last_points(metric)
         return pd.DataFrame.from_dict(points, orient="index", columns=["t", "value"])
 
     def final_values(self, metric: str) -> dict[str, float]:
-        """A metric's value where each cell ended, or what the cell cost, by cell."""
         return self.ledger.final_values(metric)
 
     def collapsed(self) -> frozenset[str]:
-        """Cells whose last value of the objective is that of a collapsed model."""
+        """Return the cells whose last objective is that of a collapsed model."""
         marks = self.last_points(self.study().objective.mark)["value"]
         return frozenset(marks.index[marks == 1])
 
     def history(self, identity: str) -> pd.DataFrame:
-        """Return the numbers of one cell, by step and name: t, name, value.
-
-        A value is NaN where it was NaN.
-        """
+        """Return one cell's metrics, by step and name: t, name, value."""
         frame = self._read("SELECT t, name, value FROM metric WHERE cell = ?1 ORDER BY t, name", identity)
         return frame.astype({"value": float})
 
     def rungs(self, retired: bool = False) -> pd.DataFrame:
-        """Return one row per verdict.
-
-        Columns: cell, trial, seed, t, value (NaN where it was NaN), verdict.
-        """
+        """Return one row per verdict: cell, trial, seed, t, value, verdict."""
         frame = self._read(
             "SELECT cell, trial, seed, t, value, verdict FROM rung JOIN cell ON cell = identity"
             " WHERE ?1 OR NOT retired ORDER BY trial, seed, cell, t",
@@ -164,11 +138,7 @@ class Reader:
 
     @once
     def evaluations(self, retired: bool = False) -> pd.DataFrame:
-        """Return one row per score.
-
-        With its `evaluation` (as a study calls it) and `metric` (evaluation/aggregation). Subjects are cells or
-        baselines. Scores on other data or by other settings than the study has now are left out.
-        """
+        """Return one row per score on the study's present data and settings."""
         frame = self._read(
             "SELECT evaluation.* FROM evaluation LEFT JOIN cell ON subject = identity"
             " WHERE ?1 OR NOT coalesce(retired, 0) ORDER BY task, split, aggregation, preset, subject",
@@ -188,36 +158,28 @@ class Reader:
         )
 
     def importance(self) -> pd.DataFrame:
-        """Return one row per axis and evaluator, most important first.
-
-        Columns: axis, evaluator, value, low, high (its interval; NaN where nobody computed it), num_trials.
-        """
+        """Return one row per axis and evaluator, most important first."""
         frame = self._read("SELECT * FROM importance ORDER BY evaluator, value DESC, axis")
         return frame.astype({"value": float, "low": float, "high": float})
 
     def provenance(self) -> list[dict[str, Any]]:
-        """What every run said about itself, oldest first, with its time under `at`."""
         return self.ledger.provenance()
 
     def events(self) -> pd.DataFrame:
-        """Everything noted, oldest first: at, kind, cell, text."""
+        """Return all events, oldest first: at, kind, cell, text."""
         return self._read("SELECT at, kind, cell, text FROM event ORDER BY id")
 
     def statuses_for_next_run(self) -> dict[str, Status]:
-        """Return every cell's status by identity, as the next run finds it.
-
-        `cell_state.status_for_next_run` says how.
-        """
+        """Return every cell's status for the next run, by identity."""
         rows = self._db.execute("SELECT identity, status FROM cell")
         return {identity: status_for_next_run(self._study_dir, identity, status) for identity, status in rows}
 
     @once
     def trials_table(self) -> pd.DataFrame:
-        """Return one row per cell, by trial and seed, for readers.
+        """Return one row per cell for display, by trial and seed.
 
-        Columns: trial, seed, stage, label, status, one per axis (`headings`), objective, t, duration_s, reason,
-        identity. `objective` is the value at the cell's last step, never the best one seen on the way; NaN of a cell
-        that ended neither complete nor stopped early.
+        `objective` is the value at the last step, never the best on the way, and NaN for a cell that is
+        neither complete nor stopped early. Each axis has a column under its heading.
         """
         study, cells = self.study(), self.cells()
         table = cells[["trial", "seed", "stage", "label", "status"]].copy()
@@ -230,7 +192,6 @@ class Reader:
         return table.join(cells[["duration_s", "reason", "identity"]])
 
     def _fingerprints(self) -> dict[str, str]:
-        """By evaluation; none of a study that was frozen before they were noted."""
         study = self.ledger.study()
         return study.fingerprints if study else {}
 

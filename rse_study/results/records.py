@@ -1,4 +1,4 @@
-"""What a ledger holds: frozen records, nothing but JSON and numbers inside."""
+"""Records of a ledger: frozen, with nothing but JSON and numbers inside."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -32,17 +32,18 @@ OWN_COLUMNS = frozenset(
     }
     | {"identity", "best", "row", "started", "ended"}
 )
-"""Headings of the trials table, and of the public frame of cells, that no axis may take."""
+"""Headings that no axis may take, in the trials table and in the public frame of cells."""
 WITHDRAWN = "withdrawn"
 MINUS = " - "
-"""Stands between two metrics of which the difference is meant."""
+"""Separator of two metrics whose difference is meant."""
 LESS_IS_BETTER_UNLESS_NOTED = ("success_rate", "alignment", "uniformity", "drift", "drop")
-"""Aggregations of which an encoder should have little, where a study's `measures` do not name the metric: older ledgers
-noted none, and not all that is measured is shown. More queries and more words changed: a harder attack."""
+"""Aggregations that an encoder should have little of, where a study's `measures` do not name the metric:
+older ledgers recorded none, and not everything measured is shown. More queries or more changed words mean
+a harder attack."""
 FINISHED: tuple[Status, ...] = ("complete", "failed", "stopped_early")
 COSTS = {"cost/work": "work of a cell, P*T", "cost/seconds": "seconds of a cell"}
-"""What a cell costs, as metrics that trials may be chosen by, and what readers call them. Work is what its training
-computes (`methods.cost`); seconds are those of training and scoring, on the machine it ran on."""
+"""Costs of a cell as metrics for choosing trials, with display names. Work is the computation of its training
+(`methods.cost`); seconds are those of training and scoring on its machine."""
 
 
 ALWAYS_SHOWN = {
@@ -57,64 +58,47 @@ TRAINING_FREE = {
     "whitening": "whitened mean, no training",
 }
 BASELINES = {**ALWAYS_SHOWN, **TRAINING_FREE}
-"""Subjects beside the trials, and what readers call them. The first three are shown whether measured or not."""
+"""Baselines and their display names; the first three are shown whether measured or not."""
 
 
 def evaluation_name(task: str, split: str, preset: str) -> str:
-    """Return what a study calls an evaluation: STS-B/test, MR/fast.
-
-    Parameters
-    ----------
-    task
-        What is scored.
-    split
-        Of its data.
-    preset
-        How it is measured, where there is more than one way.
-    """
+    """Return the name of an evaluation in a study: STS-B/test, MR/fast."""
     return f"{task}/{preset or split}"
 
 
 class Record(BaseModel):
-    """A row of the ledger, frozen.
+    """A frozen row of the ledger; no Spec, since it configures nothing."""
 
-    No Spec: it configures nothing and has no identity of its own.
-    """
-
-    # NaN and infinities are kept as JSON's strings: they are results too.
+    # NaN and infinities are results, too: JSON keeps them as strings.
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
 
 
 class ObjectiveRecord(Record):
-    """What a search optimises: the value of `metric` at a cell's last step."""
+    """The objective of a study: the value of `metric` at a cell's last step."""
 
     metric: str
     direction: Direction = "maximize"
     label: str = ""
-    """For readers: "STS-B dev, Spearman x100"."""
+    """Display name: "STS-B dev, Spearman x100"."""
     evaluation: str = ""
-    """`EvaluationRow.metric` that measures the same thing on baselines: "STS-B/dev/all"."""
+    """`EvaluationRow.metric` that measures the same on baselines: "STS-B/dev/all"."""
 
     @property
     def mark(self) -> str:
-        """The metric that is 1 where a model had collapsed when `metric` was measured."""
+        """The metric that is 1 where the model had collapsed when `metric` was measured."""
         return f"{self.metric.partition('/')[0]}/degenerate"
 
 
 class ConstraintRecord(Record):
-    """A bound that a trial must keep to, to be chosen."""
+    """A bound that a trial must keep to be chosen."""
 
     metric: str
     at_least: float | None = None
     at_most: float | None = None
     label: str = ""
-    """Of the metric, for readers."""
 
     def violation(self, value: float) -> float:
-        """By how much a value of the metric breaks the bound.
-
-        At most 0 where it keeps to it; NaN of a NaN.
-        """
+        """Return by how much a value breaks the bound; at most 0 if it keeps it."""
         if self.at_most is not None:
             return value - self.at_most
         assert self.at_least is not None, f"a constraint on {self.metric} without a bound"
@@ -134,45 +118,40 @@ class AxisRecord(Record):
     choices: tuple[Any, ...] = ()
     """Values, or names of variants."""
     when: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
-    """The axis it belongs to, and at which of its values; empty of one that is there in every trial."""
+    """The parent axis and the values at which this axis exists; empty if it always does."""
 
     @model_serializer(mode="wrap")
     def _as_before_conditions(self, write: Callable[["AxisRecord"], dict[str, Any]]) -> dict[str, Any]:
-        """Records frozen before there were conditions have no `when`: neither has an axis without one."""
+        """Omit an empty `when`, as in records frozen before conditions existed."""
         content = write(self)
         return {name: value for name, value in content.items() if name != "when" or value}
 
     def is_active(self, proposal: Mapping[str, Any]) -> bool:
-        """Return whether a trial with these values has the axis."""
+        """Whether a trial with these values has the axis."""
         return all(proposal.get(name) in values for name, values in self.when.items())
 
 
 class KnownTrial(Record):
-    """What another study's trial came to: a search was told before it began."""
+    """Result of another study's trial, given to a search before it began."""
 
     study: str
-    """The other one's name."""
     trial: int
-    """Its number there."""
     proposal: dict[str, Any]
-    """Its values by axis of this study."""
+    """Values by axis of this study."""
     values: tuple[float, ...]
-    """Of the objectives, the mean over its seeds."""
+    """Objectives, each the mean over its seeds."""
     violations: tuple[float, ...] = ()
-    """Of the constraints."""
     num_steps: int = 1
-    """Optimiser steps behind the values, of all its seeds."""
+    """Optimiser steps behind the values, over all seeds."""
 
 
 class Measure(Record):
-    """What readers see of an evaluation."""
+    """A score of an evaluation as reports show it."""
 
     name: str
-    """For readers."""
     metric: str
     """`EvaluationRow.metric`."""
     direction: Direction = "maximize"
-    """Which way is better."""
 
 
 class StudyRecord(Record):
@@ -182,72 +161,66 @@ class StudyRecord(Record):
     title: str = ""
     question: str = ""
     objective: ObjectiveRecord
-    """The one that is optimised, or the first of several: curves and tables show it."""
+    """The optimised one, or the first of several: curves and tables show it."""
     other_objectives: tuple[ObjectiveRecord, ...] = ()
-    """Of a search with several, the others."""
     constraints: tuple[ConstraintRecord, ...] = ()
-    """What a trial must keep to, to be chosen."""
     kind: Literal["grid", "search"] = "search"
     axes: tuple[AxisRecord, ...] = ()
     num_trials: int = 0
     num_cells: int = 0
-    """Planned in all: every seed of every row, confirmation included, as many seeds of a search's trials as there may
-    be, and as many cells of an ablation path; `ablation_path.num_planned` says how many there are."""
+    """Number of planned cells, at most: all seeds of all rows or trials, the confirmation and the ablation
+    path. `ablation_path.num_planned` gives the actual number."""
     rungs: tuple[int, ...] = ()
     """Steps at which a cell may be stopped early."""
     evaluations: tuple[str, ...] = ()
-    """By name, of every cell whose model is a result."""
+    """Names of the evaluations of every cell whose model is a result."""
     measures: tuple[Measure, ...] = ()
-    """What is shown of the evaluations."""
     fingerprints: dict[str, str] = Field(default_factory=dict)
-    """Of data and settings, by evaluation (the baselines' own, too): a score with another is no longer the study's."""
+    """Fingerprints of data and settings, also of baselines: a score with another one is outdated."""
     search_seed: int = 0
     is_ended_by_budget: bool = Field(False, exclude=True)
-    """Whether its budget has ended the search; never in a ledger: `search_budget.as_far_as_it_went` says it."""
+    """Whether its budget has ended the search; never stored: `search.budget.as_far_as_it_went` sets it."""
     num_confirmable: int | None = Field(None, exclude=True)
-    """Then: trials beside the base, of which no more than these can be confirmed."""
+    """If so, the most trials, besides the base, that can be confirmed."""
     known_trials: tuple[KnownTrial, ...] = ()
-    """What the search was told before its first trial; no results of it."""
+    """Trials given to the search before its first one; not results of it."""
     resolved: dict[str, Any] = Field(default_factory=dict)
 
     @property
     def settings(self) -> StudySettings:
-        """The sections of the study's file, by name."""
+        """Sections of the study's file, by name."""
         return StudySettings.model_validate(self.resolved)
 
     @property
     def all_objectives(self) -> tuple[ObjectiveRecord, ...]:
-        """The first, and the others of a search with several."""
+        """All objectives, the main one first."""
         return (self.objective, *self.other_objectives)
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """Which way each objective is better."""
+        """The better end of each objective."""
         return tuple(one.direction for one in self.all_objectives)
 
     @property
     def raced_seeds(self) -> tuple[int, ...]:
-        """The seeds of a search that races them, in order; none where it runs one."""
+        """Seeds that a search races, in order; none where it runs a single one."""
         seeds = self.settings.seeds if self.kind == "search" else ()
         return seeds if len(seeds) > 1 else ()
 
     @property
     def shown_measures(self) -> tuple[Measure, ...]:
-        """What readers are shown: `measures`.
-
-        Of a ledger that has none, which knew similarity alone, the first aggregation of each evaluation.
-        """
+        """Measures that reports show; old ledgers without any show similarity alone."""
         return self.measures or tuple(Measure(name=name, metric=f"{name}/all") for name in self.evaluations)
 
     @property
     def encoder(self) -> str:
-        """What is trained, as the study's file names it; empty where an axis says it."""
+        """Name of the encoder in the study's file; empty where an axis sets it."""
         return str(self.settings.of_base("encoder.name") or "")
 
     def is_less_better(self, metric: str = "") -> bool:
-        """Whether an encoder should have little of a metric; of the objective without one.
+        """Whether less of a metric is better; without one, of the objective.
 
-        A difference of two, "one - other", is what an attack takes away.
+        A difference "one - other" is the loss under an attack, of which less is better.
         """
         if not metric:
             return self.objective.direction == "minimize"
@@ -258,10 +231,7 @@ class StudyRecord(Record):
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """A heading per axis, all different.
-
-        Its symbol; its name where the symbol is absent or shared.
-        """
+        """Unique heading per axis: its symbol, or its name where that is absent or shared."""
         shown = [axis.symbol or axis.name for axis in self.axes]
         unique = [
             text if shown.count(text) == 1 and text not in OWN_COLUMNS else axis.name
@@ -275,43 +245,37 @@ class StudyRecord(Record):
 
 
 class CellRecord(Record):
-    """Trial x seed: what runs."""
+    """A cell: trial x seed, the unit that runs."""
 
     identity: str
     trial: int
     seed: int
     stage: Stage = "search"
     label: str = ""
-    """Names a row of a grid, or the baseline of a search."""
+    """Name of a grid's row, or of a search's baseline."""
     config: dict[str, Any]
-    """The whole trial."""
     proposal: dict[str, Any] = Field(default_factory=dict)
-    """Its values by axis name."""
+    """Values by axis name."""
     status: Status = "planned"
     reason: str = ""
     started: str = ""
-    """When its newest attempt began."""
+    """Start of the newest attempt."""
     ended: str = ""
-    """When its newest attempt ended."""
     duration_s: float = 0.0
     revision: int = 1
-    """The edition of the study that planned it first."""
+    """Revision of the study that first planned it."""
     retired: bool = False
-    """No longer part of the study's newest revision, kept all the same."""
+    """No longer part of the newest revision, but kept."""
     provenance: dict[str, Any] = Field(default_factory=dict)
-    """Its result's."""
 
     @property
     def is_left_behind(self) -> bool:
-        """Whether an interruption left it without an end.
-
-        By the status that the next run finds. One that was given up with a reason is none.
-        """
+        """Whether an interruption left the cell without an end, and it was not given up."""
         return self.status not in FINISHED and not self.reason
 
 
 class AttemptRecord(Record):
-    """One try at a cell."""
+    """One attempt at a cell."""
 
     cell: str
     number: int
@@ -326,7 +290,7 @@ class AttemptRecord(Record):
 
 
 class RungRow(Record):
-    """What was decided about a cell at step `t`, and the value it was decided on."""
+    """Verdict on a cell at step `t`, and the value behind it."""
 
     cell: str
     t: int
@@ -341,37 +305,35 @@ class ImportanceRow(Record):
     evaluator: str
     value: float
     low: float = math.nan
-    """Where its 95 % interval begins, by resampling the trials; NaN in ledgers that knew no interval."""
+    """Lower end of the 95 % interval, by resampling trials; NaN in old ledgers."""
     high: float = math.nan
-    """Where its interval ends."""
     num_trials: int
-    """How many the evaluator had to go by."""
 
 
 class Revision(Record):
-    """One edition of a study."""
+    """A revision of a study."""
 
     number: int
     """Counted from 1."""
     at: str
     change: str
-    """How it differs from the one before, in words."""
+    """Difference from the previous revision, in words."""
     study: StudyRecord
 
 
 class MetricRow(Record):
-    """One number of a cell's history."""
+    """One metric value in a cell's history."""
 
     cell: str
     t: int
     """Optimiser steps done."""
     name: str
     value: float
-    """As it was seen: it may be NaN or infinite."""
+    """May be NaN or infinite."""
 
 
 class EvaluationRow(Record):
-    """A task's score of a subject."""
+    """Score of a cell or baseline on a task."""
 
     subject: str
     """A cell's identity, or a baseline (untrained, start, token_overlap)."""
@@ -381,29 +343,29 @@ class EvaluationRow(Record):
     value: float
     num_examples: int
     degenerate: bool = False
-    """Measured on a model that says one and the same of everything."""
+    """Measured on a collapsed model, which gives the same output for everything."""
     fingerprint: str = ""
-    """Of its data and settings; WITHDRAWN: of weights that are no longer those of the subject."""
+    """Fingerprint of data and settings; WITHDRAWN if the subject's weights have changed since."""
     preset: str = ""
-    """How it was measured, where there is more than one way."""
+    """How it was measured, if there are several ways."""
     num_skipped: int = 0
-    """Examples that could not count."""
+    """Examples that could not be scored."""
     seed: int = 0
-    """Of what the evaluation itself draws."""
+    """Seed of the evaluation's own random draws."""
 
     @property
     def evaluation(self) -> str:
-        """What a study calls it: task/split, or task/preset."""
+        """Name in a study: task/split, or task/preset."""
         return evaluation_name(self.task, self.split, self.preset)
 
     @property
     def metric(self) -> str:
-        """The row's name among metrics: its evaluation/aggregation."""
+        """Name among metrics: evaluation/aggregation."""
         return f"{self.evaluation}/{self.aggregation}"
 
 
 class Event(Record):
-    """Something that happened to the study or to one of its cells."""
+    """An event of the study or of one of its cells."""
 
     at: str
     kind: str

@@ -1,7 +1,4 @@
-"""`result.json`: what a cell came to, written before anybody is told.
-
-By its worker; nothing but JSON.
-"""
+"""`result.json`: a cell's result, written by its worker before it is reported."""
 
 import json
 import math
@@ -15,18 +12,18 @@ from rse_study.results.records import Record
 
 FILE_NAME = "result.json"
 WORK = "work"
-"""Key of a result's provenance: floating-point operations of its training in P*T, by `methods.cost`."""
+"""Provenance key: floating-point operations of the training in P*T, by `methods.cost`."""
 
 
 class Point(Record):
-    """The metrics seen at step `t`."""
+    """Metrics at step `t`."""
 
     t: int
     metrics: dict[str, float]
 
 
 class Result(Record):
-    """How a cell ended: its history, its last metrics, and where they come from."""
+    """Result of a cell: history, last metrics and provenance."""
 
     identity: str
     seed: int
@@ -39,7 +36,7 @@ class Result(Record):
     duration_s: float = 0.0
 
     def final_value(self, metric: str) -> float:
-        """The last value of a metric, or what the cell cost; NaN where it has none."""
+        """Return the last value of a metric, or the cell's cost; NaN where it has none."""
         if metric == "cost/seconds":
             return self.duration_s
         if metric == "cost/work":
@@ -48,21 +45,12 @@ class Result(Record):
 
 
 def write_result(directory: Path, result: Result) -> Path:
-    """Write `result.json` so that a reader sees all of it or none.
-
-    Also after a power cut.
-    """
+    """Write `result.json` atomically, safe against a power cut."""
     return write_sealed(directory / FILE_NAME, "result", json.loads(result.model_dump_json()))
 
 
 def read_result(directory: Path) -> Result:
-    """Return the result in a folder.
-
-    Raises
-    ------
-    InputError
-        where it is missing, damaged or edited.
-    """
+    """Read the result in a folder; InputError if missing, damaged or edited."""
     return read_sealed(
         directory / FILE_NAME,
         "result",

@@ -1,7 +1,4 @@
-"""What a row of a grid, or a trial of a search, is called.
-
-One name on screens, in reports, in `compare` and in claims.
-"""
+"""Names of a grid's rows and a search's trials, the same in every output."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,15 +9,15 @@ from rse_study.results.records import BASELINES, StudyRecord
 from rse_study.spec import show_setting as _shown
 
 if TYPE_CHECKING:
-    import pandas as pd  # a plan asks for names, too, and has no need of it
+    import pandas as pd  # a plan also asks for names, without pandas
 
 Proposal = Mapping[str, Any]
 LabelledTrial = tuple[int, str, Proposal]
-"""A trial's number, its label, its values by axis name."""
+"""Trial number, label, and values by axis name."""
 
 
 def row_name(label: str, proposal: Proposal) -> str:
-    """A row's label, or else its values by axis name: "rho = 0.5, N = 5".
+    """Return a row's label, or else its values by axis name.
 
     >>> row_name("", {"optimizer.lr": 1e-3, "norm": "l2"})
     'optimizer.lr = 0.001, norm = l2'
@@ -29,13 +26,13 @@ def row_name(label: str, proposal: Proposal) -> str:
 
 
 def names_of_rows(rows: Sequence[LabelledTrial], retired: Iterable[int] = ()) -> list[str]:
-    """Return a name for each row; no two trials share one, none has a baseline's.
+    """Return a unique name for each row, none of them a baseline's.
 
-    A label is what the study's file calls its row: where a combination of values has the same name, it is the
-    combination that gets its trial's number, "rho = 0.5 (trial 3)". Trials that are `retired` take no name away.
+    If a combination of values has the name of a labelled row, the combination gets its trial number: "rho =
+    0.5 (trial 3)". Names of `retired` trials are free.
     """
     names = [row_name(label, proposal) or f"trial {trial}" for trial, label, proposal in rows]
-    owners: dict[str, dict[int, bool]] = {}  # by name: the trials, and whether it is their label
+    owners: dict[str, dict[int, bool]] = {}  # by name: trials, and whether the name is their label
     for name, (trial, label, _) in zip(names, rows, strict=True):
         if trial not in set(retired):
             owners.setdefault(name, {})[trial] = bool(label)
@@ -51,16 +48,13 @@ def names_of_rows(rows: Sequence[LabelledTrial], retired: Iterable[int] = ()) ->
 
 
 def names_of_cells(study: StudyRecord, cells: "pd.DataFrame") -> list[str]:
-    """Return a name for each cell of `Reader.cells`, shared by the seeds of a trial.
-
-    A search's trial goes by its number.
-    """
+    """Return the row name of each cell of `Reader.cells`, shared by a trial's seeds."""
     columns = (cells[name] for name in ("trial", "label", "proposal", "retired"))
     return names_of_labelled(study, list(zip(*columns, strict=True)))
 
 
 def names_of_labelled(study: StudyRecord, cells: Sequence[tuple[int, str, Proposal, bool]]) -> list[str]:
-    """Return a name for each cell: (trial, label, proposal, whether it is retired)."""
+    """Return a name for each cell, given as (trial, label, proposal, is_retired)."""
     rows = [
         (trial, label, in_order_of_file(study, proposal) if study.kind == "grid" else {})
         for trial, label, proposal, _ in cells
@@ -70,30 +64,17 @@ def names_of_labelled(study: StudyRecord, cells: Sequence[tuple[int, str, Propos
 
 
 def in_order_of_file(study: StudyRecord, proposal: Proposal) -> dict[str, Any]:
-    """Return a trial's values in the order in which the study's file has its axes.
-
-    The ledger sorts them.
-    """
+    """Return a trial's values in the axis order of the file; the ledger sorts them."""
     return {axis.name: proposal[axis.name] for axis in study.axes if axis.name in proposal} | dict(proposal)
 
 
 def find_row(
     study: StudyRecord, wanted: str, rows: Mapping[str, Proposal], numbers: Mapping[str, int]
 ) -> str | None:
-    """Return the name of the one row that is meant.
+    """Return the name of the one row that is meant; None if none or several match.
 
-    None where there is none, or more than one.
-
-    Parameters
-    ----------
-    study
-        Its axes say which symbols stand for which of their names.
-    wanted
-        A row's name, or its values spelled otherwise: "xi=1e-3", in any order of the axes.
-    rows
-        Each row's values by axis name, by the row's name; none for a row that goes by its label alone.
-    numbers
-        Each row's trial, by the row's name: in a search "trial 0" means its trial 0, whatever its label.
+    `wanted` is a row's name, or its values in any order, by name or symbol of the axes: "xi=1e-3". In a
+    search "trial 0" is trial 0, whatever its label.
     """
     if wanted in rows:
         return wanted
@@ -106,17 +87,7 @@ def find_row(
 
 
 def find_cells_row(study: StudyRecord, wanted: str, cells: "pd.DataFrame") -> str | None:
-    """Return the name of the row of `Reader.cells` that is meant, as `find_row` does.
-
-    Parameters
-    ----------
-    study
-        The study of the cells.
-    wanted
-        A row's name, or its values spelled otherwise.
-    cells
-        As `Reader.cells` has them.
-    """
+    """Return the name of the row of `Reader.cells` that `find_row` finds."""
     names = names_of_cells(study, cells)
     columns = zip(names, cells["label"], cells["proposal"], strict=True)
     rows = {name: {} if label else values for name, label, values in columns}
@@ -124,17 +95,7 @@ def find_cells_row(study: StudyRecord, wanted: str, cells: "pd.DataFrame") -> st
 
 
 def find_combination(wanted: str, axes: Mapping[str, str], rows: Mapping[str, Proposal]) -> str | None:
-    """Return the combination of axes whose values are spelled; None where none is.
-
-    Parameters
-    ----------
-    wanted
-        Its values, "xi=1e-3, norm=l2", in any order.
-    axes
-        The axes' names by what they may be called.
-    rows
-        Each row's values by axis name, by the row's name.
-    """
+    """Return the row with the values in `wanted`, "xi=1e-3, norm=l2", or None."""
     pairs = [[part.strip() for part in pair.split("=", 1)] for pair in wanted.split(",")]
     if any(len(pair) < 2 or pair[0] not in axes for pair in pairs):
         return None
@@ -161,7 +122,7 @@ def _looks_equal(text: str, value: Any) -> bool:
 
 
 def _number(text: str) -> float | None:
-    """`1e-3`, `0.5`, `1/128` as a study's file may have them."""
+    """Parse `1e-3`, `0.5` or `1/128`, the spellings of a study's file."""
     try:
         return float(Fraction(text.replace(" ", "")))
     except (ValueError, ZeroDivisionError):

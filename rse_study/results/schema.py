@@ -1,7 +1,4 @@
-"""The ledger's tables, and where a study's files lie.
-
-SCHEMA_VERSION is SQLite's user_version; it grows with every change of the tables.
-"""
+"""Tables of the ledger, their SCHEMA_VERSION, and the layout of a study's files."""
 
 import sqlite3
 from pathlib import Path
@@ -62,52 +59,43 @@ CREATE TABLE event (
 
 
 def ledger_path(study_dir: Path) -> Path:
-    """Where a study's ledger lies."""
+    """Return the path of a study's ledger."""
     return study_dir / "ledger.sqlite"
 
 
 MODEL_FOLDER = "model"
-"""Name of the folder in a cell's folder that holds its model, in Hugging Face's layout."""
+"""Folder in a cell's folder that holds its model in Hugging Face's layout."""
 CHECKPOINT_FOLDER = "checkpoint"
-"""Name of the folder in a cell's folder that a run goes on from."""
+"""Folder in a cell's folder from which a run resumes."""
 
 
 def storage_file(study_dir: Path) -> Path:
-    """Where a study notes the location of its storage."""
+    """Return the file that records the location of a study's storage."""
     return study_dir / "storage.json"
 
 
 def cells_folder(study_dir: Path) -> Path:
-    """One folder a cell."""
+    """Return the folder that has one folder per cell."""
     return study_dir / "cells"
 
 
 def cell_folder(study_dir: Path, identity: str) -> Path:
-    """Where a cell keeps its files.
-
-    They are cell.json, checkpoint, model, result.json, evaluations.json.
-    """
+    """Return the folder of a cell's files: row, checkpoint, model, result, scores."""
     return cells_folder(study_dir) / identity[:16]
 
 
 def baselines_folder(study_dir: Path) -> Path:
-    """Where the scores of what was not trained here are kept."""
+    """Return the folder for scores of baselines."""
     return study_dir / "baselines"
 
 
 def check_version(connection: sqlite3.Connection, path: Path) -> int:
-    """Return the ledger's schema version; 0 where it is new and empty.
-
-    Raises
-    ------
-    InputError
-        for foreign files and newer versions.
-    """
+    """Return the ledger's schema version; 0 if it is new and empty."""
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (num_tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError:
-        raise  # a ledger perhaps, but not within reach: whoever opens it knows what was wanted of it
+        raise  # perhaps a ledger that cannot be opened: the caller words the error
     except sqlite3.DatabaseError as error:
         remedy = "Move it away, or make it anew: rse-study doctor --rebuild STUDY"
         raise InputError(f"no ledger: {error}", where=str(path), remedy=remedy) from None

@@ -1,6 +1,7 @@
-"""The settings in a study's file, as far as readers of its ledger ask: the one place that reads them by name.
+"""Settings from a study's file that readers of its ledger need.
 
-Ledgers of earlier versions lack some of them, and later versions may add others: neither is an error here.
+Only this module reads them by name. Ledgers of earlier versions lack some, later versions may add others:
+neither is an error.
 """
 
 from typing import Any, Literal
@@ -13,7 +14,7 @@ class _Settings(BaseModel):
 
 
 class GridSettings(_Settings):
-    """Rows of a grid as they were written, and the one that all others are compared with."""
+    """Rows of a grid as written, and the baseline of its comparisons."""
 
     rows: dict[str, dict[str, Any]] = Field(default_factory=dict)
     baseline: str = ""
@@ -27,7 +28,7 @@ class PaperSettings(_Settings):
 
 
 class ConfirmSettings(_Settings):
-    """How the end of a search is confirmed."""
+    """Settings of a search's confirmation."""
 
     num_best: int = 0
     baseline: Literal["base", "none"] = "none"
@@ -35,12 +36,11 @@ class ConfirmSettings(_Settings):
 
     @property
     def num_cells(self) -> int:
-        """Best trials and baseline, times seeds."""
         return (self.num_best + (self.baseline == "base")) * len(self.seeds)
 
 
 class PathSettings(_Settings):
-    """How the ablation path of a search is run."""
+    """Settings of a search's ablation path."""
 
     order: Literal["greedy", "importance"] = "greedy"
     seeds: tuple[int, ...] = ()
@@ -53,7 +53,7 @@ class WarmStartSettings(_Settings):
 
 
 class BudgetSettings(_Settings):
-    """Limits of a search; 0 where there is none."""
+    """Limits of a search; 0 means none."""
 
     hours: float = 0.0
     steps: float = 0.0
@@ -74,9 +74,9 @@ class StudySettings(_Settings):
     early_stopping: dict[str, Any] = Field(default_factory=dict)
     search_budget: BudgetSettings = BudgetSettings()
     confirm: ConfirmSettings = ConfirmSettings()
-    """no seeds: nothing is confirmed"""
+    """no seeds means no confirmation"""
     ablation_path: PathSettings = PathSettings()
-    """no seeds: no path"""
+    """no seeds means no path"""
     warm_start: WarmStartSettings = WarmStartSettings()
     allowance: dict[str, Any] = Field(default_factory=dict)
 

@@ -1,7 +1,4 @@
-"""The files beside a ledger, which a lost one is rebuilt from.
-
-They are written after each change of what they hold.
-"""
+"""Files beside a ledger, kept up to date to rebuild a lost one."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,38 +12,18 @@ from rse_study.results.study_file import write_revisions
 
 
 def write_study(study_dir: Path, rows: LedgerQueries) -> None:
-    """study.json: every revision."""
+    """Write study.json: every revision."""
     write_revisions(study_dir, rows.revisions())
 
 
 def write_cells(study_dir: Path, rows: LedgerQueries, identities: Iterable[str]) -> None:
-    """Write cell.json of each of these cells, as the ledger knows it now.
-
-    Parameters
-    ----------
-    study_dir
-        The study's folder.
-    rows
-        Of its ledger.
-    identities
-        Of the cells.
-    """
+    """Write cell.json of these cells, as the ledger has them now."""
     for identity in identities:
         write_cell(cell_folder(study_dir, identity), rows.cell(identity))
 
 
 def write_scores(study_dir: Path, rows: LedgerQueries, changed: Iterable[EvaluationRow]) -> None:
-    """Write evaluations.json of everything these rows are about.
-
-    Parameters
-    ----------
-    study_dir
-        The study's folder.
-    rows
-        Of its ledger.
-    changed
-        The scores that were added or replaced.
-    """
+    """Write evaluations.json of every subject of these rows."""
     known = rows.is_retired()
     by_folder: dict[Path, set[str]] = {}
     for row in changed:
@@ -59,7 +36,7 @@ def write_scores(study_dir: Path, rows: LedgerQueries, changed: Iterable[Evaluat
 
 
 def write_everything(study_dir: Path, rows: LedgerQueries) -> None:
-    """All files: a ledger of an earlier version had none of them."""
+    """Write all files, which a ledger of an earlier version lacks."""
     write_study(study_dir, rows)
     write_cells(study_dir, rows, [cell.identity for cell in rows.cells()])
     write_scores(study_dir, rows, rows.evaluations())

@@ -1,7 +1,4 @@
-"""Cells whose numbers other software made than that of the newest run.
-
-Beside fresh ones they compare two things.
-"""
+"""Stale cells: complete ones made by other software than the newest run's."""
 
 from typing import Any
 
@@ -13,9 +10,8 @@ COLUMNS = ["identity", "what", "was", "now"]
 def stale(cells: pd.DataFrame, provenance: list[dict[str, Any]]) -> pd.DataFrame:
     """Return a row per complete cell and package that differs from the newest run's.
 
-    Columns: identity, what, was, now. `cells`: of `Reader.cells`; `provenance`: of `Reader.provenance`. Cells of a
-    ledger older than provenance by cell are left out, and so is a changed code revision: what it changes in the numbers
-    is part of a cell's identity.
+    Cells without provenance of their own (old ledgers) are left out. A changed code revision does not count:
+    what it changes in the numbers is part of a cell's identity.
     """
     now = provenance[-1].get("packages", {}) if provenance else {}
     complete = cells[cells["status"] == "complete"]
@@ -29,7 +25,7 @@ def stale(cells: pd.DataFrame, provenance: list[dict[str, Any]]) -> pd.DataFrame
 
 
 def describe(stale_cells: pd.DataFrame) -> str:
-    """Stale cells in a sentence; nothing where there are none."""
+    """Describe stale cells in a sentence; empty if there are none."""
     if stale_cells.empty:
         return ""
     groups = stale_cells.groupby(["what", "was", "now"], sort=True)["identity"].nunique()

@@ -1,8 +1,7 @@
-"""Means, intervals, paired tests and what a number of seeds can show.
+"""Means, intervals, paired tests, and what a number of seeds can show.
 
-Plain numpy and scipy. Values are scores over seeds; paired values are the differences of two rows seed by seed, as
-floats [n]. Every function raises ValueError for samples that are empty, too small or not finite, and for a level
-outside (0, 1).
+Values are scores over seeds; paired values are differences of two rows by seed, floats [n]. Every function
+raises ValueError for samples that are empty, too small or not finite, and for a level outside (0, 1).
 """
 
 from bisect import bisect_left
@@ -11,52 +10,39 @@ from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
-import scipy  # loads its parts when they are used: `status` needs none
+import scipy  # loads submodules lazily: `status` needs none
 from numpy.typing import ArrayLike, NDArray
 
 EXACT_UP_TO = 20  # differences: 2^20 sign patterns
-CLOSE = 1e-9  # relative: what differs by rounding alone counts as equal
-WIDEST = float(
-    np.nextafter(1, 0)
-)  # a level of 1 has no bootstrap interval; this one ends at the outermost values
+CLOSE = 1e-9  # relative: a difference by rounding alone counts as none
+WIDEST = float(np.nextafter(1, 0))  # level 1 has no bootstrap interval; this one ends at the extreme values
 
 
 @dataclass(frozen=True)
 class Interval:
-    """From `low` to `high`, both included."""
+    """A closed interval."""
 
     low: float
     high: float
 
     def excludes(self, value: float) -> bool:
-        """Whether `value` lies outside."""
         return value < self.low or value > self.high
 
 
 def t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
-    """Return the interval of the mean of `values` [n], n >= 2, by Student's t."""
+    """Return Student's t interval of the mean of `values` [n], n >= 2."""
     sample = _sample(values, 2)
     half = _t_quantile(level, sample.size - 1) * _standard_error(sample)
     return Interval(float(sample.mean() - half), float(sample.mean() + half))
 
 
 def welch_interval(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Interval:
-    """Return the interval of mean(first) - mean(second), unpaired (Welch 1947).
-
-    Parameters
-    ----------
-    first
-        Values [n >= 2].
-    second
-        Values [m >= 2], whose variance may be another.
-    level
-        Of the interval.
-    """
+    """Return the interval of mean(first) - mean(second), unpaired (Welch 1947)."""
     one, other = _sample(first, 2), _sample(second, 2)
     parts = np.array([_standard_error(one) ** 2, _standard_error(other) ** 2])
     difference = float(one.mean() - other.mean())
     if not parts.any():
-        _t_quantile(level, 1)  # the level is checked all the same
+        _t_quantile(level, 1)  # checks the level
         return Interval(difference, difference)
     freedom = parts.sum() ** 2 / (parts**2 / [one.size - 1, other.size - 1]).sum()
     half = _t_quantile(level, freedom) * float(np.sqrt(parts.sum()))
@@ -66,27 +52,16 @@ def welch_interval(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> 
 def bca_interval(
     values: ArrayLike, level: float = 0.95, num_resamples: int = 9999, seed: int = 0
 ) -> Interval:
-    """Return the interval of the mean of `values` by BCa (Efron 1987).
+    """Return the BCa bootstrap interval of the mean, n >= 2 (Efron 1987).
 
-    That is the bias-corrected and accelerated bootstrap. Of few values it is too narrow: at n = 8 plain BCa holds the
-    mean in about 90 of 100 cases. Each tail is taken further out, as Hesterberg (2015, expanded percentile interval)
-    does: at Phi(-sqrt(n / (n - 1)) t). Even so it holds the mean of 3 normal values in 75 of 100 cases, of 4 in 87, of
-    5 in 92: comparisons give none below 6 seeds.
-
-    Parameters
-    ----------
-    values
-        [n], n >= 2.
-    level
-        Of the interval.
-    num_resamples
-        How often is drawn from the values.
-    seed
-        Of these draws.
+    The bias-corrected and accelerated bootstrap is too narrow for few values: at n = 8 it covers the mean in
+    about 90 of 100 cases. Each tail is therefore expanded to Phi(-sqrt(n / (n - 1)) t), the expanded
+    percentile interval of Hesterberg (2015). Even so, it covers the mean of 3 normal values in 75 of 100
+    cases, of 4 in 87, of 5 in 92: comparisons give none below 6 seeds.
     """
     sample = _sample(values, 2)
     if _are_equal(sample):
-        return t_interval(sample, level)  # nothing to resample: a point
+        return t_interval(sample, level)  # nothing to resample: the interval is a point
     stretched = np.sqrt(sample.size / (sample.size - 1)) * _t_quantile(level, sample.size - 1)
     found = scipy.stats.bootstrap(
         (sample,),
@@ -100,10 +75,7 @@ def bca_interval(
 
 
 def simultaneous_intervals(samples: Sequence[ArrayLike], level: float = 0.95) -> list[Interval]:
-    """Return t intervals of the means of samples that hold all at once (Bonferroni).
-
-    With at least this probability; of m >= 1 samples.
-    """
+    """Return t intervals of m >= 1 means that hold simultaneously (Bonferroni)."""
     _check_level(level)
     if not samples:
         raise ValueError("no samples")
@@ -111,10 +83,10 @@ def simultaneous_intervals(samples: Sequence[ArrayLike], level: float = 0.95) ->
 
 
 def sign_flip_p(differences: ArrayLike) -> float:
-    """Return p of the two-sided exact sign-flip test of symmetry around 0.
+    """Return p of the two-sided exact sign-flip test of symmetry around 0, n <= 20.
 
-    The share of all sign patterns with a sum as far from 0; n <= 20. It tests the mean of symmetric differences only:
-    of exponential ones it finds 10 % where 5 % are asked.
+    p is the share of sign patterns whose sum is as far from 0. It tests the mean only for symmetric
+    differences: for exponential ones it rejects in 10 % of cases at a level of 5 %.
     """
     return _sign_patterns_p(_sample(differences, 1))
 
@@ -122,14 +94,14 @@ def sign_flip_p(differences: ArrayLike) -> float:
 def wilcoxon_p(differences: ArrayLike) -> float:
     """Return p of the two-sided exact Wilcoxon signed-rank test, n <= 20.
 
-    Zeros are dropped, ties have their mean rank.
+    Zeros are dropped; ties get their mean rank.
     """
     sample = _sample(differences, 1)
     moved = sample[sample != 0]
     if not moved.size:
         return 1.0
-    sizes = np.round(np.abs(moved) / np.abs(moved).max(), 9)  # a tie but for rounding is a tie
-    # The positive ranks' sum lies as far from its mean as half the sum of signed ranks from 0.
+    sizes = np.round(np.abs(moved) / np.abs(moved).max(), 9)  # ties up to rounding are ties
+    # The sum of positive ranks deviates from its mean by half the sum of signed ranks.
     return _sign_patterns_p(np.sign(moved) * scipy.stats.rankdata(sizes))
 
 
@@ -145,10 +117,7 @@ def least_p(n: int) -> float:
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Return p-values adjusted for being looked at together (Holm 1979).
-
-    In the order given.
-    """
+    """Return p-values adjusted for multiple comparisons (Holm 1979), in given order."""
     given = np.atleast_1d(np.asarray(p_values, dtype=float))
     if not given.size or not ((given >= 0) & (given <= 1)).all():
         raise ValueError(f"p-values must be at least one number in [0, 1], not {given.tolist()}")
@@ -160,10 +129,7 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
 
 
 def effect_size(differences: ArrayLike) -> float:
-    """Return Hedges' g of paired differences [n >= 3]: mean / SD.
-
-    Corrected for its bias in small samples. Where all differences are equal: 0, or infinite with their sign.
-    """
+    """Return Hedges' g of paired differences [n >= 3]; 0 or infinite if all are equal."""
     sample = _sample(differences, 3)
     mean, spread, freedom = float(sample.mean()), float(sample.std(ddof=1)), sample.size - 1
     if _are_equal(sample):
@@ -177,22 +143,9 @@ def effect_size(differences: ArrayLike) -> float:
 
 
 def power_of(difference: float, sd: float, n: int, level: float = 0.95, num_comparisons: int = 1) -> float:
-    """Return how often the two-sided paired t test finds a true difference.
+    """Return the power of the two-sided paired t test for a true mean difference.
 
-    At the level that is left to one of `num_comparisons` comparisons.
-
-    Parameters
-    ----------
-    difference
-        The true mean.
-    sd
-        Of the differences.
-    n
-        How many there are.
-    level
-        Of all comparisons together.
-    num_comparisons
-        That share it.
+    The error 1 - `level` is shared by `num_comparisons` comparisons; `sd` is that of the differences.
     """
     if not (np.isfinite([difference, sd]).all() and sd >= 0 and n >= 2 and num_comparisons >= 1):
         raise ValueError(f"difference {difference}, SD {sd}, n {n}, comparisons {num_comparisons}")
@@ -201,32 +154,13 @@ def power_of(difference: float, sd: float, n: int, level: float = 0.95, num_comp
         return float(difference != 0)
     shift = abs(difference) / sd * np.sqrt(n)
     upper, lower = scipy.stats.nct.sf(bound, n - 1, shift), scipy.stats.nct.cdf(-bound, n - 1, shift)
-    return float(upper + (lower if np.isfinite(lower) else 0.0))  # scipy loses the far tail, which is 0
+    return float(upper + (lower if np.isfinite(lower) else 0.0))  # scipy has NaN for a far tail of 0
 
 
 def seeds_needed(
     difference: float, sd: float, power: float = 0.8, level: float = 0.95, num_comparisons: int = 1
 ) -> int:
-    """Return the fewest seeds, at least 2, with which `power_of` reaches `power`.
-
-    Parameters
-    ----------
-    difference
-        The true mean.
-    sd
-        Of the differences.
-    power
-        In (0, 1).
-    level
-        Of all comparisons together.
-    num_comparisons
-        That share it.
-
-    Raises
-    ------
-    ValueError
-        for a difference of 0.
-    """
+    """Return the fewest seeds, at least 2, with which `power_of` reaches `power`."""
     if difference == 0 or not 0 < power < 1:
         raise ValueError(f"no number of seeds gives power {power} for a difference of {difference}")
 
@@ -240,23 +174,9 @@ def seeds_needed(
 def smallest_difference(
     sd: float, n: int, power: float = 0.8, level: float = 0.95, num_comparisons: int = 1
 ) -> float:
-    """Return the true difference that n seeds find with this power.
-
-    Parameters
-    ----------
-    sd
-        Of the differences.
-    n
-        How many there are.
-    power
-        In (0, 1).
-    level
-        Of all comparisons together.
-    num_comparisons
-        That share it.
-    """
+    """Return the true difference that n seeds find with this power."""
     if sd == 0:
-        power_of(0.0, sd, n, level, num_comparisons)  # checks the rest
+        power_of(0.0, sd, n, level, num_comparisons)  # checks the other arguments
         return 0.0
     if not 0 < power < 1:
         raise ValueError(f"power {power}")
@@ -285,7 +205,7 @@ def _t_quantile(level: float, freedom: int | float) -> float:
 
 
 def _sign_patterns_p(terms: NDArray[np.float64]) -> float:
-    """The share of all sign patterns of `terms` whose sum is at least as far from 0 as the terms' own."""
+    """Return the share of sign patterns whose sum is at least as far from 0 as that of `terms`."""
     if terms.size > EXACT_UP_TO:
         raise ValueError(f"{terms.size} differences; all sign patterns are counted up to {EXACT_UP_TO}")
     sums = np.zeros(1)
@@ -301,5 +221,4 @@ def _check_level(level: float) -> None:
 
 
 def _are_equal(sample: NDArray[np.float64]) -> bool:
-    """All values are the same, but for rounding."""
     return bool(np.ptp(sample) <= CLOSE * np.abs(sample).max())

@@ -1,7 +1,4 @@
-"""`study.json`: every revision of a study, beside its ledger.
-
-A lost ledger is rebuilt from it.
-"""
+"""`study.json`: every revision of a study, to rebuild a lost ledger."""
 
 import json
 from collections.abc import Sequence
@@ -21,13 +18,7 @@ def write_revisions(study_dir: Path, revisions: Sequence[Revision]) -> Path:
 
 
 def read_revisions(study_dir: Path) -> list[Revision]:
-    """Return the revisions, oldest first.
-
-    Raises
-    ------
-    InputError
-        where the file is missing, damaged or edited.
-    """
+    """Read the revisions, oldest first."""
     return read_sealed(
         study_dir / FILE_NAME,
         "revisions",

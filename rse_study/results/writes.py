@@ -1,7 +1,4 @@
-"""What changes rows of a ledger, for its writer and for a rebuild.
-
-Everything here happens inside the caller's transaction.
-"""
+"""Changes of ledger rows, inside the caller's transaction."""
 
 import sqlite3
 from collections.abc import Iterable, Mapping
@@ -18,7 +15,7 @@ INSERT_SCORE = (
     f" VALUES ({', '.join(f':{name}' for name in SCORE)})"
 )
 
-# What an evaluation is: its task with its preset, or with its split where it has none (`EvaluationRow.evaluation`).
+# An evaluation is a task with its preset, or with its split if it has none (`EvaluationRow.evaluation`).
 FORGET_OTHERS = (
     "DELETE FROM evaluation WHERE subject = :subject AND task = :task AND preset = :preset"
     " AND (preset != '' OR split = :split) AND fingerprint != :fingerprint"
@@ -26,85 +23,41 @@ FORGET_OTHERS = (
 
 
 def add_revision(db: sqlite3.Connection, revision: Revision) -> None:
-    """A new edition of the study."""
+    """Add a revision of the study."""
     values = revision.number, revision.at, revision.change, revision.study.model_dump_json()
     db.execute("INSERT INTO revision VALUES (?, ?, ?, ?)", values)
 
 
 def add_cell(db: sqlite3.Connection, cell: CellRecord) -> None:
-    """A new cell; a known one is no longer retired, and otherwise left alone.
-
-    Raises sqlite3.IntegrityError where another cell that is not retired has its trial and seed.
-    """
+    """Add a cell, or un-retire it; sqlite3.IntegrityError if trial and seed are taken."""
     db.execute(f"{INSERT_CELL} ON CONFLICT (identity) DO UPDATE SET retired = 0", row_of(cell))
 
 
 def add_metrics(db: sqlite3.Connection, identity: str, t: int, metrics: Mapping[str, float]) -> None:
-    """Add a cell's numbers at a step, in place of those of the same names.
-
-    Parameters
-    ----------
-    db
-        The ledger's connection.
-    identity
-        The cell's.
-    t
-        Optimiser steps done.
-    metrics
-        The numbers by name.
-    """
+    """Add a cell's metrics at a step, replacing those of the same names."""
     rows = [(identity, t, name, value) for name, value in metrics.items()]
     db.executemany("INSERT OR REPLACE INTO metric VALUES (?, ?, ?, ?)", rows)
 
 
 def add_rung(db: sqlite3.Connection, row: RungRow) -> None:
-    """A verdict; an earlier one at the same step stands."""
+    """Add a verdict; an earlier one at the same step stands."""
     db.execute("INSERT OR IGNORE INTO rung VALUES (:cell, :t, :value, :verdict)", row.model_dump())
 
 
 def add_evaluations(db: sqlite3.Connection, rows: Iterable[EvaluationRow]) -> None:
-    """Add scores, in place of those of the same subject and metric.
-
-    Those of the evaluation on other data go, too.
-    """
+    """Add scores, replacing those of the same subject and metric, or on other data."""
     values = [row.model_dump() for row in rows]
     db.executemany(FORGET_OTHERS, values)
     db.executemany(INSERT_SCORE, values)
 
 
 def add_event(db: sqlite3.Connection, kind: str, text: str, cell: str = "") -> None:
-    """Add something that happened, now.
-
-    Parameters
-    ----------
-    db
-        The ledger's connection.
-    kind
-        In one word.
-    text
-        What happened.
-    cell
-        The identity of the cell it happened to, if it was one.
-    """
+    """Add an event with the current time."""
     db.execute("INSERT INTO event (at, kind, cell, text) VALUES (?, ?, ?, ?)", (now(), kind, cell, text))
 
 
 def begin_attempt(db: sqlite3.Connection, identity: str, executor: str, workers: int, threads: int) -> int:
-    """Open the next attempt at a cell and return its number, counted from 1.
-
-    Parameters
-    ----------
-    db
-        The ledger's connection.
-    identity
-        The cell's.
-    executor
-        inline or train.
-    workers
-        How many run it.
-    threads
-        Of each worker.
-    """
+    """Open the next attempt at a cell and return its number, counted from 1."""
     started = now()
     changed = db.execute(
         "UPDATE cell SET status = 'running', reason = '', started = ?, ended = ''"
@@ -128,19 +81,7 @@ def is_running(db: sqlite3.Connection, identity: str) -> bool:
 
 
 def end_attempt(db: sqlite3.Connection, identity: str, status: str, reason: str) -> None:
-    """End a cell with this status, and with it the attempt under way.
-
-    Parameters
-    ----------
-    db
-        The ledger's connection.
-    identity
-        The cell's.
-    status
-        How it ended.
-    reason
-        Why, where it did not end well.
-    """
+    """End a cell and its attempt under way with this status."""
     ended = now()
     changed = db.execute(
         "UPDATE cell SET status = ?, reason = ?, ended = ? WHERE identity = ?",
@@ -151,25 +92,13 @@ def end_attempt(db: sqlite3.Connection, identity: str, status: str, reason: str)
 
 
 def lose_attempt(db: sqlite3.Connection, identity: str, reason: str) -> None:
-    """End the attempt under way, if there is one: its cell is planned again.
-
-    It ended without a result.
-
-    Parameters
-    ----------
-    db
-        The ledger's connection.
-    identity
-        The cell's.
-    reason
-        Why it was lost.
-    """
+    """End the attempt under way as lost, if there is one: its cell is planned again."""
     if is_running(db, identity):
         _lose(db, identity, reason)
 
 
 def lose_all_attempts(db: sqlite3.Connection, reason: str) -> None:
-    """Every attempt under way ended without a result; their cells are planned again."""
+    """End every attempt under way as lost; their cells are planned again."""
     running = db.execute("SELECT identity FROM cell WHERE status = 'running'").fetchall()
     for (identity,) in running:
         _lose(db, identity, reason)

@@ -1,7 +1,4 @@
-"""The rows every report shows beside the trials.
-
-Without them a score says nothing.
-"""
+"""Baselines: the rows that every report shows beside the trials."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -25,7 +22,7 @@ from rse_study.study.definition.config import Baseline
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
-NO_WEIGHTS = ("untrained", "whitening")  # what they do is not in weights that could be fine-tuned
+NO_WEIGHTS = ("untrained", "whitening")  # they have no trained weights that could be fine-tuned
 
 
 def measure_baselines(
@@ -37,25 +34,11 @@ def measure_baselines(
     device: str = "cpu",
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> list[EvaluationRow]:
-    """Return every evaluation's rows for each baseline.
+    """Return every evaluation's rows for each baseline, named as in `BASELINES`.
 
-    They are named as in `results.records.BASELINES`.
-
-    Parameters
-    ----------
-    trial, materials
-        The base of the study.
-    names
-        Which baselines.
-    evaluations
-        What they are scored on.
-    folder
-        What is fine-tuned and attacked on the way is left there; without it nothing is. Whoever gives it removes the
-        classifiers when no other baseline, which may share them, is left.
-    device
-        Where it computes.
-    on_progress
-        Is called with the number of evaluations of vectors done, and of how many, for each baseline anew.
+    Fine-tuned classifiers and attacks are left in `folder`, if given; its owner removes the classifiers once
+    no other baseline, which may share them, is left. `on_progress` counts evaluations of vectors, for each
+    baseline anew.
     """
     return [
         row
@@ -65,14 +48,14 @@ def measure_baselines(
 
 
 def attacks_folder(name: Baseline) -> str:
-    """Name of the folder with the outcomes of attacks on a baseline."""
+    """Return the name of the folder with the outcomes of attacks on a baseline."""
     return f"attacks-{name}"
 
 
 def can_measure(name: Baseline, evaluation: Evaluation) -> bool:
-    """Return whether a baseline can be scored on an evaluation.
+    """Whether a baseline can be scored on an evaluation.
 
-    Word overlap has no vectors: it is scored on similarity alone. What is fine-tuned needs weights.
+    Token overlap has no vectors and is scored on similarity alone; fine-tuning needs weights.
     """
     if name == "token_overlap":
         return isinstance(evaluation, Similarity)

@@ -1,4 +1,4 @@
-"""What the ledger notes of a study before its first cell runs."""
+"""Record of a study in its ledger, and provenance of its runs."""
 
 import subprocess
 from collections.abc import Sequence
@@ -28,21 +28,7 @@ def study_record(
     evaluations: Sequence[Evaluation] = (),
     judges: Sequence[Evaluation] = (),
 ) -> StudyRecord:
-    """Return the resolved study: every default, every axis written out.
-
-    Axes come with symbol, bounds and scale.
-
-    Parameters
-    ----------
-    checked
-        The study.
-    dev
-        The pairs that its objective is measured on.
-    evaluations
-        Of the study.
-    judges
-        What baselines are scored on besides the study's evaluations.
-    """
+    """Return the resolved study, with every default and every axis written out."""
     study = checked.study
     first, *others = (objective_record(one, study, dev) for one in study.all_objectives)
     return StudyRecord(
@@ -68,23 +54,13 @@ def study_record(
 
 
 def objective_record(objective: Objective, study: Study, dev: StsPairs) -> ObjectiveRecord:
-    """Return an objective as the ledger notes it.
-
-    Parameters
-    ----------
-    objective
-        One of the study's.
-    study
-        Its replayed attack names robust objectives.
-    dev
-        The pairs that it is measured on.
-    """
+    """Return an objective as the ledger records it."""
     label, evaluation = _label(objective.metric, study, dev)
     return ObjectiveRecord(**objective.model_dump(), label=label, evaluation=evaluation)
 
 
 def _label(metric: str, study: Study, dev: StsPairs) -> tuple[str, str]:
-    """What readers call a metric, and the one that measures the same on baselines."""
+    """Return a metric's display name, and the metric that measures the same on baselines."""
     if metric in COSTS:
         return COSTS[metric], ""
     if metric == "loss":
@@ -105,7 +81,8 @@ def _label(metric: str, study: Study, dev: StsPairs) -> tuple[str, str]:
 def resolved(study: Study) -> dict[str, Any]:
     """Return the question and everything that decides its answer.
 
-    Where it runs and what it may cost is left out. So is what is absent, and what only the other kind of study has.
+    Where the study runs and what it may cost are left out, as are absent settings and those of the other kind
+    of study.
     """
     where_it_runs: dict[str, Any] = {"resources": True, "allowance": True, "storage": True}
     of_stages = {"confirm": {"resources"}, "ablation_path": {"resources"}}
@@ -117,17 +94,7 @@ def resolved(study: Study) -> dict[str, Any]:
 def provenance_of(
     materials: Materials, resources: Resources, evaluations: Sequence[Evaluation] = ()
 ) -> dict[str, Any]:
-    """Return where this run's numbers come from: versions, machine, data, code.
-
-    Parameters
-    ----------
-    materials
-        What the base is trained on.
-    resources
-        What each cell is given.
-    evaluations
-        The study's; of pairs that were read from SentEval's copy it is said.
-    """
+    """Return the provenance of this run: versions, machine, data, code."""
     pairs = [materials.dev, *(one.pairs for one in evaluations if isinstance(one, Similarity))]
     copies = [f"{one.name}/{one.split}" for one in pairs if one.variant == "senteval"]
     return provenance(torch.device("cpu")) | {
@@ -143,7 +110,7 @@ def provenance_of(
 def _axis_record(axis: Axis, at: str) -> AxisRecord:
     domain = axis.domain
     shared = {"name": axis.name, "symbol": axis.symbol, "paths": axis.paths, "when": domain.when}
-    if domain.scale == "none" or at == GRID:  # an integer axis of a grid is a list, too
+    if domain.scale == "none" or at == GRID:  # in a grid, an integer axis is a list, too
         return AxisRecord(kind="choice", choices=tuple(domain.values()), **shared)
     low, high = domain.edges()
     kind = "int" if isinstance(domain, Int) else "float"
@@ -151,7 +118,7 @@ def _axis_record(axis: Axis, at: str) -> AxisRecord:
 
 
 def _code_revision() -> str:
-    """`git describe` of a checkout; an installed wheel has only its version."""
+    """Return `git describe` of a checkout; an installed wheel has only its version."""
     root = Path(__file__).parents[2]
     if not (root / ".git").exists():
         return "installed"

@@ -1,7 +1,4 @@
-"""What an edited study may change and still be the same question.
-
-It grows; what its results rest on stays.
-"""
+"""Permitted changes of an edited study: it may grow, and its results stay valid."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,10 +20,9 @@ ABSENT = "absent"
 
 @dataclass(frozen=True)
 class ForbiddenChange:
-    """A setting that must stay as it is, and was changed."""
+    """A changed setting that must stay as it is."""
 
     path: str
-    """of the setting"""
     old: Any
     new: Any
     rule: str = "must stay"
@@ -36,10 +32,10 @@ FieldChanges = Iterator[str | ForbiddenChange]  # words about a change, or what 
 
 
 def change_between(old: StudyRecord, new: StudyRecord) -> str:
-    """Return how `new` differs from `old`, in words.
+    """Describe how `new` differs from `old`; empty for the same question and plan.
 
-    "" where it is the same question with the same plan. Where a study runs and what it may cost is no part of it.
-    Raises InputErrors that name every forbidden path, both of its values and the way out.
+    Where a study runs and what it may cost do not count. Raises InputErrors that name every forbidden path,
+    both values and the way out.
     """
     if old.kind != new.kind:
         raise InputErrors([_problem(ForbiddenChange("kind", old.kind, new.kind), new.name)])
@@ -59,7 +55,7 @@ def change_between(old: StudyRecord, new: StudyRecord) -> str:
 
 
 def _reordered(old: StudyRecord, new: StudyRecord) -> Iterator[ForbiddenChange]:
-    """What a search draws depends on the order of its axes and of their choices."""
+    """Refuse another order of axes or choices, on which a search's draws depend."""
     if new.kind != "search":
         return
     before, now = ({axis.name: list(axis.choices) for axis in record.axes} for record in (old, new))
@@ -71,7 +67,7 @@ def _reordered(old: StudyRecord, new: StudyRecord) -> Iterator[ForbiddenChange]:
 
 
 def _measured_again(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[str]:
-    """Evaluations whose data or settings are others than before; of a study older than that note, that it is made."""
+    """Yield evaluations whose data or settings changed; note fingerprints that an old study lacks."""
     if new and not old:
         yield "fingerprints of its evaluations noted"
     names = [name for name in new if name in old and new[name] != old[name]]
@@ -80,7 +76,7 @@ def _measured_again(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[
 
 
 def _value_of(resolved: Mapping[str, Any], name: str) -> Any:
-    """A field of a study; its default where the study was frozen before the field existed, or has no use for it."""
+    """Return a field of a frozen study, or its default if the study was frozen without it."""
     if name in resolved:
         return resolved[name]
     info = Study.model_fields[name]
@@ -103,7 +99,7 @@ def _base(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
 def _search(
     path: str, old: dict[str, Any] | None, new: dict[str, Any] | None, kind: StudyKind
 ) -> FieldChanges:
-    """All of it stays; a variant without settings, the base, is known by its name alone."""
+    """Keep all of a search; compare variants by name, too, since one may have no settings."""
     yield from _stays(path, old, new, kind)
     for name in set(old or {}) & set(new or {}):
         before, now = ((axes or {})[name].get("variants", {}) for axes in (old, new))
@@ -116,12 +112,12 @@ def _sampler(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
 
 
 def _leaves_before(spec: Spec, path: str, old: Any) -> dict[str, Any]:
-    """A field the study was frozen without had its neutral value: that is what neutral means."""
+    """Return all leaves; a field the study was frozen without had its neutral value."""
     return dict(_neutral_leaves(spec, path)) | _leaves(old, path)
 
 
 def _early_stopping(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
-    """As it was, but for fields that came after it was frozen."""
+    """Keep the rule as it was, except for fields added since it was frozen."""
     if old is None or new is None:
         yield from _differences(_leaves(old, path), _leaves(new, path))
     else:
@@ -148,7 +144,7 @@ def _free(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
 
 
 def _leaf_by_leaf(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
-    """Leaf by leaf: what it decides is measured again."""
+    """Allow every change: the scores it affects are measured again."""
     before, now = _leaves(old, path), _leaves(new, path)
     yield from (f"{leaf}: {before.get(leaf)} -> {now[leaf]}" for leaf in now if before.get(leaf) != now[leaf])
 
@@ -241,7 +237,7 @@ CHANGE_RULES: dict[str, Callable[[str, Any, Any, StudyKind], FieldChanges]] = {
     "sampler": _sampler,
     "ablation_path": _ablation_path,
 }
-"""What may change, by field; every other field stays."""
+"""Rules of change, by field; every other field stays."""
 
 
 def _values(axis: dict[str, Any]) -> Sequence[Any]:

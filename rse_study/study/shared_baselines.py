@@ -1,4 +1,4 @@
-"""A baseline is scored once for all studies of its base."""
+"""Baselines scored once for all studies with the same base."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -18,7 +18,7 @@ from rse_study.training.provenance import provenance
 from rse_study.training.trial import Trial
 
 FOLDER = "scores-of-baselines"
-"""beside the tokenised corpus, on the machine that measures"""
+"""folder beside the tokenised corpus, on the machine that measures"""
 
 
 def measure_baseline_once(
@@ -28,19 +28,7 @@ def measure_baseline_once(
     evaluations: Sequence[Evaluation],
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> list[EvaluationRow]:
-    """Return a baseline's rows, read where another study measured them.
-
-    Parameters
-    ----------
-    trial, materials
-        The base of the study; where the fingerprint of its weights is unknown nothing is shared.
-    name
-        Which baseline.
-    evaluations
-        What it is scored on, on the CPU: vectors alone, nothing that is fine-tuned.
-    on_progress
-        Is called with the number of evaluations done, and of how many, of those that are measured.
-    """
+    """Return a baseline's rows, read from disk if another study measured them."""
     if "base" not in materials.fingerprints:
         return measure_baselines(trial, materials, [name], evaluations, on_progress=on_progress)
     folder = materials.corpus.parent / FOLDER / _key(trial, materials)[:32]
@@ -50,7 +38,7 @@ def measure_baseline_once(
         trial, materials, [name] if lacking else [], lacking, on_progress=on_progress
     )
     if measured:
-        with suppress(OSError):  # the corpus may lie where nobody can write
+        with suppress(OSError):  # the corpus may be in a read-only folder
             write_evaluations(folder, measured)
     return [*known, *measured]
 

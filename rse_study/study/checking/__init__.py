@@ -1,1 +1,1 @@
-"""Whether a study can run: every problem at once, before anything starts."""
+"""Checks of a study before it starts, which report every problem at once."""

@@ -1,4 +1,4 @@
-"""Whether the workers can share every batch equally."""
+"""Check of batch sizes: the workers must share every batch equally."""
 
 from collections.abc import Sequence
 
@@ -16,15 +16,7 @@ FIELD = "batch_size"
 def check_batch_sizes(
     study: Study, space: Space[Trial], rows: Sequence[Row], *, where: str
 ) -> list[InputError]:
-    """Each worker must take as many sentences of a batch as the next, in every trial.
-
-    Parameters
-    ----------
-    study, space, rows
-        The study, its space, and the rows of a grid.
-    where
-        The file, named in problems.
-    """
+    """Return a problem per resources whose workers cannot share every batch equally."""
     sizes = {row.trial.batch_size for row in rows} or {
         size for _, branch in space.branches() for size in _sizes(branch)
     }
@@ -40,7 +32,7 @@ def check_batch_sizes(
 
 
 def _sizes(space: Space[Trial]) -> set[int]:
-    """Every batch size a search can propose in a branch; an integer axis proposes all in its range."""
+    """Return every batch size that a search can propose in a branch; for an integer axis, its whole range."""
     sizes: set[int] = set()
     for axis in space.axes:
         if FIELD in axis.paths and isinstance(axis.domain, Int):

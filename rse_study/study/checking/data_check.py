@@ -1,7 +1,4 @@
-"""Whether the data a study names are here, before anything starts.
-
-They are not read where they may be large.
-"""
+"""Availability check of a study's data, which does not read large files."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -20,14 +17,11 @@ from rse_study.evaluation.registry import BUILTIN
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.trial import Trial
 
-OF_A_PATH = ("/", "./", "../", "~")  # what else may be a name on the hub, which only the network can tell
+OF_A_PATH = ("/", "./", "../", "~")  # other names may be on the hub, which only the network can tell
 
 
 def check_data(checked: CheckedStudy, data_dir: Path) -> list[InputError]:
-    """Return a problem for every corpus, encoder, generator and set that is not here.
-
-    Each is named once, where the study names it first.
-    """
+    """Return a problem per missing corpus, encoder, generator and set, each once."""
     problems: dict[str, InputError] = {}
     for at, trial in _trials(checked):
         sought = (
@@ -43,10 +37,7 @@ def check_data(checked: CheckedStudy, data_dir: Path) -> list[InputError]:
 
 
 def notes_on_data(checked: CheckedStudy, data_dir: Path) -> list[str]:
-    """Return what readers of the scores must know of the data.
-
-    Those must be here: `check_data` comes first.
-    """
+    """Return notes on the data for readers of the scores; call `check_data` first."""
     asked = [name.split("/") for name in checked.study.evaluations]
     tasks = [task for task, split in asked if task in SUBSETS and split == "test"]
     copies = [task for task in tasks if read_sts(task, "test", data_dir).variant == "senteval"]
@@ -56,7 +47,7 @@ def notes_on_data(checked: CheckedStudy, data_dir: Path) -> list[str]:
 
 
 def _trials(checked: CheckedStudy) -> Iterator[tuple[str, Trial]]:
-    """The base, and what differs from it in what must be here; where each of them stands."""
+    """Yield the base and the trials that need other data, and where each stands."""
     yield "base.", checked.study.base
     seen = {checked.study.base.needs()}
     at, space = checked.space.at, checked.space
@@ -89,7 +80,7 @@ def _models(trial: Trial) -> Iterator[Missing]:
 
 def _minilm(field: str, name: str) -> Iterator[Missing]:
     if name == "minilm":
-        # With it come seconds of models: only where it is asked for.
+        # This imports model code, which takes seconds.
         from rse_study.assets.minilm import minilm_folder
 
         yield from _tried(f"{field} = 'minilm'", minilm_folder)
@@ -104,7 +95,7 @@ def _replayed(trial: Trial, data_dir: Path) -> Iterator[Missing]:
     replayed = trial.replayed
     if replayed.recipe == "none":
         return
-    # With them come seconds of models, and of what evaluates.
+    # These import model and evaluation code, which takes seconds.
     from rse_study.assets.adversarial_texts import read_for
     from rse_study.assets.attack_resources import fingerprints_of
 

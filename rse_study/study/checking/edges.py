@@ -1,4 +1,4 @@
-"""Whether every edge of a space is a valid trial."""
+"""Check of a space's edges: each must be a valid trial."""
 
 import math
 from collections.abc import Iterator
@@ -13,15 +13,12 @@ from rse_study.study.definition.problems import joined, problems_of
 from rse_study.study.definition.space import Space
 
 T = TypeVar("T", bound=Spec)
-MAX_PAIRS = 5_000  # half a second
+MAX_PAIRS = 5_000  # take half a second
 MAX_CORNERS = 64
 
 
 def check_edges(space: Space[T], *, where: str) -> list[InputError]:
-    """Return what is wrong at the edges of the space, said once each.
-
-    It is said at the axis or the axes it comes from.
-    """
+    """Return each problem at the edges of the space once, at the axes it comes from."""
     problems = {
         f"{problem.what} {problem.rule}": problem
         for axis in space.parents
@@ -34,8 +31,8 @@ def check_edges(space: Space[T], *, where: str) -> list[InputError]:
     try:
         for point, branch in space.branches():
             for key, problem in _problems_of_branch(space, point, branch, where).items():
-                said.setdefault(key, problem)  # once, with the first of the parents' values
-    except (ValidationError, InputError):  # two parents that cannot be so together
+                said.setdefault(key, problem)  # once, at the first values of the parents
+    except (ValidationError, InputError):  # two parents' values that exclude each other
         return _problems_of_parents(space, where)
     return list(said.values())
 
@@ -50,7 +47,7 @@ def _problems_of_parents(space: Space[T], where: str) -> list[InputError]:
 def _problems_of_branch(
     space: Space[T], parents: dict[str, Any], branch: Space[T], where: str
 ) -> dict[str, InputError]:
-    """By what is said of the branch's own axes; `parents` are the values that lead to it."""
+    """Return problems by text, of the axes in the branch that the values `parents` lead to."""
     found: dict[str, InputError] = {}
     broken: set[str] = set()
 
@@ -64,17 +61,14 @@ def _problems_of_branch(
             note({axis.name: value})
     alone = frozenset(broken)
     for point in _beyond_edges(branch):
-        # Else it would only repeat what one of its axes, or two, said.
+        # Skip points that would only repeat the problem of one or two of their axes.
         if not (alone & set(point) or (len(point) > 2 and found)):
             note(point)
     return found
 
 
 def _beyond_edges(space: Space[T]) -> Iterator[dict[str, Any]]:
-    """Within each continuous axis, then two axes at their edges: what one allows may need another's value.
-
-    Where there are few axes, all of them.
-    """
+    """Yield points inside continuous axes, then pairs of edges and corners, which may break only together."""
     yield from _insides(space)
     yield from islice(_pairs(space), MAX_PAIRS)
     if math.prod(len(axis.domain.edges()) for axis in space.axes) <= MAX_CORNERS:
@@ -92,7 +86,7 @@ def _pairs(space: Space[T]) -> Iterator[dict[str, Any]]:
 
 
 def _insides(space: Space[T]) -> Iterator[dict[str, Any]]:
-    """A point within each continuous axis: an integer field takes 1.0 and 16.0, the ends, and nothing between."""
+    """Yield a point inside each continuous axis: an integer field takes its ends, such as 1.0, only."""
     for axis in space.axes:
         if not axis.domain.is_finite:
             low, high = axis.domain.edges()
@@ -104,17 +98,7 @@ def _shown(point: dict[str, Any]) -> str:
 
 
 def problems_at(space: Space[T], point: dict[str, Any], where: str) -> list[InputError]:
-    """Return why the trial at a point is none; empty where it is one.
-
-    Parameters
-    ----------
-    space
-        Around the study's base.
-    point
-        Values by axis name, the base's elsewhere.
-    where
-        The file, named in problems.
-    """
+    """Return the problems of the trial at a point; the base's values elsewhere."""
     at = f"{space.at}.{_shown(point)}"
     try:
         space.apply(point)

@@ -1,7 +1,4 @@
-"""The parts of a study file that can be read where others cannot.
-
-A user wants all problems at once.
-"""
+"""The readable parts of an invalid study file, so that all problems show at once."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +15,7 @@ STAND_INS: dict[str, Any] = {"name": "unnamed", "question": "unasked", "base": T
 
 @dataclass(frozen=True)
 class PartialStudy:
-    """A study without what is not valid."""
+    """A study without its invalid parts."""
 
     study: Study
     broken: frozenset[str] = frozenset()
@@ -27,20 +24,20 @@ class PartialStudy:
     """fields that lack a part"""
 
     def lacks(self, *fields: str) -> bool:
-        """Return whether one of these fields could not be read, or not all of it."""
+        """Whether any of these fields was not read, or not completely."""
         return bool((self.broken | self.incomplete) & set(fields))
 
 
 def partial_study(content: dict[str, Any]) -> PartialStudy | None:
-    """Return what can be read of a study; None where nothing is left.
+    """Return the readable part of a study; None if nothing is left.
 
-    A broken axis or row is left out alone, so that the others are still checked; any other broken field is left out
-    as a whole.
+    A broken axis or row is left out alone, so that the others are still checked; any other broken field is
+    left out as a whole.
     """
     valid = {str(key): value for key, value in content.items()}
     broken: set[str] = set()
     incomplete: set[str] = set()
-    for _ in range(2):  # what is left may be found wanting in turn: a search without its only axis
+    for _ in range(2):  # the rest may be invalid in turn, such as a search without its only axis
         try:
             return PartialStudy(
                 Study.model_validate({**STAND_INS, **valid}), frozenset(broken), frozenset(incomplete)
@@ -55,7 +52,7 @@ def partial_study(content: dict[str, Any]) -> PartialStudy | None:
 
 
 def _paths(error: ValidationError) -> Iterator[tuple[str, ...]]:
-    """Of each finding, what to leave out: an axis, a row, or a field of the study."""
+    """Yield for each finding what to leave out: an axis, a row, or a field of the study."""
     for finding in error.errors(include_url=False):
         loc = tuple(str(part) for part in finding["loc"])
         is_part = (loc[0] == "search" and len(loc) > 1) or (loc[0] == "grid" and len(loc) > 2)

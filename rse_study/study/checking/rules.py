@@ -1,7 +1,4 @@
-"""What a study must keep to beyond its fields.
-
-No contradiction, and nothing that could never happen.
-"""
+"""Rules of a study beyond single fields: no contradictions, nothing impossible."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import product
@@ -31,23 +28,13 @@ SEARCH_ONLY = (
     "search_budget",
     "warm_start",
 )
-MOST_OBJECTIVES = 4  # of more, most trials are on the front
+MOST_OBJECTIVES = 4  # with more, most trials are on the front
 RuleProblems = Iterator[tuple[str, str, str]]  # what, rule, remedy
 Rule = Callable[[Study], RuleProblems]
 
 
 def check_rules(study: Study, *, where: str, broken: Collection[str] = ()) -> list[InputError]:
-    """Return every rule that is broken.
-
-    Parameters
-    ----------
-    study
-        As far as it could be read.
-    where
-        The file, named in problems.
-    broken
-        Fields that could not be read; rules about them are left out.
-    """
+    """Return every broken rule, except those about fields that could not be read."""
     return [
         InputError(what, where=where, rule=rule, remedy=remedy)
         for find, fields in RULES
@@ -57,7 +44,7 @@ def check_rules(study: Study, *, where: str, broken: Collection[str] = ()) -> li
 
 
 def resources_of(study: Study) -> Iterator[tuple[str, Resources]]:
-    """Yield where resources stand in the file, and what they are."""
+    """Yield the resources in a study and where they stand in the file."""
     yield "resources", study.resources
     if study.confirm is not None and study.confirm.resources is not None:
         yield "confirm.resources", study.confirm.resources
@@ -98,7 +85,7 @@ def _baseline_row(study: Study) -> RuleProblems:
 
 
 def _combinations(grid: Grid) -> dict[str, dict[str, Any]]:
-    """Values of the axes by the name of their row; none where the grid is too large to be one."""
+    """Return the axes' values by row name; none where the grid is too large to enumerate."""
     axes: Mapping[str, Domain] = grid.axes
     domains = [domain.values() for domain in axes.values()]
     if not domains or prod(map(len, domains)) > MAX_ROWS:
@@ -119,7 +106,7 @@ def _papers_measure(study: Study) -> RuleProblems:
 
 
 def _raced_by_one_objective(study: Study) -> RuleProblems:
-    """Of a front nobody can say which trial may still win; means of other numbers of seeds make no front."""
+    """Refuse to race several objectives: means over different numbers of seeds make no Pareto front."""
     if study.search is not None and len(study.seeds) > 1 and study.objectives:
         rule = "several seeds of a search are raced by one objective, and this one has several"
         yield f"seeds = {list(study.seeds)}", rule, "Give one seed, or one `objective`"
@@ -159,14 +146,14 @@ def _constraints(study: Study) -> RuleProblems:
 
 
 def _one_path(study: Study) -> RuleProblems:
-    """What leads to one best trial knows no front, and no bound that decides which trial it is."""
+    """Refuse a path with a front or constraints: it leads to one best trial by one objective."""
     if study.ablation_path is not None and (study.objectives or study.constraints):
         rule = "leads to the best trial by one objective without bounds"
         yield "ablation_path", rule, "Remove it, or `objectives` and `constraints`"
 
 
 def _path_of_one_space(study: Study) -> RuleProblems:
-    """What flips one axis after the other needs all of them at both ends."""
+    """Refuse `when`: flipping one axis after the other needs all of them at both ends."""
     axes: Mapping[str, Domain] = study.search or {}
     names = [name for name, domain in axes.items() if domain.when]
     if study.ablation_path is not None and names:
@@ -235,7 +222,7 @@ def _located_objectives(study: Study) -> Iterator[tuple[str, Objective]]:
 
 
 def _unmeasured(study: Study, metric: str) -> tuple[str, str] | None:
-    """Rule and remedy where training does not measure a metric."""
+    """Return rule and remedy if training does not measure a metric."""
     replayed = study.base.replayed
     if metric == "robust/accuracy" and replayed.labelled == "none":
         rule = "is measured on replayed adversarial texts, and none are replayed"
@@ -247,7 +234,7 @@ def _unmeasured(study: Study, metric: str) -> tuple[str, str] | None:
 
 
 def _seen_by_the_objective(study: Study) -> RuleProblems:
-    """Only a search selects: a grid's rows are all of them results."""
+    """Refuse evaluations on texts that a search selects by; a grid selects nothing."""
     deciding = {one.metric for one in study.all_objectives} | {one.metric for one in study.constraints}
     if "robust/accuracy" not in deciding or study.search is None:
         return
@@ -260,7 +247,7 @@ def _seen_by_the_objective(study: Study) -> RuleProblems:
 
 
 def _watched(study: Study) -> RuleProblems:
-    """A search must not know while it runs what it reports in the end."""
+    """Keep a search from watching while it runs what it reports in the end."""
     for name, every in study.base.watched.items() if study.search is not None else ():
         if name not in OF_DEV:
             rule = (
@@ -358,4 +345,4 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_allowance, ("allowance",)),
     (_search_budget, ("search_budget", "base")),
 )
-"""A rule, and the fields it reads."""
+"""Rules, each with the fields it reads."""

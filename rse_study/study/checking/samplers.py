@@ -1,7 +1,4 @@
-"""What a sampler can be asked for, as plain data.
-
-Optuna is not imported to check a study.
-"""
+"""Capabilities of samplers as plain data, so that checks need no Optuna."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,25 +8,24 @@ from rse_study.study.definition.config import Sampler, Study
 from rse_study.study.definition.space import Space
 
 SLOW_ASK_S = 0.5
-"""seconds of one ask from which on a reader is warned: docs/results/search_samplers.md"""
+"""seconds per proposal from which a user is warned: docs/results/search_samplers.md"""
 
 
 @dataclass(frozen=True)
 class SamplerTraits:
-    """What a sampler learns from, and how far."""
+    """Capabilities of a sampler."""
 
     of_several: bool = True
-    """whether it takes several objectives, and constraints"""
+    """takes several objectives, and constraints"""
     of_stopped: bool = True
-    """whether a trial that is stopped early teaches it anything"""
+    """learns from trials that are stopped early"""
     has_generations: bool = False
-    """whether it goes from one generation of trials to the next"""
     has_startup: bool = False
-    """whether its first proposals are random draws"""
+    """first proposals are random draws"""
     of_conditions: bool = False
-    """whether it takes axes that are there in some trials only"""
+    """takes axes that exist in some trials only"""
     most_trials: int | None = None
-    """known trials at which an ask for one objective reaches SLOW_ASK_S; None where 2,000 do not"""
+    """known trials at which one proposal takes SLOW_ASK_S; None if 2,000 are not enough"""
 
 
 TRAITS: dict[str, SamplerTraits] = {
@@ -47,19 +43,7 @@ TRAITS: dict[str, SamplerTraits] = {
 def sampler_problems(
     sampler: Sampler, space: Space[Any], *, num_objectives: int = 1, num_constraints: int = 0
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield what, rule and remedy of all that a sampler cannot do.
-
-    Parameters
-    ----------
-    sampler
-        As the study names it.
-    space
-        Around the study's base.
-    num_objectives
-        How many are optimised at once.
-    num_constraints
-        How many values must be <= 0.
-    """
+    """Yield (what, rule, remedy) for everything that a sampler cannot do."""
     what, remedy = f"sampler.name = {sampler.name!r}", "Use tpe, gp, nsga2 or nsga3"
     if not TRAITS[sampler.name].of_several:
         if num_objectives > 1:
@@ -76,7 +60,7 @@ def sampler_problems(
 
 
 def sampler_warnings(study: Study) -> Iterator[str]:
-    """Yield what a reader should know of a search's sampler."""
+    """Yield warnings about a search's sampler."""
     sampler, traits, num_trials = study.sampler, TRAITS[study.sampler.name], study.num_trials
     random = f"all trials are random draws: num_trials {num_trials} <"
     is_cold = study.warm_start is None or not study.warm_start.study

@@ -1,7 +1,4 @@
-"""Axes that cannot matter: every value drives delta onto the ball's bound.
-
-Every player of a trial says itself how far it can get (`Player.reach`).
-"""
+"""Flat axes: those whose every value drives delta onto the ball's bound."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
@@ -20,16 +17,16 @@ from rse_study.study.definition.space import Axis, Space
 from rse_study.training.trial import Trial
 
 PLAYERS = tuple(PERTURBATIONS.get(name) for name in PERTURBATIONS)
-STEPS = ("num_steps", "step_size", "ball.radius")  # fields of a player that decide how far its steps lead
-START = "sigma"  # and how far from 0 it starts
+STEPS = ("num_steps", "step_size", "ball.radius")  # fields that decide how far a player's steps lead
+START = "sigma"  # field that decides how far from 0 it starts
 
 
 def flat_axes(space: Space[Trial], *, where: str) -> list[InputError]:
-    """Return axes whose values all saturate a player with sign steps.
+    """Return a problem per axis whose values all saturate a player with sign steps.
 
-    That is so from num_steps * step_size >= 2 * radius on: every consistently signed entry then sits on the bound at
-    two values or more, so that they differ in nothing. A list of choices is refused as soon as two of them do; a
-    range, only where all of it does. An axis that is there beside several variants must be flat beside each.
+    From num_steps * step_size >= 2 * radius on, every consistently signed entry sits on the bound, so that
+    two such values do not differ. A list of choices is refused as soon as two of them saturate, a range only
+    where all of it does. An axis beside several variants must be flat beside each.
     """
     by_branch = [
         ({axis.name for axis in branch.axes}, {problem.what: problem for problem in _flat_in(branch, where)})
@@ -45,7 +42,7 @@ def flat_axes(space: Space[Trial], *, where: str) -> list[InputError]:
 
 
 def _flat_in(space: Space[Trial], where: str) -> list[InputError]:
-    """The same of a space without conditions."""
+    """Return the problems of a space without conditions."""
     problems = []
     for axis in _relevant(space):
         flat = [value for value in axis.domain.edges() if _saturates_everywhere(space, axis, value)]
@@ -55,15 +52,7 @@ def _flat_in(space: Space[Trial], where: str) -> list[InputError]:
 
 
 def flat_grid(space: Space[Trial], rows: Sequence[Row], *, where: str) -> list[InputError]:
-    """Return axes of a grid with two values that saturate in every row that has them.
-
-    Parameters
-    ----------
-    space, rows
-        The grid.
-    where
-        The file, named in problems.
-    """
+    """Return a problem per grid axis with two values that saturate in all their rows."""
     combinations = [row for row in rows if not row.label]
     problems = []
     for axis in _relevant(space):
@@ -75,7 +64,7 @@ def flat_grid(space: Space[Trial], rows: Sequence[Row], *, where: str) -> list[I
 
 
 def risks_of_saturation(space: Space[Trial]) -> list[str]:
-    """Return a warning where start and steps can reach the bound in the space."""
+    """Return a warning if start and steps can reach the bound somewhere in the space."""
     found = (warning for _, branch in space.branches() for warning in _risks_in(branch))
     return list(dict.fromkeys(found))
 
@@ -86,7 +75,7 @@ def _risks_in(space: Space[Trial]) -> list[str]:
 
 
 def risks_among(trials: Iterable[Trial]) -> list[str]:
-    """Return the same of trials that are listed."""
+    """Return a warning if start and steps can reach the bound in one of the trials."""
     reaches = [reach for trial in trials for _, reach in _reaches(trial)]
     reached = [(r.path + r.start, r.radius) for r in reaches if r.path + r.start > r.radius]
     if not reached:
@@ -109,13 +98,13 @@ def _flat(space: Space[Trial], axis: Axis, values: Sequence[Any], where: str) ->
 
 
 def _saturates_everywhere(space: Space[Trial], axis: Axis, value: Any) -> bool:
-    """Whether every player with sign steps saturates at this value of the axis, wherever the other axes are."""
+    """Whether every player with sign steps saturates at this value, for all values of other axes."""
     others = [other for other in _relevant(space) if other != axis]
     return _saturates(_corners(space, others, {axis.name: value}))
 
 
 def _saturates(trials: Iterable[Trial]) -> bool:
-    """Whether every player with sign steps of all these trials does, and there is one."""
+    """Whether these trials have players with sign steps, and all of them saturate."""
     reaches = [reach for trial in trials for _, reach in _reaches(trial) if reach.is_certain]
     return bool(reaches) and all(reach.path >= 2 * reach.radius for reach in reaches)
 
@@ -123,7 +112,7 @@ def _saturates(trials: Iterable[Trial]) -> bool:
 def _corners(
     space: Space[Trial], axes: list[Axis], point: Mapping[str, Any] | None = None
 ) -> Iterator[Trial]:
-    """The trials at every combination of the axes' edges, at `point` otherwise; impossible ones left out."""
+    """Yield the valid trials at all combinations of the axes' edges, with `point` elsewhere."""
     for values in product(*(axis.domain.edges() for axis in axes)):
         corner = dict(zip([axis.name for axis in axes], values, strict=True))
         try:
@@ -134,7 +123,7 @@ def _corners(
 
 
 def _relevant(space: Space[Trial]) -> list[Axis]:
-    """Axes over numbers that decide how far players with sign steps can go."""
+    """Return the axes that decide how far players with sign steps can go."""
     return _axes_of(space, STEPS, [path for path, _ in _sign_players(space.base)])
 
 
@@ -144,7 +133,7 @@ def _axes_of(space: Space[Trial], fields: Sequence[str], players: Sequence[str])
 
 
 def _reaches(trial: Trial) -> Iterator[tuple[Any, Reach]]:
-    """How far every player of a trial can get, of those whose entries are bounded by a length."""
+    """Yield each player of a trial whose entries are bounded by a length, and its reach."""
     for _, player in _players(trial):
         reach = player.reach()
         if reach is not None:
@@ -156,5 +145,4 @@ def _sign_players(trial: Trial) -> Iterator[tuple[str, Any]]:
 
 
 def _players(trial: Trial) -> Iterator[tuple[str, Any]]:
-    """(full path, player) of everything in a trial that is one."""
     return ((path, part) for path, part in walk(trial) if isinstance(part, PLAYERS))

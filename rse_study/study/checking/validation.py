@@ -1,4 +1,4 @@
-"""Whether a study can run: every problem at once, before anything starts."""
+"""Validation of a study as a whole, which finds every problem before it starts."""
 
 import gc
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,36 +27,31 @@ from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
 
 JUDGES = ("selection.dev", "replayed")
-MADE_FROM_CORPUS = ("tiny", "tiny-vectors")  # encoders that another corpus makes others
+MADE_FROM_CORPUS = ("tiny", "tiny-vectors")  # encoders that depend on the corpus
 
 
 @dataclass(frozen=True)
 class CheckedStudy:
-    """A study that can run, and what a reader should be warned of."""
+    """A study that can run, and the warnings about it."""
 
     study: Study
     space: Space[Trial]
-    """the base and the axes around it"""
     warnings: tuple[str, ...]
     rows: tuple[Row, ...] = ()
-    """every trial of a grid, none of a search"""
+    """all trials of a grid; empty for a search"""
     rungs: tuple[int, ...] = ()
     """optimiser steps at which a cell of the search may be stopped"""
     where: str = ""
-    """the file it was read from"""
+    """file it was read from"""
 
     @property
     def folder(self) -> Path:
-        """Where its file lies: corpora that it names are looked for there first."""
+        """Folder of the study's file, where corpora that it names are looked for first."""
         return Path(self.where).parent
 
     @property
     def num_cells(self) -> int:
-        """How many cells the study plans in all.
-
-        Every seed of every row; of a search every seed of its trials, those that confirm, and its path: as many of
-        either as there may be.
-        """
+        """Number of planned cells; for a search the most there may be."""
         if self.rows:
             return len(self.rows) * len(self.study.seeds)
         path, confirm = self.study.search_settings.ablation_path, self.study.search_settings.confirm
@@ -65,17 +60,14 @@ class CheckedStudy:
 
 
 def read_study(path: Path, overrides: Sequence[str] = ()) -> CheckedStudy:
-    """Return the study in a YAML file, checked.
-
-    Raises InputErrors with every problem found.
-    """
+    """Read and check the study in a YAML file; raise InputErrors with every problem."""
     with _nothing_collected():
         return check_content(read_content(path, overrides), where=str(path))
 
 
 @contextmanager
 def _nothing_collected() -> Iterator[None]:
-    """Ten thousand rows are a million small objects, all kept: looking for garbage takes a fifth of the time."""
+    """Turn garbage collection off: with ten thousand rows it takes a fifth of the time and frees nothing."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -86,17 +78,14 @@ def _nothing_collected() -> Iterator[None]:
 
 
 def read_content(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a study's mapping, unchecked: its file, what that extends, overrides."""
+    """Return a study's unchecked mapping: its file, what that extends, overrides."""
     content = read_extended(path, former=FORMER_KEYS)
     apply_overrides(content, overrides, former=FORMER_KEYS)
     return content
 
 
 def check_content(content: dict[str, Any], *, where: str) -> CheckedStudy:
-    """Return the study that a mapping says, checked.
-
-    Raises InputErrors with every problem found.
-    """
+    """Build and check the study in a mapping; raise InputErrors with every problem."""
     try:
         study = build(Study, content, where=where)
     except InputErrors as error:
@@ -108,10 +97,7 @@ def check_content(content: dict[str, Any], *, where: str) -> CheckedStudy:
 
 
 def check_study(study: Study, *, where: str) -> CheckedStudy:
-    """Check a study as a whole. Raises InputErrors with every problem found.
-
-    Paths exist, every edge of the space and every row is a valid trial, nothing contradicts itself or is flat.
-    """
+    """Check a study as a whole; raise InputErrors with every problem found."""
     result = _check_parts(PartialStudy(study), where=where)
     if result.problems:
         raise InputErrors(result.problems)
@@ -129,7 +115,7 @@ class CheckResult:
 
 
 def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
-    """Everything but single fields; what depends on a field that could not be read is left out."""
+    """Check everything but single fields, except what depends on fields that could not be read."""
     study = partial.study
     problems = check_rules(study, where=where, broken=partial.broken)
     if "base" in partial.broken:
@@ -160,7 +146,7 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
 
 def _check_search(study: Study, where: str, *, is_whole: bool) -> tuple[Space[Trial], list[InputError]]:
     domains: Mapping[str, Domain] = study.search or {}
-    if not is_whole:  # what an axis belongs to may be among what could not be read
+    if not is_whole:  # the parent of an axis may be unreadable
         domains = {name: domain for name, domain in domains.items() if set(domain.when) <= set(domains)}
     space, problems = resolve_space(study.base, domains, where=where)
     problems = problems + check_edges(space, where=where)
@@ -176,7 +162,7 @@ def _check_grid(study: Study, where: str) -> tuple[Space[Trial], tuple[Row, ...]
 
 
 def _judged_alike(space: Space[Trial], rows: Sequence[Row], where: str) -> list[InputError]:
-    """Trials of one study are compared, so that all of them are judged by the same pairs, clean and replayed."""
+    """Require that all trials of a study, which are compared, are judged by the same pairs."""
     problems = []
     for judge, why in _judges(space.base).items():
         rule = f"writes base.{judge}, {why}"
@@ -198,7 +184,7 @@ def _judged_alike(space: Space[Trial], rows: Sequence[Row], where: str) -> list[
 
 
 def _named_trials(space: Space[Trial], rows: Sequence[Row]) -> Iterator[tuple[str, Trial]]:
-    """Rows and variants: settings under a name, and where they stand."""
+    """Yield rows and variants, which have names, and where they stand."""
     yield from ((f"grid.rows.{row.label}", row.trial) for row in rows)
     for axis in space.axes:
         for name in axis.variants:
@@ -206,7 +192,7 @@ def _named_trials(space: Space[Trial], rows: Sequence[Row]) -> Iterator[tuple[st
 
 
 def _judges(base: Trial) -> dict[str, str]:
-    """The fields that decide by what a trial is judged, and in which way."""
+    """Return the fields that decide what a trial is judged by, and why they must not vary."""
     alike = "all trials of a study are judged alike"
     judges = dict.fromkeys(JUDGES, f"by which {alike}") | {"watched": f"whose curves are compared: {alike}"}
     if base.replayed.recipe == "none":
@@ -215,9 +201,7 @@ def _judges(base: Trial) -> dict[str, str]:
     # Another reference is read with the trial's own pooling and template.
     whom: tuple[str, ...] = ("encoder.pooling", "encoder.template")
     if base.replayed.reference == "base":
-        whom = (
-            ("encoder", "corpus") if base.encoder.name in MADE_FROM_CORPUS else ("encoder",)
-        )  # is it made from the corpus?
+        whom = ("encoder", "corpus") if base.encoder.name in MADE_FROM_CORPUS else ("encoder",)
     return judges | dict.fromkeys(whom, reference)
 
 
@@ -251,7 +235,7 @@ def _where_the_path_begins(study: Study, space: Space[Trial], where: str) -> lis
 
 
 def _steps_of_trials(study: Study, space: Space[Trial], where: str) -> list[InputError]:
-    """A search that ends by its steps knows beforehand what each trial takes."""
+    """Require a fixed budget per trial where a search ends after a number of steps."""
     if study.search_budget is None or not study.search_budget.steps:
         return []
     rule, remedy = "writes base.budget, so that nobody knows what the next trial takes", "Use another limit"

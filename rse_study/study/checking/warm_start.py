@@ -1,4 +1,4 @@
-"""Whether what a study's warm start knows can be of use to it."""
+"""Checks of a study's warm start."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,17 +15,7 @@ Problems = Iterator[tuple[str, str, str]]  # what, rule, remedy
 
 
 def warm_start_problems(study: Study, space: Space[Trial], *, where: str) -> list[InputError]:
-    """Return every problem of a search's warm start.
-
-    Parameters
-    ----------
-    study
-        Its warm start.
-    space
-        Around its base.
-    where
-        The file, named in problems.
-    """
+    """Return every problem of a search's warm start."""
     warm = study.warm_start
     if warm is None or study.search is None:
         return []

@@ -1,1 +1,1 @@
-"""What a study file says, and how it is read."""
+"""Definition of a study: its file, and how it is read."""

@@ -1,4 +1,4 @@
-"""Axes that belong to a choice: what `when` may say."""
+"""Conditions of axes: checks of `when`."""
 
 from collections.abc import Mapping
 
@@ -8,15 +8,7 @@ from rse_study.study.definition.domains import Choice, Domain, Variants
 
 
 def condition_problems(domains: Mapping[str, Domain], *, where: str, at: str) -> dict[str, InputError]:
-    """Return what is wrong with the conditions of axes, by the axis' name.
-
-    Parameters
-    ----------
-    domains
-        Axes by name.
-    where, at
-        The file, and where in it the axes stand.
-    """
+    """Return the problems of the axes' conditions, by axis name."""
     problems = {}
     for name, domain in domains.items():
         for parent, values in domain.when.items():
@@ -29,7 +21,7 @@ def condition_problems(domains: Mapping[str, Domain], *, where: str, at: str) ->
 def _problem_with(
     name: str, parent: str, values: tuple[object, ...], domains: Mapping[str, Domain]
 ) -> tuple[str, str, str]:
-    """What is added to the place, rule and remedy; no rule where nothing is wrong."""
+    """Return location, rule and remedy; the rule is empty if nothing is wrong."""
     if parent not in domains:
         return f".{parent}", "no such axis", did_you_mean(parent, [one for one in domains if one != name])
     above = domains[parent]

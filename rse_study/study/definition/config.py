@@ -33,9 +33,9 @@ from rse_study.training.trial import Trial
 METRICS = ("dev", "loss", "robust/spearman", "robust/drift", "robust/accuracy")
 LOWER_IS_BETTER = ("loss", "robust/drift", *COSTS)
 FORMER_KEYS = {"budget": "allowance"}
-"""Keys of a study as files may still spell them, and what they are called today."""
+"""Former keys of a study that files may still use, and their present names."""
 LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
-"""key (after a prefix such as ray.io/) and value of a node's label"""
+"""Pattern of a label's value, and of its key after a prefix such as ray.io/."""
 Baseline = Literal["token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening"]
 Seed = Annotated[int, Field(strict=True, ge=0)]
 Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
@@ -57,7 +57,7 @@ class Sampler(Spec):
 
 
 def _may_select(metric: str) -> str:
-    """Return a metric by which trials may be chosen. Raises ValueError."""
+    """Return a metric by which trials may be chosen; raise ValueError for others."""
     if "test" in metric:
         raise ValueError(f"{metric!r} is a test split, which can never select; use `dev`")
     if metric.rpartition("/")[0] in all_evaluations():
@@ -152,7 +152,7 @@ class Resources(Spec):
 
     @property
     def runs_on(self) -> Literal["train", "inline"]:
-        """The executor, `auto` resolved."""
+        """The executor, with `auto` resolved."""
         if self.executor != "auto":
             return self.executor
         return "train" if self.gpus or self.workers > 1 else "inline"
@@ -319,10 +319,7 @@ class Study(Spec):
         return expand_evaluations(evaluations)
 
     def located_evaluations(self) -> Iterator[tuple[str, str]]:
-        """Yield where each evaluation stands in the file, and its name.
-
-        One that a pattern stands for has no index of its own: `evaluations`, else `evaluations.1`.
-        """
+        """Yield each evaluation's place in the file (no index for patterns) and name."""
         indices: dict[str, list[int]] = {}
         for index, written in enumerate(self._written_evaluations):
             indices.setdefault(written, []).append(index)
@@ -337,18 +334,18 @@ class Study(Spec):
 
     @property
     def search_settings(self) -> StudySettings:
-        """Budget, confirmation and ablation path as a ledger's readers know them."""
+        """Budget, confirmation and ablation path as readers of a ledger know them."""
         named = {"search_budget", "confirm", "ablation_path"}
         return StudySettings.model_validate(self.model_dump(include=named))
 
     @property
     def settings(self) -> Settings:
-        """How its evaluations are asked."""
+        """Settings of its evaluations."""
         return Settings(self.attacks, self.fine_tuning, self.tasks)
 
 
 def _first_as_objective(given: dict[str, Any]) -> dict[str, Any]:
-    """With the first of several objectives as the one that curves and tables show."""
+    """Set the first of several objectives as the one that curves and tables show."""
     several = given.get("objectives")
     if not several or given.get("objective") is not None or not isinstance(several, list | tuple):
         return given

@@ -20,7 +20,7 @@ Scale = Literal["log", "linear", "none"]
 
 Number = Annotated[float, BeforeValidator(fraction, json_schema_input_type=float)]
 Numbers = tuple[Number, Number]
-Integer = Annotated[int, Field(ge=-(2**53), le=2**53)]  # what a float holds exactly
+Integer = Annotated[int, Field(ge=-(2**53), le=2**53)]  # exact as a float
 Integers = tuple[Integer, Integer]
 Paths = Annotated[
     tuple[str, ...],
@@ -64,7 +64,7 @@ Condition = Annotated[dict[str, OneOrSeveral], AfterValidator(_of_one_axis)]
 
 
 class Domain(Spec):
-    """What an axis may be."""
+    """The values of an axis."""
 
     kind: ClassVar[str]
     scale: ClassVar[Scale] = "linear"
@@ -76,12 +76,12 @@ class Domain(Spec):
 
     @model_serializer(mode="wrap")
     def _as_before_conditions(self, write: Callable[["Domain"], dict[str, Any]]) -> dict[str, Any]:
-        """Studies frozen before there were conditions have no `when`: neither has an axis without one."""
+        """Omit an empty `when`, as in studies frozen before conditions existed."""
         content = write(self)
         return {name: value for name, value in content.items() if name != "when" or value}
 
     def edges(self) -> tuple[Any, ...]:
-        """The values at which the axis can break a trial: both ends, or every choice."""
+        """Return the values that can break a trial: both ends, or every choice."""
         raise NotImplementedError
 
     def holds(self, value: Any) -> bool:
@@ -89,11 +89,11 @@ class Domain(Spec):
         raise NotImplementedError
 
     def values(self) -> Sequence[Any]:
-        """All values in their order, of a finite axis."""
+        """Return all values of a finite axis, in order."""
         raise NotImplementedError
 
     def at(self, u: float) -> Any:
-        """The value below which a share `u` in [0, 1) of the axis lies.
+        """Return the value below which a share `u` in [0, 1) of the axis lies.
 
         >>> Float(float=(-1, 1)).at(0.25)
         -0.5
@@ -108,14 +108,12 @@ class Domain(Spec):
 
 
 class _Interval(Domain):
-    """Both ends belong to the axis."""
+    """A range whose ends both belong to the axis."""
 
     def edges(self) -> tuple[Any, ...]:
-        """Both ends."""
         return tuple(getattr(self, self.kind))
 
     def holds(self, value: Any) -> bool:
-        """Between the ends; an integer axis holds integers only."""
         low, high = self.edges()
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
@@ -154,7 +152,6 @@ class Int(_Interval):
     int: Integers = field()
 
     def values(self) -> Sequence[Any]:
-        """Every integer."""
         return range(self.int[0], self.int[1] + 1)
 
 
@@ -167,15 +164,12 @@ class Choice(Domain):
     choice: Choices
 
     def edges(self) -> tuple[Any, ...]:
-        """Every choice."""
         return self.choice
 
     def values(self) -> Sequence[Any]:
-        """Every choice."""
         return self.choice
 
     def holds(self, value: Any) -> bool:
-        """Whether it is listed."""
         return any(value == option and type(value) is type(option) for option in self.choice)
 
     @model_validator(mode="after")
@@ -198,15 +192,12 @@ class Variants(Domain):
     """by name, values by symbol or path; `{}` is the base as it is"""
 
     def edges(self) -> tuple[Any, ...]:
-        """Every name."""
         return tuple(self.variants)
 
     def values(self) -> Sequence[Any]:
-        """Every name."""
         return tuple(self.variants)
 
     def holds(self, value: Any) -> bool:
-        """Whether a variant has this name."""
         return isinstance(value, str) and value in self.variants
 
     @model_validator(mode="after")

@@ -11,27 +11,12 @@ from rse_study.spec import Spec, symbols
 def resolve(spec: Spec, path: str, *, where: str = "", at: str = "") -> str:
     """Return the full dotted path of the one field that `path` names.
 
-    That is the path itself, or one that it is a unique suffix of.
+    `path` is full or a unique suffix; `at` is where it stands in the file `where`. Raises InputError if none
+    or several match.
 
     >>> from rse_study.training.trial import Trial
     >>> resolve(Trial(), "pgd.num_steps")
     'method.blend.pgd.num_steps'
-
-    Parameters
-    ----------
-    spec
-        Where the path leads into.
-    path
-        Full, or a suffix.
-    where
-        The file, named in errors.
-    at
-        Where in the file the path was written.
-
-    Raises
-    ------
-    InputError
-        No field, or several, are named so.
     """
     every = dict(walk(spec))
     if path in every:
@@ -47,36 +32,18 @@ def resolve(spec: Spec, path: str, *, where: str = "", at: str = "") -> str:
 
 
 def resolve_symbol(spec: Spec, symbol: str) -> str | None:
-    """Return the full path of the only field with a symbol, if there is one."""
+    """Return the full path of the only field with a symbol, or None."""
     found = [path for path, declared in symbols(spec) if declared == symbol]
     return found[0] if len(found) == 1 else None
 
 
 def resolve_field(base: Spec, name: str, *, where: str, at: str) -> str:
-    """Return the full path of the field that a symbol, path or suffix names.
-
-    Parameters
-    ----------
-    base
-        Where the path leads into.
-    name
-        A symbol, a full path, or a unique suffix of one.
-    where, at
-        The file, and where in it the name stands.
-
-    Raises
-    ------
-    InputError
-        No field, or several, are named so.
-    """
+    """Return the full path of the field that a symbol, path or unique suffix names."""
     return resolve_symbol(base, name) or resolve(base, name, where=where, at=at)
 
 
 def walk(spec: Spec, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield (full path, value) of every field below `spec`.
-
-    Sub-configurations come before their own fields.
-    """
+    """Yield path and value of every field below `spec`, parents before their fields."""
     for name in type(spec).model_fields:
         value = getattr(spec, name)
         yield prefix + name, value
@@ -93,10 +60,10 @@ def look_up(spec: Spec, path: str) -> Any:
 
 
 def laid_over(spec: Spec, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of `spec` with `values` under their full paths.
+    """Return the fields of `spec` with `values` written at their full paths.
 
-    They are still to be validated. What no path touches is the valid object itself: only what holds a value, and what
-    holds that, is built anew.
+    They are not validated. Untouched parts are the same valid objects: only parents of what is written are
+    rebuilt.
     """
     content, below = dict(vars(spec)), dict[str, dict[str, Any]]()
     for path, value in values.items():
@@ -109,22 +76,12 @@ def laid_over(spec: Spec, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def overlap(one: str, other: str) -> bool:
-    """Return whether two full paths write the same field, or one a field of the other."""
+    """Whether two full paths are equal, or one leads to a field below the other."""
     return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")
 
 
 def put(content: dict[str, Any], keys: Sequence[str], value: Any) -> None:
-    """Write `value` under `keys` of a nested mapping, in place.
-
-    Parameters
-    ----------
-    content
-        The mapping.
-    keys
-        From the outermost on; mappings that are missing are made.
-    value
-        What is written.
-    """
+    """Write `value` under `keys` of a nested mapping in place; make missing mappings."""
     *parents, last = keys
     for name in parents:
         below = content.get(name)
@@ -134,10 +91,7 @@ def put(content: dict[str, Any], keys: Sequence[str], value: Any) -> None:
 
 
 def take_away(content: dict[str, Any], keys: Sequence[str]) -> bool:
-    """Remove what stands under `keys` of a nested mapping, in place.
-
-    False where nothing does.
-    """
+    """Remove `keys` from a nested mapping in place; False if they are not there."""
     *parents, last = keys
     below: Any = content
     for name in parents:
@@ -146,7 +100,7 @@ def take_away(content: dict[str, Any], keys: Sequence[str]) -> bool:
 
 
 def _unknown(every: dict[str, Any], spec: Spec, path: str, where: str, at: str) -> InputError:
-    """Name the deepest class the path reaches, and the field of it that was probably meant."""
+    """Return an error that names the deepest class the path reaches, and the field probably meant."""
     names = path.split(".")
     for length in range(len(names) - 1, 0, -1):
         head = ".".join(names[:length])

@@ -1,4 +1,4 @@
-"""pydantic's findings in the words of this project: path, value, rule, remedy."""
+"""pydantic's errors in the project's words: path, value, rule, remedy."""
 
 import inspect
 import types
@@ -47,30 +47,18 @@ RULES = {
 def problems_of(
     error: ValidationError, cls: type[BaseModel], *, where: str, prefix: str = ""
 ) -> list[InputError]:
-    """Return one InputError for each finding of pydantic.
-
-    Parameters
-    ----------
-    error
-        What pydantic raised.
-    cls
-        Whose validation raised it.
-    where
-        The file, named in problems.
-    prefix
-        Put before every path.
-    """
+    """Return one InputError per finding of pydantic, with `prefix` before its path."""
     findings = [dict(finding) for finding in error.errors(include_url=False)]
     return [_problem(finding, cls, where, prefix) for finding in findings if not _is_echo(finding)]
 
 
 def joined(problem: InputError) -> str:
-    """Return what and rule of a problem, where another one speaks of it."""
+    """Join what and rule of a problem, to quote it in another one."""
     return ": ".join(part for part in (problem.what, problem.rule) if part)
 
 
 def _is_echo(finding: dict[str, Any]) -> bool:
-    """pydantic calls a list too short, too, where it is long enough but some of its items are not valid."""
+    """Whether a list is called too short only because some of its items are invalid."""
     return finding["type"] == "too_short" and len(finding["input"]) >= finding["ctx"]["min_length"]
 
 
@@ -85,7 +73,7 @@ def _problem(finding: dict[str, Any], cls: type[BaseModel], where: str, prefix: 
         return InputError(at, where=where, rule=f"no such field of {owner.__name__}", remedy=remedy)
     if finding["type"] == "union_tag_invalid":
         key = finding["ctx"]["discriminator"].strip("'")
-        # A function tells the methods apart, so that files may leave the default's name out.
+        # A function discriminates the methods, so that files may omit the default's name.
         what = f"{at}.{'name' if key.endswith('()') else key} = {finding['ctx']['tag']!r}"
     elif finding["type"] in ("missing", "value_error") or isinstance(
         finding["input"], dict | list | BaseModel
@@ -125,7 +113,7 @@ def _short(value: Any) -> Any:
 
 
 def _trace(cls: type[BaseModel], loc: tuple[Any, ...]) -> tuple[list[str], type[BaseModel], str]:
-    """The path a user wrote (pydantic's tags left out), the class that owns its end, the end's description."""
+    """Return the path a user wrote (without pydantic's tags), the owner of its end and the description."""
     path: list[str] = []
     owner, annotation, description = cls, _plain(cls), ""
     for item in loc:
@@ -147,7 +135,7 @@ def _trace(cls: type[BaseModel], loc: tuple[Any, ...]) -> tuple[list[str], type[
 
 
 def _plain(annotation: Any) -> Any:
-    """Without Annotated and `| None`."""
+    """Strip Annotated and `| None` from an annotation."""
     while typing.get_origin(annotation) is typing.Annotated:
         annotation = typing.get_args(annotation)[0]
     if _is_union(annotation):
@@ -161,7 +149,7 @@ def _is_union(annotation: Any) -> bool:
 
 
 def _member(union: Any, tag: Any) -> Any:
-    """The member of a union that pydantic's tag names: by class, or by the value of its discriminator."""
+    """Return the union member that pydantic's tag names: by class, or by value of its discriminator."""
     members = [_plain(part) for part in typing.get_args(union)]
     models = [part for part in members if inspect.isclass(part) and issubclass(part, BaseModel)]
     named = [model for model in models if tag in (model.__name__, model.__name__.lower())]

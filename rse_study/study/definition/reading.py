@@ -1,7 +1,4 @@
-"""From a YAML file to a checked configuration: `extends` and overrides.
-
-Every problem is reported at once.
-"""
+"""Configurations read from YAML: `extends`, overrides, all problems at once."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,26 +17,11 @@ T = TypeVar("T", bound=Spec)
 NO_FORMER_KEYS: Mapping[str, str] = {}
 AXIS_KEYS = ("log", "float", "int", "choice", "variants", "into", "when")
 AXES = (("search",), ("grid", "axes"))  # where axes stand
-HEADS = (*AXES, ("grid", "rows"))  # below these stand names that may have dots
+HEADS = (*AXES, ("grid", "rows"))  # names below these may have dots
 
 
 def read_spec(cls: type[T], path: Path, overrides: Sequence[str] = ()) -> T:
-    """Return the `cls` in a YAML file, with `path=value` overrides.
-
-    Parameters
-    ----------
-    cls
-        Trial, or another configuration.
-    path
-        The file.
-    overrides
-        Each `path=value`, laid over the file.
-
-    Raises
-    ------
-    InputError
-        The file is no valid `cls`; as InputErrors, all problems at once.
-    """
+    """Read a `cls` from YAML, with `path=value` overrides; raises InputErrors."""
     content = read_extended(path)
     if overrides:
         apply_overrides(content, _in_full(build(cls, content, where=str(path)), overrides))
@@ -47,17 +29,7 @@ def read_spec(cls: type[T], path: Path, overrides: Sequence[str] = ()) -> T:
 
 
 def build(cls: type[T], content: dict[str, Any], *, where: str) -> T:
-    """Validate a mapping as a `cls`. Raises InputError naming `where`.
-
-    Parameters
-    ----------
-    cls
-        What it is to be.
-    content
-        The mapping.
-    where
-        The file, named in problems.
-    """
+    """Validate a mapping as a `cls`; raise InputErrors that name `where`."""
     try:
         return cls.model_validate(content)
     except ValidationError as error:
@@ -71,19 +43,10 @@ def build(cls: type[T], content: dict[str, Any], *, where: str) -> T:
 def read_extended(
     path: Path, seen: tuple[Path, ...] = (), *, former: Mapping[str, str] = NO_FORMER_KEYS
 ) -> dict[str, Any]:
-    """Return a file's mapping, laid over the one it `extends`, or over several.
+    """Return a file's mapping, laid over the files it `extends`, in their order.
 
-    Each is laid over those before it. Paths are relative to the file that names them; a shipped study or cluster goes
-    by its name, too.
-
-    Parameters
-    ----------
-    path
-        The file.
-    seen
-        Files that led here, to find a circle.
-    former
-        Keys that files may still use, and what they are called today.
+    Paths are relative to the file that names them; shipped studies and clusters also go by name. `former`
+    maps former keys to present ones; `seen` serves to find circles.
     """
     content = with_todays_keys(read_yaml(path), former, where=str(path))
     named = content.pop("extends", None) or []
@@ -106,13 +69,13 @@ def _read_below(path: Path, name: str, seen: tuple[Path, ...], former: Mapping[s
         return read_extended(target, (*seen, target), former=former)
     except MissingFile as error:
         if error.where != str(target):
-            raise  # the file extended is there; what that one extends is not
+            raise  # the extended file exists; one that it extends does not
         remedy = "The path is relative to the file that extends; a shipped one goes by its name, too"
         raise InputError(f"extends = {name!r}", where=str(path), rule="no such file", remedy=remedy) from None
 
 
 def _named(path: Path, name: str) -> Path:
-    """The file that is meant: a path, or the name of a shipped study or cluster."""
+    """Return the file meant by a path, or by the name of a shipped study or cluster."""
     beside = path.parent / name
     if beside.suffix or beside.exists():
         return beside
@@ -123,22 +86,7 @@ def _named(path: Path, name: str) -> Path:
 def with_todays_keys(
     content: dict[str, Any], former: Mapping[str, str], *, where: str = ""
 ) -> dict[str, Any]:
-    """Return a mapping with former keys renamed.
-
-    Parameters
-    ----------
-    content
-        The mapping.
-    former
-        Today's key by former key.
-    where
-        The file, named in errors.
-
-    Raises
-    ------
-    InputError
-        A key is there under both names.
-    """
+    """Rename former keys of a mapping; InputError if a key has both names."""
     for old, new in former.items():
         if old in content and new in content:
             rule, remedy = f"is the former name of {new}, and both are given", f"Keep {new}"
@@ -149,18 +97,11 @@ def with_todays_keys(
 def overlay(below: dict[str, Any], above: dict[str, Any], at: tuple[str, ...] = ()) -> dict[str, Any]:
     """Lay `above` over `below`: mappings merge, everything else is replaced.
 
-    `key: null` takes a key away. An axis is replaced as a whole: `{float: ...}` over `{log: ...}` must not leave
+    `key: null` removes a key. An axis is replaced as a whole: `{float: ...}` over `{log: ...}` must not leave
     both.
 
     >>> overlay({"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"c": 4}, "d": None})
     {'a': {'b': 1, 'c': 4}}
-
-    Parameters
-    ----------
-    below, above
-        Two mappings.
-    at
-        Where they stand in the file.
     """
     merged = dict(below)
     for key, value in above.items():
@@ -177,19 +118,7 @@ def overlay(below: dict[str, Any], above: dict[str, Any], at: tuple[str, ...] = 
 def apply_overrides(
     content: dict[str, Any], overrides: Sequence[str], *, former: Mapping[str, str] = NO_FORMER_KEYS
 ) -> None:
-    """Write each `path=value` (value in YAML) into the mapping, in place.
-
-    null takes away what stands there. Unknown paths are found by validation.
-
-    Parameters
-    ----------
-    content
-        The mapping.
-    overrides
-        In order.
-    former
-        Keys that users may still write, and what they are called today.
-    """
+    """Write each `path=value` (YAML) into the mapping in place; null removes a path."""
     for override in overrides:
         path, equals, text = override.partition("=")
         if not equals or not path.strip():
@@ -202,7 +131,7 @@ def apply_overrides(
 
 
 def _in_full(spec: Spec, overrides: Sequence[str]) -> list[str]:
-    """Overrides may name a field by a unique suffix of its path, as axes do: `-o pgd.num_steps=3`."""
+    """Expand unique suffixes in overrides to full paths, as in `-o pgd.num_steps=3`."""
     found = []
     for override in overrides:
         path, equals, text = override.partition("=")
@@ -213,7 +142,7 @@ def _in_full(spec: Spec, overrides: Sequence[str]) -> list[str]:
 
 
 def _keys(path: str) -> list[str]:
-    """The keys of an override's path. An axis may be called by a dotted path, and so may a field of a row: one key."""
+    """Split an override's path into keys; a dotted name of an axis or of a row's field is one key."""
     names = path.split(".")
     depth = next((len(head) for head in HEADS if tuple(names[: len(head)]) == head), len(names))
     depth += names[:2] == ["grid", "rows"]  # the row's own name

@@ -1,4 +1,4 @@
-"""From a study's axes to the fields they write: every problem of their paths."""
+"""Resolution of a study's axes to the fields they write."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -20,25 +20,11 @@ T = TypeVar("T", bound=Spec)
 def resolve_space(
     base: T, domains: Mapping[str, Domain], *, where: str, at: str = "search"
 ) -> tuple[Space[T], list[InputError]]:
-    """Return the space and every problem of its paths.
-
-    Axes with a problem are left out, and those that belong to one of them.
-
-    Parameters
-    ----------
-    base
-        The trial around which the axes lie.
-    domains
-        Axes by name.
-    where
-        The file, named in problems.
-    at
-        Where in the file the axes stand.
-    """
+    """Return the space of all valid axes, and every problem of the others."""
     problems = condition_problems(domains, where=where, at=at)
     known: dict[str, Axis] = {}
     found: list[InputError] = []
-    # Parents first: what they write decides what the others find.
+    # Parents first: what they write decides which fields the others find.
     for name in sorted(domains, key=lambda name: bool(domains[name].when)):
         domain = domains[name]
         if name in problems or any(parent not in known for parent in domain.when):
@@ -74,12 +60,12 @@ def _resolve_axis(base: Spec, name: str, domain: Domain, where: str, at: str) ->
 def _resolve_child(
     base: T, name: str, domain: Domain, known: Mapping[str, Axis], where: str, at: str
 ) -> Axis:
-    """Resolved where its parent has the first of its values; the others must have the same fields."""
+    """Resolve an axis at its parent's first value; the parent's other values must have the same fields."""
     ((parent, values),) = domain.when.items()
-    space = Space(base, (known[parent], Axis(name, domain, ())))  # one that knows who is a parent
+    space = Space(base, (known[parent], Axis(name, domain, ())))  # only to tell which axis is a parent
     bases = {}
     for value in values:
-        with suppress(ValidationError, InputError):  # that the parent cannot be so is said where it stands
+        with suppress(ValidationError, InputError):  # an invalid value of the parent is reported there
             bases[value] = space.apply({parent: value})
     axis = None
     for value, under in bases.items():
@@ -93,7 +79,7 @@ def _resolve_child(
 
 
 def _resolve_variants(base: Spec, name: str, domain: Variants, where: str, at: str) -> Axis:
-    """Each variant laid over the base alone; no two may be the same trial."""
+    """Lay each variant over the base alone; no two may give the same trial."""
     fields: dict[str, tuple[str, ...]] = {}
     variants: dict[str, VariantSettings] = {}
     trials: dict[str, Spec] = {}
@@ -123,14 +109,14 @@ def _variant(base: Spec, settings: list[FieldSetting]) -> VariantSettings:
 
 
 def _symbol_of(base: Spec, name: str, paths: tuple[str, ...]) -> str:
-    """The symbol all the fields share; an axis over several fields is known by its own name."""
+    """Return the field's symbol; an axis over several fields goes by its own name."""
     declared = dict(symbols(base))
     shared = {declared.get(path, "") for path in paths}
     return shared.pop() if len(shared) == 1 and len(paths) == 1 else name
 
 
 def _missing_in_variants(space: Space[Any], where: str) -> Iterator[tuple[str, InputError]]:
-    """An axis of every trial whose field some variant does not have."""
+    """Yield each axis of every trial whose field some variant lacks."""
     for parent in (axis for axis in space.axes if axis.variants):
         for axis in space.axes:
             if axis.parent or axis.variants:

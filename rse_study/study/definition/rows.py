@@ -1,7 +1,4 @@
-"""How a grid becomes rows.
-
-Every combination of its axes in the order of the file, then the rows that have a name.
-"""
+"""Rows of a grid: combinations of its axes in file order, then named rows."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,30 +21,17 @@ class Row:
     """A trial of a grid."""
 
     label: str
-    """its name; empty for a combination of axes"""
+    """name; empty for a combination of axes"""
     proposal: dict[str, Any]
-    """its values by axis name, where an axis' fields agree"""
+    """values by axis name, where the axis' fields agree"""
     trial: Trial
-    """the configuration"""
 
     def __str__(self) -> str:
         return repr(self.label) if self.label else _coordinates(self.proposal)
 
 
 def rows_of(grid: Grid, space: Space[Trial], *, where: str) -> tuple[tuple[Row, ...], list[InputError]]:
-    """Return every row, validated, and every problem.
-
-    The first axis is the slowest. Rows with a problem are left out.
-
-    Parameters
-    ----------
-    grid
-        Its axes and named rows.
-    space
-        The axes, resolved around the base.
-    where
-        The file, named in problems.
-    """
+    """Return every valid row, the first axis slowest, and every problem."""
     if not grid.axes and not grid.rows:
         remedy = "Name an axis: `axes: {rho: [0, 0.5, 1]}`"
         return (), [InputError("grid", where=where, rule="must have axes or rows", remedy=remedy)]
@@ -63,7 +47,7 @@ def rows_of(grid: Grid, space: Space[Trial], *, where: str) -> tuple[tuple[Row, 
 
 @dataclass
 class _Layout:
-    """The rows of one grid, and what was found wrong with them, said once each."""
+    """Builder of a grid's rows, which notes each problem once."""
 
     space: Space[Trial]
     where: str
@@ -100,7 +84,7 @@ class _Layout:
 
     def _note(self, problems: Iterable[InputError]) -> None:
         for problem in problems:
-            # What fails for a combination of axes fails for many: the first one stands for all.
+            # A problem of one combination recurs in many: report the first only.
             is_combination = problem.what.startswith("grid: ")
             self.problems.setdefault(
                 problem.rule if is_combination else f"{problem.what} {problem.rule}", problem

@@ -1,8 +1,4 @@
-"""The JSON schema of a study file, for editors.
-
-Keys and values are as they are typed, words from the classes' docstrings. It knows single fields only; what they must
-be together is what `rse-study validate` says.
-"""
+"""JSON schema of a study file for editors, described by the classes' docstrings."""
 
 import inspect
 import json
@@ -17,16 +13,13 @@ from rse_study.study.definition.domains import KINDS
 
 FRACTION = {"type": "string", "pattern": r"^[-+.0-9eE]+/[-+.0-9eE]+$"}
 PATTERN = {"type": "string", "pattern": r"[*?\[]", "description": "all evaluations that match: attack-mr/*"}
-NULL = {"type": "null"}  # takes away what the file extended says
+NULL = {"type": "null"}  # removes a setting of the extended file
 DATA = ("default", "enum", "const")  # values, not schemas
-WORDS = ("description", "default")  # what stays beside `anyOf`, where an editor looks for it
+WORDS = ("description", "default")  # stay beside `anyOf`, where editors look for them
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON schema (draft 7) of a study file.
-
-    A file that extends another may leave out or null anything.
-    """
+    """Return the JSON schema (draft 7) of a study file."""
     schema = Study.model_json_schema()
     definitions = {name: _adapted(below, name) for name, below in schema.pop("$defs").items()}
     _shorthands(definitions["Corpus"]["properties"])
@@ -58,7 +51,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _adapted(node: Any, owner: str = "") -> Any:
-    """A schema as pydantic makes it, with fractions, null, and keys that draft 7 knows. `owner`: its class."""
+    """Adapt pydantic's schema of the class `owner`: fractions, null, and the keys of draft 7."""
     if not isinstance(node, dict):
         return [_adapted(part) for part in node] if isinstance(node, list) else node
     kept = {key: value for key, value in node.items() if key not in ("title", "discriminator", "properties")}
@@ -69,7 +62,7 @@ def _adapted(node: Any, owner: str = "") -> Any:
         found["properties"] = {name: _nullable(_adapted(below)) for name, below in node["properties"].items()}
     if isinstance(found.get("additionalProperties"), dict):
         found["additionalProperties"] = _nullable(found["additionalProperties"])
-    if owner.lower() not in KINDS:  # an axis is replaced as a whole: what it requires, it always does
+    if owner.lower() not in KINDS:  # an axis is replaced as a whole, so its required keys stay required
         found.pop("required", None)
     if "prefixItems" in found:
         found["items"] = found.pop("prefixItems")[0]
@@ -90,13 +83,12 @@ def _either(schema: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 
 def _add_preset(method: dict[str, Any], name: str) -> None:
-    """Let a method's mapping name a preset of it."""
     known = method.setdefault("preset", {"description": "settings of the method, by name", "enum": []})
     known["enum"].append(name)
 
 
 def _shorthands(corpus: dict[str, Any]) -> None:
-    """A corpus' source may be `builtin`, a path or a list of paths."""
+    """Let a corpus' source be `builtin`, a path or a list of paths."""
     paths = {"type": "array", "items": {"type": "string"}}
     corpus["source"]["anyOf"] = [{"type": "string"}, paths, *corpus["source"]["anyOf"]]
 

@@ -1,7 +1,4 @@
-"""Settings under a name, laid over the base.
-
-A row of a grid, or a variant of a search.
-"""
+"""Named settings laid over the base: a grid's row, or a search's variant."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,18 +19,15 @@ T = TypeVar("T", bound=Spec)
 
 @dataclass(frozen=True)
 class FieldSetting:
-    """A value laid over the base: where it is written, and the fields it writes."""
+    """A value laid over the base, where it is written and the fields it sets."""
 
     at: str
-    """where it is written"""
     value: Any
-    """what is written"""
     paths: tuple[str, ...]
-    """the fields it writes"""
 
     @property
     def leaves(self) -> Iterator[str]:
-        """The single fields it names: those of a mapping, however deep they stand."""
+        """Single fields that it sets, those of a mapping at any depth."""
         for path in self.paths:
             yield from _leaves(path, self.value)
 
@@ -41,23 +35,10 @@ class FieldSetting:
 def settings_of(
     base: Spec, values: Mapping[str, Any], fields: dict[str, tuple[str, ...]], *, where: str, at: str
 ) -> list[FieldSetting]:
-    """Return what values by symbol, path or axis write.
+    """Return the field settings that values by symbol, path, axis or `preset` write.
 
-    Parameters
-    ----------
-    base
-        What they are laid over.
-    values
-        By symbol, path, axis, or `preset`.
-    fields
-        Full paths by key, as far as they are known; gets those that are new.
-    where, at
-        The file, and where in it the values stand.
-
-    Raises
-    ------
-    InputErrors
-        Keys that name nothing, or what another one writes.
+    `fields` caches full paths by key, and gets the new ones. Raises InputErrors for keys that name nothing or
+    overlap.
     """
     settings: list[FieldSetting] = []
     problems: list[InputError] = []
@@ -76,28 +57,13 @@ def settings_of(
 def laid_values(base: Spec, settings: Sequence[FieldSetting]) -> dict[str, Any]:
     """Return the settings' values by full path, as they are laid over the base.
 
-    A mapping changes what it names of a sub-configuration; one that names another kind of it replaces it.
+    A mapping changes what it names of a sub-configuration; one that names another kind replaces it.
     """
     return {path: _value(base, path, setting.value) for setting in settings for path in setting.paths}
 
 
 def lay(base: T, settings: Sequence[FieldSetting], *, where: str, at: str) -> T:
-    """Return the base with the settings laid over it.
-
-    Parameters
-    ----------
-    base
-        What they are laid over.
-    settings
-        That write different fields.
-    where, at
-        The file, and where in it they stand.
-
-    Raises
-    ------
-    InputErrors
-        What is wrong with the result, at the setting it comes from where that is one.
-    """
+    """Lay the settings over the base; errors point to the setting at fault."""
     try:
         return type(base).model_validate(laid_over(base, laid_values(base, settings)))
     except ValidationError as error:
@@ -110,7 +76,7 @@ def lay(base: T, settings: Sequence[FieldSetting], *, where: str, at: str) -> T:
 def _written(
     base: Any, key: str, value: Any, fields: dict[str, tuple[str, ...]], *, where: str, at: str
 ) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The fields a key writes, and what: one, those of an axis, or all of a preset."""
+    """Yield what a key writes, and into which fields: one, an axis', or all of a preset."""
     if key == PRESET:
         try:
             named = fields_of(str(value), base.method.name, where=where)
@@ -153,7 +119,7 @@ def _leaves(path: str, value: Any) -> Iterator[str]:
 
 
 def _blamed(problem: InputError, settings: Sequence[FieldSetting], where: str, at: str) -> InputError:
-    """The problem at the setting that wrote the field, or else where they all stand."""
+    """Attribute the problem to the setting that wrote the field, or else to `at`."""
     path = problem.what.split(" = ")[0]
     writers = [s for s in settings if any(path == p or path.startswith(f"{p}.") for p in s.paths)]
     at = f"{writers[0].at} = {show_setting(writers[0].value)}" if writers else at

@@ -1,4 +1,4 @@
-"""What comes with the package: studies, trials and clusters, as files."""
+"""Studies, trials and clusters that ship with the package."""
 
 from collections.abc import Iterator
 from importlib.resources import files
@@ -6,20 +6,17 @@ from pathlib import Path
 
 
 def shipped_studies() -> Iterator[Path]:
-    """List the studies that come with the package, sorted by name.
-
-    Searches come first, then the papers' tables at every scale.
-    """
+    """List the shipped studies: searches by name, then papers' tables by scale."""
     yield from _files("search_spaces", "*.yaml", "mini/*.yaml", "minilm/*.yaml", "paper/*.yaml")
 
 
 def shipped_trials() -> Iterator[Path]:
-    """The trials that come with the package, by name."""
+    """List the shipped trials by name."""
     yield from _files("search_spaces", "trials/*.yaml")
 
 
 def shipped_clusters() -> Iterator[Path]:
-    """The clusters that come with the package, by name."""
+    """List the shipped clusters by name."""
     yield from _files("clusters", "*.yaml")
 
 

@@ -23,9 +23,9 @@ class VariantSettings:
     """Settings that an axis of variants lays over the base."""
 
     values: Mapping[str, Any]
-    """by full path, as they are laid over the base"""
+    """by full path"""
     leaves: tuple[str, ...]
-    """the single fields they name: those of a mapping, however deep they stand"""
+    """single fields they set, those of mappings at any depth"""
 
 
 @dataclass(frozen=True)
@@ -34,25 +34,24 @@ class Axis:
 
     name: str
     domain: Domain
-    """what it may be"""
     paths: tuple[str, ...]
     """full paths of the fields it writes"""
     symbol: str = ""
-    """that of its field, else its name"""
+    """symbol of its field, else its name"""
     variants: Mapping[str, VariantSettings] = field(default_factory=dict)
-    """by name, of an axis of variants"""
+    """by name; empty for other kinds of axes"""
 
     @property
     def parent(self) -> str:
-        """The axis that decides whether this one is there; empty where nothing does."""
+        """The axis that decides whether this one exists; empty if it always does."""
         return next(iter(self.domain.when), "")
 
     def is_active(self, proposal: Mapping[str, Any]) -> bool:
-        """Return whether the axis is there in a trial with these values by axis name."""
+        """Whether the axis exists in a trial with these values."""
         return not self.parent or proposal.get(self.parent) in self.domain.when[self.parent]
 
     def writes(self, value: Any) -> dict[str, Any]:
-        """Return what the axis writes at a value, by full path."""
+        """Return the values that the axis writes at `value`, by full path."""
         return dict(self.variants[value].values) if self.variants else dict.fromkeys(self.paths, value)
 
 
@@ -67,30 +66,24 @@ class Space(Generic[T]):
 
     @cached_property
     def parents(self) -> tuple[Axis, ...]:
-        """The axes that decide what the others find.
-
-        Variants, and those that conditions name.
-        """
+        """Axes that others may depend on: variants, and those that conditions name."""
         named = {axis.parent for axis in self.axes}
         return tuple(axis for axis in self.axes if isinstance(axis.domain, Variants) or axis.name in named)
 
     @property
     def is_conditional(self) -> bool:
-        """Whether some axes are there in some trials only."""
+        """Whether some axes exist in some trials only."""
         return any(axis.parent for axis in self.axes)
 
     def apply(self, proposal: Mapping[str, Any]) -> T:
-        """Return the trial at `proposal` (values by axis name; the base's elsewhere).
-
-        What its parents write is laid first. Raises ValidationError, InputError.
-        """
+        """Return the trial at `proposal` (values by axis name; the base's elsewhere)."""
         base = self._base_at(proposal)
         moved = [axis for axis in self.axes if axis.name in proposal and axis not in self.parents]
         values = {path: proposal[axis.name] for axis in moved for path in axis.paths}
         return type(self.base).model_validate(laid_over(base, values))
 
     def active_of(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of the active axes, in the order of the file."""
+        """Return the values of the active axes, in file order."""
         return {
             axis.name: values[axis.name]
             for axis in self.axes
@@ -98,35 +91,28 @@ class Space(Generic[T]):
         }
 
     def branches(self) -> "Iterator[tuple[dict[str, Any], Space[T]]]":
-        """Yield the parents' values, and the space without conditions there.
-
-        A space without parents is its own only branch. Raises ValidationError, InputError.
-        """
+        """Yield each combination of parents' values with its unconditional space."""
         for point in self._parents_points():
             yield point, Space(self._base_at(point), self._axes_at(point), self.at)
 
     @cached_property
     def base_point(self) -> dict[str, Any] | None:
-        """The base as a point of the space.
-
-        None where it lies outside or an axis' fields differ in it.
-        """
+        """The base as a point; None if it lies outside or an axis' fields differ in it."""
         places = self._places_of_base
         return None if None in places.values() else places
 
     def completed(self, point: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a point with the base's values on the active axes that it leaves out."""
+        """Complete a point by the base's values on active axes."""
         return self.active_of({**(self.base_point or {}), **point})
 
     def missed_by_base(self) -> list[str]:
-        """The axes on which the base has no place: their names."""
+        """Return the names of axes on which the base has no place."""
         return [name for name, value in self._places_of_base.items() if value is None]
 
     def coordinates(self, trial: T) -> dict[str, Any]:
-        """Return a trial's values by axis name.
+        """Return a trial's values by axis name, where the axis' fields agree.
 
-        Of the axes whose fields agree in it and hold a number or a text. Where there are parents: the first proposal
-        that is this trial; nothing where none is.
+        With parents, it is the first proposal that gives this trial; empty if none does.
         """
         if not self.parents:
             return self._values_in(trial, self.axes)
@@ -142,11 +128,7 @@ class Space(Generic[T]):
         return {}
 
     def edges(self) -> Iterator[dict[str, Any]]:
-        """Yield every end and choice of each axis alone, then two corners.
-
-        The corners are all axes at their first and all at their last value. What stands beside a parent comes once with
-        each of its values.
-        """
+        """Yield every edge of each axis alone, then all axes at their first and last."""
         for axis in self.parents:
             for value in axis.domain.edges():
                 yield {axis.name: value}
@@ -160,7 +142,7 @@ class Space(Generic[T]):
                 yield {**point, **{axis.name: axis.domain.edges()[-1] for axis in axes}}
 
     def num_points(self) -> float:
-        """Return how many different proposals there are; infinite with a continuous axis."""
+        """Return the number of different proposals; infinite with a continuous axis."""
         if not all(axis.domain.is_finite for axis in self.axes):
             return math.inf
         return float(
@@ -172,7 +154,7 @@ class Space(Generic[T]):
 
     @cached_property
     def _places_of_base(self) -> dict[str, Any]:
-        """The base's values, in the order of the file; None where an axis has none. What is not active is left out."""
+        """Values of the base on active axes, in file order; None where an axis has none."""
         known = {axis.name: self._place_of_base(axis) for axis in self.parents}
         for axis in self.axes:
             if axis.name not in known and axis.is_active(known):
@@ -189,7 +171,7 @@ class Space(Generic[T]):
         return values[0] if axis.domain.holds(values[0]) else self._former_spelling(axis, values[0])
 
     def _former_spelling(self, axis: Axis, value: Any) -> Any:
-        """The choice of the axis that a field reads as `value`; None where there is none."""
+        """Return the axis' choice that a field reads as `value`, or None."""
         for option in axis.domain.values() if axis.domain.scale == "none" else ():
             with suppress(ValidationError, InputError):
                 if look_up(self.apply({axis.name: option}), axis.paths[0]) == value:
@@ -210,7 +192,7 @@ class Space(Generic[T]):
             yield dict(zip(names, values, strict=True))
 
     def _axes_at(self, point: Mapping[str, Any]) -> tuple[Axis, ...]:
-        """The other axes, as far as they are active at the parents' values."""
+        """Return the other axes that are active at the parents' values, without their conditions."""
         return tuple(
             replace(axis, domain=axis.domain.model_copy(update={"when": {}})) if axis.parent else axis
             for axis in self.axes
@@ -218,7 +200,7 @@ class Space(Generic[T]):
         )
 
     def _base_at(self, proposal: Mapping[str, Any]) -> T:
-        """The base with what the parents write at their values."""
+        """Return the base with the values that the parents write."""
         moved = [axis for axis in self.parents if axis.name in proposal]
         if not moved:
             return self.base

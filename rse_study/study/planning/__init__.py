@@ -1,1 +1,1 @@
-"""What is left of a study and what it costs, before it runs."""
+"""Plan and price of what is left of a study, before it runs."""

@@ -1,4 +1,4 @@
-"""What cells cost: counts of what they compute, and seconds where known."""
+"""Cost of cells: counts of what they compute, and seconds where known."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,15 +13,14 @@ from rse_study.study.planning.workload import BatchShape, Workload
 
 @dataclass(frozen=True)
 class Cost:
-    """Steps, gradient passes, work (P*T) and seconds of one or more cells."""
+    """Optimiser steps, gradient passes, work and seconds of one or more cells."""
 
     steps: Range
-    """optimiser steps"""
     gradient_passes: Range
     work: Range
     """floating-point operations in P*T"""
     seconds: Range | None
-    """None where nobody knows"""
+    """None if unknown"""
 
     def __add__(self, other: "Cost") -> "Cost":
         seconds = None if self.seconds is None or other.seconds is None else self.seconds + other.seconds
@@ -33,12 +32,12 @@ class Cost:
         )
 
     def scaled(self, share: Range) -> "Cost":
-        """Return the cost of a share of these cells, which nobody knows yet."""
+        """Return the cost of an uncertain share of these cells."""
         seconds = None if self.seconds is None else share * self.seconds
         return Cost(share * self.steps, share * self.gradient_passes, share * self.work, seconds)
 
     def times(self, number: int) -> "Cost":
-        """Return the cost of so many cells alike."""
+        """Return the cost of `number` equal cells."""
         seconds = None if self.seconds is None else self.seconds.times(number)
         steps, passes, work = (r.times(number) for r in (self.steps, self.gradient_passes, self.work))
         return Cost(steps, passes, work, seconds)
@@ -54,10 +53,7 @@ def total(costs: Iterable[Cost]) -> Cost:
 
 
 def drawn(costs: Sequence[Cost], num_draws: int) -> Cost:
-    """Return the cost of so many cells that are drawn from these.
-
-    It is what the sum of them may come to.
-    """
+    """Return the cost of `num_draws` cells drawn from these, as the range of its sum."""
     seconds = [cost.seconds for cost in costs if cost.seconds is not None]
     return Cost(
         sum_of_draws([cost.steps for cost in costs], num_draws),
@@ -68,7 +64,7 @@ def drawn(costs: Sequence[Cost], num_draws: int) -> Cost:
 
 
 class CostModel:
-    """What cells cost at the throughput of one executor, workers and threads."""
+    """Cost of cells at the throughput of one executor, workers and threads."""
 
     def __init__(self, throughput: Throughput, resources: Resources) -> None:
         self.throughput, self.resources = throughput, resources
@@ -78,7 +74,6 @@ class CostModel:
 
     @property
     def shapes(self) -> frozenset[BatchShape]:
-        """The shapes that were priced so far."""
         return frozenset(self._paces)
 
     def cell(self, workload: Workload, share: Range = WHOLE) -> Cost:
@@ -87,10 +82,7 @@ class CostModel:
         return self._cost(*counts, workload.shape, share, self._overhead)
 
     def scoring(self, work: float, shape: BatchShape) -> Cost:
-        """Return the cost of the scores of one kept model.
-
-        It is a task of its own, which starts as an inline cell does.
-        """
+        """Return the cost of scoring one kept model, a task that starts like a cell."""
         return self._cost(0, 0, work, shape, WHOLE, self._scoring_overhead)
 
     def _cost(

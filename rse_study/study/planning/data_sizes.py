@@ -1,7 +1,4 @@
-"""How many sentences there are to train and to score on.
-
-It is all that a plan asks of the data.
-"""
+"""Numbers of sentences to train and score on: all the data that a plan needs."""
 
 from pathlib import Path
 
@@ -13,47 +10,35 @@ from rse_study.errors import InputError, MissingFile
 
 
 class DataSizes:
-    """Counts of corpora and of what is scored, each made once.
-
-    Nothing is built.
-    """
+    """Cached counts of corpora and of scored sentences; nothing is built."""
 
     def __init__(self, data_dir: Path, settings: Settings | None = None, beside: Path = Path()) -> None:
-        """`settings`: how evaluations are asked, which decides how much some of them read.
-
-        `beside`: folder of the study's file, where corpora may lie.
-        """
+        """Count with the evaluations' `settings`; corpora may lie in `beside`, the study's folder."""
         self._data_dir, self._settings, self._beside = data_dir, settings, beside
         self._sentences: dict[Corpus, int] = {}
         self._scored: dict[str, int | None] = {}
-        self.supposed: list[str] = []  # what was not there to be counted, in words
+        self.supposed: list[str] = []  # assumed sizes of missing data, in words
 
     def num_sentences(self, corpus: Corpus) -> int:
-        """Return the number of distinct sentences of a corpus.
-
-        Of one that is not here its limit. Raises InputError where it has none.
-        """
+        """Return a corpus' number of distinct sentences; its limit if it is missing."""
         if corpus not in self._sentences:
             self._sentences[corpus] = self._count(corpus)
         return self._sentences[corpus]
 
     def num_scored(self, name: str) -> int | None:
-        """Return how many sentences an evaluation, or a dev split, embeds.
-
-        None where its files are not here.
-        """
+        """Return how many sentences an evaluation or dev split embeds; None if missing."""
         if name not in self._scored:
             self._scored[name] = self._count_scored(name)
         return self._scored[name]
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Evaluations that were asked for and are not here."""
+        """Requested evaluations whose files are missing."""
         return tuple(name for name, number in self._scored.items() if number is None)
 
     def _count(self, corpus: Corpus) -> int:
         source = corpus.source
-        if isinstance(source, Builtin):  # distinct by construction: it need not be drawn to be counted
+        if isinstance(source, Builtin):  # distinct by construction: count without drawing
             return min(source.num_sentences, corpus.limit or source.num_sentences)
         try:
             return len(read_corpus(corpus, self._data_dir, self._beside).sentences)
@@ -66,7 +51,7 @@ class DataSizes:
             return corpus.limit
 
     def _count_scored(self, name: str) -> int | None:
-        # With it come seconds of what evaluates: only where something is to be counted.
+        # This imports evaluation code, which takes seconds.
         from rse_study.downstream.registry import read_evaluation
 
         task, split = name.split("/")

@@ -1,4 +1,4 @@
-"""Numbers that are not known yet, with what they may turn out to be."""
+"""Uncertain numbers, as ranges of what they may turn out to be."""
 
 import random
 from collections.abc import Sequence
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist, fmean, pstdev
 
-SHARE = 0.1  # of all cases lies below `low`, and as many above `high`
+SHARE = 0.1  # of all cases below `low`, and as many above `high`
 FEW, NUM_TRIES = 32, 500
 _WIDTH = NormalDist().inv_cdf(1 - SHARE)
 
 
 @dataclass(frozen=True)
 class Range:
-    """A number that is not known yet."""
+    """An uncertain number."""
 
     low: float
     """about one case in ten lies below"""
@@ -26,16 +26,16 @@ class Range:
         return Range(self.low + other.low, self.mid + other.mid, self.high + other.high)
 
     def __mul__(self, other: "Range") -> "Range":
-        """Low by low and high by high: what makes one of them dear makes all cells dear."""
+        """Multiply low by low and high by high: what makes one cell expensive makes all expensive."""
         return Range(self.low * other.low, self.mid * other.mid, self.high * other.high)
 
     def times(self, factor: int | float) -> "Range":
-        """Return the sum of so many alike."""
+        """Return the sum of `factor` equal numbers."""
         return Range(self.low * factor, self.mid * factor, self.high * factor)
 
 
 def exactly(value: int | float) -> Range:
-    """Return a number that is known as a range."""
+    """Return a known number as a range."""
     return Range(float(value), float(value), float(value))
 
 
@@ -43,25 +43,19 @@ NOTHING = exactly(0.0)
 
 
 def seen(values: Sequence[float], mid: float | None = None) -> Range:
-    """Return the range of measured values: a tenth below, a tenth above.
-
-    `mid` is their mean unless it is given.
-    """
+    """Return the range of measured values: a tenth below `low`, a tenth above `high`."""
     ordered = sorted(values)
     first = round(SHARE * (len(ordered) - 1))
     return _around(ordered[first], fmean(ordered) if mid is None else mid, ordered[-1 - first])
 
 
 def _around(low: float, mid: float, high: float) -> Range:
-    """A few large values may lift the mean above a tenth of all: it is expected all the same."""
+    """Return a range around its mean, which a few large values may lift above `high`."""
     return Range(min(low, mid), mid, max(mid, high))
 
 
 def sum_of_draws(ranges: Sequence[Range], num_draws: int) -> Range:
-    """Return the range of a sum of so many draws from a sample.
-
-    Of the sum, not of one draw, so that chance evens out.
-    """
+    """Return the range of a sum of `num_draws` draws, in which chance evens out."""
     if num_draws == 0:
         return NOTHING
     low, _ = _tails([r.low for r in ranges], num_draws)
@@ -70,7 +64,7 @@ def sum_of_draws(ranges: Sequence[Range], num_draws: int) -> Range:
 
 
 def _tails(values: Sequence[float], num_draws: int) -> tuple[float, float]:
-    """A tenth of the sums lies below the first, a tenth above the second: of few draws tried, of many normal."""
+    """Return the 10 % and 90 % quantiles of the sum: simulated for few draws, normal for many."""
     if num_draws <= FEW:
         draw = random.Random(0)
         sums = sorted(sum(draw.choices(values, k=num_draws)) for _ in range(NUM_TRIES))

@@ -1,4 +1,4 @@
-"""Which scores are missing, of models to be trained and of those that are."""
+"""Missing scores, of models to be trained and of trained ones."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -17,42 +17,26 @@ from rse_study.training.trial import Trial
 
 @dataclass(frozen=True)
 class ScoresPlan:
-    """Scores that are to be made, and what they cost."""
+    """Scores to be made, and their cost."""
 
     missing: dict[str, int]
-    """scores to be made, by evaluation"""
     num_models: int
-    """models that lack one"""
     num_only: int
-    """of them are trained already"""
+    """those of them that are trained"""
     num_retrained: int
-    """of those were not saved: trained again, for their scores alone"""
+    """those trained but not saved: trained again for their scores"""
     resources: Resources
     cost: Cost
-    """of all of it"""
 
     @property
     def device_hours(self) -> Range | None:
-        """Hours of what a task occupies: as much as the cells themselves."""
         return device_hours(self.cost, self.resources)
 
 
 def plan_scores(
     evaluations: Iterable[str], remaining: Iterable[Remaining], cost_model: CostModel, data_sizes: DataSizes
 ) -> ScoresPlan:
-    """Plan every evaluation of every cell whose model is a result.
-
-    Those that the ledger has are left out.
-
-    Parameters
-    ----------
-    evaluations
-        By name.
-    remaining
-        Cells by trial, ended and to be run.
-    cost_model, data_sizes
-        What prices them.
-    """
+    """Plan the scores that the ledger lacks, of all cells whose model is a result."""
     names, missing, costs = tuple(evaluations), Counter[str](), list[Cost]()
     num_models = num_only = num_retrained = 0
     for one in remaining if names else ():
@@ -76,6 +60,6 @@ def _lacking(cell: LedgerCell, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _scoring(trial: Trial, names: Iterable[str], cost_model: CostModel, data_sizes: DataSizes) -> Cost:
-    """What is not here costs nothing: the plan says what that is. The probes of transfer are not priced either."""
+    """Return the cost of scoring; missing data and the probes of transfer cost nothing here."""
     work = sum(scoring_work(trial, data_sizes.num_scored(name) or 0) for name in names)
     return cost_model.scoring(work, shape_of(trial))

@@ -1,4 +1,4 @@
-"""What is left of a grid: the rows and seeds that have no result yet."""
+"""The rest of a grid: rows and seeds that have no result yet."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from rse_study.training.trial import Trial
 
 @dataclass(frozen=True)
 class Remaining:
-    """Cells of one trial: those that have ended, and how many are still to be run."""
+    """Cells of one trial: ended ones, and the number still to run."""
 
     trial: Trial
     ended: tuple[LedgerCell, ...]
@@ -27,19 +27,7 @@ class Remaining:
 def plan_grid(
     checked: CheckedStudy, ledger_state: LedgerState, cost_model: CostModel, data_sizes: DataSizes
 ) -> tuple[StagePlan, list[Remaining], dict[str, list[int]]]:
-    """Return the stage, its cells by row, and the seeds to run by row.
-
-    The last only where some of the grid has ended.
-
-    Parameters
-    ----------
-    checked
-        The study.
-    ledger_state
-        What has run of it.
-    cost_model, data_sizes
-        What prices the rest.
-    """
+    """Return the stage, its cells by row, and seeds to run by row if some have ended."""
     study = checked.study
     found, remaining, new = _by_trial(ledger_state), [], dict[str, list[int]]()
     names = names_of_rows(list(_numbered(checked, found)))
@@ -64,7 +52,7 @@ def plan_grid(
 def _numbered(
     checked: CheckedStudy, found: Mapping[Trial, Mapping[int, LedgerCell]]
 ) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Number, label and values of each row; what the ledger does not know comes after what it does."""
+    """Yield number, label and values of each row; rows unknown to the ledger are numbered last."""
     numbers = {trial: next(iter(cells.values())).number for trial, cells in found.items()}
     free = count(max(numbers.values(), default=-1) + 1)
     for row in checked.rows:
@@ -72,7 +60,7 @@ def _numbered(
 
 
 def _by_trial(ledger_state: LedgerState) -> dict[Trial, dict[int, LedgerCell]]:
-    """Cells of the grid by trial and seed; one that is retired counts where no other took its place."""
+    """Return grid cells by trial and seed; a retired one counts where none replaced it."""
     by_number: dict[int, tuple[Trial, dict[int, LedgerCell]]] = {}
     for cell in sorted(ledger_state.cells, key=lambda cell: cell.retired):
         if cell.stage == "grid":

@@ -1,4 +1,4 @@
-"""What ledgers say about a plan: ended cells, and how long such cells took."""
+"""History for a plan: a ledger's ended cells, and how long such cells took."""
 
 import os
 from collections import Counter
@@ -23,7 +23,7 @@ from rse_study.study.planning.throughput import Setting, Throughput, TimedWork
 from rse_study.study.planning.workload import workload_of
 from rse_study.training.trial import Trial
 
-NEWEST = 200  # complete cells of a ledger that are looked at for their times
+NEWEST = 200  # complete cells per ledger that are timed
 Overhead = tuple[str, float]  # executor, seconds
 FrameRow = Mapping[str, Any]
 
@@ -31,20 +31,10 @@ FrameRow = Mapping[str, Any]
 def history_of(
     study_dir: Path, store: Path, data_sizes: DataSizes, encoders: Collection[str]
 ) -> tuple[LedgerState, Throughput]:
-    """Return what a study's ledger holds, and the throughput of the store.
+    """Return the study's ledger state, and the throughput measured in the whole store.
 
-    Raises InputError where the study's own ledger cannot be read; another one is then no history.
-
-    Parameters
-    ----------
-    study_dir
-        Folder of the study.
-    store
-        Folder of all studies: complete cells of them are timed.
-    data_sizes
-        What their work is counted with.
-    encoders
-        Only cells that trained these.
+    Only complete cells of these encoders are timed. An unreadable ledger is skipped; the study's own raises
+    InputError.
     """
     ledger_state, timed, overhead, names = LedgerState(), list[TimedWork](), list[Overhead](), list[str]()
     for path in sorted({*store.glob("*/ledger.sqlite"), ledger_path(study_dir)}):
@@ -75,7 +65,7 @@ class _Frames:
 
 
 def _read(study_dir: Path) -> _Frames:
-    """Retired cells, too: a row that comes back has its results."""
+    """Read a ledger with retired cells: a row that comes back has its results."""
     with Reader(study_dir) as reader:
         return _Frames(
             cells=reader.cells(retired=True),
@@ -87,7 +77,7 @@ def _read(study_dir: Path) -> _Frames:
 
 
 def _ledger_state(study_dir: Path, frames: _Frames) -> LedgerState:
-    """Cells whose configuration this version cannot read are left out: they are no part of any plan."""
+    """Return the ledger's state, without cells whose configuration this version cannot read."""
     stops = frames.rungs[frames.rungs["verdict"] == "stop"]
     stopped = dict(zip(stops["cell"], stops["t"], strict=True))
     scored: dict[str, set[str]] = {}
@@ -120,14 +110,14 @@ def _ledger_state(study_dir: Path, frames: _Frames) -> LedgerState:
 
 
 def _spent(attempts: pd.DataFrame) -> tuple[float, float]:
-    """Seconds of all attempts, times their workers; and times their threads, too."""
+    """Return the seconds of all attempts times workers, and also times threads."""
     return float(device_seconds(attempts, gpus=1.0).sum()), float(device_seconds(attempts, gpus=0.0).sum())
 
 
 def _times(
     frames: _Frames, data_sizes: DataSizes, encoders: Collection[str]
 ) -> Iterator[tuple[TimedWork, Overhead | None]]:
-    """A complete cell's time in its training loop, and beside it where one attempt was all."""
+    """Yield each complete cell's training time, and its overhead if it took a single attempt."""
     num_attempts = Counter(frames.attempts["cell"])
     complete = frames.attempts[frames.attempts["outcome"] == "complete"]
     attempts = {row["cell"]: row for row in complete.to_dict("records")}
@@ -157,7 +147,7 @@ def _overhead(cell: FrameRow, attempt: FrameRow) -> Overhead:
 
 
 def _trials(cells: pd.DataFrame) -> dict[int, Trial]:
-    """Every trial once: its seeds share its configuration."""
+    """Read every trial once: its seeds share its configuration."""
     distinct = cells.drop_duplicates("trial")
     read = {n: _trial(config) for n, config in zip(distinct["trial"], distinct["config"], strict=True)}
     return {number: trial for number, trial in read.items() if trial is not None}

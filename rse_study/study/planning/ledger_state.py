@@ -1,4 +1,4 @@
-"""What of a study has run already, as far as a plan asks."""
+"""State of a study's ledger, as far as a plan needs it."""
 
 from dataclasses import dataclass
 
@@ -21,24 +21,24 @@ class LedgerCell:
     """as the next run finds it"""
     retired: bool = False
     t: int = 0
-    """steps done where it was stopped early"""
+    """steps done if stopped early"""
     has_model: bool = True
     scored: frozenset[str] = frozenset()
-    """its evaluations, task/split"""
+    """evaluations it has, task/split"""
 
 
 @dataclass(frozen=True)
 class LedgerState:
-    """What a study's ledger holds, as far as a plan needs it."""
+    """Contents of a study's ledger that a plan needs."""
 
     cells: tuple[LedgerCell, ...] = ()
     path: PathState | None = None
-    """how far its ablation path is, as the study was frozen"""
+    """progress of the ablation path, as the study was frozen"""
     worker_seconds: float = 0.0
-    """spent on all attempts, times their workers"""
+    """over all attempts, times their workers"""
     thread_seconds: float = 0.0
-    """times their threads, too"""
+    """over all attempts, times workers and threads"""
     spent_budget: BudgetSettings | None = None
-    """the search's budget, as the study was frozen, that has ended it"""
+    """search budget that has ended the search, as the study was frozen"""
     race: RaceState | None = None
-    """how far the race of a search's seeds is"""
+    """progress of the race of seeds"""

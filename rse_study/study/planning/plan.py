@@ -1,4 +1,4 @@
-"""What a study still costs: cells, steps, gradient passes, hours, price."""
+"""Remaining cost of a study: cells, steps, gradient passes, hours, price."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -22,10 +22,7 @@ from rse_study.training.trial import Replayed
 
 @dataclass(frozen=True)
 class Plan:
-    """What is left of a study.
-
-    Ranges: about one case in ten lies below `low`, one in ten above `high`.
-    """
+    """Plan of what is left of a study."""
 
     study: str
     stages: tuple[StagePlan, ...]
@@ -34,27 +31,27 @@ class Plan:
     spent_hours: float
     """device hours of all attempts so far: `device_time.INCLUDED`"""
     source: str
-    """what the hours rest on; empty where they are not known"""
+    """basis of the hours; empty if they are unknown"""
     notes: tuple[str, ...] = ()
-    """what the figures rest on besides, and leave out"""
+    """further assumptions, and what the figures leave out"""
     new: dict[str, list[int]] = field(default_factory=dict)
-    """seeds to run by row, of a grid that has run before"""
+    """seeds to run by row, in a grid that has run before"""
 
     @property
     def cost(self) -> Cost:
-        """Of everything, scores included."""
+        """Cost of everything left, scores included."""
         return total([*(stage.cost for stage in self.stages), self.scores.cost])
 
     @property
     def device_hours(self) -> Range | None:
-        """Of all that is left; None where a part of it is not known."""
+        """Device hours of all that is left; None if a part is unknown."""
         parts = [*(stage.device_hours for stage in self.stages), self.scores.device_hours]
         hours = [part for part in parts if part is not None]
         return reduce(Range.__add__, hours) if len(hours) == len(parts) else None
 
     @property
     def price(self) -> Range | None:
-        """Of all that is left; None without hours, or without a price of an hour."""
+        """Price of all that is left; None without hours or an hourly price."""
         hours = self.device_hours
         return hours.times(self.price_per_hour) if hours is not None and self.price_per_hour else None
 
@@ -62,26 +59,10 @@ class Plan:
 def plan(
     checked: CheckedStudy, ledger_state: LedgerState, throughput: Throughput, data_sizes: DataSizes
 ) -> Plan:
-    """Plan a study that can run, against what its ledger holds.
+    """Plan a study against its ledger.
 
-    A cell has ended if one of its configuration and seed has: nothing is built to find whether code or data have
-    changed since.
-
-    Parameters
-    ----------
-    checked
-        The study.
-    ledger_state
-        What has run of it.
-    throughput
-        How long a unit of work takes.
-    data_sizes
-        How many sentences there are.
-
-    Raises
-    ------
-    InputError
-        A budget in epochs needs a corpus that is not here.
+    A cell has ended if one with its configuration and seed has: nothing is built to find out whether code or
+    data have changed since.
     """
     study, new = checked.study, dict[str, list[int]]()
     cost_model = last = CostModel(throughput, study.resources)
@@ -117,23 +98,9 @@ def plan(
 
 
 def check_allowance(planned: Plan, max_hours: float, max_cost: float) -> list[str]:
-    """Return warnings where the high estimate passes a limit.
+    """Return warnings where the high estimate, spent time included, passes a limit.
 
-    Limits are the study's: what was spent counts.
-
-    Parameters
-    ----------
-    planned
-        The plan.
-    max_hours, max_cost
-        Device hours, and their price; 0 = no limit.
-
-    Raises
-    ------
-    OverBudget
-        The expected total passes a limit.
-    InputError
-        Nobody can tell.
+    Raises OverBudget where the expected total passes a limit (0: none), InputError where the cost is unknown.
     """
     limits = {"max_hours": (max_hours, 1.0), "max_cost": (max_cost, planned.price_per_hour)}
     warnings = [_against(planned, name, limit, unit) for name, (limit, unit) in limits.items() if limit]
@@ -165,7 +132,6 @@ def _notes(
     data_sizes: DataSizes,
     cost_models: tuple[CostModel, ...],
 ) -> Iterator[str]:
-    """What the figures rest on, and what they leave out."""
     is_open = any(stage.num_to_run for stage in stages)
     if checked.study.grid is None and is_open:
         who = checked.study.sampler.name
@@ -190,7 +156,6 @@ def _notes(
 
 
 def _rung_note(checked: CheckedStudy) -> str:
-    """How many trials get past which rung."""
     rule, num_trials = checked.study.early_stopping, checked.study.num_trials
     assert rule is not None, "rungs without early stopping"
     shares = zip(checked.rungs, rule.shares_past(len(checked.rungs), num_trials), strict=True)
@@ -199,14 +164,14 @@ def _rung_note(checked: CheckedStudy) -> str:
 
 
 def _probe_note(watched: Iterable[str]) -> Iterator[str]:
-    """Sentences that are watched are counted as all others are; what is fitted on them is not."""
+    """Note that the time to fit classifiers on watched data is not counted."""
     fitted = [name for name in watched if name.rpartition("/")[2] in TRANSFER_PRESETS]
     if fitted:
         yield f"classifiers are fitted wherever {', '.join(fitted)} is watched: the time for it is not counted"
 
 
 def _replay_note(replayed: Replayed) -> Iterator[str]:
-    """What finding the replayed set may take: its one bound that is known is the queries'."""
+    """Note the only known bound on finding the replayed set: its number of queries."""
     sets = {"pairs": replayed.num_pairs, "texts": replayed.num_texts if replayed.labelled != "none" else 0}
     if replayed.recipe == "none":
         return

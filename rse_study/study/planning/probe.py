@@ -1,4 +1,4 @@
-"""A few real steps on this machine: what a unit of work takes here."""
+"""Timing of a few real steps on this machine."""
 
 import tempfile
 import time
@@ -22,7 +22,7 @@ from rse_study.training.processes import train_locally
 from rse_study.training.trial import Budget, Cadences, Selection, Trial
 
 MOST_STEPS, FEWEST_STEPS = 6, 3
-PATIENCE_S = 15.0  # of a trial; then the fewest steps are enough
+PATIENCE_S = 15.0  # per trial; after that the fewest steps are enough
 
 
 def probe(
@@ -30,25 +30,10 @@ def probe(
     prepare: PrepareMaterials,
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> tuple[TimedWork, ...]:
-    """Train the cheapest, the base and the dearest trial a little.
+    """Train the cheapest, the base and the dearest trial for a few steps.
 
-    With one worker of as many threads as the study's, in a folder that is gone afterwards.
-
-    Parameters
-    ----------
-    checked
-        The study.
-    prepare
-        Makes or finds what a trial is trained on.
-    on_progress
-        Is called with the number of trials timed, and of how many: first before any.
-
-    Raises
-    ------
-    InputError
-        Where data or a GPU are missing.
-    NonFiniteLoss
-        Where a trial's loss is lost at once.
+    Each runs with one worker and the study's threads, in a temporary folder. Raises InputError if data or a
+    GPU are missing, NonFiniteLoss if a loss diverges at once.
     """
     resources = checked.study.resources
     if resources.gpus and not torch.cuda.is_available():
@@ -63,16 +48,13 @@ def probe(
 
 
 def probed(checked: CheckedStudy) -> tuple[Trial, Trial, Trial]:
-    """Return the cheapest, the base and the dearest trial.
-
-    Of a grid's rows, or of points spread over a search's space.
-    """
+    """Return the cheapest, the base and the dearest trial of a grid or a search."""
     trials = spread(checked)
     return min(trials, key=_size), checked.study.base, max(trials, key=_size)
 
 
 def _size(trial: Trial) -> float:
-    """Operations of a step, but for P."""
+    """Return the operations of a step, up to the factor P."""
     return trial.step_work * trial.batch_size * trial.max_length
 
 
@@ -93,7 +75,7 @@ def _time(trial: Trial, materials: Materials, resources: Resources) -> TimedWork
 
 
 def _shortened(trial: Trial) -> Trial:
-    """A point after every step, no look at the dev pairs between them, nothing watched; never run to its end."""
+    """Return a trial that reports after every step and skips dev scores; it never runs to its end."""
     selection = Selection(dev=trial.selection.dev, every=10 * MOST_STEPS)
     budget = Budget(unit="steps", amount=2 * MOST_STEPS)
     changes = {"budget": budget, "selection": selection, "report_every": 1, "watched": Cadences()}
@@ -102,16 +84,13 @@ def _shortened(trial: Trial) -> Trial:
 
 @dataclass
 class StepTimer:
-    """When each step was done.
-
-    The first one is left out: it allocates what the others need.
-    """
+    """Times of steps; the first is left out, for it allocates what others need."""
 
     clock: Callable[[], float] = time.perf_counter
     times: list[float] = field(default_factory=list)
 
     def report(self, progress: Progress) -> Verdict | None:
-        """Note the time; "stop" after the most steps, or after few slow ones."""
+        """Record the time; stop after the most steps, or after a few slow ones."""
         if progress.t == 0:
             return None
         self.times.append(self.clock())
@@ -120,5 +99,5 @@ class StepTimer:
 
     @property
     def seconds_per_step(self) -> float:
-        """Mean of all but the first."""
+        """Mean over all steps but the first."""
         return (self.times[-1] - self.times[0]) / (len(self.times) - 1)

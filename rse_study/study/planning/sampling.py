@@ -1,4 +1,4 @@
-"""Points spread evenly over a space, to see what its trials cost."""
+"""Points spread evenly over a space, to price its trials."""
 
 import random
 from collections.abc import Iterator
@@ -14,36 +14,24 @@ NUM_POINTS = 64
 
 
 def sample(space: Space[Trial], seed: int, num_points: int = NUM_POINTS) -> list[Trial]:
-    """Return trials at so many points of the space.
-
-    They are the same for the same seed. Impossible points are left out.
-
-    Parameters
-    ----------
-    space
-        The axes and the base.
-    seed
-        Of the draws.
-    num_points
-        How many.
-    """
+    """Return reproducible trials at `num_points` points; impossible ones are left out."""
     trials = []
     for point in _points(len(space.axes), seed, num_points):
         values = zip(space.axes, point, strict=True)
         try:
             trials.append(space.apply(space.active_of({axis.name: axis.domain.at(u) for axis, u in values})))
-        except (ValidationError, InputError):  # validation looks at edges only
+        except (ValidationError, InputError):  # validation checks edges only
             continue
     return trials or [space.base]
 
 
 def spread(checked: CheckedStudy) -> list[Trial]:
-    """Return the trials of a grid, or points spread over the space of a search."""
+    """Return the trials of a grid, or points spread over a search's space."""
     return [row.trial for row in checked.rows] or sample(checked.space, checked.study.search_seed)
 
 
 def _points(num_axes: int, seed: int, num_points: int) -> Iterator[tuple[float, ...]]:
-    """A Latin hypercube (McKay et al. 1979): every axis is cut into as many parts, and each part is met once."""
+    """Yield a Latin hypercube (McKay et al. 1979): each axis has `num_points` parts, each met once."""
     draw = random.Random(seed)
     columns = [draw.sample(range(num_points), num_points) for _ in range(num_axes)]
     for parts in zip(*columns, strict=True):

@@ -1,4 +1,4 @@
-"""What is left of one stage of a study."""
+"""The rest of one stage of a study."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from rse_study.study.planning.throughput import num_devices
 
 @dataclass(frozen=True)
 class StagePlan:
-    """Cells of a stage by what has become of them."""
+    """Cells of a stage by status, and the cost of those left to run."""
 
     name: Stage
     resources: Resources
@@ -24,25 +24,19 @@ class StagePlan:
     num_stopped: int
     num_failed: int
     num_to_run: int
-    """cells that are left"""
     cost: Cost
-    """of those that are left"""
     num_shared: int = 0
     """cells that another stage runs"""
     num_saved: int = 0
-    """cells that the race of a search's seeds has spared so far"""
+    """cells spared so far by the race of seeds"""
 
     @property
     def num_cells(self) -> int:
-        """Every seed of every trial.
-
-        Without what another stage runs, and what a race has spared.
-        """
+        """Trials times seeds, less the cells that another stage runs or a race has spared."""
         return self.num_trials * self.num_seeds - self.num_shared - self.num_saved
 
     @property
     def device_hours(self) -> Range | None:
-        """Hours of what its cells occupy."""
         return device_hours(self.cost, self.resources)
 
 
@@ -55,19 +49,7 @@ def stage_plan(
     num_to_run: int,
     cost: Cost,
 ) -> StagePlan:
-    """Count the cells that have ended in a stage.
-
-    Parameters
-    ----------
-    name, resources
-        Of the stage.
-    num_trials, num_seeds
-        It has this many of each.
-    ended
-        Cells that need not be run.
-    num_to_run, cost
-        Of those that are left.
-    """
+    """Count the ended cells of a stage by status."""
     count = Counter(cell.status for cell in ended)
     return StagePlan(
         name=name,
@@ -83,13 +65,10 @@ def stage_plan(
 
 
 def device_hours(cost: Cost, resources: Resources) -> Range | None:
-    """Return the hours of GPUs or, where a cell has none, of processor cores.
-
-    None where nothing says how long cells take.
-    """
+    """Return the hours of GPUs, or of CPU threads without any; None if unknown."""
     return None if cost.seconds is None else cost.seconds.times(num_devices(resources) / 3600)
 
 
 def has_ended(cell: LedgerCell | None) -> bool:
-    """Return whether a cell is known and need not be run."""
+    """Whether a cell is known and need not be run."""
     return cell is not None and cell.status in FINISHED

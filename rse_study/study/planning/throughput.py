@@ -1,4 +1,4 @@
-"""How long a unit of work takes, as measured or stated; never a guess."""
+"""Time per unit of work, measured or stated; never a guess."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ OVERHEAD_S = {"train": 1.0, "inline": 1.0}
 
 @dataclass(frozen=True)
 class Setting:
-    """What a measured time belongs to."""
+    """Conditions of a measured time."""
 
     shape: BatchShape
     on_gpu: bool
@@ -29,7 +29,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class TimedWork:
-    """So many seconds for so much work."""
+    """Seconds measured for an amount of work."""
 
     setting: Setting
     seconds: float
@@ -38,20 +38,15 @@ class TimedWork:
 
 @dataclass(frozen=True)
 class Throughput:
-    """How long units of work took, by setting."""
+    """Measured times of work, by setting."""
 
     timed: tuple[TimedWork, ...] = ()
-    """what was measured"""
     overhead: tuple[tuple[str, float], ...] = ()
-    """seconds of a cell outside its loop, by executor"""
+    """seconds of a cell outside its training loop, by executor"""
     source: str = ""
-    """of both, in words"""
 
     def seconds_per_work(self, shape: BatchShape, resources: Resources) -> Range | None:
-        """Return the seconds of a unit of work of this shape.
-
-        From cells alike; else from the nearest ones, stretched and shrunk; None without any of this encoder.
-        """
+        """Return the seconds per unit of work of this shape; None for an untimed encoder."""
         wanted = Setting(shape, resources.gpus > 0, resources.workers, resources.threads)
         scaled = [
             (*_scale(setting, wanted), pace)
@@ -64,12 +59,12 @@ class Throughput:
         return pace * factor
 
     def overhead_seconds(self, executor: str) -> Range:
-        """Return what every cell takes outside its loop: starting, loading, packing up."""
+        """Return a cell's seconds outside its loop: starting, loading, packing up."""
         measured = [seconds for name, seconds in self.overhead if name == executor]
         return seen(measured) if measured else exactly(OVERHEAD_S[executor])
 
     def assumptions(self, shapes: Iterable[BatchShape], resources: Resources) -> Iterator[str]:
-        """Yield what an estimate rests on besides measurements, in words."""
+        """Yield in words what an estimate rests on besides measurements."""
         if not self.timed:
             return
         wanted = {
@@ -83,7 +78,6 @@ class Throughput:
 
     @cached_property
     def _paces(self) -> dict[Setting, Range]:
-        """Seconds per unit of work: all seconds over all work, and the spread of the single cells."""
         groups: dict[Setting, list[TimedWork]] = defaultdict(list)
         for timed in self.timed:
             groups[timed.setting].append(timed)
@@ -94,19 +88,7 @@ class Throughput:
 
 
 def with_stated_hours(throughput: Throughput, checked: CheckedStudy, data_sizes: DataSizes) -> Throughput:
-    """Add `allowance.hours_per_cell` where nothing is known of the base's encoder.
-
-    It is a price before anything alike has run here: the hours that another machine took for the base.
-
-    Parameters
-    ----------
-    throughput
-        As measured.
-    checked
-        The study.
-    data_sizes
-        What the base's work is counted with.
-    """
+    """Add the stated `allowance.hours_per_cell` for an encoder that was never timed."""
     base, resources = checked.study.base, checked.study.resources
     stated = checked.study.allowance.hours_per_cell
     if stated is None or throughput.seconds_per_work(shape_of(base), resources) is not None:
@@ -119,7 +101,7 @@ def with_stated_hours(throughput: Throughput, checked: CheckedStudy, data_sizes:
 
 
 def num_devices(resources: Resources) -> float:
-    """Return what a cell occupies: (parts of) GPUs, or else processor cores."""
+    """Return what a cell occupies: GPUs or parts of them, or else CPU threads."""
     return float(resources.workers * (resources.gpus or resources.threads))
 
 
@@ -138,10 +120,11 @@ def _fits(measured: Setting, wanted: Setting) -> bool:
 
 
 def _scale(measured: Setting, wanted: Setting) -> tuple[float, Range]:
-    """How far two settings are apart, and the factor between their seconds for a unit of work.
+    """Return the distance of two settings, and the factor between their seconds per unit of work.
 
-    Time grows with the batch. It may grow with the permitted length (if sentences are that long) and shrink with
-    workers and threads (if they add up), or not at all: low and high are these two cases, mid lies between.
+    Time grows with the batch. With the permitted length it may grow (if sentences are that long), with
+    workers and threads it may shrink (if they add up), or neither: low and high are these two cases, mid lies
+    between.
     """
     batch = wanted.shape.batch_size / measured.shape.batch_size
     length = wanted.shape.max_length / measured.shape.max_length

@@ -1,4 +1,4 @@
-"""What a cell computes, by its configuration: steps, passes, work."""
+"""Workload of a cell, by its configuration: steps, passes, work."""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,7 @@ from rse_study.training.trial import Trial
 
 @dataclass(frozen=True)
 class BatchShape:
-    """What the time for a unit of work depends on, besides the machine.
-
-    It stands for P (the encoder) and T (a view's tokens).
-    """
+    """Batch properties that decide the time per unit of P*T, besides the machine."""
 
     encoder: str
     revision: str
@@ -23,7 +20,7 @@ class BatchShape:
 
 @dataclass(frozen=True)
 class Workload:
-    """What a whole cell computes."""
+    """Amount of computation in a whole cell."""
 
     num_steps: int
     gradient_passes: int
@@ -33,10 +30,7 @@ class Workload:
 
 
 def workload_of(trial: Trial, data_sizes: DataSizes) -> Workload:
-    """Return the workload of a cell of `trial` that runs its full budget.
-
-    Raises InputError where epochs are wanted of a corpus that is not here.
-    """
+    """Return the workload of a cell of `trial` that runs its full budget."""
     cost, num_steps = trial.method.cost, _num_steps(trial, data_sizes)
     num_sentences = data_sizes.num_scored(f"{trial.selection.dev}/dev") or 0
     if trial.replayed.recipe != "none":
@@ -62,15 +56,12 @@ def shape_of(trial: Trial) -> BatchShape:
 
 
 def scoring_work(trial: Trial, num_sentences: int) -> float:
-    """Return the work of a score over so many sentences.
-
-    Each is read once forward, in as many batches as they fill.
-    """
+    """Return the work of scoring sentences: one forward pass each, in full batches."""
     return FORWARD * num_sentences / trial.batch_size
 
 
 def _num_measurements(num_steps: int, every: int) -> int:
-    """Before training, every so many steps, at the end."""
+    """Count measurements: before training, after every `every` steps, and at the end."""
     return 1 + num_steps // every + (num_steps % every > 0)
 
 
