@@ -6,11 +6,10 @@ A verdict on a trial at a rung is a pure function of values at rungs and trial n
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from pydantic import PositiveInt
 
-from rse_study.results.records import Verdict
+from rse_study.results.records import Direction, Verdict
 from rse_study.search.stopping.draws import is_let_run
 from rse_study.spec import Spec, field
 
@@ -33,8 +32,7 @@ class TrialAtRung:
     rungs: tuple[int, ...]
     """all those of the study"""
     search_seed: int
-    direction: Literal["maximize", "minimize"]
-    """which values are better"""
+    direction: Direction
 
     def others(self) -> Iterator[int]:
         """Return the numbers of the other trials that have a finite value at this rung."""

@@ -23,13 +23,6 @@ def check_stopping(study: Study, space: Space[Trial], *, where: str) -> list[Inp
     """Return what keeps a search from being stopped early.
 
     Rungs must lie below the budget, at steps where the objective is measured, at the same steps in every trial.
-
-    Parameters
-    ----------
-    study, space
-        The search.
-    where
-        The file, named in problems.
     """
     if study.early_stopping is None or study.search is None:
         return []

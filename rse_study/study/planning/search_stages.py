@@ -1,4 +1,4 @@
-"""What the trials that a search has yet to propose and confirm will cost.
+"""The cost of trials that a search has yet to propose and confirm.
 
 The sampler proposes them while the search runs: the cost is a mean over random draws from the space.
 """
@@ -60,7 +60,7 @@ class SearchPlanner:
         return replace(stage, num_saved=race.num_saved if race else 0)
 
     def _further_seeds(self, cost_model: CostModel) -> Cost:
-        """What the seeds after the first may cost: between those that run in any case, and all of them."""
+        """The cost of the seeds after the first: between those that run in any case, and all of them."""
         num_further = self._num_further_seeds
         if num_further == 0:
             return FREE
@@ -72,7 +72,7 @@ class SearchPlanner:
 
     @property
     def _num_further_seeds(self) -> int:
-        """At most: of trials to come, and of those whose race goes on."""
+        """Most seeds of trials to come, and of those whose race goes on."""
         num_seeds, race = len(self.checked.study.seeds), self.ledger_state.race
         going_on = [trial.number for trial in race.trials if not race.has_ended(trial)] if race else []
         of_known = sum(num_seeds - race.num_cells[number] for number in going_on) if race else 0
@@ -159,7 +159,7 @@ class SearchPlanner:
         return replace(stage, num_shared=points * num_seeds - num_cells)
 
     def _path_state(self, path: AblationPath) -> PathState | None:
-        """What the ledger knows of it, where it was frozen with the same settings and no trial is to come."""
+        """The path in the ledger, if it was frozen with the same settings and no trial is to come."""
         state = self.ledger_state.path
         is_same = state is not None and (state.order, state.seeds) == (path.order, path.seeds)
         return state if is_same and self._num_to_propose == 0 else None
@@ -184,7 +184,7 @@ class SearchPlanner:
         return sample(self.checked.space, self.checked.study.search_seed)
 
     def _candidates(self) -> list[Trial]:
-        """What may be confirmed: the search's own trials once all are known."""
+        """The trials that may be confirmed: the search's own once all are known."""
         trials = [cell.trial for cell in self._searched if not self._confirms(cell.trial)]
         is_over = self._num_to_propose == 0 and trials
         return trials if is_over else self._sample()
