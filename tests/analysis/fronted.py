@@ -82,13 +82,7 @@ def make_two(folder: Path, dev: float, robust: float, test: float = 1.0) -> Path
             run(ledger, trial)
         for seed, shift in enumerate((0.5, -0.25, 0.0, 0.25, -0.5), start=1):
             for trial, part in ((BASE, 0), (KNEE, 1)):
-                run(
-                    ledger,
-                    trial,
-                    seed,
-                    "confirm",
-                    (60 + part * (dev + shift), 40 + part * (robust - shift)),
-                )
+                run(ledger, trial, seed, "confirm", (60 + part * (dev + shift), 40 + part * (robust - shift)))
                 subject = searched.cell(trial, seed, "confirm").identity
                 ledger.record_evaluations(
                     [searched.measure(subject, "builtin/test", 50 + part * (test + shift))]

@@ -5,12 +5,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from analysis.answer import (
-    StageProgress,
-    claims_answer,
-    contrasts_answer,
-    grid_answer,
-)
+from analysis.answer import StageProgress, claims_answer, contrasts_answer, grid_answer
 from analysis.comparison import read_comparison
 from rse_study.results.comparisons import against, compare
 from rse_study.results.reader import Reader

@@ -126,13 +126,7 @@ def opening_problems(docstring: str | None) -> Iterator[str]:
 
 @cases(
     ("docstring", "num_problems"),
-    [
-        (None, 0),
-        ("Short.", 0),
-        ("Short.\n\nAnd more.", 0),
-        ("Goes on\nin the next line.", 1),
-        ("x" * 81, 1),
-    ],
+    [(None, 0), ("Short.", 0), ("Short.\n\nAnd more.", 0), ("Goes on\nin the next line.", 1), ("x" * 81, 1)],
 )
 def test_first_lines_are_judged(docstring, num_problems):
     assert len(list(first_line_problems(docstring))) == num_problems

@@ -7,13 +7,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from benchmarks.plain import (
-    PlainBatch,
-    PlainDraws,
-    PlainRobustSentEmbed,
-    PlainSettings,
-    draw,
-)
+from benchmarks.plain import PlainBatch, PlainDraws, PlainRobustSentEmbed, PlainSettings, draw
 from benchmarks.plain_formulas import contrastive_loss, token_shares, unit
 from rse_study.collectives import Collectives
 from rse_study.data import builtin

@@ -6,11 +6,7 @@ import pytest
 from analysis.figures.rungs import draw_rungs, rungs_data
 
 VERDICTS = pd.DataFrame(
-    [
-        (0, 15, 50.0, "continue", 0.0),
-        (4, 15, 40.0, "stop", 1.0),
-        (0, 30, 60.0, "continue", 0.0),
-    ],
+    [(0, 15, 50.0, "continue", 0.0), (4, 15, 40.0, "stop", 1.0), (0, 30, 60.0, "continue", 0.0)],
     columns=["trial", "t", "value", "verdict", "order"],
 )
 

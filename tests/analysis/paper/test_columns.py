@@ -15,11 +15,7 @@ from rse_study.data.pairs import StsPairs
 from rse_study.downstream.attacked_classifier import figures_of
 from rse_study.downstream.glue import GlueFineTuned
 from rse_study.downstream.nli import NliFineTuned
-from rse_study.downstream.registry import (
-    EVALUATIONS_OF_WEIGHTS,
-    FINE_TUNED,
-    all_evaluations,
-)
+from rse_study.downstream.registry import EVALUATIONS_OF_WEIGHTS, FINE_TUNED, all_evaluations
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.evaluation.geometry import AlignmentUniformity
 from rse_study.evaluation.sts import Similarity

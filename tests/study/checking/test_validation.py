@@ -44,10 +44,7 @@ BAD = [
         "search.norm={choice: [l1, l3], into: [pgd.ball.norm]}",
         "method.blend.pgd.ball.norm = 'l3': must be 'l1', 'l2' or",
     ),
-    (
-        "search.norm={choice: [l1, l2], into: [pgd.ball.norm]}",
-        "pgd.ball and fgsm.ball must agree",
-    ),
+    ("search.norm={choice: [l1, l2], into: [pgd.ball.norm]}", "pgd.ball and fgsm.ball must agree"),
     (
         "search.N={int: [0, 3], into: [pgd.num_steps, fgsm.num_steps]}",
         "search.N = 0: method: lambda1 > 0 needs",
@@ -78,10 +75,7 @@ BAD = [
         "objective.direction=maximise",
         "objective.direction = 'maximise': must be 'maximize' or 'minimize'. Did you mean",
     ),
-    (
-        "sampler.name=tpee",
-        "sampler.name = 'tpee': must be 'tpe', 'gp', 'cma_es', 'nsga2'",
-    ),
+    ("sampler.name=tpee", "sampler.name = 'tpee': must be 'tpe', 'gp', 'cma_es', 'nsga2'"),
     ("objective.metric=robust/spearmn", "is not produced by training. Did you mean 'robust/spearman'?"),
     ("objective.metric=robust/drift", "objective: a better 'robust/drift' is found by `direction: minimize`"),
     (
@@ -302,8 +296,7 @@ def test_encoders_may_differ_where_nothing_is_found_against_them():
 
 def test_an_equal_share_is_valid():
     read_study(
-        JOINT,
-        ["resources.executor=train", "resources.workers=4", "search.batch_size={choice: [4, 8, 32]}"],
+        JOINT, ["resources.executor=train", "resources.workers=4", "search.batch_size={choice: [4, 8, 32]}"]
     )
 
 

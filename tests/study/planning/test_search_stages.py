@@ -156,10 +156,7 @@ PATH = {"confirm": {"seeds": [1, 2]}, "evaluations": [], "early_stopping": None}
 
 @pytest.mark.parametrize(
     ("path", "points", "cells"),
-    [
-        ({"seeds": [1, 2, 3]}, 37, 37 * 3 - 4),
-        ({"seeds": [3], "order": "importance"}, 9, 9),
-    ],
+    [({"seeds": [1, 2, 3]}, 37, 37 * 3 - 4), ({"seeds": [3], "order": "importance"}, 9, 9)],
 )
 def test_a_path_is_priced_as_if_every_axis_differed(content, sizes, path, points, cells):
     checked = search_of(content, ablation_path=path, **PATH)
