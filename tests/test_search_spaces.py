@@ -161,10 +161,8 @@ def test_at_the_papers_scale_exactly_the_corpus_may_be_missing(checked, data_dir
 
 @cases("path", PAPER_SCALE, ids=stem)
 def test_with_an_empty_data_folder_corpus_and_dev_pairs_are_missing(checked, tmp_path, path):
-    assert [problem.what for problem in check_data(checked(path), tmp_path)] == [
-        f"base.corpus.source = {CORPUS!r}",
-        "base.selection.dev = 'STS-B'",
-    ]
+    expected = [f"base.corpus.source = {CORPUS!r}", "base.selection.dev = 'STS-B'"]
+    assert [problem.what for problem in check_data(checked(path), tmp_path)] == expected
 
 
 @cases("path", PAPER_SCALE, ids=stem)
@@ -242,10 +240,8 @@ def test_a_smaller_study_says_so_and_asks_what_the_large_one_asks(checked, path)
     )
     assert study.paper.scale == scale
     assert large.paper is None or large.paper.scale == "paper"
-    assert (study.question, table_of(checked(path))) == (
-        large.question,
-        large.paper.table if large.paper else "",
-    )
+    expected = (large.question, large.paper.table if large.paper else "")
+    assert (study.question, table_of(checked(path))) == expected
     assert study.grid.baseline == large.grid.baseline
     encoder = {"mini": "tiny", "minilm": "minilm"}[scale]
     assert (study.base.encoder.name, large.base.encoder.name) == (encoder, "bert-base-uncased")
@@ -305,11 +301,8 @@ def write_all_of_glue(folder):
 def test_a_main_table_is_asked_at_both_scales(checked, large, small):
     one, other = checked(large).study, checked(small).study
     assert (one.paper.scale, other.paper.scale) == ("paper", "mini")
-    assert (one.question, one.paper.table, one.grid.baseline) == (
-        other.question,
-        other.paper.table,
-        other.grid.baseline,
-    )
+    expected = (other.question, other.paper.table, other.grid.baseline)
+    assert (one.question, one.paper.table, one.grid.baseline) == expected
     assert set(rows_of(checked(small))) <= set(rows_of(checked(large)))
     assert set(other.evaluations) <= set(one.evaluations)
     assert (one.base.encoder.name, other.base.encoder.name) == ("bert-base-uncased", "tiny")

@@ -316,8 +316,5 @@ class TestInABrowser:
         assert (seen["none"]["where"], seen["none"]["parts"]) == ("none, 66 in all", [])
 
     def test_the_order_is_the_one_asked_for(self, seen):
-        assert [re.search(r"(\d+) quer", what).group(1) for what in seen["order"]["what"][:3]] == [
-            "61",
-            "60",
-            "59",
-        ]
+        expected = ["61", "60", "59"]
+        assert [re.search(r"(\d+) quer", what).group(1) for what in seen["order"]["what"][:3]] == expected

@@ -289,11 +289,8 @@ def test_the_long_table_has_every_cell(told):
         "direction": "other",
         "better is": "less",
     }
-    assert table.loc[("BAE", "SST2", "before training"), ["ours", "seeds", "minus"]].tolist() == [
-        "91.50",
-        "",
-        "",
-    ]
+    expected = ["91.50", "", ""]
+    assert table.loc[("BAE", "SST2", "before training"), ["ours", "seeds", "minus"]].tolist() == expected
 
 
 def test_programs_read_the_numbers_themselves(told):
@@ -303,10 +300,8 @@ def test_programs_read_the_numbers_themselves(told):
         assert (found["metric"], found["direction"]) == (cell.column.metric, cell.direction)
         assert found["mean"] == cell.mean
         if cell.interval:
-            assert (found["simultaneous_low"], found["simultaneous_high"]) == (
-                cell.interval.low,
-                cell.interval.high,
-            )
+            expected = (cell.interval.low, cell.interval.high)
+            assert (found["simultaneous_low"], found["simultaneous_high"]) == expected
 
 
 def test_figures_that_say_nothing_are_marked(tmp_path):
@@ -327,7 +322,5 @@ def test_the_sphere_has_three_decimals(tmp_path):
     }
     rows = {"SimCSE": SIMCSE, "RobustSentEmbed": SIMCSE}
     table = wide_table(read(make(tmp_path, scores, table="rse-figure3", rows=rows)).columns)
-    assert table.to_numpy().tolist() == [
-        ["RobustSentEmbed", "-2.295 (-2.295)", "0.051 (0.051)"],
-        ["SimCSE", "-2.305", "0.073"],
-    ]
+    expected = [["RobustSentEmbed", "-2.295 (-2.295)", "0.051 (0.051)"], ["SimCSE", "-2.305", "0.073"]]
+    assert table.to_numpy().tolist() == expected

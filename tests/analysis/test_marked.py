@@ -45,10 +45,8 @@ def test_new_words_are_marked_where_they_stand(words, draws):
 
 
 def test_texts_that_are_no_change_of_each_other_are_not_marked():
-    assert marked(("a good film",), ("another text",), (1,)) == (
-        [["a ", "good", " film"]],
-        [["another text"]],
-    )
+    expected = ([["a ", "good", " film"]], [["another text"]])
+    assert marked(("a good film",), ("another text",), (1,)) == expected
     assert marked(("a good film",), ("a good film",), ()) == ([["a good film"]], [["a good film"]])
     assert marked(("a good film",), ("a good film!",), ()) == ([["a good film"]], [["a good film!"]])
     assert marked(("a good film",), ("a bad film",), (7,)) == ([["a good film"]], [["a bad film"]])

@@ -34,13 +34,8 @@ FRAME = pd.DataFrame(
 
 def test_means_and_spreads_are_those_worked_out_by_hand():
     table = summarise(FRAME).set_index("row")
-    assert table.loc["base", ["mean", "sd", "low", "high", "num_seeds"]].tolist() == [
-        53.0,
-        3.0,
-        50.0,
-        56.0,
-        3,
-    ]
+    expected = [53.0, 3.0, 50.0, 56.0, 3]
+    assert table.loc["base", ["mean", "sd", "low", "high", "num_seeds"]].tolist() == expected
     assert table.loc["other", "mean"] == 51.75
     assert table.loc["other", "sd"] == pytest.approx(1.5 / math.sqrt(2))
     assert table.loc["other", "num_seeds"] == 2
@@ -112,11 +107,8 @@ def test_a_complete_cell_without_its_evaluation_is_not_measured(grid_dir, conten
     found = contents(grid_dir)
     cells = found.stage("grid").iloc[:1].assign(identity="somebody else")
     frame = scores(found, cells)
-    assert frame.loc[frame["kind"] == "row", "status"].tolist() == [
-        "complete",
-        "not measured",
-        "not measured",
-    ]
+    expected = ["complete", "not measured", "not measured"]
+    assert frame.loc[frame["kind"] == "row", "status"].tolist() == expected
 
 
 def test_a_value_on_the_way_is_no_score(search_dir, contents):
@@ -154,10 +146,8 @@ def test_what_an_evaluation_calls_degenerate_is_so_in_the_scores(grid_dir, conte
     first, second = found.stage("grid")["identity"][:2]
     rows = found.evaluations
     is_test = rows["metric"] == "STS-B/test/all"
-    marked = rows.assign(
-        degenerate=is_test & rows["subject"].isin([first, second, "untrained"]),
-        value=rows["value"].mask(is_test & (rows["subject"] == second)),
-    )
+    value = rows["value"].mask(is_test & (rows["subject"] == second))
+    marked = rows.assign(degenerate=is_test & rows["subject"].isin([first, second, "untrained"]), value=value)
     frame = scores(dataclasses.replace(found, evaluations=marked), found.stage("grid"))
     bad = frame[frame["degenerate"]]
     assert bad[["row", "measure", "status"]].values.tolist() == [

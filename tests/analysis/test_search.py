@@ -56,11 +56,8 @@ def test_the_best_setting_stands_beside_the_papers(search_dir, contents):
     found = contents(search_dir)
     rows = settings(found, trials(found)).set_index("axis")
     assert rows.loc["norm"].tolist() == ["l2", "linf", "l1, l2, linf", "choice", "pgd.ball.norm"]
-    assert rows.loc["N", ["paper setting", "searched", "scale"]].tolist() == [
-        "5",
-        "1 to 16",
-        "linear, whole numbers",
-    ]
+    expected = ["5", "1 to 16", "linear, whole numbers"]
+    assert rows.loc["N", ["paper setting", "searched", "scale"]].tolist() == expected
     assert rows.loc["lambda1", ["paper setting", "scale"]].tolist() == ["0.00781", "logarithmic"]
 
 

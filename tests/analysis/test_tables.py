@@ -12,12 +12,8 @@ def test_the_terminal_table_of_a_search_shows_everything(search_dir):
         "trial", "builtin dev, Spearman x100", "builtin/test", "step", "status", "alpha", "beta", "N", "norm", "rho",
         "lambda1", "lambda2", "phi", "time",
     ]  # fmt: skip
-    assert frame["trial"].tolist()[:4] == [
-        "token overlap",
-        "untrained encoder",
-        "before training",
-        "0 (paper setting)",
-    ]
+    expected = ["token overlap", "untrained encoder", "before training", "0 (paper setting)"]
+    assert frame["trial"].tolist()[:4] == expected
     assert frame.iloc[2, 1:3].tolist() == ["not measured", "52.00"]
     assert len(frame) == 3 + 16 + 4
     assert frame.loc[frame["trial"].str.endswith(" *"), "trial"].tolist() == ["12 *"]
@@ -69,8 +65,6 @@ def test_a_score_of_less_than_the_full_budget_is_in_parentheses():
 def test_baselines_that_nothing_beats_are_named():
     table = pd.DataFrame({"status": ["complete", "complete", "failed"], "objective": [50.0, 60.0, 99.0]})
     scores = pd.DataFrame({"label": ["a", "b", "c"], "value": [55.0, 60.0, math.nan]})
-    assert beaten(table, scores, "maximize") == [
-        "1 of 2 complete trials are better than a",
-        "0 of 2 complete trials are better than b",
-    ]
+    expected = ["1 of 2 complete trials are better than a", "0 of 2 complete trials are better than b"]
+    assert beaten(table, scores, "maximize") == expected
     assert beaten(table, scores, "minimize")[1] == "1 of 2 complete trials are better than b"

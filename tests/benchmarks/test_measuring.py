@@ -70,11 +70,8 @@ def test_standard_error_is_back_after_a_measurement(capfd):
 
 
 def test_a_table_has_a_rule_and_a_row_for_each_row():
-    assert markdown_table(("a", "b"), [("x", "1")]).splitlines() == [
-        "| a | b |",
-        "| --- | --: |",
-        "| x | 1 |",
-    ]
+    expected = ["| a | b |", "| --- | --: |", "| x | 1 |"]
+    assert markdown_table(("a", "b"), [("x", "1")]).splitlines() == expected
 
 
 def test_the_machine_is_quiet_below_the_greatest_load(monkeypatch):

@@ -46,11 +46,8 @@ def test_greedy_keeps_what_brings_most_and_flips_every_axis():
     assert [one.accepted for one in rounds] == ["b", "a", "c"]
     assert [one.flips for one in rounds] == [("a", "b", "c"), ("a", "c"), ("c",)]
     assert rounds[1].before == {"b"}
-    assert [one.accepted for one in rounds_of(AXES, "greedy", all_known, less_is_better=True)] == [
-        "c",
-        "a",
-        "b",
-    ]
+    expected = ["c", "a", "b"]
+    assert [one.accepted for one in rounds_of(AXES, "greedy", all_known, less_is_better=True)] == expected
 
 
 def test_a_flip_is_judged_on_top_of_those_that_were_kept():
@@ -65,10 +62,8 @@ def test_a_round_waits_for_all_its_flips():
     def values(point):
         return None if point == {"b", "c"} else all_known(point)
 
-    assert rounds_of(AXES, "greedy", values, less_is_better=False) == (
-        Round(frozenset(), AXES, "b"),
-        Round(frozenset("b"), ("a", "c"), ""),
-    )
+    expected = (Round(frozenset(), AXES, "b"), Round(frozenset("b"), ("a", "c"), ""))
+    assert rounds_of(AXES, "greedy", values, less_is_better=False) == expected
 
 
 def test_by_importance_all_points_are_known_at_once():

@@ -38,11 +38,8 @@ def verdicts(claims, measured, objective=FAR):
 
 def test_a_claim_is_judged_on_its_own_measure():
     claims = [claim_of(""), claim_of("m"), claim_of("other")]
-    assert verdicts(claims, {"m": apart(-50.0), "other": apart(0.0)}) == [
-        "reproduced",
-        "contradicted",
-        "undecided",
-    ]
+    expected = ["reproduced", "contradicted", "undecided"]
+    assert verdicts(claims, {"m": apart(-50.0), "other": apart(0.0)}) == expected
 
 
 @cases("half", [1.01, 0.99, -0.99, -1.01])
@@ -83,10 +80,8 @@ def test_all_measures_share_one_error():
     alone, together = half_width(N), half_width(N, 2)
     near = apart((alone + together) / 2)
     assert verdicts([claim_of("m")], {"m": near}) == ["reproduced"]
-    assert verdicts([claim_of("m"), claim_of("other")], {"m": near, "other": FAR}) == [
-        "undecided",
-        "reproduced",
-    ]
+    expected = ["undecided", "reproduced"]
+    assert verdicts([claim_of("m"), claim_of("other")], {"m": near, "other": FAR}) == expected
     assert verdicts([claim_of(""), claim_of("m")], {"m": FAR}, objective=near) == ["undecided", "reproduced"]
 
 
@@ -99,8 +94,6 @@ def test_what_was_not_measured_is_not_asked_and_costs_nothing():
 
 
 def test_scores_that_are_still_to_come_are_awaited():
-    assert verdicts([claim_of("m"), claim_of("")], {"m": apart(50.0, open_rows=("b",))}) == [
-        "incomplete",
-        "reproduced",
-    ]
+    expected = ["incomplete", "reproduced"]
+    assert verdicts([claim_of("m"), claim_of("")], {"m": apart(50.0, open_rows=("b",))}) == expected
     assert verdicts([claim_of("m")], {"m": apart(50.0, num_unplanned=1)}) == ["incomplete"]

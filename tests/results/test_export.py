@@ -50,15 +50,8 @@ def test_an_empty_study_has_all_files_too(study_dir, tmp_path, kind):
     with Reader(study_dir) as reader:
         paths = write_tables(reader, tmp_path, kind)
     assert {path.stem for path in paths} == NAMES
-    assert list(READ[kind](tmp_path / f"rungs.{kind}").columns) == [
-        "row",
-        "cell",
-        "trial",
-        "seed",
-        "t",
-        "value",
-        "verdict",
-    ]
+    expected = ["row", "cell", "trial", "seed", "t", "value", "verdict"]
+    assert list(READ[kind](tmp_path / f"rungs.{kind}").columns) == expected
 
 
 def test_mixed_choices_are_json_text(tmp_path, kind):

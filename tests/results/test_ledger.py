@@ -71,10 +71,8 @@ def test_of_changed_code_the_old_cell_is_retired_and_comes_back(study_dir, cells
         for given in (twin, cells[0], twin):
             ledger.retire_others({given.identity, cells[1].identity}, "search")
             ledger.plan([given])
-            assert [c.identity for c in ledger.cells() if not c.retired] == [
-                given.identity,
-                cells[1].identity,
-            ]
+            expected = [given.identity, cells[1].identity]
+            assert [c.identity for c in ledger.cells() if not c.retired] == expected
 
 
 def test_planning_brings_a_retired_cell_back_as_it_was(study_dir, cells):
@@ -92,11 +90,8 @@ def test_retiring_keeps_to_its_stage(study_dir, cells):
     with Ledger.open(study_dir) as ledger:
         ledger.plan([confirmed])
         ledger.retire_others([cells[1].identity], "search")
-        assert {cell.identity[0]: cell.retired for cell in ledger.cells()} == {
-            "a": True,
-            "b": False,
-            "c": False,
-        }
+        expected = {"a": True, "b": False, "c": False}
+        assert {cell.identity[0]: cell.retired for cell in ledger.cells()} == expected
 
 
 def test_a_cell_notes_the_revision_that_planned_it(study_dir, study, cells):
@@ -109,10 +104,8 @@ def test_a_cell_notes_the_revision_that_planned_it(study_dir, study, cells):
         ledger.plan([*cells, third])
         assert [cell.revision for cell in ledger.cells()] == [1, 1, 2]
         assert ledger.study() == grown
-        assert [(r.number, r.change, r.study) for r in ledger.revisions()] == [
-            (1, "created", study),
-            (2, "num_trials: 2 -> 3", grown),
-        ]
+        expected = [(1, "created", study), (2, "num_trials: 2 -> 3", grown)]
+        assert [(r.number, r.change, r.study) for r in ledger.revisions()] == expected
 
 
 def test_cells_are_planned_after_their_study(tmp_path, cells):
@@ -246,10 +239,8 @@ def test_progress_is_kept_while_a_cell_runs_and_until_its_result(study_dir, cell
         ledger.record_progress(name, 1, {"dev": 1.0, "loss": 2.0})
         ledger.record_progress(name, 1, {"dev": 3.0})
         ledger.lose(name, "killed")
-        assert [(row.t, row.name, row.value) for row in ledger.history(name)] == [
-            (1, "dev", 3.0),
-            (1, "loss", 2.0),
-        ]
+        expected = [(1, "dev", 3.0), (1, "loss", 2.0)]
+        assert [(row.t, row.name, row.value) for row in ledger.history(name)] == expected
         ledger.record_progress(name, 2, {"dev": 4.0})  # of a process that did not know it was lost
         ledger.start(name, **HERE)
         ledger.record_result(result_of(cells[0], [5.0]))

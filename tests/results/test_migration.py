@@ -71,11 +71,8 @@ def check_frames(reader):
         [2, 1, "train", 1, 1, AT, "", "running", ""],
     ]
     metrics = reader.metrics()
-    assert metrics.loc[:2, ["trial", "t", "name", "value"]].values.tolist() == [
-        [0, 0, "dev", 10.0],
-        [0, 3, "dev", 12.5],
-        [0, 3, "loss", 1.0],
-    ]
+    expected = [[0, 0, "dev", 10.0], [0, 3, "dev", 12.5], [0, 3, "loss", 1.0]]
+    assert metrics.loc[:2, ["trial", "t", "name", "value"]].values.tolist() == expected
     assert metrics.loc[3, ["trial", "t", "name"]].tolist() == [1, 0, "dev"]
     assert math.isnan(metrics.loc[3, "value"])
     assert len(metrics) == 4

@@ -98,16 +98,11 @@ def test_a_result_nobody_was_told_of_counts(ended_dir):
     assert rebuild(ended_dir).num_results == 5
     with Reader(ended_dir) as reader:
         row = reader.cells().set_index("trial").loc[4]
-        assert row[["status", "ended", "duration_s"]].tolist() == [
-            "complete",
-            "2027-01-15T08:00:00+00:00",
-            2.5,
-        ]
+        expected = ["complete", "2027-01-15T08:00:00+00:00", 2.5]
+        assert row[["status", "ended", "duration_s"]].tolist() == expected
         rungs = reader.rungs()
-        assert rungs[rungs["trial"] == 4][["t", "value", "verdict"]].values.tolist() == [
-            [10, 52.0, "continue"],
-            [30, 54.0, "continue"],
-        ]
+        expected = [[10, 52.0, "continue"], [30, 54.0, "continue"]]
+        assert rungs[rungs["trial"] == 4][["t", "value", "verdict"]].values.tolist() == expected
 
 
 def test_the_study_goes_on_from_there(ended_dir):
@@ -164,10 +159,8 @@ def test_damaged_scores_are_named_and_left_out(ended_dir):
     found = rebuild(ended_dir)
     assert found.num_evaluations == 0
     assert found.num_results == 4
-    assert [str(folder) in problem for folder, problem in zip(folders, found.damaged, strict=True)] == [
-        True,
-        True,
-    ]
+    shown = [str(folder) in problem for folder, problem in zip(folders, found.damaged, strict=True)]
+    assert shown == [True, True]
 
 
 def test_files_in_the_wrong_folder_are_not_believed(ended_dir):

@@ -24,10 +24,8 @@ def test_symbols_are_the_headings():
 
 
 def test_a_shared_symbol_gives_way_to_the_names():
-    assert study(("pgd.step_size", "alpha"), ("fgsm.step_size", "alpha")).headings == (
-        "pgd.step_size",
-        "fgsm.step_size",
-    )
+    expected = ("pgd.step_size", "fgsm.step_size")
+    assert study(("pgd.step_size", "alpha"), ("fgsm.step_size", "alpha")).headings == expected
 
 
 @given(st.lists(st.tuples(WORDS, st.one_of(st.just(""), WORDS)), unique_by=lambda axis: axis[0]))

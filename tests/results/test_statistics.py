@@ -108,13 +108,8 @@ def direct_bca(values, level, num_resamples, seed):
 
 def test_an_end_is_not_excluded():
     interval = Interval(low=-1.0, high=2.0)
-    assert [interval.excludes(x) for x in (-1.001, -1.0, 0.0, 2.0, 2.001)] == [
-        True,
-        False,
-        False,
-        False,
-        True,
-    ]
+    expected = [True, False, False, False, True]
+    assert [interval.excludes(x) for x in (-1.001, -1.0, 0.0, 2.0, 2.001)] == expected
 
 
 @cases("level", [0.5, 0.9, 0.95, 0.999])

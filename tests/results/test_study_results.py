@@ -133,10 +133,8 @@ def test_contrasts_are_those_of_the_comparison(store):
     for row, one in zip(found.index, compare(table, list(against(table, "SimCSE").values())), strict=True):
         line = found.loc[row]
         assert (line["mean"], line["sd"]) == (one.mean, one.sd)
-        assert (line["simultaneous_low"], line["simultaneous_high"]) == (
-            one.simultaneous.low,
-            one.simultaneous.high,
-        )
+        expected = (one.simultaneous.low, one.simultaneous.high)
+        assert (line["simultaneous_low"], line["simultaneous_high"]) == expected
         assert line["p_holm"] == one.p_holm
         assert line["excludes_zero"] == one.simultaneous.excludes(0.0)
     assert set(study.contrasts["measure"]) == {"STS-B dev, Spearman x100", "STS-B/test"}

@@ -41,14 +41,9 @@ def cell_of(trial, seed=0, stage="search", label=""):
     """A cell whose identity begins with its trial and seed."""
     identity = f"{trial:02x}{seed:02x}" + "c" * 60
     proposal = {"rho": trial / 10}
+    config = {"blend": proposal}
     return CellRecord(
-        identity=identity,
-        trial=trial,
-        seed=seed,
-        stage=stage,
-        label=label,
-        config={"blend": proposal},
-        proposal=proposal,
+        identity=identity, trial=trial, seed=seed, stage=stage, label=label, config=config, proposal=proposal
     )
 
 

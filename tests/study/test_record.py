@@ -72,10 +72,8 @@ def test_confirmation_is_counted(record_of, overrides, num_cells):
 def test_a_grid_is_recorded_with_its_values(record_of):
     record = record_of(*NO_SEARCH, GRID, "seeds=[0, 1, 2]")
     assert (record.kind, record.num_trials, record.num_cells, record.rungs) == ("grid", 7, 21, ())
-    assert [(axis.name, axis.kind, axis.choices) for axis in record.axes] == [
-        ("beta", "choice", (1e-3, 1e-2)),
-        ("N", "choice", (1, 2, 3)),
-    ]
+    expected = [("beta", "choice", (1e-3, 1e-2)), ("N", "choice", (1, 2, 3))]
+    assert [(axis.name, axis.kind, axis.choices) for axis in record.axes] == expected
     assert record.headings == ("beta", "N")
 
 

@@ -185,11 +185,8 @@ def test_what_a_grid_rests_on_stays(grid, override, said):
 def test_every_forbidden_path_is_named(search):
     with pytest.raises(InputErrors) as caught:
         change_between(search(), search("base.method.lambda1=0.01", "search_seed=1", "num_trials=8"))
-    assert [problem.what.split(" = ")[0] for problem in caught.value.problems] == [
-        "base.method.lambda1",
-        "num_trials",
-        "search_seed",
-    ]
+    expected = ["base.method.lambda1", "num_trials", "search_seed"]
+    assert [problem.what.split(" = ")[0] for problem in caught.value.problems] == expected
 
 
 def test_a_search_is_no_grid(search, grid):

@@ -65,11 +65,8 @@ def test_the_experiment_says_what_the_study_is(experiment):
 def test_a_cell_is_nested_in_its_trial_with_its_values(client, run_of):
     cell = run_of(FAILED)
     parent = client.get_run(cell.data.tags["mlflow.parentRunId"])
-    assert (parent.info.run_name, parent.data.params, parent.info.status) == (
-        "trial 1",
-        {"rho": "0.1"},
-        "FAILED",
-    )
+    expected = ("trial 1", {"rho": "0.1"}, "FAILED")
+    assert (parent.info.run_name, parent.data.params, parent.info.status) == expected
     assert (cell.info.run_name, cell.data.params) == ("trial 1 seed 0", {"rho": "0.1", "seed": "0"})
     assert cell.data.tags["rse_study.reason"] == "step 11: the loss is not finite"
     assert cell.data.tags["mlflow.source.git.commit"] == "abc123"

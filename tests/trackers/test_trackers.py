@@ -63,10 +63,8 @@ def test_what_is_there_is_what_the_ledger_says(backend, place, copy, folder):
     made(folder, begin)
     counts = copy(folder)
     require_equal(folder, backend, place)
-    assert (counts.num_cells, counts.num_numbers) == (
-        5,
-        sum(map(Counter.total, ledgers_numbers(folder, backend).values())),
-    )
+    expected = (5, sum(map(Counter.total, ledgers_numbers(folder, backend).values())))
+    assert (counts.num_cells, counts.num_numbers) == expected
 
 
 def test_copied_twice_is_copied_once(backend, place, copy, folder):

@@ -26,10 +26,8 @@ def found(tmp_path):
 
 def test_an_attack_needs_its_queries_and_both_accuracies(found):
     frame = attack_pairs_data(found, found.stage("grid"))
-    assert frame.values.tolist() == [
-        ["mr", "pwws", "USCAL", 55.0, 100.0, 2],
-        ["mr", "pwws", "RobustSentEmbed", 30.0, 130.0, 2],
-    ]
+    expected = [["mr", "pwws", "USCAL", 55.0, 100.0, 2], ["mr", "pwws", "RobustSentEmbed", 30.0, 130.0, 2]]
+    assert frame.values.tolist() == expected
 
 
 def test_a_line_joins_the_rows_of_an_attack(found):

@@ -34,12 +34,8 @@ def test_cosines_are_those_of_the_last_step_beside_the_papers(reporting):
 
 def test_a_pair_of_bars_per_row(reporting):
     figure = draw_cosines(cosines_data(reporting))
-    assert [trace.name for trace in figure.data] == [
-        "positive, ours",
-        "random, ours",
-        "positive, the paper's",
-        "random, the paper's",
-    ]
+    expected = ["positive, ours", "random, ours", "positive, the paper's", "random, the paper's"]
+    assert [trace.name for trace in figure.data] == expected
     assert [len(trace.x) for trace in figure.data] == [2, 2, 3, 3]
     assert figure.data[2].marker.pattern.shape == "/"
     assert {trace.orientation for trace in figure.data} == {"h"}

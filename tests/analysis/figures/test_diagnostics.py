@@ -33,9 +33,6 @@ def test_a_band_holds_the_middle_of_several_cells():
         columns=columns,
     )
     figure = draw_diagnostics(frame, "loss")
-    assert [(trace.fill, trace.legendgroup) for trace in figure.data] == [
-        ("toself", "a"),
-        (None, "a"),
-        (None, "b"),
-    ]
+    expected = [("toself", "a"), (None, "a"), (None, "b")]
+    assert [(trace.fill, trace.legendgroup) for trace in figure.data] == expected
     assert list(figure.data[0].y) == [3.0, 1.0]

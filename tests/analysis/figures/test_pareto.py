@@ -23,10 +23,8 @@ def test_time_and_steps_are_chosen_and_stopped_trials_are_not_on_the_line(search
     assert set(frame["status"]) == {"complete", "stopped_early"}
     figure = draw_pareto(frame, "dev")
     (menu,) = figure.layout.updatemenus
-    assert [button.label for button in menu.buttons] == [
-        "training seconds of a cell",
-        "optimiser steps of a cell",
-    ]
+    expected = ["training seconds of a cell", "optimiser steps of a cell"]
+    assert [button.label for button in menu.buttons] == expected
     shown = [trace for trace in figure.data if trace.visible]
     assert {trace.meta for trace in shown} == {"seconds"}
     line = next(trace for trace in shown if trace.name == "none is better and cheaper")

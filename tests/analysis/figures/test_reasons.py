@@ -22,10 +22,8 @@ def test_failed_cells_and_lost_attempts_are_counted(search_dir, contents):
     ]
     figure = draw_reasons(frame)
     assert [trace.name for trace in figure.data] == ["failed cells", "lost attempts"]
-    assert [note.text for note in figure.layout.annotations] == [
-        "step N: the loss is nan (1 time)",
-        "the process that ran it is gone (1 time)",
-    ]
+    expected = ["step N: the loss is nan (1 time)", "the process that ran it is gone (1 time)"]
+    assert [note.text for note in figure.layout.annotations] == expected
 
 
 def test_nothing_wrong_makes_an_empty_frame(grid_dir, contents):

@@ -121,12 +121,8 @@ def test_a_star_stands_where_the_interval_excludes_0(tmp_path):
 
 def test_what_is_begun_is_ended(comparison, tmp_path):
     text = tex_of(comparison, tmp_path)
-    assert re.findall(r"\\(begin|end)\{(\w+)\}", text) == [
-        ("begin", "table"),
-        ("begin", "tabular"),
-        ("end", "tabular"),
-        ("end", "table"),
-    ]
+    expected = [("begin", "table"), ("begin", "tabular"), ("end", "tabular"), ("end", "table")]
+    assert re.findall(r"\\(begin|end)\{(\w+)\}", text) == expected
     assert text.count("{") - text.count("\\{") == text.count("}") - text.count("\\}")
 
 
@@ -205,13 +201,8 @@ def test_columns_are_numbers_for_programs_and_the_papers_layout_for_people(main_
     table = pd.read_csv(numbers).set_index("row")
     cell = next(cell for cell in main_table.columns if cell.row == "RobustSentEmbed")
     found = table.loc["RobustSentEmbed"]
-    assert found[["block", "column", "metric", "better", "direction"]].tolist() == [
-        "PWWS",
-        "MR",
-        "attack-mr/pwws/success_rate",
-        "less",
-        "same",
-    ]
+    expected = ["PWWS", "MR", "attack-mr/pwws/success_rate", "less", "same"]
+    assert found[["block", "column", "metric", "better", "direction"]].tolist() == expected
     assert found[["mean", "paper", "difference", "simultaneous_low"]].tolist() == pytest.approx(
         [cell.mean, 28.05, cell.difference, cell.interval.low]
     )

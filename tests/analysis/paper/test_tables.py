@@ -197,12 +197,8 @@ def test_claims_are_well_formed():
 
 def test_a_claim_is_about_the_objective_or_a_column():
     frame, known = claims(), measures()
-    assert set(frame.loc[frame["measure"] != "", "table"]) == {
-        "rse-figure2",
-        "rse-figure3",
-        "l2p-table4",
-        "vadv-table3",
-    }
+    expected = {"rse-figure2", "rse-figure3", "l2p-table4", "vadv-table3"}
+    assert set(frame.loc[frame["measure"] != "", "table"]) == expected
     for claim in frame[frame["measure"] != ""].itertuples():
         assert len(known.query("table == @claim.table and metric == @claim.measure")) == 1, claim
 

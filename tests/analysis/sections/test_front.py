@@ -55,10 +55,8 @@ def test_the_knee_is_the_searchs_first_choice_everywhere(found, html):
 
 def test_the_section_says_who_is_on_the_front_and_what_the_bound_was(found):
     html = front(found)
-    assert (
-        "3 of 6 complete trials are on the front; its knee is trial 2. The paper setting is none of them."
-        in html
-    )
+    words = "3 of 6 complete trials are on the front; its knee is trial 2. The paper setting is none of them."
+    assert words in html
     assert "builtin dev, Spearman x100 of 50 or more: 5 of 6 trials" in html
     shown = front_table(found, front_data(found))
     assert shown["trial"].tolist() == ["1", "2", "3"]
@@ -68,11 +66,8 @@ def test_the_section_says_who_is_on_the_front_and_what_the_bound_was(found):
 
 def test_three_objectives_are_three_views_and_each_axis_says_which_way_is_better(found):
     figure = draw_front(front_data(found), labels(found), found.study.directions, [2, 2, 0])
-    assert [button.label[:12] for button in figure.layout.updatemenus[0].buttons] == [
-        "builtin dev,",
-        "builtin dev,",
-        "builtin dev ",
-    ]
+    expected = ["builtin dev,", "builtin dev,", "builtin dev "]
+    assert [button.label[:12] for button in figure.layout.updatemenus[0].buttons] == expected
     assert figure.layout.yaxis.title.text.replace("<br>", " ").endswith("(higher is better)")
     assert sum(trace.visible for trace in figure.data) * 3 == len(figure.data)
 

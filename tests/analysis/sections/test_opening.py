@@ -33,11 +33,8 @@ def test_a_state_names_what_there_is():
 
 def test_a_search_without_confirmation_has_no_results(search_dir, contents):
     found = contents(search_dir)
-    alone = dataclasses.replace(
-        found,
-        study=found.study.model_copy(update={"resolved": {}}),
-        cells=found.cells[found.cells["stage"] == "search"],
-    )
+    study = found.study.model_copy(update={"resolved": {}})
+    alone = dataclasses.replace(found, study=study, cells=found.cells[found.cells["stage"] == "search"])
     assert caution(alone).startswith("15 trials rank nothing")
     assert "none of its numbers is a result" in caution(alone)
     assert "Confirmation" not in states(alone)

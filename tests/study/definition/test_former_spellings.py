@@ -85,11 +85,8 @@ def test_the_base_is_a_point_of_an_axis_in_either_spelling(tmp_path, word):
 
 
 def test_a_pattern_stands_for_the_evaluations_it_matches(tmp_path):
-    assert study(tmp_path, "evaluations: [builtin/test, SUBJ/*]").evaluations == (
-        "builtin/test",
-        "SUBJ/fast",
-        "SUBJ/full",
-    )
+    expected = ("builtin/test", "SUBJ/fast", "SUBJ/full")
+    assert study(tmp_path, "evaluations: [builtin/test, SUBJ/*]").evaluations == expected
 
 
 def test_a_pattern_that_matches_nothing_is_refused(tmp_path):

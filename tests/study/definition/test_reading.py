@@ -239,11 +239,8 @@ def test_an_override_changes_a_grid(grid_file, override, num_rows):
 def test_an_override_that_names_nothing_is_said_with_its_path():
     with pytest.raises(InputErrors) as caught:
         read_study(JOINT, ["resources.worker=2", "serch.rho=null", "base.method.blend.roh=1"])
-    assert [problem.what for problem in caught.value.problems] == [
-        "base.method.blend.roh",
-        "resources.worker",
-        "serch",
-    ]
+    expected = ["base.method.blend.roh", "resources.worker", "serch"]
+    assert [problem.what for problem in caught.value.problems] == expected
 
 
 def test_an_overlay_may_replace_an_axis_of_a_grid_by_a_list():

@@ -111,11 +111,8 @@ def test_every_problem_of_every_row_is_said(grid_of):
 
 def test_problems_of_rows_and_of_other_fields_come_together(grid_of):
     found = problems(grid_of, {"rho": [0, 2]}, evaluations=["STS-C/test"], seeds=[1, 1])
-    assert [line.split(": ")[0] for line in found] == [
-        "seeds.1 = 1",
-        "evaluations.0 = 'STS-C/test'",
-        "grid.axes.rho = 2",
-    ]
+    expected = ["seeds.1 = 1", "evaluations.0 = 'STS-C/test'", "grid.axes.rho = 2"]
+    assert [line.split(": ")[0] for line in found] == expected
 
 
 def test_too_many_rows_are_refused_before_they_are_made(grid_of):
@@ -127,10 +124,8 @@ def test_an_axis_of_a_grid_lists_values(grid_of):
     with pytest.raises(InputErrors) as caught:
         grid_of({"alpha": {"log": [1e-6, 1e-3]}, "beta": [1e-3], "rho": {"choice": [0.1]}})
     text = str(caught.value)
-    assert (
-        "grid.axes.alpha: an axis of a grid lists its values, `[...]` or `choice: [...]`, or says `int:"
-        in text
-    )
+    words = "grid.axes.alpha: an axis of a grid lists its values, `[...]` or `choice: [...]`, or says `int:"
+    assert words in text
     assert "grid.axes.beta: must list at least 2 values: what has one belongs in the base" in text
     assert "grid.axes.rho.choice: must have at least 2 item(s)" in text
 
@@ -156,10 +151,8 @@ def test_a_row_may_change_a_method_or_name_another(grid_of):
     same, other = grid_of(
         rows={"weaker": {"method": {"lambda1": 0.5}}, "L2P-CSR": {"method": {"name": "l2p_csr"}}}
     ).rows
-    assert (same.trial.method.lambda1, same.trial.method.blend) == (
-        0.5,
-        grid_of(rows={"base": {}}).rows[0].trial.method.blend,
-    )
+    expected = (0.5, grid_of(rows={"base": {}}).rows[0].trial.method.blend)
+    assert (same.trial.method.lambda1, same.trial.method.blend) == expected
     assert other.trial.method.name == "l2p_csr"
     assert other.trial.method.masks.phi == 0.05
 
