@@ -94,9 +94,6 @@ def test_a_grid_says_why_it_has_no_answer_yet(tmp_path):
     assert most.text == "No answer yet: 3 of 8 cells have not ended."
     assert not (nothing.is_settled or some.is_settled or most.is_settled)
     assert grid_answer(whole, DONE, 2, less_is_better=False).text.startswith("up is better than base: +5.05")
-
-
-def test_a_grid_whose_cells_have_no_score_has_no_answer_yet(tmp_path):
     rows = {"base": FLAT, "up": (*ABOVE[:3], tabled.PLANNED)}
     waiting = read(tabled.make(tmp_path, rows, baseline="base"))
     assert grid_answer(waiting, DONE, 2, less_is_better=False).text == (
@@ -114,14 +111,11 @@ def test_a_grid_without_a_baseline_tells_its_best_mean_and_no_interval(tmp_path)
     assert not best.is_settled
 
 
-def test_failed_cells_leave_the_other_seeds(tmp_path):
+def test_failed_cells_leave_the_other_seeds_and_collapsed_models_are_said(tmp_path):
     rows = {"base": FLAT, "up": (tabled.FAILED, *ABOVE[1:])}
-    found = read(tabled.make(tmp_path, rows, baseline="base"))
+    found = read(tabled.make(tmp_path / "failed", rows, baseline="base"))
     assert "3 seeds)" in grid_answer(found, DONE, 2, less_is_better=False).text
-
-
-def test_scores_of_collapsed_models_are_said_to_be(tmp_path):
-    comparison = read(tabled.make(tmp_path, {"base": FLAT, "up": ABOVE}, baseline="base"))
+    comparison = read(tabled.make(tmp_path / "collapsed", {"base": FLAT, "up": ABOVE}, baseline="base"))
     collapsed = replace(comparison, degenerate=frozenset({"up", "untrained encoder"}))
     text = grid_answer(collapsed, DONE, 2, less_is_better=False).text
     assert text.endswith("4 seeds). Of collapsed models are scores of up.")

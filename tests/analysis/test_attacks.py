@@ -86,11 +86,18 @@ def test_the_table_tells_every_attack(folder, html):
         assert words in text, words
 
 
-def test_nothing_is_marked_or_left_out_where_there_is_nothing_of_the_kind(tmp_path):
+def test_where_nothing_is_marked_or_fell_the_page_says_so(tmp_path):
     end(tmp_path, "mr", "pwws", [outcome(0, "a b", {0: "c"})])
     text = Outline(write_attacks(tmp_path).read_text(encoding="utf-8")).text
     assert "\N{DAGGER}" not in text
     assert "In the list below" not in text
+    end(tmp_path / "failed", "mr", "pwws", [outcome(0, "a b", {}, "failed")])
+    outline = Outline(write_attacks(tmp_path / "failed").read_text(encoding="utf-8"))
+    assert "No input fell." in outline.text
+    assert "queries" in outline.figures
+    end(tmp_path / "other", "mr", "pwws", [skipped(0)])
+    text = Outline(write_attacks(tmp_path / "other").read_text(encoding="utf-8")).text
+    assert "No figure: every input was skipped." in text
 
 
 def test_an_interval_of_a_share_is_wilson_s():
@@ -146,7 +153,7 @@ def test_where_nothing_can_fall_no_figure_says_so(tmp_path):
     assert "How much it took on AdvSTS-B" not in outline.text
 
 
-def test_a_point_is_the_accuracy_lost_and_the_mean_queries(folder):
+def test_a_point_is_the_accuracy_lost_and_a_line_rises_where_inputs_fell(folder):
     frame = queries_data(read_attacks(folder).summary)
     assert frame[["set", "recipe", "lost", "queries"]].values.tolist() == [
         ["mr", "pwws", 50.0, 50.0], ["mr", "textbugger", 100.0, 31.5], ["snli", "pwws", 100.0, 7.0],
@@ -157,9 +164,6 @@ def test_a_point_is_the_accuracy_lost_and_the_mean_queries(folder):
     assert list(drawn.data[0].x) == [50.0, 100.0]
     assert list(drawn.data[0].y) == [50.0, 7.0]
     assert list(drawn.data[0].marker.symbol) == ["circle", "square"]
-
-
-def test_a_line_rises_where_inputs_fell_and_ends_at_the_success_rate(folder):
     found = read_attacks(folder).outcomes
     ours = found[found["set"] == "mr"]
     frame = falls_data(ours, ours["num_queries"])
@@ -171,16 +175,6 @@ def test_a_line_rises_where_inputs_fell_and_ends_at_the_success_rate(folder):
     assert frame[frame["recipe"] == "textbugger"]["share"].iloc[-1] == 100
 
 
-def test_attacks_that_fell_nothing_have_no_line_and_those_on_nothing_no_figure(tmp_path):
-    end(tmp_path, "mr", "pwws", [outcome(0, "a b", {}, "failed")])
-    outline = Outline(write_attacks(tmp_path).read_text(encoding="utf-8"))
-    assert "No input fell." in outline.text
-    assert "queries" in outline.figures
-    end(tmp_path / "other", "mr", "pwws", [skipped(0)])
-    text = Outline(write_attacks(tmp_path / "other").read_text(encoding="utf-8")).text
-    assert "No figure: every input was skipped." in text
-
-
 def test_a_folder_in_which_nothing_has_ended_has_a_page(tmp_path):
     (tmp_path / "summary.json").write_text("[]")
     text = Outline(write_attacks(tmp_path).read_text(encoding="utf-8")).text
@@ -188,12 +182,11 @@ def test_a_folder_in_which_nothing_has_ended_has_a_page(tmp_path):
     assert "None yet." in text
 
 
-def test_a_page_is_a_function_of_the_folder(folder, html, tmp_path):
+def test_a_page_is_a_function_of_the_folder_and_a_damaged_one_leaves_the_page_that_was_there(
+    folder, html, tmp_path
+):
     again = write_attacks(folder, tmp_path / "deep" / "two.html")
     assert again.read_text(encoding="utf-8") == html
-
-
-def test_a_damaged_folder_leaves_the_page_that_was_there(tmp_path):
     end(tmp_path, "mr", "pwws", [outcome(0, "a b", {0: "c"})])
     path = write_attacks(tmp_path)
     before = path.read_bytes()

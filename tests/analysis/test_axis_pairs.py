@@ -53,7 +53,7 @@ def test_the_highest_mean_is_no_winner_where_nothing_is_shown(read):
     assert list(pairs_table(pairs).columns) == ["pair"]
 
 
-def test_a_value_stands_for_the_mean_over_the_other_axes(read):
+def test_a_value_stands_for_the_mean_over_the_other_axes_where_it_has_a_partner(read):
     rows = {
         "norm = l1, rho = 0": L1, "norm = l1, rho = 1": LINF,
         "norm = l2, rho = 0": L2, "norm = l2, rho = 1": L1,
@@ -64,9 +64,6 @@ def test_a_value_stands_for_the_mean_over_the_other_axes(read):
     assert norms.compared["l1", "l2"].mean == pytest.approx(gains.mean())
     assert list(norms.compared["l1", "l2"].by_seed.values()) == pytest.approx(gains.tolist())
     assert shares.axis == "rho"
-
-
-def test_a_row_that_has_no_partner_counts_on_neither_side(read):
     rows = {"norm = l1, rho = 0": L1, "norm = l2, rho = 0": L2, "norm = l2, rho = 1": LINF}
     norms, *_ = read(rows)[0]
     assert norms.compared["l1", "l2"].weights == {"norm = l1, rho = 0": 1.0, "norm = l2, rho = 0": -1.0}

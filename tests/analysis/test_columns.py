@@ -80,12 +80,9 @@ def test_a_direction_is_the_papers_where_the_interval_says_so(attacked, column, 
     assert cell.less_is_better
 
 
-def test_the_papers_numbers_stand_beside_ours(attacked):
+def test_the_papers_numbers_stand_beside_ours_and_intervals_hold_for_all_cells(attacked):
     cell = attacked["PWWS", "MR", "RobustSentEmbed"]
     assert (cell.printed, cell.printed_difference) == (28.05, pytest.approx(28.05 - 55.73))
-
-
-def test_the_intervals_hold_for_all_rows_of_all_columns(attacked):
     compared = [cell for cell in attacked.values() if cell.minus]
     assert len(compared) == 6
     for cell in compared:
@@ -101,14 +98,11 @@ def similar(tmp_path_factory):
     return cells_of(make(tmp_path_factory.mktemp("similar"), scores, table="rse-table3"))
 
 
-def test_where_more_is_better_the_papers_sign_is_the_other_one(similar):
+def test_where_more_is_better_the_papers_sign_is_the_other_one_and_baselines_stand_beside(similar):
     """On STS12 the paper's method gains; a row of ours that loses as clearly goes the other way."""
     assert similar["BERT-base", "STS12", "RobustSentEmbed"].direction == "same"
     assert similar["BERT-base", "STS12", "USCAL"].direction == "other"
     assert not similar["BERT-base", "STS12", "USCAL"].less_is_better
-
-
-def test_baselines_stand_beside_the_papers_rows_without_training(similar):
     cell = similar["BERT-base", "STS12", "whitened mean, no training"]
     assert (cell.is_fixed, cell.mean, cell.printed, cell.minus) == (True, 51.0, 57.83, "")
     assert math.isnan(cell.sd)
@@ -250,7 +244,7 @@ def told(tmp_path_factory):
     return read(make(tmp_path_factory.mktemp("told"), scores, scale="mini")).columns
 
 
-def test_the_wide_table_is_laid_out_as_the_papers(told):
+def test_the_wide_table_is_laid_out_as_the_papers_and_directions_are_counted(told):
     table = wide_table(told)
     assert list(table.columns) == ["block", "row", "MR", "SST2"]
     assert table.to_numpy().tolist() == [
@@ -262,9 +256,6 @@ def test_the_wide_table_is_laid_out_as_the_papers(told):
         ["BAE", "USCAL", "", f"{71 - WITHIN * half_width(SEEDS, 4):.2f} (51.72)"],
         ["BAE", "RobustSentEmbed", "", f"{71 + 0.5 * half_width(SEEDS, 4):.2f} (31.43)"],
     ]
-
-
-def test_directions_are_counted(told):
     first, second = column_remarks(told, "rse-table1")
     assert first == (
         "Directions of rse-table1, 4 differences from SimCSE: 1 same, 1 other, 2 undecided; of the undecided 1 lean to "
@@ -273,7 +264,7 @@ def test_directions_are_counted(told):
     assert second == "Less is better."
 
 
-def test_the_long_table_has_every_cell(told):
+def test_the_long_table_has_every_cell_and_programs_read_the_numbers_themselves(told):
     table = long_table(told).set_index(["block", "column", "row"])
     assert len(table) == 7
     low, high = (BEYOND * half_width(SEEDS, 4) + sign * half_width(SEEDS, 4) for sign in (-1, 1))
@@ -291,9 +282,6 @@ def test_the_long_table_has_every_cell(told):
     }
     expected = ["91.50", "", ""]
     assert table.loc[("BAE", "SST2", "before training"), ["ours", "seeds", "minus"]].tolist() == expected
-
-
-def test_programs_read_the_numbers_themselves(told):
     table = columns_of_numbers(told).set_index(["block", "column", "row"])
     for cell in told:
         found = table.loc[(cell.column.block, cell.column.name, cell.row)]

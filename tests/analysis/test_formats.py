@@ -39,20 +39,11 @@ def test_differences_have_a_sign_unless_they_are_none(value, text):
     assert show_signed(value) == text
 
 
-def test_numbers_have_the_decimals_asked_for():
+def test_numbers_words_times_and_collapsed_scores_are_readable():
     assert [show_number(1.23456), show_number(1.23456, 4), show_number(math.nan)] == ["1.23", "1.2346", ""]
-
-
-def test_words_are_joined():
     assert [join_words(words) for words in ([], [1], "ab", "abc")] == ["", "1", "a and b", "a, b and c"]
     assert [counted(1, "seed"), counted(0, "seed")] == ["1 seed", "0 seeds"]
-
-
-def test_times_lose_what_is_always_the_same():
     assert show_time("2026-03-01T10:02:03+00:00") == "2026-03-01 10:02:03"
-
-
-def test_a_score_that_a_collapsed_model_got_is_marked_even_if_it_is_none():
     assert show_measured(71.234, 2, False) == "71.23"
     assert show_measured(0.0, 2, True) == "0.00 \N{DAGGER}"
     assert show_measured(math.nan, 2, True) == "undefined \N{DAGGER}"

@@ -28,7 +28,7 @@ def opposed(tmp_path):
     return rows_of
 
 
-def test_a_row_that_gains_on_dev_and_loses_on_test_is_told(opposed):
+def test_a_row_that_gains_on_dev_and_loses_on_test_is_told_and_nothing_else(opposed):
     (one,) = found = opposed({"up": -4.0})
     assert (one.row, one.gain) == ("up", 1.0)
     assert [value for _, value in one.others] == [-3.0]
@@ -36,8 +36,5 @@ def test_a_row_that_gains_on_dev_and_loses_on_test_is_told(opposed):
         "The objective and the evaluations point different ways for 1 row, as mean differences from SimCSE: up +1.00 "
         "on STS-B dev, Spearman x100 and −3.00 on STS-B/test."
     )
-
-
-def test_nothing_is_told_where_they_agree_or_there_is_no_baseline(opposed):
     assert opposed_text(opposed({}, baseline="down")) == ""
     assert opposed({"up": -4.0}, baseline="") == ()

@@ -6,7 +6,7 @@ from analysis.tables import as_text, beaten, show_score
 from tests.analysis import gridded, searched
 
 
-def test_the_terminal_table_of_a_search_shows_everything(search_dir):
+def test_the_terminal_table_of_a_search_shows_trials_and_confirmed_cells_below(search_dir):
     frame = as_text(search_dir)
     assert list(frame.columns) == [
         "trial", "builtin dev, Spearman x100", "builtin/test", "step", "status", "alpha", "beta", "N", "norm", "rho",
@@ -18,17 +18,11 @@ def test_the_terminal_table_of_a_search_shows_everything(search_dir):
     assert len(frame) == 3 + 16 + 4
     assert frame.loc[frame["trial"].str.endswith(" *"), "trial"].tolist() == ["12 *"]
     assert frame.map(lambda value: isinstance(value, str)).all(axis=None)
-
-
-def test_confirmed_cells_stand_below_the_trials(search_dir):
     below = as_text(search_dir).iloc[-4:]
     assert below["trial"].iloc[0] == "confirmed: paper setting, seed 1"
     assert below["trial"].iloc[3] == "confirmed: trial 12 (best of the search), seed 2"
     assert below["builtin/test"].tolist() == ["58.00", "60.00", "61.50", "59.00"]
     assert below["builtin dev, Spearman x100"].tolist() == ["59.40", "60.60", "62.30", "61.10"]
-
-
-def test_test_pairs_have_no_value_beside_the_trials_of_a_search(search_dir):
     assert set(as_text(search_dir)["builtin/test"].iloc[3:19]) == {""}
 
 
@@ -54,15 +48,12 @@ def test_a_planned_study_has_tables_too(tmp_path):
     assert as_text(searched.make(tmp_path / "grid", study=gridded.STUDY))["row"].tolist() == baselines
 
 
-def test_a_score_of_less_than_the_full_budget_is_in_parentheses():
+def test_scores_of_less_than_the_full_budget_and_unbeaten_baselines_are_told():
     shown = [
         show_score(value, status, 2)
         for value, status in [(1.0, "complete"), (1.0, "running"), (math.nan, "failed")]
     ]
     assert shown == ["1.00", "(1.00)", ""]
-
-
-def test_baselines_that_nothing_beats_are_named():
     table = pd.DataFrame({"status": ["complete", "complete", "failed"], "objective": [50.0, 60.0, 99.0]})
     scores = pd.DataFrame({"label": ["a", "b", "c"], "value": [55.0, 60.0, math.nan]})
     expected = ["1 of 2 complete trials are better than a", "0 of 2 complete trials are better than b"]

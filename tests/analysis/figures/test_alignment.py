@@ -26,7 +26,7 @@ def found(tmp_path):
         return read_contents(reader)
 
 
-def test_a_point_needs_both_numbers(found):
+def test_a_point_needs_both_numbers_and_a_study_without_geometry_has_none(found, grid_dir, contents):
     frame = alignment_data(found, found.stage("grid"))
     points = frame[["row", "kind", "alignment", "uniformity"]].values.tolist()
     assert points[0] == ["before training", "baseline", 0.3, -1.0]
@@ -36,6 +36,8 @@ def test_a_point_needs_both_numbers(found):
         ["SimCSE", "row", 0.2, -2.2],
     ]
     assert set(frame["evaluation"]) == {"STS-B/geometry"}
+    other = contents(grid_dir)
+    assert alignment_data(other, other.stage("grid"), "rse-figure3").empty
 
 
 def test_the_papers_points_stand_beside_where_the_study_repeats_its_figure(found):
@@ -48,8 +50,3 @@ def test_the_papers_points_stand_beside_where_the_study_repeats_its_figure(found
     assert list(traces) == ["seeds", "SimCSE", "RobustSentEmbed", "baselines", "as the paper prints"]
     assert list(traces["SimCSE"].y) == [pytest.approx(0.15)]
     assert traces["SimCSE"].marker.symbol != traces["RobustSentEmbed"].marker.symbol
-
-
-def test_a_study_without_geometry_has_none(grid_dir, contents):
-    other = contents(grid_dir)
-    assert alignment_data(other, other.stage("grid"), "rse-figure3").empty

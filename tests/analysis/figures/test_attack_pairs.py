@@ -24,20 +24,14 @@ def found(tmp_path):
         return read_contents(reader)
 
 
-def test_an_attack_needs_its_queries_and_both_accuracies(found):
+def test_an_attack_needs_its_queries_and_both_accuracies_and_its_rows_are_joined(found, grid_dir, contents):
     frame = attack_pairs_data(found, found.stage("grid"))
     expected = [["mr", "pwws", "USCAL", 55.0, 100.0, 2], ["mr", "pwws", "RobustSentEmbed", 30.0, 130.0, 2]]
     assert frame.values.tolist() == expected
-
-
-def test_a_line_joins_the_rows_of_an_attack(found):
     line, first, second, recipe = draw_attack_pairs(attack_pairs_data(found, found.stage("grid"))).data
     assert (list(line.x), list(line.y)) == ([55.0, 30.0], [100.0, 130.0])
     assert (first.name, second.name, recipe.name) == ("USCAL", "RobustSentEmbed", "pwws")
     assert first.marker.color != second.marker.color
     assert first.marker.symbol == second.marker.symbol
-
-
-def test_a_study_without_attacks_has_none(grid_dir, contents):
     other = contents(grid_dir)
     assert attack_pairs_data(other, other.stage("grid")).empty

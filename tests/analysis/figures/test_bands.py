@@ -35,16 +35,13 @@ def test_means_are_of_steps_that_all_seeds_have():
     assert frame.loc[frame["row"] == "without", "mean"].tolist() == [5.0]
 
 
-def test_few_rows_have_colours_a_band_and_their_seeds():
+def test_few_rows_have_colours_a_band_and_their_seeds_and_of_many_one_is_chosen():
     figure = draw_bands(bands_data(CELLS, POINTS), "dev")
     assert [trace.legendgroup for trace in figure.data] == ["full", "full", "full", "without"]
     assert figure.data[0].fill == "toself"
     assert [trace.name for trace in figure.data if trace.showlegend is not False] == ["full", "without"]
     assert figure.data[2].line.color != figure.data[3].line.color
     assert not figure.layout.updatemenus
-
-
-def test_of_many_rows_one_is_chosen():
     parts = [bands_data(CELLS, POINTS).assign(row=f"row {number}") for number in range(9)]
     figure = draw_bands(pd.concat(parts), "dev")
     (menu,) = figure.layout.updatemenus

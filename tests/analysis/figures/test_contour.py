@@ -15,7 +15,7 @@ def space(search_dir, contents):
     return positions_data(table, rulers), rulers
 
 
-def test_there_is_a_map_for_each_pair_the_most_important_first(space):
+def test_there_is_a_map_for_each_pair_the_most_important_first_and_none_holds_a_nan(space):
     positions, rulers = space
     frame = contour_data(positions, ["rho", "phi"])
     pairs = list(dict.fromkeys(zip(frame["x_axis"], frame["y_axis"], strict=True)))
@@ -28,9 +28,14 @@ def test_there_is_a_map_for_each_pair_the_most_important_first(space):
     last = menu.buttons[-1].args[0]["visible"]
     assert last == [False] * 54 + [True, True]
     assert menu.buttons[-1].args[1]["yaxis.title.text"] == pairs[-1][1]
+    figure = draw_contour(contour_data(positions), rulers, "dev")
+    maps = [trace for trace in figure.data if trace.type == "heatmap"]
+    values = [value for trace in maps for line in trace.z for value in line]
+    assert None in values
+    assert all(value is None or value == value for value in values)
 
 
-def test_nothing_is_drawn_where_nobody_looked():
+def test_nothing_is_drawn_where_nobody_looked_neighbours_are_averaged_and_lines_make_no_map():
     x, y = np.array([0.0, 0.5, 0.0, 0.5]), np.array([0.0, 0.0, 0.5, 0.5])
     field = surface(x, y, np.array([1.0, 2.0, 3.0, 4.0]))
     assert field is not None
@@ -38,9 +43,6 @@ def test_nothing_is_drawn_where_nobody_looked():
     assert field[12, 12] == 4.0
     assert np.isnan(field[13:, :]).all()
     assert np.isnan(field[:, 13:]).all()
-
-
-def test_neighbours_are_averaged_and_lines_make_no_map():
     x, y = np.array([0.0, 0.01, 1.0, 0.0, 1.0]), np.array([0.0, 0.01, 0.0, 1.0, 1.0])
     field = surface(x, y, np.array([0.0, 2.0, 1.0, 1.0, 1.0]))
     assert field is not None
@@ -59,12 +61,3 @@ def test_of_very_many_trials_some_dots_are_drawn_the_best_among_them(space):
     dots = draw_contour(frame, rulers, "dev").data[1]
     assert len(dots.x) <= MAX_POINTS + 1
     assert list(dots.marker.size).count(13) == 1
-
-
-def test_a_map_has_nothing_where_nobody_looked_and_no_nan(space):
-    positions, rulers = space
-    figure = draw_contour(contour_data(positions), rulers, "dev")
-    maps = [trace for trace in figure.data if trace.type == "heatmap"]
-    values = [value for trace in maps for line in trace.z for value in line]
-    assert None in values
-    assert all(value is None or value == value for value in values)

@@ -53,16 +53,13 @@ def test_every_cell_is_a_line_as_far_as_it_came(watched_dir, contents):
     assert len(course_data(contents(watched_dir), ACCURACY)) == 7 * 5 + 3
 
 
-def test_few_trials_have_a_colour_each_and_seeds_stay_apart(watched_dir, contents):
+def test_few_trials_have_a_colour_each_and_of_many_the_papers_setting_stands_out(watched_dir, contents):
     figure = draw_course(course_data(contents(watched_dir), ALIGNMENT), ALIGNMENT)
     assert len(figure.data) == len({trace.line.color for trace in figure.data}) == 4
     first = figure.data[0]
     assert list(first.x) == [20, 40, None, 20, 40, None]
     assert list(first.customdata) == [0, 0, 0, 1, 1, 1]
     assert first.connectgaps is False and all(trace.showlegend for trace in figure.data)
-
-
-def test_of_many_trials_the_papers_setting_stands_out(watched_dir, contents):
     frame = course_data(contents(watched_dir), ALIGNMENT)
     others = frame[~frame["is_base"]]
     many = [others.assign(series=others["series"] + f", copy {number}") for number in range(3)]
@@ -71,13 +68,12 @@ def test_of_many_trials_the_papers_setting_stands_out(watched_dir, contents):
     assert len({trace.line.color for trace in figure.data}) == 2
 
 
-def test_a_report_has_a_figure_per_metric_that_was_watched(watched_dir, tmp_path):
+def test_a_report_has_a_figure_per_watched_metric_and_else_no_such_section(
+    watched_dir, tmp_path, grid_dir, search_dir, contents
+):
     outline = Outline(write_report(watched_dir, tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "In the course of training" in outline.text
     assert [name for name in outline.figures if name.startswith("course")] == ["course-0", "course-1"]
-
-
-def test_where_nothing_was_watched_there_is_no_such_section(grid_dir, search_dir, contents):
     assert course(contents(grid_dir)) == course(contents(search_dir)) == ""
 
 

@@ -43,14 +43,11 @@ def test_names_on_an_axis_are_short_lines_of_plain_text():
     assert label_text("<i>") == "&lt;i&gt;"
 
 
-def test_no_two_of_thirty_seeds_look_alike():
+def test_no_two_of_thirty_seeds_look_alike_and_a_longer_legend_takes_no_room_from_the_rows():
     rows = [(0, "full", "row", seed, "test", 50.0 + seed) for seed in range(30)]
     scores = pd.DataFrame(rows, columns=SCORES.columns[:-1]).assign(degenerate=False)
     seeds = [trace for trace in draw_dots(dots_data(scores, "test"), "test").data if "seed" in trace.name]
     assert len({(trace.marker.color, trace.marker.symbol) for trace in seeds}) == 30
-
-
-def test_a_longer_legend_takes_no_room_from_the_rows():
     rows = [(0, "full", "row", seed, "test", 50.0 + seed) for seed in range(8)]
     scores = pd.DataFrame(rows, columns=SCORES.columns[:-1]).assign(degenerate=False)
     few, many = (draw_dots(dots_data(part, "test"), "test") for part in (scores[:2], scores))

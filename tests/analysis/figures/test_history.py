@@ -40,12 +40,9 @@ def test_fidelities_never_share_an_axis():
     assert traces["stopped early"].marker.symbol == "circle-open"
 
 
-def test_without_early_ends_there_is_one_part():
+def test_without_early_ends_there_is_one_part_and_without_trials_an_empty_figure():
     figure = draw_history(history_data(TABLE[TABLE["status"] == "complete"], "maximize"), SCORES, "dev")
     assert {trace.yaxis for trace in figure.data} <= {None, "y"}
-
-
-def test_no_trials_make_an_empty_figure():
     figure = draw_history(history_data(TABLE.iloc[:0], "maximize"), SCORES, "dev")
     assert all(len(trace.x) == 0 for trace in figure.data[:3])
 

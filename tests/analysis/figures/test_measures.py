@@ -3,7 +3,7 @@ import dataclasses
 from analysis.figures.measures import draw_measures, measures_data
 
 
-def test_each_measure_is_a_line_over_the_axis(grid_dir, contents):
+def test_each_measure_is_a_line_over_the_one_axis_and_one_measure_makes_no_figure(grid_dir, contents):
     found = contents(grid_dir)
     frame = measures_data(found, found.study.axes[0])
     assert list(dict.fromkeys(frame["measure"])) == ["STS-B dev, Spearman x100", "STS-B/test", "STS12/test"]
@@ -15,10 +15,6 @@ def test_each_measure_is_a_line_over_the_axis(grid_dir, contents):
         dict.fromkeys(frame["measure"])
     )
     assert figure.layout.xaxis.type == "log"
-
-
-def test_one_measure_or_two_axes_make_no_such_figure(grid_dir, contents):
-    found = contents(grid_dir)
     axis = found.study.axes[0]
     alone = dataclasses.replace(found, evaluations=found.evaluations[:0])
     assert measures_data(alone, axis).empty

@@ -16,16 +16,12 @@ OUTCOMES = pd.DataFrame(
 )
 
 
-def test_what_fell_most_often_comes_first_and_what_was_not_counted_not_at_all():
+def test_what_fell_most_often_comes_first_a_line_per_attack_and_a_field_per_input():
     frame = outcomes_data(OUTCOMES)
     assert list(dict.fromkeys(frame.loc[frame["set"] == "mr", "input"])) == [0, 1, 2]
     expected = ["succeeded", 40, 2, 1]
     assert frame.iloc[0][["outcome", "queries", "words_changed", "num_fallen"]].tolist() == expected
     assert frame.loc[frame["set"] == "imdb", "num_fallen"].tolist() == [1]
-
-
-def test_a_line_per_attack_and_a_field_per_input():
-    frame = outcomes_data(OUTCOMES)
     fields = draw_outcomes(frame[frame["set"] == "mr"]).data[0]
     assert list(fields.y) == ["pwws", "bae"]
     expected = [[2, 1, 0], [1, 1, None]]

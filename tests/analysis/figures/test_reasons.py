@@ -26,15 +26,12 @@ def test_failed_cells_and_lost_attempts_are_counted(search_dir, contents):
     assert [note.text for note in figure.layout.annotations] == expected
 
 
-def test_nothing_wrong_makes_an_empty_frame(grid_dir, contents):
+def test_many_cells_are_not_all_named_and_nothing_wrong_makes_an_empty_frame(grid_dir, contents):
+    names = contents(grid_dir).cells["identity"]
+    assert named(names).endswith(f"and {len(names) - 12} more")
     found = contents(grid_dir)
     well = dataclasses.replace(found, cells=found.cells[found.cells["status"] == "complete"])
     assert reasons_data(well, cell_names(well)).empty
-
-
-def test_many_cells_are_not_all_named(grid_dir, contents):
-    names = contents(grid_dir).cells["identity"]
-    assert named(names).endswith(f"and {len(names) - 12} more")
 
 
 def test_the_text_of_a_bar_stands_below_the_bar_above_however_long_it_is():

@@ -150,15 +150,12 @@ def test_parameters_are_filled_in_whatever_they_hold():
     assert "".join(cell["source"]).count("#") == 2  # the comments stay
 
 
-def test_the_fitting_notebook_is_chosen(store):
+def test_the_fitting_notebook_is_chosen_by_what_a_study_compares(store, tmp_path):
     kinds = {
         name: fitting_kind(open_study(name, store)) for name in ("joint", "parts", "new-grid", "attacked")
     }
     others = dict.fromkeys(("parts", "new-grid", "attacked"), "ablations")
     assert kinds == {"joint": "search"} | others
-
-
-def test_rows_of_several_methods_are_compared_as_methods(tmp_path):
     with Ledger.open(tmp_path / "m") as ledger:
         ledger.freeze(gridded.STUDY)
         cells = [gridded.cell(trial, 0) for trial in (3, 4)]
@@ -169,16 +166,10 @@ def test_rows_of_several_methods_are_compared_as_methods(tmp_path):
             ]
         )
     assert fitting_kind(open_study(tmp_path / "m")) == "methods"
-
-
-def test_a_grid_that_mostly_attacks_is_about_robustness(tmp_path):
     asked = ("attack-mr/pwws", "attack-imdb/bae", "STS-B/test")
     measures = tuple(Measure(name=name, metric=f"{name}/success_rate") for name in asked[:2])
     study = gridded.STUDY.model_copy(update={"evaluations": asked, "measures": measures})
     assert fitting_kind(open_study(searched.make(tmp_path / "a", study=study))) == "robustness"
-
-
-def test_evaluations_on_changed_texts_are_known_by_their_names():
     names = ("attack-mr/pwws", "AdvSTS-B/bae", "MR/replayed", "STS-B/test", "MR/fast")
     assert [is_about_robustness(name) for name in names] == [True, True, True, False, False]
 

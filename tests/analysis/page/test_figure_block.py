@@ -31,7 +31,4 @@ def test_the_numbers_of_a_figure_are_csv_whatever_texts_are_in_it():
     html = page.figure(go.Figure(), "x", frame)
     assert HOSTILE not in html
     assert content_of(html, "numbers")["csv"] == f'row,value\n{HOSTILE},1.5\n"a ""b"", c",\n'
-
-
-def test_a_figure_without_numbers_of_its_own_has_none():
     assert "numbers" not in page.figure(go.Figure(), "x")

@@ -32,7 +32,7 @@ def comparison(tmp_path_factory):
         return read_comparison(reader)
 
 
-def test_the_files_are_named_after_the_study(comparison, tmp_path):
+def test_the_files_are_named_after_the_study_even_one_that_has_only_begun(comparison, tmp_path):
     paths = write_layouts(comparison, tmp_path / "deep" / "er")
     assert [path.relative_to(tmp_path).as_posix() for path in paths] == [
         "deep/er/odd_table.csv",
@@ -41,9 +41,14 @@ def test_the_files_are_named_after_the_study(comparison, tmp_path):
         "deep/er/odd_table.tex",
     ]
     assert write_layouts(comparison, tmp_path / "deep" / "er") == paths  # once more: the same files
+    folder = tabled.make(tmp_path / "begun", {}, num_cells=12, baseline="SimCSE")
+    with Reader(folder) as reader:
+        csv, *_, tex = write_layouts(read_comparison(reader), tmp_path)
+    assert csv.read_text().split(",")[0] == "row"
+    assert "\\midrule\n\\bottomrule" in tex.read_text()
 
 
-def test_csv_is_read_back_as_it_is_shown(comparison, tmp_path):
+def test_csv_is_read_back_as_it_is_shown_by_people_and_programs(comparison, tmp_path):
     path, *_ = write_layouts(comparison, tmp_path)
     found = pd.read_csv(path, dtype=str, keep_default_na=False)
     shown = rows_table(comparison)
@@ -52,18 +57,6 @@ def test_csv_is_read_back_as_it_is_shown(comparison, tmp_path):
     assert found["paper"].tolist() == ["77.90", "76.34", "", ""]
     as_shown = [[cell.replace("\N{MINUS SIGN}", "-") for cell in row] for row in shown.to_numpy().tolist()]
     assert found.to_numpy().tolist() == as_shown  # no row's name has that sign
-
-
-def test_a_study_that_has_only_begun_makes_files_too(tmp_path):
-    folder = tabled.make(tmp_path / "begun", {}, num_cells=12, baseline="SimCSE")
-    with Reader(folder) as reader:
-        csv, *_, tex = write_layouts(read_comparison(reader), tmp_path)
-    assert csv.read_text().split(",")[0] == "row"
-    assert "\\midrule\n\\bottomrule" in tex.read_text()
-
-
-def test_csv_holds_numbers_a_program_can_count_with(comparison, tmp_path):
-    path, *_ = write_layouts(comparison, tmp_path)
     found = pd.read_csv(path).set_index("row")
     numbers = ["paper", "mean", "SD", "seeds", "minus SimCSE", "p (sign-flip)", "p (Holm)", "g"]
     assert [str(found[name].dtype) for name in numbers] == ["float64"] * 3 + ["int64"] + ["float64"] * 4
@@ -78,7 +71,7 @@ def tex_of(comparison, folder):
     return path.read_text(encoding="utf-8")
 
 
-def test_every_line_has_as_many_cells_as_the_head_has_columns(comparison, tmp_path):
+def test_latex_prints_what_the_table_says_and_ends_what_it_begins(comparison, tmp_path):
     text = tex_of(comparison, tmp_path)
     (head,), body = (
         lines_between(text, r"\toprule", r"\midrule"),
@@ -89,12 +82,13 @@ def test_every_line_has_as_many_cells_as_the_head_has_columns(comparison, tmp_pa
     assert {len(SEPARATOR.findall(line)) for line in (head, *body)} == {num_columns - 1}
     assert all(line.endswith(r" \\") for line in (head, *body))
     assert rf"\begin{{tabular}}{{l{'r' * (num_columns - 1)}}}" in text
-
-
-def test_latex_prints_what_the_table_says(comparison, tmp_path):
     body = lines_between(tex_of(comparison, tmp_path), r"\midrule", r"\bottomrule")
     cells = [[typeset(cell) for cell in line.removesuffix(r" \\").split(" & ")] for line in body]
     assert cells == printed_rows(comparison).to_numpy().tolist()
+    expected = [("begin", "table"), ("begin", "tabular"), ("end", "tabular"), ("end", "table")]
+    assert re.findall(r"\\(begin|end)\{(\w+)\}", text) == expected
+    assert text.count("{") - text.count("\\{") == text.count("}") - text.count("\\}")
+    assert tex_of(comparison, tmp_path).splitlines()[:2] == ["% Cited.", r"% needs \usepackage{booktabs}"]
 
 
 def test_ours_stands_beside_theirs_with_spread_and_interval(comparison):
@@ -119,17 +113,6 @@ def test_a_star_stands_where_the_interval_excludes_0(tmp_path):
     assert r"$\pm$ 1.00$^{*}$ &" in write_layouts(comparison, tmp_path)[-1].read_text(encoding="utf-8")
 
 
-def test_what_is_begun_is_ended(comparison, tmp_path):
-    text = tex_of(comparison, tmp_path)
-    expected = [("begin", "table"), ("begin", "tabular"), ("end", "tabular"), ("end", "table")]
-    assert re.findall(r"\\(begin|end)\{(\w+)\}", text) == expected
-    assert text.count("{") - text.count("\\{") == text.count("}") - text.count("\\}")
-
-
-def test_latex_says_in_a_comment_which_study_it_is(comparison, tmp_path):
-    assert tex_of(comparison, tmp_path).splitlines()[:2] == ["% Cited.", r"% needs \usepackage{booktabs}"]
-
-
 def test_the_caption_says_where_the_numbers_come_from(comparison, tmp_path):
     caption = re.search(r"\\caption\{(.*)\}\n", tex_of(comparison, tmp_path))[1]
     assert caption == (
@@ -150,7 +133,7 @@ def test_a_study_of_no_paper_has_no_scale(tmp_path):
     assert "$^{*}$ the interval of the difference" in caption
 
 
-def test_every_number_of_a_contrast_stands_in_a_table_of_its_own(comparison, tmp_path):
+def test_every_number_of_a_contrast_and_every_verdict_stands_in_a_table_of_its_own(comparison, tmp_path):
     path = next(
         path for path in write_layouts(comparison, tmp_path) if path.name == "odd_table-contrasts.csv"
     )
@@ -166,9 +149,6 @@ def test_every_number_of_a_contrast_stands_in_a_table_of_its_own(comparison, tmp
         "p_wilcoxon": one.p_wilcoxon, "p_holm": one.p_holm, "hedges_g": one.effect, "resolvable": one.resolvable,
     }.items():  # fmt: skip
         assert found[name] == pytest.approx(value, nan_ok=True), name
-
-
-def test_claims_stand_with_their_verdicts(comparison, tmp_path):
     path = next(path for path in write_layouts(comparison, tmp_path) if path.name == "odd_table-claims.csv")
     table = pd.read_csv(path)
     assert table["verdict"].tolist() == [comparison.words(judged) for judged in comparison.judged]
@@ -190,13 +170,10 @@ def main_table(tmp_path_factory):
         return read_comparison(reader)
 
 
-def test_a_main_table_has_two_files_more(main_table, comparison, tmp_path):
+def test_a_main_table_has_its_columns_as_numbers_and_in_the_papers_layout(main_table, comparison, tmp_path):
     names = [path.name for path in write_layouts(main_table, tmp_path)]
     assert {"tabled-columns.csv", "tabled-columns.tex"} <= {*names}
     assert not any("columns" in path.name for path in write_layouts(comparison, tmp_path / "other"))
-
-
-def test_columns_are_numbers_for_programs_and_the_papers_layout_for_people(main_table, tmp_path):
     *_, numbers, _, typeset_table = write_layouts(main_table, tmp_path)
     table = pd.read_csv(numbers).set_index("row")
     cell = next(cell for cell in main_table.columns if cell.row == "RobustSentEmbed")

@@ -15,7 +15,7 @@ from rse_study import open_study
 from tests.analysis import searched
 
 
-def test_every_cell_has_its_row(search_dir, contents):
+def test_every_cell_has_its_row_and_columns_nobody_uses_are_left_out(search_dir, contents):
     found = contents(search_dir)
     shown = show_cells(found, found.current)
     assert len(shown) == 20
@@ -26,10 +26,6 @@ def test_every_cell_has_its_row(search_dir, contents):
     assert rows["9", "0"].attempts == "2"
     assert rows["0 (paper setting)", "1"].stage == "confirm"
     assert rows["5", "0"].reason == "step 23: the loss is nan"
-
-
-def test_columns_nobody_uses_are_left_out(search_dir, contents):
-    found = contents(search_dir)
     shown = show_cells(found, found.current[found.current["trial"] == 1])
     assert "reason" not in shown
 
@@ -47,7 +43,7 @@ def test_a_run_is_told_in_words():
     assert plain_text({"a": {"b": 1}}) == '{"a": {"b": 1}}'
 
 
-def test_failures_lost_attempts_and_events_keep_their_reasons(search_dir, grid_dir, contents):
+def test_failures_keep_their_reasons_and_a_study_without_says_so(search_dir, grid_dir, contents):
     found = contents(search_dir)
     ((cell, settings, t, reason),) = failed_cells(found).values.tolist()
     assert (cell, t, reason) == ("trial 5, seed 0", "15", "step 23: the loss is nan")
@@ -63,6 +59,8 @@ def test_failures_lost_attempts_and_events_keep_their_reasons(search_dir, grid_d
     assert failed_cells(grid).values.tolist() == [
         ["without the token level, seed 1", "lambda1 = 0.00781", "step 3: the loss is nan"]
     ]
+    found = contents(grid_dir)
+    assert "No cell failed." in failures(dataclasses.replace(found, cells=found.cells[:3]))
 
 
 def test_what_a_named_row_sets_stands_beside_its_failure(grid_dir, contents):
@@ -75,12 +73,7 @@ def test_what_a_named_row_sets_stands_beside_its_failure(grid_dir, contents):
     assert settings_of(named, {**cell, "label": ""}) == "lambda1 = 0.00781"
 
 
-def test_a_study_without_failures_says_so(grid_dir, contents):
-    found = contents(grid_dir)
-    assert "No cell failed." in failures(dataclasses.replace(found, cells=found.cells[:3]))
-
-
-def test_cells_of_unlike_machines_are_said_in_a_sentence(grid_dir, contents):
+def test_cells_of_unlike_machines_are_said_and_a_line_to_cite_comes_last(grid_dir, contents, search_dir):
     found = contents(grid_dir)
     assert "unlike machines" not in provenance(found)
     where = [{"processor": "EPYC", "kernels": kernels} for kernels in ("AVX2", "AVX512")]
@@ -88,8 +81,5 @@ def test_cells_of_unlike_machines_are_said_in_a_sentence(grid_dir, contents):
     said = provenance(dataclasses.replace(found, cells=found.cells.assign(provenance=ran)))
     assert "Cells ran on unlike machines, between which no bits are promised: " in said
     assert " on EPYC, AVX512 kernels." in said
-
-
-def test_provenance_ends_in_a_line_to_cite(search_dir, contents):
     cited = open_study(search_dir).citation
     assert escape(f"To cite: {cited}") in provenance(contents(search_dir))

@@ -27,7 +27,7 @@ def read(folder, contents):
         return read_comparison(reader), contents(folder)
 
 
-def test_rows_stand_beside_the_baseline_with_their_intervals(folder, contents):
+def test_rows_stand_beside_the_baseline_and_claims_they_do_not_bear_on_are_not_asked(folder, contents):
     comparison, found = read(folder, contents)
     html = compared(comparison, found.decimals)
     assert "<h2>Compared</h2>" in html
@@ -36,9 +36,6 @@ def test_rows_stand_beside_the_baseline_with_their_intervals(folder, contents):
     assert f"[−{abs(one.simultaneous.low):.2f}" in html
     assert "proves nothing about BERT-base" in html
     assert html in render(found, comparison)
-
-
-def test_claims_the_rows_do_not_bear_on_are_not_asked(folder, contents):
     comparison, _ = read(folder, contents)
     assert {comparison.words(judged) for judged in comparison.judged} == {"not asked"}
 
