@@ -31,13 +31,10 @@ def test_naming_imports_nothing():
     assert UNUSED not in sys.modules
 
 
-def test_a_class_is_made_and_recognised():
+def test_a_class_is_made_and_recognised_and_a_function_called():
     deferred = DeferredName("fractions", "Fraction")
     assert deferred(1, denominator=2) == Fraction(1, 2)
     assert isinstance(Fraction(1, 2), deferred)
     assert not isinstance(0.5, deferred)
     assert (deferred.__module__, deferred.__qualname__) == ("fractions", "Fraction")
-
-
-def test_a_function_is_called():
     assert DeferredName("math", "gcd")(4, 6) == 2

@@ -36,12 +36,9 @@ def refuses(call: Callable[..., Any], *values: object) -> None:
         call(*values)
 
 
-def test_rse_study_is_checked() -> None:
+def test_rse_study_and_what_is_returned_or_held_are_checked() -> None:
     refuses(pool_mean, torch.zeros(2, 3, 4), torch.ones(2, 5, dtype=torch.bool))
     assert pool_mean(torch.zeros(2, 3, 4), torch.ones(2, 3, dtype=torch.bool)).shape == (2, 4)
-
-
-def test_what_is_returned_and_what_is_held_are_checked() -> None:
     assert check(doubled)(torch.ones(2, 3), 6).shape == (2, 6)
     refuses(check(doubled), torch.ones(2, 3), 5)
     assert next(check(endless)(1)) == 1

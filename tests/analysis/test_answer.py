@@ -6,9 +6,7 @@ import pandas as pd
 import pytest
 
 from analysis.answer import StageProgress, claims_answer, contrasts_answer, grid_answer
-from analysis.comparison import read_comparison
 from rse_study.results.comparisons import against, compare
-from rse_study.results.reader import Reader
 from tests.analysis import tabled
 
 MINUS = "\N{MINUS SIGN}"
@@ -79,9 +77,7 @@ def test_two_seeds_are_too_few():
     )
 
 
-def read(folder):
-    with Reader(folder) as reader:
-        return read_comparison(reader)
+read = tabled.comparison_of
 
 
 def test_a_grid_says_why_it_has_no_answer_yet(tmp_path):

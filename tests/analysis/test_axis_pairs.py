@@ -5,10 +5,7 @@ import pytest
 from scipy import stats
 
 from analysis.axis_pairs import axis_pairs, pairs_answer, pairs_table
-from analysis.comparison import read_comparison
-from analysis.contents import read_contents
 from analysis.sections.compared import each_pair
-from rse_study.results.reader import Reader
 from rse_study.results.statistics import holm, sign_flip_p
 from tests.analysis import tabled
 
@@ -18,11 +15,11 @@ LINF = (80.1, 84.0, 78.5, 81.0)
 
 
 @pytest.fixture
-def read(tmp_path):
+def read(tmp_path, contents):
     def pairs_of(rows, **study):
-        with Reader(tabled.make(tmp_path / str(len(list(tmp_path.iterdir()))), rows, **study)) as reader:
-            contents, comparison = read_contents(reader), read_comparison(reader)
-        return axis_pairs(contents, comparison.scores), each_pair(contents, comparison)
+        folder = tabled.make(tmp_path / str(len(list(tmp_path.iterdir()))), rows, **study)
+        found, comparison = contents(folder), tabled.comparison_of(folder)
+        return axis_pairs(found, comparison.scores), each_pair(found, comparison)
 
     return pairs_of
 

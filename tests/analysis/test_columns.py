@@ -5,8 +5,6 @@ import math
 import pytest
 
 from analysis.columns_table import column_remarks, columns_of_numbers, long_table, wide_table
-from analysis.comparison import read_comparison
-from rse_study.results.reader import Reader
 from tests.analysis import tabled
 from tests.results.samples import around, half_width
 
@@ -33,9 +31,7 @@ def make(folder, scores, *, table="rse-table1", rows=DEV, baseline="SimCSE", sca
     return tabled.add(folder, scores)
 
 
-def read(folder):
-    with Reader(folder) as reader:
-        return read_comparison(reader)
+read = tabled.comparison_of
 
 
 def by_place(comparison):

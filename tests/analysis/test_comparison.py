@@ -5,10 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.comparison import read_comparison
 from analysis.comparison_table import claims_table, remarks, rows_table
 from rse_study.results.ledger import Ledger
-from rse_study.results.reader import Reader
 from tests.analysis import tabled
 from tests.analysis.searched import measure
 from tests.results.samples import around, half_width
@@ -45,9 +43,7 @@ def read(tmp_path_factory):
     return comparison
 
 
-def comparison_in(folder):
-    with Reader(folder) as reader:
-        return read_comparison(reader)
+comparison_in = tabled.comparison_of
 
 
 def with_columns(table, *names):

@@ -6,7 +6,6 @@ import math
 import pandas as pd
 import pytest
 
-from analysis.contents import read_contents
 from analysis.figures.contour import contour_data
 from analysis.figures.parallel import draw_parallel, parallel_data
 from analysis.figures.rulers import positions_data, rulers_of
@@ -32,9 +31,8 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def found(folder):
-    with Reader(folder) as reader:
-        return read_contents(reader)
+def found(folder, contents):
+    return contents(folder)
 
 
 @pytest.fixture(scope="module")

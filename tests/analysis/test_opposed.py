@@ -2,10 +2,8 @@
 
 import pytest
 
-from analysis.comparison import read_comparison
 from analysis.opposed import opposed_text
 from rse_study.results.ledger import Ledger
-from rse_study.results.reader import Reader
 from tests.analysis import tabled
 from tests.analysis.searched import measure
 
@@ -22,8 +20,7 @@ def opposed(tmp_path):
                 name = list(DEV)[cell.trial]
                 score = DEV[name][cell.seed] - 1 + test.get(name, 0.0)
                 ledger.record_evaluations([measure(cell.identity, "STS-B/test", score)])
-        with Reader(folder) as reader:
-            return read_comparison(reader).opposed
+        return tabled.comparison_of(folder).opposed
 
     return rows_of
 

@@ -152,14 +152,11 @@ def test_the_losses_see_every_setting(pair):
     assert [name for name, value in SETTINGS.items() if differs({name: 0.9 * value}) <= 1e-6] == []
 
 
-def test_the_loss_of_known_vectors():
+def test_the_loss_of_known_vectors_and_norms_of_nothing():
     z = torch.eye(3, dtype=torch.float64)
     # Own positive at cosine 1, two negatives at 0, temperature 1: -log(e / (e + 2)).
     expected = torch.log1p(2 / torch.tensor(1.0, dtype=torch.float64).exp())
     assert_close(contrastive_loss(z, [z], z, 1.0), expected)
-
-
-def test_norms_of_nothing_are_harmless():
     zeros = torch.zeros(2, 3, 4)
     assert torch.equal(unit(zeros, (1, 2)), zeros)
     assert torch.equal(token_shares(zeros), torch.ones(2, 3, 1))

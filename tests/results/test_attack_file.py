@@ -52,18 +52,7 @@ def test_what_attacks_wrote_is_read(folder):
     assert first["adversarial"] == (NASTY.replace("\u05d8\u05d5\u05d1", "\u05e8\u05e2"),)
     assert first["changed"] == (1,)
     assert found.outcomes.iloc[-1][["label", "changed", "num_words"]].tolist() == [2, (1, 4), 5]
-
-
-def test_the_format_is_that_of_an_outcome():
     assert list(OutcomeRow.model_fields) == [field.name for field in dataclasses.fields(AttackOutcome)]
-
-
-def test_what_has_nothing_to_count_is_nan(tmp_path):
-    end(tmp_path, "mr", "pwws", [skipped(0), skipped(1)])
-    row = read_attacks(tmp_path).summary.iloc[0]
-    assert row["original_accuracy"] == 0.0
-    assert math.isnan(row["success_rate"])
-    assert math.isnan(row["mean_queries"])
 
 
 def test_inputs_beyond_those_asked_for_last_are_there_and_not_counted(tmp_path):
@@ -83,12 +72,17 @@ def test_an_attack_under_way_is_there_and_not_counted(folder):
     assert under_way[["index", "is_counted"]].values.tolist() == [[0, False], [1, False]]
 
 
-def test_nothing_ended_is_empty_frames(tmp_path):
+def test_nothing_ended_is_empty_frames_and_what_has_nothing_to_count_is_nan(tmp_path):
     (tmp_path / SUMMARY).write_text("[]")
     found = read_attacks(tmp_path)
     assert found.summary.empty
     assert found.outcomes.empty
     assert {"set", "recipe", "original", "is_counted"} <= set(found.outcomes)
+    end(tmp_path, "mr", "pwws", [skipped(0), skipped(1)])
+    row = read_attacks(tmp_path).summary.iloc[0]
+    assert row["original_accuracy"] == 0.0
+    assert math.isnan(row["success_rate"])
+    assert math.isnan(row["mean_queries"])
 
 
 @pytest.mark.parametrize(
@@ -140,21 +134,21 @@ def test_a_damaged_summary_is_refused(folder, content, words):
     assert refused.value.where == str(folder / SUMMARY)
 
 
-def test_missing_files_are_named(folder):
-    (folder / "mr-textbugger.jsonl").unlink()
-    with pytest.raises(MissingFile, match=r"mr-textbugger.jsonl: no such file. Attack again"):
-        read_attacks(folder)
-    (folder / SUMMARY).unlink()
-    with pytest.raises(MissingFile, match=r"summary.json: no such file"):
-        read_attacks(folder)
-
-
 def test_outcomes_of_another_attack_are_refused_by_what_differs(folder):
     before = (folder / SUMMARY).read_text()
     (folder / "mr-pwws.jsonl").unlink()
     keep(folder, "mr", "pwws", [outcome(0, "a b", {0: "c"})], seed=1)
     (folder / SUMMARY).write_text(before)
     with pytest.raises(InputError, match=r"is of another attack.*\(seed, attack, failed, skipped differ\)"):
+        read_attacks(folder)
+
+
+def test_missing_files_are_named(folder):
+    (folder / "mr-textbugger.jsonl").unlink()
+    with pytest.raises(MissingFile, match=r"mr-textbugger.jsonl: no such file. Attack again"):
+        read_attacks(folder)
+    (folder / SUMMARY).unlink()
+    with pytest.raises(MissingFile, match=r"summary.json: no such file"):
         read_attacks(folder)
 
 

@@ -108,11 +108,6 @@ def test_a_cell_notes_the_revision_that_planned_it(study_dir, study, cells):
         assert [(r.number, r.change, r.study) for r in ledger.revisions()] == expected
 
 
-def test_cells_are_planned_after_their_study(tmp_path, cells):
-    with Ledger.open(tmp_path) as ledger, pytest.raises(AssertionError, match="frozen"):
-        ledger.plan(cells)
-
-
 def test_a_result_replaces_the_history_before_it_and_may_come_twice(study_dir, cells):
     with Ledger.open(study_dir) as ledger:
         ledger.record_result(result_of(cells[0], [99.0, 98.0, 97.0]))
@@ -170,12 +165,6 @@ def test_a_live_holder_is_named_and_a_killed_one_forgotten(study_dir):
     Ledger.open(study_dir).close()
 
 
-def test_one_process_cannot_open_it_twice(study_dir):
-    with Ledger.open(study_dir), pytest.raises(InputError, match="one writer"):
-        Ledger.open(study_dir)
-    Ledger.open(study_dir).close()
-
-
 def test_what_was_committed_survives_a_kill(study_dir, cells):
     code = HOLD.replace('print("held"', f'ledger.fail("{cells[0].identity}", "gone")\nprint("held"')
     command = [sys.executable, "-c", code, str(study_dir)]
@@ -186,19 +175,7 @@ def test_what_was_committed_survives_a_kill(study_dir, cells):
         assert ledger.cells()[0].reason == "gone"
 
 
-def test_foreign_and_newer_files_are_refused(tmp_path):
-    (tmp_path / "text").mkdir()
-    (tmp_path / "text/ledger.sqlite").write_text("this is no database, whatever its name says" * 50)
-    with pytest.raises(InputError, match="no ledger"):
-        Ledger.open(tmp_path / "text")
-    (tmp_path / "newer").mkdir()
-    with sqlite3.connect(tmp_path / "newer/ledger.sqlite") as db:
-        db.execute("PRAGMA user_version = 99")
-    with pytest.raises(InputError, match="schema 99"):
-        Ledger.open(tmp_path / "newer")
-
-
-def test_nothing_in_it_is_pickled(study_dir, cells):
+def test_nothing_in_it_is_pickled_and_writing_does_not_wait_for_the_disk_at_every_commit(study_dir, cells):
     with Ledger.open(study_dir) as ledger:
         ledger.add_provenance({"torch": "2.13.0"})
         ledger.log("note", "hello", cell=cells[0].identity)
@@ -212,24 +189,23 @@ def test_nothing_in_it_is_pickled(study_dir, cells):
             if isinstance(v, bytes)
         ]
         assert json.loads(db.execute("SELECT content FROM provenance").fetchone()[0]) == {"torch": "2.13.0"}
+    with Ledger.open(study_dir) as ledger:
+        assert ledger._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert ledger._db.execute("PRAGMA synchronous").fetchone() == (1,)
 
 
-def test_a_folder_is_made_where_there_is_none(tmp_path: Path):
+def test_a_folder_is_made_where_there_is_none_and_cells_are_planned_after_their_study(tmp_path: Path, cells):
     with Ledger.open(tmp_path / "a/b") as ledger:
         assert ledger.study() is None
         assert ledger.cells() == []
-
-
-def test_a_file_in_the_folders_place_is_an_input_error(tmp_path):
-    (tmp_path / "study").write_text("")
-    with pytest.raises(InputError, match="no place for a ledger"):
-        Ledger.open(tmp_path / "study")
-
-
-def test_a_ledger_without_a_study_leaves_no_file(tmp_path):
     with Ledger.open(tmp_path / "new") as ledger:
         ledger.log("note", "refused")
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["ledger.lock"]
+    (tmp_path / "study").write_text("")
+    with pytest.raises(InputError, match="no place for a ledger"):
+        Ledger.open(tmp_path / "study")
+    with Ledger.open(tmp_path) as ledger, pytest.raises(AssertionError, match="frozen"):
+        ledger.plan(cells)
 
 
 def test_progress_is_kept_while_a_cell_runs_and_until_its_result(study_dir, cells):
@@ -271,9 +247,3 @@ def test_an_evaluators_importance_is_replaced_as_a_whole(study_dir):
     with sqlite3.connect(study_dir / "ledger.sqlite") as db:
         found = db.execute("SELECT axis, evaluator, value FROM importance ORDER BY evaluator").fetchall()
     assert found == [("norm", "fanova", 1.0), ("alpha", "shapley", 0.5)]
-
-
-def test_writing_does_not_wait_for_the_disk_at_every_commit(study_dir):
-    with Ledger.open(study_dir) as ledger:
-        assert ledger._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-        assert ledger._db.execute("PRAGMA synchronous").fetchone() == (1,)

@@ -118,16 +118,13 @@ def test_an_old_ledger_is_written_after_its_migration(old_dir):
         assert ledger.start(ledger.cells()[2].identity, executor="inline", workers=1, threads=1) == 2
 
 
-def test_the_ledger_as_it_was_is_kept(old_dir, version):
+def test_the_ledger_as_it_was_is_kept_and_a_migrated_one_has_the_tables_of_a_new_one(old_dir, version):
     with sqlite3.connect(old_dir / "ledger.sqlite") as db:
         before = list(db.iterdump())
     Ledger.open(old_dir).close()
     with sqlite3.connect(old_dir / f"ledger.v{version}.sqlite") as db:
         assert list(db.iterdump()) == before
         assert db.execute("PRAGMA user_version").fetchone() == (version,)
-
-
-def test_a_migrated_ledger_has_the_tables_of_a_new_one(old_dir):
     Ledger.open(old_dir).close()
     schema = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
     new = sqlite3.connect(":memory:")

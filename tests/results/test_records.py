@@ -19,11 +19,8 @@ def study(*axes):
     )
 
 
-def test_symbols_are_the_headings():
+def test_symbols_are_the_headings_unless_they_are_shared():
     assert study(("pgd.step_size", "alpha"), ("N", "")).headings == ("alpha", "N")
-
-
-def test_a_shared_symbol_gives_way_to_the_names():
     expected = ("pgd.step_size", "fgsm.step_size")
     assert study(("pgd.step_size", "alpha"), ("fgsm.step_size", "alpha")).headings == expected
 
@@ -42,8 +39,11 @@ def study_that(direction="maximize", *measures):
 
 
 @pytest.mark.parametrize(("direction", "less"), [("maximize", False), ("minimize", True)])
-def test_the_objective_is_asked_of_the_study(direction, less):
+def test_the_objective_is_asked_of_the_study_and_what_an_evaluation_says_wins(direction, less):
     assert study_that(direction).is_less_better() == less
+    metric = "STS-B/geometry/alignment"
+    study = study_that("maximize", Measure(name="a", metric=metric, direction=direction))
+    assert study.is_less_better(metric) == less
 
 
 @cases(
@@ -65,10 +65,3 @@ def test_the_objective_is_asked_of_the_study(direction, less):
 )
 def test_what_no_evaluation_names_goes_by_the_rule(metric, less):
     assert study_that().is_less_better(metric) == less
-
-
-@pytest.mark.parametrize(("direction", "less"), [("maximize", False), ("minimize", True)])
-def test_what_an_evaluation_says_wins(direction, less):
-    metric = "STS-B/geometry/alignment"
-    study = study_that("maximize", Measure(name="a", metric=metric, direction=direction))
-    assert study.is_less_better(metric) == less

@@ -33,31 +33,24 @@ def uses(attempts, gpus=0.0):
     return hours_of(spans, longest), device_hours_of(spans, longest)
 
 
-def test_hours_of_cells_side_by_side_count_once_and_device_hours_twice():
+def test_hours_count_once_and_device_hours_for_each_cell_or_gpu():
     hours, device_hours = uses([attempt("09:00", "09:30"), attempt("09:15", "09:30", threads=4)])
     assert hours == pytest.approx((0.5, 1.0))
     assert device_hours == pytest.approx((0.5 + 4 * 0.25, 1.5 + 4 * 0.5))  # the newest cell held four threads
+    _, device_hours = uses([attempt("09:00", "10:00", threads=16)], gpus=0.5)
+    assert device_hours.spent == pytest.approx(0.5)
 
 
-def test_a_running_cell_is_supposed_to_take_as_long_as_the_longest_complete_one():
+def test_a_running_or_lost_attempt_takes_as_long_as_the_longest_complete_one():
     attempts = [attempt("09:00", "09:30"), attempt("11:50", outcome="running")]
     hours, device_hours = uses(attempts)
     assert hours == pytest.approx((0.5 + 1 / 6, 0.5 + 1 / 6 + 0.5))  # the next one outlasts it
     assert device_hours == pytest.approx((0.5 + 1 / 6, 0.5 + 0.5 + 0.5))
-
-
-def test_an_attempt_found_lost_the_next_day_did_not_run_all_night():
     attempts = [attempt("01:00", "01:30"), attempt("02:00", "11:00", outcome="lost")]
     hours, device_hours = uses(attempts)
     assert hours.spent == device_hours.spent == pytest.approx(1.0)
-
-
-def test_what_died_before_any_cell_had_ended_leaves_the_whole_budget():
     spans = spans_of([attempt("01:00", "11:00", outcome="lost")], NOW, 0.0)
     assert hours_of(spans, 0.0) == device_hours_of(spans, 0.0) == (0.0, 0.0)
-
-
-def test_an_attempt_that_no_process_runs_any_more_does_not_burn_on():
     attempts = [attempt("01:00", "01:30"), attempt("02:00", outcome="running")]
     assert hours_of(spans_of(attempts, NOW, 0.0, is_held=False), 1800.0).spent == pytest.approx(1.0)
     assert hours_of(spans_of(attempts, NOW, 0.0), 1800.0).spent == pytest.approx(10.5)
@@ -81,35 +74,20 @@ def test_what_confirmation_goes_on_with_is_no_longer_the_searchs():
     assert as_searched.status == "stopped_early"
 
 
-def test_gpus_count_instead_of_threads():
-    _, device_hours = uses([attempt("09:00", "10:00", threads=16)], gpus=0.5)
-    assert device_hours.spent == pytest.approx(0.5)
-
-
 def cell(trial, status, stage="search", amount=60):
     identity = f"{trial:02x}" + "c" * 62
     config = {"budget": {"unit": "steps", "amount": amount}}
     return CellRecord(identity=identity, trial=trial, seed=0, stage=stage, config=config, status=status)
 
 
-def test_steps_count_as_far_as_a_cell_went_and_a_running_one_to_its_end():
+def test_steps_count_as_far_as_a_cell_went_and_an_interruption_takes_no_trial_away():
     cells = [cell(0, "complete"), cell(1, "stopped_early"), cell(2, "running"), cell(3, "planned")]
     last = {cells[0].identity: 60, cells[1].identity: 15, cells[2].identity: 30}
     assert steps_of(cells, last, 60.0) == (105, 60 + 15 + 60 + 60)
-
-
-def test_an_interruption_takes_no_trial_away():
-    """Nine steps, three trials of three: killed in the third, that is the next one."""
+    # Nine steps, three trials of three: killed in the third, that is the next one.
     cells = [cell(0, "complete"), cell(1, "complete"), cell(2, "planned")]
     last = {cells[0].identity: 3, cells[1].identity: 3, cells[2].identity: 2}
     assert steps_of(cells, last, 3.0) == (8, 9)
-
-
-def test_what_an_interruption_left_is_not_waited_for_and_what_was_given_up_is():
-    cells = [cell(0, "complete"), cell(1, "planned")]
-    assert shortened(STUDY, cells, SPENT).num_trials == 1
-    given_up = cells[1].model_copy(update={"reason": "out of memory"})
-    assert shortened(STUDY, [cells[0], given_up], SPENT).num_trials == 2
 
 
 SPENT = (BudgetShare(name="steps", limit=200, spent=180, with_next=240),)
@@ -127,12 +105,13 @@ def test_a_search_that_was_ended_has_the_trials_it_had_room_for():
         "the search's budget ended it after 3 of at most 10 trials: 180 of 200 optimiser steps spent, 240 with one "
         "more cell"
     )
-
-
-def test_what_there_are_too_few_trials_to_confirm_is_not_waited_for():
     base = cell(0, "complete").model_copy(update={"label": "base"})
     ended = shortened(STUDY, [base, cell(1, "failed")], SPENT)
     assert (ended.num_trials, ended.num_cells) == (2, 16 - 8 - 2)
+    cells = [cell(0, "complete"), cell(1, "planned")]
+    assert shortened(STUDY, cells, SPENT).num_trials == 1
+    given_up = cells[1].model_copy(update={"reason": "out of memory"})
+    assert shortened(STUDY, [cells[0], given_up], SPENT).num_trials == 2
 
 
 @cases(

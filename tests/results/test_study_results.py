@@ -77,16 +77,13 @@ def test_columns_and_dtypes_are_the_same_for_every_study(store, name, frame):
     assert list(found.index) == list(range(len(found)))
 
 
-def test_every_column_is_explained(store):
+def test_every_column_is_explained_here_and_on_the_page(store):
     study = rse_study.open_study("joint", store)
     for frame, columns in PINNED.items():
         assert dict(study.describe(frame)[["column", "dtype"]].itertuples(index=False)) == columns
         assert study.describe(frame)["meaning"].str.len().min() > 3
     with pytest.raises(InputError, match="Did you mean 'cells'"):
         study.describe("cell")
-
-
-def test_the_page_lists_every_frame_and_column():
     page = (Path(__file__).parents[2] / "docs" / "notebooks.md").read_text(encoding="utf-8")
     lines = re.findall(r"^\| `(\w+)` \| (\S[^|]*) \| (.+) \|$", page, re.MULTILINE)
     expected = [(one.name, one.dtype, one.meaning) for columns in COLUMNS.values() for one in columns]
@@ -107,7 +104,7 @@ def test_cells_have_their_rows_their_last_objective_and_their_axes(store):
     assert rse_study.open_study("joint", store).cells["norm"].isin(["l1", "l2", "linf"]).all()
 
 
-def test_evaluations_have_cells_and_baselines(store):
+def test_evaluations_have_cells_and_baselines_and_attempts_device_time(store):
     found = rse_study.open_study("joint", store).evaluations
     baselines = found[found["kind"] == "baseline"]
     assert set(baselines["row"]) == {"token overlap", "untrained encoder", "before training"}
@@ -115,9 +112,6 @@ def test_evaluations_have_cells_and_baselines(store):
     cells = found[found["kind"] == "cell"]
     assert sorted(cells["value"]) == sorted(on_test for _, on_test in searched.CONFIRMED.values())
     assert set(cells["stage"]) == {"confirm"}
-
-
-def test_attempts_tell_device_time(store):
     found = rse_study.open_study("joint", store).attempts
     assert (found["outcome"] == "lost").sum() == 1
     ended = found.dropna(subset="ended")
@@ -162,23 +156,23 @@ def test_another_row_or_a_baseline_may_be_what_is_compared_with(store):
         study.contrasts_with("bas")
 
 
-def test_an_unknown_study_is_answered_with_what_is_there(store, tmp_path):
+def test_a_study_is_found_by_its_folder_and_name_and_an_unknown_one_answered_with_what_is_there(
+    store, tmp_path
+):
     with pytest.raises(InputError) as told:
         rse_study.open_study("part", store)
     assert "Did you mean 'parts'?" in str(told.value)
     assert "joint, new-grid, new-search, parts, tabled" in str(told.value)
     with pytest.raises(InputError, match="no study has run here"):
         rse_study.open_study("part", tmp_path)
-
-
-def test_a_study_is_found_by_its_folder_and_by_its_shipped_name(store):
     assert rse_study.open_study(store / "parts").name == "parts"
     assert rse_study.open_study("new_grid", store).folder == store / "new-grid"
-
-
-def test_frames_are_read_once(store):
     study = rse_study.open_study("parts", store)
     assert study.cells is study.cells
+    assert re.fullmatch(
+        r"rse_study of unknown version; study 'joint', revision 1; sha256 of study [0-9a-f]{12}\.",
+        rse_study.open_study("joint", store).citation,
+    )
 
 
 def test_a_notebook_shows_question_state_and_contrasts(store):
@@ -197,10 +191,3 @@ def test_texts_of_a_study_are_escaped(tmp_path):
     html = rse_study.open_study(folder)._repr_html_()
     assert HOSTILE not in html
     assert "&lt;script&gt;" in html
-
-
-def test_the_citation_names_version_study_and_data(store):
-    assert re.fullmatch(
-        r"rse_study of unknown version; study 'joint', revision 1; sha256 of study [0-9a-f]{12}\.",
-        rse_study.open_study("joint", store).citation,
-    )

@@ -29,11 +29,7 @@ def test_full_budgets_come_first_then_values(num_best, direction, expected):
     assert trials_to_confirm(STANDINGS, [0], num_best, [direction]) == expected
 
 
-def test_the_baseline_is_confirmed_anyway_and_takes_no_place():
-    assert trials_to_confirm(STANDINGS[:1], [0], 1, ["maximize"]) == []
-
-
-def test_of_several_objectives_the_knee_comes_first_though_the_baseline_dominates_it():
+def test_of_several_objectives_the_knee_comes_first_and_the_baseline_takes_no_place():
     standings = [
         TrialResult(0, 60, (9.0, 9.0)),
         TrialResult(1, 60, (8.0, 1.0)),
@@ -42,3 +38,4 @@ def test_of_several_objectives_the_knee_comes_first_though_the_baseline_dominate
     ]
     assert trials_to_confirm(standings, [0], 1, ["maximize", "maximize"]) == [2]
     assert trials_to_confirm(standings, [], 1, ["maximize", "maximize"]) == [0]
+    assert trials_to_confirm(STANDINGS[:1], [0], 1, ["maximize"]) == []

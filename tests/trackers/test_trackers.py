@@ -1,10 +1,12 @@
 """Every tracker holds what the ledger says, once, whoever was interrupted where."""
 
 import sqlite3
+import sys
 from collections import Counter
 
 import pytest
 
+from rse_study.errors import InputError
 from rse_study.results.ledger import Ledger
 from rse_study.trackers.copier import StudyCopier
 from rse_study.trackers.study_content import read_study
@@ -75,6 +77,18 @@ def test_copied_twice_is_copied_once(backend, place, copy, folder):
     assert (counts.num_cells, counts.num_numbers) == (0, 0)
 
 
+@pytest.mark.parametrize("name", BACKENDS)
+def test_without_its_package_the_extra_is_named(monkeypatch, name):
+    for module in [module for module in sys.modules if module.partition(".")[0] == name]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, name, None)
+    told = (
+        rf"{name} is not installed: it is an extra. pip install 'rse-study\[{name}\]', or: pip install {name}"
+    )
+    with pytest.raises(InputError, match=told):
+        BACKENDS[name].tracker("")
+
+
 @FAST_STORES
 def test_what_grew_is_added(backend, place, copy, folder):
     made(folder, begin)
@@ -99,12 +113,10 @@ def test_one_tracker_follows_a_ledger_that_is_written(backend, place, folder):
     require_equal(folder, backend, place)
 
 
-def test_states_are_the_trackers_own(backend, place, folder):
+def test_states_are_the_trackers_own(backend, place, copy, folder):
     with Ledger.open(folder) as ledger:
         begin(ledger)
-        tracker = backend.tracker(place)
-        StudyCopier(tracker).copy(read_study(folder))
-        tracker.close()
+        copy(folder)
     states = {identity: copy.state for identity, copy in backend.read(place).items()}
     cells = (COMPLETE, FAILED, STOPPED, INTERRUPTED, RUNNING)
     expected = MLFLOW_STATES if backend is BACKENDS["mlflow"] else STATES

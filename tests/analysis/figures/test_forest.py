@@ -3,9 +3,7 @@ import math
 import pandas as pd
 import pytest
 
-from analysis.comparison import read_comparison
 from analysis.figures.forest import columns_forest_data, draw_forest, forest_data
-from rse_study.results.reader import Reader
 from tests.analysis import tabled
 
 ROWS = {
@@ -19,8 +17,7 @@ ROWS = {
 def comparison(tmp_path):
     paper = {"table": "rse-table5", "scale": "mini"}
     folder = tabled.make(tmp_path, ROWS, baseline="norm = linf", paper=paper)
-    with Reader(folder) as reader:
-        return read_comparison(reader)
+    return tabled.comparison_of(folder)
 
 
 def test_ours_stand_beside_the_papers_and_columns_without_intervals_have_no_line(comparison):

@@ -5,11 +5,9 @@ import re
 import pandas as pd
 import pytest
 
-from analysis.comparison import read_comparison
 from analysis.comparison_table import printed_rows, rows_table, show_interval
 from analysis.formats import STAR, show_signed
 from analysis.paper.layout import write_layouts
-from rse_study.results.reader import Reader
 from tests.analysis import tabled
 from tests.analysis.paper.typeset import lines_between, typeset
 
@@ -28,8 +26,7 @@ SEPARATOR = re.compile(r"(?<!\\)&")
 def comparison(tmp_path_factory):
     paper = {"table": "rse-table6", "scale": "mini"}
     folder = tabled.make(tmp_path_factory.mktemp("s"), ROWS, baseline="SimCSE", paper=paper, name="odd_table")
-    with Reader(folder) as reader:
-        return read_comparison(reader)
+    return tabled.comparison_of(folder)
 
 
 def test_the_files_are_named_after_the_study_even_one_that_has_only_begun(comparison, tmp_path):
@@ -42,8 +39,7 @@ def test_the_files_are_named_after_the_study_even_one_that_has_only_begun(compar
     ]
     assert write_layouts(comparison, tmp_path / "deep" / "er") == paths  # once more: the same files
     folder = tabled.make(tmp_path / "begun", {}, num_cells=12, baseline="SimCSE")
-    with Reader(folder) as reader:
-        csv, *_, tex = write_layouts(read_comparison(reader), tmp_path)
+    csv, *_, tex = write_layouts(tabled.comparison_of(folder), tmp_path)
     assert csv.read_text().split(",")[0] == "row"
     assert "\\midrule\n\\bottomrule" in tex.read_text()
 
@@ -106,8 +102,7 @@ def test_ours_stands_beside_theirs_with_spread_and_interval(comparison):
 def test_a_star_stands_where_the_interval_excludes_0(tmp_path):
     rows = {"SimCSE": (70.0, 71.0, 72.0), "better": (75.0, 76.1, 77.0), "like it": (70.0, 72.0, 71.0)}
     folder = tabled.make(tmp_path / "s", rows, baseline="SimCSE")
-    with Reader(folder) as reader:
-        comparison = read_comparison(reader)
+    comparison = tabled.comparison_of(folder)
     ours = printed_rows(comparison).set_index("row")["ours"]
     assert [ours[row].endswith(STAR) for row in rows] == [False, True, False]
     assert r"$\pm$ 1.00$^{*}$ &" in write_layouts(comparison, tmp_path)[-1].read_text(encoding="utf-8")
@@ -125,8 +120,7 @@ def test_the_caption_says_where_the_numbers_come_from(comparison, tmp_path):
 def test_a_study_of_no_paper_has_no_scale(tmp_path):
     rows = {"SimCSE": (70.0, 71.0, 72.0), "better": (75.0, 76.1, 77.0)}
     folder = tabled.make(tmp_path / "s", rows, baseline="SimCSE", encoder="tiny")
-    with Reader(folder) as reader:
-        text = write_layouts(read_comparison(reader), tmp_path)[-1].read_text(encoding="utf-8")
+    text = write_layouts(tabled.comparison_of(folder), tmp_path)[-1].read_text(encoding="utf-8")
     caption = re.search(r"\\caption\{(.*)\}\n", text)[1]
     assert "scale" not in caption.lower()
     assert "Encoder tiny; mean" in caption
@@ -166,8 +160,7 @@ def main_table(tmp_path_factory):
         evaluations=("attack-mr/pwws",),
     )
     tabled.add(folder, {metric: {"SimCSE": (80.0, 81.0, 82.0), "RobustSentEmbed": (60.0, 61.5, 62.0)}})
-    with Reader(folder) as reader:
-        return read_comparison(reader)
+    return tabled.comparison_of(folder)
 
 
 def test_a_main_table_has_its_columns_as_numbers_and_in_the_papers_layout(main_table, comparison, tmp_path):

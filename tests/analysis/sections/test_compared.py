@@ -1,11 +1,9 @@
 import pytest
 
-from analysis.comparison import read_comparison
 from analysis.report import render
 from analysis.sections.compared import compared
 from rse_study.results.ledger import Ledger
-from rse_study.results.reader import Reader
-from tests.analysis import gridded
+from tests.analysis import gridded, tabled
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +21,7 @@ def folder(tmp_path_factory):
 
 
 def read(folder, contents):
-    with Reader(folder) as reader:
-        return read_comparison(reader), contents(folder)
+    return tabled.comparison_of(folder), contents(folder)
 
 
 def test_rows_stand_beside_the_baseline_and_claims_they_do_not_bear_on_are_not_asked(folder, contents):

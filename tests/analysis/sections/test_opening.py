@@ -3,7 +3,6 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from analysis.comparison import read_comparison
 from analysis.sections.opening import (
     best_trial,
     caution,
@@ -14,7 +13,6 @@ from analysis.sections.opening import (
     state,
     states,
 )
-from rse_study.results.reader import Reader
 from tests.analysis import fronted, searched, tabled
 from tests.analysis.outline import Outline
 
@@ -47,21 +45,12 @@ def test_the_first_screen_of_a_search_answers_before_it_cautions(search_dir, con
         "(paper 1e-05)", "of device time,", "1 cell: step 23: the loss is nan; 1 attempt lost on the way",
     ):  # fmt: skip
         assert words in text, words
-    assert (
-        text.index(found_question(search_dir, contents))
-        < text.index("No answer")
-        < text.index("rank nothing")
-    )
-
-
-def found_question(folder, contents):
-    return contents(folder).study.question
+    question = contents(search_dir).study.question
+    assert text.index(question) < text.index("No answer") < text.index("rank nothing")
 
 
 def test_the_first_screen_of_a_grid(grid_dir, contents):
-    with Reader(grid_dir) as reader:
-        comparison = read_comparison(reader)
-    text = Outline(opening(contents(grid_dir), comparison)).text
+    text = Outline(opening(contents(grid_dir), tabled.comparison_of(grid_dir))).text
     for words in (
         "No answer yet: 1 of 21 cells has not ended.",
         "highest mean", "base, 75.50 over 3 seeds, not shown to be better",
@@ -95,8 +84,7 @@ def test_a_difference_alone_is_green(tmp_path, contents, gain, kind):
     base = (50.0, 51.0, 52.0, 53.0)
     row = tuple(value + gain + shift for value, shift in zip(base, (0.1, -0.2, 0.3, -0.2), strict=True))
     folder = tabled.make(tmp_path, {"base": base, "other": row}, baseline="base")
-    with Reader(folder) as reader:
-        html = opening(contents(folder), read_comparison(reader))
+    html = opening(contents(folder), tabled.comparison_of(folder))
     kinds = [attrs.get("class") for tag, attrs in Outline(html).tags if tag == "p"]
     assert kind in kinds
 

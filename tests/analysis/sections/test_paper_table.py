@@ -1,9 +1,7 @@
 import pytest
 
-from analysis.comparison import read_comparison
 from analysis.report import render
 from analysis.sections.paper_table import paper_table
-from rse_study.results.reader import Reader
 from tests.analysis import tabled
 
 SIMCSE = (70.0, 73.5, 68.25)
@@ -29,9 +27,7 @@ def made(tmp_path):
     return write
 
 
-def read(folder):
-    with Reader(folder) as reader:
-        return read_comparison(reader)
+read = tabled.comparison_of
 
 
 def test_ours_and_the_papers_stand_side_by_side_in_its_layout_with_every_cell_folded_below(made, contents):

@@ -3,6 +3,13 @@
 An edit is `path=value` lines, separated by `;;`, written into the file's content (null takes away).
 """
 
+
+def pairs(text):
+    """(edit, what is said) of the lines `edit -> what is said`; an indented line goes on with the one above."""
+    lines = text.strip().replace("\n    ", " ").splitlines()
+    return [(edit.rstrip(), said.lstrip()) for edit, _, said in (line.partition(" ->") for line in lines)]
+
+
 GRID = (
     "search=null;;num_trials=null;;sampler=null;;search_seed=null;;early_stopping=null;;confirm=null"
     ";;grid={axes: {beta: [1e-3, 1e-2], rho: [0, 0.5, 1]}, rows: {paper: {lambda2: 0.01}}};;"

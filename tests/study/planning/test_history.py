@@ -113,11 +113,12 @@ def test_the_plan_of_a_study_that_was_interrupted(grid, study_dir, tmp_path):
     assert planned.spent_hours == pytest.approx(5 * 320 / 3600)
 
 
-def test_rates_are_those_of_complete_cells(study_dir, tmp_path):
+def test_rates_are_those_of_complete_cells_of_these_encoders(study_dir, tmp_path):
     _, rates = history(study_dir, tmp_path)
     assert rates.source == "2 cells of little"
     assert {time.seconds / time.work for time in rates.timed} == {313.0 / FIVE}
     assert rates.overhead == (("inline", 7.0), ("inline", 7.0))
+    assert history(study_dir, tmp_path, ("minilm",))[1] == Throughput()
 
 
 def test_a_second_attempt_tells_nothing_about_what_is_beside(study_dir, tmp_path):
@@ -132,23 +133,16 @@ def test_a_second_attempt_tells_nothing_about_what_is_beside(study_dir, tmp_path
     assert rates.overhead == (("inline", 7.0),)
 
 
-def test_other_encoders_tell_nothing(study_dir, tmp_path):
-    assert history(study_dir, tmp_path, ("minilm",))[1] == Throughput()
-
-
-def test_other_studies_of_the_store_tell_rates_only(study_dir, tmp_path):
-    shutil.copytree(study_dir, study_dir.parent / "other")
-    known, rates = history(study_dir.parent / "new", tmp_path)
-    assert known.cells == ()
-    assert rates.source == "2 cells of little, 2 cells of other"
-
-
-def test_a_damaged_ledger_is_no_history_but_its_own_study_is_refused(study_dir, tmp_path):
+def test_other_studies_of_the_store_tell_rates_and_a_damaged_one_only_refuses_its_own(study_dir, tmp_path):
     (study_dir.parent / "broken").mkdir()
     ledger_path(study_dir.parent / "broken").write_text("no database")
     assert history(study_dir, tmp_path)[1].source == "2 cells of little"
     with pytest.raises(InputError, match="broken"):
         history(study_dir.parent / "broken", tmp_path)
+    shutil.copytree(study_dir, study_dir.parent / "other")
+    known, rates = history(study_dir.parent / "new", tmp_path)
+    assert known.cells == ()
+    assert rates.source == "2 cells of little, 2 cells of other"
 
 
 def test_configurations_of_other_versions_are_left_out(study_dir, tmp_path):

@@ -25,11 +25,14 @@ def test_the_share_that_early_stopping_leaves(first, factor, num_steps, rungs, s
     assert (told.low, told.mid, told.high) == pytest.approx((share, (share + 1) / 2, 1.0))
 
 
-def test_without_early_stopping_everything_runs():
+def test_without_early_stopping_everything_runs_and_every_rule_has_its_shares():
     assert stopped_share(None, (), 60, 16) == exactly(1.0)
+    assert set(SHARES) == set(PASSES)
+    assert shares_past(Asha(first=1, factor=2, let_run=0.2), 2, 10) == pytest.approx([0.6, 0.4])
+    assert stopped_share(Asha(first=1, factor=2, let_run=1.0), (1, 2), 4, 10) == exactly(1.0)
 
 
-def test_the_share_is_what_synchronous_halving_leaves():
+def test_the_share_is_what_synchronous_halving_leaves_and_the_rules_by_hand():
     """81 cells, a third of which pass each rung: the steps they run in all."""
     cells, steps, reached = 81, 0, 0
     for rung in (10, 30, 90):
@@ -37,27 +40,12 @@ def test_the_share_is_what_synchronous_halving_leaves():
         cells, reached = cells // 3, rung
     share = stopped_share(Asha(first=10, factor=3), (10, 30), 90, 81).low
     assert share == pytest.approx(steps / (81 * 90))
-
-
-def test_every_rule_has_its_shares():
-    assert set(SHARES) == set(PASSES)
-
-
-def test_the_median_rule_lets_the_first_ones_pass_and_half_of_the_others():
     rule = Median(first=10, every=10, num_startup=4)
     assert shares_past(rule, 3, 20) == pytest.approx([12 / 20, 8 / 20, 6 / 20])
     assert shares_past(rule, 2, 3) == [1.0, 1.0]
-
-
-def test_hyperband_stops_a_bracket_from_its_own_first_rung_on():
-    """Factor 2, two rungs: of 10 trials 4 are stopped from the first rung on, 3 from the second, 3 never."""
+    # Factor 2, two rungs: of 10 trials 4 are stopped from the first rung on, 3 from the second, 3 never.
     passed = [(4 / 2 + 3 + 3) / 10, (4 / 4 + 3 / 2 + 3) / 10]
     assert shares_past(Hyperband(first=15, factor=2), 2, 16) == pytest.approx(passed)
-
-
-def test_who_is_let_run_runs_whole():
-    assert shares_past(Asha(first=1, factor=2, let_run=0.2), 2, 10) == pytest.approx([0.6, 0.4])
-    assert stopped_share(Asha(first=1, factor=2, let_run=1.0), (1, 2), 4, 10) == exactly(1.0)
 
 
 RULES = [
