@@ -11,6 +11,7 @@ from pydantic import SerializeAsAny, ValidationError, create_model
 
 from rse_study.methods import RobustSentEmbed
 from rse_study.spec import Spec, canonical_json, field, fingerprint_of, hash_file, symbols
+from tests.cases import cases
 
 
 class Inner(Spec):
@@ -36,9 +37,7 @@ def test_a_spec_is_frozen_strict_and_bounded_and_text_stays_text():
     assert Outer(later="1/2").later == "1/2"
 
 
-@pytest.mark.parametrize(
-    ("given", "value"), [("1/128", 1 / 128), ("3/4", 0.75), ("1e-5", 1e-5), (0.5, 0.5), (1, 1.0)]
-)
+@cases(("given", "value"), [("1/128", 1 / 128), ("3/4", 0.75), ("1e-5", 1e-5), (0.5, 0.5), (1, 1.0)])
 def test_fractions_are_numbers(given, value):
     assert Outer(weight=given).weight == value
 

@@ -8,15 +8,9 @@ from rse_study.results.records import StudyRecord
 from tests.analysis import searched
 
 SEEDS = (0, 6, 7)
-STUDY: StudyRecord = searched.STUDY.model_copy(
-    update={
-        "num_trials": 6,
-        "num_cells": 18,
-        "rungs": (),
-        "evaluations": (),
-        "resolved": {"name": "joint", "seeds": list(SEEDS)},
-    }
-)
+COUNTS = {"num_trials": 6, "num_cells": 18, "rungs": (), "evaluations": ()}
+RESOLVED = {"name": "joint", "seeds": list(SEEDS)}
+STUDY: StudyRecord = searched.STUDY.model_copy(update=COUNTS | {"resolved": RESOLVED})
 VALUES = {
     0: (60.0, 60.2, 60.4),
     1: (52.0, 52.2, 52.4),

@@ -168,8 +168,10 @@ def importance(ledger: Ledger) -> None:
         shares = {name: (1 + (n + shift) % 8) / 36 for n, name in enumerate(NAMES)}
         about = {"evaluator": evaluator, "num_trials": 6}
         ledger.record_importance(
-            ImportanceRow(axis=name, value=share, low=share - width, high=share + width, **about)
-            for name, share in shares.items()
+            [
+                ImportanceRow(axis=name, value=share, low=share - width, high=share + width, **about)
+                for name, share in shares.items()
+            ]
         )
 
 

@@ -107,7 +107,8 @@ def add(folder, scores):
             for name, values in rows.items():
                 by_seed = enumerate(values) if isinstance(values, tuple) else ()
                 found = {cells[name, seed]: value for seed, value in by_seed} or {name: values}
-                ledger.record_evaluations(scored(metric, *one) for one in found.items() if one[1] is not None)
+                rows = [scored(metric, *one) for one in found.items() if one[1] is not None]
+                ledger.record_evaluations(rows)
     return folder
 
 

@@ -36,17 +36,19 @@ def test_the_largest_gain_and_loss_are_told_with_their_intervals_for_all_rows():
     )
 
 
-def test_p_is_told_where_so_many_seeds_could_make_it_small():
+def test_p_is_told_where_it_could_be_small_and_what_is_shown_before_what_is_large():
     eight = {"base": FLAT + FLAT, "up": ABOVE + ABOVE, "more": ABOVE + ABOVE}
     assert ", p = 0.0156 (Holm), 8 seeds)" in of_rows(eight)[0].text
     assert ", p = 0.0078, 8 seeds)" in of_rows({row: eight[row] for row in ("base", "up")})[0].text
-
-
-def test_a_large_difference_that_is_not_shown_gives_way_to_a_smaller_one_that_is():
     wild = (20.0, 95.0, 30.0, 99.0)
     answer, compared = of_rows({"base": FLAT, "wild": wild, "up": ABOVE})
     assert abs(compared["wild"].mean) > abs(compared["up"].mean)
     assert answer.text.startswith("Of 2 rows 1 is better than base; largest gain: up, +5.05 ")
+    answer, _ = of_rows({"base": FLAT[:2], "up": ABOVE[:2]})
+    assert not answer.is_settled
+    assert answer.text == "No answer: no row shares 3 seeds with base, and fewer show nothing."
+    expected = "No answer: no row stands beside base."
+    assert contrasts_answer({}, "base", 2, less_is_better=False).text == expected
 
 
 def test_no_difference_that_is_shown_is_said_to_be_none_with_the_largest_and_its_interval():
@@ -68,15 +70,6 @@ def test_better_is_the_objectives_direction(less, word):
     assert answer.text.startswith(f"up is {word} than base: +5.05 (95 % interval [")
 
 
-def test_two_seeds_are_too_few():
-    answer, _ = of_rows({"base": FLAT[:2], "up": ABOVE[:2]})
-    assert not answer.is_settled
-    assert answer.text == "No answer: no row shares 3 seeds with base, and fewer show nothing."
-    assert (
-        contrasts_answer({}, "base", 2, less_is_better=False).text == "No answer: no row stands beside base."
-    )
-
-
 read = tabled.comparison_of
 
 
@@ -92,9 +85,8 @@ def test_a_grid_says_why_it_has_no_answer_yet(tmp_path):
     assert grid_answer(whole, DONE, 2, less_is_better=False).text.startswith("up is better than base: +5.05")
     rows = {"base": FLAT, "up": (*ABOVE[:3], tabled.PLANNED)}
     waiting = read(tabled.make(tmp_path, rows, baseline="base"))
-    assert grid_answer(waiting, DONE, 2, less_is_better=False).text == (
-        "No answer yet: some cells have no score yet."
-    )
+    expected = "No answer yet: some cells have no score yet."
+    assert grid_answer(waiting, DONE, 2, less_is_better=False).text == expected
 
 
 def test_a_grid_without_a_baseline_tells_its_best_mean_and_no_interval(tmp_path):

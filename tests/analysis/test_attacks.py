@@ -35,17 +35,12 @@ def folder(tmp_path_factory):
     textbugger's file is of the time before classes had names.
     """
     folder = tmp_path_factory.mktemp("attacks")
-    withstood = outcome(
-        2, "Wholly Good", {0: "fully"}, "failed", num_queries=90, scores=((0.9, 0.1), (0.6, 0.4))
-    )
+    scores = ((0.9, 0.1), (0.6, 0.4))
+    withstood = outcome(2, "Wholly Good", {0: "fully"}, "failed", num_queries=90, scores=scores)
     second = outcome(1, f"half {LONE} pair", {0: "part"}, num_queries=20)
     end(folder, "mr", "pwws", [FELL, second, withstood, skipped(3)], classes=("negative", "positive"))
-    end(
-        folder,
-        "mr",
-        "textbugger",
-        [outcome(n, f"good number{n}", {0: "g00d"}, num_queries=n + 2) for n in range(60)],
-    )
+    fell = [outcome(n, f"good number{n}", {0: "g00d"}, num_queries=n + 2) for n in range(60)]
+    end(folder, "mr", "textbugger", fell)
     pair = outcome(
         0, ("a man sleeps", "he, rests"), {1: "boy", 4: "na ps"}, label=2, num_queries=7,
         scores=((0.1, 0.2, 0.7), (0.5, 0.2, float("nan"))),
@@ -60,7 +55,7 @@ def html(folder):
     return write_attacks(folder).read_text(encoding="utf-8")
 
 
-def test_it_loads_nothing_and_holds_its_texts_as_they_are(html):
+def test_it_loads_nothing_holds_its_texts_as_they_are_and_tells_every_attack(html, folder):
     outline = Outline(html)
     assert not [attrs for _, attrs in outline.tags if "src" in attrs]
     assert all(attrs["href"].startswith("#") for _, attrs in outline.tags if "href" in attrs)
@@ -70,9 +65,6 @@ def test_it_loads_nothing_and_holds_its_texts_as_they_are(html):
     first = json.loads(content)[0]
     assert first["before"] == [["a ", HEBREW, f" film {EMOJI} {HOSTILE}"]]
     assert first["after"] == [["a ", ARABIC, f" film {EMOJI} {HOSTILE}"]]
-
-
-def test_the_table_tells_every_attack(folder, html):
     table = summary_table(read_attacks(folder).summary)
     assert table.values.tolist()[0] == [
         "mr", "pwws", "4", "1", "75.0%", "25.0%", "66.7%", "20.8 to 93.9", "50.0", "29.5%", "pwws-like: made up",
@@ -102,9 +94,8 @@ def test_where_nothing_is_marked_or_fell_the_page_says_so(tmp_path):
 
 def test_an_interval_of_a_share_is_wilson_s():
     # Newcombe (1998), table I: 81 of 263, and 0 of 20.
-    assert (share_interval(81, 263).low, share_interval(81, 263).high) == pytest.approx(
-        (0.2553, 0.3662), abs=5e-5
-    )
+    expected = pytest.approx((0.2553, 0.3662), abs=5e-5)
+    assert (share_interval(81, 263).low, share_interval(81, 263).high) == expected
     assert (share_interval(0, 20).low, share_interval(0, 20).high) == pytest.approx((0, 0.1611), abs=5e-5)
 
 
@@ -255,9 +246,8 @@ def seen(request, html, tmp_path_factory):
         "--disable-component-update", "--disable-sync", "--no-first-run", "--virtual-time-budget=8000",
         f"--user-data-dir={place}/profile", f"--window-size={request.param},900", "--dump-dom",
     ]  # fmt: skip
-    dom = subprocess.run(
-        ["chromium", *switches, path.as_uri()], capture_output=True, text=True, timeout=120, check=True
-    ).stdout
+    command = ["chromium", *switches, path.as_uri()]
+    dom = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
     return json.loads(unquote(re.search(r'<pre id="told">(.*?)</pre>', dom).group(1)))
 
 

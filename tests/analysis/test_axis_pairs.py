@@ -34,9 +34,8 @@ def test_every_pair_is_compared_and_adjusted_for_all_pairs(read):
     wide = stats.ttest_1samp(samples[0], 0.0).confidence_interval(1 - 0.05 / 3)
     assert (found[0].simultaneous.low, found[0].simultaneous.high) == pytest.approx((wide.low, wide.high))
     assert pairs_table(pairs)["better seeds"].tolist() == ["1 of 4: 1", "0 of 4", "0 of 4"]
-    assert pairs_answer(pairs) == (
-        "norm = linf has the highest mean, 80.90, and is shown to be better than l1 and l2."
-    )
+    expected = "norm = linf has the highest mean, 80.90, and is shown to be better than l1 and l2."
+    assert pairs_answer(pairs) == expected
     assert "norm: each pair" in html
 
 

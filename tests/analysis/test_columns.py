@@ -25,9 +25,8 @@ def make(folder, scores, *, table="rse-table1", rows=DEV, baseline="SimCSE", sca
     evaluations = dict.fromkeys(part.rpartition("/")[0] for metric in scores for part in metric.split(" - "))
     evaluations.pop("STS-B/test", None)  # every such study asks for it
     study = {"evaluations": tuple(evaluations), **study}
-    folder = tabled.make(
-        folder / "s", rows, baseline=baseline, paper={"table": table, "scale": scale}, **study
-    )
+    paper = {"table": table, "scale": scale}
+    folder = tabled.make(folder / "s", rows, baseline=baseline, paper=paper, **study)
     return tabled.add(folder, scores)
 
 

@@ -121,9 +121,6 @@ def test_what_is_not_asked_or_incomplete_is_called_so_at_any_scale(read):
     assert claims_table(found)["verdict"].tolist() == ["incomplete"]
     assert not found.is_complete
     assert remarks(found)[0] == "Incomplete: cells of 1 row are still to run."
-
-
-def test_a_study_of_which_only_the_baselines_are_there_is_incomplete(read):
     found = read({}, num_cells=12, baseline="SimCSE", paper=PAPER)
     assert not found.is_complete
     assert [judged.verdict for judged in found.judged] == ["incomplete"]
@@ -133,32 +130,15 @@ def test_a_study_of_which_only_the_baselines_are_there_is_incomplete(read):
 
 def test_a_row_says_mean_spread_seeds_distance_and_how_many_seeds_agree(read):
     rows = {"rho = 1": (72.0, 75.0, 70.5), "SimCSE": (70.0, 74.0, 70.5)}  # 2, 1 and 0 points above
-    half = half_width(3)
-    shown = rows_table(read(rows, baseline="SimCSE")).to_dict("records")
-    assert shown == [
-        {
-            "row": "rho = 1",
-            "mean": "72.50",
-            "SD": "2.29",
-            "seeds": "3",
-            "minus SimCSE": "+1.00",
-            "95 %, all rows at once": f"[−{half - 1:.2f}, +{1 + half:.2f}]",
-            "p (sign-flip)": "0.5000",
-            "p (Holm)": "0.5000",
-            "g": "+0.56",  # 1 / 1, times gamma(1) / gamma(0.5)
-            "better seeds": "2 of 3, not 2",
-        },
-        {
-            "row": "SimCSE",
-            "mean": "71.50",
-            "SD": "2.18",
-            "seeds": "3",
-            **dict.fromkeys(
-                ("minus SimCSE", "95 %, all rows at once", "p (sign-flip)", "p (Holm)", "g", "better seeds"),
-                "",
-            ),
-        },
-    ]
+    table, half = rows_table(read(rows, baseline="SimCSE")), half_width(3)
+    compared = ["minus SimCSE", "95 %, all rows at once", "p (sign-flip)", "p (Holm)", "g", "better seeds"]
+    assert list(table.columns) == ["row", "mean", "SD", "seeds", *compared]
+    interval = f"[−{half - 1:.2f}, +{1 + half:.2f}]"
+    # g: 1 / 1, times gamma(1) / gamma(0.5).
+    told = ["+1.00", interval, "0.5000", "0.5000", "+0.56", "2 of 3, not 2"]
+    first, second = table.to_numpy().tolist()
+    assert first == ["rho = 1", "72.50", "2.29", "3", *told]
+    assert second == ["SimCSE", "71.50", "2.18", "3", *[""] * 6]
     rows = {"up": above(SIMCSE, 1, 1, 1, 1), "down": above(SIMCSE, -1, -1, -1, -1), "SimCSE": SIMCSE}
     table = rows_table(read(rows, baseline="SimCSE")).set_index("row")
     assert table.loc[["up", "down"], "better seeds"].tolist() == ["4 of 4", "0 of 4"]
@@ -241,9 +221,8 @@ def test_what_a_collapsed_model_got_is_marked_and_explained(tmp_path):
     folder = tabled.make(tmp_path, ROWS, baseline="SimCSE")
     with Ledger.open(folder) as ledger:
         scored = measure("untrained", "STS-B/dev", 0.0)
-        ledger.record_evaluations(
-            [scored.model_copy(update={"degenerate": True}), measure("start", "STS-B/dev", 55.0)]
-        )
+        update = {"degenerate": True}
+        ledger.record_evaluations([scored.model_copy(update=update), measure("start", "STS-B/dev", 55.0)])
     found = comparison_in(folder)
     means = dict(with_columns(rows_table(found), "row", "mean"))
     assert (means["untrained encoder"], means["before training"]) == ("0.00 \u2020", "55.00")

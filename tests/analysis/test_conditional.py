@@ -41,14 +41,11 @@ def positions(found):
     return positions_data(table, rulers_of(table, found.study.axes, found.study.headings))
 
 
-def test_a_table_has_a_dash_where_a_trial_has_no_such_axis(found):
+def test_a_table_has_a_dash_and_the_best_setting_a_word_where_an_axis_does_not_belong(found):
     shown = show_trials(found, trials(found), pd.DataFrame({"label": [], "value": [], "degenerate": []}))
     assert shown.loc[shown["method"] == "dcl", ["alpha", "norm"]].eq(DASH).all(axis=None)
     assert shown.loc[shown["method"] != "dcl", "width"].eq(DASH).all()
     assert not shown[["method", "xi"]].eq(DASH).any(axis=None)
-
-
-def test_the_best_setting_says_where_axes_belong_and_a_base_that_is_no_trial_has_no_variant(found):
     rows = settings(found, trials(found)).set_index("axis")
     assert rows.loc["method", ["best", "paper setting"]].tolist() == ["dcl", "paper"]
     assert rows.loc["width", ["best", "paper setting"]].tolist() == ["6", DASH]

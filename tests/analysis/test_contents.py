@@ -61,14 +61,12 @@ def test_everything_of_a_ledger_is_there_retired_cells_apart(grid_dir, contents)
 def test_what_is_scored_has_the_decimals_of_its_metric(grid_dir, contents):
     found = contents(grid_dir)
     geometry = Measure(name="STS-B alignment", metric="STS-B/geometry/alignment", direction="minimize")
-    study = found.study.model_copy(
-        update={"measures": (geometry, Measure(name="MR", metric="MR/fast/accuracy"))}
-    )
+    update = {"measures": (geometry, Measure(name="MR", metric="MR/fast/accuracy"))}
+    study = found.study.model_copy(update=update)
     decimals = dataclasses.replace(found, study=study).decimals_by_measure
     assert decimals == {"STS-B alignment": 4, "MR": 2, "STS-B dev, Spearman x100": 2}
     loss = study.model_copy(update={"objective": ObjectiveRecord(metric="loss")})
     assert dataclasses.replace(found, study=loss).decimals_by_measure["loss"] == 4
-    uniform = study.model_copy(
-        update={"objective": ObjectiveRecord(metric="u", evaluation="STS-B/geometry/uniformity")}
-    )
+    update = {"objective": ObjectiveRecord(metric="u", evaluation="STS-B/geometry/uniformity")}
+    uniform = study.model_copy(update=update)
     assert dataclasses.replace(found, study=uniform).decimals == 4

@@ -27,9 +27,8 @@ def test_lost_time_runs_from_start_to_end_and_the_wall_from_the_first_start_to_t
 
 def test_device_time_is_that_of_all_attempts_times_their_devices(search_dir, contents):
     found = contents(search_dir)
-    cells = found.cells.iloc[:2].assign(
-        identity=["a", "b"], duration_s=[50.0, 10.0], stage=["confirm", "search"]
-    )
+    stage = ["confirm", "search"]
+    cells = found.cells.iloc[:2].assign(identity=["a", "b"], duration_s=[50.0, 10.0], stage=stage)
     found = dataclasses.replace(found, cells=cells, attempts=ATTEMPTS)
     table = by_stage(found)
     assert table.index.tolist() == ["search", "confirm"]

@@ -30,7 +30,6 @@ def test_the_best_trial_is_compared_seed_by_seed_or_alone_or_not_at_all(search_d
     assert alone.sample == (searched.CONFIRMED[12, 1][1], searched.CONFIRMED[12, 2][1])
     only_search = found.cells[found.cells["stage"] == "search"]
     assert confirmed_trial(dataclasses.replace(found, cells=only_search)) is None
-    failed = found.cells.assign(
-        status=found.cells["status"].mask(found.cells["stage"] == "confirm", "failed")
-    )
+    status = found.cells["status"].mask(found.cells["stage"] == "confirm", "failed")
+    failed = found.cells.assign(status=status)
     assert confirmed_trial(dataclasses.replace(found, cells=failed)) is None

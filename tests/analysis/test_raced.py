@@ -51,7 +51,7 @@ def test_a_row_of_the_table_is_a_trial_with_the_mean_of_its_seeds(contents, tabl
     assert table["duration_s"].tolist() == pytest.approx([24.0 * n for n in (3, 3, 3, 2, 1, 3)])
 
 
-def test_the_best_is_best_over_all_seeds_and_not_the_highest_of_fewer(contents, table, folder):
+def test_the_best_is_best_over_all_seeds_and_every_figure_has_a_point_for_each_trial(contents, table, folder):
     assert table.loc[table["best"], "trial"].tolist() == [2]
     assert settings(contents, table)["axis"].size == 8
     with Ledger.open(folder) as ledger:
@@ -59,9 +59,6 @@ def test_the_best_is_best_over_all_seeds_and_not_the_highest_of_fewer(contents, 
     assert [one.t for one in ordered] == [180, 180, 180, 180, 60, 60]
     assert ordered[0].key == searched.cell(2).identity
     assert _identity(folder, "best") == searched.cell(2).identity
-
-
-def test_every_figure_has_a_point_for_each_trial(contents, table):
     assert history_data(table, "maximize")["trial"].tolist() == list(range(6))
     for heading in contents.study.headings:
         assert slice_data(table, heading)["trial"].is_unique

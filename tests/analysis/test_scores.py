@@ -85,7 +85,7 @@ def test_a_confirmed_search_has_baselines_and_every_seed(search_dir, contents):
     assert gains.loc[gains["measure"] == "builtin/test", "difference"].tolist() == [3.5, -1.0]
 
 
-def test_cells_that_did_not_get_to_the_end_or_were_not_measured_have_no_value(grid_dir, contents):
+def test_cells_under_way_ended_early_or_not_measured_have_no_value(grid_dir, contents, search_dir):
     found = contents(grid_dir)
     frame = scores(found, found.stage("grid"))
     part = frame[(frame["row"] == "without the token level") & (frame["measure"] == "STS12/test")]
@@ -96,9 +96,6 @@ def test_cells_that_did_not_get_to_the_end_or_were_not_measured_have_no_value(gr
     frame = scores(found, cells)
     expected = ["complete", "not measured", "not measured"]
     assert frame.loc[frame["kind"] == "row", "status"].tolist() == expected
-
-
-def test_a_value_on_the_way_is_no_score(search_dir, contents):
     found = contents(search_dir)
     cells = confirmed(found)
     running = cells.assign(status=cells["status"].where(cells["seed"] == 1, "running"))
@@ -109,9 +106,8 @@ def test_a_value_on_the_way_is_no_score(search_dir, contents):
 
 
 def test_scores_of_a_collapsed_model_are_marked_and_the_mark_is_explained():
-    collapsed = FRAME.assign(
-        degenerate=(FRAME["row"] == "other") & (FRAME["seed"] == 1) | (FRAME["row"] == "before")
-    )
+    degenerate = (FRAME["row"] == "other") & (FRAME["seed"] == 1) | (FRAME["row"] == "before")
+    collapsed = FRAME.assign(degenerate=degenerate)
     shown = show_scores(collapsed, "SD", {"test": 2}, every_seed=["test"])
     assert shown["test", "mean"].tolist() == ["10.00", "undefined \u2020", "53.00", "51.75 \u2020 (n = 2)"]
     assert shown["test", "seed 1"].tolist() == ["", "", "50.00", "52.50 \u2020"]

@@ -26,7 +26,9 @@ def test_the_terminal_table_of_a_search_shows_trials_and_confirmed_cells_below(s
     assert set(as_text(search_dir)["builtin/test"].iloc[3:19]) == {""}
 
 
-def test_the_terminal_table_of_a_grid_shows_its_rows_in_order(grid_dir):
+def test_a_table_of_the_terminal_shows_the_rows_of_a_grid_in_order_and_planned_studies_too(
+    grid_dir, tmp_path
+):
     frame = as_text(grid_dir).set_index("row")
     assert frame.index.tolist()[3:] == [
         "lambda1 = 0.000976562", "lambda1 = 0.0078125", "lambda1 = 0.125", "base", "without weakening masks",
@@ -40,9 +42,6 @@ def test_the_terminal_table_of_a_grid_shows_its_rows_in_order(grid_dir):
         "72.00", "failed", "not run yet",
     ]  # fmt: skip
     assert frame.loc["base", "STS12/test mean"] == "65.50"
-
-
-def test_a_planned_study_has_tables_too(tmp_path):
     baselines = ["token overlap", "untrained encoder", "before training"]
     assert as_text(searched.make(tmp_path / "search"))["trial"].tolist() == baselines
     assert as_text(searched.make(tmp_path / "grid", study=gridded.STUDY))["row"].tolist() == baselines

@@ -13,20 +13,7 @@ from tests.cases import cases
 LONGEST = 80  # characters of the first line
 FEWEST_WORDS = 5  # an entry of so few says what name and type have said
 NO_OPENINGS = {
-    "Of",
-    "By",
-    "As",
-    "For",
-    "With",
-    "Without",
-    "From",
-    "In",
-    "On",
-    "At",
-    "To",
-    "What",
-    "Who",
-    "Whose",
+    *("Of", "By", "As", "For", "With", "Without", "From", "In", "On", "At", "To", "What", "Who", "Whose"),
 }
 SECTION = "Parameters\n----------\n"
 pytestmark = pytest.mark.xdist_group("sources")  # parsed once

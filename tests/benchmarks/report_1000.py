@@ -53,16 +53,15 @@ class Found:
 
 def make(folder: Path, num_trials: int) -> Path:
     """A search in a real ledger."""
-    study = searched.STUDY.model_copy(
-        update={
-            "num_trials": num_trials,
-            "rungs": RUNGS,
-            "resolved": {
-                "name": "joint",
-                "confirm": {"num_best": 2, "baseline": "base", "seeds": [1, 2, 3, 4, 5], "resources": None},
-            },
-        }
-    )
+    update = {
+        "num_trials": num_trials,
+        "rungs": RUNGS,
+        "resolved": {
+            "name": "joint",
+            "confirm": {"num_best": 2, "baseline": "base", "seeds": [1, 2, 3, 4, 5], "resources": None},
+        },
+    }
+    study = searched.STUDY.model_copy(update=update)
     with Ledger.open(folder) as ledger:
         ledger.freeze(study)
         searched.baselines(ledger)

@@ -10,20 +10,8 @@ from benchmarks import asking
 @pytest.fixture(scope="module")
 def content(tmp_path_factory):
     out = tmp_path_factory.mktemp("asking") / "asking.json"
-    told = [
-        "--samplers",
-        "tpe",
-        "nsga2",
-        "--trials",
-        "4",
-        "12",
-        "--repeat",
-        "2",
-        "--objectives",
-        "2",
-        "--busy",
-    ]
-    asking.main([*told, "--limit", "1e-9", "--out", str(out)])
+    told = "--samplers tpe nsga2 --trials 4 12 --repeat 2 --objectives 2 --busy --limit 1e-9"
+    asking.main([*told.split(), "--out", str(out)])
     return json.loads(out.read_text(encoding="utf-8"))
 
 

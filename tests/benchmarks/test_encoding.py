@@ -13,21 +13,8 @@ def content(tmp_path_factory):
     out = folder / "encoding.json"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RSE_STUDY_DATA", str(folder / "nothing"))
-        encoding.main(
-            [
-                "--sizes",
-                "2x128",
-                "--limit",
-                "40",
-                "--batch",
-                "16",
-                "--repeat",
-                "2",
-                "--busy",
-                "--out",
-                str(out),
-            ]
-        )
+        toy = "--sizes 2x128 --limit 40 --batch 16 --repeat 2 --busy"
+        encoding.main([*toy.split(), "--out", str(out)])
     return json.loads(out.read_text(encoding="utf-8"))
 
 

@@ -96,18 +96,9 @@ def test_axes_by_the_mean_over_evaluators():
 
 
 def cell(trial, proposal, seed=0, stage="search", status="complete", **options) -> CellRecord:
-    options = {"label": "base" if proposal == BASE else ""} | options
+    about = {"label": "base" if proposal == BASE else "", "config": {}, "proposal": proposal} | options
     name = f"{trial}-{seed}-{stage}"
-    return CellRecord(
-        identity=name,
-        trial=trial,
-        seed=seed,
-        stage=stage,
-        config={},
-        proposal=proposal,
-        status=status,
-        **options,
-    )
+    return CellRecord(identity=name, trial=trial, seed=seed, stage=stage, status=status, **about)
 
 
 SEARCH = [cell(0, BASE), cell(1, BEST), cell(2, BASE | {"a": 0.5})]
@@ -203,9 +194,8 @@ def test_a_point_that_failed_is_no_reason_to_wait_and_retired_cells_are_no_part_
 
 
 def test_the_order_of_importance_is_the_ledgers():
-    study = STUDY.model_copy(
-        update={"resolved": STUDY.resolved | {"ablation_path": {"order": "importance", "seeds": [3]}}}
-    )
+    update = {"resolved": STUDY.resolved | {"ablation_path": {"order": "importance", "seeds": [3]}}}
+    study = STUDY.model_copy(update=update)
     rows = [
         ImportanceRow(axis=axis, evaluator="x", value=share, num_trials=9)
         for axis, share in zip(AXES, (0.2, 0.1, 0.7), strict=True)

@@ -26,12 +26,8 @@ NASTY = "</script> \u05d8\u05d5\u05d1 \U0001f600 \u2028 <b>&amp;"
 @pytest.fixture
 def folder(tmp_path):
     """pwws on mr and snli, textbugger on mr, all ended."""
-    end(
-        tmp_path,
-        "mr",
-        "pwws",
-        [skipped(2), outcome(0, NASTY, {1: "\u05e8\u05e2"}), outcome(1, "so so", {}, "failed")],
-    )
+    outcomes = [skipped(2), outcome(0, NASTY, {1: "\u05e8\u05e2"}), outcome(1, "so so", {}, "failed")]
+    end(tmp_path, "mr", "pwws", outcomes)
     end(tmp_path, "snli", "pwws", [outcome(0, ("a man sleeps", "he rests"), {1: "boy", 4: "naps"}, label=2)])
     end(tmp_path, "mr", "textbugger", [outcome(0, NASTY, {1: "\u05d8\u05d5"}, num_queries=4)])
     return tmp_path

@@ -14,25 +14,18 @@ from rse_study.results.study_file import read_revisions, write_revisions
 from tests.cases import cases
 from tests.results.world import STUDY, cell_of, score_of
 
+GROWN = STUDY.model_copy(update={"num_trials": 9})
 REVISIONS = [
     Revision(number=1, at="2026-01-01T00:00:00+00:00", change="created", study=STUDY),
-    Revision(
-        number=2,
-        at="2026-01-02T00:00:00+00:00",
-        change="grown",
-        study=STUDY.model_copy(update={"num_trials": 9}),
-    ),
+    Revision(number=2, at="2026-01-02T00:00:00+00:00", change="grown", study=GROWN),
 ]
 CELL = cell_of(3, 1, "confirm", "base").model_copy(
     update={"status": "failed", "reason": "why", "retired": True, "revision": 2, "provenance": {"threads": 1}}
 )
+SCORES = [score_of("a", 1.0)]
 FILES = [
     (cell_file.FILE_NAME, lambda folder: write_cell(folder, CELL), read_cell),
-    (
-        evaluation_file.FILE_NAME,
-        lambda folder: write_evaluations(folder, [score_of("a", 1.0)]),
-        read_evaluations,
-    ),
+    (evaluation_file.FILE_NAME, lambda folder: write_evaluations(folder, SCORES), read_evaluations),
     (study_file.FILE_NAME, lambda folder: write_revisions(folder, REVISIONS), read_revisions),
 ]
 IDS = [name for name, _, _ in FILES]

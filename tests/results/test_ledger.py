@@ -181,13 +181,8 @@ def test_nothing_in_it_is_pickled_and_writing_does_not_wait_for_the_disk_at_ever
         ledger.log("note", "hello", cell=cells[0].identity)
     with sqlite3.connect(study_dir / "ledger.sqlite") as db:
         tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        assert not [
-            v
-            for table in tables
-            for row in db.execute(f"SELECT * FROM {table}")
-            for v in row
-            if isinstance(v, bytes)
-        ]
+        rows = [row for table in tables for row in db.execute(f"SELECT * FROM {table}")]
+        assert not [value for row in rows for value in row if isinstance(value, bytes)]
         assert json.loads(db.execute("SELECT content FROM provenance").fetchone()[0]) == {"torch": "2.13.0"}
     with Ledger.open(study_dir) as ledger:
         assert ledger._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)

@@ -77,9 +77,8 @@ def check_frames(reader):
     assert math.isnan(metrics.loc[3, "value"])
     assert len(metrics) == 4
     scores = reader.evaluations()
-    assert scores[["subject", "metric", "num_examples", "degenerate"]].values.tolist() == [
-        ["untrained", "builtin/dev/all", 100, False]
-    ]
+    found = scores[["subject", "metric", "num_examples", "degenerate"]].values.tolist()
+    assert found == [["untrained", "builtin/dev/all", 100, False]]
     assert scores["value"].tolist() == [32.8]
     assert reader.provenance() == [{"at": AT, "threads": 1}]
     assert reader.events()[["at", "kind", "text"]].values.tolist() == [[AT, "adopted", "x"]]

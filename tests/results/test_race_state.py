@@ -23,9 +23,8 @@ STUDY = StudyRecord(
 
 
 def cell(trial, seed, status="complete", stage="search"):
-    return CellRecord(
-        identity=f"{trial}-{seed}", trial=trial, seed=seed, stage=stage, config={}, status=status
-    )
+    identity = f"{trial}-{seed}"
+    return CellRecord(identity=identity, trial=trial, seed=seed, stage=stage, config={}, status=status)
 
 
 def state_of(values, study=STUDY, rungs=(), statuses=None, more=None):

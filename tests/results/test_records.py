@@ -9,14 +9,9 @@ WORDS = st.sampled_from(["alpha", "beta", "step", "trial", "objective"])
 
 
 def study(*axes):
-    return StudyRecord(
-        name="s",
-        objective=ObjectiveRecord(metric="dev"),
-        axes=[
-            AxisRecord(name=name, symbol=symbol, paths=(f"a.{name}",), kind="int", low=0, high=1)
-            for name, symbol in axes
-        ],
-    )
+    of_all = {"kind": "int", "low": 0, "high": 1}
+    axes = [AxisRecord(name=name, symbol=symbol, paths=(f"a.{name}",), **of_all) for name, symbol in axes]
+    return StudyRecord(name="s", objective=ObjectiveRecord(metric="dev"), axes=axes)
 
 
 def test_symbols_are_the_headings_unless_they_are_shared():
@@ -33,9 +28,8 @@ def test_headings_are_different_and_free(axes):
 
 
 def study_that(direction="maximize", *measures):
-    return StudyRecord(
-        name="s", objective=ObjectiveRecord(metric="m", direction=direction), measures=measures
-    )
+    objective = ObjectiveRecord(metric="m", direction=direction)
+    return StudyRecord(name="s", objective=objective, measures=measures)
 
 
 @pytest.mark.parametrize(("direction", "less"), [("maximize", False), ("minimize", True)])

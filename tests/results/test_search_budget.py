@@ -57,9 +57,8 @@ def test_a_running_or_lost_attempt_takes_as_long_as_the_longest_complete_one():
 
 
 def test_cells_of_a_rebuilt_ledger_count_by_their_own_time():
-    ended = cell(0, "complete").model_copy(
-        update={"ended": "2026-01-01T11:00:00+00:00", "duration_s": 1800.0, "provenance": {"threads": 2}}
-    )
+    update = {"ended": "2026-01-01T11:00:00+00:00", "duration_s": 1800.0, "provenance": {"threads": 2}}
+    ended = cell(0, "complete").model_copy(update=update)
     spans = spans_without_attempts([ended, cell(1, "planned")], [], NOW, 0.0)
     assert hours_of(spans, 0.0).spent == pytest.approx(0.5)
     assert device_hours_of(spans, 0.0).spent == pytest.approx(1.0)
@@ -135,9 +134,8 @@ def test_the_shares_of_a_ledger(tmp_path):
     with Ledger.open(tmp_path) as ledger:
         ledger.freeze(record)
         for one in (cell(0, "planned"), cell(1, "planned"), cell(0, "planned", "confirm", 999)):
-            searched = (
-                one if one.stage == "search" else one.model_copy(update={"identity": "d" * 64, "seed": 1})
-            )
+            update = {"identity": "d" * 64, "seed": 1}
+            searched = one if one.stage == "search" else one.model_copy(update=update)
             ledger.plan([searched])
             ledger.start(searched.identity, **HERE)
             ledger.record_progress(searched.identity, 45, {"dev": 1.0})

@@ -180,9 +180,8 @@ def test_a_notebook_shows_question_state_and_contrasts(store):
     for words in ("Which row is best?", "9 complete", "each row minus SimCSE", "DCL", "+3.17", ".importance"):
         assert words in html, words
     assert "no rows with a baseline" in rse_study.open_study("parts", store)._repr_html_()
-    assert repr(rse_study.open_study("parts", store)) == (
-        "<study 'parts': 21 cells: 19 complete, 1 failed, 1 missing>"
-    )
+    expected = "<study 'parts': 21 cells: 19 complete, 1 failed, 1 missing>"
+    assert repr(rse_study.open_study("parts", store)) == expected
 
 
 def test_texts_of_a_study_are_escaped(tmp_path):

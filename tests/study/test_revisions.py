@@ -12,6 +12,7 @@ from rse_study.study.record import study_record
 from rse_study.study.revisions import change_between
 from rse_study.training.trial import Trial
 from tests.cases import cases
+from tests.study.checking.mutations import ONLY_SEARCH
 
 GRID = {
     "axes": {"beta": [1e-3, 1e-2], "N": {"int": [1, 2], "into": ["pgd.num_steps", "fgsm.num_steps"]}},
@@ -34,8 +35,7 @@ def search(content, dev):
 
 @pytest.fixture
 def grid(content, dev):
-    only_search = ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
-    kept = {name: value for name, value in content.items() if name not in only_search}
+    kept = {name: value for name, value in content.items() if name not in ONLY_SEARCH}
     kept |= {"grid": GRID, "seeds": [0, 1]}
 
     def record(*overrides):
@@ -107,17 +107,15 @@ def test_what_rows_are_compared_with_may_change_and_go_and_once_there_was_none(g
     del old.resolved["grid"]["baseline"]
     old.resolved.pop("paper", None)
     assert change_between(old, grid()) == ""
-    assert (
-        change_between(old, grid("grid.baseline=no perturbation")) == 'grid.baseline: "" -> "no perturbation"'
-    )
+    expected = 'grid.baseline: "" -> "no perturbation"'
+    assert change_between(old, grid("grid.baseline=no perturbation")) == expected
 
 
 def test_confirmation_or_a_path_can_be_added_and_changed_and_a_path_not_removed(search):
     path = "ablation_path={seeds: [1, 3]}"
     assert change_between(search(), search(path)) == "ablation path added"
-    assert change_between(search(path), search(path, "ablation_path.seeds=[1, 4]")) == (
-        "ablation_path.seeds added: 1; ablation_path.seeds removed: 1"
-    )
+    expected = "ablation_path.seeds added: 1; ablation_path.seeds removed: 1"
+    assert change_between(search(path), search(path, "ablation_path.seeds=[1, 4]")) == expected
     changed = change_between(search(path), search(path, "ablation_path.order=importance"))
     assert changed == 'ablation_path.order: "greedy" -> "importance"'
     assert change_between(search(path), search(path, "ablation_path.resources={threads: 2}")) == ""

@@ -81,8 +81,7 @@ def test_rows_of_a_grid_go_by_their_names_and_have_all_their_seeds(tmp_path):
         gridded.grid(ledger)
     study = read_study(tmp_path / "parts")
     by_name = {trial.name: trial for trial in study.trials}
-    assert [cell.name for cell in by_name["without PGD"].cells] == [
-        f"without PGD seed {seed}" for seed in range(3)
-    ]
+    expected = [f"without PGD seed {seed}" for seed in range(3)]
+    assert [cell.name for cell in by_name["without PGD"].cells] == expected
     assert "without the blend" not in by_name  # retired
     assert by_name["without the token level"].state == "failed"

@@ -15,7 +15,7 @@ def space(search_dir, contents):
     return positions_data(table, rulers), rulers
 
 
-def test_there_is_a_map_for_each_pair_the_most_important_first_and_none_holds_a_nan(space):
+def test_there_is_a_map_for_each_pair_without_a_nan_and_with_dots_for_some_of_many_trials(space):
     positions, rulers = space
     frame = contour_data(positions, ["rho", "phi"])
     pairs = list(dict.fromkeys(zip(frame["x_axis"], frame["y_axis"], strict=True)))
@@ -33,6 +33,12 @@ def test_there_is_a_map_for_each_pair_the_most_important_first_and_none_holds_a_
     values = [value for trace in maps for line in trace.z for value in line]
     assert None in values
     assert all(value is None or value == value for value in values)
+    two = positions[positions["axis"].isin(["rho", "phi"])]
+    parts = [two.assign(trial=two["trial"] + 100 * n, best=two["best"] & (n == 3)) for n in range(100)]
+    frame = contour_data(pd.concat(parts))
+    dots = draw_contour(frame, rulers, "dev").data[1]
+    assert len(dots.x) <= MAX_POINTS + 1
+    assert list(dots.marker.size).count(13) == 1
 
 
 def test_nothing_is_drawn_where_nobody_looked_neighbours_are_averaged_and_lines_make_no_map():
@@ -51,13 +57,3 @@ def test_nothing_is_drawn_where_nobody_looked_neighbours_are_averaged_and_lines_
     assert surface(at, at, at) is None
     assert surface(at[:2], at[:2], at[:2]) is None
     assert surface(at[:0], at[:0], at[:0]) is None
-
-
-def test_of_very_many_trials_some_dots_are_drawn_the_best_among_them(space):
-    positions, rulers = space
-    two = positions[positions["axis"].isin(["rho", "phi"])]
-    parts = [two.assign(trial=two["trial"] + 100 * n, best=two["best"] & (n == 3)) for n in range(100)]
-    frame = contour_data(pd.concat(parts))
-    dots = draw_contour(frame, rulers, "dev").data[1]
-    assert len(dots.x) <= MAX_POINTS + 1
-    assert list(dots.marker.size).count(13) == 1

@@ -41,7 +41,7 @@ def watched_dir(tmp_path_factory):
     return folder
 
 
-def test_every_cell_is_a_line_as_far_as_it_came(watched_dir, contents):
+def test_every_cell_is_a_line_as_far_as_it_came_and_the_objective_is_drawn_elsewhere(watched_dir, contents):
     frame = course_data(contents(watched_dir), ALIGNMENT)
     assert frame.groupby(["series", "seed"], sort=False)["t"].apply(list).to_dict() == {
         (series, seed): [20, 40] if (series, seed) != ("base", 1) else [20]
@@ -51,6 +51,12 @@ def test_every_cell_is_a_line_as_far_as_it_came(watched_dir, contents):
     assert frame["value"].tolist()[:4] == pytest.approx([0.02, 0.04, 0.03, 0.05])
     assert frame.loc[frame["is_base"], "series"].unique().tolist() == ["base"]
     assert len(course_data(contents(watched_dir), ACCURACY)) == 7 * 5 + 3
+    found = contents(watched_dir)
+    assert set(found.course["name"]) == {ALIGNMENT, ACCURACY}
+    by_accuracy = found.study.objective.model_copy(update={"metric": ACCURACY})
+    study = found.study.model_copy(update={"objective": by_accuracy})
+    assert is_watched(study, ALIGNMENT) and not is_watched(study, ACCURACY)
+    assert not is_watched(study, "dev") and not is_watched(study, "loss")
 
 
 def test_few_trials_have_a_colour_each_and_of_many_the_papers_setting_stands_out(watched_dir, contents):
@@ -75,12 +81,3 @@ def test_a_report_has_a_figure_per_watched_metric_and_else_no_such_section(
     assert "In the course of training" in outline.text
     assert [name for name in outline.figures if name.startswith("course")] == ["course-0", "course-1"]
     assert course(contents(grid_dir)) == course(contents(search_dir)) == ""
-
-
-def test_the_objective_is_drawn_elsewhere(watched_dir, contents):
-    found = contents(watched_dir)
-    assert set(found.course["name"]) == {ALIGNMENT, ACCURACY}
-    by_accuracy = found.study.objective.model_copy(update={"metric": ACCURACY})
-    study = found.study.model_copy(update={"objective": by_accuracy})
-    assert is_watched(study, ALIGNMENT) and not is_watched(study, ACCURACY)
-    assert not is_watched(study, "dev") and not is_watched(study, "loss")

@@ -11,14 +11,12 @@ def test_each_measure_is_a_line_over_the_one_axis_and_one_measure_makes_no_figur
     test = frame[(frame["measure"] == "STS-B/test") & (frame["x"] == 1 / 1024)]
     assert set(test["mean"]) == {70.5}
     figure = draw_measures(frame, "lambda1", found.decimals_by_measure, is_log=True)
-    assert [trace.name for trace in figure.data if trace.showlegend is not False] == list(
-        dict.fromkeys(frame["measure"])
-    )
+    expected = list(dict.fromkeys(frame["measure"]))
+    assert [trace.name for trace in figure.data if trace.showlegend is not False] == expected
     assert figure.layout.xaxis.type == "log"
     axis = found.study.axes[0]
     alone = dataclasses.replace(found, evaluations=found.evaluations[:0])
     assert measures_data(alone, axis).empty
-    two = found.study.model_copy(
-        update={"axes": (axis, axis.model_copy(update={"name": "rho", "symbol": "rho"}))}
-    )
+    update = {"axes": (axis, axis.model_copy(update={"name": "rho", "symbol": "rho"}))}
+    two = found.study.model_copy(update=update)
     assert measures_data(dataclasses.replace(found, study=two), axis).empty

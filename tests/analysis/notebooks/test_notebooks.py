@@ -22,9 +22,8 @@ ROOT = Path(__file__).parents[3]
 SCORES = {"SimCSE": (70.0, 71.0, 72.0), "RobustSentEmbed": (73.0, 74.5, 75.0)}
 SUCCESS = "attack-mr/pwws/success_rate"
 STUDIES = {kind: ["joint", "parts", "new-search", "new-grid"] for kind in KINDS}
-for kind, name in (
-    ("ablations", "two-axes"), ("methods", "attacked"), ("robustness", "attacked"), ("search", "methods"),
-):  # fmt: skip
+OF_THEIR_OWN = {"ablations": "two-axes", "methods": "attacked", "robustness": "attacked", "search": "methods"}
+for kind, name in OF_THEIR_OWN.items():
     STUDIES[kind].append(name)
 pytestmark = pytest.mark.xdist_group("notebooks")  # each is run once
 
@@ -55,12 +54,8 @@ def _attacked(folder):
     tabled.add(folder, {SUCCESS: {"SimCSE": (80.0, 81.0, 82.0), "RobustSentEmbed": (60.0, 61.5, 62.0)}})
     attacks = cell_folder(folder, open_study(folder).cells["identity"][0]) / "attacks"
     attacks.mkdir(parents=True)
-    end(
-        attacks,
-        "mr",
-        "pwws",
-        [outcome(n, f"good film {n}", {0: "g00d"}, num_queries=n + 2) for n in range(4)],
-    )
+    fell = [outcome(n, f"good film {n}", {0: "g00d"}, num_queries=n + 2) for n in range(4)]
+    end(attacks, "mr", "pwws", fell)
     return folder
 
 

@@ -93,9 +93,8 @@ def test_ours_stands_beside_theirs_with_spread_and_interval(comparison):
     one = comparison.compared["rho = 0.5"]
     assert table.loc["rho = 0.5", "paper"] == "77.90"
     assert table.loc["rho = 0.5", "ours"] == "69.75 \N{PLUS-MINUS SIGN} 0.66"
-    assert table.loc["rho = 0.5", "minus SimCSE, 95 %"] == (
-        f"{show_signed(one.mean)} {show_interval(one.simultaneous)}"
-    )
+    expected = f"{show_signed(one.mean)} {show_interval(one.simultaneous)}"
+    assert table.loc["rho = 0.5", "minus SimCSE, 95 %"] == expected
     assert table.loc[ODD, "minus SimCSE, 95 %"] == ""  # two seeds show nothing
 
 
@@ -108,16 +107,13 @@ def test_a_star_stands_where_the_interval_excludes_0(tmp_path):
     assert r"$\pm$ 1.00$^{*}$ &" in write_layouts(comparison, tmp_path)[-1].read_text(encoding="utf-8")
 
 
-def test_the_caption_says_where_the_numbers_come_from(comparison, tmp_path):
+def test_the_caption_says_where_the_numbers_come_from_and_scale_only_of_a_paper(comparison, tmp_path):
     caption = re.search(r"\\caption\{(.*)\}\n", tex_of(comparison, tmp_path))[1]
     assert caption == (
         r"odd\_table: STS-B dev, Spearman x100. Mean $\pm$ standard deviation (n $-$ 1) over 3 seeds. The paper's: "
         "Table 6 of RobustSentEmbed, column Correlation. Differences from SimCSE are paired by seed, their 95 \\% "
         "intervals hold for all rows at once. A study at mini scale: its numbers are no reproduction of the paper's."
     )  # no row has a star
-
-
-def test_a_study_of_no_paper_has_no_scale(tmp_path):
     rows = {"SimCSE": (70.0, 71.0, 72.0), "better": (75.0, 76.1, 77.0)}
     folder = tabled.make(tmp_path / "s", rows, baseline="SimCSE", encoder="tiny")
     text = write_layouts(tabled.comparison_of(folder), tmp_path)[-1].read_text(encoding="utf-8")
@@ -152,13 +148,8 @@ def test_every_number_of_a_contrast_and_every_verdict_stands_in_a_table_of_its_o
 def main_table(tmp_path_factory):
     rows = {"SimCSE": SIMCSE, "RobustSentEmbed": SIMCSE}
     metric = "attack-mr/pwws/success_rate"
-    folder = tabled.make(
-        tmp_path_factory.mktemp("s"),
-        rows,
-        baseline="SimCSE",
-        paper={"table": "rse-table1", "scale": "paper"},
-        evaluations=("attack-mr/pwws",),
-    )
+    asked = {"paper": {"table": "rse-table1", "scale": "paper"}, "evaluations": ("attack-mr/pwws",)}
+    folder = tabled.make(tmp_path_factory.mktemp("s"), rows, baseline="SimCSE", **asked)
     tabled.add(folder, {metric: {"SimCSE": (80.0, 81.0, 82.0), "RobustSentEmbed": (60.0, 61.5, 62.0)}})
     return tabled.comparison_of(folder)
 
@@ -173,9 +164,8 @@ def test_a_main_table_has_its_columns_as_numbers_and_in_the_papers_layout(main_t
     found = table.loc["RobustSentEmbed"]
     expected = ["PWWS", "MR", "attack-mr/pwws/success_rate", "less", "same"]
     assert found[["block", "column", "metric", "better", "direction"]].tolist() == expected
-    assert found[["mean", "paper", "difference", "simultaneous_low"]].tolist() == pytest.approx(
-        [cell.mean, 28.05, cell.difference, cell.interval.low]
-    )
+    shown = found[["mean", "paper", "difference", "simultaneous_low"]].tolist()
+    assert shown == pytest.approx([cell.mean, 28.05, cell.difference, cell.interval.low])
     text = typeset_table.read_text(encoding="utf-8")
     assert r"RobustSentEmbed & 61.17 $\pm$ 1.04$^{*}$ (28.05) \\" in text
     assert r"\caption{tabled: ours, and in parentheses the paper's (Table 1 of RobustSentEmbed). " in text

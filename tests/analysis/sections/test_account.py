@@ -15,7 +15,7 @@ from rse_study import open_study
 from tests.analysis import searched
 
 
-def test_every_cell_has_its_row_and_columns_nobody_uses_are_left_out(search_dir, contents):
+def test_every_cell_has_its_row_of_used_columns_and_in_a_grid_its_name(search_dir, contents, grid_dir):
     found = contents(search_dir)
     shown = show_cells(found, found.current)
     assert len(shown) == 20
@@ -28,16 +28,10 @@ def test_every_cell_has_its_row_and_columns_nobody_uses_are_left_out(search_dir,
     assert rows["5", "0"].reason == "step 23: the loss is nan"
     shown = show_cells(found, found.current[found.current["trial"] == 1])
     assert "reason" not in shown
-
-
-def test_a_cell_of_a_grid_goes_by_the_name_of_its_row(grid_dir, contents):
     found = contents(grid_dir)
     shown = show_cells(found, found.current)
     assert list(shown.columns[:3]) == ["row", "seed", "status"]
     assert {"lambda1 = 0.0078125", "without PGD"} < set(shown["row"])
-
-
-def test_a_run_is_told_in_words():
     assert plain_text("2026-11-22T19:25:28+00:00") == "2026-11-22 19:25:28 (UTC)"
     assert plain_text({"torch": "2.13.0", "threads": 1}) == "torch 2.13.0, threads 1"
     assert plain_text({"a": {"b": 1}}) == '{"a": {"b": 1}}'
@@ -49,16 +43,13 @@ def test_failures_keep_their_reasons_and_a_study_without_says_so(search_dir, gri
     assert (cell, t, reason) == ("trial 5, seed 0", "15", "step 23: the loss is nan")
     assert "alpha = 1e-05, " in settings
     lost = show_lost(found)
-    assert lost[["cell", "attempt", "reason"]].values.tolist() == [
-        ["trial 9, seed 0", 1, "the process that ran it is gone"]
-    ]
-    assert show_events(found)[["kind", "cell", "what"]].values.tolist() == [
-        ["note", f"trial {searched.LOST}, seed 0", "the machine was busy"]
-    ]
+    expected = [["trial 9, seed 0", 1, "the process that ran it is gone"]]
+    assert lost[["cell", "attempt", "reason"]].values.tolist() == expected
+    expected = [["note", f"trial {searched.LOST}, seed 0", "the machine was busy"]]
+    assert show_events(found)[["kind", "cell", "what"]].values.tolist() == expected
     grid = contents(grid_dir)
-    assert failed_cells(grid).values.tolist() == [
-        ["without the token level, seed 1", "lambda1 = 0.00781", "step 3: the loss is nan"]
-    ]
+    expected = [["without the token level, seed 1", "lambda1 = 0.00781", "step 3: the loss is nan"]]
+    assert failed_cells(grid).values.tolist() == expected
     found = contents(grid_dir)
     assert "No cell failed." in failures(dataclasses.replace(found, cells=found.cells[:3]))
 

@@ -24,7 +24,7 @@ def read(folder, contents):
     return tabled.comparison_of(folder), contents(folder)
 
 
-def test_rows_stand_beside_the_baseline_and_claims_they_do_not_bear_on_are_not_asked(folder, contents):
+def test_rows_stand_beside_the_baseline_and_without_one_there_is_no_such_section(folder, contents, grid_dir):
     comparison, found = read(folder, contents)
     html = compared(comparison, found.decimals)
     assert "<h2>Compared</h2>" in html
@@ -35,8 +35,5 @@ def test_rows_stand_beside_the_baseline_and_claims_they_do_not_bear_on_are_not_a
     assert html in render(found, comparison)
     comparison, _ = read(folder, contents)
     assert {comparison.words(judged) for judged in comparison.judged} == {"not asked"}
-
-
-def test_a_grid_without_baseline_and_paper_has_no_such_section(grid_dir, contents):
     comparison, found = read(grid_dir, contents)
     assert compared(comparison, found.decimals) == ""

@@ -53,7 +53,9 @@ def test_the_knee_is_the_searchs_first_choice_and_confirmed_by_every_objective(f
     assert all(name in html[at:] for name in ("40.15", "45.15"))  # means of two seeds: base and knee
 
 
-def test_the_section_says_who_is_on_the_front_and_what_the_bound_was(found):
+def test_the_section_says_who_is_on_the_front_and_what_the_bound_was_if_there_is_any(
+    found, search_dir, contents
+):
     html = front(found)
     words = "3 of 6 complete trials are on the front; its knee is trial 2. The paper setting is none of them."
     assert words in html
@@ -62,6 +64,13 @@ def test_the_section_says_who_is_on_the_front_and_what_the_bound_was(found):
     assert shown["trial"].tolist() == ["1", "2", "3"]
     assert shown[""].tolist() == ["", "knee", ""]
     assert shown["work of a cell, P*T"].tolist() == ["90", "90", "100"]
+    assert front(contents(search_dir)) == ""
+    standings = tuple(dataclasses.replace(each, values=each.values[:1]) for each in found.standings)
+    one = dataclasses.replace(
+        found, study=found.study.model_copy(update={"other_objectives": ()}), standings=standings
+    )
+    assert "Bounds" in front(one)
+    assert bounds(one) in front(one)
 
 
 def test_three_objectives_are_three_views_and_two_have_a_line_through_the_front(found):
@@ -78,14 +87,3 @@ def test_three_objectives_are_three_views_and_two_have_a_line_through_the_front(
     assert list(line.x) == [30.0, 45.0, 50.0]
     assert not figure.layout.updatemenus
     assert len(draw_volume(front_data(two)).data) == 1
-
-
-def test_one_objective_with_a_bound_says_so_and_without_is_silent(found, search_dir, contents):
-    assert front(contents(search_dir)) == ""
-    one = dataclasses.replace(
-        found,
-        study=found.study.model_copy(update={"other_objectives": ()}),
-        standings=tuple(dataclasses.replace(each, values=each.values[:1]) for each in found.standings),
-    )
-    assert "Bounds" in front(one)
-    assert bounds(one) in front(one)

@@ -65,9 +65,8 @@ def test_of_many_reasons_two_are_told_and_those_that_differ_in_numbers_are_one(g
     reasons = [causes[number % 4] for number in range(len(found.cells))]
     every = dataclasses.replace(found, cells=found.cells.assign(status="failed", reason=reasons))
     assert "21 cells: no memory, no disk and 2 other reasons" in failed_text(every)
-    alike = found.cells.assign(
-        status="failed", reason=[f"step {number}: nan" for number in range(len(reasons))]
-    )
+    reason = [f"step {number}: nan" for number in range(len(reasons))]
+    alike = found.cells.assign(status="failed", reason=reason)
     assert "21 cells: step N: nan (21 times)" in failed_text(dataclasses.replace(found, cells=alike))
     assert failed_text(dataclasses.replace(found, cells=found.cells[:3])) == "nothing"
 

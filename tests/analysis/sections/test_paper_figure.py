@@ -31,13 +31,9 @@ def test_a_figure_that_is_not_drawn_here_is_spoken_of(repeating, name, words):
     assert words in remark(repeating(name), has_lines=False)
 
 
-def test_a_study_of_no_figure_gets_no_word(repeating):
-    assert remark(repeating("rse-table5"), has_lines=False) == ""
-    assert remark(repeating(""), has_lines=False) == ""
-    assert remark(repeating("l2p-figure2"), has_lines=True) == ""
-
-
-def test_several_measures_along_an_axis_are_one_figure_and_a_search_has_none(repeating, search_dir, contents):
+def test_several_measures_along_an_axis_are_one_figure_and_no_figure_gets_no_word(
+    repeating, search_dir, contents
+):
     found = repeating("l2p-figure2")
     outline = Outline(paper_figure(found))
     assert outline.figures == ["measures"]
@@ -45,3 +41,6 @@ def test_several_measures_along_an_axis_are_one_figure_and_a_search_has_none(rep
     assert along(alone) == []
     assert "this study measures its objective alone" in Outline(paper_figure(alone)).text
     assert paper_figure(contents(search_dir)) == ""
+    assert remark(repeating("rse-table5"), has_lines=False) == ""
+    assert remark(repeating(""), has_lines=False) == ""
+    assert remark(repeating("l2p-figure2"), has_lines=True) == ""

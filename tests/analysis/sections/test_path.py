@@ -9,7 +9,9 @@ from tests.analysis import searched
 from tests.analysis.outline import Outline
 
 
-def test_the_section_says_what_was_done_and_what_flatters(path_dir, contents, search_dir):
+def test_the_section_says_what_flatters_and_what_the_other_flips_would_have_brought(
+    path_dir, contents, search_dir
+):
     text = Outline(ablation_path(contents(path_dir))).text
     assert "to the best trial (12), which differ on 8 axes" in text
     assert "seed 1, seed 2 and seed 3" in text
@@ -20,9 +22,6 @@ def test_the_section_says_what_was_done_and_what_flatters(path_dir, contents, se
     assert "flatters" not in Outline(ablation_path(by_importance)).text
     assert ablation_path(contents(search_dir)) == ""
     assert "Ablation path" not in states(contents(search_dir))
-
-
-def test_the_table_has_a_row_per_kept_flip_and_what_the_others_would_have_brought(path_dir, contents):
     table = path_table(path_data(contents(path_dir)), 2)
     assert table["axis"].tolist() == ["lambda2", "norm", "alpha", "beta", "phi", "N", "lambda1", "rho"]
     assert table["gain"].iloc[0] == "+1.60 (+0.22 to +2.98)"

@@ -8,11 +8,9 @@ from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import read_study
 from tests import needs
 from tests.cases import cases
+from tests.study.checking.mutations import NO_SEARCH
 
 SHIPPED = Path(__file__).parents[3] / "search_spaces"
-NO_GRID = [
-    f"{name}=null" for name in ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
-]
 
 
 def said(overrides, data_dir, study="joint"):
@@ -58,7 +56,10 @@ def test_a_path_that_is_no_folder_is_said(tmp_path, override, what):
 def test_an_axis_and_a_row_are_looked_at_too(tmp_path):
     (found,) = said(["search.corpus.source={choice: [builtin, more.txt]}"], tmp_path)
     assert "search.corpus.source: corpus.source = 'more.txt': no such file" in found
-    row = [*NO_GRID, "grid={rows: {paper: {}, more: {source: more.txt}, again: {source: more.txt, rho: 0}}}"]
+    row = [
+        *NO_SEARCH,
+        "grid={rows: {paper: {}, more: {source: more.txt}, again: {source: more.txt, rho: 0}}}",
+    ]
     (found,) = said(row, tmp_path)
     assert "grid.rows.more: corpus.source = 'more.txt': no such file" in found
 
@@ -105,9 +106,8 @@ def test_texts_to_be_attacked_are_looked_for_and_counted(data_dir, tmp_path):
     assert "base.replayed.labelled = 'MR': no such file" in found and "RSE_STUDY_DATA" in found
     assert said([texts % ("builtin", 300)], data_dir) == []
     (found,) = said([texts % ("builtin", 400)], data_dir)
-    assert (
-        "base.replayed.labelled = 'builtin': too few texts (builtin-opinions train): 400 to attack" in found
-    )
+    words = "base.replayed.labelled = 'builtin': too few texts (builtin-opinions train): 400 to attack"
+    assert words in found
 
 
 def test_what_is_watched_is_looked_for_and_what_never_runs_or_is_on_the_hub_is_not(tmp_path):
@@ -116,7 +116,7 @@ def test_what_is_watched_is_looked_for_and_what_never_runs_or_is_on_the_hub_is_n
     assert "RSE_STUDY_DATA" in found
     assert said(["base.encoder.name=org/model"], tmp_path) == []
     off = [
-        *NO_GRID,
+        *NO_SEARCH,
         "base.method.lambda2=0",
         "grid={axes: {rho: [0, 1]}}",
         "base.method.rtd.generator=/no/where",

@@ -10,6 +10,7 @@ from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import apply_overrides, build
 from tests.cases import cases
 from tests.study.checking import mutations
+from tests.study.checking.mutations import NO_SEARCH
 
 JOINT = Path(__file__).parents[3] / "search_spaces" / "joint.yaml"
 
@@ -58,9 +59,6 @@ allowance.max_cost=10 -> allowance.max_cost = 10: cannot bind without a price. G
 """)
 
 
-NO_SEARCH = [
-    f"{name}=null" for name in ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
-]
 GRID = "grid={axes: {rho: [0, 1]}, rows: {ours: {}, SimCSE: {lambda1: 0}}, baseline: %s}"
 GRIDS = mutations.pairs("""
 grid.baseline=SimCSE ->
@@ -87,9 +85,8 @@ def test_a_grid_is_compared_with_a_row_it_has_and_a_paper_that_measures_alike(sa
 
 @pytest.mark.parametrize("paper", ["{table: rse-table6}", "{scale: mini}"])
 def test_a_paper_without_a_grid_has_no_rows(said, paper):
-    assert said(f"paper={paper}") == [
-        "x.yaml: paper: belongs to a grid, whose rows are those of the paper's table. Remove it"
-    ]
+    expected = ["x.yaml: paper: belongs to a grid, whose rows are those of the paper's table. Remove it"]
+    assert said(f"paper={paper}") == expected
 
 
 @pytest.mark.parametrize("broken", ["grid", "paper"])

@@ -12,6 +12,7 @@ from rse_study.study.definition.space import Axis, Space
 from rse_study.training.trial import Trial
 from tests.cases import cases
 from tests.study.checking import mutations
+from tests.study.checking.mutations import NO_SEARCH
 
 SHIPPED = Path(str(files("search_spaces")))
 JOINT = SHIPPED / "joint.yaml"
@@ -144,9 +145,6 @@ def test_impossible_corners_do_not_end_the_search_for_warnings():
     assert warning.startswith("delta can reach its bound")
 
 
-NO_SEARCH = [
-    f"{name}=null" for name in ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
-]
 ROWS = "grid={axes: {rho: [0, 1]}, rows: {ours: {}, other: {%s}}}"
 WRITTEN = {  # values of an axis, the last of them not the base's
     "replayed.recipe": ("pwws", "textbugger"),

@@ -7,6 +7,7 @@ from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.reading import overlay, read_extended, read_spec
 from rse_study.training.trial import Trial
 from tests.cases import cases
+from tests.study.checking.mutations import ONLY_SEARCH
 
 JOINT = Path(__file__).parents[3] / "search_spaces" / "joint.yaml"
 
@@ -24,9 +25,8 @@ def test_what_lies_over_replaces_an_axis_as_a_whole_and_null_takes_it_away():
     assert overlay(below, above) == {"base": {"rtd": {"choice": "sample", "share": 0.3}}}
     below = {"grid": {"axes": {"beta": {"choice": [1, 2], "into": ["x"]}}, "rows": {"a": {"rho": 1}}}}
     above = {"grid": {"axes": {"beta": [3, 4]}, "rows": {"a": {"lambda1": 2}, "b": {}}}}
-    assert overlay(below, above) == {
-        "grid": {"axes": {"beta": [3, 4]}, "rows": {"a": {"rho": 1, "lambda1": 2}, "b": {}}}
-    }
+    expected = {"grid": {"axes": {"beta": [3, 4]}, "rows": {"a": {"rho": 1, "lambda1": 2}, "b": {}}}}
+    assert overlay(below, above) == expected
 
 
 def test_a_file_lies_over_one_or_several_each_over_those_before_it(tmp_path):
@@ -172,8 +172,7 @@ seeds: [0, 1]
 @pytest.fixture
 def grid_file(tmp_path):
     """A grid that extends a search: it takes away what belongs to a search only."""
-    names = ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
-    nulls = "\n".join(f"{name}: null" for name in names)
+    nulls = "\n".join(f"{name}: null" for name in ONLY_SEARCH)
     return write(tmp_path / "grid.yaml", GRID_FILE.format(joint=JOINT, nulls=nulls))
 
 

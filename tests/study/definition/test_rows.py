@@ -6,8 +6,8 @@ from rse_study.errors import InputErrors
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
+from tests.study.checking.mutations import ONLY_SEARCH
 
-ONLY_SEARCH = ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
 N = {"int": [1, 2], "into": ["pgd.num_steps", "fgsm.num_steps"]}
 
 
@@ -59,18 +59,15 @@ def test_a_row_writes_paths_suffixes_symbols_axes_and_mappings_over_the_base(gri
     checked = grid_of(rows={"paper": {}, "a": {"rho": 0.25}})
     paper, changed = (row.trial for row in checked.rows)
     assert paper == checked.study.base
-    assert changed.model_dump(exclude={"method": {"blend": {"rho"}}}) == paper.model_dump(
-        exclude={"method": {"blend": {"rho"}}}
-    )
+    expected = paper.model_dump(exclude={"method": {"blend": {"rho"}}})
+    assert changed.model_dump(exclude={"method": {"blend": {"rho"}}}) == expected
 
 
 def test_rows_of_one_configuration_are_named_and_what_is_wrong_in_many_is_said_once(grid_of):
-    assert problems(grid_of, rows={"one": {}, "two": {"rho": "1/2"}}) == [
-        "grid.rows.two: the same configuration as row 'one'. Remove one of them"
-    ]
-    assert problems(grid_of, {"rho": [0, 0.5]}, {"two": {"lambda1": 1 / 128}}) == [
-        "grid.rows.two: the same configuration as row rho = 0.5. Remove one of them"
-    ]
+    expected = ["grid.rows.two: the same configuration as row 'one'. Remove one of them"]
+    assert problems(grid_of, rows={"one": {}, "two": {"rho": "1/2"}}) == expected
+    expected = ["grid.rows.two: the same configuration as row rho = 0.5. Remove one of them"]
+    assert problems(grid_of, {"rho": [0, 0.5]}, {"two": {"lambda1": 1 / 128}}) == expected
     found = problems(grid_of, {"rho": [0, 0.5, 2], "beta": [1e-3, 2e-3, 3e-3]})
     assert found == ["grid.axes.rho = 2: method.blend.rho = 2: must be <= 1"]
     (found,) = problems(grid_of, {"N": {**N, "int": [0, 2]}, "lambda1": [0, 0.1, 0.2]})
@@ -124,9 +121,8 @@ def test_a_flat_grid_is_refused_unless_another_axis_keeps_it_from_the_bound(grid
 
 
 def test_a_row_may_change_a_method_or_name_another_or_a_preset_over_the_base(grid_of):
-    same, other = grid_of(
-        rows={"weaker": {"method": {"lambda1": 0.5}}, "L2P-CSR": {"method": {"name": "l2p_csr"}}}
-    ).rows
+    rows = {"weaker": {"method": {"lambda1": 0.5}}, "L2P-CSR": {"method": {"name": "l2p_csr"}}}
+    same, other = grid_of(rows=rows).rows
     expected = (0.5, grid_of(rows={"base": {}}).rows[0].trial.method.blend)
     assert (same.trial.method.lambda1, same.trial.method.blend) == expected
     assert other.trial.method.name == "l2p_csr"

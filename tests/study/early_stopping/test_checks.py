@@ -28,16 +28,14 @@ def test_rungs_are_known_before_anything_starts_and_epochs_have_none():
 
 def test_the_nearest_measured_step_below_the_budget_is_said():
     rule = "'dev' is measured at multiples of base.selection.every = 15, and not at this step"
-    assert said("early_stopping.first=10") == [
-        f"early_stopping.first = 10: {rule}. Use 15, or lower base.selection.every"
-    ]
+    expected = [f"early_stopping.first = 10: {rule}. Use 15, or lower base.selection.every"]
+    assert said("early_stopping.first=10") == expected
     assert said("early_stopping.first=35")[0].endswith("Use 30, or lower base.selection.every")
     assert said("early_stopping.first=40")[0].endswith("Use 45, or lower base.selection.every")
     assert said("early_stopping.first=55")[0].endswith("Use 45, or lower base.selection.every")
     (found,) = said("early_stopping.first=60")
-    assert found == (
-        "early_stopping.first = 60: must be < the full budget of 60 steps. Use 30, or lower base.selection.every"
-    )
+    expected = "early_stopping.first = 60: must be < the full budget of 60 steps. Use 30, or lower base.selection.every"
+    assert found == expected
     (found,) = said("early_stopping.first=9", "base.selection.every=60")
     assert found.endswith("and not at this step. Lower base.selection.every")
 

@@ -62,19 +62,10 @@ def test_what_finding_the_replayed_set_may_take_is_said(content, sizes):
     found = []
     for settings in asked:
         checked = grid_of({**content, "base": {**content["base"], "replayed": settings}}, RHOS)
-        found.append(
-            [
-                note
-                for note in plan(checked, LedgerState(), Throughput(), sizes).notes
-                if "replayed set" in note
-            ]
-        )
-    ended = LedgerState(complete(checked, (0,)))
-    assert (
-        found[0]
-        == []
-        == [note for note in plan(checked, ended, Throughput(), sizes).notes if "replayed" in note]
-    )
+        notes = plan(checked, LedgerState(), Throughput(), sizes).notes
+        found.append([note for note in notes if "replayed set" in note])
+    notes = plan(checked, LedgerState(complete(checked, (0,))), Throughput(), sizes).notes
+    assert found[0] == [] == [note for note in notes if "replayed" in note]
     assert "at most 40 pairs x 1,500 queries of its reference" in found[1][0]
     assert "at most 40 pairs x 1,500 queries and 30 texts x 1,500 queries of its reference" in found[2][0]
 
@@ -88,12 +79,10 @@ def test_hours_and_price_are_of_every_device_of_a_cell_and_of_all_attempts(conte
     assert planned.source == "a test"
     grid = grid_of(content, RHOS, resources={"executor": "inline", "threads": 4})
     rates = one_second(grid.study.base)
-    rates = replace(
-        rates, timed=tuple(replace(t, setting=replace(t.setting, threads=4)) for t in rates.timed)
-    )
-    assert plan(grid, LedgerState(), rates, sizes).device_hours.mid == pytest.approx(
-        4 * 3 * (FIVE + 1) / 3600
-    )
+    timed = tuple(replace(t, setting=replace(t.setting, threads=4)) for t in rates.timed)
+    rates = replace(rates, timed=timed)
+    expected = pytest.approx(4 * 3 * (FIVE + 1) / 3600)
+    assert plan(grid, LedgerState(), rates, sizes).device_hours.mid == expected
     spent = LedgerState((), worker_seconds=3600.0, thread_seconds=7200.0)
     on_gpus = grid_of(content, RHOS, resources={"gpus": 1})
     assert plan(grid_of(content, RHOS), spent, Throughput(), sizes).spent_hours == 2.0

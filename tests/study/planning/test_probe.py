@@ -51,9 +51,8 @@ def test_a_few_steps_are_timed_and_nothing_stays(small, world, tmp_path, monkeyp
     assert seen == 3 * list(range(MOST_STEPS + 1))
     assert list(tmp_path.iterdir()) == []
     assert [time.work for time in timed] == [4 * N + 28 for N in (1, 2, 6)]
-    assert {(time.setting.threads, time.setting.workers, time.setting.on_gpu) for time in timed} == {
-        (1, 1, False)
-    }
+    expected = {(1, 1, False)}
+    assert {(time.setting.threads, time.setting.workers, time.setting.on_gpu) for time in timed} == expected
     assert all(time.seconds > 0 for time in timed)
 
 

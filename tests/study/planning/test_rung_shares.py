@@ -68,9 +68,8 @@ def test_searches_that_are_played_through_lie_in_the_range(rule):
         shares.append(steps / num_steps / num_trials)
     mean = sum(shares) / len(shares)
     assert told.low - 0.02 <= mean <= told.high
-    assert mean == pytest.approx(told.low, abs=0.12), (
-        "most of the truth is the low end, where nothing changes on the way"
-    )
+    expected = pytest.approx(told.low, abs=0.12)
+    assert mean == expected, "most of the truth is the low end, where nothing changes on the way"
 
 
 def _trained(rule, trial, quality, values, rungs, num_steps, seed):

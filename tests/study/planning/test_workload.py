@@ -21,9 +21,8 @@ def trial_of(base, **changes) -> Trial:
 
 @pytest.mark.parametrize(("amount", "every"), [(60, 15), (7, 3), (6, 3), (1, 250), (250, 250)])
 def test_steps_passes_and_work(base, tmp_path, amount, every):
-    trial = trial_of(
-        base, budget={"unit": "steps", "amount": amount}, selection={"dev": "builtin", "every": every}
-    )
+    budget = {"unit": "steps", "amount": amount}
+    trial = trial_of(base, budget=budget, selection={"dev": "builtin", "every": every})
     looks = [t for t in range(amount + 1) if t in (0, amount) or t % every == 0]
     effort = workload_of(trial, DataSizes(tmp_path))
     assert effort.num_steps == amount
