@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.architecture.findings import require_none
-from tests.architecture.test_docstrings import argument_problems, first_line_problems, members
+from tests.architecture.test_docstrings import entry_problems, first_line_problems, members
 from tests.docs.scratch import Block, blocks_of, edit, files_edited, run, run_command, run_in_copy
 from tests.slow import mostly_slow
 
@@ -51,7 +51,7 @@ def docstring_problems(tree):
     for _, name, node in members(tree):
         problems = list(first_line_problems(ast.get_docstring(node)))
         if isinstance(node, ast.FunctionDef):
-            problems += argument_problems(node)
+            problems += entry_problems(ast.get_docstring(node))
         yield from (f"{name}: {problem}" for problem in problems)
 
 

@@ -9,16 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rse_study.errors import InputError
+from rse_study.results import records
 from rse_study.results.ledger import Ledger
 from rse_study.results.lock import read_holder
-from rse_study.results.records import (
-    CellRecord,
-    EvaluationRow,
-    ImportanceRow,
-    ObjectiveRecord,
-    RungRow,
-    StudyRecord,
-)
 from rse_study.results.result_file import Point, Result
 from rse_study.results.schema import cell_folder
 from tests.results.world import HERE, result_of, score_of
@@ -126,7 +119,7 @@ def test_a_result_of_an_unknown_cell_leaves_no_trace(study_dir, cells):
 
 
 def test_evaluations_are_kept_by_subject_and_replaced(study_dir):
-    row = EvaluationRow(subject="untrained", task="pairs", split="dev", value=50.0, num_examples=10)
+    row = records.EvaluationRow(subject="untrained", task="pairs", split="dev", value=50.0, num_examples=10)
     with Ledger.open(study_dir) as ledger:
         ledger.record_evaluations([row])
         ledger.record_evaluations([row.model_copy(update={"value": 51.0})])
@@ -137,14 +130,14 @@ def test_evaluations_are_kept_by_subject_and_replaced(study_dir):
 @given(values=st.lists(st.floats(), min_size=1, max_size=20))
 @settings(max_examples=25)
 def test_every_float_survives(values, tmp_path_factory):
-    cell = CellRecord(identity="a", trial=0, seed=0, config={})
-    study = StudyRecord(name="s", objective=ObjectiveRecord(metric="dev"))
+    cell = records.CellRecord(identity="a", trial=0, seed=0, config={})
+    study = records.StudyRecord(name="s", objective=records.ObjectiveRecord(metric="dev"))
     history = tuple(Point(t=t, metrics={"loss": value}) for t, value in enumerate(values))
     with Ledger.open(tmp_path_factory.mktemp("floats")) as ledger:
         ledger.freeze(study)
         ledger.plan([cell])
         for t, value in enumerate(values):
-            ledger.record_rung(RungRow(cell="a", t=t, value=value, verdict="stop"))
+            ledger.record_rung(records.RungRow(cell="a", t=t, value=value, verdict="stop"))
         ledger.record_evaluations([score_of(str(t), value) for t, value in enumerate(values)])
         ledger.record_result(Result(identity="a", seed=0, config={}, history=history))
         scores = {int(row.subject): row.value for row in ledger.evaluations()}
@@ -222,7 +215,7 @@ def test_progress_is_kept_while_a_cell_runs_and_until_its_result(study_dir, cell
 
 
 def test_the_first_verdict_stands(study_dir, cells):
-    first = RungRow(cell=cells[0].identity, t=10, value=50.0, verdict="continue")
+    first = records.RungRow(cell=cells[0].identity, t=10, value=50.0, verdict="continue")
     with Ledger.open(study_dir) as ledger:
         ledger.record_rung(first)
         ledger.record_rung(first.model_copy(update={"value": 1.0, "verdict": "stop"}))
@@ -232,7 +225,7 @@ def test_the_first_verdict_stands(study_dir, cells):
 def test_an_evaluators_importance_is_replaced_as_a_whole(study_dir):
     def rows(evaluator, **values):
         return [
-            ImportanceRow(axis=axis, evaluator=evaluator, value=value, num_trials=9)
+            records.ImportanceRow(axis=axis, evaluator=evaluator, value=value, num_trials=9)
             for axis, value in values.items()
         ]
 

@@ -2,18 +2,11 @@
 
 import pytest
 
+from rse_study.results import search_budget
 from rse_study.results.attempt_spans import device_hours_of, hours_of, spans_of, spans_without_attempts
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.records import AttemptRecord, CellRecord, ObjectiveRecord, StudyRecord
-from rse_study.results.search_budget import (
-    BudgetShare,
-    attempts_of_search,
-    ended_by,
-    searched_cells,
-    shortened,
-    steps_of,
-)
 from tests.cases import cases
 from tests.results.world import HERE
 
@@ -68,8 +61,8 @@ def test_what_confirmation_goes_on_with_is_no_longer_the_searchs():
     stopped, goes_on = attempt("01:00", "01:30", "stopped_early"), attempt("05:00", outcome="running")
     attempts = [stopped, goes_on.model_copy(update={"cell": stopped.cell, "number": 2})]
     one = cell(3, "running").model_copy(update={"identity": stopped.cell})
-    assert attempts_of_search([one], attempts) == [stopped]
-    (as_searched,) = searched_cells([one], attempts)
+    assert search_budget.attempts_of_search([one], attempts) == [stopped]
+    (as_searched,) = search_budget.searched_cells([one], attempts)
     assert as_searched.status == "stopped_early"
 
 
@@ -82,14 +75,14 @@ def cell(trial, status, stage="search", amount=60):
 def test_steps_count_as_far_as_a_cell_went_and_an_interruption_takes_no_trial_away():
     cells = [cell(0, "complete"), cell(1, "stopped_early"), cell(2, "running"), cell(3, "planned")]
     last = {cells[0].identity: 60, cells[1].identity: 15, cells[2].identity: 30}
-    assert steps_of(cells, last, 60.0) == (105, 60 + 15 + 60 + 60)
+    assert search_budget.steps_of(cells, last, 60.0) == (105, 60 + 15 + 60 + 60)
     # Nine steps, three trials of three: killed in the third, that is the next one.
     cells = [cell(0, "complete"), cell(1, "complete"), cell(2, "planned")]
     last = {cells[0].identity: 3, cells[1].identity: 3, cells[2].identity: 2}
-    assert steps_of(cells, last, 3.0) == (8, 9)
+    assert search_budget.steps_of(cells, last, 3.0) == (8, 9)
 
 
-SPENT = (BudgetShare(name="steps", limit=200, spent=180, with_next=240),)
+SPENT = (search_budget.BudgetShare(name="steps", limit=200, spent=180, with_next=240),)
 STUDY = StudyRecord(
     name="x", objective=ObjectiveRecord(metric="dev"), num_trials=10, num_cells=16,
     resolved={"num_trials": 10, "confirm": {"baseline": "base", "num_best": 2, "seeds": [1, 2]}},
@@ -98,19 +91,19 @@ STUDY = StudyRecord(
 
 def test_a_search_that_was_ended_has_the_trials_it_had_room_for():
     cells = [cell(n, "complete") for n in range(3)] + [cell(0, "complete", "confirm")]
-    ended = shortened(STUDY, [one for one in cells if one.stage == "search"], SPENT)
+    ended = search_budget.shortened(STUDY, [one for one in cells if one.stage == "search"], SPENT)
     assert (ended.num_trials, ended.num_cells) == (3, 9)
-    assert ended_by(ended, SPENT) == (
+    assert search_budget.ended_by(ended, SPENT) == (
         "the search's budget ended it after 3 of at most 10 trials: 180 of 200 optimiser steps spent, 240 with one "
         "more cell"
     )
     base = cell(0, "complete").model_copy(update={"label": "base"})
-    ended = shortened(STUDY, [base, cell(1, "failed")], SPENT)
+    ended = search_budget.shortened(STUDY, [base, cell(1, "failed")], SPENT)
     assert (ended.num_trials, ended.num_cells) == (2, 16 - 8 - 2)
     cells = [cell(0, "complete"), cell(1, "planned")]
-    assert shortened(STUDY, cells, SPENT).num_trials == 1
+    assert search_budget.shortened(STUDY, cells, SPENT).num_trials == 1
     given_up = cells[1].model_copy(update={"reason": "out of memory"})
-    assert shortened(STUDY, [cells[0], given_up], SPENT).num_trials == 2
+    assert search_budget.shortened(STUDY, [cells[0], given_up], SPENT).num_trials == 2
 
 
 @cases(
@@ -124,7 +117,7 @@ def test_a_search_that_was_ended_has_the_trials_it_had_room_for():
     ids=["one runs", "all ran", "one more fits exactly", "no budget"],
 )
 def test_a_search_that_was_not_ended_keeps_its_plan(cells, shares):
-    assert shortened(STUDY, cells, shares) is STUDY
+    assert search_budget.shortened(STUDY, cells, shares) is STUDY
 
 
 def test_the_shares_of_a_ledger(tmp_path):
