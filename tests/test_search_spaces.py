@@ -212,10 +212,8 @@ def test_rows_are_compared_with_one_that_is_there_on_seeds_enough(checked, path)
 @cases("path", [*MINI_SCALE, *MINILM_SCALE], ids=stem)
 def test_a_smaller_study_says_so_and_asks_what_the_large_one_asks(checked, path):
     scale = path.parent.name
-    study, large = (
-        checked(path).study,
-        checked(SHIPPED / "paper" / f"{path.stem.removesuffix(f'_{scale}')}.yaml").study,
-    )
+    study = checked(path).study
+    large = checked(SHIPPED / "paper" / f"{path.stem.removesuffix(f'_{scale}')}.yaml").study
     assert study.paper.scale == scale
     assert large.paper is None or large.paper.scale == "paper"
     expected = (large.question, large.paper.table if large.paper else "")

@@ -1,42 +1,20 @@
 import math
 
 import pandas as pd
-import pytest
 
 from analysis.formats import decimals_of, show_measured, show_number, show_signed, show_value
 from analysis.phrases import counted, join_words, show_duration, show_time
+from tests.cases import cases
+
+DURATIONS = [(0, ""), (3.21, "3.2 s"), (245, "4 min 05 s"), (7800, "2 h 10 min"), (3599.7, "1 h 00 min")]
+VALUES = [(1e-5, "1e-05"), (0.123456, "0.123"), (12, "12"), ("linf", "linf"), (None, ""), (pd.NA, "")]
+SIGNED = [(1.25, "+1.25"), (-0.5, "\N{MINUS SIGN}0.50"), (0.001, "0.00"), (-0.001, "0.00"), (math.nan, "")]
+SHOWN = {show_duration: DURATIONS, show_value: [*VALUES, (True, "True")], show_signed: SIGNED}
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0, ""), (3.21, "3.2 s"), (245, "4 min 05 s"), (7800, "2 h 10 min"), (3599.7, "1 h 00 min")],
-)
-def test_durations_are_readable(seconds, text):
-    assert show_duration(seconds) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (1e-5, "1e-05"),
-        (0.123456, "0.123"),
-        (12, "12"),
-        ("linf", "linf"),
-        (None, ""),
-        (pd.NA, ""),
-        (True, "True"),
-    ],
-)
-def test_values_are_readable(value, text):
-    assert show_value(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(1.25, "+1.25"), (-0.5, "\N{MINUS SIGN}0.50"), (0.001, "0.00"), (-0.001, "0.00"), (math.nan, "")],
-)
-def test_differences_have_a_sign_unless_they_are_none(value, text):
-    assert show_signed(value) == text
+@cases(("show", "value", "text"), [(show, *one) for show, table in SHOWN.items() for one in table])
+def test_durations_values_and_differences_are_readable(show, value, text):
+    assert show(value) == text
 
 
 def test_numbers_words_times_and_collapsed_scores_are_readable():
@@ -50,14 +28,7 @@ def test_numbers_words_times_and_collapsed_scores_are_readable():
     assert show_measured(math.nan, 2, False) == ""
 
 
-@pytest.mark.parametrize(
-    ("metric", "decimals"),
-    [
-        ("STS-B/geometry/alignment", 4),
-        ("STS-B/geometry/uniformity", 4),
-        ("STS-B/replayed/drift", 4),
-        ("MR/fast/accuracy", 2),
-    ],
-)
-def test_distances_have_more_decimals_than_percentages(metric, decimals):
-    assert decimals_of(metric, fine=4) == decimals
+def test_distances_have_more_decimals_than_percentages():
+    for metric in ("geometry/alignment", "geometry/uniformity", "replayed/drift"):
+        assert decimals_of(f"STS-B/{metric}", fine=4) == 4, metric
+    assert decimals_of("MR/fast/accuracy", fine=4) == 2

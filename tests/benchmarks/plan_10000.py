@@ -63,10 +63,8 @@ def measure(what: str, arguments: list[str], folder: str) -> None:
         before, begun = os.times(), time.perf_counter()
         subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
         wall, after = time.perf_counter() - begun, os.times()
-        user, system = (
-            after.children_user - before.children_user,
-            after.children_system - before.children_system,
-        )
+        user = after.children_user - before.children_user
+        system = after.children_system - before.children_system
         print(f"{what}: wall {wall:.2f} s, user {user:.2f} s, system {system:.2f} s", flush=True)
 
 

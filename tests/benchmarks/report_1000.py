@@ -53,15 +53,9 @@ class Found:
 
 def make(folder: Path, num_trials: int) -> Path:
     """A search in a real ledger."""
-    update = {
-        "num_trials": num_trials,
-        "rungs": RUNGS,
-        "resolved": {
-            "name": "joint",
-            "confirm": {"num_best": 2, "baseline": "base", "seeds": [1, 2, 3, 4, 5], "resources": None},
-        },
-    }
-    study = searched.STUDY.model_copy(update=update)
+    confirm = searched.CONFIRM | {"num_best": 2, "seeds": [1, 2, 3, 4, 5]}
+    changed = {"num_trials": num_trials, "rungs": RUNGS, "resolved": {"name": "joint", "confirm": confirm}}
+    study = searched.STUDY.model_copy(update=changed)
     with Ledger.open(folder) as ledger:
         ledger.freeze(study)
         searched.baselines(ledger)

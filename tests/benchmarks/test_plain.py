@@ -75,23 +75,14 @@ def pair(materials, tmp_path):
         off = ({} if num_steps else {"lambda1": 0.0}) | ({} if detects else {"lambda2": 0.0})
         settings = PlainSettings(**SETTINGS | {"num_steps": num_steps, "pooling": pooling} | off)
         inner = {"num_steps": num_steps, "sigma": settings.sigma}
-        blend = {
-            "pgd": inner | {"step_size": settings.alpha},
-            "fgsm": inner | {"step_size": settings.beta},
-            "rho": settings.rho,
-        }
+        pgd, fgsm = (inner | {"step_size": size} for size in (settings.alpha, settings.beta))
+        blend = {"pgd": pgd, "fgsm": fgsm, "rho": settings.rho}
         eta = {"step_size": settings.gamma, "sigma": settings.sigma}
         method = {"blend": blend, "token_level": eta}
         method |= {"lambda1": settings.lambda1, "lambda2": settings.lambda2}
-        trial = Trial.model_validate(
-            {
-                "method": method,
-                "encoder": {"name": materials.base, "pooling": pooling},
-                "batch_size": 6,
-                "max_length": 16,
-                "precision": "float64",
-            }
-        )
+        encoder = {"name": materials.base, "pooling": pooling}
+        sizes = {"batch_size": 6, "max_length": 16, "precision": "float64"}
+        trial = Trial.model_validate({"method": method, "encoder": encoder, **sizes})
         session = open_session(trial, 0, materials, tmp_path, Collectives(), torch.device("cpu"))
         return Pair(session, plain_of(session, settings))
 

@@ -49,9 +49,8 @@ def docstring_problems(tree):
     """What is wrong with a module's docstrings, by name."""
     yield from first_line_problems(ast.get_docstring(tree))
     for _, name, node in members(tree):
-        problems = list(first_line_problems(ast.get_docstring(node)))
-        if isinstance(node, ast.FunctionDef):
-            problems += entry_problems(ast.get_docstring(node))
+        docstring = ast.get_docstring(node)
+        problems = [*first_line_problems(docstring), *entry_problems(docstring)]
         yield from (f"{name}: {problem}" for problem in problems)
 
 

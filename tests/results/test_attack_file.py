@@ -104,30 +104,24 @@ def test_a_damaged_outcome_is_refused_by_its_line(folder, change, words):
         assert said in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ("{", "damaged"),
-        ("", "holds no outcomes"),
-        ("[1]\n", "holds no outcomes"),
-        ('{"a": 1}\n', "is of no attack"),
-    ],
-)
-def test_a_file_that_is_none_is_refused(folder, content, words):
-    (folder / "mr-pwws.jsonl").write_text(content + ("\n" if content == "{" else ""))
-    with pytest.raises(InputError, match=words):
-        read_attacks(folder)
+NONE = [
+    ("{\n", "damaged"),
+    ("", "holds no outcomes"),
+    ("[1]\n", "holds no outcomes"),
+    ('{"a": 1}\n', "is of no attack"),
+]
+DAMAGED = [("[", "damaged"), ('[{"set": "mr"}]', "0.recipe: Field required"), ("{}", "valid list")]
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
-    [("[", "damaged"), ('[{"set": "mr"}]', "0.recipe: Field required"), ("{}", "valid list")],
+    ("name", "content", "words"),
+    [*(("mr-pwws.jsonl", *one) for one in NONE), *((SUMMARY, *one) for one in DAMAGED)],
 )
-def test_a_damaged_summary_is_refused(folder, content, words):
-    (folder / SUMMARY).write_text(content)
+def test_a_file_or_a_summary_that_is_none_is_refused(folder, name, content, words):
+    (folder / name).write_text(content)
     with pytest.raises(InputError, match=words) as refused:
         read_attacks(folder)
-    assert refused.value.where == str(folder / SUMMARY)
+    assert refused.value.where.startswith(str(folder / name))
 
 
 def test_outcomes_of_another_attack_are_refused_by_what_differs(folder):

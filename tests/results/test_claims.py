@@ -58,15 +58,13 @@ def verdict_on(claim, scores, baseline=""):
 JUST_BEYOND, JUST_WITHIN = 1.01, 0.99
 ONE_SIDED = [
     # what the contrasts' means are, in half widths of their intervals
-    ("better", [JUST_BEYOND], "reproduced"),
-    ("better", [JUST_WITHIN], "undecided"),
-    ("better", [0.0], "undecided"),
-    ("better", [-JUST_WITHIN], "undecided"),
-    ("better", [-JUST_BEYOND], "contradicted"),
-    ("rising", [JUST_BEYOND], "reproduced"),
-    ("rising", [JUST_WITHIN], "undecided"),
-    ("rising", [-JUST_WITHIN], "undecided"),
-    ("rising", [-JUST_BEYOND], "contradicted"),
+    *((kind, [JUST_BEYOND], "reproduced") for kind in ("better", "rising")),
+    *(
+        (kind, [half], "undecided")
+        for kind in ("better", "rising")
+        for half in (JUST_WITHIN, 0.0, -JUST_WITHIN)
+    ),
+    *((kind, [-JUST_BEYOND], "contradicted") for kind in ("better", "rising")),
     *(
         (kind, means, verdict)
         for kind in ("best", "ordering")

@@ -1,7 +1,6 @@
 import json
+import os
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,19 +10,9 @@ from hypothesis import strategies as st
 from rse_study.errors import InputError
 from rse_study.results import records
 from rse_study.results.ledger import Ledger
-from rse_study.results.lock import read_holder
 from rse_study.results.result_file import Point, Result
 from rse_study.results.schema import cell_folder
 from tests.results.world import HERE, result_of, score_of
-
-HOLD = """
-import sys, time
-from pathlib import Path
-from rse_study.results.ledger import Ledger
-ledger = Ledger.open(Path(sys.argv[1]))
-print("held", flush=True)
-sys.stdin.read()
-"""
 
 
 def test_a_ledger_gives_back_what_it_was_given(study_dir, study, cells):
@@ -146,26 +135,10 @@ def test_every_float_survives(values, tmp_path_factory):
         assert [repr(scores[t]) for t in range(len(values))] == [repr(float(value)) for value in values]
 
 
-def test_a_live_holder_is_named_and_a_killed_one_forgotten(study_dir):
-    command = [sys.executable, "-c", HOLD, str(study_dir)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
-        assert holder.stdout.readline() == "held\n"
-        with pytest.raises(InputError, match=f"process {holder.pid} on ") as refusal:
-            Ledger.open(study_dir)
-        assert "one writer" in str(refusal.value)
-        assert read_holder(study_dir / "ledger.lock")["pid"] == holder.pid
-        holder.kill()
+def test_who_holds_it_is_named_until_it_is_closed(study_dir):
+    with Ledger.open(study_dir), pytest.raises(InputError, match=f"process {os.getpid()} on .*one writer"):
+        Ledger.open(study_dir)
     Ledger.open(study_dir).close()
-
-
-def test_what_was_committed_survives_a_kill(study_dir, cells):
-    code = HOLD.replace('print("held"', f'ledger.fail("{cells[0].identity}", "gone")\nprint("held"')
-    command = [sys.executable, "-c", code, str(study_dir)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
-        assert writer.stdout.readline() == "held\n"
-        writer.kill()
-    with Ledger.open(study_dir) as ledger:
-        assert ledger.cells()[0].reason == "gone"
 
 
 def test_nothing_in_it_is_pickled_and_writing_does_not_wait_for_the_disk_at_every_commit(study_dir, cells):

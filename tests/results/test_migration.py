@@ -10,8 +10,9 @@ from rse_study.results.cell_file import read_cell
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.rebuild import rebuild
-from rse_study.results.records import AxisRecord, ObjectiveRecord, StudyRecord
+from rse_study.results.records import ObjectiveRecord, StudyRecord
 from rse_study.results.schema import SCHEMA_VERSION, TABLES, cell_folder
+from tests.results.world import RHO
 
 # Each written by its own version's code; a later one is the one before, migrated by that code.
 # The third has an importance, too.
@@ -21,9 +22,7 @@ STUDY = StudyRecord(
     name="old",
     question="Does it last?",
     objective=ObjectiveRecord(metric="dev", label="builtin dev, Spearman x100", evaluation="builtin/dev/all"),
-    axes=(
-        AxisRecord(name="rho", symbol="rho", paths=("method.blend.rho",), kind="float", low=0.0, high=1.0),
-    ),
+    axes=(RHO,),
     kind="search",
     num_trials=3,
     num_cells=3,
@@ -162,12 +161,8 @@ def test_a_migrated_study_can_be_rebuilt(old_dir):
 @pytest.mark.parametrize("version", [1])  # later ones keep them with the attempt
 def test_threads_and_workers_come_from_the_run_before(old_dir):
     with sqlite3.connect(old_dir / "ledger.sqlite") as db:
-        db.executemany(
-            "INSERT INTO provenance (at, content) VALUES (?, ?)",
-            [
-                ("2026-11-21T09:21:11+00:00", '{"threads":4,"workers":2}'),
-                ("2027-01-01T00:00:00+00:00", '{"threads":9}'),
-            ],
-        )
+        before = ("2026-11-21T09:21:11+00:00", '{"threads":4,"workers":2}')
+        rows = [before, ("2027-01-01T00:00:00+00:00", '{"threads":9}')]
+        db.executemany("INSERT INTO provenance (at, content) VALUES (?, ?)", rows)
     with Reader(old_dir) as reader:
         assert set(map(tuple, reader.attempts()[["workers", "threads"]].values.tolist())) == {(2, 4)}

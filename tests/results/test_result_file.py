@@ -50,19 +50,9 @@ def test_it_is_plain_json(tmp_path):
     assert content["result"]["final"] == {"loss": "NaN", "dev": "-Infinity"}
 
 
-@cases(
-    ("damage", "message"),
-    [
-        (lambda text: text.replace("56.0", "99.0"), "checksum"),
-        (lambda text: text[: len(text) // 2], "damaged"),
-        (lambda text: "[]", "damaged"),
-        (lambda text: '{"result": {}}', "damaged"),
-        (lambda text: "", "damaged"),
-    ],
-    ids=["edited", "cut", "another type", "no checksum", "empty"],
-)
-def test_damage_is_noticed(tmp_path, damage, message):
+@cases(("old", "new", "message"), [("56.0", "99.0", "checksum"), ("{", "[", "damaged")])
+def test_damage_is_noticed(tmp_path, old, new, message):
     path = write_result(tmp_path, RESULT)
-    path.write_text(damage(path.read_text()))
+    path.write_text(path.read_text().replace(old, new))
     with pytest.raises(InputError, match=message):
         read_result(tmp_path)

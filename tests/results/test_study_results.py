@@ -134,16 +134,13 @@ def test_contrasts_are_those_of_the_comparison(store):
     assert set(study.contrasts["measure"]) == {"STS-B dev, Spearman x100", "STS-B/test"}
 
 
-def test_a_search_is_compared_with_its_base_as_it_was_confirmed(store):
+def test_a_search_is_compared_with_its_base_and_another_row_or_baseline_may_be(store):
     found = rse_study.open_study("joint", store).contrasts
     assert set(found["minus"]) == {"base"}
     assert set(found["row"]) == {"trial 12"}
     on_test = found[found["metric"] == "builtin/test/all"].iloc[0]
     assert (on_test["num_seeds"], on_test["mean"]) == (2, pytest.approx(1.25))
     assert pd.isna(on_test["t_low"])  # two seeds show nothing
-
-
-def test_another_row_or_a_baseline_may_be_what_is_compared_with(store):
     study = rse_study.open_study("parts", store)
     assert study.contrasts.empty  # this grid names none
     found = study.contrasts_with("base")
@@ -175,16 +172,13 @@ def test_a_study_is_found_by_its_folder_and_name_and_an_unknown_one_answered_wit
     )
 
 
-def test_a_notebook_shows_question_state_and_contrasts(store):
+def test_a_notebook_shows_question_state_and_contrasts_and_escapes_texts(store, tmp_path):
     html = rse_study.open_study("tabled", store)._repr_html_()
     for words in ("Which row is best?", "9 complete", "each row minus SimCSE", "DCL", "+3.17", ".importance"):
         assert words in html, words
     assert "no rows with a baseline" in rse_study.open_study("parts", store)._repr_html_()
     expected = "<study 'parts': 21 cells: 19 complete, 1 failed, 1 missing>"
     assert repr(rse_study.open_study("parts", store)) == expected
-
-
-def test_texts_of_a_study_are_escaped(tmp_path):
     rows = {HOSTILE: (1.0, 2.0, 3.5), "SimCSE": (2.0, 2.5, 3.0)}
     folder = tabled.make(tmp_path / "hostile", rows, baseline="SimCSE", name=HOSTILE)
     html = rse_study.open_study(folder)._repr_html_()

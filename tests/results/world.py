@@ -15,14 +15,11 @@ from rse_study.results.schema import cell_folder
 
 HERE = {"executor": "inline", "workers": 1, "threads": 1}
 RUNGS = (10, 30)
+RHO = records.AxisRecord(name="rho", symbol="rho", paths=("method.blend.rho",), kind="float", low=0, high=1)
 STUDY = records.StudyRecord(
     name="halving",
     objective=records.ObjectiveRecord(metric="dev", evaluation="pairs/dev/all"),
-    axes=(
-        records.AxisRecord(
-            name="rho", symbol="rho", paths=("method.blend.rho",), kind="float", low=0.0, high=1.0
-        ),
-    ),
+    axes=(RHO,),
     num_trials=5,
     num_cells=7,
     rungs=RUNGS,

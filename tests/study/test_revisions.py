@@ -73,11 +73,6 @@ GRID_GROWS = [
 ]
 
 
-@cases(("override", "said"), GRID_GROWS, ids=[override for override, _ in GRID_GROWS])
-def test_a_grid_grows(grid, override, said):
-    assert change_between(grid(), grid(override)) == said
-
-
 SEARCH_GROWS = [
     ("num_trials=32", "num_trials: 16 -> 32"),
     ("confirm.num_best=3", "confirm.num_best: 1 -> 3"),
@@ -87,9 +82,13 @@ SEARCH_GROWS = [
 ]
 
 
-@cases(("override", "said"), SEARCH_GROWS, ids=[override for override, _ in SEARCH_GROWS])
-def test_a_search_grows(search, override, said):
-    assert change_between(search(), search(override)) == said
+GROWS = [*(("grid", *one) for one in GRID_GROWS), *(("search", *one) for one in SEARCH_GROWS)]
+
+
+@cases(("kind", "override", "said"), GROWS)
+def test_a_study_grows(grid, search, kind, override, said):
+    record = {"grid": grid, "search": search}[kind]
+    assert change_between(record(), record(override)) == said
 
 
 def test_what_rows_are_compared_with_may_change_and_go_and_once_there_was_none(grid):
@@ -155,14 +154,6 @@ SEARCH_STAYS = [
 ]
 
 
-@cases(("override", "said"), SEARCH_STAYS, ids=[override for override, _ in SEARCH_STAYS])
-def test_what_a_search_rests_on_stays(search, override, said):
-    with pytest.raises(InputErrors) as caught:
-        change_between(search(), search(override))
-    assert said in str(caught.value)
-    assert all(problem.remedy.startswith("Give the study another name") for problem in caught.value.problems)
-
-
 GRID_STAYS = [
     ("base.method.lambda1=0.01", "base.method.lambda1 = 0.01"),
     ("base.budget.amount=30", "base.budget.amount = 30: was 60 when the study was frozen, and may grow"),
@@ -173,11 +164,16 @@ GRID_STAYS = [
 ]
 
 
-@cases(("override", "said"), GRID_STAYS, ids=[override for override, _ in GRID_STAYS])
-def test_what_a_grid_rests_on_stays(grid, override, said):
+STAYS = [*(("grid", *one) for one in GRID_STAYS), *(("search", *one) for one in SEARCH_STAYS)]
+
+
+@cases(("kind", "override", "said"), STAYS)
+def test_what_a_study_rests_on_stays(grid, search, kind, override, said):
+    record = {"grid": grid, "search": search}[kind]
     with pytest.raises(InputErrors) as caught:
-        change_between(grid(), grid(override))
+        change_between(record(), record(override))
     assert said in str(caught.value)
+    assert all(problem.remedy.startswith("Give the study another name") for problem in caught.value.problems)
 
 
 def test_a_study_or_trial_frozen_before_a_field_existed_had_its_default_or_neutral_value(search, monkeypatch):

@@ -94,22 +94,18 @@ def test_names_that_mlflow_refuses_are_changed_and_stay_apart(uri):
     assert set(tracker._client.get_run(run.info.run_id).data.metrics) == set(names)
 
 
-def test_a_deleted_experiment_is_not_filled(empty_store, tmp_path, folder):
-    uri = f"sqlite:///{shutil.copy(empty_store, tmp_path / 'x.db')}"
-    tracker = MlflowTracker(uri)
-    tracker._client.delete_experiment(tracker._client.create_experiment("halving"))
-    with pytest.raises(InputError, match=r"experiment halving: is deleted\. Restore it"):
-        tracker.begin_study(read_study(folder))
-
-
-def test_a_long_configuration_is_cut_into_tags(tmp_path, empty_store, folder):
-    uri = f"sqlite:///{shutil.copy(empty_store, tmp_path / 'x.db')}"
+def test_a_long_configuration_is_cut_into_tags_and_a_deleted_experiment_not_filled(
+    tmp_path, empty_store, folder
+):
     study = replace(read_study(folder), resolved={"corpus": "x" * 12000})
-    tracker = MlflowTracker(uri)
+    tracker = MlflowTracker(f"sqlite:///{shutil.copy(empty_store, tmp_path / 'x.db')}")
     tracker.begin_study(study)
-    tags = tracker._client.get_experiment_by_name("halving").tags
-    pieces = [tags["rse_study.resolved"], tags["rse_study.resolved.2"], tags["rse_study.resolved.3"]]
+    experiment = tracker._client.get_experiment_by_name("halving")
+    pieces = [experiment.tags[f"rse_study.resolved{part}"] for part in ("", ".2", ".3")]
     assert json.loads("".join(pieces)) == study.resolved
+    tracker._client.delete_experiment(experiment.experiment_id)
+    with pytest.raises(InputError, match=r"experiment halving: is deleted\. Restore it"):
+        tracker.begin_study(study)
 
 
 @pytest.mark.parametrize("uri", mostly_slow(["nonsense://x", "http://127.0.0.1:9"], fast=["nonsense://x"]))

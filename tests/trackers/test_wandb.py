@@ -106,13 +106,6 @@ def test_what_was_sent_and_is_otherwise_in_the_ledger_is_refused(place, folder):
         copy(made(folder, run_again), place)
 
 
-def test_without_a_key_it_stays_offline_and_says_how_to_sync(monkeypatch, tmp_path):
-    monkeypatch.delenv("WANDB_MODE")
-    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
-    tracker = WandbTracker(str(tmp_path))
-    assert tracker.next_step == f"wandb login; wandb sync {tmp_path}/wandb"
-
-
 @pytest.mark.slow
 def test_a_key_makes_it_online(monkeypatch, tmp_path):
     monkeypatch.delenv("WANDB_MODE")
@@ -122,10 +115,14 @@ def test_a_key_makes_it_online(monkeypatch, tmp_path):
     assert done.stdout.split()[-1] == "online"
 
 
-def test_a_mode_that_writes_nothing_is_refused(monkeypatch):
+def test_a_mode_that_writes_nothing_is_refused_and_without_a_key_it_stays_offline(monkeypatch, tmp_path):
     monkeypatch.setenv("WANDB_MODE", "disabled")
     with pytest.raises(InputError, match="WANDB_MODE: disabled: nothing would be written"):
         WandbTracker("")
+    monkeypatch.delenv("WANDB_MODE")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    tracker = WandbTracker(str(tmp_path))
+    assert tracker.next_step == f"wandb login; wandb sync {tmp_path}/wandb"
 
 
 @pytest.mark.slow

@@ -3,26 +3,11 @@ import pytest
 
 from analysis.figures.bands import bands_data, draw_bands
 
-CELLS = pd.DataFrame(
-    [
-        ("a1", "full", 1, "complete"),
-        ("a2", "full", 2, "complete"),
-        ("b1", "without", 1, "complete"),
-        ("b2", "without", 2, "failed"),
-    ],
-    columns=["identity", "name", "seed", "status"],
-)
-POINTS = pd.DataFrame(
-    [
-        ("a1", 10, 1.0),
-        ("a1", 20, 3.0),
-        ("a2", 10, 3.0),
-        ("b1", 10, 5.0),
-        ("b2", 10, 9.0),
-        ("a2", 30, float("inf")),
-    ],
-    columns=["cell", "t", "value"],
-)
+ROWS = [("a1", "full", 1), ("a2", "full", 2), ("b1", "without", 1), ("b2", "without", 2)]
+STATUS = ["complete", "complete", "complete", "failed"]
+CELLS = pd.DataFrame(ROWS, columns=["identity", "name", "seed"]).assign(status=STATUS)
+SEEN = [("a1", 10, 1.0), ("a1", 20, 3.0), ("a2", 10, 3.0), ("b1", 10, 5.0), ("b2", 10, 9.0)]
+POINTS = pd.DataFrame([*SEEN, ("a2", 30, float("inf"))], columns=["cell", "t", "value"])
 
 
 def test_means_are_of_steps_that_all_seeds_have():

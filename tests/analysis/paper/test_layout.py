@@ -69,10 +69,8 @@ def tex_of(comparison, folder):
 
 def test_latex_prints_what_the_table_says_and_ends_what_it_begins(comparison, tmp_path):
     text = tex_of(comparison, tmp_path)
-    (head,), body = (
-        lines_between(text, r"\toprule", r"\midrule"),
-        lines_between(text, r"\midrule", r"\bottomrule"),
-    )
+    (head,) = lines_between(text, r"\toprule", r"\midrule")
+    body = lines_between(text, r"\midrule", r"\bottomrule")
     num_columns = printed_rows(comparison).shape[1]
     assert len(body) == len(ROWS)
     assert {len(SEPARATOR.findall(line)) for line in (head, *body)} == {num_columns - 1}

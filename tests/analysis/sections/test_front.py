@@ -66,9 +66,8 @@ def test_the_section_says_who_is_on_the_front_and_what_the_bound_was_if_there_is
     assert shown["work of a cell, P*T"].tolist() == ["90", "90", "100"]
     assert front(contents(search_dir)) == ""
     standings = tuple(dataclasses.replace(each, values=each.values[:1]) for each in found.standings)
-    one = dataclasses.replace(
-        found, study=found.study.model_copy(update={"other_objectives": ()}), standings=standings
-    )
+    study = found.study.model_copy(update={"other_objectives": ()})
+    one = dataclasses.replace(found, study=study, standings=standings)
     assert "Bounds" in front(one)
     assert bounds(one) in front(one)
 

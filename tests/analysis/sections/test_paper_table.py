@@ -6,12 +6,9 @@ from tests.analysis import tabled
 
 SIMCSE = (70.0, 73.5, 68.25)
 ROWS = {"SimCSE": SIMCSE, "RobustSentEmbed": SIMCSE}
+PWWS = {"SimCSE": (80.0, 81.0, 82.0), "RobustSentEmbed": (60.0, 61.5, 62.0), "start": 85.0}
 RATES = {
-    "attack-mr/pwws/success_rate": {
-        "SimCSE": (80.0, 81.0, 82.0),
-        "RobustSentEmbed": (60.0, 61.5, 62.0),
-        "start": 85.0,
-    },
+    "attack-mr/pwws/success_rate": PWWS,
     "attack-mr/bae/success_rate": {"SimCSE": (70.0, 71.0, 72.0), "RobustSentEmbed": (90.0, 91.5, 92.0)},
 }
 

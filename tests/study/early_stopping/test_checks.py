@@ -15,7 +15,7 @@ def said(*overrides):
     return [str(problem).removeprefix(f"{JOINT}: ") for problem in caught.value.problems]
 
 
-def test_rungs_are_known_before_anything_starts_and_epochs_have_none():
+def test_rungs_are_known_measured_and_said_before_anything_starts():
     assert read_study(JOINT).rungs == (15, 30)
     assert read_study(JOINT, ["early_stopping.factor=4"]).rungs == (15,)
     assert read_study(JOINT, ["early_stopping=null"]).rungs == ()
@@ -24,6 +24,12 @@ def test_rungs_are_known_before_anything_starts_and_epochs_have_none():
         "`budget: {unit: steps, amount: ...}`"
     ]
     assert read_study(JOINT, ["early_stopping.name=hyperband"]).rungs == read_study(JOINT).rungs
+    loss = "objective={metric: loss, direction: minimize}"
+    assert read_study(JOINT, [loss, "early_stopping.first=20"]).rungs == (20, 40)
+    assert read_study(JOINT, [loss, "early_stopping.first=15"]).rungs == (15, 30)
+    (found,) = said(loss, "early_stopping.first=12")
+    assert "'loss' is measured at multiples of base.report_every = 10 or base.selection.every = 15" in found
+    assert found.endswith("Use 10, or lower base.report_every")
 
 
 def test_the_nearest_measured_step_below_the_budget_is_said():
@@ -38,15 +44,6 @@ def test_the_nearest_measured_step_below_the_budget_is_said():
     assert found == expected
     (found,) = said("early_stopping.first=9", "base.selection.every=60")
     assert found.endswith("and not at this step. Lower base.selection.every")
-
-
-def test_the_loss_is_in_every_point_of_the_history():
-    loss = "objective={metric: loss, direction: minimize}"
-    assert read_study(JOINT, [loss, "early_stopping.first=20"]).rungs == (20, 40)
-    assert read_study(JOINT, [loss, "early_stopping.first=15"]).rungs == (15, 30)
-    (found,) = said(loss, "early_stopping.first=12")
-    assert "'loss' is measured at multiples of base.report_every = 10 or base.selection.every = 15" in found
-    assert found.endswith("Use 10, or lower base.report_every")
 
 
 @pytest.mark.parametrize("path", ["budget.amount", "report_every", "selection.every"])

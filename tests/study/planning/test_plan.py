@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from rse_study.errors import InputError, OverBudget
-from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import check_allowance, plan
@@ -16,11 +15,6 @@ from tests.study.planning.priced import grid_of, known, one_second
 RHOS = {"axes": {"rho": [0, 0.5, 1]}}
 FIVE = 48 * 60 + 5 * 50  # work of a cell with N = 5: 60 steps, five looks at 400 pairs in batches of 32
 TWO_SEEDS = {"seeds": [0, 1]}
-
-
-@pytest.fixture
-def sizes(tmp_path):
-    return DataSizes(tmp_path)
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import pytest
 from rse_study.results.ablation_path import PathEnd, PathState, Round
 from rse_study.results.race_state import RaceState
 from rse_study.results.seed_race import RacingTrial, race
-from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import plan
@@ -17,11 +16,6 @@ from tests.study.planning.priced import known, search_of
 
 STEPS = {"N": {"int": [1, 16], "into": ["pgd.num_steps", "fgsm.num_steps"]}}
 PLAIN = {"early_stopping": None, "confirm": None, "evaluations": []}
-
-
-@pytest.fixture
-def sizes(tmp_path):
-    return DataSizes(tmp_path)
 
 
 def search_known(trial, number, status="complete", **changes):

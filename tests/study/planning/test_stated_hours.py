@@ -3,18 +3,12 @@
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import plan
 from rse_study.study.planning.throughput import Throughput, with_stated_hours
 from tests.study.planning.priced import grid_of, one_second
 
 NOWHERE = {"source": "not/here.txt", "limit": 6400}
-
-
-@pytest.fixture
-def sizes(tmp_path):
-    return DataSizes(tmp_path)
 
 
 @pytest.fixture

@@ -17,11 +17,20 @@ def rates(*seconds, setting=HERE, work=10.0) -> Throughput:
     return Throughput(tuple(TimedWork(setting, float(s), work) for s in seconds), (), "cells")
 
 
-def test_cells_alike_tell_the_rate_and_a_processor_nothing_about_a_gpu():
+def test_cells_alike_tell_the_rate_and_what_is_scaled_or_assumed_says_so():
     told = Throughput((TimedWork(HERE, 10.0, 10.0), TimedWork(HERE, 60.0, 20.0)), (), "cells")
     assert told.seconds_per_work(SHAPE, ALONE) == Range(1.0, 70 / 30, 3.0)
     assert rates(10).seconds_per_work(SHAPE, Resources(gpus=1)) is None
     assert rates(10, setting=replace(HERE, on_gpu=True)).seconds_per_work(SHAPE, ALONE) is None
+    told = replace(rates(10), overhead=(("inline", 2.0), ("inline", 4.0)))
+    assert told.overhead_seconds("inline") == Range(2.0, 3.0, 4.0)
+    assert told.overhead_seconds("train") == exactly(1.0)
+    assert not list(told.assumptions([SHAPE], ALONE))
+    (note,) = told.assumptions([SHAPE], Resources(executor="train"))
+    assert "1 s a cell" in note and "assumed" in note
+    told = replace(rates(10), overhead=(("inline", 2.0),))
+    (note,) = told.assumptions([replace(SHAPE, batch_size=64)], ALONE)
+    assert "scaled" in note
 
 
 @cases(
@@ -42,18 +51,6 @@ def test_time_grows_with_the_batch_and_may_with_length_workers_and_threads():
     both = Throughput((TimedWork(far, 10.0, 10.0), TimedWork(near, 30.0, 10.0)), (), "cells")
     assert both.seconds_per_work(replace(SHAPE, batch_size=128), ALONE) == exactly(6.0)
     assert both.seconds_per_work(SHAPE, ALONE) == exactly(1.0)
-
-
-def test_what_is_scaled_or_assumed_says_so():
-    told = replace(rates(10), overhead=(("inline", 2.0), ("inline", 4.0)))
-    assert told.overhead_seconds("inline") == Range(2.0, 3.0, 4.0)
-    assert told.overhead_seconds("train") == exactly(1.0)
-    assert not list(told.assumptions([SHAPE], ALONE))
-    (note,) = told.assumptions([SHAPE], Resources(executor="train"))
-    assert "1 s a cell" in note and "assumed" in note
-    told = replace(rates(10), overhead=(("inline", 2.0),))
-    (note,) = told.assumptions([replace(SHAPE, batch_size=64)], ALONE)
-    assert "scaled" in note
 
 
 @cases(
