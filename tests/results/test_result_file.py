@@ -31,7 +31,7 @@ def test_what_is_written_is_read_replaced_by_a_second_one_and_missing_an_input_e
     write_result(tmp_path, RESULT.model_copy(update={"seed": 4}))
     assert read_result(tmp_path).seed == 4
     with pytest.raises(InputError, match="no such file"):
-        read_result(tmp_path)
+        read_result(tmp_path / "none")
 
 
 @given(values=st.lists(st.floats(), min_size=1))
