@@ -15,7 +15,5 @@ def test_every_case_that_fails_is_named(tmp_path):
     with pytest.raises(BaseExceptionGroup, match="1 of 1 cases") as caught:
         holds(tmp_path=tmp_path)
     (group,) = caught.value.exceptions
-    assert [(type(error).__name__, error.__notes__) for error in group.exceptions] == [
-        ("AssertionError", ["Case: three"]),
-        ("Failed", ["Case: none"]),
-    ]
+    expected = [("AssertionError", ["Case: three"]), ("Failed", ["Case: none"])]
+    assert [(type(error).__name__, error.__notes__) for error in group.exceptions] == expected

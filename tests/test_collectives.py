@@ -57,7 +57,7 @@ def workers(tmp_path_factory):
     return [torch.load(directory / f"{rank}.pt") for rank in (0, 1)]
 
 
-def test_values(workers):
+def test_values_and_gradients_of_parameters_are_gathered_and_summed(workers):
     for rank, found in enumerate(workers):
         assert torch.equal(found["gathered"], ROWS)
         torch.testing.assert_close(found["total"], (ROWS * WEIGHTS).sum(0), rtol=0, atol=1e-14)
@@ -67,6 +67,11 @@ def test_values(workers):
         assert found["nothing anywhere"].shape == (0, 3)
         assert found["flags"] == [False, True, True]
         assert found["identity"] == [rank, 2]
+    for found in workers:
+        used_once, frozen, used = found["parameters"]
+        assert torch.equal(used_once, torch.ones(2, 3))
+        assert frozen is None
+        torch.testing.assert_close(used, 3 * ROWS, rtol=0, atol=1e-14)
 
 
 def test_gradients_equal_those_of_the_summed_loss_on_one_process(workers):
@@ -77,14 +82,6 @@ def test_gradients_equal_those_of_the_summed_loss_on_one_process(workers):
     torch.testing.assert_close(sum(found["loss"] for found in workers), loss.detach(), rtol=0, atol=1e-12)
     together = torch.cat([found["gradient"] for found in workers])
     torch.testing.assert_close(together, rows.grad, rtol=0, atol=1e-12)
-
-
-def test_parameters_gradients_are_summed(workers):
-    for found in workers:
-        used_once, frozen, used = found["parameters"]
-        assert torch.equal(used_once, torch.ones(2, 3))
-        assert frozen is None
-        torch.testing.assert_close(used, 3 * ROWS, rtol=0, atol=1e-14)
 
 
 def test_alone_everything_is_the_identity():

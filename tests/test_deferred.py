@@ -11,13 +11,19 @@ from rse_study.deferred import DeferredModule, DeferredName
 UNUSED = "this"  # a module of Python's that nothing imports, for what it prints
 
 
-def test_a_module_is_what_it_stands_for(monkeypatch):
+def test_a_module_or_class_is_what_it_stands_for(monkeypatch):
     module = DeferredModule("colorsys")
     assert module.rgb_to_hsv is colorsys.rgb_to_hsv
     monkeypatch.setattr(colorsys, "rgb_to_hsv", len)
     assert module.rgb_to_hsv is len
     with pytest.raises(AttributeError, match="no_such"):
         _ = module.no_such
+    deferred = DeferredName("fractions", "Fraction")
+    assert deferred(1, denominator=2) == Fraction(1, 2)
+    assert isinstance(Fraction(1, 2), deferred)
+    assert not isinstance(0.5, deferred)
+    assert (deferred.__module__, deferred.__qualname__) == ("fractions", "Fraction")
+    assert DeferredName("math", "gcd")(4, 6) == 2
 
 
 def test_naming_imports_nothing():
@@ -29,15 +35,3 @@ def test_naming_imports_nothing():
     assert not isinstance(0, name)
     assert named(0, 0) is None
     assert UNUSED not in sys.modules
-
-
-def test_a_class_is_made_and_recognised():
-    deferred = DeferredName("fractions", "Fraction")
-    assert deferred(1, denominator=2) == Fraction(1, 2)
-    assert isinstance(Fraction(1, 2), deferred)
-    assert not isinstance(0.5, deferred)
-    assert (deferred.__module__, deferred.__qualname__) == ("fractions", "Fraction")
-
-
-def test_a_function_is_called():
-    assert DeferredName("math", "gcd")(4, 6) == 2

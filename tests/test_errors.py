@@ -8,9 +8,10 @@ ONE = InputError("what", where="where", rule="rule", remedy="remedy")
 MISSING = MissingFile("no such file", where="where", remedy="remedy", part="part")
 
 
-def test_a_message_says_where_what_rule_and_remedy():
+def test_a_message_says_where_what_rule_and_remedy_and_travels_with_its_part():
     assert str(ONE) == "where: what: rule. remedy"
     assert str(InputError("what")) == "what"
+    assert pickle.loads(pickle.dumps(MISSING)).part == "part"
 
 
 @pytest.mark.parametrize(
@@ -26,7 +27,3 @@ def test_a_message_says_where_what_rule_and_remedy():
 def test_errors_travel_between_processes(error):
     again = pickle.loads(pickle.dumps(error))
     assert (type(again), str(again)) == (type(error), str(error))
-
-
-def test_a_missing_part_travels_too():
-    assert pickle.loads(pickle.dumps(MISSING)).part == "part"

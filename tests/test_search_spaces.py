@@ -93,25 +93,19 @@ def table_of(study):
     return study.study.paper.table if study.study.paper is not None else ""
 
 
-def test_the_folders_are_not_empty():
-    assert len(STUDIES) > len(PAPER_SCALE) + len(MINI_SCALE) > 0
-    assert PAPER_SCALE
-    assert MINI_SCALE
-
-
 @cases("path", STUDIES, ids=stem)
-def test_it_validates_and_is_called_like_its_file(checked, path):
+def test_it_validates_is_called_like_its_file_and_has_rows_of_a_papers_place(checked, path):
     found = checked(path)
     assert found.study.name == path.stem.replace("_", "-") or found.study.name == path.stem
     assert found.num_cells > 0
+    names = rows_of(checked(path))
+    assert len(set(names)) == len(names)
+    assert table_of(checked(path)) in ("", *known_places())
 
 
-def test_no_two_share_a_name(checked):
+def test_no_two_share_a_name_and_texts_that_are_trained_on_are_in_the_catalogue(checked):
     names = [checked(path).study.name for path in STUDIES]
     assert len(set(names)) == len(names)
-
-
-def test_every_text_file_that_is_trained_on_is_in_the_catalogue(checked):
     known = {file.path for name in catalogue() for file in catalogue().get(name).files}
     sources = [trial.corpus.source for path in STUDIES for trial in trials_of(checked(path))]
     read = {name for source in sources for name in getattr(source, "paths", ())}
@@ -121,12 +115,6 @@ def test_every_text_file_that_is_trained_on_is_in_the_catalogue(checked):
 
 def trials_of(study):
     return [study.study.base, *(row.trial for row in study.rows)]
-
-
-@cases("path", STUDIES, ids=stem)
-def test_its_rows_have_names_of_their_own(checked, path):
-    names = rows_of(checked(path))
-    assert len(set(names)) == len(names)
 
 
 def needs_minilm(study):
@@ -161,10 +149,8 @@ def test_at_the_papers_scale_exactly_the_corpus_may_be_missing(checked, data_dir
 
 @cases("path", PAPER_SCALE, ids=stem)
 def test_with_an_empty_data_folder_corpus_and_dev_pairs_are_missing(checked, tmp_path, path):
-    assert [problem.what for problem in check_data(checked(path), tmp_path)] == [
-        f"base.corpus.source = {CORPUS!r}",
-        "base.selection.dev = 'STS-B'",
-    ]
+    expected = [f"base.corpus.source = {CORPUS!r}", "base.selection.dev = 'STS-B'"]
+    assert [problem.what for problem in check_data(checked(path), tmp_path)] == expected
 
 
 @cases("path", PAPER_SCALE, ids=stem)
@@ -191,37 +177,27 @@ def test_a_joint_search_at_the_papers_scale_begins_at_its_setting_and_has_an_end
     assert found.study.ablation_path is not None
 
 
-@cases("path", STUDIES, ids=stem)
-def test_its_table_is_a_place_of_a_paper(checked, path):
-    assert table_of(checked(path)) in ("", *known_places())
-
-
 def test_every_ablation_of_the_paper_is_asked_at_both_scales(checked):
     for paths in (PAPER_SCALE, MINI_SCALE):
         assert sorted(filter(None, (table_of(checked(path)) for path in paths))) == PLACES
+    # What the paper says of other places is about attacks and geometry: not of the objective.
+    elsewhere = {"rse-figure2", "rse-figure3"}  # MAIN
+    claimed = {place for place in known_places() if place.startswith("rse-") and claims_of(place)}
+    assert claimed - elsewhere == {table_of(checked(path)) for path in PAPER_SCALE} - {""}
+    assert len(STUDIES) > len(PAPER_SCALE) + len(MINI_SCALE) > 0
+    assert PAPER_SCALE
+    assert MINI_SCALE
 
 
 @cases("path", PAPER_SCALE, ids=stem)
-def test_at_the_papers_scale_every_claim_is_asked(checked, path):
+def test_at_the_papers_scale_every_claim_is_asked_and_every_printed_row_there(checked, path):
     """No verdict can be "not asked": each row of each claim is a row of the study."""
     found = checked(path)
     claims = claims_of(table_of(found))
     assert bool(claims) == (table_of(found) != "")
     assert [(claim.id, row) for claim in claims for row in claim.rows if row not in rows_of(found)] == []
-
-
-@cases("path", PAPER_SCALE, ids=stem)
-def test_at_the_papers_scale_every_printed_row_is_there(checked, path):
-    found = checked(path)
     printed = printed_values(table_of(found))
     assert [row for row in printed if row not in rows_of(found)] == []
-
-
-def test_every_claim_about_an_ablation_of_robustsentembed_belongs_to_a_study(checked):
-    """What the paper says of other places is about attacks and geometry: not of the objective."""
-    elsewhere = {"rse-figure2", "rse-figure3"}  # MAIN
-    claimed = {place for place in known_places() if place.startswith("rse-") and claims_of(place)}
-    assert claimed - elsewhere == {table_of(checked(path)) for path in PAPER_SCALE} - {""}
 
 
 @cases("path", [*PAPER_SCALE, *MINI_SCALE, *MINILM_SCALE], ids=stem)
@@ -236,16 +212,12 @@ def test_rows_are_compared_with_one_that_is_there_on_seeds_enough(checked, path)
 @cases("path", [*MINI_SCALE, *MINILM_SCALE], ids=stem)
 def test_a_smaller_study_says_so_and_asks_what_the_large_one_asks(checked, path):
     scale = path.parent.name
-    study, large = (
-        checked(path).study,
-        checked(SHIPPED / "paper" / f"{path.stem.removesuffix(f'_{scale}')}.yaml").study,
-    )
+    study = checked(path).study
+    large = checked(SHIPPED / "paper" / f"{path.stem.removesuffix(f'_{scale}')}.yaml").study
     assert study.paper.scale == scale
     assert large.paper is None or large.paper.scale == "paper"
-    assert (study.question, table_of(checked(path))) == (
-        large.question,
-        large.paper.table if large.paper else "",
-    )
+    expected = (large.question, large.paper.table if large.paper else "")
+    assert (study.question, table_of(checked(path))) == expected
     assert study.grid.baseline == large.grid.baseline
     encoder = {"mini": "tiny", "minilm": "minilm"}[scale]
     assert (study.base.encoder.name, large.base.encoder.name) == (encoder, "bert-base-uncased")
@@ -305,11 +277,8 @@ def write_all_of_glue(folder):
 def test_a_main_table_is_asked_at_both_scales(checked, large, small):
     one, other = checked(large).study, checked(small).study
     assert (one.paper.scale, other.paper.scale) == ("paper", "mini")
-    assert (one.question, one.paper.table, one.grid.baseline) == (
-        other.question,
-        other.paper.table,
-        other.grid.baseline,
-    )
+    expected = (other.question, other.paper.table, other.grid.baseline)
+    assert (one.question, one.paper.table, one.grid.baseline) == expected
     assert set(rows_of(checked(small))) <= set(rows_of(checked(large)))
     assert set(other.evaluations) <= set(one.evaluations)
     assert (one.base.encoder.name, other.base.encoder.name) == ("bert-base-uncased", "tiny")
@@ -318,15 +287,7 @@ def test_a_main_table_is_asked_at_both_scales(checked, large, small):
 
 
 @cases("path", MAIN_PAPER, ids=stem)
-def test_a_main_table_is_measured_in_every_column_and_in_no_other(checked, path):
-    study = checked(path).study
-    metrics = [column.metric for column in columns_of(study.paper.table) if column.metric != "mean"]
-    asked = {part.rpartition("/")[0] for metric in metrics for part in metric.split(" - ")}
-    assert set(study.evaluations) == asked
-
-
-@cases("path", MAIN_PAPER, ids=stem)
-def test_rows_of_a_main_table_are_called_as_in_the_paper(checked, path):
+def test_rows_of_a_main_table_are_called_as_in_the_paper_and_every_claim_is_asked(checked, path):
     """So that its numbers stand beside ours; a figure whose numbers are not in the text has none."""
     found = checked(path)
     columns = columns_of(table_of(found))
@@ -338,12 +299,11 @@ def test_rows_of_a_main_table_are_called_as_in_the_paper(checked, path):
         assert set(rows_of(found)) <= printed
         # What the paper has without training and we can have, we have.
         assert printed & set(BASELINES.values()) <= fixed
-
-
-@cases("path", MAIN_PAPER, ids=stem)
-def test_every_claim_about_a_main_table_is_asked(checked, path):
-    found = checked(path)
     known = {*rows_of(found), *(BASELINES[name] for name in found.study.baselines)}
     for claim in claims_of(table_of(found)):
         assert set(claim.rows) <= known, claim
         assert {part.rpartition("/")[0] for part in claim.measure.split(" - ")} <= {*found.study.evaluations}
+    study = checked(path).study
+    metrics = [column.metric for column in columns_of(study.paper.table) if column.metric != "mean"]
+    asked = {part.rpartition("/")[0] for metric in metrics for part in metric.split(" - ")}
+    assert set(study.evaluations) == asked

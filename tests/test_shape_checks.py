@@ -12,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from rse_study.models.pooling import pool_mean
+from tests.cases import cases
 from tests.shape_checks import decorator, has_shapes
 
 check = decorator(typechecker=beartype)
@@ -36,12 +37,9 @@ def refuses(call: Callable[..., Any], *values: object) -> None:
         call(*values)
 
 
-def test_rse_study_is_checked() -> None:
+def test_rse_study_and_what_is_returned_or_held_are_checked() -> None:
     refuses(pool_mean, torch.zeros(2, 3, 4), torch.ones(2, 5, dtype=torch.bool))
     assert pool_mean(torch.zeros(2, 3, 4), torch.ones(2, 3, dtype=torch.bool)).shape == (2, 4)
-
-
-def test_what_is_returned_and_what_is_held_are_checked() -> None:
     assert check(doubled)(torch.ones(2, 3), 6).shape == (2, 6)
     refuses(check(doubled), torch.ones(2, 3), 5)
     assert next(check(endless)(1)) == 1
@@ -50,9 +48,7 @@ def test_what_is_returned_and_what_is_held_are_checked() -> None:
     refuses(Rows, torch.ones(3))
 
 
-@pytest.mark.parametrize(
-    "hint", [Float[Tensor, " b"], tuple[Float[Tensor, " b"], ...], list[int | Float[Tensor, ""]]]
-)
+@cases("hint", [Float[Tensor, " b"], tuple[Float[Tensor, " b"], ...], list[int | Float[Tensor, ""]]])
 def test_shapes_are_seen_wherever_they_stand(hint: object) -> None:
     assert has_shapes(hint)
     assert not has_shapes(list[int]) and not has_shapes(Tensor) and not has_shapes(int | None)

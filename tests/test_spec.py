@@ -11,6 +11,7 @@ from pydantic import SerializeAsAny, ValidationError, create_model
 
 from rse_study.methods import RobustSentEmbed
 from rse_study.spec import Spec, canonical_json, field, fingerprint_of, hash_file, symbols
+from tests.cases import cases
 
 
 class Inner(Spec):
@@ -26,17 +27,17 @@ class Outer(Spec):
     later: str = field("none", neutral="none")
 
 
-def test_frozen_strict_and_bounded():
+def test_a_spec_is_frozen_strict_and_bounded_and_text_stays_text():
     with pytest.raises(ValidationError):
         Outer().weight = 1.0
     for wrong in ({"wieght": 1}, {"weight": -1}, {"weight": float("nan")}, {"inner": {"num_step": 1}}):
         with pytest.raises(ValidationError):
             Outer(**wrong)
+    assert Outer(words=("1/2",)).words == ("1/2",)
+    assert Outer(later="1/2").later == "1/2"
 
 
-@pytest.mark.parametrize(
-    ("given", "value"), [("1/128", 1 / 128), ("3/4", 0.75), ("1e-5", 1e-5), (0.5, 0.5), (1, 1.0)]
-)
+@cases(("given", "value"), [("1/128", 1 / 128), ("3/4", 0.75), ("1e-5", 1e-5), (0.5, 0.5), (1, 1.0)])
 def test_fractions_are_numbers(given, value):
     assert Outer(weight=given).weight == value
 
@@ -47,12 +48,7 @@ def test_what_is_no_fraction_is_refused(given):
         Outer(weight=given)
 
 
-def test_fractions_stay_text_where_text_is_expected():
-    assert Outer(words=("1/2",)).words == ("1/2",)
-    assert Outer(later="1/2").later == "1/2"
-
-
-def test_identity():
+def test_identity_is_canonical_json():
     assert json.loads(Outer().canonical_json()) == {
         "inner": {"num_steps": 5, "semantics": 3, "step_size": 1e-05},
         "weight": 0.0078125,
@@ -62,6 +58,9 @@ def test_identity():
     assert Outer().canonical_json() == canonical_json(Outer().identity())
     assert Outer(weight="1/128").fingerprint() == Outer().fingerprint() == fingerprint_of(Outer().identity())
     assert len(Outer().fingerprint()) == 64
+    new = grown((), [], tuple[Inner, ...])
+    assert new().fingerprint() == Old().fingerprint()
+    assert new(later=(Inner(),)).fingerprint() != Old().fingerprint()
 
 
 def test_identity_changes_with_values_and_semantics_and_not_with_neutral_fields():
@@ -138,23 +137,16 @@ def assert_identity_moves_where_the_value_is_not_neutral(old, beside, draws):
     assert (new(**dict(old)).fingerprint() == old.fingerprint()) == (default == neutral)
 
 
-def test_a_list_that_is_neutral_may_be_written_as_either():
-    new = grown((), [], tuple[Inner, ...])
-    assert new().fingerprint() == Old().fingerprint()
-    assert new(later=(Inner(),)).fingerprint() != Old().fingerprint()
-
-
-def test_canonical_json_is_one_text_per_meaning():
-    assert canonical_json({"b": 1, "a": [1.0, "é"]}) == '{"a":[1.0,"é"],"b":1}'
-    with pytest.raises(ValueError, match="JSON"):
-        canonical_json(float("inf"))
-
-
-def test_a_spec_survives_its_own_dump():
+def test_a_spec_survives_its_own_dump_and_its_json_is_one_text_per_meaning(tmp_path):
     method = RobustSentEmbed()
     again = RobustSentEmbed.model_validate_json(method.model_dump_json())
     assert again == method
     assert again.fingerprint() == method.fingerprint()
+    assert canonical_json({"b": 1, "a": [1.0, "é"]}) == '{"a":[1.0,"é"],"b":1}'
+    with pytest.raises(ValueError, match="JSON"):
+        canonical_json(float("inf"))
+    (tmp_path / "x").write_bytes(b"")
+    assert hash_file(tmp_path / "x") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 
 def test_the_eight_searched_hyperparameters_have_their_symbols():
@@ -167,8 +159,3 @@ def test_the_eight_searched_hyperparameters_have_their_symbols():
     assert found["blend.pgd.ball.norm"] == "P"
     assert found["masks.phi"] == "phi"
     assert {"lambda1", "lambda2"} <= set(found.values())
-
-
-def test_hash_file(tmp_path):
-    (tmp_path / "x").write_bytes(b"")
-    assert hash_file(tmp_path / "x") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"

@@ -63,10 +63,7 @@ def random_bert(
 
 
 def save_bert(
-    folder: Path,
-    tokenizer: PreTrainedTokenizerFast,
-    kind: Kind = BertForMaskedLM,
-    **settings: object,
+    folder: Path, tokenizer: PreTrainedTokenizerFast, kind: Kind = BertForMaskedLM, **settings: object
 ) -> Path:
     """A random BERT of a tokenizer's words, both in the hub's layout."""
     random_bert(len(tokenizer), kind, **settings).save_pretrained(folder)

@@ -30,18 +30,10 @@ class Browser:
         self._in, theirs_out = os.pipe()
         # Chromium reads descriptor 3 and writes to 4.
         line = f'exec "$0" "$@" 3<&{theirs_in} 4>&{theirs_out}'
-        command = [
-            "bash",
-            "-c",
-            line,
-            "chromium",
-            *SWITCHES,
-            f"--user-data-dir={self._profile}",
-            "about:blank",
-        ]
-        self._process = subprocess.Popen(
-            command, pass_fds=(theirs_in, theirs_out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        profile, quiet = f"--user-data-dir={self._profile}", subprocess.DEVNULL
+        command = ["bash", "-c", line, "chromium", *SWITCHES, profile, "about:blank"]
+        pipes = (theirs_in, theirs_out)
+        self._process = subprocess.Popen(command, pass_fds=pipes, stdout=quiet, stderr=quiet)
         os.close(theirs_in)
         os.close(theirs_out)
         self._rest, self._last_id, self.events = b"", 0, []
@@ -109,13 +101,8 @@ class Tab:
         self.wait(f"document.readyState === 'complete' && location.href.startsWith({json.dumps(url)})")
 
     def resize(self, width, height=900):
-        self.send(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=False,
-        )
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.send("Emulation.setDeviceMetricsOverride", **size)
 
     def say(self, code):
         """The value of an expression; of a promise, what it comes to."""

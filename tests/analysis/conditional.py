@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import AxisRecord, CellRecord, ImportanceRow, ObjectiveRecord, StudyRecord
-from rse_study.results.result_file import Point, Result
+from rse_study.results.records import AxisRecord, CellRecord, ImportanceRow, StudyRecord
+from rse_study.results.result_file import Point
+from tests.analysis import searched
 
 METHODS = ("paper", "l2p", "dcl")
 AXES = (
@@ -20,7 +21,7 @@ AXES = (
 STUDY = StudyRecord(
     name="methods",
     question="Which method, with which of its settings?",
-    objective=ObjectiveRecord(metric="dev", label="builtin dev, Spearman x100", evaluation="builtin/dev/all"),
+    objective=searched.DEV,
     axes=AXES,
     num_trials=18,
     num_cells=20,
@@ -28,7 +29,7 @@ STUDY = StudyRecord(
         "name": "methods",
         "base": {"method": {"name": "robust_sent_embed"}, "optimizer": {"lr": 1e-4}},
         "search": {"method": {"variants": {name: {} for name in METHODS}}},
-        "confirm": {"num_best": 1, "baseline": "base", "seeds": [1], "resources": None},
+        "confirm": searched.CONFIRM | {"seeds": [1]},
     },
 )
 BEST = 14
@@ -46,6 +47,11 @@ def proposal(trial: int) -> dict[str, object]:
     return {axis.name: values[axis.name] for axis in AXES if axis.is_active(values)}
 
 
+def cell(trial: int, seed: int = 0, stage: str = "search") -> CellRecord:
+    """A cell as it is planned."""
+    return searched.planned(trial, seed, stage, "" if trial else "base", proposal(trial))
+
+
 def make(folder: Path) -> Path:
     """The ledger of the search, confirmed."""
     cells = [cell(trial) for trial in range(18)] + [cell(trial, 1, "confirm") for trial in (0, BEST)]
@@ -53,25 +59,11 @@ def make(folder: Path) -> Path:
         ledger.freeze(STUDY)
         for record in cells:
             ledger.plan([record])
-            ledger.start(record.identity, executor="inline", workers=1, threads=1)
             score = 60.0 + record.trial % 5 + (10 if record.trial == BEST else 0)
             points = tuple(Point(t=t, metrics={"dev": score - 30 / t}) for t in (10, 20))
-            ledger.record_result(
-                Result(
-                    identity=record.identity, seed=record.seed, config=record.config, status="complete",
-                    history=points, final=points[-1].metrics, duration_s=2.0,
-                )
-            )  # fmt: skip
+            searched.run(ledger, record, "complete", points, duration_s=2.0)
         ledger.record_importance(IMPORTANCE)
     return folder
-
-
-def cell(trial: int, seed: int = 0, stage: str = "search") -> CellRecord:
-    """A cell as it is planned."""
-    return CellRecord(
-        identity=f"{trial:032x}{seed:032x}", trial=trial, seed=seed, stage=stage, label="" if trial else "base",
-        config={"trial": trial}, proposal=proposal(trial),
-    )  # fmt: skip
 
 
 IMPORTANCE = [

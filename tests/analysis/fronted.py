@@ -8,20 +8,14 @@ from rse_study.results.result_file import Point
 from tests.analysis import searched
 
 ROBUST = "builtin dev under pwws, Spearman x100"
-STUDY = searched.STUDY.model_copy(
-    update={
-        "name": "bargain",
-        "rungs": (),
-        "num_trials": 6,
-        "num_cells": 12,
-        "other_objectives": (
-            ObjectiveRecord(metric="robust/spearman", label=ROBUST, evaluation="builtin/replayed/spearman"),
-            ObjectiveRecord(metric="cost/work", direction="minimize", label="work of a cell, P*T"),
-        ),
-        "constraints": (ConstraintRecord(metric="dev", at_least=50.0, label="builtin dev, Spearman x100"),),
-        "resolved": {"name": "bargain", "confirm": {"num_best": 2, "baseline": "base", "seeds": [1, 2]}},
-    }
+OTHERS = (
+    ObjectiveRecord(metric="robust/spearman", label=ROBUST, evaluation="builtin/replayed/spearman"),
+    ObjectiveRecord(metric="cost/work", direction="minimize", label="work of a cell, P*T"),
 )
+BOUND = ConstraintRecord(metric="dev", at_least=50.0, label=searched.DEV.label)
+RESOLVED = {"name": "bargain", "confirm": {"num_best": 2, "baseline": "base", "seeds": [1, 2]}}
+COUNTS = {"name": "bargain", "rungs": (), "num_trials": 6, "num_cells": 12, "resolved": RESOLVED}
+STUDY = searched.STUDY.model_copy(update=COUNTS | {"other_objectives": OTHERS, "constraints": (BOUND,)})
 ENDS = (  # dev, robust, work
     (60.0, 40.0, 100),  # the base: beaten by 2
     (62.0, 30.0, 90),
@@ -57,17 +51,9 @@ def make(folder: Path) -> Path:
 
 
 BASE, KNEE = 0, 2
-TWO = STUDY.model_copy(
-    update={
-        "other_objectives": STUDY.other_objectives[:1],
-        "constraints": (),
-        "num_cells": 16,
-        "resolved": {
-            "name": "bargain",
-            "confirm": {"num_best": 1, "baseline": "base", "seeds": [1, 2, 3, 4, 5]},
-        },
-    }
-)
+ONE = RESOLVED | {"confirm": {"num_best": 1, "baseline": "base", "seeds": [1, 2, 3, 4, 5]}}
+CHANGES = {"other_objectives": OTHERS[:1], "constraints": (), "num_cells": 16, "resolved": ONE}
+TWO = STUDY.model_copy(update=CHANGES)
 """With two objectives, and five seeds that confirm the knee."""
 
 
@@ -82,13 +68,7 @@ def make_two(folder: Path, dev: float, robust: float, test: float = 1.0) -> Path
             run(ledger, trial)
         for seed, shift in enumerate((0.5, -0.25, 0.0, 0.25, -0.5), start=1):
             for trial, part in ((BASE, 0), (KNEE, 1)):
-                run(
-                    ledger,
-                    trial,
-                    seed,
-                    "confirm",
-                    (60 + part * (dev + shift), 40 + part * (robust - shift)),
-                )
+                run(ledger, trial, seed, "confirm", (60 + part * (dev + shift), 40 + part * (robust - shift)))
                 subject = searched.cell(trial, seed, "confirm").identity
                 ledger.record_evaluations(
                     [searched.measure(subject, "builtin/test", 50 + part * (test + shift))]

@@ -1,10 +1,10 @@
 """A grid of an axis and four named rows on three seeds, in a real ledger; its numbers are made up."""
 
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import AxisRecord, CellRecord, ObjectiveRecord, StudyRecord
+from rse_study.results.records import AxisRecord, CellRecord, StudyRecord
 from rse_study.results.result_file import Point
-from tests.analysis.searched import measure, run
-from tests.analysis.tabled import fail
+from tests.analysis.searched import measure, planned, run
+from tests.analysis.tabled import OBJECTIVE
 
 LAMBDA1 = AxisRecord(
     name="lambda1", symbol="lambda1", paths=("lambda1",), kind="choice", choices=(1 / 1024, 1 / 128, 1 / 8)
@@ -14,7 +14,7 @@ STUDY = StudyRecord(
     title="Which part of the adversary carries the gain?",
     question="Does leaving out one part cost more than the seeds differ?",
     kind="grid",
-    objective=ObjectiveRecord(metric="dev", label="STS-B dev, Spearman x100", evaluation="STS-B/dev/all"),
+    objective=OBJECTIVE,
     axes=(LAMBDA1,),
     num_cells=21,
     evaluations=("STS-B/test", "STS12/test"),
@@ -36,10 +36,7 @@ FAILED, MISSING, RETIRED = (6, 1), (6, 2), (7, 0)
 def cell(trial: int, seed: int) -> CellRecord:
     """A cell as it is planned."""
     label, value, _ = ROWS[trial] if trial < len(ROWS) else ("without the blend", 1 / 128, ())
-    return CellRecord(
-        identity=f"{trial:032x}{seed:032x}", trial=trial, seed=seed, stage="grid", label=label,
-        config={"trial": trial}, proposal={"lambda1": value},
-    )  # fmt: skip
+    return planned(trial, seed, "grid", label, {"lambda1": value})
 
 
 def end(ledger: Ledger, record: CellRecord, dev: float) -> None:
@@ -64,8 +61,6 @@ def grid(ledger: Ledger) -> None:
         value = ROWS[trial][2][seed]
         if value is not None:
             end(ledger, record, value)
-    ledger.start(cell(*FAILED).identity, executor="inline", workers=1, threads=1)
-    fail(ledger, cell(*FAILED), "step 3: the loss is nan")
-    ledger.record_evaluations(
-        [measure("token_overlap", "STS-B/test", 58.25), measure("untrained", "STS-B/test", 52.5)]
-    )
+    run(ledger, cell(*FAILED), "failed", (), reason="step 3: the loss is nan")
+    found = {"token_overlap": 58.25, "untrained": 52.5}
+    ledger.record_evaluations([measure(name, "STS-B/test", value) for name, value in found.items()])

@@ -5,19 +5,12 @@ from pathlib import Path
 
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import StudyRecord
-from rse_study.results.result_file import Point
 from tests.analysis import searched
 
 SEEDS = (0, 6, 7)
-STUDY: StudyRecord = searched.STUDY.model_copy(
-    update={
-        "num_trials": 6,
-        "num_cells": 18,
-        "rungs": (),
-        "evaluations": (),
-        "resolved": {"name": "joint", "seeds": list(SEEDS)},
-    }
-)
+COUNTS = {"num_trials": 6, "num_cells": 18, "rungs": (), "evaluations": ()}
+RESOLVED = {"name": "joint", "seeds": list(SEEDS)}
+STUDY: StudyRecord = searched.STUDY.model_copy(update=COUNTS | {"resolved": RESOLVED})
 VALUES = {
     0: (60.0, 60.2, 60.4),
     1: (52.0, 52.2, 52.4),
@@ -37,9 +30,7 @@ def search(ledger: Ledger, values: dict[int, tuple[float, ...]] = VALUES) -> Non
         for seed, value in zip(SEEDS, of_trial, strict=False):
             record = searched.cell(trial, seed)
             ledger.plan([record])
-            points = tuple(
-                Point(t=t, metrics={"dev": value - (60 - t) / 10, "loss": 3 / t}) for t in (15, 30, 45, 60)
-            )
+            points = searched.history(60, lambda t, value=value: value - (60 - t) / 10)
             searched.run(ledger, record, "complete", points)
 
 

@@ -1,107 +1,86 @@
 """A search of 16 trials with early stopping and confirmation, in a real ledger; its numbers are made up."""
 
+from functools import partial
 from math import exp, nan
 from pathlib import Path
 
+from rse_study.results import records
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import (
-    AxisRecord,
-    CellRecord,
-    EvaluationRow,
-    ImportanceRow,
-    ObjectiveRecord,
-    RungRow,
-    StudyRecord,
-)
+from rse_study.results.records import AxisRecord, CellRecord, EvaluationRow, ImportanceRow, StudyRecord
 from rse_study.results.result_file import Point, Result, write_result
 from rse_study.results.schema import cell_folder
 from rse_study.search.ablation_path import path_state
 
+LOG, LINEAR = {"kind": "float", "log": True}, {"kind": "float"}
 AXES = (
-    AxisRecord(
-        name="alpha", symbol="alpha", paths=("pgd.step_size",), kind="float", low=1e-6, high=1e-3, log=True
-    ),
-    AxisRecord(
-        name="beta", symbol="beta", paths=("fgsm.step_size",), kind="float", low=1e-6, high=1e-3, log=True
-    ),
+    AxisRecord(name="alpha", symbol="alpha", paths=("pgd.step_size",), low=1e-6, high=1e-3, **LOG),
+    AxisRecord(name="beta", symbol="beta", paths=("fgsm.step_size",), low=1e-6, high=1e-3, **LOG),
     AxisRecord(name="N", paths=("pgd.num_steps", "fgsm.num_steps"), kind="int", low=1, high=16),
     AxisRecord(name="norm", paths=("pgd.ball.norm",), kind="choice", choices=("l1", "l2", "linf")),
-    AxisRecord(name="rho", symbol="rho", paths=("blend.rho",), kind="float", low=0, high=1),
-    AxisRecord(
-        name="lambda1", symbol="lambda1", paths=("lambda1",), kind="float", low=1 / 1024, high=1, log=True
-    ),
-    AxisRecord(
-        name="lambda2", symbol="lambda2", paths=("lambda2",), kind="float", low=5e-4, high=0.5, log=True
-    ),
-    AxisRecord(name="phi", symbol="phi", paths=("masks.phi",), kind="float", low=0, high=0.3),
+    AxisRecord(name="rho", symbol="rho", paths=("blend.rho",), low=0, high=1, **LINEAR),
+    AxisRecord(name="lambda1", symbol="lambda1", paths=("lambda1",), low=1 / 1024, high=1, **LOG),
+    AxisRecord(name="lambda2", symbol="lambda2", paths=("lambda2",), low=5e-4, high=0.5, **LOG),
+    AxisRecord(name="phi", symbol="phi", paths=("masks.phi",), low=0, high=0.3, **LINEAR),
 )
-BASE = {
-    "alpha": 1e-5,
-    "beta": 1e-3,
-    "N": 5,
-    "norm": "linf",
-    "rho": 0.5,
-    "lambda1": 1 / 128,
-    "lambda2": 0.005,
-    "phi": 0.0,
-}
+NAMES = [axis.name for axis in AXES]
+BASE = dict(zip(NAMES, (1e-5, 1e-3, 5, "linf", 0.5, 1 / 128, 0.005, 0.0), strict=True))
+DEV = records.ObjectiveRecord(metric="dev", label="builtin dev, Spearman x100", evaluation="builtin/dev/all")
+CONFIRM = {"num_best": 1, "baseline": "base", "seeds": [1, 2], "resources": None}
 STUDY = StudyRecord(
     name="joint",
     title="Which of the eight hyperparameters matter?",
     question="Does any setting of the adversarial step beat the paper's at equal budget?",
-    objective=ObjectiveRecord(metric="dev", label="builtin dev, Spearman x100", evaluation="builtin/dev/all"),
+    objective=DEV,
     axes=AXES,
     num_trials=16,
     num_cells=20,
     rungs=(15, 30),
     evaluations=("builtin/test",),
-    resolved={
-        "name": "joint",
-        "confirm": {"num_best": 1, "baseline": "base", "seeds": [1, 2], "resources": None},
-    },
+    resolved={"name": "joint", "confirm": CONFIRM},
 )
 # Where each trial would stand after 60 steps. Of those that go that far, trial 12 comes out best.
 HEIGHTS = (60.5, 52.0, 61.0, 57.5, 55.0, 62.0, 50.5, 63.2, 58.0, 61.4, 47.0, 53.5, 64.8, 60.0, 56.2, 62.6)
 FAILED, LOST = 5, 9
-CONFIRMED = {
-    (0, 1): (59.4, 58.0),
-    (0, 2): (60.6, 60.0),
-    (12, 1): (62.3, 61.5),
-    (12, 2): (61.1, 59.0),
-}  # dev, test
+# On dev and on test, by trial and seed.
+CONFIRMED = {(0, 1): (59.4, 58.0), (0, 2): (60.6, 60.0), (12, 1): (62.3, 61.5), (12, 2): (61.1, 59.0)}
+
+
+def placed(shares) -> dict[str, object]:
+    """The point at such shares of what the axes are searched in."""
+    point: dict[str, object] = {}
+    for axis, share in zip(AXES, shares, strict=True):
+        if axis.kind == "choice":
+            point[axis.name] = axis.choices[round(2 * share)]
+        elif axis.log:
+            point[axis.name] = axis.low * (axis.high / axis.low) ** share
+        else:
+            value = axis.low + share * (axis.high - axis.low)
+            point[axis.name] = round(value) if axis.kind == "int" else value
+    return point
 
 
 def proposal(trial: int) -> dict[str, object]:
     """A point of the space; the base is trial 0."""
-    if trial == 0:
-        return dict(BASE)
-    at = [(trial * step % 16) / 15 for step in (1, 3, 5, 7, 9, 11, 13, 15)]
-    drawn: dict[str, object] = {}
-    for axis, share in zip(AXES, at, strict=True):
-        if axis.kind == "choice":
-            drawn[axis.name] = axis.choices[round(2 * share)]
-        elif axis.log:
-            drawn[axis.name] = axis.low * (axis.high / axis.low) ** share
-        else:
-            value = axis.low + share * (axis.high - axis.low)
-            drawn[axis.name] = round(value) if axis.kind == "int" else value
-    return drawn
+    shares = ((trial * step % 16) / 15 for step in (1, 3, 5, 7, 9, 11, 13, 15))
+    return placed(shares) if trial else dict(BASE)
+
+
+def planned(trial: int, seed: int, stage: str, label: str, proposal: dict[str, object]) -> CellRecord:
+    """Any study's cell as it is planned."""
+    about = {"stage": stage, "label": label, "config": {"trial": trial}, "proposal": proposal}
+    return CellRecord(identity=f"{trial:032x}{seed:032x}", trial=trial, seed=seed, **about)
 
 
 def cell(trial: int, seed: int = 0, stage: str = "search") -> CellRecord:
-    """A cell as it is planned."""
-    return CellRecord(
-        identity=f"{trial:032x}{seed:032x}", trial=trial, seed=seed, stage=stage, label="" if trial else "base",
-        config={"trial": trial}, proposal=proposal(trial),
-    )  # fmt: skip
+    """A cell of this search."""
+    return planned(trial, seed, stage, "" if trial else "base", proposal(trial))
 
 
 def dev(trial: int, t: int) -> float:
     """The made-up score of a trial after so many steps."""
     start = 30 + trial % 3
-    return (
-        start + (HEIGHTS[trial] - start) * (1 - exp(-t / 15)) / (1 - exp(-4)) + 0.3 * ((trial * t // 15) % 4)
-    )
+    gain = (HEIGHTS[trial] - start) * (1 - exp(-t / 15)) / (1 - exp(-4))
+    return start + gain + 0.3 * ((trial * t // 15) % 4)
 
 
 def history(last: int, score) -> tuple[Point, ...]:
@@ -112,10 +91,9 @@ def history(last: int, score) -> tuple[Point, ...]:
 def run(ledger: Ledger, record: CellRecord, status: str, points: tuple[Point, ...], **result) -> None:
     """An attempt and its result; that of a failure lies on the disk, too: without it the cell would run again."""
     ledger.start(record.identity, executor="inline", workers=1, threads=1)
-    ended = Result(
-        identity=record.identity, seed=record.seed, config=record.config, status=status, history=points,
-        final=points[-1].metrics, **{"duration_s": points[-1].t * 0.4, **result},
-    )  # fmt: skip
+    last = points[-1] if points else Point(t=0, metrics={})
+    found = {"status": status, "history": points, "final": last.metrics, "duration_s": last.t * 0.4, **result}
+    ended = Result(identity=record.identity, seed=record.seed, config=record.config, **found)
     if status == "failed":
         write_result(cell_folder(ledger.study_dir, record.identity), ended)
     ledger.record_result(ended)
@@ -127,7 +105,9 @@ def last_step(ledger: Ledger, trial: int) -> int:
         values = sorted((row.value for row in ledger.rungs() if row.t == t), reverse=True)
         goes_on = sum(value > dev(trial, t) for value in values) < max(1, (len(values) + 1) // 2)
         verdict = "continue" if goes_on else "stop"
-        ledger.record_rung(RungRow(cell=cell(trial).identity, t=t, value=dev(trial, t), verdict=verdict))
+        ledger.record_rung(
+            records.RungRow(cell=cell(trial).identity, t=t, value=dev(trial, t), verdict=verdict)
+        )
         if not goes_on:
             return t
     return 60
@@ -144,17 +124,12 @@ def search(ledger: Ledger, study: StudyRecord = STUDY) -> None:
             ledger.start(record.identity, executor="inline", workers=1, threads=1)
             ledger.lose(record.identity, "the process that ran it is gone")
         if trial == FAILED:
-            run(
-                ledger,
-                record,
-                "failed",
-                history(15, lambda t: dev(FAILED, t)),
-                reason="step 23: the loss is nan",
-            )
+            points = history(15, partial(dev, trial))
+            run(ledger, record, "failed", points, reason="step 23: the loss is nan")
         else:
             last = last_step(ledger, trial)
-            points = history(last, lambda t, trial=trial: dev(trial, t))
-            run(ledger, record, "complete" if last == 60 else "stopped_early", points)
+            status = "complete" if last == 60 else "stopped_early"
+            run(ledger, record, status, history(last, partial(dev, trial)))
     ledger.log("note", "the machine was busy", cell(LOST).identity)
 
 
@@ -173,52 +148,37 @@ def baselines(ledger: Ledger) -> None:
         ledger.record_evaluations(rows)
 
 
+def up_to(top: float) -> tuple[Point, ...]:
+    """The points of a cell that ends so high."""
+    return history(60, lambda t: top - (60 - t) / 4)
+
+
 def confirm(ledger: Ledger) -> None:
     """The base and trial 12 with seeds 1 and 2."""
     for (trial, seed), (on_dev, on_test) in CONFIRMED.items():
         record = cell(trial, seed, "confirm")
         ledger.plan([record])
-        run(
-            ledger, record, "complete", history(60, lambda t, top=on_dev: top - (60 - t) / 4), duration_s=31.0
-        )
+        run(ledger, record, "complete", up_to(on_dev), duration_s=31.0)
         ledger.record_evaluations([measure(record.identity, "builtin/test", on_test)])
 
 
 def importance(ledger: Ledger) -> None:
     """Two evaluators' opinions; one says how sure it is."""
     for evaluator, shift, width in (("fanova", 0, 0.025), ("mdi", 3, nan)):
+        shares = {name: (1 + (n + shift) % 8) / 36 for n, name in enumerate(NAMES)}
+        about = {"evaluator": evaluator, "num_trials": 6}
         ledger.record_importance(
             [
-                ImportanceRow(
-                    axis=axis.name,
-                    evaluator=evaluator,
-                    value=share,
-                    low=share - width,
-                    high=share + width,
-                    num_trials=6,
-                )
-                for axis, share in zip(AXES, [(1 + (n + shift) % 8) / 36 for n in range(8)], strict=True)
+                ImportanceRow(axis=name, value=share, low=share - width, high=share + width, **about)
+                for name, share in shares.items()
             ]
         )
 
 
-PATH = STUDY.model_copy(
-    update={
-        "resolved": STUDY.resolved | {"ablation_path": {"order": "greedy", "seeds": [1, 2, 3]}},
-        "num_cells": 127,
-    }
-)
+RESOLVED = STUDY.resolved | {"ablation_path": {"order": "greedy", "seeds": [1, 2, 3]}}
+PATH = STUDY.model_copy(update={"resolved": RESOLVED, "num_cells": 127})
 """With a path over seeds 1 and 2, which the confirmation has, and 3."""
-GAINS = {
-    "alpha": 0.4,
-    "beta": -0.6,
-    "N": 0.1,
-    "norm": 0.9,
-    "rho": -0.2,
-    "lambda1": 0.05,
-    "lambda2": 1.1,
-    "phi": 0.2,
-}
+GAINS = dict(zip(NAMES, (0.4, -0.6, 0.1, 0.9, -0.2, 0.05, 1.1, 0.2), strict=True))
 
 
 def path(ledger: Ledger, num_rounds: int = 8) -> None:
@@ -226,30 +186,20 @@ def path(ledger: Ledger, num_rounds: int = 8) -> None:
     ledger.freeze(PATH)
     numbers: dict[frozenset[str], int] = {frozenset(): 0, frozenset(GAINS): 12}
     for _ in range(num_rounds):
-        study = ledger.study()
-        assert study is not None
-        last = ledger.last_points(study.objective.metric)
-        state = path_state(study, ledger.cells(), last, ledger.importance())
+        last = ledger.last_points(DEV.metric)
+        state = path_state(PATH, ledger.cells(), last, ledger.importance())
         assert state is not None
         for point in state.points:
             number = numbers.setdefault(point, -len(numbers))
             for seed in state.seeds:
                 known = {(one.trial, one.seed) for one in ledger.cells()}
                 if (number, seed) not in known:
-                    own = {"label": state.label_of(point), "proposal": state.proposal_of(point)}
-                    record = cell(number, seed, "path").model_copy(
-                        update=own | {"identity": f"{number + 100:032x}{seed:032x}"}
-                    )
+                    record = planned(number, seed, "path", state.label_of(point), state.proposal_of(point))
+                    record = record.model_copy(update={"identity": f"{number + 100:032x}{seed:032x}"})
                     ledger.plan([record])
                     harm = 0.7 * ({"norm", "beta"} <= point)
-                    top = (
-                        60
-                        + sum(GAINS[name] for name in point)
-                        + harm
-                        + 0.3 * seed
-                        + 0.2 * ((number * seed) % 3)
-                    )
-                    run(ledger, record, "complete", history(60, lambda t, top=top: top - (60 - t) / 4))
+                    top = 60 + sum(GAINS[name] for name in point) + harm + 0.3 * seed
+                    run(ledger, record, "complete", up_to(top + 0.2 * ((number * seed) % 3)))
 
 
 def make(folder: Path, *parts, study: StudyRecord = STUDY) -> Path:

@@ -2,18 +2,12 @@
 
 from pathlib import Path
 
+from analysis.comparison import read_comparison
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import (
-    AxisRecord,
-    CellRecord,
-    EvaluationRow,
-    Measure,
-    ObjectiveRecord,
-    StudyRecord,
-)
-from rse_study.results.result_file import Point, Result, write_result
-from rse_study.results.schema import cell_folder
-from tests.analysis.searched import measure, run
+from rse_study.results.reader import Reader
+from rse_study.results.records import AxisRecord, EvaluationRow, Measure, ObjectiveRecord, StudyRecord
+from rse_study.results.result_file import Point
+from tests.analysis.searched import measure, planned, run
 
 OBJECTIVE = ObjectiveRecord(metric="dev", label="STS-B dev, Spearman x100", evaluation="STS-B/dev/all")
 FAILED, PLANNED, RUNNING = "failed", "planned", "running"  # what a cell may have instead of a score
@@ -38,43 +32,36 @@ def study_of(
     encoder="",
 ):
     """The record of such a study. `less`: metrics that their evaluation calls better where they are smaller."""
-    axes = {axis: [] for row in rows for axis in proposal_of(row)}
+    axes = {}
     for row in rows:
         for axis, value in proposal_of(row).items():
-            axes[axis].append(value)
+            axes.setdefault(axis, []).append(value)
     resolved = {"name": name, "grid": {"axes": axes, "rows": {}, "baseline": baseline}}
+    resolved |= {"paper": paper} if paper else {}
+    resolved |= {"base": {"encoder": {"name": encoder}}} if encoder else {}
+    choices = {axis: {"kind": "choice", "choices": tuple(dict.fromkeys(axes[axis]))} for axis in axes}
     return StudyRecord(
         name=name,
         question="Which row is best?",
         kind="grid",
         objective=OBJECTIVE,
-        axes=tuple(
-            AxisRecord(
-                name=axis, symbol=axis, paths=(axis,), kind="choice", choices=tuple(dict.fromkeys(values))
-            )
-            for axis, values in axes.items()
-        ),
+        axes=tuple(AxisRecord(name=axis, symbol=axis, paths=(axis,), **choices[axis]) for axis in axes),
         num_cells=len(rows) * num_seeds if num_cells is None else num_cells,
         evaluations=("STS-B/test", *evaluations),
         measures=tuple(Measure(name=metric, metric=metric, direction="minimize") for metric in less),
-        resolved=resolved
-        | ({"paper": paper} if paper else {})
-        | ({"base": {"encoder": {"name": encoder}}} if encoder else {}),
+        resolved=resolved,
     )
 
 
 def cell_of(trial, name, seed):
     """A cell as it is planned."""
-    proposal = proposal_of(name)
-    return CellRecord(
-        identity=f"{trial:032x}{seed:032x}",
-        trial=trial,
-        seed=seed,
-        stage="grid",
-        label="" if proposal else name,
-        config={"trial": trial},
-        proposal=proposal,
-    )
+    return planned(trial, seed, "grid", "" if proposal_of(name) else name, proposal_of(name))
+
+
+def comparison_of(folder):
+    """What is read of such a study."""
+    with Reader(folder) as reader:
+        return read_comparison(reader)
 
 
 def make(folder: Path, rows, seeds=None, **study) -> Path:
@@ -98,25 +85,15 @@ def fill(ledger, rows, seeds=None, **study):
 
 def end(ledger, cell, score):
     """What became of a cell. Its objective is that of the last step; the best was seen before."""
-    if score == PLANNED:
-        return
-    if score in (RUNNING, FAILED):
+    if score == RUNNING:
         ledger.start(cell.identity, executor="inline", workers=1, threads=1)
-        if score == FAILED:
-            fail(ledger, cell, "step 3: the loss is not finite")
-        return
-    steps = zip((20, 40, 60), (float(score) - 5, float(score) + 5, float(score)), strict=True)
-    run(ledger, cell, "complete", tuple(Point(t=t, metrics={"dev": dev, "loss": 1.0}) for t, dev in steps))
-    ledger.record_evaluations([measure(cell.identity, "STS-B/test", float(score) - 1)])
-
-
-def fail(ledger, cell, reason):
-    """A loss that is not finite leaves a result that says so, on the disk and in the ledger."""
-    failed = Result(
-        identity=cell.identity, seed=cell.seed, config=cell.config, status="failed", reason=reason
-    )
-    write_result(cell_folder(ledger.study_dir, cell.identity), failed)
-    ledger.record_result(failed)
+    elif score == FAILED:
+        run(ledger, cell, "failed", (), reason="step 3: the loss is not finite")
+    elif score != PLANNED:
+        steps = zip((20, 40, 60), (float(score) - 5, float(score) + 5, float(score)), strict=True)
+        points = tuple(Point(t=t, metrics={"dev": dev, "loss": 1.0}) for t, dev in steps)
+        run(ledger, cell, "complete", points)
+        ledger.record_evaluations([measure(cell.identity, "STS-B/test", float(score) - 1)])
 
 
 def add(folder, scores):
@@ -128,14 +105,10 @@ def add(folder, scores):
         cells = {(cell.label, cell.seed): cell.identity for cell in ledger.cells()}
         for metric, rows in scores.items():
             for name, values in rows.items():
-                by_subject = (
-                    {cells[name, seed]: value for seed, value in enumerate(values)}
-                    if isinstance(values, tuple)
-                    else {name: values}
-                )
-                ledger.record_evaluations(
-                    [scored(metric, *one) for one in by_subject.items() if one[1] is not None]
-                )
+                by_seed = enumerate(values) if isinstance(values, tuple) else ()
+                found = {cells[name, seed]: value for seed, value in by_seed} or {name: values}
+                rows = [scored(metric, *one) for one in found.items() if one[1] is not None]
+                ledger.record_evaluations(rows)
     return folder
 
 
@@ -143,13 +116,5 @@ def scored(metric, subject, value):
     """A score by the name of its metric, task/split or preset/aggregation."""
     task, how, aggregation = metric.split("/", 2)
     split, preset = (how, "") if how == "test" else ("test", how)
-    return EvaluationRow(
-        subject=subject,
-        task=task,
-        split=split,
-        preset=preset,
-        aggregation=aggregation,
-        value=value,
-        num_examples=500,
-        degenerate=value != value,
-    )
+    about = {"subject": subject, "task": task, "split": split, "preset": preset, "aggregation": aggregation}
+    return EvaluationRow(**about, value=value, num_examples=500, degenerate=value != value)

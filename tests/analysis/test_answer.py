@@ -5,15 +5,8 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from analysis.answer import (
-    StageProgress,
-    claims_answer,
-    contrasts_answer,
-    grid_answer,
-)
-from analysis.comparison import read_comparison
+from analysis.answer import StageProgress, claims_answer, contrasts_answer, grid_answer
 from rse_study.results.comparisons import against, compare
-from rse_study.results.reader import Reader
 from tests.analysis import tabled
 
 MINUS = "\N{MINUS SIGN}"
@@ -43,17 +36,19 @@ def test_the_largest_gain_and_loss_are_told_with_their_intervals_for_all_rows():
     )
 
 
-def test_p_is_told_where_so_many_seeds_could_make_it_small():
+def test_p_is_told_where_it_could_be_small_and_what_is_shown_before_what_is_large():
     eight = {"base": FLAT + FLAT, "up": ABOVE + ABOVE, "more": ABOVE + ABOVE}
     assert ", p = 0.0156 (Holm), 8 seeds)" in of_rows(eight)[0].text
     assert ", p = 0.0078, 8 seeds)" in of_rows({row: eight[row] for row in ("base", "up")})[0].text
-
-
-def test_a_large_difference_that_is_not_shown_gives_way_to_a_smaller_one_that_is():
     wild = (20.0, 95.0, 30.0, 99.0)
     answer, compared = of_rows({"base": FLAT, "wild": wild, "up": ABOVE})
     assert abs(compared["wild"].mean) > abs(compared["up"].mean)
     assert answer.text.startswith("Of 2 rows 1 is better than base; largest gain: up, +5.05 ")
+    answer, _ = of_rows({"base": FLAT[:2], "up": ABOVE[:2]})
+    assert not answer.is_settled
+    assert answer.text == "No answer: no row shares 3 seeds with base, and fewer show nothing."
+    expected = "No answer: no row stands beside base."
+    assert contrasts_answer({}, "base", 2, less_is_better=False).text == expected
 
 
 def test_no_difference_that_is_shown_is_said_to_be_none_with_the_largest_and_its_interval():
@@ -75,18 +70,7 @@ def test_better_is_the_objectives_direction(less, word):
     assert answer.text.startswith(f"up is {word} than base: +5.05 (95 % interval [")
 
 
-def test_two_seeds_are_too_few():
-    answer, _ = of_rows({"base": FLAT[:2], "up": ABOVE[:2]})
-    assert not answer.is_settled
-    assert answer.text == "No answer: no row shares 3 seeds with base, and fewer show nothing."
-    assert (
-        contrasts_answer({}, "base", 2, less_is_better=False).text == "No answer: no row stands beside base."
-    )
-
-
-def read(folder):
-    with Reader(folder) as reader:
-        return read_comparison(reader)
+read = tabled.comparison_of
 
 
 def test_a_grid_says_why_it_has_no_answer_yet(tmp_path):
@@ -99,14 +83,10 @@ def test_a_grid_says_why_it_has_no_answer_yet(tmp_path):
     assert most.text == "No answer yet: 3 of 8 cells have not ended."
     assert not (nothing.is_settled or some.is_settled or most.is_settled)
     assert grid_answer(whole, DONE, 2, less_is_better=False).text.startswith("up is better than base: +5.05")
-
-
-def test_a_grid_whose_cells_have_no_score_has_no_answer_yet(tmp_path):
     rows = {"base": FLAT, "up": (*ABOVE[:3], tabled.PLANNED)}
     waiting = read(tabled.make(tmp_path, rows, baseline="base"))
-    assert grid_answer(waiting, DONE, 2, less_is_better=False).text == (
-        "No answer yet: some cells have no score yet."
-    )
+    expected = "No answer yet: some cells have no score yet."
+    assert grid_answer(waiting, DONE, 2, less_is_better=False).text == expected
 
 
 def test_a_grid_without_a_baseline_tells_its_best_mean_and_no_interval(tmp_path):
@@ -119,14 +99,11 @@ def test_a_grid_without_a_baseline_tells_its_best_mean_and_no_interval(tmp_path)
     assert not best.is_settled
 
 
-def test_failed_cells_leave_the_other_seeds(tmp_path):
+def test_failed_cells_leave_the_other_seeds_and_collapsed_models_are_said(tmp_path):
     rows = {"base": FLAT, "up": (tabled.FAILED, *ABOVE[1:])}
-    found = read(tabled.make(tmp_path, rows, baseline="base"))
+    found = read(tabled.make(tmp_path / "failed", rows, baseline="base"))
     assert "3 seeds)" in grid_answer(found, DONE, 2, less_is_better=False).text
-
-
-def test_scores_of_collapsed_models_are_said_to_be(tmp_path):
-    comparison = read(tabled.make(tmp_path, {"base": FLAT, "up": ABOVE}, baseline="base"))
+    comparison = read(tabled.make(tmp_path / "collapsed", {"base": FLAT, "up": ABOVE}, baseline="base"))
     collapsed = replace(comparison, degenerate=frozenset({"up", "untrained encoder"}))
     text = grid_answer(collapsed, DONE, 2, less_is_better=False).text
     assert text.endswith("4 seeds). Of collapsed models are scores of up.")

@@ -35,17 +35,12 @@ def folder(tmp_path_factory):
     textbugger's file is of the time before classes had names.
     """
     folder = tmp_path_factory.mktemp("attacks")
-    withstood = outcome(
-        2, "Wholly Good", {0: "fully"}, "failed", num_queries=90, scores=((0.9, 0.1), (0.6, 0.4))
-    )
+    scores = ((0.9, 0.1), (0.6, 0.4))
+    withstood = outcome(2, "Wholly Good", {0: "fully"}, "failed", num_queries=90, scores=scores)
     second = outcome(1, f"half {LONE} pair", {0: "part"}, num_queries=20)
     end(folder, "mr", "pwws", [FELL, second, withstood, skipped(3)], classes=("negative", "positive"))
-    end(
-        folder,
-        "mr",
-        "textbugger",
-        [outcome(n, f"good number{n}", {0: "g00d"}, num_queries=n + 2) for n in range(60)],
-    )
+    fell = [outcome(n, f"good number{n}", {0: "g00d"}, num_queries=n + 2) for n in range(60)]
+    end(folder, "mr", "textbugger", fell)
     pair = outcome(
         0, ("a man sleeps", "he, rests"), {1: "boy", 4: "na ps"}, label=2, num_queries=7,
         scores=((0.1, 0.2, 0.7), (0.5, 0.2, float("nan"))),
@@ -60,7 +55,7 @@ def html(folder):
     return write_attacks(folder).read_text(encoding="utf-8")
 
 
-def test_it_loads_nothing_and_holds_its_texts_as_they_are(html):
+def test_it_loads_nothing_holds_its_texts_as_they_are_and_tells_every_attack(html, folder):
     outline = Outline(html)
     assert not [attrs for _, attrs in outline.tags if "src" in attrs]
     assert all(attrs["href"].startswith("#") for _, attrs in outline.tags if "href" in attrs)
@@ -70,9 +65,6 @@ def test_it_loads_nothing_and_holds_its_texts_as_they_are(html):
     first = json.loads(content)[0]
     assert first["before"] == [["a ", HEBREW, f" film {EMOJI} {HOSTILE}"]]
     assert first["after"] == [["a ", ARABIC, f" film {EMOJI} {HOSTILE}"]]
-
-
-def test_the_table_tells_every_attack(folder, html):
     table = summary_table(read_attacks(folder).summary)
     assert table.values.tolist()[0] == [
         "mr", "pwws", "4", "1", "75.0%", "25.0%", "66.7%", "20.8 to 93.9", "50.0", "29.5%", "pwws-like: made up",
@@ -86,18 +78,24 @@ def test_the_table_tells_every_attack(folder, html):
         assert words in text, words
 
 
-def test_nothing_is_marked_or_left_out_where_there_is_nothing_of_the_kind(tmp_path):
+def test_where_nothing_is_marked_or_fell_the_page_says_so(tmp_path):
     end(tmp_path, "mr", "pwws", [outcome(0, "a b", {0: "c"})])
     text = Outline(write_attacks(tmp_path).read_text(encoding="utf-8")).text
     assert "\N{DAGGER}" not in text
     assert "In the list below" not in text
+    end(tmp_path / "failed", "mr", "pwws", [outcome(0, "a b", {}, "failed")])
+    outline = Outline(write_attacks(tmp_path / "failed").read_text(encoding="utf-8"))
+    assert "No input fell." in outline.text
+    assert "queries" in outline.figures
+    end(tmp_path / "other", "mr", "pwws", [skipped(0)])
+    text = Outline(write_attacks(tmp_path / "other").read_text(encoding="utf-8")).text
+    assert "No figure: every input was skipped." in text
 
 
 def test_an_interval_of_a_share_is_wilson_s():
     # Newcombe (1998), table I: 81 of 263, and 0 of 20.
-    assert (share_interval(81, 263).low, share_interval(81, 263).high) == pytest.approx(
-        (0.2553, 0.3662), abs=5e-5
-    )
+    expected = pytest.approx((0.2553, 0.3662), abs=5e-5)
+    assert (share_interval(81, 263).low, share_interval(81, 263).high) == expected
     assert (share_interval(0, 20).low, share_interval(0, 20).high) == pytest.approx((0, 0.1611), abs=5e-5)
 
 
@@ -146,7 +144,7 @@ def test_where_nothing_can_fall_no_figure_says_so(tmp_path):
     assert "How much it took on AdvSTS-B" not in outline.text
 
 
-def test_a_point_is_the_accuracy_lost_and_the_mean_queries(folder):
+def test_a_point_is_the_accuracy_lost_and_a_line_rises_where_inputs_fell(folder):
     frame = queries_data(read_attacks(folder).summary)
     assert frame[["set", "recipe", "lost", "queries"]].values.tolist() == [
         ["mr", "pwws", 50.0, 50.0], ["mr", "textbugger", 100.0, 31.5], ["snli", "pwws", 100.0, 7.0],
@@ -157,9 +155,6 @@ def test_a_point_is_the_accuracy_lost_and_the_mean_queries(folder):
     assert list(drawn.data[0].x) == [50.0, 100.0]
     assert list(drawn.data[0].y) == [50.0, 7.0]
     assert list(drawn.data[0].marker.symbol) == ["circle", "square"]
-
-
-def test_a_line_rises_where_inputs_fell_and_ends_at_the_success_rate(folder):
     found = read_attacks(folder).outcomes
     ours = found[found["set"] == "mr"]
     frame = falls_data(ours, ours["num_queries"])
@@ -171,16 +166,6 @@ def test_a_line_rises_where_inputs_fell_and_ends_at_the_success_rate(folder):
     assert frame[frame["recipe"] == "textbugger"]["share"].iloc[-1] == 100
 
 
-def test_attacks_that_fell_nothing_have_no_line_and_those_on_nothing_no_figure(tmp_path):
-    end(tmp_path, "mr", "pwws", [outcome(0, "a b", {}, "failed")])
-    outline = Outline(write_attacks(tmp_path).read_text(encoding="utf-8"))
-    assert "No input fell." in outline.text
-    assert "queries" in outline.figures
-    end(tmp_path / "other", "mr", "pwws", [skipped(0)])
-    text = Outline(write_attacks(tmp_path / "other").read_text(encoding="utf-8")).text
-    assert "No figure: every input was skipped." in text
-
-
 def test_a_folder_in_which_nothing_has_ended_has_a_page(tmp_path):
     (tmp_path / "summary.json").write_text("[]")
     text = Outline(write_attacks(tmp_path).read_text(encoding="utf-8")).text
@@ -188,12 +173,11 @@ def test_a_folder_in_which_nothing_has_ended_has_a_page(tmp_path):
     assert "None yet." in text
 
 
-def test_a_page_is_a_function_of_the_folder(folder, html, tmp_path):
+def test_a_page_is_a_function_of_the_folder_and_a_damaged_one_leaves_the_page_that_was_there(
+    folder, html, tmp_path
+):
     again = write_attacks(folder, tmp_path / "deep" / "two.html")
     assert again.read_text(encoding="utf-8") == html
-
-
-def test_a_damaged_folder_leaves_the_page_that_was_there(tmp_path):
     end(tmp_path, "mr", "pwws", [outcome(0, "a b", {0: "c"})])
     path = write_attacks(tmp_path)
     before = path.read_bytes()
@@ -262,9 +246,8 @@ def seen(request, html, tmp_path_factory):
         "--disable-component-update", "--disable-sync", "--no-first-run", "--virtual-time-budget=8000",
         f"--user-data-dir={place}/profile", f"--window-size={request.param},900", "--dump-dom",
     ]  # fmt: skip
-    dom = subprocess.run(
-        ["chromium", *switches, path.as_uri()], capture_output=True, text=True, timeout=120, check=True
-    ).stdout
+    command = ["chromium", *switches, path.as_uri()]
+    dom = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
     return json.loads(unquote(re.search(r'<pre id="told">(.*?)</pre>', dom).group(1)))
 
 
@@ -316,8 +299,5 @@ class TestInABrowser:
         assert (seen["none"]["where"], seen["none"]["parts"]) == ("none, 66 in all", [])
 
     def test_the_order_is_the_one_asked_for(self, seen):
-        assert [re.search(r"(\d+) quer", what).group(1) for what in seen["order"]["what"][:3]] == [
-            "61",
-            "60",
-            "59",
-        ]
+        expected = ["61", "60", "59"]
+        assert [re.search(r"(\d+) quer", what).group(1) for what in seen["order"]["what"][:3]] == expected

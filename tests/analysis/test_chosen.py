@@ -26,15 +26,12 @@ def test_a_difference_is_shown_with_its_interval_and_one_that_cannot_be_with_its
     assert "remark" not in pairs_table([ChosenPair("a", one)])
 
 
-def test_scores_stand_seed_by_seed_with_gaps_where_a_study_has_others():
+def test_scores_stand_seed_by_seed_with_gaps_and_the_page_has_differences_too():
     table = scores_table([ONE, TWO])
     assert table["chosen as"].tolist() == ["one:a", "two"]
     assert table["seed 0"].tolist() == ["71.00", ""]
     assert table["seed 5"].tolist() == ["", "69.50"]
     assert table["seeds"].tolist() == ["4", "3"]
-
-
-def test_the_page_has_differences_scores_and_a_figure():
     outline = Outline(render_chosen("dev", [ONE, TWO], [ChosenPair("a", contrast())]))
     assert outline.figures == ["scores"]
     assert {"table-differences", "table-scores"} <= set(outline.anchors)

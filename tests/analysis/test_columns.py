@@ -5,8 +5,6 @@ import math
 import pytest
 
 from analysis.columns_table import column_remarks, columns_of_numbers, long_table, wide_table
-from analysis.comparison import read_comparison
-from rse_study.results.reader import Reader
 from tests.analysis import tabled
 from tests.results.samples import around, half_width
 
@@ -27,15 +25,12 @@ def make(folder, scores, *, table="rse-table1", rows=DEV, baseline="SimCSE", sca
     evaluations = dict.fromkeys(part.rpartition("/")[0] for metric in scores for part in metric.split(" - "))
     evaluations.pop("STS-B/test", None)  # every such study asks for it
     study = {"evaluations": tuple(evaluations), **study}
-    folder = tabled.make(
-        folder / "s", rows, baseline=baseline, paper={"table": table, "scale": scale}, **study
-    )
+    paper = {"table": table, "scale": scale}
+    folder = tabled.make(folder / "s", rows, baseline=baseline, paper=paper, **study)
     return tabled.add(folder, scores)
 
 
-def read(folder):
-    with Reader(folder) as reader:
-        return read_comparison(reader)
+read = tabled.comparison_of
 
 
 def by_place(comparison):
@@ -80,12 +75,9 @@ def test_a_direction_is_the_papers_where_the_interval_says_so(attacked, column, 
     assert cell.less_is_better
 
 
-def test_the_papers_numbers_stand_beside_ours(attacked):
+def test_the_papers_numbers_stand_beside_ours_and_intervals_hold_for_all_cells(attacked):
     cell = attacked["PWWS", "MR", "RobustSentEmbed"]
     assert (cell.printed, cell.printed_difference) == (28.05, pytest.approx(28.05 - 55.73))
-
-
-def test_the_intervals_hold_for_all_rows_of_all_columns(attacked):
     compared = [cell for cell in attacked.values() if cell.minus]
     assert len(compared) == 6
     for cell in compared:
@@ -101,14 +93,11 @@ def similar(tmp_path_factory):
     return cells_of(make(tmp_path_factory.mktemp("similar"), scores, table="rse-table3"))
 
 
-def test_where_more_is_better_the_papers_sign_is_the_other_one(similar):
+def test_where_more_is_better_the_papers_sign_is_the_other_one_and_baselines_stand_beside(similar):
     """On STS12 the paper's method gains; a row of ours that loses as clearly goes the other way."""
     assert similar["BERT-base", "STS12", "RobustSentEmbed"].direction == "same"
     assert similar["BERT-base", "STS12", "USCAL"].direction == "other"
     assert not similar["BERT-base", "STS12", "USCAL"].less_is_better
-
-
-def test_baselines_stand_beside_the_papers_rows_without_training(similar):
     cell = similar["BERT-base", "STS12", "whitened mean, no training"]
     assert (cell.is_fixed, cell.mean, cell.printed, cell.minus) == (True, 51.0, 57.83, "")
     assert math.isnan(cell.sd)
@@ -250,7 +239,7 @@ def told(tmp_path_factory):
     return read(make(tmp_path_factory.mktemp("told"), scores, scale="mini")).columns
 
 
-def test_the_wide_table_is_laid_out_as_the_papers(told):
+def test_the_wide_table_is_laid_out_as_the_papers_and_directions_are_counted(told):
     table = wide_table(told)
     assert list(table.columns) == ["block", "row", "MR", "SST2"]
     assert table.to_numpy().tolist() == [
@@ -262,9 +251,6 @@ def test_the_wide_table_is_laid_out_as_the_papers(told):
         ["BAE", "USCAL", "", f"{71 - WITHIN * half_width(SEEDS, 4):.2f} (51.72)"],
         ["BAE", "RobustSentEmbed", "", f"{71 + 0.5 * half_width(SEEDS, 4):.2f} (31.43)"],
     ]
-
-
-def test_directions_are_counted(told):
     first, second = column_remarks(told, "rse-table1")
     assert first == (
         "Directions of rse-table1, 4 differences from SimCSE: 1 same, 1 other, 2 undecided; of the undecided 1 lean to "
@@ -273,7 +259,7 @@ def test_directions_are_counted(told):
     assert second == "Less is better."
 
 
-def test_the_long_table_has_every_cell(told):
+def test_the_long_table_has_every_cell_and_programs_read_the_numbers_themselves(told):
     table = long_table(told).set_index(["block", "column", "row"])
     assert len(table) == 7
     low, high = (BEYOND * half_width(SEEDS, 4) + sign * half_width(SEEDS, 4) for sign in (-1, 1))
@@ -289,24 +275,16 @@ def test_the_long_table_has_every_cell(told):
         "direction": "other",
         "better is": "less",
     }
-    assert table.loc[("BAE", "SST2", "before training"), ["ours", "seeds", "minus"]].tolist() == [
-        "91.50",
-        "",
-        "",
-    ]
-
-
-def test_programs_read_the_numbers_themselves(told):
+    expected = ["91.50", "", ""]
+    assert table.loc[("BAE", "SST2", "before training"), ["ours", "seeds", "minus"]].tolist() == expected
     table = columns_of_numbers(told).set_index(["block", "column", "row"])
     for cell in told:
         found = table.loc[(cell.column.block, cell.column.name, cell.row)]
         assert (found["metric"], found["direction"]) == (cell.column.metric, cell.direction)
         assert found["mean"] == cell.mean
         if cell.interval:
-            assert (found["simultaneous_low"], found["simultaneous_high"]) == (
-                cell.interval.low,
-                cell.interval.high,
-            )
+            expected = (cell.interval.low, cell.interval.high)
+            assert (found["simultaneous_low"], found["simultaneous_high"]) == expected
 
 
 def test_figures_that_say_nothing_are_marked(tmp_path):
@@ -327,7 +305,5 @@ def test_the_sphere_has_three_decimals(tmp_path):
     }
     rows = {"SimCSE": SIMCSE, "RobustSentEmbed": SIMCSE}
     table = wide_table(read(make(tmp_path, scores, table="rse-figure3", rows=rows)).columns)
-    assert table.to_numpy().tolist() == [
-        ["RobustSentEmbed", "-2.295 (-2.295)", "0.051 (0.051)"],
-        ["SimCSE", "-2.305", "0.073"],
-    ]
+    expected = [["RobustSentEmbed", "-2.295 (-2.295)", "0.051 (0.051)"], ["SimCSE", "-2.305", "0.073"]]
+    assert table.to_numpy().tolist() == expected

@@ -5,10 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.comparison import read_comparison
 from analysis.comparison_table import claims_table, remarks, rows_table
 from rse_study.results.ledger import Ledger
-from rse_study.results.reader import Reader
 from tests.analysis import tabled
 from tests.analysis.searched import measure
 from tests.results.samples import around, half_width
@@ -45,17 +43,11 @@ def read(tmp_path_factory):
     return comparison
 
 
-def comparison_in(folder):
-    with Reader(folder) as reader:
-        return read_comparison(reader)
+comparison_in = tabled.comparison_of
 
 
 def with_columns(table, *names):
     return table[list(names)].to_numpy().tolist()
-
-
-def test_a_search_compares_nothing(search_dir):
-    assert comparison_in(search_dir) is None
 
 
 def test_every_other_row_is_compared_with_the_baseline_all_at_once(read):
@@ -68,22 +60,27 @@ def test_every_other_row_is_compared_with_the_baseline_all_at_once(read):
         assert one.interval.low == pytest.approx(mean - half_width(4))
     assert (found.name, found.label, found.num_seeds) == ("tabled", "STS-B dev, Spearman x100", 4)
     assert found.is_complete
+    half = half_width(4, 2)
+    assert with_columns(rows_table(read(baseline="SimCSE")), "row", "95 %, all rows at once")[:2] == [
+        ["rho = 1", f"[−{half - 1:.2f}, +{1 + half:.2f}]"],
+        ["rho = 0.5", f"[+{11 - half:.2f}, +{11 + half:.2f}]"],
+    ]
 
 
-def test_a_grid_of_no_paper_and_without_a_baseline_is_only_its_rows(read):
+def test_a_grid_of_no_paper_and_without_a_baseline_is_only_its_rows_and_a_search_nothing(
+    read, grid_dir, search_dir
+):
     found = read()
     assert (found.baseline, found.table, found.compared, found.judged, found.printed) == ("", "", {}, [], {})
     assert math.isnan(found.resolvable)
     assert list(rows_table(found).columns) == ["row", "mean", "SD", "seeds"]
     assert claims_table(found).empty
     assert remarks(found) == []
-
-
-def test_a_grid_frozen_before_there_were_baselines_is_read(grid_dir):
     found = comparison_in(grid_dir)
     assert (found.baseline, found.table, found.scale) == ("", "", "paper")
     assert not found.is_complete
     assert len(rows_table(found)) == 7
+    assert comparison_in(search_dir) is None
 
 
 def test_the_papers_claims_are_judged_and_its_values_stand_beside_ours(read):
@@ -124,9 +121,6 @@ def test_what_is_not_asked_or_incomplete_is_called_so_at_any_scale(read):
     assert claims_table(found)["verdict"].tolist() == ["incomplete"]
     assert not found.is_complete
     assert remarks(found)[0] == "Incomplete: cells of 1 row are still to run."
-
-
-def test_a_study_of_which_only_the_baselines_are_there_is_incomplete(read):
     found = read({}, num_cells=12, baseline="SimCSE", paper=PAPER)
     assert not found.is_complete
     assert [judged.verdict for judged in found.judged] == ["incomplete"]
@@ -134,69 +128,37 @@ def test_a_study_of_which_only_the_baselines_are_there_is_incomplete(read):
     assert rows_table(found).empty
 
 
-def test_a_row_says_mean_spread_seeds_and_its_distance(read):
+def test_a_row_says_mean_spread_seeds_distance_and_how_many_seeds_agree(read):
     rows = {"rho = 1": (72.0, 75.0, 70.5), "SimCSE": (70.0, 74.0, 70.5)}  # 2, 1 and 0 points above
-    half = half_width(3)
-    shown = rows_table(read(rows, baseline="SimCSE")).to_dict("records")
-    assert shown == [
-        {
-            "row": "rho = 1",
-            "mean": "72.50",
-            "SD": "2.29",
-            "seeds": "3",
-            "minus SimCSE": "+1.00",
-            "95 %, all rows at once": f"[−{half - 1:.2f}, +{1 + half:.2f}]",
-            "p (sign-flip)": "0.5000",
-            "p (Holm)": "0.5000",
-            "g": "+0.56",  # 1 / 1, times gamma(1) / gamma(0.5)
-            "better seeds": "2 of 3, not 2",
-        },
-        {
-            "row": "SimCSE",
-            "mean": "71.50",
-            "SD": "2.18",
-            "seeds": "3",
-            **dict.fromkeys(
-                ("minus SimCSE", "95 %, all rows at once", "p (sign-flip)", "p (Holm)", "g", "better seeds"),
-                "",
-            ),
-        },
-    ]
-
-
-def test_seeds_that_agree_are_counted_and_few_of_many_are_not_listed(read):
+    table, half = rows_table(read(rows, baseline="SimCSE")), half_width(3)
+    compared = ["minus SimCSE", "95 %, all rows at once", "p (sign-flip)", "p (Holm)", "g", "better seeds"]
+    assert list(table.columns) == ["row", "mean", "SD", "seeds", *compared]
+    interval = f"[−{half - 1:.2f}, +{1 + half:.2f}]"
+    # g: 1 / 1, times gamma(1) / gamma(0.5).
+    told = ["+1.00", interval, "0.5000", "0.5000", "+0.56", "2 of 3, not 2"]
+    first, second = table.to_numpy().tolist()
+    assert first == ["rho = 1", "72.50", "2.29", "3", *told]
+    assert second == ["SimCSE", "71.50", "2.18", "3", *[""] * 6]
     rows = {"up": above(SIMCSE, 1, 1, 1, 1), "down": above(SIMCSE, -1, -1, -1, -1), "SimCSE": SIMCSE}
     table = rows_table(read(rows, baseline="SimCSE")).set_index("row")
     assert table.loc[["up", "down"], "better seeds"].tolist() == ["4 of 4", "0 of 4"]
 
 
-def test_the_interval_shown_holds_for_all_rows_at_once(read):
-    half = half_width(4, 2)
-    assert with_columns(rows_table(read(baseline="SimCSE")), "row", "95 %, all rows at once")[:2] == [
-        ["rho = 1", f"[−{half - 1:.2f}, +{1 + half:.2f}]"],
-        ["rho = 0.5", f"[+{11 - half:.2f}, +{11 + half:.2f}]"],
-    ]
-
-
-def test_failed_cells_are_left_out_and_show_in_the_seeds(read):
+def test_failed_cells_and_too_few_seeds_leave_distances_empty_and_are_named(read):
     rows = {**ROWS, "rho = 1": (*ROWS["rho = 1"][:3], tabled.FAILED)}
     found = read(rows, baseline="SimCSE")
-    assert with_columns(rows_table(found), "row", "seeds") == [
-        ["rho = 1", "3"],
-        ["rho = 0.5", "4"],
-        ["SimCSE", "4"],
-    ]
+    expected = [["rho = 1", "3"], ["rho = 0.5", "4"], ["SimCSE", "4"]]
+    assert with_columns(rows_table(found), "row", "seeds") == expected
     assert found.compared["rho = 1"].n == 3
     assert found.is_complete
     assert found.num_seeds == 4
-
-
-def test_two_seeds_leave_the_distances_empty(read):
     rows = {name: scores[:2] for name, scores in ROWS.items()}
     found = read(rows, baseline="SimCSE", paper=PAPER)
     assert found.compared == {"rho = 1": None, "rho = 0.5": None}
     assert with_columns(rows_table(found), "minus SimCSE", "p (Holm)") == [["", ""]] * 3
     assert claims_table(found)[["verdict", "difference"]].to_numpy().tolist() == [["undecided", ""]]
+    found = read({"SimCSE": [60.0, 61.0, 62.0], "two": [60.5, 61.5, tabled.FAILED]}, baseline="SimCSE")
+    assert "Fewer than 3 seeds shared with SimCSE, which show nothing: two." in remarks(found)
 
 
 def test_what_was_measured_without_training_stands_first(tmp_path):
@@ -207,14 +169,12 @@ def test_what_was_measured_without_training_stands_first(tmp_path):
     found = comparison_in(folder)
     assert found.fixed == {"token overlap": 58.25, "untrained encoder": 52.5}
     table = rows_table(found)
-    assert with_columns(table, "row", "mean", "seeds", "minus SimCSE")[:2] == [
-        ["token overlap", "58.25", "", ""],
-        ["untrained encoder", "52.50", "", ""],
-    ]
+    expected = [["token overlap", "58.25", "", ""], ["untrained encoder", "52.50", "", ""]]
+    assert with_columns(table, "row", "mean", "seeds", "minus SimCSE")[:2] == expected
     assert list(table.columns[:5]) == ["row", "paper", "mean", "SD", "seeds"]
 
 
-def test_a_claim_hangs_on_its_least_favourable_contrast(read):
+def test_a_claim_shows_its_least_favourable_contrast_or_the_one_that_contradicts(read):
     rows = {**ROWS, "rho = 0": above(ROWS["rho = 0.5"], *around(-0.5, 4)[::-1])}
     ((claim, verdict, difference, source),) = claims_table(read(rows, paper=PAPER)).to_numpy().tolist()
     assert claim == "equal shares of PGD and FGSM give the best STS average"
@@ -222,10 +182,7 @@ def test_a_claim_hangs_on_its_least_favourable_contrast(read):
     assert difference.startswith("rho = 0.5 minus rho = 0: +0.50 [")
     # SimCSE is no row of the paper's table
     assert difference.endswith(" (of 2 contrasts the one that decides)")
-
-
-def test_a_contradiction_shows_the_contrast_that_contradicts(read):
-    """Another contrast may be lower still, and say nothing: its interval holds 0."""
+    # Another contrast may be lower still, and say nothing: its interval holds 0.
     least = above(ROWS["rho = 0.5"], *(3.0 + 20 * around(0.0, 4)[::-1]))
     sure = above(ROWS["rho = 0.5"], *(1.0 + 0.05 * around(0.0, 4)))
     rows = {**ROWS, "rho = 0": least, "rho = 1": sure}
@@ -245,12 +202,7 @@ def test_a_trend_is_named_by_its_ends_and_a_margin_is_said(read):
     assert flat.endswith(", within 0.5")
 
 
-def test_rows_with_too_few_seeds_are_named(read):
-    found = read({"SimCSE": [60.0, 61.0, 62.0], "two": [60.5, 61.5, tabled.FAILED]}, baseline="SimCSE")
-    assert "Fewer than 3 seeds shared with SimCSE, which show nothing: two." in remarks(found)
-
-
-def test_what_so_many_seeds_can_show_is_said(read):
+def test_what_so_many_seeds_can_show_is_said_and_enough_are_not_complained_about(read):
     found = read(baseline="SimCSE", paper=PAPER)
     power, exact, claims = remarks(found)
     assert power == (
@@ -259,14 +211,8 @@ def test_what_so_many_seeds_can_show_is_said(read):
     )
     assert exact == "The exact test cannot reach p < 0.05: 4 seeds and 2 comparisons give 0.250 at best."
     assert claims.startswith("Claims: 1 contrast, whose intervals hold all at once in 95 of 100 studies;")
-
-
-def test_enough_seeds_are_not_complained_about(read):
     rows = {"rho = 1": tuple(around(72.0, 8)), "SimCSE": tuple(around(70.0, 8)[::-1])}
     assert not any("cannot reach" in text for text in remarks(read(rows, baseline="SimCSE")))
-
-
-def test_a_place_that_makes_no_claim_is_no_error(read):
     found = read(paper={"table": "rse-figure1", "scale": "paper"})
     assert (found.judged, found.printed) == ([], {})
 
@@ -275,9 +221,8 @@ def test_what_a_collapsed_model_got_is_marked_and_explained(tmp_path):
     folder = tabled.make(tmp_path, ROWS, baseline="SimCSE")
     with Ledger.open(folder) as ledger:
         scored = measure("untrained", "STS-B/dev", 0.0)
-        ledger.record_evaluations(
-            [scored.model_copy(update={"degenerate": True}), measure("start", "STS-B/dev", 55.0)]
-        )
+        update = {"degenerate": True}
+        ledger.record_evaluations([scored.model_copy(update=update), measure("start", "STS-B/dev", 55.0)])
     found = comparison_in(folder)
     means = dict(with_columns(rows_table(found), "row", "mean"))
     assert (means["untrained encoder"], means["before training"]) == ("0.00 \u2020", "55.00")

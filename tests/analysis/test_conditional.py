@@ -6,7 +6,6 @@ import math
 import pandas as pd
 import pytest
 
-from analysis.contents import read_contents
 from analysis.figures.contour import contour_data
 from analysis.figures.parallel import draw_parallel, parallel_data
 from analysis.figures.rulers import positions_data, rulers_of
@@ -32,9 +31,8 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def found(folder):
-    with Reader(folder) as reader:
-        return read_contents(reader)
+def found(folder, contents):
+    return contents(folder)
 
 
 @pytest.fixture(scope="module")
@@ -43,51 +41,36 @@ def positions(found):
     return positions_data(table, rulers_of(table, found.study.axes, found.study.headings))
 
 
-def test_a_table_has_a_dash_where_a_trial_has_no_such_axis(found):
+def test_a_table_has_a_dash_and_the_best_setting_a_word_where_an_axis_does_not_belong(found):
     shown = show_trials(found, trials(found), pd.DataFrame({"label": [], "value": [], "degenerate": []}))
     assert shown.loc[shown["method"] == "dcl", ["alpha", "norm"]].eq(DASH).all(axis=None)
     assert shown.loc[shown["method"] != "dcl", "width"].eq(DASH).all()
     assert not shown[["method", "xi"]].eq(DASH).any(axis=None)
-
-
-def test_the_best_setting_says_where_axes_belong(found):
     rows = settings(found, trials(found)).set_index("axis")
     assert rows.loc["method", ["best", "paper setting"]].tolist() == ["dcl", "paper"]
     assert rows.loc["width", ["best", "paper setting"]].tolist() == ["6", DASH]
     assert rows.loc["width", "searched"] == "1 to 9, where method = dcl"
     assert rows.loc["norm", ["best", "searched"]].tolist() == [DASH, "l1, l2, where method = paper or l2p"]
-
-
-def test_a_base_that_is_no_trial_has_no_variant(found):
     without = found.cells[found.cells["label"] != "base"]
     values = paper_setting(type(found)(**{**vars(found), "cells": without}))
     assert values == {"method": None, "alpha": None, "norm": None, "width": None, "lr": 1e-4}
 
 
-def test_a_trial_has_a_place_on_its_own_axes_alone(positions):
+def test_a_trial_has_a_place_a_line_and_a_map_on_its_own_axes_alone(positions, found):
     of_dcl = positions[positions["trial"] == conditional.BEST]
     assert of_dcl["axis"].tolist() == ["method", "width", "xi"]
     assert of_dcl["position"].notna().all()
     assert len(positions) == 6 * 4 + 6 * 3 + 6 * 3
-
-
-def test_a_line_goes_through_dots_on_the_axes_of_its_trial(found, positions):
     rulers = rulers_of(trials(found), found.study.axes, found.study.headings)
     figure = draw_parallel(parallel_data(positions, "maximize"), rulers, "score")
     (best,) = (trace for trace in figure.data if trace.name == "best (1)")
     assert best.mode == "lines+markers"
     assert list(best.y) == [0, 3, 4, 5, 5]  # method, width, lr, the score; then a gap
     assert math.isnan(best.x[-1])
-
-
-def test_a_map_of_two_axes_has_the_trials_that_have_both(positions):
     pairs = contour_data(positions).groupby(["x_axis", "y_axis"])["trial"].nunique().to_dict()
     assert pairs[("method", "xi")] == 18
     assert pairs[("alpha", "norm")] == 6
     assert ("alpha", "width") not in pairs
-
-
-def test_a_slice_has_the_trials_that_have_the_axis(found):
     assert len(slice_data(trials(found), "width")) == 6
 
 
@@ -116,13 +99,10 @@ def test_tables_are_exported_with_gaps(folder, tmp_path):
     assert list((tmp_path / "latex").rglob("*.tex"))
 
 
-def test_a_tracker_gets_the_parameters_that_a_trial_has(folder):
+def test_a_ledger_and_a_tracker_are_told_where_axes_belong(folder):
     trials_ = {int(one.key.split("-")[0]): one.params for one in read_study(folder).trials}
     assert list(trials_[conditional.BEST]) == ["method", "width", "xi"]
     assert list(trials_[0]) == ["method", "alpha", "norm", "xi"]
-
-
-def test_a_ledger_hands_back_where_axes_belong(folder):
     with Reader(folder) as reader:
         study = reader.study()
     assert study.axes == conditional.AXES

@@ -37,22 +37,13 @@ def test_a_cell_stands_where_its_last_step_is(cells):
     assert table["t"].fillna(-1).tolist() == [20, 5, -1, -1, -1]
 
 
-def test_trials_of_a_search_go_by_their_number(cells):
+def test_trials_go_by_number_rows_by_label_or_values_and_never_like_another(cells):
     assert names(study("search"), cells)[:3] == ["0 (paper setting)", "0 (paper setting)", "1"]
-
-
-def test_rows_of_a_grid_go_by_label_and_else_by_their_values(cells):
     assert names(study("grid"), cells) == [
         "base", "base", "num = 2, norm = l1", "twice (trial 2)", "twice (trial 3)",
     ]  # fmt: skip
-
-
-def test_a_retired_row_takes_no_name_away(cells):
     cells["retired"] = [False, False, False, False, True]
     assert names(study("grid"), cells)[3] == "twice"
-
-
-def test_a_row_is_never_mistaken_for_a_baseline(cells):
     cells["label"] = "token overlap"
     assert names(study("grid"), cells)[0] == "token overlap (trial 0)"
 
@@ -70,14 +61,12 @@ def test_everything_of_a_ledger_is_there_retired_cells_apart(grid_dir, contents)
 def test_what_is_scored_has_the_decimals_of_its_metric(grid_dir, contents):
     found = contents(grid_dir)
     geometry = Measure(name="STS-B alignment", metric="STS-B/geometry/alignment", direction="minimize")
-    study = found.study.model_copy(
-        update={"measures": (geometry, Measure(name="MR", metric="MR/fast/accuracy"))}
-    )
+    update = {"measures": (geometry, Measure(name="MR", metric="MR/fast/accuracy"))}
+    study = found.study.model_copy(update=update)
     decimals = dataclasses.replace(found, study=study).decimals_by_measure
     assert decimals == {"STS-B alignment": 4, "MR": 2, "STS-B dev, Spearman x100": 2}
     loss = study.model_copy(update={"objective": ObjectiveRecord(metric="loss")})
     assert dataclasses.replace(found, study=loss).decimals_by_measure["loss"] == 4
-    uniform = study.model_copy(
-        update={"objective": ObjectiveRecord(metric="u", evaluation="STS-B/geometry/uniformity")}
-    )
+    update = {"objective": ObjectiveRecord(metric="u", evaluation="STS-B/geometry/uniformity")}
+    uniform = study.model_copy(update=update)
     assert dataclasses.replace(found, study=uniform).decimals == 4

@@ -15,27 +15,20 @@ ATTEMPTS = pd.DataFrame(
 )
 
 
-def test_lost_time_runs_from_start_to_end():
+def test_lost_time_runs_from_start_to_end_and_the_wall_from_the_first_start_to_the_last_end():
     cells = pd.DataFrame({"identity": ["a", "b"], "status": ["complete", "running"]})
     assert lost_attempts(ATTEMPTS, cells)["seconds"].tolist() == [30.0]
-
-
-def test_the_last_attempt_at_a_cell_that_is_tried_again_was_lost_too():
     attempts = ATTEMPTS[:1].assign(outcome="failed")
     cells = pd.DataFrame({"identity": ["a"], "status": ["planned"]})
     assert lost_attempts(attempts, cells)["seconds"].tolist() == [30.0]
     assert lost_attempts(attempts, cells.assign(status="failed")).empty
-
-
-def test_the_wall_is_from_the_first_start_to_the_last_end():
     assert wall(ATTEMPTS) == 120.0
 
 
 def test_device_time_is_that_of_all_attempts_times_their_devices(search_dir, contents):
     found = contents(search_dir)
-    cells = found.cells.iloc[:2].assign(
-        identity=["a", "b"], duration_s=[50.0, 10.0], stage=["confirm", "search"]
-    )
+    stage = ["confirm", "search"]
+    cells = found.cells.iloc[:2].assign(identity=["a", "b"], duration_s=[50.0, 10.0], stage=stage)
     found = dataclasses.replace(found, cells=cells, attempts=ATTEMPTS)
     table = by_stage(found)
     assert table.index.tolist() == ["search", "confirm"]
@@ -47,13 +40,6 @@ def test_device_time_is_that_of_all_attempts_times_their_devices(search_dir, con
     assert device_time(on_gpus) == 30.0 * 0.5 + 60.0 * 2 * 0.5
 
 
-def test_a_ledger_without_attempts_tells_the_time_of_its_cells(grid_dir, contents):
-    found = contents(grid_dir)
-    found = dataclasses.replace(found, attempts=found.attempts[:0])
-    assert time_text(found) == "13 min 20 s of training and scoring alone"
-    assert "device time, grid" not in costs(found)
-
-
 def with_times(contents):
     """Attempts that take 5 seconds more than the training of their cell."""
     found, durations = contents.attempts, contents.cells.set_index("identity")["duration_s"]
@@ -63,12 +49,7 @@ def with_times(contents):
     return dataclasses.replace(contents, attempts=found.assign(started=stamps))
 
 
-def test_stopping_early_saves_steps(search_dir, contents):
-    # 6 complete of 60 steps, 7 stopped at 15 and 2 at 30; the failed one counts on neither side.
-    assert steps(contents(search_dir)) == (6 * 60 + 7 * 15 + 2 * 30, 15 * 60)
-
-
-def test_the_account_of_a_search(search_dir, contents):
+def test_the_account_of_a_search_has_the_steps_that_stopping_saves(search_dir, contents):
     account = costs(with_times(contents(search_dir)))
     # 0.4 s a step; 15 steps of the failed cell; four confirmed cells of 31 s.
     assert account["training and scoring alone, search"] == "3 min 36 s, 16 cells, median 9.0 s"
@@ -78,12 +59,18 @@ def test_the_account_of_a_search(search_dir, contents):
     assert account["device time in all"] == "7 min 20 s"
     assert account["steps of the search"] == "525 trained of 900 planned: 42% saved by stopping early"
     assert account["attempts"] == "21, 1 of them lost"
+    # 6 complete of 60 steps, 7 stopped at 15 and 2 at 30; the failed one counts on neither side.
+    assert steps(contents(search_dir)) == (6 * 60 + 7 * 15 + 2 * 30, 15 * 60)
 
 
-def test_a_grid_counts_its_retired_cells_too_and_saves_nothing(grid_dir, contents):
+def test_a_grid_counts_its_retired_cells_and_without_attempts_the_time_of_its_cells(grid_dir, contents):
     account = costs(contents(grid_dir))
     assert account["training and scoring alone, grid"] == "13 min 20 s, 20 cells, median 40.0 s"
     assert "steps of the search" not in account
+    found = contents(grid_dir)
+    found = dataclasses.replace(found, attempts=found.attempts[:0])
+    assert time_text(found) == "13 min 20 s of training and scoring alone"
+    assert "device time, grid" not in costs(found)
 
 
 @pytest.mark.parametrize("attempts", [ATTEMPTS[2:], ATTEMPTS[:0]])

@@ -51,14 +51,11 @@ def test_a_missing_browser_is_said_with_its_remedy(few, tmp_path, monkeypatch, b
         write_figures(few, tmp_path, "png")
 
 
-def test_a_missing_kaleido_is_said_with_its_remedy(few, tmp_path, monkeypatch):
+def test_a_missing_kaleido_is_said_and_a_page_without_figures_gives_no_files(tmp_path, few, monkeypatch):
+    assert write_figures("<p>nothing</p>", tmp_path, "svg") == []
     monkeypatch.setattr("analysis.figure_files.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"pip install 'rse-study\[images\]'"):
         write_figures(few, tmp_path, "png")
-
-
-def test_a_page_without_figures_gives_no_files(tmp_path):
-    assert write_figures("<p>nothing</p>", tmp_path, "svg") == []
 
 
 def test_a_figure_that_the_browser_gave_up_is_named_and_leaves_no_file(few, tmp_path, monkeypatch):

@@ -1,72 +1,34 @@
 import math
 
 import pandas as pd
-import pytest
 
 from analysis.formats import decimals_of, show_measured, show_number, show_signed, show_value
 from analysis.phrases import counted, join_words, show_duration, show_time
+from tests.cases import cases
+
+DURATIONS = [(0, ""), (3.21, "3.2 s"), (245, "4 min 05 s"), (7800, "2 h 10 min"), (3599.7, "1 h 00 min")]
+VALUES = [(1e-5, "1e-05"), (0.123456, "0.123"), (12, "12"), ("linf", "linf"), (None, ""), (pd.NA, "")]
+SIGNED = [(1.25, "+1.25"), (-0.5, "\N{MINUS SIGN}0.50"), (0.001, "0.00"), (-0.001, "0.00"), (math.nan, "")]
+SHOWN = {show_duration: DURATIONS, show_value: [*VALUES, (True, "True")], show_signed: SIGNED}
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0, ""), (3.21, "3.2 s"), (245, "4 min 05 s"), (7800, "2 h 10 min"), (3599.7, "1 h 00 min")],
-)
-def test_durations_are_readable(seconds, text):
-    assert show_duration(seconds) == text
+@cases(("show", "value", "text"), [(show, *one) for show, table in SHOWN.items() for one in table])
+def test_durations_values_and_differences_are_readable(show, value, text):
+    assert show(value) == text
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (1e-5, "1e-05"),
-        (0.123456, "0.123"),
-        (12, "12"),
-        ("linf", "linf"),
-        (None, ""),
-        (pd.NA, ""),
-        (True, "True"),
-    ],
-)
-def test_values_are_readable(value, text):
-    assert show_value(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(1.25, "+1.25"), (-0.5, "\N{MINUS SIGN}0.50"), (0.001, "0.00"), (-0.001, "0.00"), (math.nan, "")],
-)
-def test_differences_have_a_sign_unless_they_are_none(value, text):
-    assert show_signed(value) == text
-
-
-def test_numbers_have_the_decimals_asked_for():
+def test_numbers_words_times_and_collapsed_scores_are_readable():
     assert [show_number(1.23456), show_number(1.23456, 4), show_number(math.nan)] == ["1.23", "1.2346", ""]
-
-
-def test_words_are_joined():
     assert [join_words(words) for words in ([], [1], "ab", "abc")] == ["", "1", "a and b", "a, b and c"]
     assert [counted(1, "seed"), counted(0, "seed")] == ["1 seed", "0 seeds"]
-
-
-def test_times_lose_what_is_always_the_same():
     assert show_time("2026-03-01T10:02:03+00:00") == "2026-03-01 10:02:03"
-
-
-def test_a_score_that_a_collapsed_model_got_is_marked_even_if_it_is_none():
     assert show_measured(71.234, 2, False) == "71.23"
     assert show_measured(0.0, 2, True) == "0.00 \N{DAGGER}"
     assert show_measured(math.nan, 2, True) == "undefined \N{DAGGER}"
     assert show_measured(math.nan, 2, False) == ""
 
 
-@pytest.mark.parametrize(
-    ("metric", "decimals"),
-    [
-        ("STS-B/geometry/alignment", 4),
-        ("STS-B/geometry/uniformity", 4),
-        ("STS-B/replayed/drift", 4),
-        ("MR/fast/accuracy", 2),
-    ],
-)
-def test_distances_have_more_decimals_than_percentages(metric, decimals):
-    assert decimals_of(metric, fine=4) == decimals
+def test_distances_have_more_decimals_than_percentages():
+    for metric in ("geometry/alignment", "geometry/uniformity", "replayed/drift"):
+        assert decimals_of(f"STS-B/{metric}", fine=4) == 4, metric
+    assert decimals_of("MR/fast/accuracy", fine=4) == 2

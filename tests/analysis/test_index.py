@@ -32,7 +32,7 @@ def index(store):
     return write_index(store)
 
 
-def test_every_study_has_its_line(store, index):
+def test_every_study_has_its_line_and_one_that_somebody_runs_is_running(store, index):
     assert [path.name for path in study_folders(store)] == ["damaged", "new & <b>", "parts", "whole"]
     outline = Outline(index.read_text(encoding="utf-8"))
     for words in (
@@ -45,9 +45,12 @@ def test_every_study_has_its_line(store, index):
     links = [attrs["href"] for tag, attrs in outline.tags if tag == "a" and not attrs["href"].startswith("#")]
     assert links == ["new%20%26%20%3Cb%3E/report.html", "parts/report.html", "whole/report.html"]
     assert "b" not in [tag for tag, _ in outline.tags]
+    assert refresh_report(store / "parts").state == "begun"
+    with take_lock(store / "parts" / "ledger.lock"):
+        assert refresh_report(store / "parts").state == "running"
 
 
-def test_reports_are_written_where_they_are_missing_or_old_and_else_left_alone(store, index):
+def test_reports_are_written_where_missing_or_old_and_links_lead_from_where_the_index_is(store, index):
     report = store / "whole" / "report.html"
     assert "<h1>whole</h1>" in report.read_text(encoding="utf-8")
     report.write_text("edited since")
@@ -56,15 +59,6 @@ def test_reports_are_written_where_they_are_missing_or_old_and_else_left_alone(s
     os.utime(report, (0, changed_at(store / "whole") - 1))
     refresh_report(store / "whole")
     assert "<h1>whole</h1>" in report.read_text(encoding="utf-8")
-
-
-def test_a_study_that_somebody_runs_is_running(store, index):
-    assert refresh_report(store / "parts").state == "begun"
-    with take_lock(store / "parts" / "ledger.lock"):
-        assert refresh_report(store / "parts").state == "running"
-
-
-def test_links_lead_from_where_the_index_is(store, index):
     out = write_index(store, store / "deep" / "index.html")
     assert 'href="../whole/report.html"' in out.read_text(encoding="utf-8")
 

@@ -39,16 +39,13 @@ def test_new_words_are_marked_where_they_stand(words, draws):
     for position in draws.draw(st.sets(st.integers(0, len(attacked) - 1))):
         attacked = attacked.replaced(position, f"new{position} x")
     _, after = marked(attacked.original, attacked.text, attacked.changed)
-    assert [word for pieces in after for word in pieces[1::2]] == [
-        f"new{place} x" for place in attacked.changed
-    ]
+    expected = [f"new{place} x" for place in attacked.changed]
+    assert [word for pieces in after for word in pieces[1::2]] == expected
 
 
 def test_texts_that_are_no_change_of_each_other_are_not_marked():
-    assert marked(("a good film",), ("another text",), (1,)) == (
-        [["a ", "good", " film"]],
-        [["another text"]],
-    )
+    expected = ([["a ", "good", " film"]], [["another text"]])
+    assert marked(("a good film",), ("another text",), (1,)) == expected
     assert marked(("a good film",), ("a good film",), ()) == ([["a good film"]], [["a good film"]])
     assert marked(("a good film",), ("a good film!",), ()) == ([["a good film"]], [["a good film!"]])
     assert marked(("a good film",), ("a bad film",), (7,)) == ([["a good film"]], [["a bad film"]])

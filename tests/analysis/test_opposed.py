@@ -2,10 +2,8 @@
 
 import pytest
 
-from analysis.comparison import read_comparison
 from analysis.opposed import opposed_text
 from rse_study.results.ledger import Ledger
-from rse_study.results.reader import Reader
 from tests.analysis import tabled
 from tests.analysis.searched import measure
 
@@ -22,13 +20,12 @@ def opposed(tmp_path):
                 name = list(DEV)[cell.trial]
                 score = DEV[name][cell.seed] - 1 + test.get(name, 0.0)
                 ledger.record_evaluations([measure(cell.identity, "STS-B/test", score)])
-        with Reader(folder) as reader:
-            return read_comparison(reader).opposed
+        return tabled.comparison_of(folder).opposed
 
     return rows_of
 
 
-def test_a_row_that_gains_on_dev_and_loses_on_test_is_told(opposed):
+def test_a_row_that_gains_on_dev_and_loses_on_test_is_told_and_nothing_else(opposed):
     (one,) = found = opposed({"up": -4.0})
     assert (one.row, one.gain) == ("up", 1.0)
     assert [value for _, value in one.others] == [-3.0]
@@ -36,8 +33,5 @@ def test_a_row_that_gains_on_dev_and_loses_on_test_is_told(opposed):
         "The objective and the evaluations point different ways for 1 row, as mean differences from SimCSE: up +1.00 "
         "on STS-B dev, Spearman x100 and −3.00 on STS-B/test."
     )
-
-
-def test_nothing_is_told_where_they_agree_or_there_is_no_baseline(opposed):
     assert opposed_text(opposed({}, baseline="down")) == ""
     assert opposed({"up": -4.0}, baseline="") == ()

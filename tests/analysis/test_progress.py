@@ -16,28 +16,20 @@ def test_stages_end_when_nothing_of_them_is_left(search_dir, grid_dir, contents)
     assert not stage_progress(grid, "grid").is_over
 
 
-def test_the_best_trial_is_compared_with_the_paper_setting_seed_by_seed(search_dir, contents):
+def test_the_best_trial_is_compared_seed_by_seed_or_alone_or_not_at_all(search_dir, contents):
     found = confirmed_trial(contents(search_dir))
     assert found.row == "trial 12 (best of the search)"
     assert found.reference == "the paper setting"
     assert found.measure == "builtin/test"
     assert found.sample == pytest.approx((3.5, -1.0))
     assert found.num_together == 1
-
-
-def test_without_the_paper_setting_its_own_scores_are_told(search_dir, contents):
     found = contents(search_dir)
     cells = found.cells[(found.cells["stage"] == "search") | (found.cells["label"] == "")]
     alone = confirmed_trial(dataclasses.replace(found, cells=cells))
     assert alone.reference == ""
     assert alone.sample == (searched.CONFIRMED[12, 1][1], searched.CONFIRMED[12, 2][1])
-
-
-def test_nothing_confirmed_is_none(search_dir, contents):
-    found = contents(search_dir)
     only_search = found.cells[found.cells["stage"] == "search"]
     assert confirmed_trial(dataclasses.replace(found, cells=only_search)) is None
-    failed = found.cells.assign(
-        status=found.cells["status"].mask(found.cells["stage"] == "confirm", "failed")
-    )
+    status = found.cells["status"].mask(found.cells["stage"] == "confirm", "failed")
+    failed = found.cells.assign(status=status)
     assert confirmed_trial(dataclasses.replace(found, cells=failed)) is None

@@ -42,12 +42,9 @@ def table(contents):
     return trials(contents)
 
 
-def test_the_ledger_is_one_that_the_race_could_have_made(contents):
+def test_a_row_of_the_table_is_a_trial_with_the_mean_of_its_seeds(contents, table):
     assert contents.race.is_over
     assert dict(contents.race.num_cells) == {trial: len(values) for trial, values in raced.VALUES.items()}
-
-
-def test_a_row_of_the_table_is_a_trial_with_the_mean_of_its_seeds(table):
     assert table["trial"].tolist() == [0, 1, 2, 3, 4, 5]
     assert dict(zip(table["trial"], table["objective"], strict=True)) == pytest.approx(raced.MEANS)
     assert table["num_seeds"].tolist() == [3, 3, 3, 1, 1, 3]
@@ -55,7 +52,7 @@ def test_a_row_of_the_table_is_a_trial_with_the_mean_of_its_seeds(table):
     assert table["duration_s"].tolist() == pytest.approx([24.0 * n for n in (3, 3, 3, 2, 1, 3)])
 
 
-def test_the_best_is_best_over_all_seeds_and_not_the_highest_of_fewer(contents, table, folder):
+def test_the_best_is_best_over_all_seeds_and_every_figure_has_a_point_for_each_trial(contents, table, folder):
     assert table.loc[table["best"], "trial"].tolist() == [2]
     assert settings(contents, table)["axis"].size == 8
     with Ledger.open(folder) as ledger:
@@ -63,9 +60,6 @@ def test_the_best_is_best_over_all_seeds_and_not_the_highest_of_fewer(contents, 
     assert [one.t for one in ordered] == [180, 180, 180, 180, 60, 60]
     assert ordered[0].key == searched.cell(2).identity
     assert _identity(folder, "best") == searched.cell(2).identity
-
-
-def test_every_figure_has_a_point_for_each_trial(contents, table):
     assert history_data(table, "maximize")["trial"].tolist() == list(range(6))
     for heading in contents.study.headings:
         assert slice_data(table, heading)["trial"].is_unique
@@ -77,7 +71,7 @@ def test_every_figure_has_a_point_for_each_trial(contents, table):
     assert curve_data(table, contents.curves).groupby("trial").size().eq(4).all()
 
 
-def test_the_account_says_who_ran_which_seed_and_what_was_spared(contents):
+def test_the_account_and_the_report_say_who_ran_which_seed_and_what_was_spared(contents):
     assert race_text(contents) == (
         "Seeds race: of 6 trials 5 ran a second and 4 ran a third seed, as they might still win. A trial counts "
         "once, with the mean of its seeds; one with fewer seeds never outranks one with more. 3 of 18 cells "
@@ -89,25 +83,25 @@ def test_the_account_says_who_ran_which_seed_and_what_was_spared(contents):
         15,
     )
     assert "they ran 3 seeds at most" in caution(contents)
-
-
-def test_the_report_shows_it(contents):
     page = "".join(search_sections(contents))
     assert "Trial 2: 61.40 on builtin dev, Spearman x100 after 60 steps, the mean of 3 seeds" in page
     assert "3 of 18 cells were spared" in page
 
 
-def test_the_table_of_the_terminal_has_the_number_of_seeds(folder):
+def test_terminal_and_status_count_seeds_and_name_the_best_by_its_mean(folder):
     shown = as_text(folder).set_index("trial")
     assert shown.loc["2 *", "seeds"] == "3" and shown.loc["4", "seeds"] == "1"
     assert shown.loc["3", "builtin dev, Spearman x100"] == "64.00"
-
-
-def test_status_counts_what_the_race_decided_and_names_the_best_by_its_mean(folder):
     status = state_of(folder)
     assert status.counts["planned"] == status.counts["complete"] == 15 and status.is_complete
     assert (status.best.trial, status.best.value, status.best.num_seeds) == (2, pytest.approx(61.4), 3)
     assert names_in_ledger(folder)[searched.cell(2, 6).identity] == "trial 2 seed 6"
+    shown = LedgerStorage(folder).get_all_trials(0)
+    assert [trial.value for trial in shown] == pytest.approx(list(raced.MEANS.values()))
+    tracked = read_study(folder)
+    assert [len(trial.cells) for trial in tracked.trials] == [3, 3, 3, 2, 1, 3]
+    names = [cell.name for trial in tracked.trials for cell in trial.cells]
+    assert len(set(names)) == 15
 
 
 def test_while_the_race_goes_on_what_may_come_is_missing(tmp_path):
@@ -117,12 +111,3 @@ def test_while_the_race_goes_on_what_may_come_is_missing(tmp_path):
     assert state_of(folder).counts["missing"] == 18 - 8
     with Reader(folder) as reader:
         assert SearchState.read(reader).num_planned == 18 and not SearchState.read(reader).race.is_over
-
-
-def test_the_dashboard_and_trackers_take_it(folder):
-    shown = LedgerStorage(folder).get_all_trials(0)
-    assert [trial.value for trial in shown] == pytest.approx(list(raced.MEANS.values()))
-    tracked = read_study(folder)
-    assert [len(trial.cells) for trial in tracked.trials] == [3, 3, 3, 2, 1, 3]
-    names = [cell.name for trial in tracked.trials for cell in trial.cells]
-    assert len(set(names)) == 15

@@ -27,7 +27,7 @@ def test_it_loads_nothing_from_anywhere(outlines):
         assert [a for tag, a in tags if tag == "meta" and "default-src 'none'" in a.get("content", "")]
 
 
-def test_a_search_tells_its_question_its_results_and_its_limits(outlines):
+def test_a_search_and_a_grid_tell_their_questions_results_and_limits(outlines):
     text = outlines["search"].text
     for words in (
         searched.STUDY.title, searched.STUDY.question, "6 of 16 trials complete, 9 stopped early, 1 failed, 0 missing",
@@ -41,9 +41,6 @@ def test_a_search_tells_its_question_its_results_and_its_limits(outlines):
     ):  # fmt: skip
         assert words in text, words
     assert all(heading in text for heading in searched.STUDY.headings)
-
-
-def test_a_grid_tells_every_row_and_no_caution_about_selection(outlines):
     text = outlines["grid"].text
     for words in (
         gridded.STUDY.question, "Grid of 7 rows x 3 seeds: 19 of 21 cells complete, 1 failed, 1 missing",
@@ -57,7 +54,7 @@ def test_a_grid_tells_every_row_and_no_caution_about_selection(outlines):
     assert "Confirmed" not in text
 
 
-def test_every_figure_is_inside(outlines):
+def test_every_figure_is_inside_and_one_row_is_the_best(outlines):
     slices = [f"slice-{number}" for number in range(8)]
     above = ["confirmed-0", "confirmed-1", "confirmed-steps"]
     above += ["history", "curves", "rungs", "rung-fidelity", "importance"]
@@ -65,6 +62,8 @@ def test_every_figure_is_inside(outlines):
     assert outlines["search"].figures == [*above, "parallel", "contour", *slices, *below]
     rows = ["rows-0", "rows-1", "rows-2", "axis-0", "steps", "measures"]
     assert outlines["grid"].figures == [*rows, *below]
+    assert sum(attrs.get("class") == "best" for tag, attrs in outlines["search"].tags if tag == "tr") == 1
+    assert not [attrs for tag, attrs in outlines["grid"].tags if attrs.get("class") == "best"]
 
 
 def test_every_anchor_is_there_once_and_every_link_leads_somewhere(outlines):
@@ -78,11 +77,6 @@ def test_every_anchor_is_there_once_and_every_link_leads_somewhere(outlines):
         tables = [attrs for tag, attrs in outline.tags if tag == "table"]
         assert all(attrs["id"].startswith("table-") for attrs in tables)
     assert {f"trial-{trial}" for trial in range(16)} <= {*outlines["search"].anchors}
-
-
-def test_one_row_is_marked_as_the_best(outlines):
-    assert sum(attrs.get("class") == "best" for tag, attrs in outlines["search"].tags if tag == "tr") == 1
-    assert not [attrs for tag, attrs in outlines["grid"].tags if attrs.get("class") == "best"]
 
 
 def test_text_of_a_study_is_text(tmp_path):
@@ -134,18 +128,15 @@ def test_a_report_is_a_function_of_the_ledger(search_dir, pages, tmp_path):
     assert again.read_bytes() == pages["search"].read_bytes()
 
 
-def test_a_study_without_results_has_a_report(tmp_path):
+def test_a_study_that_has_not_begun_or_goes_on_has_a_report(tmp_path):
     search = Outline(write_report(searched.make(tmp_path / "search")).read_text(encoding="utf-8"))
     assert "0 of 16 trials complete, 16 missing" in search.text
-    assert (
-        "Planned, not done yet: the best trial and the paper's setting with seed 1 and seed 2." in search.text
-    )
+    words = "Planned, not done yet: the best trial and the paper's setting with seed 1 and seed 2."
+    assert words in search.text
     assert search.figures == []
     grid = write_report(searched.make(tmp_path / "grid", study=gridded.STUDY)).read_text(encoding="utf-8")
     assert "Grid: 0 of 21 cells complete, 21 missing" in Outline(grid).text
 
-
-def test_a_search_that_goes_on_has_a_report(tmp_path):
     def first_trial_under_way(ledger):
         ledger.plan([searched.cell(0)])
         ledger.start(searched.cell(0).identity, executor="inline", workers=1, threads=1)

@@ -32,25 +32,21 @@ FRAME = pd.DataFrame(
 ).assign(degenerate=False)
 
 
-def test_means_and_spreads_are_those_worked_out_by_hand():
+def test_means_and_spreads_are_those_worked_out_by_hand_and_differences_paired_by_seed():
     table = summarise(FRAME).set_index("row")
-    assert table.loc["base", ["mean", "sd", "low", "high", "num_seeds"]].tolist() == [
-        53.0,
-        3.0,
-        50.0,
-        56.0,
-        3,
-    ]
+    expected = [53.0, 3.0, 50.0, 56.0, 3]
+    assert table.loc["base", ["mean", "sd", "low", "high", "num_seeds"]].tolist() == expected
     assert table.loc["other", "mean"] == 51.75
     assert table.loc["other", "sd"] == pytest.approx(1.5 / math.sqrt(2))
     assert table.loc["other", "num_seeds"] == 2
     assert table.loc["before", "num_seeds"] == 0
     assert math.isnan(table.loc["untrained", "sd"])
-
-
-def test_differences_are_paired_by_seed():
     found = differences(FRAME, "other", "base")
     assert found[["seed", "difference"]].values.tolist() == [[1, 2.5], [2, -2.0]]
+    objective = ObjectiveRecord(metric="dev", evaluation="B/dev/all")
+    study = StudyRecord(name="x", objective=objective, evaluations=("B/dev", "B/test"))
+    assert list(measures_of(study, "dev")) == ["B/test", "dev"]
+    assert list(measures_of(study.model_copy(update={"kind": "grid"}), "dev")) == ["dev", "B/test"]
 
 
 def test_the_text_says_what_is_missing_and_how_many_seeds_a_mean_has():
@@ -64,19 +60,9 @@ def test_the_text_says_what_is_missing_and_how_many_seeds_a_mean_has():
         ["base", "53.0", "50.0 to 56.0", "50.0", "53.0", "56.0"],
         ["other", "51.8 (n = 2)", "51.0 to 52.5", "52.5", "51.0", "failed"],
     ]
-
-
-def test_a_seed_nobody_planned_is_missing():
     shown = show_scores(FRAME[FRAME["status"] != "failed"], "SD", {"test": 2}, every_seed=["test"])
     assert shown["test", "seed 3"].tolist() == ["", "", "56.00", "missing"]
     assert shown["test", "SD"].tolist() == ["", "", "3.00", "1.06"]
-
-
-def test_what_selected_comes_last_in_a_search_and_first_in_a_grid():
-    objective = ObjectiveRecord(metric="dev", evaluation="B/dev/all")
-    study = StudyRecord(name="x", objective=objective, evaluations=("B/dev", "B/test"))
-    assert list(measures_of(study, "dev")) == ["B/test", "dev"]
-    assert list(measures_of(study.model_copy(update={"kind": "grid"}), "dev")) == ["dev", "B/test"]
 
 
 def test_a_confirmed_search_has_baselines_and_every_seed(search_dir, contents):
@@ -99,27 +85,17 @@ def test_a_confirmed_search_has_baselines_and_every_seed(search_dir, contents):
     assert gains.loc[gains["measure"] == "builtin/test", "difference"].tolist() == [3.5, -1.0]
 
 
-def test_cells_that_did_not_get_to_the_end_have_no_value(grid_dir, contents):
+def test_cells_under_way_ended_early_or_not_measured_have_no_value(grid_dir, contents, search_dir):
     found = contents(grid_dir)
     frame = scores(found, found.stage("grid"))
     part = frame[(frame["row"] == "without the token level") & (frame["measure"] == "STS12/test")]
     assert part["status"].tolist() == ["complete", "failed", "planned"]
     assert part["value"].fillna(-1).tolist() == [62.0, -1, -1]
     assert list(dict.fromkeys(frame["measure"])) == ["STS-B dev, Spearman x100", "STS-B/test", "STS12/test"]
-
-
-def test_a_complete_cell_without_its_evaluation_is_not_measured(grid_dir, contents):
-    found = contents(grid_dir)
     cells = found.stage("grid").iloc[:1].assign(identity="somebody else")
     frame = scores(found, cells)
-    assert frame.loc[frame["kind"] == "row", "status"].tolist() == [
-        "complete",
-        "not measured",
-        "not measured",
-    ]
-
-
-def test_a_value_on_the_way_is_no_score(search_dir, contents):
+    expected = ["complete", "not measured", "not measured"]
+    assert frame.loc[frame["kind"] == "row", "status"].tolist() == expected
     found = contents(search_dir)
     cells = confirmed(found)
     running = cells.assign(status=cells["status"].where(cells["seed"] == 1, "running"))
@@ -130,9 +106,8 @@ def test_a_value_on_the_way_is_no_score(search_dir, contents):
 
 
 def test_scores_of_a_collapsed_model_are_marked_and_the_mark_is_explained():
-    collapsed = FRAME.assign(
-        degenerate=(FRAME["row"] == "other") & (FRAME["seed"] == 1) | (FRAME["row"] == "before")
-    )
+    degenerate = (FRAME["row"] == "other") & (FRAME["seed"] == 1) | (FRAME["row"] == "before")
+    collapsed = FRAME.assign(degenerate=degenerate)
     shown = show_scores(collapsed, "SD", {"test": 2}, every_seed=["test"])
     assert shown["test", "mean"].tolist() == ["10.00", "undefined \u2020", "53.00", "51.75 \u2020 (n = 2)"]
     assert shown["test", "seed 1"].tolist() == ["", "", "50.00", "52.50 \u2020"]
@@ -141,23 +116,17 @@ def test_scores_of_a_collapsed_model_are_marked_and_the_mark_is_explained():
     assert degenerate_note(FRAME) == ""
 
 
-def test_a_cell_that_had_collapsed_at_its_last_step_is_so_in_the_scores(grid_dir, contents):
+def test_what_had_collapsed_or_is_called_degenerate_is_so_in_the_scores(grid_dir, contents):
     found = contents(grid_dir)
     one = found.stage("grid")["identity"].iloc[0]
     frame = scores(dataclasses.replace(found, collapsed=frozenset({one})), found.stage("grid"))
     bad = frame[frame["degenerate"]]
     assert bad[["row", "measure", "seed"]].values.tolist() == [["lambda1 = 0.000976562", found.label, 0]]
-
-
-def test_what_an_evaluation_calls_degenerate_is_so_in_the_scores(grid_dir, contents):
-    found = contents(grid_dir)
     first, second = found.stage("grid")["identity"][:2]
     rows = found.evaluations
     is_test = rows["metric"] == "STS-B/test/all"
-    marked = rows.assign(
-        degenerate=is_test & rows["subject"].isin([first, second, "untrained"]),
-        value=rows["value"].mask(is_test & (rows["subject"] == second)),
-    )
+    value = rows["value"].mask(is_test & (rows["subject"] == second))
+    marked = rows.assign(degenerate=is_test & rows["subject"].isin([first, second, "untrained"]), value=value)
     frame = scores(dataclasses.replace(found, evaluations=marked), found.stage("grid"))
     bad = frame[frame["degenerate"]]
     assert bad[["row", "measure", "status"]].values.tolist() == [

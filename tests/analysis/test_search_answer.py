@@ -50,18 +50,6 @@ def test_a_confirmed_trial_is_told_with_its_interval(sample, words):
     assert f"{len(sample)} seeds that selected nothing)." in answer.text
 
 
-def test_less_may_be_better():
-    assert "is better" in confirmed_answer(confirmed(-3.0, -3.2, -2.9, less_is_better=True)).text
-
-
-def test_trials_that_are_confirmed_together_share_one_error():
-    sample = (3.0, 3.4, 2.8, 3.1)
-    alone, together = (confirmed_answer(confirmed(*sample, num_together=n)).text for n in (1, 3))
-    wider = t_interval(list(sample), 1 - 0.05 / 3)
-    assert f"for all 3 trials at once [+{wider.low:.2f}, +{wider.high:.2f}]" in together
-    assert "at once" not in alone
-
-
 @pytest.mark.parametrize(
     ("sample", "few"),
     [((1.5,), "One seed tells no gain"), ((1.5, 1.0), "Two seeds tell no gain from chance.")],
@@ -100,10 +88,16 @@ def test_objectives_without_seeds_enough_or_a_reference_have_no_answer():
     assert not (answer.is_settled or bare.is_settled)
 
 
-def test_a_trial_confirmed_alone_is_compared_with_nothing():
+def test_a_confirmed_trial_alone_is_compared_with_nothing_and_less_may_be_better():
     answer = confirmed_answer(confirmed(61.0, 62.0, 63.0, reference=""))
     assert not answer.is_settled
     assert answer.text == (
         "No comparison: trial 12 has 62.00 on test with 3 seeds that selected nothing, and nothing was confirmed "
         "beside it."
     )
+    assert "is better" in confirmed_answer(confirmed(-3.0, -3.2, -2.9, less_is_better=True)).text
+    sample = (3.0, 3.4, 2.8, 3.1)
+    alone, together = (confirmed_answer(confirmed(*sample, num_together=n)).text for n in (1, 3))
+    wider = t_interval(list(sample), 1 - 0.05 / 3)
+    assert f"for all 3 trials at once [+{wider.low:.2f}, +{wider.high:.2f}]" in together
+    assert "at once" not in alone

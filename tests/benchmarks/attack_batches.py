@@ -84,10 +84,9 @@ def by_turns(recipe: Attack, victim: Victim, inputs: Labelled, repeats: int) -> 
             runs.append(measured)
             outcomes.append(found)
             each = measured.cpu_s / len(inputs)
+            file = sys.stderr
             print(
-                f"repeat {number + 1}, batch {batch_size}: {each:.3f} CPU s an input",
-                file=sys.stderr,
-                flush=True,
+                f"repeat {number + 1}, batch {batch_size}: {each:.3f} CPU s an input", file=file, flush=True
             )
     return runs, outcomes
 

@@ -62,14 +62,13 @@ class SimulatedCell(tune.Trainable):
     def _leave_result(self) -> None:
         history = tuple(Point(t=t, metrics=_metrics(t)) for t in range(NUM_REPORTS))
         payload = self._payload
-        result = Result(
-            identity=payload.cell,
-            seed=payload.seed,
-            config=payload.trial.model_dump(mode="json"),
-            history=history,
-            final=history[-1].metrics,
-            duration_s=NUM_REPORTS * SECONDS_BETWEEN,
-        )
+        about = {
+            "identity": payload.cell,
+            "seed": payload.seed,
+            "config": payload.trial.model_dump(mode="json"),
+        }
+        found = {"final": history[-1].metrics, "duration_s": NUM_REPORTS * SECONDS_BETWEEN}
+        result = Result(**about, history=history, **found)
         with tempfile.TemporaryDirectory() as folder:
             written = write_result(Path(folder), result)
             Storage(payload.storage, 60.0).upload(written, f"{payload.folder}/{written.name}")

@@ -63,10 +63,8 @@ def measure(what: str, arguments: list[str], folder: str) -> None:
         before, begun = os.times(), time.perf_counter()
         subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
         wall, after = time.perf_counter() - begun, os.times()
-        user, system = (
-            after.children_user - before.children_user,
-            after.children_system - before.children_system,
-        )
+        user = after.children_user - before.children_user
+        system = after.children_system - before.children_system
         print(f"{what}: wall {wall:.2f} s, user {user:.2f} s, system {system:.2f} s", flush=True)
 
 
@@ -74,31 +72,19 @@ def fill(study_dir: Path, checked: CheckedStudy) -> None:
     """A ledger in which every row is complete with the first three seeds."""
     with Ledger.open(study_dir) as ledger:
         ledger.freeze(study_record(checked, builtin.graded_pairs("dev")))
-        cells = [
-            CellRecord(
-                identity=fingerprint_of([number, seed]),
-                trial=number,
-                seed=seed,
-                stage="grid",
-                config=row.trial.model_dump(mode="json"),
-                proposal=row.proposal,
-            )
-            for number, row in enumerate(checked.rows)
-            for seed in (0, 1, 2)
-        ]
+        cells = []
+        for number, row in enumerate(checked.rows):
+            about = {"trial": number, "config": row.trial.model_dump(mode="json"), "proposal": row.proposal}
+            for seed in (0, 1, 2):
+                identity = fingerprint_of([number, seed])
+                cells.append(CellRecord(identity=identity, seed=seed, stage="grid", **about))
         ledger.plan(cells)
         for cell in cells:
             ledger.start(cell.identity, executor="inline", workers=1, threads=1)
-            ledger.record_result(
-                Result(
-                    identity=cell.identity,
-                    seed=cell.seed,
-                    config=cell.config,
-                    history=(Point(t=60, metrics={"dev": 50.0, "loss": 1.0}),),
-                    provenance={"device_type": "cpu", "workers": 1, "threads": 1},
-                    duration_s=30.0,
-                )
-            )
+            where = {"device_type": "cpu", "workers": 1, "threads": 1}
+            found = {"history": (Point(t=60, metrics={"dev": 50.0, "loss": 1.0}),), "duration_s": 30.0}
+            about = {"identity": cell.identity, "seed": cell.seed, "config": cell.config}
+            ledger.record_result(Result(**about, **found, provenance=where))
 
 
 if __name__ == "__main__":

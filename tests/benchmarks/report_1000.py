@@ -53,16 +53,9 @@ class Found:
 
 def make(folder: Path, num_trials: int) -> Path:
     """A search in a real ledger."""
-    study = searched.STUDY.model_copy(
-        update={
-            "num_trials": num_trials,
-            "rungs": RUNGS,
-            "resolved": {
-                "name": "joint",
-                "confirm": {"num_best": 2, "baseline": "base", "seeds": [1, 2, 3, 4, 5], "resources": None},
-            },
-        }
-    )
+    confirm = searched.CONFIRM | {"num_best": 2, "seeds": [1, 2, 3, 4, 5]}
+    changed = {"num_trials": num_trials, "rungs": RUNGS, "resolved": {"name": "joint", "confirm": confirm}}
+    study = searched.STUDY.model_copy(update=changed)
     with Ledger.open(folder) as ledger:
         ledger.freeze(study)
         searched.baselines(ledger)
@@ -101,16 +94,7 @@ def search_one(ledger: Ledger, trial: int, height: float, draw: random.Random) -
 
 def proposed(trial: int, seed: int, stage: str, draw: random.Random):
     """A cell with values drawn for all eight axes."""
-    values = dict(searched.BASE)
-    for axis in searched.AXES if trial else ():
-        share = draw.random()
-        if axis.kind == "choice":
-            values[axis.name] = draw.choice(axis.choices)
-        elif axis.log:
-            values[axis.name] = axis.low * (axis.high / axis.low) ** share
-        else:
-            value = axis.low + share * (axis.high - axis.low)
-            values[axis.name] = round(value) if axis.kind == "int" else value
+    values = searched.placed([draw.random() for _ in searched.AXES]) if trial else dict(searched.BASE)
     return searched.cell(trial, seed, stage).model_copy(update={"proposal": values})
 
 

@@ -15,26 +15,24 @@ from benchmarks.timing import Spread, ratios, take_turns
 MEGABYTE = 1 << 20
 
 
-def test_contenders_take_turns_and_the_first_round_is_not_timed():
+def test_contenders_take_turns_of_cpu_seconds_and_ratios_are_of_one_round():
     order = []
     contenders = {name: lambda number, name=name: order.append((name, number)) for name in "ab"}
     seconds = take_turns(contenders, 2)
     assert order == [("b", 0), ("a", 0), ("a", 1), ("b", 1), ("b", 2), ("a", 2)]
     assert {name: len(values) for name, values in seconds.items()} == {"a": 2, "b": 2}
-
-
-def test_cpu_seconds_are_not_seconds_asleep():
     seconds = take_turns({"asleep": lambda number: time.sleep(0.2)}, 1)
     assert seconds["asleep"][0] < 0.1
-
-
-def test_ratios_are_of_pairs_of_one_round():
     assert ratios([2.0, 9.0, 4.0], [1.0, 3.0, 4.0]) == Spread(2.0, 1.0, 3.0)
 
 
-def test_a_product_of_matrices_is_two_operations_an_entry_and_step():
+def test_a_product_of_matrices_and_attention_backward_are_counted():
     left, right = torch.ones(3, 5), torch.ones(5, 7)
     assert count_flops(lambda: left @ right) == 2 * 3 * 5 * 7
+    vectors = torch.ones(2, 3, 16, 8, requires_grad=True)
+    out = torch.nn.functional.scaled_dot_product_attention(vectors, vectors, vectors)
+    # Four products, and one more: the fused kernel computes the scores again.
+    assert count_flops(out.sum().backward) == 5 * (2 * 3) * (2 * 16 * 16 * 8)
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.1])
@@ -46,14 +44,7 @@ def test_attention_counts_with_and_without_dropout(dropout):
     assert flops == 2 * (2 * 3) * (2 * 16 * 16 * 8)  # two products in each head of each sentence
 
 
-def test_attention_backward_counts_without_dropout():
-    vectors = torch.ones(2, 3, 16, 8, requires_grad=True)
-    out = torch.nn.functional.scaled_dot_product_attention(vectors, vectors, vectors)
-    # Four products, and one more: the fused kernel computes the scores again.
-    assert count_flops(out.sum().backward) == 5 * (2 * 3) * (2 * 16 * 16 * 8)
-
-
-def test_the_peak_holds_what_is_alive_at_a_time():
+def test_the_peak_holds_what_is_alive_at_a_time_and_standard_error_is_back(capfd):
     def work():
         one = torch.zeros(MEGABYTE, dtype=torch.uint8)
         two = torch.zeros(2 * MEGABYTE, dtype=torch.uint8)
@@ -61,30 +52,22 @@ def test_the_peak_holds_what_is_alive_at_a_time():
         torch.zeros(MEGABYTE, dtype=torch.uint8)
 
     assert peak_bytes(work) == pytest.approx(3 * MEGABYTE, rel=0.01)
-
-
-def test_standard_error_is_back_after_a_measurement(capfd):
     peak_bytes(lambda: torch.zeros(3))
     print("heard", file=sys.stderr)
     assert capfd.readouterr().err == "heard\n"
 
 
-def test_a_table_has_a_rule_and_a_row_for_each_row():
-    assert markdown_table(("a", "b"), [("x", "1")]).splitlines() == [
-        "| a | b |",
-        "| --- | --: |",
-        "| x | 1 |",
-    ]
+def test_a_table_has_a_rule_and_a_package_that_is_absent_is_said_to_be():
+    expected = ["| a | b |", "| --- | --: |", "| x | 1 |"]
+    assert markdown_table(("a", "b"), [("x", "1")]).splitlines() == expected
+    assert machine.version_of("no-such-package-at-all") == "not installed"
 
 
-def test_the_machine_is_quiet_below_the_greatest_load(monkeypatch):
+def test_a_time_waits_for_a_quiet_machine_as_long_as_it_is_told(monkeypatch):
     monkeypatch.setattr(machine.os, "getloadavg", lambda: (2.4, 9.0, 9.0))
     assert machine.is_quiet()
     monkeypatch.setattr(machine.os, "getloadavg", lambda: (2.6, 0.0, 0.0))
     assert not machine.is_quiet()
-
-
-def test_a_time_waits_for_a_quiet_machine_as_long_as_it_is_told(monkeypatch):
     loads = iter([9.0, 9.0, 1.0])
     monkeypatch.setattr(machine, "load", lambda: next(loads))
     monkeypatch.setattr(machine, "SECONDS_BETWEEN", 0.0)
@@ -92,7 +75,3 @@ def test_a_time_waits_for_a_quiet_machine_as_long_as_it_is_told(monkeypatch):
     monkeypatch.setattr(machine, "load", lambda: 9.0)
     assert not machine.may_time(Namespace(busy=False, wait=0.0))
     assert machine.may_time(Namespace(busy=True, wait=0.0))
-
-
-def test_a_package_that_is_absent_is_said_to_be():
-    assert machine.version_of("no-such-package-at-all") == "not installed"

@@ -7,13 +7,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from benchmarks.plain import (
-    PlainBatch,
-    PlainDraws,
-    PlainRobustSentEmbed,
-    PlainSettings,
-    draw,
-)
+from benchmarks.plain import PlainBatch, PlainDraws, PlainRobustSentEmbed, PlainSettings, draw
 from benchmarks.plain_formulas import contrastive_loss, token_shares, unit
 from rse_study.collectives import Collectives
 from rse_study.data import builtin
@@ -81,23 +75,14 @@ def pair(materials, tmp_path):
         off = ({} if num_steps else {"lambda1": 0.0}) | ({} if detects else {"lambda2": 0.0})
         settings = PlainSettings(**SETTINGS | {"num_steps": num_steps, "pooling": pooling} | off)
         inner = {"num_steps": num_steps, "sigma": settings.sigma}
-        blend = {
-            "pgd": inner | {"step_size": settings.alpha},
-            "fgsm": inner | {"step_size": settings.beta},
-            "rho": settings.rho,
-        }
+        pgd, fgsm = (inner | {"step_size": size} for size in (settings.alpha, settings.beta))
+        blend = {"pgd": pgd, "fgsm": fgsm, "rho": settings.rho}
         eta = {"step_size": settings.gamma, "sigma": settings.sigma}
         method = {"blend": blend, "token_level": eta}
         method |= {"lambda1": settings.lambda1, "lambda2": settings.lambda2}
-        trial = Trial.model_validate(
-            {
-                "method": method,
-                "encoder": {"name": materials.base, "pooling": pooling},
-                "batch_size": 6,
-                "max_length": 16,
-                "precision": "float64",
-            }
-        )
+        encoder = {"name": materials.base, "pooling": pooling}
+        sizes = {"batch_size": 6, "max_length": 16, "precision": "float64"}
+        trial = Trial.model_validate({"method": method, "encoder": encoder, **sizes})
         session = open_session(trial, 0, materials, tmp_path, Collectives(), torch.device("cpu"))
         return Pair(session, plain_of(session, settings))
 
@@ -158,14 +143,11 @@ def test_the_losses_see_every_setting(pair):
     assert [name for name, value in SETTINGS.items() if differs({name: 0.9 * value}) <= 1e-6] == []
 
 
-def test_the_loss_of_known_vectors():
+def test_the_loss_of_known_vectors_and_norms_of_nothing():
     z = torch.eye(3, dtype=torch.float64)
     # Own positive at cosine 1, two negatives at 0, temperature 1: -log(e / (e + 2)).
     expected = torch.log1p(2 / torch.tensor(1.0, dtype=torch.float64).exp())
     assert_close(contrastive_loss(z, [z], z, 1.0), expected)
-
-
-def test_norms_of_nothing_are_harmless():
     zeros = torch.zeros(2, 3, 4)
     assert torch.equal(unit(zeros, (1, 2)), zeros)
     assert torch.equal(token_shares(zeros), torch.ones(2, 3, 1))

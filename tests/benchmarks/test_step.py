@@ -31,44 +31,34 @@ def rows(content):
 
 
 @MEASURED
-def test_machine_versions_load_and_seed_are_written(content):
+def test_the_file_says_machine_and_options_padding_and_what_is_missing(content, rows):
     machine = content["machine"]
     assert machine["cores"] >= 1
     assert machine["cpu"]
     assert machine["packages"]["torch"]
     assert {"load_before", "load_after", "seed", "threads", "commit"} <= machine.keys()
     assert content["options"]["texts"] == "built-in corpus"
+    assert 0 < rows["N=5"]["padded_share"] < 0.5
+    assert rows["N=5"]["padded_share"] == rows["N=0"]["padded_share"]
+    assert "skipped" in rows["dcl"]
+    assert "flops" in rows["v_adv_cse"]
 
 
 @MEASURED
-def test_ours_costs_what_the_structure_of_the_step_says(rows):
+def test_ours_and_plain_cost_what_their_structure_says(rows):
     # 12 and 4 N + 20 PT, all of them without padding and without what [CLS] pooling leaves of the last of two layers.
     ours = {case: rows[case]["in_pt"]["ours"] for case in ("N=0", "N=5")}
     assert ours["N=5"] / ours["N=0"] == pytest.approx((4 * 5 + 20) / 12, rel=0.04)
     real = 1 - rows["N=0"]["padded_share"]
     assert 12 * real / 2 < ours["N=0"] < 12 * real * 0.75
-
-
-@MEASURED
-def test_plain_costs_what_its_docstring_says(rows):
     assert rows["N=0"]["in_pt"]["plain"] == pytest.approx(12, rel=0.04)
     assert rows["N=5"]["in_pt"]["plain"] == pytest.approx(20 * 5 + 18, rel=0.04)
-
-
-@MEASURED
-def test_detection_costs_the_discriminator_and_the_generator(rows):
     # 6 P T and 2 P T; the generator's layer over the vocabulary is more than that in so narrow an encoder.
     of_ours = rows["N=5+rtd"]["in_pt"]["ours"] - rows["N=5"]["in_pt"]["ours"]
     of_plain = rows["N=5+rtd"]["in_pt"]["plain"] - rows["N=5"]["in_pt"]["plain"]
     real = 1 - rows["N=5"]["padded_share"]
     assert 8 * real <= of_ours < 10
     assert of_plain > of_ours
-
-
-@MEASURED
-def test_padding_is_the_share_of_no_real_token(rows):
-    assert 0 < rows["N=5"]["padded_share"] < 0.5
-    assert rows["N=5"]["padded_share"] == rows["N=0"]["padded_share"]
 
 
 @MEASURED
@@ -81,17 +71,8 @@ def test_times_and_ratios_are_of_every_round(rows):
     assert row["peak_bytes"]["ours"] > 4 * row["parameters"]  # gradients of all weights, at least
 
 
-@MEASURED
-def test_a_method_without_its_data_says_what_is_missing(rows):
-    assert "skipped" in rows["dcl"]
-    assert "flops" in rows["v_adv_cse"]
-
-
-def test_every_method_is_measured():
+def test_every_method_is_measured_and_a_case_agrees_with_its_plain_settings():
     assert {dict(case.method).get("name", "robust_sent_embed") for case in CASES.values()} == set(METHODS)
-
-
-def test_a_case_and_its_plain_settings_agree():
     case = CASES["N=12+rtd"]
     assert case.method["blend"]["pgd"]["num_steps"] == case.plain.num_steps == 12
     assert (case.method["lambda1"], case.method["lambda2"]) == (PlainSettings.lambda1, PlainSettings.lambda2)

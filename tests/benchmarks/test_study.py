@@ -17,7 +17,7 @@ QUICKSTART = Path(__file__).parents[2] / "search_spaces" / "quickstart.yaml"
 BURN = "import time\nwhile time.process_time() < 1.0: pass\n"
 
 
-def test_the_seconds_of_processes_below_a_command_count():
+def test_the_seconds_below_a_command_count_and_the_output_of_one_that_fails_is_kept():
     code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {BURN!r}])"
     use = run_measured([sys.executable, "-c", code], os.environ)
     assert use.returncode == 0
@@ -25,9 +25,6 @@ def test_the_seconds_of_processes_below_a_command_count():
     assert 0.5 < sum(use.cpu_s.values()) < 3
     assert use.cpu_s["driver"] < 0.5
     assert use.wall_s >= 1
-
-
-def test_the_output_of_a_command_that_fails_is_kept():
     use = run_measured([sys.executable, "-c", "raise SystemExit('no such thing')"], os.environ)
     assert use.returncode == 1
     assert "no such thing" in use.output
@@ -42,14 +39,11 @@ def test_the_grid_is_a_study_of_as_many_cells(executor):
     assert checked.study.resources.runs_on == executor
 
 
-def test_a_studys_own_file_is_run_as_it_is():
+def test_a_studys_own_file_is_run_as_it_is_unless_the_machine_is_busy(monkeypatch):
     options = study.parser().parse_args(["--study", str(QUICKSTART)])
     content = study.study_content("train", options)
     assert content["name"] == "quickstart"
     assert content["resources"]["executor"] == "train"
-
-
-def test_a_busy_machine_runs_nothing(monkeypatch):
     monkeypatch.setattr(machine, "is_quiet", lambda: False)
     row = study.measure_study("inline", study.parser().parse_args([]))
     assert row.keys() == {"executor", "times_not_taken"}

@@ -105,12 +105,8 @@ def run_in_copy(page: Path, folder: Path) -> None:
     """Edit a copy of the project as the page says, and run the page in it."""
     copy_project(folder)
     edit(folder, blocks_of(page))
-    subprocess.run(
-        [sys.executable, "-m", "tests.docs.scratch", str(page)],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder)},
-        check=True,
-    )
+    command = [sys.executable, "-m", "tests.docs.scratch", str(page)]
+    subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(folder)}, check=True)
 
 
 if __name__ == "__main__":

@@ -44,9 +44,8 @@ def test_a_command_is_one_with_its_options(line):
 def test_every_command_is_on_the_page():
     words = {line.split()[1] for line in commands(ROOT / "docs" / "command_line.md")}
     shown = {word for word in words if not word.startswith("-")}
-    assert shown == set(typer.main.get_command(app).commands), (
-        "each command has a line in docs/command_line.md"
-    )
+    expected = set(typer.main.get_command(app).commands)
+    assert shown == expected, "each command has a line in docs/command_line.md"
 
 
 def test_the_readmes_twelve_lines_are_a_study(tmp_path):

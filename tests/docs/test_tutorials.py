@@ -11,12 +11,7 @@ from tests.docs.scratch import Block, blocks_of, edit, files_edited, run, run_co
 from tests.slow import mostly_slow
 
 TUTORIALS = sorted((Path(__file__).parents[2] / "docs" / "tutorials").glob("*.md"))
-NUM_FILES = {
-    "add_a_method": 3,
-    "add_a_perturbation": 3,
-    "add_an_evaluation": 3,
-    "add_an_attack": 2,
-}
+NUM_FILES = {"add_a_method": 3, "add_a_perturbation": 3, "add_an_evaluation": 3, "add_an_attack": 2}
 """How many files are made or edited by hand, tests included; CONTRIBUTING.md says the same."""
 
 
@@ -77,10 +72,15 @@ def block(**options):
     return Block("page.md, block 1", "python", options, "    new,\n")
 
 
-def test_a_line_is_added_below_the_one_named_and_nowhere_else(tmp_path):
+def test_a_block_is_added_below_the_one_line_named_and_overwrites_nothing(tmp_path):
     (tmp_path / "b.py").write_text("x = (\n    old,\n    last,\n)\n", encoding="utf-8")
     edit(tmp_path, [block(add="b.py", after="old,")])
     assert (tmp_path / "b.py").read_text(encoding="utf-8") == "x = (\n    old,\n    new,\n    last,\n)\n"
+    (tmp_path / "b.py").write_text("old\n", encoding="utf-8")
+    with pytest.raises(AssertionError, match="is there already"):
+        edit(tmp_path, [block(title="b.py")])
+    with pytest.raises(AssertionError, match="make is not run"):
+        run_command("page.md, block 1", "make setup")
 
 
 @pytest.mark.parametrize("after", ["nowhere", "twice"])
@@ -88,14 +88,3 @@ def test_a_page_that_names_no_single_line_fails(tmp_path, after):
     (tmp_path / "b.py").write_text("twice\ntwice\n", encoding="utf-8")
     with pytest.raises(AssertionError, match="lines of"):
         edit(tmp_path, [block(add="b.py", after=after)])
-
-
-def test_a_file_that_is_there_is_not_overwritten(tmp_path):
-    (tmp_path / "b.py").write_text("old\n", encoding="utf-8")
-    with pytest.raises(AssertionError, match="is there already"):
-        edit(tmp_path, [block(title="b.py")])
-
-
-def test_other_programs_are_refused():
-    with pytest.raises(AssertionError, match="make is not run"):
-        run_command("page.md, block 1", "make setup")

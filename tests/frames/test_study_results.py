@@ -77,16 +77,13 @@ def test_columns_and_dtypes_are_the_same_for_every_study(store, name, frame):
     assert list(found.index) == list(range(len(found)))
 
 
-def test_every_column_is_explained(store):
+def test_every_column_is_explained_here_and_on_the_page(store):
     study = rse_study.open_study("joint", store)
     for frame, columns in PINNED.items():
         assert dict(study.describe(frame)[["column", "dtype"]].itertuples(index=False)) == columns
         assert study.describe(frame)["meaning"].str.len().min() > 3
     with pytest.raises(InputError, match="Did you mean 'cells'"):
         study.describe("cell")
-
-
-def test_the_page_lists_every_frame_and_column():
     page = (Path(__file__).parents[2] / "docs" / "notebooks.md").read_text(encoding="utf-8")
     lines = re.findall(r"^\| `(\w+)` \| (\S[^|]*) \| (.+) \|$", page, re.MULTILINE)
     expected = [(one.name, one.dtype, one.meaning) for columns in COLUMNS.values() for one in columns]
@@ -107,7 +104,7 @@ def test_cells_have_their_rows_their_last_objective_and_their_axes(store):
     assert rse_study.open_study("joint", store).cells["norm"].isin(["l1", "l2", "linf"]).all()
 
 
-def test_evaluations_have_cells_and_baselines(store):
+def test_evaluations_have_cells_and_baselines_and_attempts_device_time(store):
     found = rse_study.open_study("joint", store).evaluations
     baselines = found[found["kind"] == "baseline"]
     assert set(baselines["row"]) == {"token overlap", "untrained encoder", "before training"}
@@ -115,9 +112,6 @@ def test_evaluations_have_cells_and_baselines(store):
     cells = found[found["kind"] == "cell"]
     assert sorted(cells["value"]) == sorted(on_test for _, on_test in searched.CONFIRMED.values())
     assert set(cells["stage"]) == {"confirm"}
-
-
-def test_attempts_tell_device_time(store):
     found = rse_study.open_study("joint", store).attempts
     assert (found["outcome"] == "lost").sum() == 1
     ended = found.dropna(subset="ended")
@@ -133,25 +127,20 @@ def test_contrasts_are_those_of_the_comparison(store):
     for row, one in zip(found.index, compare(table, list(against(table, "SimCSE").values())), strict=True):
         line = found.loc[row]
         assert (line["mean"], line["sd"]) == (one.mean, one.sd)
-        assert (line["simultaneous_low"], line["simultaneous_high"]) == (
-            one.simultaneous.low,
-            one.simultaneous.high,
-        )
+        expected = (one.simultaneous.low, one.simultaneous.high)
+        assert (line["simultaneous_low"], line["simultaneous_high"]) == expected
         assert line["p_holm"] == one.p_holm
         assert line["excludes_zero"] == one.simultaneous.excludes(0.0)
     assert set(study.contrasts["measure"]) == {"STS-B dev, Spearman x100", "STS-B/test"}
 
 
-def test_a_search_is_compared_with_its_base_as_it_was_confirmed(store):
+def test_a_search_is_compared_with_its_base_and_another_row_or_baseline_may_be(store):
     found = rse_study.open_study("joint", store).contrasts
     assert set(found["minus"]) == {"base"}
     assert set(found["row"]) == {"trial 12"}
     on_test = found[found["metric"] == "builtin/test/all"].iloc[0]
     assert (on_test["num_seeds"], on_test["mean"]) == (2, pytest.approx(1.25))
     assert pd.isna(on_test["t_low"])  # two seeds show nothing
-
-
-def test_another_row_or_a_baseline_may_be_what_is_compared_with(store):
     study = rse_study.open_study("parts", store)
     assert study.contrasts.empty  # this grid names none
     found = study.contrasts_with("base")
@@ -164,45 +153,34 @@ def test_another_row_or_a_baseline_may_be_what_is_compared_with(store):
         study.contrasts_with("bas")
 
 
-def test_an_unknown_study_is_answered_with_what_is_there(store, tmp_path):
+def test_a_study_is_found_by_its_folder_and_name_and_an_unknown_one_answered_with_what_is_there(
+    store, tmp_path
+):
     with pytest.raises(InputError) as told:
         rse_study.open_study("part", store)
     assert "Did you mean 'parts'?" in str(told.value)
     assert "joint, new-grid, new-search, parts, tabled" in str(told.value)
     with pytest.raises(InputError, match="no study has run here"):
         rse_study.open_study("part", tmp_path)
-
-
-def test_a_study_is_found_by_its_folder_and_by_its_shipped_name(store):
     assert rse_study.open_study(store / "parts").name == "parts"
     assert rse_study.open_study("new_grid", store).folder == store / "new-grid"
-
-
-def test_frames_are_read_once(store):
     study = rse_study.open_study("parts", store)
     assert study.cells is study.cells
+    assert re.fullmatch(
+        r"rse_study of unknown version; study 'joint', revision 1; sha256 of study [0-9a-f]{12}\.",
+        rse_study.open_study("joint", store).citation,
+    )
 
 
-def test_a_notebook_shows_question_state_and_contrasts(store):
+def test_a_notebook_shows_question_state_and_contrasts_and_escapes_texts(store, tmp_path):
     html = rse_study.open_study("tabled", store)._repr_html_()
     for words in ("Which row is best?", "9 complete", "each row minus SimCSE", "DCL", "+3.17", ".importance"):
         assert words in html, words
     assert "no rows with a baseline" in rse_study.open_study("parts", store)._repr_html_()
-    assert repr(rse_study.open_study("parts", store)) == (
-        "<study 'parts': 21 cells: 19 complete, 1 failed, 1 missing>"
-    )
-
-
-def test_texts_of_a_study_are_escaped(tmp_path):
+    expected = "<study 'parts': 21 cells: 19 complete, 1 failed, 1 missing>"
+    assert repr(rse_study.open_study("parts", store)) == expected
     rows = {HOSTILE: (1.0, 2.0, 3.5), "SimCSE": (2.0, 2.5, 3.0)}
     folder = tabled.make(tmp_path / "hostile", rows, baseline="SimCSE", name=HOSTILE)
     html = rse_study.open_study(folder)._repr_html_()
     assert HOSTILE not in html
     assert "&lt;script&gt;" in html
-
-
-def test_the_citation_names_version_study_and_data(store):
-    assert re.fullmatch(
-        r"rse_study of unknown version; study 'joint', revision 1; sha256 of study [0-9a-f]{12}\.",
-        rse_study.open_study("joint", store).citation,
-    )

@@ -17,17 +17,8 @@ def outcome(
     attacked = AttackedText.of(text if isinstance(text, tuple) else (text,))
     for position, new in (changes or {}).items():
         attacked = attacked.replaced(position, new)
-    return AttackOutcome(
-        index,
-        attacked.original,
-        attacked.text,
-        verdict,
-        label,
-        *scores,
-        num_queries,
-        len(attacked),
-        attacked.changed,
-    )
+    found = (num_queries, len(attacked), attacked.changed)
+    return AttackOutcome(index, attacked.original, attacked.text, verdict, label, *scores, *found)
 
 
 def skipped(index, text="it is what it is"):

@@ -5,45 +5,26 @@ from pathlib import Path
 import pytest
 
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import AxisRecord, CellRecord, ObjectiveRecord, StudyRecord
-from tests.results.world import make_study
+from rse_study.results.records import AxisRecord, CellRecord, StudyRecord
+from tests.results.world import STUDY, make_study
 
 
 @pytest.fixture
 def study() -> StudyRecord:
-    return StudyRecord(
-        name="small",
-        objective=ObjectiveRecord(metric="dev", evaluation="pairs/dev/all"),
-        axes=(
-            AxisRecord(
-                name="step_size",
-                symbol="alpha",
-                paths=("pgd.step_size",),
-                kind="float",
-                low=1e-6,
-                high=1e-3,
-                log=True,
-            ),
-            AxisRecord(name="norm", paths=("pgd.ball.norm",), kind="choice", choices=("l2", "linf")),
-        ),
-        num_trials=2,
-        num_cells=2,
-        resolved={"name": "small"},
-    )
+    size = {"name": "step_size", "symbol": "alpha", "paths": ("pgd.step_size",), "kind": "float", "log": True}
+    norm = AxisRecord(name="norm", paths=("pgd.ball.norm",), kind="choice", choices=("l2", "linf"))
+    counts = {"num_trials": 2, "num_cells": 2, "resolved": {"name": "small"}}
+    axes, dev = (AxisRecord(**size, low=1e-6, high=1e-3), norm), STUDY.objective
+    return StudyRecord(name="small", objective=dev, axes=axes, **counts)
 
 
 @pytest.fixture
 def cells() -> list[CellRecord]:
-    return [
-        CellRecord(
-            identity=name,
-            trial=trial,
-            seed=0,
-            config={"pgd": {"step_size": size}},
-            proposal={"step_size": size, "norm": "l2"},
-        )
-        for trial, (name, size) in enumerate([("a" * 64, 1e-5), ("b" * 64, 1e-4)])
-    ]
+    found = []
+    for trial, (name, size) in enumerate([("a" * 64, 1e-5), ("b" * 64, 1e-4)]):
+        about = {"config": {"pgd": {"step_size": size}}, "proposal": {"step_size": size, "norm": "l2"}}
+        found.append(CellRecord(identity=name, trial=trial, seed=0, **about))
+    return found
 
 
 @pytest.fixture

@@ -26,12 +26,8 @@ NASTY = "</script> \u05d8\u05d5\u05d1 \U0001f600 \u2028 <b>&amp;"
 @pytest.fixture
 def folder(tmp_path):
     """pwws on mr and snli, textbugger on mr, all ended."""
-    end(
-        tmp_path,
-        "mr",
-        "pwws",
-        [skipped(2), outcome(0, NASTY, {1: "\u05e8\u05e2"}), outcome(1, "so so", {}, "failed")],
-    )
+    outcomes = [skipped(2), outcome(0, NASTY, {1: "\u05e8\u05e2"}), outcome(1, "so so", {}, "failed")]
+    end(tmp_path, "mr", "pwws", outcomes)
     end(tmp_path, "snli", "pwws", [outcome(0, ("a man sleeps", "he rests"), {1: "boy", 4: "naps"}, label=2)])
     end(tmp_path, "mr", "textbugger", [outcome(0, NASTY, {1: "\u05d8\u05d5"}, num_queries=4)])
     return tmp_path
@@ -52,18 +48,7 @@ def test_what_attacks_wrote_is_read(folder):
     assert first["adversarial"] == (NASTY.replace("\u05d8\u05d5\u05d1", "\u05e8\u05e2"),)
     assert first["changed"] == (1,)
     assert found.outcomes.iloc[-1][["label", "changed", "num_words"]].tolist() == [2, (1, 4), 5]
-
-
-def test_the_format_is_that_of_an_outcome():
     assert list(OutcomeRow.model_fields) == [field.name for field in dataclasses.fields(AttackOutcome)]
-
-
-def test_what_has_nothing_to_count_is_nan(tmp_path):
-    end(tmp_path, "mr", "pwws", [skipped(0), skipped(1)])
-    row = read_attacks(tmp_path).summary.iloc[0]
-    assert row["original_accuracy"] == 0.0
-    assert math.isnan(row["success_rate"])
-    assert math.isnan(row["mean_queries"])
 
 
 def test_inputs_beyond_those_asked_for_last_are_there_and_not_counted(tmp_path):
@@ -83,12 +68,17 @@ def test_an_attack_under_way_is_there_and_not_counted(folder):
     assert under_way[["index", "is_counted"]].values.tolist() == [[0, False], [1, False]]
 
 
-def test_nothing_ended_is_empty_frames(tmp_path):
+def test_nothing_ended_is_empty_frames_and_what_has_nothing_to_count_is_nan(tmp_path):
     (tmp_path / SUMMARY).write_text("[]")
     found = read_attacks(tmp_path)
     assert found.summary.empty
     assert found.outcomes.empty
     assert {"set", "recipe", "original", "is_counted"} <= set(found.outcomes)
+    end(tmp_path, "mr", "pwws", [skipped(0), skipped(1)])
+    row = read_attacks(tmp_path).summary.iloc[0]
+    assert row["original_accuracy"] == 0.0
+    assert math.isnan(row["success_rate"])
+    assert math.isnan(row["mean_queries"])
 
 
 @pytest.mark.parametrize(
@@ -114,39 +104,24 @@ def test_a_damaged_outcome_is_refused_by_its_line(folder, change, words):
         assert said in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ("{", "damaged"),
-        ("", "holds no outcomes"),
-        ("[1]\n", "holds no outcomes"),
-        ('{"a": 1}\n', "is of no attack"),
-    ],
-)
-def test_a_file_that_is_none_is_refused(folder, content, words):
-    (folder / "mr-pwws.jsonl").write_text(content + ("\n" if content == "{" else ""))
-    with pytest.raises(InputError, match=words):
-        read_attacks(folder)
+NONE = [
+    ("{\n", "damaged"),
+    ("", "holds no outcomes"),
+    ("[1]\n", "holds no outcomes"),
+    ('{"a": 1}\n', "is of no attack"),
+]
+DAMAGED = [("[", "damaged"), ('[{"set": "mr"}]', "0.recipe: Field required"), ("{}", "valid list")]
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
-    [("[", "damaged"), ('[{"set": "mr"}]', "0.recipe: Field required"), ("{}", "valid list")],
+    ("name", "content", "words"),
+    [*(("mr-pwws.jsonl", *one) for one in NONE), *((SUMMARY, *one) for one in DAMAGED)],
 )
-def test_a_damaged_summary_is_refused(folder, content, words):
-    (folder / SUMMARY).write_text(content)
+def test_a_file_or_a_summary_that_is_none_is_refused(folder, name, content, words):
+    (folder / name).write_text(content)
     with pytest.raises(InputError, match=words) as refused:
         read_attacks(folder)
-    assert refused.value.where == str(folder / SUMMARY)
-
-
-def test_missing_files_are_named(folder):
-    (folder / "mr-textbugger.jsonl").unlink()
-    with pytest.raises(MissingFile, match=r"mr-textbugger.jsonl: no such file. Attack again"):
-        read_attacks(folder)
-    (folder / SUMMARY).unlink()
-    with pytest.raises(MissingFile, match=r"summary.json: no such file"):
-        read_attacks(folder)
+    assert refused.value.where.startswith(str(folder / name))
 
 
 def test_outcomes_of_another_attack_are_refused_by_what_differs(folder):
@@ -155,6 +130,15 @@ def test_outcomes_of_another_attack_are_refused_by_what_differs(folder):
     keep(folder, "mr", "pwws", [outcome(0, "a b", {0: "c"})], seed=1)
     (folder / SUMMARY).write_text(before)
     with pytest.raises(InputError, match=r"is of another attack.*\(seed, attack, failed, skipped differ\)"):
+        read_attacks(folder)
+
+
+def test_missing_files_are_named(folder):
+    (folder / "mr-textbugger.jsonl").unlink()
+    with pytest.raises(MissingFile, match=r"mr-textbugger.jsonl: no such file. Attack again"):
+        read_attacks(folder)
+    (folder / SUMMARY).unlink()
+    with pytest.raises(MissingFile, match=r"summary.json: no such file"):
         read_attacks(folder)
 
 

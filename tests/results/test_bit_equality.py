@@ -13,10 +13,14 @@ ONE = {
 EARLIER = {key: ONE[key] for key in ("python", "packages", "device", "device_type", "workers", "threads")}
 
 
-def test_bits_are_promised_where_nothing_that_decides_them_differs():
+def test_bits_are_promised_where_nothing_that_decides_them_differs_and_all_of_it_is_said():
     assert what_differs(ONE, ONE) == ()
     assert what_differs(ONE, ONE | {"materials": {}, "work": 2.0, "gpus": 0}) == ()
     assert what_decides(ONE) == what_decides(ONE | {"materials": {}})
+    lacking = "CPU kernels, processor, library settings, precision, decimals of ranked cosines, MKL of torch"
+    assert what_differs(ONE, EARLIER) == (f"not on record there: {lacking}",)
+    assert len(what_differs(EARLIER, EARLIER)) == 2, "neither of them says"
+    assert what_differs({}, {})
 
 
 @pytest.mark.parametrize(
@@ -42,22 +46,12 @@ def test_what_differs_is_named(there, said):
     assert "here" in swapped[0]
 
 
-def test_what_an_earlier_provenance_does_not_say_is_no_promise():
-    lacking = "CPU kernels, processor, library settings, precision, decimals of ranked cosines, MKL of torch"
-    assert what_differs(ONE, EARLIER) == (f"not on record there: {lacking}",)
-    assert len(what_differs(EARLIER, EARLIER)) == 2, "neither of them says"
-    assert what_differs({}, {})
-
-
-def test_cells_of_one_kind_of_machine_need_no_sentence():
-    assert describe_machines([ONE, ONE | {"threads": 2, "packages": {"torch": "1"}}, EARLIER, {}]) == ""
-    assert describe_machines([]) == ""
-
-
-def test_a_mixture_is_said_with_how_many_ran_where():
+def test_a_mixture_is_said_with_how_many_ran_where_and_one_kind_of_machine_not():
     card = ONE | {"device_type": "cuda", "device": "NVIDIA H200", "settings": "MKL_CBWR=AUTO"}
     assert describe_machines([ONE, card, ONE, ONE | {"kernels": "AVX512"}, EARLIER]) == (
         "Cells ran on unlike machines, between which no bits are promised: 1 on NVIDIA H200, EPYC, AVX2 kernels, "
         "MKL_CBWR=AUTO; 2 on x86_64, EPYC, AVX2 kernels; 1 on x86_64, EPYC, AVX512 kernels."
     )
     assert "1 on what changed within the cell" in describe_machines([ONE | {UNLIKE: ["why"]}])
+    assert describe_machines([ONE, ONE | {"threads": 2, "packages": {"torch": "1"}}, EARLIER, {}]) == ""
+    assert describe_machines([]) == ""

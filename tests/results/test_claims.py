@@ -58,15 +58,13 @@ def verdict_on(claim, scores, baseline=""):
 JUST_BEYOND, JUST_WITHIN = 1.01, 0.99
 ONE_SIDED = [
     # what the contrasts' means are, in half widths of their intervals
-    ("better", [JUST_BEYOND], "reproduced"),
-    ("better", [JUST_WITHIN], "undecided"),
-    ("better", [0.0], "undecided"),
-    ("better", [-JUST_WITHIN], "undecided"),
-    ("better", [-JUST_BEYOND], "contradicted"),
-    ("rising", [JUST_BEYOND], "reproduced"),
-    ("rising", [JUST_WITHIN], "undecided"),
-    ("rising", [-JUST_WITHIN], "undecided"),
-    ("rising", [-JUST_BEYOND], "contradicted"),
+    *((kind, [JUST_BEYOND], "reproduced") for kind in ("better", "rising")),
+    *(
+        (kind, [half], "undecided")
+        for kind in ("better", "rising")
+        for half in (JUST_WITHIN, 0.0, -JUST_WITHIN)
+    ),
+    *((kind, [-JUST_BEYOND], "contradicted") for kind in ("better", "rising")),
     *(
         (kind, means, verdict)
         for kind in ("best", "ordering")
@@ -124,11 +122,6 @@ def test_nothing_is_judged_before_all_cells_are_planned(kind):
     assert verdict_on(claim_of(kind, rows=["x", "y"]), scores) == "incomplete"
 
 
-def test_an_open_row_is_no_matter_of_claims_about_others():
-    scores = frame({"a": BASE, "b": BASE - around(50.0, SEEDS), "c": BASE}, still_open=["c"])
-    assert verdict_on(claim_of("better"), scores) == "reproduced"
-
-
 @cases("kind", ROWS)
 def test_a_claim_about_rows_that_are_not_there_is_not_asked(kind):
     scores = frame({"x": BASE, "y": BASE + 1})
@@ -142,30 +135,24 @@ def test_better_needs_both_rows(missing):
     assert verdict_on(claim_of("better"), scores) == "not asked"
 
 
-def test_the_best_row_must_be_there_and_have_a_rival():
+def test_the_best_row_and_what_all_are_compared_with_must_be_there():
     scores = scores_with("best", [50.0, 50.0])
     assert verdict_on(claim_of("best"), without(scores, "a")) == "not asked"
     assert verdict_on(claim_of("best"), without(scores, ["b", "c"])) == "not asked"
     assert verdict_on(claim_of("best"), without(scores, "b")) == "reproduced"
-
-
-def test_flat_needs_the_row_that_all_others_are_compared_with():
     scores = scores_with("flat", [0.0, 0.0])
     claim = claim_of("flat", margin=10.0)
     assert verdict_on(claim, without(scores, "b")) == "reproduced"
     assert verdict_on(claim, without(scores, "a")) == "not asked"
+    # a > b > c says a > c, too.
+    scores = without(scores_with("ordering", [50.0, -10.0]), "b")
+    assert verdict_on(claim_of("ordering"), scores) == "reproduced"
 
 
 @cases("kind", ["ordering", "rising", "flat"])
 def test_one_row_of_several_is_no_question(kind):
     scores = without(scores_with(kind, [1.0] * NUM_CONTRASTS[kind]), ["b", "c"])
     assert verdict_on(claim_of(kind, margin=5.0), scores) == "not asked"
-
-
-def test_an_order_is_that_of_the_rows_that_are_there():
-    """a > b > c says a > c, too."""
-    scores = without(scores_with("ordering", [50.0, -10.0]), "b")
-    assert verdict_on(claim_of("ordering"), scores) == "reproduced"
 
 
 @cases("kind", ROWS)
@@ -179,9 +166,13 @@ def test_two_seeds_decide_nothing(kind, n):
     assert set(judged.compared) == {None}
 
 
-def test_three_seeds_can_decide():
+def test_what_failed_in_one_row_stays_in_other_contrasts_and_three_seeds_can_decide():
     assert verdict_on(claim_of("better"), scores_with("better", [1.01 * half_width(3)], n=3)) == "reproduced"
     assert verdict_on(claim_of("better"), scores_with("better", [0.99 * half_width(3)], n=3)) == "undecided"
+    scores = scores_with("best", [50.0, 50.0])
+    scores.table.loc["c", 0] = math.nan
+    (judged,) = judge([claim_of("best")], scores)
+    assert [one.n for one in judged.compared] == [5, 4]
 
 
 @pytest.mark.parametrize(("half", "verdict"), [(1.01, "reproduced"), (0.99, "undecided")])
@@ -195,13 +186,6 @@ def test_failed_cells_reduce_n(half, verdict):
     assert (judged.compared[0].n, judged.verdict) == (3, verdict)
 
 
-def test_what_failed_in_one_row_stays_in_other_contrasts():
-    scores = scores_with("best", [50.0, 50.0])
-    scores.table.loc["c", 0] = math.nan
-    (judged,) = judge([claim_of("best")], scores)
-    assert [one.n for one in judged.compared] == [5, 4]
-
-
 @pytest.mark.parametrize("kind", ["best", "ordering"])
 def test_a_contradiction_wins_over_what_nobody_can_tell(kind):
     """The last row failed with all seeds but one; that the first is beaten by the second stands all the same."""
@@ -212,16 +196,13 @@ def test_a_contradiction_wins_over_what_nobody_can_tell(kind):
     assert judged.verdict == "contradicted"
 
 
-def test_intervals_hold_for_all_claims_at_once():
+def test_intervals_hold_for_all_claims_that_are_asked_at_once():
     """What is enough for one claim alone is not beside another."""
     alone, together = half_width(SEEDS), half_width(SEEDS, 2)
     scores = scores_with("better", [(alone + together) / 2])
     claims = [claim_of("better", id="one"), claim_of("better", id="other")]
     assert [judged.verdict for judged in judge(claims[:1], scores)] == ["reproduced"]
     assert [judged.verdict for judged in judge(claims, scores)] == ["undecided", "undecided"]
-
-
-def test_a_claim_nobody_asks_about_costs_the_others_nothing():
     scores = scores_with("better", [1.01 * half_width(SEEDS)])
     claims = [claim_of("better", rows=["x", "y"]), claim_of("better")]
     assert [judged.verdict for judged in judge(claims, scores)] == ["not asked", "reproduced"]
@@ -240,16 +221,15 @@ def test_every_claim_has_its_own_contrasts():
     assert [one.verdict for one in judged] == ["reproduced", "contradicted", "reproduced"]
 
 
-def test_the_baseline_takes_no_part_in_best():
+def test_the_baseline_takes_no_part_in_best_and_holds_up_no_claim_about_it():
     """The paper's table does not have it."""
     scores = frame({"a": BASE, "b": BASE - around(50.0, SEEDS), "SimCSE": BASE + around(50.0, SEEDS)})
     assert verdict_on(claim_of("best"), scores, baseline="SimCSE") == "reproduced"
     assert verdict_on(claim_of("best"), scores) == "contradicted"
-
-
-def test_an_open_baseline_holds_up_no_claim_about_best():
     scores = frame({"a": BASE, "b": BASE - around(50.0, SEEDS), "SimCSE": BASE}, still_open=["SimCSE"])
     assert verdict_on(claim_of("best"), scores, baseline="SimCSE") == "reproduced"
+    scores = frame({"a": BASE, "b": BASE - around(50.0, SEEDS), "c": BASE}, still_open=["c"])
+    assert verdict_on(claim_of("better"), scores) == "reproduced"
 
 
 @cases("num_rows", [2, 3, 4, 5, 6])
@@ -263,16 +243,13 @@ def test_the_trend_is_the_line_of_least_squares_from_its_first_to_its_last_row(n
     assert sum(weights.values()) == pytest.approx(0.0)
 
 
-def test_the_trend_of_each_seed_is_its_own_line():
+def test_the_trend_of_each_seed_is_its_own_line_and_equal_rows_show_nothing():
     rng = np.random.default_rng(0)
     values = {name: rng.normal(70.0, 1.0, SEEDS) + step for step, name in enumerate("abcd")}
     (judged,) = judge([claim_of("rising", rows="abcd")], frame(values))
     slopes = np.polyfit(np.arange(4), np.array(list(values.values())), 1)[0]
     assert judged.compared[0].mean == pytest.approx(3 * slopes.mean())
     assert judged.compared[0].sd == pytest.approx(3 * slopes.std(ddof=1))
-
-
-def test_rows_that_are_equal_in_every_seed_show_nothing():
     scores = frame({"a": BASE, "b": BASE})
     assert verdict_on(claim_of("better"), scores) == "undecided"
     assert verdict_on(claim_of("flat", rows="ab"), scores) == "reproduced"

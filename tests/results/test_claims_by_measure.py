@@ -36,13 +36,16 @@ def verdicts(claims, measured, objective=FAR):
     return [judged.verdict for judged in judge(claims, objective, measured=measured)]
 
 
-def test_a_claim_is_judged_on_its_own_measure():
+def test_a_claim_is_judged_on_its_own_measure_and_all_measures_share_one_error():
     claims = [claim_of(""), claim_of("m"), claim_of("other")]
-    assert verdicts(claims, {"m": apart(-50.0), "other": apart(0.0)}) == [
-        "reproduced",
-        "contradicted",
-        "undecided",
-    ]
+    expected = ["reproduced", "contradicted", "undecided"]
+    assert verdicts(claims, {"m": apart(-50.0), "other": apart(0.0)}) == expected
+    alone, together = half_width(N), half_width(N, 2)
+    near = apart((alone + together) / 2)
+    assert verdicts([claim_of("m")], {"m": near}) == ["reproduced"]
+    expected = ["undecided", "reproduced"]
+    assert verdicts([claim_of("m"), claim_of("other")], {"m": near, "other": FAR}) == expected
+    assert verdicts([claim_of(""), claim_of("m")], {"m": FAR}, objective=near) == ["undecided", "reproduced"]
 
 
 @cases("half", [1.01, 0.99, -0.99, -1.01])
@@ -79,28 +82,12 @@ def test_flat_is_flat_either_way(less):
     assert verdicts([claim_of("m", "flat", margin=far)], scores) == ["undecided"]
 
 
-def test_all_measures_share_one_error():
-    alone, together = half_width(N), half_width(N, 2)
-    near = apart((alone + together) / 2)
-    assert verdicts([claim_of("m")], {"m": near}) == ["reproduced"]
-    assert verdicts([claim_of("m"), claim_of("other")], {"m": near, "other": FAR}) == [
-        "undecided",
-        "reproduced",
-    ]
-    assert verdicts([claim_of(""), claim_of("m")], {"m": FAR}, objective=near) == ["undecided", "reproduced"]
-
-
-def test_what_was_not_measured_is_not_asked_and_costs_nothing():
+def test_what_was_not_measured_is_not_asked_and_scores_still_to_come_are_awaited():
     near = apart(1.01 * half_width(N))
     claims = [claim_of("nowhere"), claim_of("m")]
     assert verdicts(claims, {"m": near}) == ["not asked", "reproduced"]
     # The objective's own cells may still be to run: that is no matter of a measure nobody asks for.
     assert verdicts(claims[:1], {}, objective=apart(0.0, open_rows=("a",), num_unplanned=3)) == ["not asked"]
-
-
-def test_scores_that_are_still_to_come_are_awaited():
-    assert verdicts([claim_of("m"), claim_of("")], {"m": apart(50.0, open_rows=("b",))}) == [
-        "incomplete",
-        "reproduced",
-    ]
+    expected = ["incomplete", "reproduced"]
+    assert verdicts([claim_of("m"), claim_of("")], {"m": apart(50.0, open_rows=("b",))}) == expected
     assert verdicts([claim_of("m")], {"m": apart(50.0, num_unplanned=1)}) == ["incomplete"]

@@ -46,17 +46,15 @@ def states(scores):
     return scores.open_rows, scores.num_unplanned, scores.degenerate_rows
 
 
-def test_a_contrast_is_paired_by_seed(scores):
+def test_a_contrast_is_paired_by_seed_and_may_weigh_many_rows(scores):
     assert differences(scores, A_MINUS_B) == pytest.approx(GAINS)
     assert differences(scores[scores.columns[::-1]], A_MINUS_B) == pytest.approx(GAINS[::-1])
-
-
-def test_a_contrast_may_weigh_many_rows(scores):
     found = differences(scores, {"a": 0.5, "c": 0.5, "b": -1.0})
     assert found == pytest.approx((GAINS - 2 - GAINS[::-1]) / 2)
-
-
-def test_a_seed_counts_where_every_row_of_the_contrast_has_it(scores):
+    assert against(scores, "b") == {row: {row: 1.0, "b": -1.0} for row in ("a", "c", "d")}
+    assert compare(scores, []) == []
+    with pytest.raises(KeyError, match="nowhere"):
+        compare(scores, [{"nowhere": 1.0, "b": -1.0}])
     scores.loc["a", 1] = scores.loc["b", 4] = scores.loc["c", 0] = math.nan
     assert differences(scores, A_MINUS_B) == pytest.approx(GAINS[[0, 2, 3, 5]])
 
@@ -88,7 +86,7 @@ def test_the_resolvable_difference_is_found_in_four_of_five_studies(scores):
     assert power == pytest.approx(0.8, abs=1e-6)
 
 
-def test_contrasts_looked_at_together_share_one_error(scores):
+def test_contrasts_looked_at_together_share_one_error_whatever_they_measure(scores):
     contrasts = list(against(scores, "b").values())
     found = compare(scores, contrasts)
     for one, contrast in zip(found, contrasts, strict=True):
@@ -100,6 +98,12 @@ def test_contrasts_looked_at_together_share_one_error(scores):
         assert (one.interval, one.bootstrap, one.p_exact) == (alone.interval, alone.bootstrap, alone.p_exact)
         assert one.least_p_holm == 3 * 2 / 2**6
         assert one.resolvable > alone.resolvable
+    other = scores * 2
+    found = compare_all([(scores, A_MINUS_B), (other, A_MINUS_B), (other, {"c": 1.0, "d": -1.0})])
+    half = stats.t.ppf(1 - 0.05 / 6, 5) * np.std(GAINS, ddof=1) / math.sqrt(6)
+    assert found[0].simultaneous.high - found[0].mean == pytest.approx(half)
+    assert found[1].simultaneous.high - found[1].mean == pytest.approx(2 * half)
+    assert found[1].mean == pytest.approx(2 * GAINS.mean())
 
 
 @pytest.mark.parametrize(("n", "is_given"), [(3, False), (5, False), (6, True)])
@@ -109,25 +113,13 @@ def test_no_bootstrap_interval_is_given_below_six_seeds(scores, n, is_given):
     assert math.isfinite(found.interval.low)
 
 
-def test_contrasts_of_several_measures_share_it_too(scores):
-    other = scores * 2
-    found = compare_all([(scores, A_MINUS_B), (other, A_MINUS_B), (other, {"c": 1.0, "d": -1.0})])
-    half = stats.t.ppf(1 - 0.05 / 6, 5) * np.std(GAINS, ddof=1) / math.sqrt(6)
-    assert found[0].simultaneous.high - found[0].mean == pytest.approx(half)
-    assert found[1].simultaneous.high - found[1].mean == pytest.approx(2 * half)
-    assert found[1].mean == pytest.approx(2 * GAINS.mean())
-
-
-def test_holm_adjusts_the_exact_p(scores):
+def test_holm_adjusts_the_exact_p_and_the_least_is_no_more_than_one(scores):
     found = compare(scores, list(against(scores, "b").values()))
     smallest, middle, largest = sorted(found, key=lambda one: one.p_exact)
     assert smallest.p_holm == pytest.approx(min(1, 3 * smallest.p_exact))
     assert middle.p_holm == pytest.approx(min(1, max(smallest.p_holm, 2 * middle.p_exact)))
     assert largest.p_holm == pytest.approx(min(1, max(middle.p_holm, largest.p_exact)))
     assert len({one.p_exact for one in found}) == 3
-
-
-def test_the_least_p_is_no_more_than_one():
     rows = {name: BASE[:3] + step for step, name in enumerate("abcdefg")}
     scores = frame(**rows)
     assert {one.least_p_holm for one in compare(scores, list(against(scores, "a").values()))} == {1.0}
@@ -152,15 +144,6 @@ def test_fewer_than_three_seeds_show_nothing(scores, n):
     assert compare(scores, both[1:]) == [None]
 
 
-def test_nothing_to_compare_is_nothing_found(scores):
-    assert compare(scores, []) == []
-
-
-def test_a_row_that_is_not_there_is_an_error(scores):
-    with pytest.raises(KeyError, match="nowhere"):
-        compare(scores, [{"nowhere": 1.0, "b": -1.0}])
-
-
 def test_beyond_twenty_seeds_nobody_counts_signs():
     rng = np.random.default_rng(0)
     base = rng.normal(70, 3, 21)
@@ -172,10 +155,6 @@ def test_beyond_twenty_seeds_nobody_counts_signs():
     (fewer,) = compare(scores[range(20)], [A_MINUS_B])
     assert fewer.p_exact <= 0.05
     assert not math.isnan(fewer.p_wilcoxon)
-
-
-def test_every_other_row_stands_against_the_baseline(scores):
-    assert against(scores, "b") == {row: {row: 1.0, "b": -1.0} for row in ("a", "c", "d")}
 
 
 def test_scores_of_a_grid_are_those_of_the_last_step(tmp_path):
@@ -202,7 +181,7 @@ def test_scores_of_an_evaluation_are_taken_by_its_name(tmp_path):
 RATE, LOST = "attack-mr/pwws/success_rate", "MR/full/before - MR/full/after"
 
 
-def test_several_metrics_are_read_at_once(tmp_path):
+def test_several_metrics_or_the_difference_of_two_are_read_at_once(tmp_path):
     folder = tabled.make(tmp_path, {"a": (71.0, 72.0), "b": (60.0, 61.0)})
     tabled.add(folder, {RATE: {"a": (40.0, 41.0), "b": (50.0, None)}})
     with Reader(folder) as reader:
@@ -212,10 +191,6 @@ def test_several_metrics_are_read_at_once(tmp_path):
     assert found[RATE].table.loc["a"].tolist() == [40.0, 41.0]
     assert states(found[RATE]) == (("b",), 0, ())
     assert states(found[""]) == ((), 0, ())
-
-
-def test_a_metric_may_be_the_difference_of_two(tmp_path):
-    folder = tabled.make(tmp_path, {"a": (71.0, 72.0), "b": (60.0, 61.0)})
     one, other = LOST.split(" - ")
     tabled.add(
         folder, {one: {"a": (80.0, 81.5), "b": (70.0, 71.0)}, other: {"a": (30.0, 21.5), "b": (9.0, None)}}
@@ -278,30 +253,20 @@ def test_rows_of_earlier_revisions_are_left_out(tmp_path):
     with Ledger.open(tmp_path) as ledger:
         gridded.grid(ledger)
     found = read(tmp_path)
-    assert list(found.table.index) == [
-        "lambda1 = 0.000976562",
-        "lambda1 = 0.0078125",
-        "lambda1 = 0.125",
-        "base",
-        "without weakening masks",
-        "without PGD",
-        "without the token level",
-    ]
+    labels = [label or f"lambda1 = {value:.6g}" for label, value, _ in gridded.ROWS]
+    assert list(found.table.index) == [*labels[:1], "lambda1 = 0.0078125", *labels[2:]]
     assert found.table.loc["base"].tolist() == [74.5, 75.0, 77.0]
     assert states(found) == (("without the token level",), 0, ())
 
 
 def test_confirmed_trials_are_the_rows_of_a_search(tmp_path):
-    folder = searched.make(tmp_path, searched.search, searched.confirm)
-    found = read(folder)
+    folder = searched.make(tmp_path, searched.search)
+    assert read(folder).table.empty
+    found = read(searched.make(folder, searched.confirm))
     assert found.table.to_numpy().tolist() == [[59.4, 60.6], [62.3, 61.1]]
     assert list(found.table.index) == ["base", "trial 12"]
     assert list(found.table.columns) == [1, 2]
     assert read(folder, "builtin/test/all").table.to_numpy().tolist() == [[58.0, 60.0], [61.5, 59.0]]
-
-
-def test_a_search_without_confirmation_has_no_row(tmp_path):
-    assert read(searched.make(tmp_path, searched.search)).table.empty
 
 
 def test_rows_that_would_share_a_name_are_told_apart(tmp_path):

@@ -36,19 +36,16 @@ def test_changes_that_cannot_be_read_there_are_told(searched_dir):
         (searched_dir / "elsewhere").rename(searched_dir / "ledger.sqlite-shm")
 
 
-def test_an_immutable_ledger_takes_no_writes(searched_dir):
+def test_an_immutable_ledger_takes_no_writes_and_a_reader_none_anywhere(searched_dir):
+    connection = open_to_read(searched_dir / "ledger.sqlite")
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        connection.execute("DELETE FROM event")
+    connection.close()
     with read_only(searched_dir) as folder:
         connection = open_to_read(folder / "ledger.sqlite")
         with pytest.raises(sqlite3.OperationalError):
             connection.execute("DELETE FROM event")
         connection.close()
-
-
-def test_a_reader_cannot_write_where_it_could(searched_dir):
-    connection = open_to_read(searched_dir / "ledger.sqlite")
-    with pytest.raises(sqlite3.OperationalError, match="readonly"):
-        connection.execute("DELETE FROM event")
-    connection.close()
 
 
 @pytest.mark.parametrize(
@@ -62,8 +59,9 @@ def test_who_may_not_write_is_told_so(searched_dir, but):
 @pytest.mark.parametrize("content", [b"", b"this is no database, whatever its name says" * 50])
 def test_what_is_no_ledger_is_told_so(tmp_path, content):
     (tmp_path / "ledger.sqlite").write_bytes(content)
-    with pytest.raises(InputError, match=r"is empty|no ledger"):
-        Reader(tmp_path)
+    for refuse in (Reader, Ledger.open) if content else (Reader,):
+        with pytest.raises(InputError, match=r"is empty|no ledger"):
+            refuse(tmp_path)
 
 
 def test_a_newer_ledger_is_neither_read_nor_written(searched_dir):

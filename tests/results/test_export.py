@@ -50,18 +50,11 @@ def test_an_empty_study_has_all_files_too(study_dir, tmp_path, kind):
     with Reader(study_dir) as reader:
         paths = write_tables(reader, tmp_path, kind)
     assert {path.stem for path in paths} == NAMES
-    assert list(READ[kind](tmp_path / f"rungs.{kind}").columns) == [
-        "row",
-        "cell",
-        "trial",
-        "seed",
-        "t",
-        "value",
-        "verdict",
-    ]
+    expected = ["row", "cell", "trial", "seed", "t", "value", "verdict"]
+    assert list(READ[kind](tmp_path / f"rungs.{kind}").columns) == expected
 
 
-def test_mixed_choices_are_json_text(tmp_path, kind):
+def test_mixed_choices_are_json_text_and_texts_and_numbers_stay_what_they_are(tmp_path, kind):
     choices = (0.5, "none", True, [1, 2])
     axes = (AxisRecord(name="x", paths=("x",), kind="choice", choices=choices),)
     with Ledger.open(tmp_path / "s") as ledger:
@@ -73,9 +66,6 @@ def test_mixed_choices_are_json_text(tmp_path, kind):
     column = READ[kind](tmp_path / f"trials.{kind}")["x"]
     assert [json.loads(text) for text in column[:4]] == list(choices)
     assert pd.isna(column[4])
-
-
-def test_texts_and_numbers_stay_what_they_are():
     frame = pd.DataFrame({"text": ["a", None], "number": [1.5, float("nan")], "is_it": [True, False]})
     pd.testing.assert_frame_equal(flat(frame), frame)
 

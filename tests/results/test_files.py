@@ -14,41 +14,28 @@ from rse_study.results.study_file import read_revisions, write_revisions
 from tests.cases import cases
 from tests.results.world import STUDY, cell_of, score_of
 
+GROWN = STUDY.model_copy(update={"num_trials": 9})
 REVISIONS = [
     Revision(number=1, at="2026-01-01T00:00:00+00:00", change="created", study=STUDY),
-    Revision(
-        number=2,
-        at="2026-01-02T00:00:00+00:00",
-        change="grown",
-        study=STUDY.model_copy(update={"num_trials": 9}),
-    ),
+    Revision(number=2, at="2026-01-02T00:00:00+00:00", change="grown", study=GROWN),
 ]
 CELL = cell_of(3, 1, "confirm", "base").model_copy(
     update={"status": "failed", "reason": "why", "retired": True, "revision": 2, "provenance": {"threads": 1}}
 )
+SCORES = [score_of("a", 1.0)]
 FILES = [
     (cell_file.FILE_NAME, lambda folder: write_cell(folder, CELL), read_cell),
-    (
-        evaluation_file.FILE_NAME,
-        lambda folder: write_evaluations(folder, [score_of("a", 1.0)]),
-        read_evaluations,
-    ),
+    (evaluation_file.FILE_NAME, lambda folder: write_evaluations(folder, SCORES), read_evaluations),
     (study_file.FILE_NAME, lambda folder: write_revisions(folder, REVISIONS), read_revisions),
 ]
 IDS = [name for name, _, _ in FILES]
 
 
-def test_a_cell_is_read_as_it_was(tmp_path):
+def test_a_cell_and_revisions_are_read_as_they_were_and_a_study_has_one(tmp_path):
     write_cell(tmp_path, CELL)
     assert read_cell(tmp_path) == CELL
-
-
-def test_revisions_are_read_as_they_were(tmp_path):
     write_revisions(tmp_path, REVISIONS)
     assert read_revisions(tmp_path) == REVISIONS
-
-
-def test_a_study_has_a_revision(tmp_path):
     write_revisions(tmp_path, [])
     with pytest.raises(InputError, match="no revision"):
         read_revisions(tmp_path)
@@ -60,11 +47,8 @@ def test_a_file_that_is_not_there_is_missing(tmp_path, read):
         read(tmp_path)
 
 
-def test_nothing_measured_is_no_error(tmp_path):
+def test_scores_are_merged_by_subject_and_metric_and_none_is_no_error(tmp_path):
     assert read_evaluations(tmp_path) == []
-
-
-def test_scores_are_merged_by_subject_and_metric(tmp_path):
     write_evaluations(tmp_path, [score_of("b", 1.0), score_of("a", 2.0)])
     write_evaluations(tmp_path, [score_of("a", 3.0), score_of("a", 4.0, "dev")])
     found = [(row.subject, row.split, row.value) for row in read_evaluations(tmp_path)]
@@ -78,15 +62,11 @@ def test_a_score_may_be_nan(tmp_path):
     assert second.value == -math.inf
 
 
-def test_scores_that_are_known_are_not_written_again(tmp_path):
+def test_scores_that_are_known_are_not_written_again_and_damaged_ones_give_way(tmp_path):
     path = write_evaluations(tmp_path, [score_of("a", 1.0)])
     before = path.stat()
     write_evaluations(tmp_path, [score_of("a", 1.0)])
     assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-
-
-def test_damaged_scores_give_way_to_new_ones(tmp_path):
-    path = write_evaluations(tmp_path, [score_of("a", 1.0)])
     path.write_text(path.read_text()[:-9])
     write_evaluations(tmp_path, [score_of("b", 2.0)])
     assert read_evaluations(tmp_path) == [score_of("b", 2.0)]

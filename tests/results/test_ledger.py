@@ -1,7 +1,6 @@
 import json
+import os
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -9,28 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rse_study.errors import InputError
+from rse_study.results import records
 from rse_study.results.ledger import Ledger
-from rse_study.results.lock import read_holder
-from rse_study.results.records import (
-    CellRecord,
-    EvaluationRow,
-    ImportanceRow,
-    ObjectiveRecord,
-    RungRow,
-    StudyRecord,
-)
 from rse_study.results.result_file import Point, Result
 from rse_study.results.schema import cell_folder
 from tests.results.world import HERE, result_of, score_of
-
-HOLD = """
-import sys, time
-from pathlib import Path
-from rse_study.results.ledger import Ledger
-ledger = Ledger.open(Path(sys.argv[1]))
-print("held", flush=True)
-sys.stdin.read()
-"""
 
 
 def test_a_ledger_gives_back_what_it_was_given(study_dir, study, cells):
@@ -71,10 +53,8 @@ def test_of_changed_code_the_old_cell_is_retired_and_comes_back(study_dir, cells
         for given in (twin, cells[0], twin):
             ledger.retire_others({given.identity, cells[1].identity}, "search")
             ledger.plan([given])
-            assert [c.identity for c in ledger.cells() if not c.retired] == [
-                given.identity,
-                cells[1].identity,
-            ]
+            expected = [given.identity, cells[1].identity]
+            assert [c.identity for c in ledger.cells() if not c.retired] == expected
 
 
 def test_planning_brings_a_retired_cell_back_as_it_was(study_dir, cells):
@@ -92,11 +72,8 @@ def test_retiring_keeps_to_its_stage(study_dir, cells):
     with Ledger.open(study_dir) as ledger:
         ledger.plan([confirmed])
         ledger.retire_others([cells[1].identity], "search")
-        assert {cell.identity[0]: cell.retired for cell in ledger.cells()} == {
-            "a": True,
-            "b": False,
-            "c": False,
-        }
+        expected = {"a": True, "b": False, "c": False}
+        assert {cell.identity[0]: cell.retired for cell in ledger.cells()} == expected
 
 
 def test_a_cell_notes_the_revision_that_planned_it(study_dir, study, cells):
@@ -109,15 +86,8 @@ def test_a_cell_notes_the_revision_that_planned_it(study_dir, study, cells):
         ledger.plan([*cells, third])
         assert [cell.revision for cell in ledger.cells()] == [1, 1, 2]
         assert ledger.study() == grown
-        assert [(r.number, r.change, r.study) for r in ledger.revisions()] == [
-            (1, "created", study),
-            (2, "num_trials: 2 -> 3", grown),
-        ]
-
-
-def test_cells_are_planned_after_their_study(tmp_path, cells):
-    with Ledger.open(tmp_path) as ledger, pytest.raises(AssertionError, match="frozen"):
-        ledger.plan(cells)
+        expected = [(1, "created", study), (2, "num_trials: 2 -> 3", grown)]
+        assert [(r.number, r.change, r.study) for r in ledger.revisions()] == expected
 
 
 def test_a_result_replaces_the_history_before_it_and_may_come_twice(study_dir, cells):
@@ -138,7 +108,7 @@ def test_a_result_of_an_unknown_cell_leaves_no_trace(study_dir, cells):
 
 
 def test_evaluations_are_kept_by_subject_and_replaced(study_dir):
-    row = EvaluationRow(subject="untrained", task="pairs", split="dev", value=50.0, num_examples=10)
+    row = records.EvaluationRow(subject="untrained", task="pairs", split="dev", value=50.0, num_examples=10)
     with Ledger.open(study_dir) as ledger:
         ledger.record_evaluations([row])
         ledger.record_evaluations([row.model_copy(update={"value": 51.0})])
@@ -149,14 +119,14 @@ def test_evaluations_are_kept_by_subject_and_replaced(study_dir):
 @given(values=st.lists(st.floats(), min_size=1, max_size=20))
 @settings(max_examples=25)
 def test_every_float_survives(values, tmp_path_factory):
-    cell = CellRecord(identity="a", trial=0, seed=0, config={})
-    study = StudyRecord(name="s", objective=ObjectiveRecord(metric="dev"))
+    cell = records.CellRecord(identity="a", trial=0, seed=0, config={})
+    study = records.StudyRecord(name="s", objective=records.ObjectiveRecord(metric="dev"))
     history = tuple(Point(t=t, metrics={"loss": value}) for t, value in enumerate(values))
     with Ledger.open(tmp_path_factory.mktemp("floats")) as ledger:
         ledger.freeze(study)
         ledger.plan([cell])
         for t, value in enumerate(values):
-            ledger.record_rung(RungRow(cell="a", t=t, value=value, verdict="stop"))
+            ledger.record_rung(records.RungRow(cell="a", t=t, value=value, verdict="stop"))
         ledger.record_evaluations([score_of(str(t), value) for t, value in enumerate(values)])
         ledger.record_result(Result(identity="a", seed=0, config={}, history=history))
         scores = {int(row.subject): row.value for row in ledger.evaluations()}
@@ -165,78 +135,38 @@ def test_every_float_survives(values, tmp_path_factory):
         assert [repr(scores[t]) for t in range(len(values))] == [repr(float(value)) for value in values]
 
 
-def test_a_live_holder_is_named_and_a_killed_one_forgotten(study_dir):
-    command = [sys.executable, "-c", HOLD, str(study_dir)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
-        assert holder.stdout.readline() == "held\n"
-        with pytest.raises(InputError, match=f"process {holder.pid} on ") as refusal:
-            Ledger.open(study_dir)
-        assert "one writer" in str(refusal.value)
-        assert read_holder(study_dir / "ledger.lock")["pid"] == holder.pid
-        holder.kill()
-    Ledger.open(study_dir).close()
-
-
-def test_one_process_cannot_open_it_twice(study_dir):
-    with Ledger.open(study_dir), pytest.raises(InputError, match="one writer"):
+def test_who_holds_it_is_named_until_it_is_closed(study_dir):
+    with Ledger.open(study_dir), pytest.raises(InputError, match=f"process {os.getpid()} on .*one writer"):
         Ledger.open(study_dir)
     Ledger.open(study_dir).close()
 
 
-def test_what_was_committed_survives_a_kill(study_dir, cells):
-    code = HOLD.replace('print("held"', f'ledger.fail("{cells[0].identity}", "gone")\nprint("held"')
-    command = [sys.executable, "-c", code, str(study_dir)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
-        assert writer.stdout.readline() == "held\n"
-        writer.kill()
-    with Ledger.open(study_dir) as ledger:
-        assert ledger.cells()[0].reason == "gone"
-
-
-def test_foreign_and_newer_files_are_refused(tmp_path):
-    (tmp_path / "text").mkdir()
-    (tmp_path / "text/ledger.sqlite").write_text("this is no database, whatever its name says" * 50)
-    with pytest.raises(InputError, match="no ledger"):
-        Ledger.open(tmp_path / "text")
-    (tmp_path / "newer").mkdir()
-    with sqlite3.connect(tmp_path / "newer/ledger.sqlite") as db:
-        db.execute("PRAGMA user_version = 99")
-    with pytest.raises(InputError, match="schema 99"):
-        Ledger.open(tmp_path / "newer")
-
-
-def test_nothing_in_it_is_pickled(study_dir, cells):
+def test_nothing_in_it_is_pickled_and_writing_does_not_wait_for_the_disk_at_every_commit(study_dir, cells):
     with Ledger.open(study_dir) as ledger:
         ledger.add_provenance({"torch": "2.13.0"})
         ledger.log("note", "hello", cell=cells[0].identity)
     with sqlite3.connect(study_dir / "ledger.sqlite") as db:
         tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        assert not [
-            v
-            for table in tables
-            for row in db.execute(f"SELECT * FROM {table}")
-            for v in row
-            if isinstance(v, bytes)
-        ]
+        rows = [row for table in tables for row in db.execute(f"SELECT * FROM {table}")]
+        assert not [value for row in rows for value in row if isinstance(value, bytes)]
         assert json.loads(db.execute("SELECT content FROM provenance").fetchone()[0]) == {"torch": "2.13.0"}
+    with Ledger.open(study_dir) as ledger:
+        assert ledger._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert ledger._db.execute("PRAGMA synchronous").fetchone() == (1,)
 
 
-def test_a_folder_is_made_where_there_is_none(tmp_path: Path):
+def test_a_folder_is_made_where_there_is_none_and_cells_are_planned_after_their_study(tmp_path: Path, cells):
     with Ledger.open(tmp_path / "a/b") as ledger:
         assert ledger.study() is None
         assert ledger.cells() == []
-
-
-def test_a_file_in_the_folders_place_is_an_input_error(tmp_path):
-    (tmp_path / "study").write_text("")
-    with pytest.raises(InputError, match="no place for a ledger"):
-        Ledger.open(tmp_path / "study")
-
-
-def test_a_ledger_without_a_study_leaves_no_file(tmp_path):
     with Ledger.open(tmp_path / "new") as ledger:
         ledger.log("note", "refused")
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["ledger.lock"]
+    (tmp_path / "study").write_text("")
+    with pytest.raises(InputError, match="no place for a ledger"):
+        Ledger.open(tmp_path / "study")
+    with Ledger.open(tmp_path) as ledger, pytest.raises(AssertionError, match="frozen"):
+        ledger.plan(cells)
 
 
 def test_progress_is_kept_while_a_cell_runs_and_until_its_result(study_dir, cells):
@@ -246,10 +176,8 @@ def test_progress_is_kept_while_a_cell_runs_and_until_its_result(study_dir, cell
         ledger.record_progress(name, 1, {"dev": 1.0, "loss": 2.0})
         ledger.record_progress(name, 1, {"dev": 3.0})
         ledger.lose(name, "killed")
-        assert [(row.t, row.name, row.value) for row in ledger.history(name)] == [
-            (1, "dev", 3.0),
-            (1, "loss", 2.0),
-        ]
+        expected = [(1, "dev", 3.0), (1, "loss", 2.0)]
+        assert [(row.t, row.name, row.value) for row in ledger.history(name)] == expected
         ledger.record_progress(name, 2, {"dev": 4.0})  # of a process that did not know it was lost
         ledger.start(name, **HERE)
         ledger.record_result(result_of(cells[0], [5.0]))
@@ -260,7 +188,7 @@ def test_progress_is_kept_while_a_cell_runs_and_until_its_result(study_dir, cell
 
 
 def test_the_first_verdict_stands(study_dir, cells):
-    first = RungRow(cell=cells[0].identity, t=10, value=50.0, verdict="continue")
+    first = records.RungRow(cell=cells[0].identity, t=10, value=50.0, verdict="continue")
     with Ledger.open(study_dir) as ledger:
         ledger.record_rung(first)
         ledger.record_rung(first.model_copy(update={"value": 1.0, "verdict": "stop"}))
@@ -270,7 +198,7 @@ def test_the_first_verdict_stands(study_dir, cells):
 def test_an_evaluators_importance_is_replaced_as_a_whole(study_dir):
     def rows(evaluator, **values):
         return [
-            ImportanceRow(axis=axis, evaluator=evaluator, value=value, num_trials=9)
+            records.ImportanceRow(axis=axis, evaluator=evaluator, value=value, num_trials=9)
             for axis, value in values.items()
         ]
 
@@ -280,9 +208,3 @@ def test_an_evaluators_importance_is_replaced_as_a_whole(study_dir):
     with sqlite3.connect(study_dir / "ledger.sqlite") as db:
         found = db.execute("SELECT axis, evaluator, value FROM importance ORDER BY evaluator").fetchall()
     assert found == [("norm", "fanova", 1.0), ("alpha", "shapley", 0.5)]
-
-
-def test_writing_does_not_wait_for_the_disk_at_every_commit(study_dir):
-    with Ledger.open(study_dir) as ledger:
-        assert ledger._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-        assert ledger._db.execute("PRAGMA synchronous").fetchone() == (1,)

@@ -26,12 +26,9 @@ while True:
 """
 
 
-def test_nobody_holds_a_study_that_never_ran(tmp_path):
+def test_the_holder_is_named_until_it_dies_and_nobody_holds_what_never_ran(tmp_path):
     assert holder(tmp_path) is None
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_holder_is_named_until_it_dies(tmp_path):
     command = [sys.executable, "-c", HOLD, str(tmp_path / FILE_NAME)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "held\n"
@@ -44,16 +41,13 @@ def test_the_holder_is_named_until_it_dies(tmp_path):
     assert holder(tmp_path) is None
 
 
-def test_looking_changes_nothing(tmp_path):
+def test_looking_changes_nothing_and_keeps_nobody_from_taking_it(tmp_path):
     with take_lock(tmp_path / FILE_NAME):
         before = (tmp_path / FILE_NAME).read_bytes()
         assert holder(tmp_path)["pid"] == os.getpid()
         assert (tmp_path / FILE_NAME).read_bytes() == before
         assert holder(tmp_path) is not None
     assert holder(tmp_path) is None
-
-
-def test_who_only_looks_keeps_nobody_from_taking_it(tmp_path):
     take_lock(tmp_path / FILE_NAME).close()
     command = [sys.executable, "-c", LOOK, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as looker:

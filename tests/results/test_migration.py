@@ -9,10 +9,11 @@ from rse_study.results import migration
 from rse_study.results.cell_file import read_cell
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
-from rse_study.results.records import AxisRecord, ObjectiveRecord, StudyRecord
+from rse_study.results.records import ObjectiveRecord, StudyRecord
 from rse_study.results.schema import SCHEMA_VERSION, TABLES, cell_folder
 from rse_study.search.rebuild import rebuild
 from rse_study.search.state import SearchState
+from tests.results.world import RHO
 
 # Each written by its own version's code; a later one is the one before, migrated by that code.
 # The third has an importance, too.
@@ -22,9 +23,7 @@ STUDY = StudyRecord(
     name="old",
     question="Does it last?",
     objective=ObjectiveRecord(metric="dev", label="builtin dev, Spearman x100", evaluation="builtin/dev/all"),
-    axes=(
-        AxisRecord(name="rho", symbol="rho", paths=("method.blend.rho",), kind="float", low=0.0, high=1.0),
-    ),
+    axes=(RHO,),
     kind="search",
     num_trials=3,
     num_cells=3,
@@ -72,18 +71,14 @@ def check_frames(reader):
         [2, 1, "train", 1, 1, AT, "", "running", ""],
     ]
     metrics = reader.metrics()
-    assert metrics.loc[:2, ["trial", "t", "name", "value"]].values.tolist() == [
-        [0, 0, "dev", 10.0],
-        [0, 3, "dev", 12.5],
-        [0, 3, "loss", 1.0],
-    ]
+    expected = [[0, 0, "dev", 10.0], [0, 3, "dev", 12.5], [0, 3, "loss", 1.0]]
+    assert metrics.loc[:2, ["trial", "t", "name", "value"]].values.tolist() == expected
     assert metrics.loc[3, ["trial", "t", "name"]].tolist() == [1, 0, "dev"]
     assert math.isnan(metrics.loc[3, "value"])
     assert len(metrics) == 4
     scores = reader.evaluations()
-    assert scores[["subject", "metric", "num_examples", "degenerate"]].values.tolist() == [
-        ["untrained", "builtin/dev/all", 100, False]
-    ]
+    found = scores[["subject", "metric", "num_examples", "degenerate"]].values.tolist()
+    assert found == [["untrained", "builtin/dev/all", 100, False]]
     assert scores["value"].tolist() == [32.8]
     assert reader.provenance() == [{"at": AT, "threads": 1}]
     assert reader.events()[["at", "kind", "text"]].values.tolist() == [[AT, "adopted", "x"]]
@@ -122,16 +117,13 @@ def test_an_old_ledger_is_written_after_its_migration(old_dir):
         assert ledger.start(ledger.cells()[2].identity, executor="inline", workers=1, threads=1) == 2
 
 
-def test_the_ledger_as_it_was_is_kept(old_dir, version):
+def test_the_ledger_as_it_was_is_kept_and_a_migrated_one_has_the_tables_of_a_new_one(old_dir, version):
     with sqlite3.connect(old_dir / "ledger.sqlite") as db:
         before = list(db.iterdump())
     Ledger.open(old_dir).close()
     with sqlite3.connect(old_dir / f"ledger.v{version}.sqlite") as db:
         assert list(db.iterdump()) == before
         assert db.execute("PRAGMA user_version").fetchone() == (version,)
-
-
-def test_a_migrated_ledger_has_the_tables_of_a_new_one(old_dir):
     Ledger.open(old_dir).close()
     schema = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
     new = sqlite3.connect(":memory:")
@@ -170,12 +162,8 @@ def test_a_migrated_study_can_be_rebuilt(old_dir):
 @pytest.mark.parametrize("version", [1])  # later ones keep them with the attempt
 def test_threads_and_workers_come_from_the_run_before(old_dir):
     with sqlite3.connect(old_dir / "ledger.sqlite") as db:
-        db.executemany(
-            "INSERT INTO provenance (at, content) VALUES (?, ?)",
-            [
-                ("2026-11-21T09:21:11+00:00", '{"threads":4,"workers":2}'),
-                ("2027-01-01T00:00:00+00:00", '{"threads":9}'),
-            ],
-        )
+        before = ("2026-11-21T09:21:11+00:00", '{"threads":4,"workers":2}')
+        rows = [before, ("2027-01-01T00:00:00+00:00", '{"threads":9}')]
+        db.executemany("INSERT INTO provenance (at, content) VALUES (?, ?)", rows)
     with Reader(old_dir) as reader:
         assert set(map(tuple, reader.attempts()[["workers", "threads"]].values.tolist())) == {(2, 4)}

@@ -36,7 +36,7 @@ def test_the_table_has_a_column_per_axis_and_the_last_value(study_dir, cells):
     assert table["t"][0] == 20
 
 
-def test_the_table_is_sorted_by_trial_and_seed(searched_dir):
+def test_every_cell_is_counted_once_in_a_table_sorted_by_trial_and_seed(searched_dir):
     with Reader(searched_dir) as reader:
         table = reader.trials_table()
     assert table[["trial", "seed", "stage", "label", "status"]].values.tolist() == [
@@ -49,9 +49,6 @@ def test_the_table_is_sorted_by_trial_and_seed(searched_dir):
     ]
     assert table["objective"].fillna(-1).tolist()[:5] == [59.0, 60.0, -1, 40.0, -1]
     assert table["rho"].tolist() == [0.0, 0.0, 0.1, 0.2, 0.3, 0.4]
-
-
-def test_every_cell_is_counted_once(searched_dir):
     with Reader(searched_dir) as reader:
         counts = SearchState.read(reader).counts
     assert counts == {
@@ -114,7 +111,7 @@ def test_frames_hold_what_was_recorded(searched_dir):
         assert reader.cells()["config"][4] == {"blend": {"rho": 0.3}}
 
 
-def test_the_most_important_axis_comes_first(study_dir):
+def test_frames_come_in_order_and_with_the_names_of_their_metrics(study_dir):
     rows = [
         ImportanceRow(axis=axis, evaluator="fanova", value=value, num_trials=9)
         for axis, value in [("a", 0.2), ("b", 0.7), ("c", 0.1)]
@@ -123,6 +120,21 @@ def test_the_most_important_axis_comes_first(study_dir):
         ledger.record_importance(rows)
     with Reader(study_dir) as reader:
         assert reader.importance()["axis"].tolist() == ["b", "a", "c"]
+    rows = [
+        EvaluationRow(subject="start", task="pairs", split="dev", value=0.0, num_examples=9, degenerate=True)
+    ]
+    with Ledger.open(study_dir) as ledger:
+        ledger.record_evaluations(rows)
+    with Reader(study_dir) as reader:
+        frame = reader.evaluations()
+    assert frame[["subject", "metric", "degenerate"]].values.tolist() == [["start", "pairs/dev/all", True]]
+    with Ledger.open(study_dir) as ledger:
+        for version in ("1", "2"):
+            ledger.add_provenance({"version": version})
+            ledger.log("run", f"run {version}")
+    with Reader(study_dir) as reader:
+        assert [run["version"] for run in reader.provenance()] == ["1", "2"]
+        assert reader.events()["text"].tolist() == ["run 1", "run 2"]
 
 
 def test_an_empty_study_has_empty_frames_with_their_columns(study_dir):
@@ -140,12 +152,15 @@ def test_an_empty_study_has_empty_frames_with_their_columns(study_dir):
         assert reader.trials_table()["objective"].isna().all()
 
 
-def test_a_ledger_whose_study_is_gone_is_refused_where_it_lies(study_dir):
+def test_a_missing_ledger_or_one_whose_study_is_gone_is_refused_where_it_lies(study_dir, tmp_path):
     with sqlite3.connect(study_dir / "ledger.sqlite") as db:
         db.execute("DELETE FROM revision")
     refusal = pytest.raises(InputError, match=r"ledger\.sqlite: the ledger holds no study")
     with Reader(study_dir) as reader, refusal:
         reader.study()
+    with pytest.raises(InputError, match="no ledger"):
+        Reader(tmp_path / "nowhere")
+    assert not (tmp_path / "nowhere").exists()
 
 
 def test_a_nan_is_a_nan(study_dir, cells):
@@ -157,24 +172,14 @@ def test_a_nan_is_a_nan(study_dir, cells):
     assert values[1] == math.inf
 
 
-def test_one_metric_may_be_asked_for(searched_dir):
-    with Reader(searched_dir) as reader:
-        every, dev = reader.metrics(), reader.metrics(name="dev")
-    assert set(every["name"]) == {"dev", "loss"}
-    assert dev.values.tolist() == every[every["name"] == "dev"].values.tolist()
-
-
-def test_it_reads_while_another_writes(study_dir, cells):
+def test_it_reads_while_another_writes_and_inside_with_everything_is_of_one_moment(study_dir, cells):
     with Ledger.open(study_dir) as ledger:
         with Reader(study_dir) as reader:
             assert reader.metrics().empty
             finish(ledger, cells[1], [(3, {"dev": 1.0})])
         with Reader(study_dir) as reader:
             assert reader.metrics()[["trial", "t", "value"]].values.tolist() == [[1, 3, 1.0]]
-
-
-def test_inside_with_everything_is_of_one_moment(study_dir, cells):
-    """Else a screen that reads cells and then their values meets trials it has never heard of."""
+    # Else a screen that reads cells and then their values meets trials it has never heard of.
     with Ledger.open(study_dir) as ledger, Reader(study_dir) as reader:
         before = len(reader.cells())
         ledger.plan([cell_of(7)])
@@ -183,7 +188,7 @@ def test_inside_with_everything_is_of_one_moment(study_dir, cells):
             assert len(later.trials_table()) == before + 1
 
 
-def test_who_changes_a_frame_changes_it_for_nobody_else(searched_dir):
+def test_who_reads_changes_nothing_for_anybody(searched_dir):
     """Inside `with` a frame is read once."""
     with Reader(searched_dir) as reader:
         changed = reader.cells()
@@ -192,17 +197,16 @@ def test_who_changes_a_frame_changes_it_for_nobody_else(searched_dir):
         again = reader.cells()
     assert not (again["status"] == "gone").any()
     assert not (again["trial"] == 99).any()
-
-
-def test_evaluations_carry_their_metric_name(study_dir):
-    rows = [
-        EvaluationRow(subject="start", task="pairs", split="dev", value=0.0, num_examples=9, degenerate=True)
-    ]
-    with Ledger.open(study_dir) as ledger:
-        ledger.record_evaluations(rows)
-    with Reader(study_dir) as reader:
-        frame = reader.evaluations()
-    assert frame[["subject", "metric", "degenerate"]].values.tolist() == [["start", "pairs/dev/all", True]]
+    before = (searched_dir / "ledger.sqlite").read_bytes()
+    with Reader(searched_dir) as reader:
+        reader.cells()
+        reader.trials_table()
+        json.dumps(SearchState.read(reader).counts)
+    assert (searched_dir / "ledger.sqlite").read_bytes() == before
+    with Reader(searched_dir) as reader:
+        every, dev = reader.metrics(), reader.metrics(name="dev")
+    assert set(every["name"]) == {"dev", "loss"}
+    assert dev.values.tolist() == every[every["name"] == "dev"].values.tolist()
 
 
 def test_scores_of_other_data_or_settings_and_of_other_weights_are_left_out(study_dir, study):
@@ -220,28 +224,3 @@ def test_scores_of_other_data_or_settings_and_of_other_weights_are_left_out(stud
         frame, events = reader.evaluations(), reader.events()
     assert events["text"].tolist()[-1:] == ["other weights"]
     assert frame[["subject", "task"]].values.tolist() == [["start", "kept"], ["start", "unknown"]]
-
-
-def test_provenance_and_events_come_in_order(study_dir):
-    with Ledger.open(study_dir) as ledger:
-        for version in ("1", "2"):
-            ledger.add_provenance({"version": version})
-            ledger.log("run", f"run {version}")
-    with Reader(study_dir) as reader:
-        assert [run["version"] for run in reader.provenance()] == ["1", "2"]
-        assert reader.events()["text"].tolist() == ["run 1", "run 2"]
-
-
-def test_reading_changes_nothing(searched_dir):
-    before = (searched_dir / "ledger.sqlite").read_bytes()
-    with Reader(searched_dir) as reader:
-        reader.cells()
-        reader.trials_table()
-        json.dumps(SearchState.read(reader).counts)
-    assert (searched_dir / "ledger.sqlite").read_bytes() == before
-
-
-def test_a_missing_ledger_is_an_input_error(tmp_path):
-    with pytest.raises(InputError, match="no ledger"):
-        Reader(tmp_path / "nowhere")
-    assert not (tmp_path / "nowhere").exists()

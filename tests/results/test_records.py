@@ -9,25 +9,15 @@ WORDS = st.sampled_from(["alpha", "beta", "step", "trial", "objective"])
 
 
 def study(*axes):
-    return StudyRecord(
-        name="s",
-        objective=ObjectiveRecord(metric="dev"),
-        axes=[
-            AxisRecord(name=name, symbol=symbol, paths=(f"a.{name}",), kind="int", low=0, high=1)
-            for name, symbol in axes
-        ],
-    )
+    of_all = {"kind": "int", "low": 0, "high": 1}
+    axes = [AxisRecord(name=name, symbol=symbol, paths=(f"a.{name}",), **of_all) for name, symbol in axes]
+    return StudyRecord(name="s", objective=ObjectiveRecord(metric="dev"), axes=axes)
 
 
-def test_symbols_are_the_headings():
+def test_symbols_are_the_headings_unless_they_are_shared():
     assert study(("pgd.step_size", "alpha"), ("N", "")).headings == ("alpha", "N")
-
-
-def test_a_shared_symbol_gives_way_to_the_names():
-    assert study(("pgd.step_size", "alpha"), ("fgsm.step_size", "alpha")).headings == (
-        "pgd.step_size",
-        "fgsm.step_size",
-    )
+    expected = ("pgd.step_size", "fgsm.step_size")
+    assert study(("pgd.step_size", "alpha"), ("fgsm.step_size", "alpha")).headings == expected
 
 
 @given(st.lists(st.tuples(WORDS, st.one_of(st.just(""), WORDS)), unique_by=lambda axis: axis[0]))
@@ -38,14 +28,16 @@ def test_headings_are_different_and_free(axes):
 
 
 def study_that(direction="maximize", *measures):
-    return StudyRecord(
-        name="s", objective=ObjectiveRecord(metric="m", direction=direction), measures=measures
-    )
+    objective = ObjectiveRecord(metric="m", direction=direction)
+    return StudyRecord(name="s", objective=objective, measures=measures)
 
 
 @pytest.mark.parametrize(("direction", "less"), [("maximize", False), ("minimize", True)])
-def test_the_objective_is_asked_of_the_study(direction, less):
+def test_the_objective_is_asked_of_the_study_and_what_an_evaluation_says_wins(direction, less):
     assert study_that(direction).is_less_better() == less
+    metric = "STS-B/geometry/alignment"
+    study = study_that("maximize", Measure(name="a", metric=metric, direction=direction))
+    assert study.is_less_better(metric) == less
 
 
 @cases(
@@ -67,10 +59,3 @@ def test_the_objective_is_asked_of_the_study(direction, less):
 )
 def test_what_no_evaluation_names_goes_by_the_rule(metric, less):
     assert study_that().is_less_better(metric) == less
-
-
-@pytest.mark.parametrize(("direction", "less"), [("maximize", False), ("minimize", True)])
-def test_what_an_evaluation_says_wins(direction, less):
-    metric = "STS-B/geometry/alignment"
-    study = study_that("maximize", Measure(name="a", metric=metric, direction=direction))
-    assert study.is_less_better(metric) == less

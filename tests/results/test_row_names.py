@@ -34,11 +34,12 @@ def test_a_row_is_called_by_its_label_or_its_values(label, proposal, name):
     assert row_name(label, proposal) == name
 
 
-def test_axes_stand_in_the_order_of_the_file_and_under_its_names():
+def test_axes_stand_in_the_order_of_the_file_and_a_retired_trial_takes_no_name_away():
     cells = pd.DataFrame(
         {"trial": [0], "label": [""], "proposal": [{"norm": "l2", "optimizer.lr": 1e-3}], "retired": [False]}
     )
     assert names_of_cells(STUDY, cells) == ["optimizer.lr = 0.001, norm = l2"]
+    assert names_of_rows([(0, "", {"a": 1}), (1, "", {"a": 1})], retired=[0]) == ["a = 1", "a = 1"]
 
 
 @cases(
@@ -58,10 +59,6 @@ def test_axes_stand_in_the_order_of_the_file_and_under_its_names():
 )
 def test_no_two_trials_share_a_name(rows, names):
     assert names_of_rows(rows) == names
-
-
-def test_a_retired_trial_takes_no_name_away():
-    assert names_of_rows([(0, "", {"a": 1}), (1, "", {"a": 1})], retired=[0]) == ["a = 1", "a = 1"]
 
 
 ROWS = {

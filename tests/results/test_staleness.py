@@ -9,7 +9,7 @@ def cells(*rows):
     return pd.DataFrame(rows, columns=["identity", "status", "provenance"])
 
 
-def test_cells_made_with_other_packages_than_the_newest_run_are_stale():
+def test_cells_made_with_other_packages_than_the_newest_run_are_stale_and_counted():
     frame = cells(
         ("a", "complete", {"packages": OLD}), ("b", "complete", {"packages": NEW}),
         ("c", "failed", {"packages": OLD}), ("d", "planned", {}),
@@ -17,16 +17,10 @@ def test_cells_made_with_other_packages_than_the_newest_run_are_stale():
     found = stale(frame, [{"packages": OLD}, {"packages": NEW}])
     assert found.to_dict("records") == [{"identity": "a", "what": "torch", "was": "2.12", "now": "2.13"}]
     assert describe(found) == "1 stale cell: 1 made with torch 2.12 (now 2.13)."
-
-
-def test_cells_without_provenance_and_runs_without_packages_say_nothing():
+    frame = cells(*((name, "complete", {"packages": OLD}) for name in "ab"))
+    text = describe(stale(frame, [{"packages": NEW | {"numpy": "2.5"}}]))
+    assert text == "2 stale cells: 2 made with numpy 2.4 (now 2.5); 2 made with torch 2.12 (now 2.13)."
     frame = cells(("a", "complete", {}), ("b", "complete", {"packages": OLD}))
     assert stale(frame, []).empty
     assert stale(frame, [{"at": "then"}]).empty
     assert describe(stale(frame, [])) == ""
-
-
-def test_several_are_counted_by_what_changed():
-    frame = cells(*((name, "complete", {"packages": OLD}) for name in "ab"))
-    text = describe(stale(frame, [{"packages": NEW | {"numpy": "2.5"}}]))
-    assert text == "2 stale cells: 2 made with numpy 2.4 (now 2.5); 2 made with torch 2.12 (now 2.13)."

@@ -108,13 +108,8 @@ def direct_bca(values, level, num_resamples, seed):
 
 def test_an_end_is_not_excluded():
     interval = Interval(low=-1.0, high=2.0)
-    assert [interval.excludes(x) for x in (-1.001, -1.0, 0.0, 2.0, 2.001)] == [
-        True,
-        False,
-        False,
-        False,
-        True,
-    ]
+    expected = [True, False, False, False, True]
+    assert [interval.excludes(x) for x in (-1.001, -1.0, 0.0, 2.0, 2.001)] == expected
 
 
 @cases("level", [0.5, 0.9, 0.95, 0.999])
@@ -169,13 +164,10 @@ def test_bca_interval_counts_half_of_what_is_equal_to_the_mean():
     assert ends(bca_interval(np.array([-1.0] * 4 + [1.0] * 4))) == [-0.75, 0.75]
 
 
-def test_bca_interval_is_a_function_of_its_seed():
+def test_bca_interval_is_a_function_of_its_seed_alone():
     again = [bca_interval(SKEWED, 0.95, 999, seed) for seed in (3, 3, 4)]
     assert again[0] == again[1] != again[2]
     assert bca_interval(SKEWED) == bca_interval(SKEWED, 0.95, 9999, 0)
-
-
-def test_bca_interval_leaves_the_global_generator_alone():
     np.random.seed(5)
     expected = np.random.random()
     np.random.seed(5)
@@ -264,14 +256,11 @@ def test_least_p_is_that_of_differences_of_one_sign(n):
     assert least_p(n) == sign_flip_p(differences) == wilcoxon_p(-differences) == 2 / 2**n
 
 
-def test_twenty_differences_are_still_tested_exactly():
+def test_twenty_differences_are_still_tested_exactly_and_twenty_one_refused():
     differences = as_array([*range(1, 20), -1])
     # At least as extreme: no minus, or minus at one of the two 0.1 alone: 3 patterns, and their mirror images.
     assert sign_flip_p(differences) == 6 / 2**20
     assert wilcoxon_p(np.arange(1.0, 21.0)) == least_p(20)
-
-
-def test_twenty_one_differences_are_refused():
     with pytest.raises(ValueError, match="20"):
         sign_flip_p(np.ones(21))
 
@@ -286,9 +275,12 @@ def test_holm_is_its_definition(p_values):
     assert holm(np.array(p_values)) == pytest.approx(brute_holm(p_values), rel=1e-12)
 
 
-def test_holm_of_an_example_by_hand():
+def test_holm_of_an_example_by_hand_changes_nothing_it_is_given():
     # 4 * 0.005; 3 * 0.01; 2 * 0.03; and 0.04, which may not fall below the one before.
     assert holm(np.array([0.01, 0.04, 0.03, 0.005])) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    p_values = np.array([0.04, 0.01])
+    holm(p_values)
+    assert p_values.tolist() == [0.04, 0.01]
 
 
 @given(
@@ -297,12 +289,6 @@ def test_holm_of_an_example_by_hand():
 def test_holm_rejects_what_stepping_down_rejects(thousandths, alpha):
     p_values = np.array(thousandths) / 1000
     assert set(np.flatnonzero(holm(p_values) <= alpha)) == rejected_by_holm(p_values.tolist(), alpha)
-
-
-def test_holm_does_not_change_what_it_is_given():
-    p_values = np.array([0.04, 0.01])
-    holm(p_values)
-    assert p_values.tolist() == [0.04, 0.01]
 
 
 # J(m) = gamma(m/2) / (sqrt(m/2) gamma((m-1)/2)) for m = n - 1, its gammas written out.
@@ -320,12 +306,9 @@ def test_effect_size_is_mean_over_sd_times_the_factor_of_hedges(n, factor):
     assert effect_size(np.arange(-n, 0.0)) == pytest.approx(-uncorrected * factor)
 
 
-def test_effect_size_of_an_example_by_hand():
+def test_effect_size_of_an_example_by_hand_and_of_many_differences():
     # Mean 2.5, SD sqrt(5 / 3), J(3) = gamma(1.5) / (sqrt(1.5) gamma(1)) = sqrt(pi / 6).
     assert effect_size(np.array([1.0, 2.0, 3.0, 4.0])) == pytest.approx(2.5 * math.sqrt(math.pi / 10))
-
-
-def test_effect_size_of_many_differences_needs_no_correction():
     differences = np.tile([0.0, 2.0], 500)
     assert effect_size(differences) == pytest.approx(1.0, abs=2e-3)
 
@@ -336,10 +319,14 @@ def test_effect_size_without_spread_is_infinite(n, value):
     assert [effect_size(np.full(n, x)) for x in (value, -value, 0.0)] == [math.inf, -math.inf, 0.0]
 
 
-def test_two_differences_have_no_effect_size():
+def test_two_differences_have_no_effect_size_and_nothing_is_nothing():
     """J(1) = 0: with one degree of freedom no factor makes the ratio right on average."""
     with pytest.raises(ValueError, match=r"\w"):
         effect_size(np.array([1.0, 2.0]))
+    with pytest.raises(ValueError, match=r"\w"):
+        simultaneous_intervals([])
+    with pytest.raises(ValueError, match=r"\w"):
+        least_p(0)
 
 
 BAD_SAMPLES = {
@@ -374,10 +361,3 @@ def test_no_p_of_nothing_or_of_no_number(p_of, values):
 def test_a_level_is_between_nought_and_one(figure_of, level):
     with pytest.raises(ValueError, match="level"):
         figure_of(SAMPLE, level)
-
-
-def test_nothing_is_nothing():
-    with pytest.raises(ValueError, match=r"\w"):
-        simultaneous_intervals([])
-    with pytest.raises(ValueError, match=r"\w"):
-        least_p(0)

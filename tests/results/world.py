@@ -7,28 +7,19 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
+from rse_study.results import records
 from rse_study.results.evaluation_file import write_evaluations
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import (
-    AxisRecord,
-    CellRecord,
-    EvaluationRow,
-    ImportanceRow,
-    ObjectiveRecord,
-    RungRow,
-    StudyRecord,
-)
 from rse_study.results.result_file import Point, Result, write_result
 from rse_study.results.schema import cell_folder
 
 HERE = {"executor": "inline", "workers": 1, "threads": 1}
 RUNGS = (10, 30)
-STUDY = StudyRecord(
+RHO = records.AxisRecord(name="rho", symbol="rho", paths=("method.blend.rho",), kind="float", low=0, high=1)
+STUDY = records.StudyRecord(
     name="halving",
-    objective=ObjectiveRecord(metric="dev", evaluation="pairs/dev/all"),
-    axes=(
-        AxisRecord(name="rho", symbol="rho", paths=("method.blend.rho",), kind="float", low=0.0, high=1.0),
-    ),
+    objective=records.ObjectiveRecord(metric="dev", evaluation="pairs/dev/all"),
+    axes=(RHO,),
     num_trials=5,
     num_cells=7,
     rungs=RUNGS,
@@ -41,19 +32,14 @@ def cell_of(trial, seed=0, stage="search", label=""):
     """A cell whose identity begins with its trial and seed."""
     identity = f"{trial:02x}{seed:02x}" + "c" * 60
     proposal = {"rho": trial / 10}
-    return CellRecord(
-        identity=identity,
-        trial=trial,
-        seed=seed,
-        stage=stage,
-        label=label,
-        config={"blend": proposal},
-        proposal=proposal,
+    config = {"blend": proposal}
+    return records.CellRecord(
+        identity=identity, trial=trial, seed=seed, stage=stage, label=label, config=config, proposal=proposal
     )
 
 
 def score_of(subject, value, split="test"):
-    return EvaluationRow(
+    return records.EvaluationRow(
         subject=subject, task="pairs", split=split, value=value, num_examples=9, fingerprint="f"
     )
 
@@ -79,7 +65,7 @@ def run_cell(ledger, cell, values, **changes):
         if point.t in RUNGS and cell.stage == "search":
             stops = result.status == "stopped_early" and point == result.history[-1]
             verdict, value = "stop" if stops else "continue", point.metrics["dev"]
-            ledger.record_rung(RungRow(cell=cell.identity, t=point.t, value=value, verdict=verdict))
+            ledger.record_rung(records.RungRow(cell=cell.identity, t=point.t, value=value, verdict=verdict))
     write_result(cell_folder(ledger.study_dir, cell.identity), result)
     ledger.record_result(result)
 
@@ -104,7 +90,11 @@ def make_study(folder):
         write_evaluations(cell_folder(folder, confirmed.identity), [score_of(confirmed.identity, 61.5)])
         ledger.record_evaluations([score_of(confirmed.identity, 61.5), score_of("untrained", 30.0, "dev")])
         ledger.record_importance(
-            [ImportanceRow(axis="rho", evaluator="fanova", value=1.0, low=0.9, high=1.0, num_trials=2)]
+            [
+                records.ImportanceRow(
+                    axis="rho", evaluator="fanova", value=1.0, low=0.9, high=1.0, num_trials=2
+                )
+            ]
         )
     return folder
 

@@ -41,19 +41,14 @@ def all_known(point: PathPoint) -> tuple[float, ...]:
     return value(point), value(point) + 1
 
 
-def test_greedy_keeps_what_brings_most_and_flips_every_axis():
+def test_greedy_keeps_what_brings_most_flips_every_axis_and_judges_on_top_of_what_was_kept():
     rounds = rounds_of(AXES, "greedy", all_known, less_is_better=False)
     assert [one.accepted for one in rounds] == ["b", "a", "c"]
     assert [one.flips for one in rounds] == [("a", "b", "c"), ("a", "c"), ("c",)]
     assert rounds[1].before == {"b"}
-    assert [one.accepted for one in rounds_of(AXES, "greedy", all_known, less_is_better=True)] == [
-        "c",
-        "a",
-        "b",
-    ]
+    expected = ["c", "a", "b"]
+    assert [one.accepted for one in rounds_of(AXES, "greedy", all_known, less_is_better=True)] == expected
 
-
-def test_a_flip_is_judged_on_top_of_those_that_were_kept():
     def values(point):  # b helps only where a is not flipped
         return (value(point) - 5 * ({"a", "b"} <= point),)
 
@@ -65,10 +60,8 @@ def test_a_round_waits_for_all_its_flips():
     def values(point):
         return None if point == {"b", "c"} else all_known(point)
 
-    assert rounds_of(AXES, "greedy", values, less_is_better=False) == (
-        Round(frozenset(), AXES, "b"),
-        Round(frozenset("b"), ("a", "c"), ""),
-    )
+    expected = (Round(frozenset(), AXES, "b"), Round(frozenset("b"), ("a", "c"), ""))
+    assert rounds_of(AXES, "greedy", values, less_is_better=False) == expected
 
 
 def test_by_importance_all_points_are_known_at_once():
@@ -103,18 +96,9 @@ def test_axes_by_the_mean_over_evaluators():
 
 
 def cell(trial, proposal, seed=0, stage="search", status="complete", **options) -> CellRecord:
-    options = {"label": "base" if proposal == BASE else ""} | options
+    about = {"label": "base" if proposal == BASE else "", "config": {}, "proposal": proposal} | options
     name = f"{trial}-{seed}-{stage}"
-    return CellRecord(
-        identity=name,
-        trial=trial,
-        seed=seed,
-        stage=stage,
-        config={},
-        proposal=proposal,
-        status=status,
-        **options,
-    )
+    return CellRecord(identity=name, trial=trial, seed=seed, stage=stage, status=status, **about)
 
 
 SEARCH = [cell(0, BASE), cell(1, BEST), cell(2, BASE | {"a": 0.5})]
@@ -136,11 +120,13 @@ def run(study=STUDY, cells=(), last=None, num_rounds=9):
     return cells, last
 
 
-def test_a_ledger_without_points_knows_the_base_and_the_first_round():
+def test_a_ledger_without_points_knows_the_base_and_the_first_round_and_names_its_points():
     state = path_state(STUDY, SEARCH, LAST, [])
     assert state.points == (frozenset(), {"a"}, {"b"}, {"c"})
     assert (state.base.trial, state.best.trial, state.axes) == (0, 1, AXES)
     assert (state.is_over, dict(state.values)) == (False, {})
+    names = [state.label_of(frozenset(flipped)) for flipped in ("", "b", "ca", "abc")]
+    assert names == ["base", "base with b", "base with a, c", ""]
 
 
 def test_a_path_goes_on_to_its_end_round_by_round():
@@ -178,32 +164,20 @@ def test_axes_on_which_both_ends_agree_are_no_part_of_it():
     assert num_planned(STUDY, cells, state) == 3 + 4 + 8
 
 
-def test_points_are_named_by_what_is_flipped_and_the_ends_as_their_trials():
-    state = path_state(STUDY, SEARCH, LAST, [])
-    names = [state.label_of(frozenset(flipped)) for flipped in ("", "b", "ca", "abc")]
-    assert names == ["base", "base with b", "base with a, c", ""]
-
-
-def test_before_the_search_is_over_nothing_is_known():
+def test_before_the_search_is_over_or_without_a_second_trial_or_a_path_nothing_is_known():
     cells = [*SEARCH[:2], cell(2, BASE | {"a": 0.5}, status="running")]
     assert path_state(STUDY, cells, LAST, []) is None
     assert num_path_cells(STUDY, cells, None) == 17
     assert num_planned(STUDY, cells, None) == STUDY.num_cells
-
-
-def test_a_search_without_a_second_trial_that_ended_well_has_no_path():
     cells = [SEARCH[0], *(cell(n, BEST, status="failed") for n in (1, 2))]
     assert path_state(STUDY, cells, LAST, []) is None
     assert num_planned(STUDY, cells, None) == 3 + 4
-
-
-def test_a_study_without_a_path_has_none():
     bare = STUDY.model_copy(update={"resolved": {}, "num_cells": 3})
     assert path_state(bare, SEARCH, LAST, []) is None
     assert num_planned(bare, SEARCH, None) == 3
 
 
-def test_a_point_that_failed_is_no_reason_to_wait():
+def test_a_point_that_failed_is_no_reason_to_wait_and_retired_cells_are_no_part_of_it():
     cells, last = run(num_rounds=1)
     broken = [
         one.model_copy(update={"status": "failed"})
@@ -214,18 +188,14 @@ def test_a_point_that_failed_is_no_reason_to_wait():
     state = path_state(STUDY, broken, last, [])
     assert state.rounds[0].accepted == "a"
     assert math.isnan(state.values[frozenset("b")][1])
-
-
-def test_retired_cells_are_no_part_of_it():
     cells, last = run()
     gone = [one.model_copy(update={"retired": one.stage == "path"}) for one in cells]
     assert dict(path_state(STUDY, gone, last, []).values) == {}
 
 
 def test_the_order_of_importance_is_the_ledgers():
-    study = STUDY.model_copy(
-        update={"resolved": STUDY.resolved | {"ablation_path": {"order": "importance", "seeds": [3]}}}
-    )
+    update = {"resolved": STUDY.resolved | {"ablation_path": {"order": "importance", "seeds": [3]}}}
+    study = STUDY.model_copy(update=update)
     rows = [
         ImportanceRow(axis=axis, evaluator="x", value=share, num_trials=9)
         for axis, share in zip(AXES, (0.2, 0.1, 0.7), strict=True)

@@ -5,15 +5,8 @@ import pytest
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.records import AttemptRecord, CellRecord, ObjectiveRecord, StudyRecord
+from rse_study.search import budget as search_budget
 from rse_study.search.attempt_spans import device_hours_of, hours_of, spans_of, spans_without_attempts
-from rse_study.search.budget import (
-    BudgetShare,
-    attempts_of_search,
-    ended_by,
-    searched_cells,
-    shortened,
-    steps_of,
-)
 from rse_study.search.state import SearchState
 from tests.cases import cases
 from tests.results.world import HERE
@@ -34,40 +27,32 @@ def uses(attempts, gpus=0.0):
     return hours_of(spans, longest), device_hours_of(spans, longest)
 
 
-def test_hours_of_cells_side_by_side_count_once_and_device_hours_twice():
+def test_hours_count_once_and_device_hours_for_each_cell_or_gpu():
     hours, device_hours = uses([attempt("09:00", "09:30"), attempt("09:15", "09:30", threads=4)])
     assert hours == pytest.approx((0.5, 1.0))
     assert device_hours == pytest.approx((0.5 + 4 * 0.25, 1.5 + 4 * 0.5))  # the newest cell held four threads
+    _, device_hours = uses([attempt("09:00", "10:00", threads=16)], gpus=0.5)
+    assert device_hours.spent == pytest.approx(0.5)
 
 
-def test_a_running_cell_is_supposed_to_take_as_long_as_the_longest_complete_one():
+def test_a_running_or_lost_attempt_takes_as_long_as_the_longest_complete_one():
     attempts = [attempt("09:00", "09:30"), attempt("11:50", outcome="running")]
     hours, device_hours = uses(attempts)
     assert hours == pytest.approx((0.5 + 1 / 6, 0.5 + 1 / 6 + 0.5))  # the next one outlasts it
     assert device_hours == pytest.approx((0.5 + 1 / 6, 0.5 + 0.5 + 0.5))
-
-
-def test_an_attempt_found_lost_the_next_day_did_not_run_all_night():
     attempts = [attempt("01:00", "01:30"), attempt("02:00", "11:00", outcome="lost")]
     hours, device_hours = uses(attempts)
     assert hours.spent == device_hours.spent == pytest.approx(1.0)
-
-
-def test_what_died_before_any_cell_had_ended_leaves_the_whole_budget():
     spans = spans_of([attempt("01:00", "11:00", outcome="lost")], NOW, 0.0)
     assert hours_of(spans, 0.0) == device_hours_of(spans, 0.0) == (0.0, 0.0)
-
-
-def test_an_attempt_that_no_process_runs_any_more_does_not_burn_on():
     attempts = [attempt("01:00", "01:30"), attempt("02:00", outcome="running")]
     assert hours_of(spans_of(attempts, NOW, 0.0, is_held=False), 1800.0).spent == pytest.approx(1.0)
     assert hours_of(spans_of(attempts, NOW, 0.0), 1800.0).spent == pytest.approx(10.5)
 
 
 def test_cells_of_a_rebuilt_ledger_count_by_their_own_time():
-    ended = cell(0, "complete").model_copy(
-        update={"ended": "2026-01-01T11:00:00+00:00", "duration_s": 1800.0, "provenance": {"threads": 2}}
-    )
+    update = {"ended": "2026-01-01T11:00:00+00:00", "duration_s": 1800.0, "provenance": {"threads": 2}}
+    ended = cell(0, "complete").model_copy(update=update)
     spans = spans_without_attempts([ended, cell(1, "planned")], [], NOW, 0.0)
     assert hours_of(spans, 0.0).spent == pytest.approx(0.5)
     assert device_hours_of(spans, 0.0).spent == pytest.approx(1.0)
@@ -77,14 +62,9 @@ def test_what_confirmation_goes_on_with_is_no_longer_the_searchs():
     stopped, goes_on = attempt("01:00", "01:30", "stopped_early"), attempt("05:00", outcome="running")
     attempts = [stopped, goes_on.model_copy(update={"cell": stopped.cell, "number": 2})]
     one = cell(3, "running").model_copy(update={"identity": stopped.cell})
-    assert attempts_of_search([one], attempts) == [stopped]
-    (as_searched,) = searched_cells([one], attempts)
+    assert search_budget.attempts_of_search([one], attempts) == [stopped]
+    (as_searched,) = search_budget.searched_cells([one], attempts)
     assert as_searched.status == "stopped_early"
-
-
-def test_gpus_count_instead_of_threads():
-    _, device_hours = uses([attempt("09:00", "10:00", threads=16)], gpus=0.5)
-    assert device_hours.spent == pytest.approx(0.5)
 
 
 def cell(trial, status, stage="search", amount=60):
@@ -93,27 +73,17 @@ def cell(trial, status, stage="search", amount=60):
     return CellRecord(identity=identity, trial=trial, seed=0, stage=stage, config=config, status=status)
 
 
-def test_steps_count_as_far_as_a_cell_went_and_a_running_one_to_its_end():
+def test_steps_count_as_far_as_a_cell_went_and_an_interruption_takes_no_trial_away():
     cells = [cell(0, "complete"), cell(1, "stopped_early"), cell(2, "running"), cell(3, "planned")]
     last = {cells[0].identity: 60, cells[1].identity: 15, cells[2].identity: 30}
-    assert steps_of(cells, last, 60.0) == (105, 60 + 15 + 60 + 60)
-
-
-def test_an_interruption_takes_no_trial_away():
-    """Nine steps, three trials of three: killed in the third, that is the next one."""
+    assert search_budget.steps_of(cells, last, 60.0) == (105, 60 + 15 + 60 + 60)
+    # Nine steps, three trials of three: killed in the third, that is the next one.
     cells = [cell(0, "complete"), cell(1, "complete"), cell(2, "planned")]
     last = {cells[0].identity: 3, cells[1].identity: 3, cells[2].identity: 2}
-    assert steps_of(cells, last, 3.0) == (8, 9)
+    assert search_budget.steps_of(cells, last, 3.0) == (8, 9)
 
 
-def test_what_an_interruption_left_is_not_waited_for_and_what_was_given_up_is():
-    cells = [cell(0, "complete"), cell(1, "planned")]
-    assert shortened(STUDY, cells, SPENT).num_trials == 1
-    given_up = cells[1].model_copy(update={"reason": "out of memory"})
-    assert shortened(STUDY, [cells[0], given_up], SPENT).num_trials == 2
-
-
-SPENT = (BudgetShare(name="steps", limit=200, spent=180, with_next=240),)
+SPENT = (search_budget.BudgetShare(name="steps", limit=200, spent=180, with_next=240),)
 STUDY = StudyRecord(
     name="x", objective=ObjectiveRecord(metric="dev"), num_trials=10, num_cells=16,
     resolved={"num_trials": 10, "confirm": {"baseline": "base", "num_best": 2, "seeds": [1, 2]}},
@@ -122,18 +92,19 @@ STUDY = StudyRecord(
 
 def test_a_search_that_was_ended_has_the_trials_it_had_room_for():
     cells = [cell(n, "complete") for n in range(3)] + [cell(0, "complete", "confirm")]
-    ended = shortened(STUDY, [one for one in cells if one.stage == "search"], SPENT)
+    ended = search_budget.shortened(STUDY, [one for one in cells if one.stage == "search"], SPENT)
     assert (ended.num_trials, ended.num_cells) == (3, 9)
-    assert ended_by(ended, SPENT) == (
+    assert search_budget.ended_by(ended, SPENT) == (
         "the search's budget ended it after 3 of at most 10 trials: 180 of 200 optimiser steps spent, 240 with one "
         "more cell"
     )
-
-
-def test_what_there_are_too_few_trials_to_confirm_is_not_waited_for():
     base = cell(0, "complete").model_copy(update={"label": "base"})
-    ended = shortened(STUDY, [base, cell(1, "failed")], SPENT)
+    ended = search_budget.shortened(STUDY, [base, cell(1, "failed")], SPENT)
     assert (ended.num_trials, ended.num_cells) == (2, 16 - 8 - 2)
+    cells = [cell(0, "complete"), cell(1, "planned")]
+    assert search_budget.shortened(STUDY, cells, SPENT).num_trials == 1
+    given_up = cells[1].model_copy(update={"reason": "out of memory"})
+    assert search_budget.shortened(STUDY, [cells[0], given_up], SPENT).num_trials == 2
 
 
 @cases(
@@ -147,7 +118,7 @@ def test_what_there_are_too_few_trials_to_confirm_is_not_waited_for():
     ids=["one runs", "all ran", "one more fits exactly", "no budget"],
 )
 def test_a_search_that_was_not_ended_keeps_its_plan(cells, shares):
-    assert shortened(STUDY, cells, shares) is STUDY
+    assert search_budget.shortened(STUDY, cells, shares) is STUDY
 
 
 def test_the_shares_of_a_ledger(tmp_path):
@@ -157,9 +128,8 @@ def test_the_shares_of_a_ledger(tmp_path):
     with Ledger.open(tmp_path) as ledger:
         ledger.freeze(record)
         for one in (cell(0, "planned"), cell(1, "planned"), cell(0, "planned", "confirm", 999)):
-            searched = (
-                one if one.stage == "search" else one.model_copy(update={"identity": "d" * 64, "seed": 1})
-            )
+            update = {"identity": "d" * 64, "seed": 1}
+            searched = one if one.stage == "search" else one.model_copy(update=update)
             ledger.plan([searched])
             ledger.start(searched.identity, **HERE)
             ledger.record_progress(searched.identity, 45, {"dev": 1.0})

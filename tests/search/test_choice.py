@@ -5,13 +5,14 @@ from rse_study.search.choice import TrialResult, chosen_first, front_of
 UP, DOWN = "maximize", "minimize"
 
 
-def test_a_trial_that_breaks_a_constraint_is_never_chosen():
+def test_a_trial_that_breaks_a_constraint_is_never_chosen_nor_anything_of_nothing():
     trials = [
         TrialResult("a", 60, (9.0,), is_feasible=False),
         TrialResult("b", 60, (1.0,)),
         TrialResult("c", 15, (5.0,)),
     ]
     assert chosen_first(trials, [UP]) == ["b", "c"]
+    assert chosen_first([], [UP, DOWN]) == chosen_first([], [UP]) == front_of([], [UP, DOWN]) == []
 
 
 def test_of_several_objectives_fronts_come_one_after_the_other():
@@ -26,7 +27,3 @@ def test_of_several_objectives_fronts_come_one_after_the_other():
     ]
     assert chosen_first(trials, [UP, DOWN]) == ["knee", "dear", "cheap", "beaten", "short"]
     assert [one.key for one in front_of(trials, [UP, DOWN])] == ["dear", "cheap", "knee"]
-
-
-def test_nothing_is_chosen_of_nothing():
-    assert chosen_first([], [UP, DOWN]) == chosen_first([], [UP]) == front_of([], [UP, DOWN]) == []

@@ -3,15 +3,9 @@ import math
 from rse_study.search.choice import TrialResult, trials_to_confirm
 from tests.cases import cases
 
-STANDINGS = [
-    TrialResult(0, 60, (57.0,)),  # the baseline
-    TrialResult(1, 60, (55.0,)),
-    TrialResult(2, 15, (90.0,)),
-    TrialResult(3, 60, (56.0,)),
-    TrialResult(4, 30, (91.0,)),
-    TrialResult(5, 60, (math.nan,)),
-    TrialResult(6, 60, (56.0,)),
-]
+# Step and value of each trial's end; trial 0 is the baseline.
+ENDS = ((60, 57.0), (60, 55.0), (15, 90.0), (60, 56.0), (30, 91.0), (60, math.nan), (60, 56.0))
+STANDINGS = [TrialResult(number, t, (value,)) for number, (t, value) in enumerate(ENDS)]
 
 
 @cases(
@@ -28,16 +22,9 @@ def test_full_budgets_come_first_then_values(num_best, direction, expected):
     assert trials_to_confirm(STANDINGS, [0], num_best, [direction]) == expected
 
 
-def test_the_baseline_is_confirmed_anyway_and_takes_no_place():
-    assert trials_to_confirm(STANDINGS[:1], [0], 1, ["maximize"]) == []
-
-
-def test_of_several_objectives_the_knee_comes_first_though_the_baseline_dominates_it():
-    standings = [
-        TrialResult(0, 60, (9.0, 9.0)),
-        TrialResult(1, 60, (8.0, 1.0)),
-        TrialResult(2, 60, (6.0, 6.0)),
-        TrialResult(3, 60, (1.0, 8.0)),
-    ]
+def test_of_several_objectives_the_knee_comes_first_and_the_baseline_takes_no_place():
+    values = ((9.0, 9.0), (8.0, 1.0), (6.0, 6.0), (1.0, 8.0))
+    standings = [TrialResult(number, 60, value) for number, value in enumerate(values)]
     assert trials_to_confirm(standings, [0], 1, ["maximize", "maximize"]) == [2]
     assert trials_to_confirm(standings, [], 1, ["maximize", "maximize"]) == [0]
+    assert trials_to_confirm(STANDINGS[:1], [0], 1, ["maximize"]) == []

@@ -40,27 +40,18 @@ def test_representatives_are_distinct_and_begin_with_the_knee(points):
     assert chosen[0] == knee(members)
 
 
-def test_a_point_without_a_value_is_on_no_front_and_beats_nobody():
+def test_what_has_no_value_beats_nobody_and_what_is_minimised_is_turned_round():
     points = np.array([[np.nan, 9.0], [1.0, 1.0], [np.inf, 0.0]])
     assert front(points).tolist() == [False, True, False]
     assert nadir(points).tolist() == [1.0, 1.0]
-
-
-def test_what_is_minimised_is_turned_round():
     assert oriented([(3.0, 2.0), (1.0, 5.0)], ["maximize", "minimize"]).tolist() == [[3, -2], [1, -5]]
     assert oriented([], ["maximize", "minimize"]).shape == (0, 2)
+    assert scaled(np.array([[1.0, 2.0], [1.0, 4.0]])).tolist() == [[0, 0], [0, 1]]
+    assert hypervolume(np.array([[1.0, 1.0], [-1.0, 5.0]]), [0.0, 0.0]) == 1.0
+    assert hypervolume(np.empty((0, 2)), [0.0, 0.0]) == 0.0
 
 
 def test_the_knee_is_where_the_front_bends():
     members = np.array([[0.0, 10.0], [8.0, 7.0], [9.0, 5.0], [10.0, 0.0]])
     assert knee(members) == 1  # 0.8 + 0.7 against 0.9 + 0.5
     assert representatives(members, 3) == [1, 2, 0]
-
-
-def test_an_objective_that_is_the_same_everywhere_decides_nothing():
-    assert scaled(np.array([[1.0, 2.0], [1.0, 4.0]])).tolist() == [[0, 0], [0, 1]]
-
-
-def test_points_below_the_reference_count_for_nothing():
-    assert hypervolume(np.array([[1.0, 1.0], [-1.0, 5.0]]), [0.0, 0.0]) == 1.0
-    assert hypervolume(np.empty((0, 2)), [0.0, 0.0]) == 0.0

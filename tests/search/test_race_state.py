@@ -23,9 +23,8 @@ STUDY = StudyRecord(
 
 
 def cell(trial, seed, status="complete", stage="search"):
-    return CellRecord(
-        identity=f"{trial}-{seed}", trial=trial, seed=seed, stage=stage, config={}, status=status
-    )
+    identity = f"{trial}-{seed}"
+    return CellRecord(identity=identity, trial=trial, seed=seed, stage=stage, config={}, status=status)
 
 
 def state_of(values, study=STUDY, rungs=(), statuses=None, more=None):
@@ -39,11 +38,8 @@ def state_of(values, study=STUDY, rungs=(), statuses=None, more=None):
 WHOLE = {(0, 0): 51.0, (0, 6): 50.0, (1, 0): 60.5, (1, 6): 60.0}
 
 
-def test_values_come_in_the_order_of_the_studys_seeds():
+def test_values_come_in_the_order_of_the_studys_seeds_and_verdicts_spare_cells():
     assert [one.values for one in state_of(WHOLE).trials] == [(50.0, 51.0), (60.0, 60.5)]
-
-
-def test_the_most_cells_fall_with_every_verdict():
     assert state_of({}).most_cells == 10
     assert state_of(WHOLE).most_cells == 10
     after = state_of({**WHOLE, (2, 6): 10.0})
@@ -52,12 +48,16 @@ def test_the_most_cells_fall_with_every_verdict():
     assert (alike.most_cells, alike.verdicts[2]) == (10, "next")
 
 
-def test_a_search_is_over_when_all_trials_are_known_and_none_goes_on():
+def test_a_search_is_over_when_all_trials_are_known_and_without_several_seeds_there_is_no_race():
     known = {**WHOLE, (2, 6): 10.0, (3, 6): 11.0}
     assert not state_of(known).is_over
     assert state_of({**known, (4, 6): 12.0}).is_over
     assert not state_of({**known, (4, 6): 12.0}, statuses={(4, 6): "running"}).is_over
     assert not state_of({**known, (4, 6): 12.0}, statuses={(4, 6): "planned"}).is_over
+    assert STUDY.raced_seeds == SEEDS
+    assert STUDY.model_copy(update={"resolved": {"seeds": [3]}}).raced_seeds == ()
+    assert STUDY.model_copy(update={"kind": "grid"}).raced_seeds == ()
+    assert STUDY.model_copy(update={"resolved": {}}).raced_seeds == ()
 
 
 @pytest.mark.parametrize("ended", [{"statuses": {(2, 6): "failed"}}, {"statuses": {(2, 6): "stopped_early"}}])
@@ -81,13 +81,6 @@ def test_who_was_stopped_and_went_on_later_stays_out_unless_let_run(let_run, is_
     study = STUDY.model_copy(update={"resolved": STUDY.resolved | {"early_stopping": rule}})
     rung = RungRow(cell="2-6", t=1, value=40.0, verdict="stop")
     assert state_of({**WHOLE, (2, 6): 99.0}, study, [rung]).trials[2].is_out == is_out
-
-
-def test_a_study_of_one_seed_and_a_grid_race_nothing():
-    assert STUDY.raced_seeds == SEEDS
-    assert STUDY.model_copy(update={"resolved": {"seeds": [3]}}).raced_seeds == ()
-    assert STUDY.model_copy(update={"kind": "grid"}).raced_seeds == ()
-    assert STUDY.model_copy(update={"resolved": {}}).raced_seeds == ()
 
 
 def test_the_rungs_are_judged_by_first_seeds_alone(tmp_path):
@@ -116,22 +109,16 @@ def ended_by_budget(values, study=STUDY, statuses=None):
     return ended, race_state(ended, cells, finals)
 
 
-def test_a_race_that_the_budget_ended_is_over_with_the_cells_it_had():
+def test_a_budget_may_end_a_race_whose_cells_are_then_not_waited_for():
     ended, race = ended_by_budget({**WHOLE, (2, 6): 60.0})
     assert (ended.num_trials, ended.num_cells) == (3, 6)
     assert race.is_over
     assert (race.most_cells, race.num_saved) == (5, 1)
-
-
-def test_a_budget_may_end_a_race_after_the_last_trial_began():
+    ended, race = ended_by_budget({**WHOLE, (2, 6): 60.0, (2, 0): 0.0}, statuses={(2, 0): "planned"})
+    assert (ended.num_trials, race.most_cells, race.is_over) == (3, 5, True)
     values = {**WHOLE, (2, 6): 10.0, (3, 6): 11.0, (4, 6): 60.0}
     ended, race = ended_by_budget(values)
     assert ended.is_ended_by_budget
     assert (ended.num_trials, race.most_cells, race.is_over) == (5, 7, True)
     over, _ = ended_by_budget({**values, (4, 0): 60.0})
     assert not over.is_ended_by_budget
-
-
-def test_a_cell_that_nobody_has_room_for_is_not_waited_for():
-    ended, race = ended_by_budget({**WHOLE, (2, 6): 60.0, (2, 0): 0.0}, statuses={(2, 0): "planned"})
-    assert (ended.num_trials, race.most_cells, race.is_over) == (3, 5, True)

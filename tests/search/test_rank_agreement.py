@@ -11,16 +11,13 @@ from rse_study.search.rank_agreement import rank_agreement
 FEW_VALUES = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=15)
 
 
-def test_by_hand():
+def test_by_hand_without_and_with_ties():
     """One swap among four: sum d^2 = 2, rho = 1 - 6 * 2 / (4 * 15); 5 pairs agree, 1 does not: tau = 4 / 6."""
     found = rank_agreement([10.0, 20.0, 30.0, 40.0], [1.0, 3.0, 2.0, 4.0])
     assert found.spearman == pytest.approx(0.8)
     assert found.kendall == pytest.approx(2 / 3)
     assert found.num_pairs == 4
-
-
-def test_ties_by_hand():
-    """x ties in one pair of six: 4 agree, 1 does not; tau-b = 3 / sqrt(5 * 6). Ranks 1.5 1.5 3 4 against 1 3 2 4."""
+    # x ties in one pair of six: 4 agree, 1 does not; tau-b = 3 / sqrt(5 * 6). Ranks 1.5 1.5 3 4 against 1 3 2 4.
     found = rank_agreement([1.0, 1.0, 2.0, 3.0], [1.0, 3.0, 2.0, 4.0])
     assert found.kendall == pytest.approx(3 / np.sqrt(30))
     assert found.spearman == pytest.approx(3 / np.sqrt(4.5 * 5))

@@ -23,7 +23,7 @@ def rows(frame, sample):
     return frame[frame["sample"] == sample].set_index("t")
 
 
-def test_two_rungs_by_hand():
+def test_two_rungs_by_hand_without_what_has_no_value():
     """At step 10 two neighbours of four are swapped (rho 0.8, tau 2/3); at step 20 the order is that of the end."""
     at_rungs = {10: {0: 1.0, 1: 3.0, 2: 2.0, 3: 4.0, 9: 99.0}, 20: {0: 1.0, 1: 2.0, 2: 3.0, 3: 4.0}}
     at_end = {0: 10.0, 1: 20.0, 2: 30.0, 3: 40.0}  # trial 9 was stopped
@@ -34,9 +34,6 @@ def test_two_rungs_by_hand():
     assert everyone["kendall"].tolist() == pytest.approx([2 / 3, 1.0])
     assert fair["num_trials"].tolist() == [2, 2]
     assert fair["spearman"].tolist() == pytest.approx([-1.0, 1.0])
-
-
-def test_what_has_no_value_at_the_rung_or_at_the_end_is_left_out():
     at_rungs = {10: {0: 1.0, 1: math.nan, 2: 2.0, 3: 3.0}}
     frame = rung_fidelity(at_rungs, {0: 1.0, 1: 2.0, 2: math.nan, 3: 3.0, 4: 4.0}, let_run=set())
     assert rows(frame, "complete")["num_trials"].tolist() == [2]
@@ -69,12 +66,9 @@ def test_stopping_is_trusted_from_the_rung_on_from_which_every_interval_lies_abo
     assert stopping_advice(told(*lows)).trusted_from == trusted_from
 
 
-def test_few_trials_can_say_nothing():
+def test_few_trials_can_say_nothing_and_those_let_run_are_asked_where_they_are_enough():
     advice = stopping_advice(told(0.9, 0.9, num=FEWEST - 1))
     assert (advice.trusted_from, advice.can_be_said) == (None, False)
-
-
-def test_trials_that_were_let_run_on_are_asked_where_they_are_enough():
     assert stopping_advice(told(0.9, fair=FEWEST)) == StoppingAdvice("let run", FEWEST, 10)
     assert stopping_advice(told(0.9, fair=FEWEST - 1)) == StoppingAdvice("complete", FEWEST, 10)
 

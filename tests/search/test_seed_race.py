@@ -17,31 +17,29 @@ def verdicts(trials, num_seeds=2, less_is_better=False):
     return list(race(trials, num_seeds, less_is_better=less_is_better).values())
 
 
-def test_of_one_seed_there_is_no_race():
+def test_of_one_seed_there_is_no_race_and_the_first_two_trials_run_all_of_several():
     assert verdicts([RacingTrial(0, (50.0,)), RacingTrial(1, (99.0,))], num_seeds=1) == ["over", "over"]
-
-
-def test_the_first_two_trials_run_all_seeds_however_bad_they_are():
     trials = [RacingTrial(0, (90.0, 90.1)), RacingTrial(1, (0.0, 0.1))]
     assert verdicts(trials, num_seeds=3) == ["next", "next"]
     whole = [RacingTrial(0, (90.0, 90.1, 90.2)), RacingTrial(1, (0.0, 0.1, 0.2)), RacingTrial(2, (0.0,))]
     assert verdicts(whole, num_seeds=3) == ["over", "over", "over"]
 
 
-def test_before_the_noise_is_known_the_others_wait():
+def test_who_waits_drops_out_or_ties_is_told_by_the_others():
     trials = [
         RacingTrial(0, (50.0,), is_running=True),
         RacingTrial(1, (), is_running=True),
         RacingTrial(2, (99.0,)),
     ]
     assert verdicts(trials) == ["running", "running", "waiting"]
-
-
-def test_where_one_of_the_first_two_drops_out_the_next_trial_takes_its_place():
     trials = [RacingTrial(0, (50.0,), is_out=True), RacingTrial(1, (), is_out=True), RacingTrial(2, (1.0,))]
     assert verdicts([*trials, RacingTrial(3, (2.0,)), RacingTrial(4, (3.0,))]) == [
         "over", "over", "next", "next", "waiting",
     ]  # fmt: skip
+    found = verdicts([*WHOLE, RacingTrial(2, (99.0,), is_out=True), RacingTrial(3, (), is_out=True)])[2:]
+    assert found == ["over", "over"]
+    whole = [RacingTrial(0, (50.0, 50.0)), RacingTrial(1, (60.0, 60.0))]
+    assert verdicts([*whole, RacingTrial(2, (60.0,)), RacingTrial(3, (59.999,))])[2:] == ["next", "over"]
 
 
 @cases(("off", "said"), [(-1e-3, "next"), (1e-3, "over")])
@@ -80,15 +78,3 @@ def test_trials_of_higher_number_change_no_verdict():
     every = race(trials, 2, less_is_better=False)
     for number in range(1, 5):
         assert race(trials[:number], 2, less_is_better=False) == {n: every[n] for n in range(number)}
-
-
-def test_a_failed_or_stopped_trial_runs_no_other_seed():
-    assert verdicts([*WHOLE, RacingTrial(2, (99.0,), is_out=True), RacingTrial(3, (), is_out=True)])[2:] == [
-        "over",
-        "over",
-    ]
-
-
-def test_without_noise_a_tie_goes_on_and_all_below_does_not():
-    whole = [RacingTrial(0, (50.0, 50.0)), RacingTrial(1, (60.0, 60.0))]
-    assert verdicts([*whole, RacingTrial(2, (60.0,)), RacingTrial(3, (59.999,))])[2:] == ["next", "over"]

@@ -74,12 +74,6 @@ def _wait_for(port: int) -> None:
 def _make_bucket(port: int) -> None:
     from pyarrow import fs
 
-    server = fs.S3FileSystem(
-        endpoint_override=f"127.0.0.1:{port}",
-        scheme="http",
-        region="us-east-1",
-        allow_bucket_creation=True,
-        access_key=KEYS["AWS_ACCESS_KEY_ID"],
-        secret_key=KEYS["AWS_SECRET_ACCESS_KEY"],
-    )
-    server.create_dir(BUCKET)
+    where = {"endpoint_override": f"127.0.0.1:{port}", "scheme": "http", "region": "us-east-1"}
+    keys = {"access_key": KEYS["AWS_ACCESS_KEY_ID"], "secret_key": KEYS["AWS_SECRET_ACCESS_KEY"]}
+    fs.S3FileSystem(**where, **keys, allow_bucket_creation=True).create_dir(BUCKET)

@@ -71,18 +71,15 @@ def test_changed_content_is_refused(storage, tmp_path):
         get_folder(storage, "model", tmp_path / "b")
 
 
-def test_what_is_removed_is_gone(storage, tmp_path):
-    put_folder(storage, "model", folder_of(tmp_path / "a", one="1"))
-    remove_folder(storage, "model")
-    assert not has_folder(storage, "model")
-    assert storage.keys("model") == []
-
-
-def test_what_is_stored_already_is_not_written_again(storage, tmp_path):
+def test_what_is_stored_is_not_written_again_and_gone_when_it_is_removed(storage, tmp_path):
     put_folder(storage, "model", folder_of(tmp_path / "a", one="1"))
     before = storage.keys("")
     put_folder(storage, "model", folder_of(tmp_path / "b", one="1"))
     assert storage.keys("") == before
+    put_folder(storage, "model", folder_of(tmp_path / "a", one="1"))
+    remove_folder(storage, "model")
+    assert not has_folder(storage, "model")
+    assert storage.keys("model") == []
 
 
 def test_a_node_takes_each_folder_once_however_many_ask(storage, tmp_path, monkeypatch):

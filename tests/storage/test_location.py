@@ -4,6 +4,7 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.storage.location import absolute, check_location, is_url
+from tests.cases import cases
 
 WRONG = {
     "s4://bucket/x": r"s4://: must be a folder, or a URL.*Known: abfs, file, gs",
@@ -21,9 +22,7 @@ def test_wrong_locations_are_refused_without_repeating_a_secret(location):
     assert "secret@" not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    "location", ["", "/mnt/all", "data/here", "file:///mnt", "gs://bucket/x", "s3://bucket?region=x"]
-)
+@cases("location", ["", "/mnt/all", "data/here", "file:///mnt", "gs://bucket/x", "s3://bucket?region=x"])
 def test_folders_and_urls_are_taken(location):
     check_location(location)
 

@@ -14,7 +14,7 @@ from rse_study.storage.storage import Storage
 pytestmark = pytest.mark.xdist_group("s3")
 
 
-def test_what_is_written_is_read_listed_and_deleted(storage):
+def test_what_is_written_is_read_replaced_listed_and_deleted(storage):
     storage.write("a/b/one", b"1")
     storage.write("a/two", b"")
     assert storage.read("a/b/one") == b"1"
@@ -23,12 +23,12 @@ def test_what_is_written_is_read_listed_and_deleted(storage):
     assert storage.keys("a/b") == ["a/b/one"]
     storage.delete("a/b/one")
     assert storage.keys("a") == ["a/two"]
-
-
-def test_a_write_replaces_what_was_there(storage):
     storage.write("x", b"before")
     storage.write("x", b"now")
     assert storage.read("x") == b"now"
+    storage.write("x", b"1")
+    again = pickle.loads(pickle.dumps(storage))
+    assert (again.location, again.patience_s, again.read("x")) == (storage.location, 0.0, b"1")
 
 
 def test_what_is_not_there_is_said_at_once_and_deleted_without_a_word(storage):
@@ -58,12 +58,6 @@ def test_files_go_up_and_down_in_pieces(storage, tmp_path, monkeypatch):
     storage.upload(tmp_path / "up", "big")
     storage.download("big", tmp_path / "down")
     assert (tmp_path / "down").read_bytes() == storage.read("big") == content
-
-
-def test_it_travels_as_its_location(storage):
-    storage.write("x", b"1")
-    again = pickle.loads(pickle.dumps(storage))
-    assert (again.location, again.patience_s, again.read("x")) == (storage.location, 0.0, b"1")
 
 
 @pytest.mark.slow

@@ -57,6 +57,5 @@ def test_whitening_uses_the_tasks_own_sentences(measured):
         return (a @ inverse @ b) / np.sqrt((a @ inverse @ a) * (b @ inverse @ b))
 
     cosines = [round(cosine(*pair), 12) for pair in zip(pairs.first, pairs.second, strict=True)]
-    assert found["whitening", pairs.name] == pytest.approx(
-        100 * spearmanr(cosines, pairs.gold).statistic, abs=1e-6
-    )
+    expected = pytest.approx(100 * spearmanr(cosines, pairs.gold).statistic, abs=1e-6)
+    assert found["whitening", pairs.name] == expected

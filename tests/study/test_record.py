@@ -8,10 +8,8 @@ from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import apply_overrides, build
 from rse_study.study.record import study_record
 from tests.cases import cases
+from tests.study.checking.mutations import NO_SEARCH
 
-NO_SEARCH = [
-    f"{name}=null" for name in ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
-]
 GRID = "grid={axes: {beta: [1e-3, 1e-2], N: {int: [1, 3], into: [pgd.num_steps, fgsm.num_steps]}}, rows: {a: {rho: 0}}}"
 
 
@@ -27,13 +25,18 @@ def record_of(joint):
     return record
 
 
-def test_a_search_is_recorded_with_its_stages(record_of):
+def test_a_search_is_recorded_with_its_stages_and_not_where_it_runs(record_of):
     record = record_of()
     assert (record.kind, record.num_trials, record.rungs) == ("search", 16, (15, 30))
     assert record.num_cells == 16 + 2 * 2  # best and base, two seeds each
     assert record.evaluations == ("builtin/test",)
     assert record.objective.evaluation == "builtin/dev/all"
     assert {axis.name: axis.kind for axis in record.axes}["N"] == "int"
+    resolved = record_of("allowance={max_hours: 3}").resolved
+    assert not {"resources", "budget", "allowance", "grid"} & set(resolved)
+    assert "resources" not in resolved["confirm"]
+    assert resolved["base"]["method"]["lambda1"] == 1 / 128
+    assert resolved["base"]["report_every"] == 10  # defaults are written out
 
 
 @pytest.mark.parametrize(
@@ -69,25 +72,12 @@ def test_confirmation_is_counted(record_of, overrides, num_cells):
     assert record_of(*overrides).num_cells == num_cells
 
 
-def test_a_grid_is_recorded_with_its_values(record_of):
+def test_a_grid_is_recorded_with_its_values_and_resolves_to_nothing_of_a_search(record_of):
     record = record_of(*NO_SEARCH, GRID, "seeds=[0, 1, 2]")
     assert (record.kind, record.num_trials, record.num_cells, record.rungs) == ("grid", 7, 21, ())
-    assert [(axis.name, axis.kind, axis.choices) for axis in record.axes] == [
-        ("beta", "choice", (1e-3, 1e-2)),
-        ("N", "choice", (1, 2, 3)),
-    ]
+    expected = [("beta", "choice", (1e-3, 1e-2)), ("N", "choice", (1, 2, 3))]
+    assert [(axis.name, axis.kind, axis.choices) for axis in record.axes] == expected
     assert record.headings == ("beta", "N")
-
-
-def test_what_is_resolved_is_the_question_and_not_where_it_runs(record_of):
-    resolved = record_of("allowance={max_hours: 3}").resolved
-    assert not {"resources", "budget", "allowance", "grid"} & set(resolved)
-    assert "resources" not in resolved["confirm"]
-    assert resolved["base"]["method"]["lambda1"] == 1 / 128
-    assert resolved["base"]["report_every"] == 10  # defaults are written out
-
-
-def test_a_grid_resolves_to_nothing_of_a_search(record_of):
     resolved = record_of(*NO_SEARCH, GRID).resolved
     assert not {"search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm"} & set(resolved)
     assert resolved["grid"]["rows"] == {"a": {"rho": 0}}

@@ -12,6 +12,7 @@ from rse_study.study.record import study_record
 from rse_study.study.revisions import change_between
 from rse_study.training.trial import Trial
 from tests.cases import cases
+from tests.study.checking.mutations import ONLY_SEARCH
 
 GRID = {
     "axes": {"beta": [1e-3, 1e-2], "N": {"int": [1, 2], "into": ["pgd.num_steps", "fgsm.num_steps"]}},
@@ -34,8 +35,7 @@ def search(content, dev):
 
 @pytest.fixture
 def grid(content, dev):
-    only_search = ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
-    kept = {name: value for name, value in content.items() if name not in only_search}
+    kept = {name: value for name, value in content.items() if name not in ONLY_SEARCH}
     kept |= {"grid": GRID, "seeds": [0, 1]}
 
     def record(*overrides):
@@ -73,11 +73,6 @@ GRID_GROWS = [
 ]
 
 
-@cases(("override", "said"), GRID_GROWS, ids=[override for override, _ in GRID_GROWS])
-def test_a_grid_grows(grid, override, said):
-    assert change_between(grid(), grid(override)) == said
-
-
 SEARCH_GROWS = [
     ("num_trials=32", "num_trials: 16 -> 32"),
     ("confirm.num_best=3", "confirm.num_best: 1 -> 3"),
@@ -87,12 +82,16 @@ SEARCH_GROWS = [
 ]
 
 
-@cases(("override", "said"), SEARCH_GROWS, ids=[override for override, _ in SEARCH_GROWS])
-def test_a_search_grows(search, override, said):
-    assert change_between(search(), search(override)) == said
+GROWS = [*(("grid", *one) for one in GRID_GROWS), *(("search", *one) for one in SEARCH_GROWS)]
 
 
-def test_what_rows_are_compared_with_may_change_and_go(grid):
+@cases(("kind", "override", "said"), GROWS)
+def test_a_study_grows(grid, search, kind, override, said):
+    record = {"grid": grid, "search": search}[kind]
+    assert change_between(record(), record(override)) == said
+
+
+def test_what_rows_are_compared_with_may_change_and_go_and_once_there_was_none(grid):
     one = ("paper={table: rse-table6}", "grid.baseline=no perturbation", "grid.rows.other={lambda2: 0}")
     other = ("paper={table: rse-table5, scale: mini}", "grid.baseline=other", "grid.rows.other={lambda2: 0}")
     assert change_between(grid(*one), grid(*other)) == (
@@ -103,39 +102,37 @@ def test_what_rows_are_compared_with_may_change_and_go(grid):
         'grid.baseline: "no perturbation" -> ""; paper: {"table": "rse-table6", "scale": "paper"} -> null'
     )
     assert change_between(grid(*one), grid(*one)) == ""
-
-
-def test_a_grid_frozen_before_there_were_baselines_had_none(grid):
     old = grid()
     del old.resolved["grid"]["baseline"]
     old.resolved.pop("paper", None)
     assert change_between(old, grid()) == ""
-    assert (
-        change_between(old, grid("grid.baseline=no perturbation")) == 'grid.baseline: "" -> "no perturbation"'
-    )
+    expected = 'grid.baseline: "" -> "no perturbation"'
+    assert change_between(old, grid("grid.baseline=no perturbation")) == expected
 
 
-def test_a_path_can_be_added_and_changed_and_not_removed(search):
+def test_confirmation_or_a_path_can_be_added_and_changed_and_a_path_not_removed(search):
     path = "ablation_path={seeds: [1, 3]}"
     assert change_between(search(), search(path)) == "ablation path added"
-    assert change_between(search(path), search(path, "ablation_path.seeds=[1, 4]")) == (
-        "ablation_path.seeds added: 1; ablation_path.seeds removed: 1"
-    )
+    expected = "ablation_path.seeds added: 1; ablation_path.seeds removed: 1"
+    assert change_between(search(path), search(path, "ablation_path.seeds=[1, 4]")) == expected
     changed = change_between(search(path), search(path, "ablation_path.order=importance"))
     assert changed == 'ablation_path.order: "greedy" -> "importance"'
     assert change_between(search(path), search(path, "ablation_path.resources={threads: 2}")) == ""
     with pytest.raises(InputErrors, match="may be added, and not removed"):
         change_between(search(path), search())
-
-
-def test_confirmation_can_be_added_and_its_baseline_too(search):
     assert change_between(search("confirm=null"), search()) == "confirmation added"
     assert change_between(search("confirm.baseline=none"), search()) == "confirm.baseline added"
 
 
-def test_several_changes_are_said_together(grid):
+def test_several_changes_are_said_together_and_every_forbidden_path_is_named(grid, search):
     grown = grid("seeds=[0, 1, 2]", "grid.rows.small={lambda2: 0}", "grid.rows.large={lambda2: 0.1}")
     assert change_between(grid(), grown) == "rows added: 2; seeds added: 1"
+    with pytest.raises(InputErrors) as caught:
+        change_between(search(), search("base.method.lambda1=0.01", "search_seed=1", "num_trials=8"))
+    expected = ["base.method.lambda1", "num_trials", "search_seed"]
+    assert [problem.what.split(" = ")[0] for problem in caught.value.problems] == expected
+    with pytest.raises(InputErrors, match='kind = "grid": was "search"'):
+        change_between(search(), grid())
 
 
 SEARCH_STAYS = [
@@ -157,14 +154,6 @@ SEARCH_STAYS = [
 ]
 
 
-@cases(("override", "said"), SEARCH_STAYS, ids=[override for override, _ in SEARCH_STAYS])
-def test_what_a_search_rests_on_stays(search, override, said):
-    with pytest.raises(InputErrors) as caught:
-        change_between(search(), search(override))
-    assert said in str(caught.value)
-    assert all(problem.remedy.startswith("Give the study another name") for problem in caught.value.problems)
-
-
 GRID_STAYS = [
     ("base.method.lambda1=0.01", "base.method.lambda1 = 0.01"),
     ("base.budget.amount=30", "base.budget.amount = 30: was 60 when the study was frozen, and may grow"),
@@ -175,60 +164,41 @@ GRID_STAYS = [
 ]
 
 
-@cases(("override", "said"), GRID_STAYS, ids=[override for override, _ in GRID_STAYS])
-def test_what_a_grid_rests_on_stays(grid, override, said):
+STAYS = [*(("grid", *one) for one in GRID_STAYS), *(("search", *one) for one in SEARCH_STAYS)]
+
+
+@cases(("kind", "override", "said"), STAYS)
+def test_what_a_study_rests_on_stays(grid, search, kind, override, said):
+    record = {"grid": grid, "search": search}[kind]
     with pytest.raises(InputErrors) as caught:
-        change_between(grid(), grid(override))
+        change_between(record(), record(override))
     assert said in str(caught.value)
+    assert all(problem.remedy.startswith("Give the study another name") for problem in caught.value.problems)
 
 
-def test_every_forbidden_path_is_named(search):
-    with pytest.raises(InputErrors) as caught:
-        change_between(search(), search("base.method.lambda1=0.01", "search_seed=1", "num_trials=8"))
-    assert [problem.what.split(" = ")[0] for problem in caught.value.problems] == [
-        "base.method.lambda1",
-        "num_trials",
-        "search_seed",
-    ]
-
-
-def test_a_search_is_no_grid(search, grid):
-    with pytest.raises(InputErrors, match='kind = "grid": was "search"'):
-        change_between(search(), grid())
-
-
-def test_a_study_frozen_before_a_field_existed_had_its_default(search):
+def test_a_study_or_trial_frozen_before_a_field_existed_had_its_default_or_neutral_value(search, monkeypatch):
     old = search("confirm=null", "early_stopping=null", "evaluations=[]")
     for name in ("evaluations", "keep_models"):
         del old.resolved[name]
     assert change_between(old, search("early_stopping=null")) == "evaluations added: 1; confirmation added"
-
-
-def test_a_trial_frozen_before_a_field_existed_had_its_neutral_value(search, monkeypatch):
     monkeypatch.setattr(Trial.model_fields["report_every"], "json_schema_extra", {"neutral": 10})
     old = search()
     del old.resolved["base"]["report_every"]
     assert change_between(old, search()) == ""
     with pytest.raises(InputErrors, match=r"base.report_every = 5: was 10"):
         change_between(old, search("base.report_every=5"))
-
-
-def test_a_field_without_a_neutral_value_was_absent(search):
-    old = search()
-    del old.resolved["base"]["report_every"]
-    with pytest.raises(InputErrors, match=r"base.report_every = 10: was absent .* or remove it"):
-        change_between(old, search())
-
-
-def test_a_trial_frozen_before_a_group_of_fields_existed_had_its_neutral_values(search):
-    old = search()
     del old.resolved["base"]["replayed"]
     assert change_between(old, search()) == ""
     with pytest.raises(InputErrors, match=r'base.replayed.recipe = "pwws": was "none"'):
         change_between(old, search("base.replayed.recipe=pwws"))
+    # `sampler.population_size` came with the genetic samplers.
+    del old.resolved["sampler"]["population_size"]
+    assert change_between(old, search()) == ""
+    with pytest.raises(InputErrors, match="population_size = 20: was 10"):
+        change_between(old, search("sampler.population_size=20"))
 
 
-def test_what_is_watched_stays(search):
+def test_what_is_watched_or_without_a_neutral_value_stays(search):
     old = search()
     with pytest.raises(InputErrors) as caught:
         change_between(old, search("base.watched={STS-B/geometry: 20}"))
@@ -236,27 +206,18 @@ def test_what_is_watched_stays(search):
     assert problem.what == "base.watched.STS-B/geometry = 20" and problem.rule.startswith("was absent")
     del old.resolved["base"]["watched"]
     assert change_between(old, search()) == ""
+    del old.resolved["base"]["report_every"]
+    with pytest.raises(InputErrors, match=r"base.report_every = 10: was absent .* or remove it"):
+        change_between(old, search())
 
 
-def test_what_is_measured_again_is_told_by_name(grid):
+def test_what_is_measured_again_is_told_by_name_and_that_fingerprints_are_noted(grid):
     old = grid().model_copy(update={"fingerprints": {"STS-B/test": "a", "MR/fast": "c"}})
     new = old.model_copy(update={"fingerprints": {"STS-B/test": "b", "MR/fast": "c", "CR/fast": "d"}})
     assert change_between(old, new) == "measured again: STS-B/test"
-
-
-def test_a_study_older_than_fingerprints_says_that_they_are_noted(grid):
     old = grid()
     new = old.model_copy(update={"fingerprints": {"STS-B/test": "a"}})
     assert change_between(old, new) == "fingerprints of its evaluations noted"
-
-
-def test_a_search_frozen_before_there_were_generations_goes_on(search):
-    """`sampler.population_size` came with the genetic samplers."""
-    old = search()
-    del old.resolved["sampler"]["population_size"]
-    assert change_between(old, search()) == ""
-    with pytest.raises(InputErrors, match="population_size = 20: was 10"):
-        change_between(old, search("sampler.population_size=20"))
 
 
 VARIANTS = "search={kind: {variants: {paper: {}, small: {rho: 0.1}}}, beta: {log: [1e-3, 1e-2], when: {kind: paper}}}"

@@ -21,9 +21,8 @@ def made(tmp_path_factory):
 @pytest.fixture
 def materials(made, tmp_path):
     """A corpus that lies beside nobody else's."""
-    return replace(
-        made, corpus=tmp_path / "corpus", fingerprints=made.fingerprints | {"base": "of the world"}
-    )
+    corpus = tmp_path / "corpus"
+    return replace(made, corpus=corpus, fingerprints=made.fingerprints | {"base": "of the world"})
 
 
 @pytest.fixture

@@ -3,10 +3,13 @@
 import json
 import math
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rse_study.trackers.copier import StudyCopier
 from rse_study.trackers.mlflow import MlflowTracker
+from rse_study.trackers.study_content import read_study
 from rse_study.trackers.tensorboard import TensorboardTracker
 from rse_study.trackers.wandb import WandbTracker
 from tests.trackers.wandb_file import records_of
@@ -122,3 +125,9 @@ def _wandb_copy(records):
 
 
 BACKENDS = {"mlflow": MlflowBackend, "tensorboard": TensorboardBackend, "wandb": WandbBackend}
+
+
+def copy_once(backend, folder, place):
+    """Copy a study, with a tracker that is opened and closed for it."""
+    with closing(backend.tracker(str(place))) as tracker:
+        return StudyCopier(tracker).copy(read_study(folder))

@@ -5,9 +5,7 @@ import shutil
 
 import pytest
 
-from rse_study.trackers.copier import StudyCopier
-from rse_study.trackers.study_content import read_study
-from tests.trackers.backends import BACKENDS
+from tests.trackers.backends import BACKENDS, copy_once
 
 
 @pytest.fixture(scope="session")
@@ -50,12 +48,4 @@ def place(backend, request, tmp_path):
 @pytest.fixture
 def copy(backend, place):
     """Copy a study once, with a tracker that is opened and closed for it."""
-
-    def copy_once(folder):
-        tracker = backend.tracker(place)
-        try:
-            return StudyCopier(tracker).copy(read_study(folder))
-        finally:
-            tracker.close()
-
-    return copy_once
+    return lambda folder: copy_once(backend, folder, place)

@@ -55,39 +55,27 @@ def run_of(client, experiment):
     return find
 
 
-def test_the_experiment_says_what_the_study_is(experiment):
-    tags = experiment.tags
-    assert tags["mlflow.note.content"].startswith("Does rho matter?\n\nsearch, maximize dev, revision 1")
-    assert (tags["rse_study.revision"], tags["rse_study.code"]) == ("1", "abc123")
-    assert json.loads(tags["rse_study.resolved"]) == {"name": "halving"}
-
-
-def test_a_cell_is_nested_in_its_trial_with_its_values(client, run_of):
+def test_a_cell_is_nested_in_its_trial_with_its_values_and_final_metrics(client, run_of, experiment):
     cell = run_of(FAILED)
     parent = client.get_run(cell.data.tags["mlflow.parentRunId"])
-    assert (parent.info.run_name, parent.data.params, parent.info.status) == (
-        "trial 1",
-        {"rho": "0.1"},
-        "FAILED",
-    )
+    expected = ("trial 1", {"rho": "0.1"}, "FAILED")
+    assert (parent.info.run_name, parent.data.params, parent.info.status) == expected
     assert (cell.info.run_name, cell.data.params) == ("trial 1 seed 0", {"rho": "0.1", "seed": "0"})
     assert cell.data.tags["rse_study.reason"] == "step 11: the loss is not finite"
     assert cell.data.tags["mlflow.source.git.commit"] == "abc123"
     assert json.loads(cell.data.tags["rse_study.config"]) == {"blend": {"rho": 0.1}}
-
-
-def test_evaluations_are_final_metrics(run_of):
     assert run_of(COMPLETE).data.metrics["pairs/test/all"] == 61.5
     assert run_of(COMPLETE).data.metrics["seconds"] == 2.5
-
-
-def test_a_nan_is_kept_and_an_infinity_is_the_largest_number(client, run_of):
     run_id = run_of(RUNNING).info.run_id
     values = {
         name: client.get_metric_history(run_id, name)[0].value for name in ("dev", "loss", "delta/norm")
     }
     assert math.isnan(values["dev"])
     assert (values["loss"], values["delta/norm"]) == (sys.float_info.max, -sys.float_info.max)
+    tags = experiment.tags
+    assert tags["mlflow.note.content"].startswith("Does rho matter?\n\nsearch, maximize dev, revision 1")
+    assert (tags["rse_study.revision"], tags["rse_study.code"]) == ("1", "abc123")
+    assert json.loads(tags["rse_study.resolved"]) == {"name": "halving"}
 
 
 def test_names_that_mlflow_refuses_are_changed_and_stay_apart(uri):
@@ -106,36 +94,24 @@ def test_names_that_mlflow_refuses_are_changed_and_stay_apart(uri):
     assert set(tracker._client.get_run(run.info.run_id).data.metrics) == set(names)
 
 
-def test_a_deleted_experiment_is_not_filled(empty_store, tmp_path, folder):
-    uri = f"sqlite:///{shutil.copy(empty_store, tmp_path / 'x.db')}"
-    tracker = MlflowTracker(uri)
-    tracker._client.delete_experiment(tracker._client.create_experiment("halving"))
-    with pytest.raises(InputError, match=r"experiment halving: is deleted\. Restore it"):
-        tracker.begin_study(read_study(folder))
-
-
-def test_a_long_configuration_is_cut_into_tags(tmp_path, empty_store, folder):
-    uri = f"sqlite:///{shutil.copy(empty_store, tmp_path / 'x.db')}"
+def test_a_long_configuration_is_cut_into_tags_and_a_deleted_experiment_not_filled(
+    tmp_path, empty_store, folder
+):
     study = replace(read_study(folder), resolved={"corpus": "x" * 12000})
-    tracker = MlflowTracker(uri)
+    tracker = MlflowTracker(f"sqlite:///{shutil.copy(empty_store, tmp_path / 'x.db')}")
     tracker.begin_study(study)
-    tags = tracker._client.get_experiment_by_name("halving").tags
-    pieces = [tags["rse_study.resolved"], tags["rse_study.resolved.2"], tags["rse_study.resolved.3"]]
+    experiment = tracker._client.get_experiment_by_name("halving")
+    pieces = [experiment.tags[f"rse_study.resolved{part}"] for part in ("", ".2", ".3")]
     assert json.loads("".join(pieces)) == study.resolved
+    tracker._client.delete_experiment(experiment.experiment_id)
+    with pytest.raises(InputError, match=r"experiment halving: is deleted\. Restore it"):
+        tracker.begin_study(study)
 
 
 @pytest.mark.parametrize("uri", mostly_slow(["nonsense://x", "http://127.0.0.1:9"], fast=["nonsense://x"]))
 def test_a_store_that_is_not_there_is_refused(uri):
     with pytest.raises(InputError, match=f"--uri {uri}: .*Name a store that is there"):
         MlflowTracker(uri)
-
-
-def test_without_the_package_its_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "mlflow", None)
-    with pytest.raises(
-        InputError, match=r"mlflow is not installed: it is an extra. pip install 'rse-study\[mlflow\]'"
-    ):
-        MlflowTracker("")
 
 
 def test_a_store_that_is_lost_meanwhile_ends_it_and_says_so(uri, folder):

@@ -16,19 +16,25 @@ def study(tmp_path):
     return read_study(made(tmp_path / "halving", begin))
 
 
-def test_a_study_says_what_it_is(study):
+def test_a_study_says_what_it_is_with_values_reasons_and_scores_of_what_has_begun(study):
     assert (study.name, study.question, study.kind) == ("halving", "Does rho matter?", "search")
     assert (study.objective, study.direction, study.revision, study.code) == ("dev", "maximize", 1, "abc123")
     assert study.resolved == {"name": "halving"}
-
-
-def test_what_has_not_begun_is_not_copied(study):
     assert [trial.name for trial in study.trials] == ["base", "trial 1", "trial 2", "trial 3", "trial 4"]
-
-
-def test_values_go_by_the_headings_of_axes(study):
     assert [dict(trial.params) for trial in study.trials[:2]] == [{"rho": 0.0}, {"rho": 0.1}]
     assert dict(study.trials[1].cells[0].params) == {"rho": 0.1, "seed": 0}
+    assert [trial.cells[0].reason for trial in study.trials] == [
+        "",
+        "step 11: the loss is not finite",
+        "stopped at step 10 of 40",
+        "",
+        "worker killed by signal 9",
+    ]
+    (cell,) = study.trials[3].cells
+    (point,) = cell.points
+    assert math.isnan(point.values["dev"])
+    assert (point.values["loss"], point.values["delta/norm"]) == (math.inf, -math.inf)
+    assert dict(study.trials[0].cells[0].scores) == {"pairs/test/all": 61.5, "seconds": 2.5}
 
 
 def test_states_say_who_is_taken_up_again(tmp_path):
@@ -39,27 +45,6 @@ def test_states_say_who_is_taken_up_again(tmp_path):
     left = [trial.state for trial in read_study(folder).trials]
     assert held == ["complete", "failed", "stopped_early", "running", "interrupted"]
     assert left == ["complete", "failed", "stopped_early", "interrupted", "interrupted"]
-
-
-def test_reasons_are_those_of_the_cell_or_of_its_lost_attempt(study):
-    assert [trial.cells[0].reason for trial in study.trials] == [
-        "",
-        "step 11: the loss is not finite",
-        "stopped at step 10 of 40",
-        "",
-        "worker killed by signal 9",
-    ]
-
-
-def test_numbers_that_are_not_finite_are_as_they_were_seen(study):
-    (cell,) = study.trials[3].cells
-    (point,) = cell.points
-    assert math.isnan(point.values["dev"])
-    assert (point.values["loss"], point.values["delta/norm"]) == (math.inf, -math.inf)
-
-
-def test_scores_are_evaluations_and_seconds(study):
-    assert dict(study.trials[0].cells[0].scores) == {"pairs/test/all": 61.5, "seconds": 2.5}
 
 
 def test_a_digest_changes_with_a_number_and_not_with_the_time_of_looking(tmp_path):
@@ -96,8 +81,7 @@ def test_rows_of_a_grid_go_by_their_names_and_have_all_their_seeds(tmp_path):
         gridded.grid(ledger)
     study = read_study(tmp_path / "parts")
     by_name = {trial.name: trial for trial in study.trials}
-    assert [cell.name for cell in by_name["without PGD"].cells] == [
-        f"without PGD seed {seed}" for seed in range(3)
-    ]
+    expected = [f"without PGD seed {seed}" for seed in range(3)]
+    assert [cell.name for cell in by_name["without PGD"].cells] == expected
     assert "without the blend" not in by_name  # retired
     assert by_name["without the token level"].state == "failed"

@@ -1,10 +1,12 @@
 """Every tracker holds what the ledger says, once, whoever was interrupted where."""
 
 import sqlite3
+import sys
 from collections import Counter
 
 import pytest
 
+from rse_study.errors import InputError
 from rse_study.results.ledger import Ledger
 from rse_study.trackers.copier import StudyCopier
 from rse_study.trackers.study_content import read_study
@@ -31,20 +33,12 @@ def folder(tmp_path):
 
 def ledgers_numbers(folder, backend):
     """By identity: every number of the ledger that has begun, once."""
-    return {
-        cell.identity: Counter(
-            [
-                *(
-                    (name, p.t, repr(backend.stored(value)))
-                    for p in cell.points
-                    for name, value in p.values.items()
-                ),
-                *((name, cell.last_step, repr(backend.stored(value))) for name, value in cell.scores.items()),
-            ]
-        )
-        for trial in read_study(folder).trials
-        for cell in trial.cells
-    }
+    found = {}
+    for cell in (cell for trial in read_study(folder).trials for cell in trial.cells):
+        noted = [*((point.t, point.values) for point in cell.points), (cell.last_step, cell.scores)]
+        told = ((name, t, backend.stored(value)) for t, values in noted for name, value in values.items())
+        found[cell.identity] = Counter((name, t, repr(value)) for name, t, value in told)
+    return found
 
 
 def require_equal(folder, backend, place):
@@ -59,22 +53,24 @@ def whole(short, identities):
     return identity
 
 
-def test_what_is_there_is_what_the_ledger_says(backend, place, copy, folder):
+def test_what_is_there_is_what_the_ledger_says_once_even_copied_twice(backend, place, copy, folder):
     made(folder, begin)
-    counts = copy(folder)
+    counts, numbers = copy(folder), ledgers_numbers(folder, backend).values()
     require_equal(folder, backend, place)
-    assert (counts.num_cells, counts.num_numbers) == (
-        5,
-        sum(map(Counter.total, ledgers_numbers(folder, backend).values())),
-    )
-
-
-def test_copied_twice_is_copied_once(backend, place, copy, folder):
-    made(folder, begin)
-    copy(folder)
+    assert (counts.num_cells, counts.num_numbers) == (5, sum(map(Counter.total, numbers)))
     counts = copy(folder)
     require_equal(folder, backend, place)
     assert (counts.num_cells, counts.num_numbers) == (0, 0)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_without_its_package_the_extra_is_named(monkeypatch, name):
+    for module in [module for module in sys.modules if module.partition(".")[0] == name]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, name, None)
+    told = rf"{name}\S* is not installed: it is an extra\. pip install 'rse-study\[{name}\]', or: pip install {name}"
+    with pytest.raises(InputError, match=told):
+        BACKENDS[name].tracker("")
 
 
 @FAST_STORES
@@ -101,12 +97,10 @@ def test_one_tracker_follows_a_ledger_that_is_written(backend, place, folder):
     require_equal(folder, backend, place)
 
 
-def test_states_are_the_trackers_own(backend, place, folder):
+def test_states_are_the_trackers_own(backend, place, copy, folder):
     with Ledger.open(folder) as ledger:
         begin(ledger)
-        tracker = backend.tracker(place)
-        StudyCopier(tracker).copy(read_study(folder))
-        tracker.close()
+        copy(folder)
     states = {identity: copy.state for identity, copy in backend.read(place).items()}
     cells = (COMPLETE, FAILED, STOPPED, INTERRUPTED, RUNNING)
     expected = MLFLOW_STATES if backend is BACKENDS["mlflow"] else STATES

@@ -5,21 +5,21 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from functools import partial
 
 import pytest
 from google.protobuf import text_format
 
 from rse_study.errors import InputError
-from rse_study.trackers.copier import StudyCopier
-from rse_study.trackers.study_content import read_study
 from rse_study.trackers.wandb import WandbTracker
 from tests.results.world import HERE, result_of, score_of
-from tests.trackers.backends import WandbBackend
+from tests.trackers.backends import WandbBackend, copy_once
 from tests.trackers.small_study import COMPLETE, FAILED, RUNNING, STOPPED, begin, made
 from tests.trackers.test_trackers import require_equal
 from tests.trackers.wandb_file import records_of
 
 pytestmark = pytest.mark.xdist_group("trackers")
+copy = partial(copy_once, WandbBackend)
 
 
 @pytest.fixture(scope="module")
@@ -30,14 +30,6 @@ def source(tmp_path_factory):
 @pytest.fixture
 def folder(source, tmp_path):
     return shutil.copytree(source, tmp_path / "studies" / "halving")
-
-
-def copy(folder, place):
-    tracker = WandbTracker(str(place))
-    try:
-        return StudyCopier(tracker).copy(read_study(folder))
-    finally:
-        tracker.close()
 
 
 @pytest.fixture
@@ -55,7 +47,7 @@ def record_of(file, kind):
     return getattr(record, kind)
 
 
-def test_a_cell_is_a_run_in_the_group_of_its_study(place):
+def test_a_cell_is_a_run_in_the_group_of_its_study_with_every_number(place):
     (file,) = files_of(place, FAILED)
     run = record_of(file, "run")
     assert (run.project, run.run_group, run.job_type) == ("rse-study", "halving", "search")
@@ -66,14 +58,8 @@ def test_a_cell_is_a_run_in_the_group_of_its_study(place):
     assert config["study"]["question"] == "Does rho matter?"
     assert config["cell"]["code"] == "abc123"
     assert record_of(file, "exit").exit_code == 1
-
-
-def test_nan_and_infinities_are_kept(place):
     numbers = WandbBackend.read(place)[RUNNING.identity[:16]].numbers
     assert set(numbers) == {("dev", 10, "nan"), ("loss", 10, "inf"), ("delta/norm", 10, "-inf")}
-
-
-def test_nothing_of_this_machine_or_process_is_in_the_files(place):
     (file,) = files_of(place, COMPLETE)
     kinds = {record.WhichOneof("record_type") for record in records_of(file)}
     assert not kinds & {"stats", "output", "output_raw", "files", "environment"}
@@ -120,13 +106,6 @@ def test_what_was_sent_and_is_otherwise_in_the_ledger_is_refused(place, folder):
         copy(made(folder, run_again), place)
 
 
-def test_without_a_key_it_stays_offline_and_says_how_to_sync(monkeypatch, tmp_path):
-    monkeypatch.delenv("WANDB_MODE")
-    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
-    tracker = WandbTracker(str(tmp_path))
-    assert tracker.next_step == f"wandb login; wandb sync {tmp_path}/wandb"
-
-
 @pytest.mark.slow
 def test_a_key_makes_it_online(monkeypatch, tmp_path):
     monkeypatch.delenv("WANDB_MODE")
@@ -136,16 +115,14 @@ def test_a_key_makes_it_online(monkeypatch, tmp_path):
     assert done.stdout.split()[-1] == "online"
 
 
-def test_a_mode_that_writes_nothing_is_refused(monkeypatch):
+def test_a_mode_that_writes_nothing_is_refused_and_without_a_key_it_stays_offline(monkeypatch, tmp_path):
     monkeypatch.setenv("WANDB_MODE", "disabled")
     with pytest.raises(InputError, match="WANDB_MODE: disabled: nothing would be written"):
         WandbTracker("")
-
-
-def test_without_the_package_its_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "wandb", None)
-    with pytest.raises(InputError, match=r"pip install 'rse-study\[wandb\]', or: pip install wandb"):
-        WandbTracker("")
+    monkeypatch.delenv("WANDB_MODE")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    tracker = WandbTracker(str(tmp_path))
+    assert tracker.next_step == f"wandb login; wandb sync {tmp_path}/wandb"
 
 
 @pytest.mark.slow

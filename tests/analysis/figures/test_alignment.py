@@ -1,32 +1,21 @@
 import pytest
 
-from analysis.contents import read_contents
 from analysis.figures.alignment import alignment_data, draw_alignment
-from rse_study.results.reader import Reader
 from tests.analysis import tabled
 
 ROWS = {"SimCSE": (60.0, 61.0), "RobustSentEmbed": (62.0, 63.0)}
 
 
 @pytest.fixture
-def found(tmp_path):
+def found(tmp_path, contents):
     folder = tabled.make(tmp_path, ROWS, baseline="SimCSE")
-    tabled.add(
-        folder,
-        {
-            "STS-B/geometry/alignment": {"SimCSE": (0.1, 0.2), "RobustSentEmbed": (0.05, 0.06), "start": 0.3},
-            "STS-B/geometry/uniformity": {
-                "SimCSE": (-2.0, -2.2),
-                "RobustSentEmbed": (-2.4, None),
-                "start": -1.0,
-            },
-        },
-    )
-    with Reader(folder) as reader:
-        return read_contents(reader)
+    alignment = {"SimCSE": (0.1, 0.2), "RobustSentEmbed": (0.05, 0.06), "start": 0.3}
+    uniformity = {"SimCSE": (-2.0, -2.2), "RobustSentEmbed": (-2.4, None), "start": -1.0}
+    found = {"STS-B/geometry/alignment": alignment, "STS-B/geometry/uniformity": uniformity}
+    return contents(tabled.add(folder, found))
 
 
-def test_a_point_needs_both_numbers(found):
+def test_a_point_needs_both_numbers_and_a_study_without_geometry_has_none(found, grid_dir, contents):
     frame = alignment_data(found, found.stage("grid"))
     points = frame[["row", "kind", "alignment", "uniformity"]].values.tolist()
     assert points[0] == ["before training", "baseline", 0.3, -1.0]
@@ -36,6 +25,8 @@ def test_a_point_needs_both_numbers(found):
         ["SimCSE", "row", 0.2, -2.2],
     ]
     assert set(frame["evaluation"]) == {"STS-B/geometry"}
+    other = contents(grid_dir)
+    assert alignment_data(other, other.stage("grid"), "rse-figure3").empty
 
 
 def test_the_papers_points_stand_beside_where_the_study_repeats_its_figure(found):
@@ -48,8 +39,3 @@ def test_the_papers_points_stand_beside_where_the_study_repeats_its_figure(found
     assert list(traces) == ["seeds", "SimCSE", "RobustSentEmbed", "baselines", "as the paper prints"]
     assert list(traces["SimCSE"].y) == [pytest.approx(0.15)]
     assert traces["SimCSE"].marker.symbol != traces["RobustSentEmbed"].marker.symbol
-
-
-def test_a_study_without_geometry_has_none(grid_dir, contents):
-    other = contents(grid_dir)
-    assert alignment_data(other, other.stage("grid"), "rse-figure3").empty

@@ -1,45 +1,31 @@
 import pytest
 
-from analysis.contents import read_contents
 from analysis.figures.attack_pairs import attack_pairs_data, draw_attack_pairs
-from rse_study.results.reader import Reader
 from tests.analysis import tabled
 
 ROWS = {"USCAL": (60.0, 61.0), "RobustSentEmbed": (62.0, 63.0)}
 
 
 @pytest.fixture
-def found(tmp_path):
+def found(tmp_path, contents):
     folder = tabled.make(tmp_path, ROWS, baseline="USCAL")
-    tabled.add(
-        folder,
-        {
-            "attack-mr/pwws/queries": {"USCAL": (90.0, 110.0), "RobustSentEmbed": (120.0, 140.0)},
-            "attack-mr/pwws/original_accuracy": {"USCAL": (80.0, 80.0), "RobustSentEmbed": (82.0, 82.0)},
-            "attack-mr/pwws/accuracy_under_attack": {"USCAL": (20.0, 30.0), "RobustSentEmbed": (50.0, 54.0)},
-            "attack-mr/bae/queries": {"USCAL": (40.0, 50.0), "RobustSentEmbed": (60.0, 60.0)},
-        },
-    )
-    with Reader(folder) as reader:
-        return read_contents(reader)
+    found = {
+        "pwws/queries": {"USCAL": (90.0, 110.0), "RobustSentEmbed": (120.0, 140.0)},
+        "pwws/original_accuracy": {"USCAL": (80.0, 80.0), "RobustSentEmbed": (82.0, 82.0)},
+        "pwws/accuracy_under_attack": {"USCAL": (20.0, 30.0), "RobustSentEmbed": (50.0, 54.0)},
+        "bae/queries": {"USCAL": (40.0, 50.0), "RobustSentEmbed": (60.0, 60.0)},
+    }
+    return contents(tabled.add(folder, {f"attack-mr/{name}": rows for name, rows in found.items()}))
 
 
-def test_an_attack_needs_its_queries_and_both_accuracies(found):
+def test_an_attack_needs_its_queries_and_both_accuracies_and_its_rows_are_joined(found, grid_dir, contents):
     frame = attack_pairs_data(found, found.stage("grid"))
-    assert frame.values.tolist() == [
-        ["mr", "pwws", "USCAL", 55.0, 100.0, 2],
-        ["mr", "pwws", "RobustSentEmbed", 30.0, 130.0, 2],
-    ]
-
-
-def test_a_line_joins_the_rows_of_an_attack(found):
+    expected = [["mr", "pwws", "USCAL", 55.0, 100.0, 2], ["mr", "pwws", "RobustSentEmbed", 30.0, 130.0, 2]]
+    assert frame.values.tolist() == expected
     line, first, second, recipe = draw_attack_pairs(attack_pairs_data(found, found.stage("grid"))).data
     assert (list(line.x), list(line.y)) == ([55.0, 30.0], [100.0, 130.0])
     assert (first.name, second.name, recipe.name) == ("USCAL", "RobustSentEmbed", "pwws")
     assert first.marker.color != second.marker.color
     assert first.marker.symbol == second.marker.symbol
-
-
-def test_a_study_without_attacks_has_none(grid_dir, contents):
     other = contents(grid_dir)
     assert attack_pairs_data(other, other.stage("grid")).empty

@@ -3,26 +3,11 @@ import pytest
 
 from analysis.figures.bands import bands_data, draw_bands
 
-CELLS = pd.DataFrame(
-    [
-        ("a1", "full", 1, "complete"),
-        ("a2", "full", 2, "complete"),
-        ("b1", "without", 1, "complete"),
-        ("b2", "without", 2, "failed"),
-    ],
-    columns=["identity", "name", "seed", "status"],
-)
-POINTS = pd.DataFrame(
-    [
-        ("a1", 10, 1.0),
-        ("a1", 20, 3.0),
-        ("a2", 10, 3.0),
-        ("b1", 10, 5.0),
-        ("b2", 10, 9.0),
-        ("a2", 30, float("inf")),
-    ],
-    columns=["cell", "t", "value"],
-)
+ROWS = [("a1", "full", 1), ("a2", "full", 2), ("b1", "without", 1), ("b2", "without", 2)]
+STATUS = ["complete", "complete", "complete", "failed"]
+CELLS = pd.DataFrame(ROWS, columns=["identity", "name", "seed"]).assign(status=STATUS)
+SEEN = [("a1", 10, 1.0), ("a1", 20, 3.0), ("a2", 10, 3.0), ("b1", 10, 5.0), ("b2", 10, 9.0)]
+POINTS = pd.DataFrame([*SEEN, ("a2", 30, float("inf"))], columns=["cell", "t", "value"])
 
 
 def test_means_are_of_steps_that_all_seeds_have():
@@ -35,16 +20,13 @@ def test_means_are_of_steps_that_all_seeds_have():
     assert frame.loc[frame["row"] == "without", "mean"].tolist() == [5.0]
 
 
-def test_few_rows_have_colours_a_band_and_their_seeds():
+def test_few_rows_have_colours_a_band_and_their_seeds_and_of_many_one_is_chosen():
     figure = draw_bands(bands_data(CELLS, POINTS), "dev")
     assert [trace.legendgroup for trace in figure.data] == ["full", "full", "full", "without"]
     assert figure.data[0].fill == "toself"
     assert [trace.name for trace in figure.data if trace.showlegend is not False] == ["full", "without"]
     assert figure.data[2].line.color != figure.data[3].line.color
     assert not figure.layout.updatemenus
-
-
-def test_of_many_rows_one_is_chosen():
     parts = [bands_data(CELLS, POINTS).assign(row=f"row {number}") for number in range(9)]
     figure = draw_bands(pd.concat(parts), "dev")
     (menu,) = figure.layout.updatemenus

@@ -7,7 +7,7 @@ from analysis.sections.account import cell_names
 from tests.analysis.test_cost import with_times
 
 
-def test_cells_go_down_and_device_time_goes_up(grid_dir, contents):
+def test_cells_go_down_device_time_goes_up_and_stated_hours_are_drawn_beside(grid_dir, contents):
     found = with_times(contents(grid_dir))
     frame = burndown_data(found, cell_names(found))
     assert frame["left"].tolist() == list(range(20, 0, -1))  # 21 planned, 20 ended, one never ran
@@ -15,10 +15,6 @@ def test_cells_go_down_and_device_time_goes_up(grid_dir, contents):
     assert frame["planned_low_s"].isna().all()
     names = [trace.name for trace in draw_burndown(frame).data]
     assert names == ["cells left", "device time spent", "whole study at this pace: 15.1 minutes"]
-
-
-def test_what_the_file_says_of_hours_is_drawn_beside(grid_dir, contents):
-    found = with_times(contents(grid_dir))
     resolved = found.study.resolved | {"allowance": {"hours_per_cell": [0.5, 1]}}
     planned = dataclasses.replace(found, study=found.study.model_copy(update={"resolved": resolved}))
     frame = burndown_data(planned, cell_names(found))

@@ -15,7 +15,7 @@ def space(search_dir, contents):
     return positions_data(table, rulers), rulers
 
 
-def test_there_is_a_map_for_each_pair_the_most_important_first(space):
+def test_there_is_a_map_for_each_pair_without_a_nan_and_with_dots_for_some_of_many_trials(space):
     positions, rulers = space
     frame = contour_data(positions, ["rho", "phi"])
     pairs = list(dict.fromkeys(zip(frame["x_axis"], frame["y_axis"], strict=True)))
@@ -28,31 +28,11 @@ def test_there_is_a_map_for_each_pair_the_most_important_first(space):
     last = menu.buttons[-1].args[0]["visible"]
     assert last == [False] * 54 + [True, True]
     assert menu.buttons[-1].args[1]["yaxis.title.text"] == pairs[-1][1]
-
-
-def test_nothing_is_drawn_where_nobody_looked():
-    x, y = np.array([0.0, 0.5, 0.0, 0.5]), np.array([0.0, 0.0, 0.5, 0.5])
-    field = surface(x, y, np.array([1.0, 2.0, 3.0, 4.0]))
-    assert field is not None
-    assert field[0, 0] == 1.0
-    assert field[12, 12] == 4.0
-    assert np.isnan(field[13:, :]).all()
-    assert np.isnan(field[:, 13:]).all()
-
-
-def test_neighbours_are_averaged_and_lines_make_no_map():
-    x, y = np.array([0.0, 0.01, 1.0, 0.0, 1.0]), np.array([0.0, 0.01, 0.0, 1.0, 1.0])
-    field = surface(x, y, np.array([0.0, 2.0, 1.0, 1.0, 1.0]))
-    assert field is not None
-    assert np.nanmax(field) == pytest.approx(1.0)
-    at = np.linspace(0, 1, 6)
-    assert surface(at, at, at) is None
-    assert surface(at[:2], at[:2], at[:2]) is None
-    assert surface(at[:0], at[:0], at[:0]) is None
-
-
-def test_of_very_many_trials_some_dots_are_drawn_the_best_among_them(space):
-    positions, rulers = space
+    figure = draw_contour(contour_data(positions), rulers, "dev")
+    maps = [trace for trace in figure.data if trace.type == "heatmap"]
+    values = [value for trace in maps for line in trace.z for value in line]
+    assert None in values
+    assert all(value is None or value == value for value in values)
     two = positions[positions["axis"].isin(["rho", "phi"])]
     parts = [two.assign(trial=two["trial"] + 100 * n, best=two["best"] & (n == 3)) for n in range(100)]
     frame = contour_data(pd.concat(parts))
@@ -61,10 +41,19 @@ def test_of_very_many_trials_some_dots_are_drawn_the_best_among_them(space):
     assert list(dots.marker.size).count(13) == 1
 
 
-def test_a_map_has_nothing_where_nobody_looked_and_no_nan(space):
-    positions, rulers = space
-    figure = draw_contour(contour_data(positions), rulers, "dev")
-    maps = [trace for trace in figure.data if trace.type == "heatmap"]
-    values = [value for trace in maps for line in trace.z for value in line]
-    assert None in values
-    assert all(value is None or value == value for value in values)
+def test_nothing_is_drawn_where_nobody_looked_neighbours_are_averaged_and_lines_make_no_map():
+    x, y = np.array([0.0, 0.5, 0.0, 0.5]), np.array([0.0, 0.0, 0.5, 0.5])
+    field = surface(x, y, np.array([1.0, 2.0, 3.0, 4.0]))
+    assert field is not None
+    assert field[0, 0] == 1.0
+    assert field[12, 12] == 4.0
+    assert np.isnan(field[13:, :]).all()
+    assert np.isnan(field[:, 13:]).all()
+    x, y = np.array([0.0, 0.01, 1.0, 0.0, 1.0]), np.array([0.0, 0.01, 0.0, 1.0, 1.0])
+    field = surface(x, y, np.array([0.0, 2.0, 1.0, 1.0, 1.0]))
+    assert field is not None
+    assert np.nanmax(field) == pytest.approx(1.0)
+    at = np.linspace(0, 1, 6)
+    assert surface(at, at, at) is None
+    assert surface(at[:2], at[:2], at[:2]) is None
+    assert surface(at[:0], at[:0], at[:0]) is None

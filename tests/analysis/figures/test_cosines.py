@@ -21,7 +21,7 @@ def reporting(grid_dir, contents):
     return dataclasses.replace(found, diagnostics=diagnostics, cells=cells)
 
 
-def test_cosines_are_those_of_the_last_step_beside_the_papers(reporting):
+def test_cosines_are_those_of_the_last_step_beside_the_papers(reporting, grid_dir, contents):
     frame = cosines_data(reporting)
     ours = frame[(frame["source"] == "ours") & (frame["pairs"] == "positive")]
     assert len(ours) == 6
@@ -30,28 +30,18 @@ def test_cosines_are_those_of_the_last_step_beside_the_papers(reporting):
     )  # 0.8 at step 200, and three seeds 0, 1 and 2 hundredths up
     theirs = frame[(frame["source"] == "the paper's") & (frame["row"] == "power norm")]
     assert theirs.set_index("pairs")["value"].to_dict() == {"positive": 0.9842, "random": 0.7904}
+    assert cosines_data(contents(grid_dir)).empty
 
 
-def test_a_pair_of_bars_per_row(reporting):
+def test_a_row_has_a_pair_of_bars_and_one_more_makes_the_figure_taller(reporting):
     figure = draw_cosines(cosines_data(reporting))
-    assert [trace.name for trace in figure.data] == [
-        "positive, ours",
-        "random, ours",
-        "positive, the paper's",
-        "random, the paper's",
-    ]
+    expected = ["positive, ours", "random, ours", "positive, the paper's", "random, the paper's"]
+    assert [trace.name for trace in figure.data] == expected
     assert [len(trace.x) for trace in figure.data] == [2, 2, 3, 3]
     assert figure.data[2].marker.pattern.shape == "/"
     assert {trace.orientation for trace in figure.data} == {"h"}
     assert len(figure.layout.yaxis.ticktext) == 5
     assert list(figure.data[2].y) == [2, 3, 4], "below ours"
-
-
-def test_a_row_more_makes_the_figure_taller(reporting):
     frame = cosines_data(reporting)
     few = frame[(frame["source"] == "the paper's") | (frame["row"] == frame["row"].iloc[0])]
     assert draw_cosines(few).layout.height < draw_cosines(frame).layout.height
-
-
-def test_who_reports_no_cosines_has_no_figure(grid_dir, contents):
-    assert cosines_data(contents(grid_dir)).empty

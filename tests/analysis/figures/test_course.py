@@ -41,7 +41,7 @@ def watched_dir(tmp_path_factory):
     return folder
 
 
-def test_every_cell_is_a_line_as_far_as_it_came(watched_dir, contents):
+def test_every_cell_is_a_line_as_far_as_it_came_and_the_objective_is_drawn_elsewhere(watched_dir, contents):
     frame = course_data(contents(watched_dir), ALIGNMENT)
     assert frame.groupby(["series", "seed"], sort=False)["t"].apply(list).to_dict() == {
         (series, seed): [20, 40] if (series, seed) != ("base", 1) else [20]
@@ -51,18 +51,21 @@ def test_every_cell_is_a_line_as_far_as_it_came(watched_dir, contents):
     assert frame["value"].tolist()[:4] == pytest.approx([0.02, 0.04, 0.03, 0.05])
     assert frame.loc[frame["is_base"], "series"].unique().tolist() == ["base"]
     assert len(course_data(contents(watched_dir), ACCURACY)) == 7 * 5 + 3
+    found = contents(watched_dir)
+    assert set(found.course["name"]) == {ALIGNMENT, ACCURACY}
+    by_accuracy = found.study.objective.model_copy(update={"metric": ACCURACY})
+    study = found.study.model_copy(update={"objective": by_accuracy})
+    assert is_watched(study, ALIGNMENT) and not is_watched(study, ACCURACY)
+    assert not is_watched(study, "dev") and not is_watched(study, "loss")
 
 
-def test_few_trials_have_a_colour_each_and_seeds_stay_apart(watched_dir, contents):
+def test_few_trials_have_a_colour_each_and_of_many_the_papers_setting_stands_out(watched_dir, contents):
     figure = draw_course(course_data(contents(watched_dir), ALIGNMENT), ALIGNMENT)
     assert len(figure.data) == len({trace.line.color for trace in figure.data}) == 4
     first = figure.data[0]
     assert list(first.x) == [20, 40, None, 20, 40, None]
     assert list(first.customdata) == [0, 0, 0, 1, 1, 1]
     assert first.connectgaps is False and all(trace.showlegend for trace in figure.data)
-
-
-def test_of_many_trials_the_papers_setting_stands_out(watched_dir, contents):
     frame = course_data(contents(watched_dir), ALIGNMENT)
     others = frame[~frame["is_base"]]
     many = [others.assign(series=others["series"] + f", copy {number}") for number in range(3)]
@@ -71,20 +74,10 @@ def test_of_many_trials_the_papers_setting_stands_out(watched_dir, contents):
     assert len({trace.line.color for trace in figure.data}) == 2
 
 
-def test_a_report_has_a_figure_per_metric_that_was_watched(watched_dir, tmp_path):
+def test_a_report_has_a_figure_per_watched_metric_and_else_no_such_section(
+    watched_dir, tmp_path, grid_dir, search_dir, contents
+):
     outline = Outline(write_report(watched_dir, tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "In the course of training" in outline.text
     assert [name for name in outline.figures if name.startswith("course")] == ["course-0", "course-1"]
-
-
-def test_where_nothing_was_watched_there_is_no_such_section(grid_dir, search_dir, contents):
     assert course(contents(grid_dir)) == course(contents(search_dir)) == ""
-
-
-def test_the_objective_is_drawn_elsewhere(watched_dir, contents):
-    found = contents(watched_dir)
-    assert set(found.course["name"]) == {ALIGNMENT, ACCURACY}
-    by_accuracy = found.study.objective.model_copy(update={"metric": ACCURACY})
-    study = found.study.model_copy(update={"objective": by_accuracy})
-    assert is_watched(study, ALIGNMENT) and not is_watched(study, ACCURACY)
-    assert not is_watched(study, "dev") and not is_watched(study, "loss")

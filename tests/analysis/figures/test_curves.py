@@ -23,30 +23,24 @@ def frame():
     return curve_data(TABLE, CURVES)
 
 
-def test_curves_are_those_of_the_trials_in_order(frame):
+def test_curves_are_those_of_the_trials_in_order_and_a_base_may_be_the_best(frame):
     assert frame.values.tolist() == [
         [0, 15, 1.0, "complete", "base", False],
         [0, 30, 2.0, "complete", "base", True],
         [1, 15, 0.5, "stopped_early", "other", True],
         [2, 15, 3.0, "complete", "best", True],
     ]
+    table = TABLE.assign(best=[True, False, False, False])
+    assert set(curve_data(table, CURVES).query("trial == 0")["role"]) == {"best base"}
 
 
-def test_each_look_is_one_trace_with_gaps(frame):
+def test_each_look_is_one_trace_rungs_are_upright_and_stopped_cells_end_hollow(frame):
     two = pd.concat([frame, frame[frame["trial"] == 1].assign(trial=5)])
     others = next(trace for trace in draw_curves(two, (), "dev").data if trace.name == "other trials")
     assert list(others.x) == [15, None, 15, None]
     assert list(others.y) == [0.5, None, 0.5, None]
     assert list(others.customdata) == [1, 1, 5, 5]
-
-
-def test_rungs_are_upright_lines_and_stopped_cells_end_hollow(frame):
     figure = draw_curves(frame, (15, 30), "dev")
     assert [shape.x0 for shape in figure.layout.shapes] == [15, 30]
     ends = [trace for trace in figure.data if trace.name == "stopped early"]
     assert [(list(end.x), list(end.y), end.marker.symbol) for end in ends] == [([15], [0.5], "circle-open")]
-
-
-def test_a_base_that_is_the_best_is_drawn_as_the_best(frame):
-    table = TABLE.assign(best=[True, False, False, False])
-    assert set(curve_data(table, CURVES).query("trial == 0")["role"]) == {"best base"}

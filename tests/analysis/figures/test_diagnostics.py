@@ -6,16 +6,13 @@ import pytest
 from analysis.figures.diagnostics import ALL, BEST, diagnostics_data, draw_diagnostics
 
 
-def test_what_training_reports_is_there_and_scores_are_not(search_dir, grid_dir, contents):
+def test_what_training_reports_has_a_line_for_few_rows_each_and_one_for_many(search_dir, grid_dir, contents):
     assert set(contents(search_dir).diagnostics["name"]) == {"loss"}
     frame = diagnostics_data(contents(search_dir))
     assert set(frame["metric"]) == {"loss"}
     assert list(dict.fromkeys(frame["series"])) == [ALL, "paper setting", BEST]
     assert frame.loc[frame["series"] == ALL, "num_cells"].unique().tolist() == [6]
     assert frame.loc[(frame["series"] == BEST) & (frame["t"] == 15), "mean"].tolist() == [pytest.approx(0.2)]
-
-
-def test_few_rows_of_a_grid_have_a_line_each_and_many_one_for_all(grid_dir, contents):
     found = contents(grid_dir)
     few = dataclasses.replace(found, cells=found.cells[found.cells["trial"] < 3])
     assert diagnostics_data(few)["series"].nunique() == 3
@@ -33,9 +30,6 @@ def test_a_band_holds_the_middle_of_several_cells():
         columns=columns,
     )
     figure = draw_diagnostics(frame, "loss")
-    assert [(trace.fill, trace.legendgroup) for trace in figure.data] == [
-        ("toself", "a"),
-        (None, "a"),
-        (None, "b"),
-    ]
+    expected = [("toself", "a"), (None, "a"), (None, "b")]
+    assert [(trace.fill, trace.legendgroup) for trace in figure.data] == expected
     assert list(figure.data[0].y) == [3.0, 1.0]

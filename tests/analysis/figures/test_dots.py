@@ -19,11 +19,13 @@ SCORES = pd.DataFrame(
 ).assign(degenerate=False)
 
 
-def test_every_value_is_there_with_its_rows_mean():
+def test_every_value_is_there_with_its_rows_mean_and_names_are_short_lines_of_plain_text():
     frame = dots_data(SCORES, "test")
     assert frame[["position", "value", "mean"]].values.tolist() == [
         [0, 10.0, 10.0], [3, 50.0, 51.5], [3, 53.0, 51.5], [4, 40.0, 40.0],
     ]  # fmt: skip
+    assert label_text("without the weakening masks", 16) == "without the<br>weakening masks"
+    assert label_text("<i>") == "&lt;i&gt;"
 
 
 def test_a_trace_per_seed_the_first_row_on_top_and_no_row_without_a_value():
@@ -38,19 +40,11 @@ def test_a_trace_per_seed_the_first_row_on_top_and_no_row_without_a_value():
     assert traces["seed 1"].marker.symbol != traces["seed 2"].marker.symbol
 
 
-def test_names_on_an_axis_are_short_lines_of_plain_text():
-    assert label_text("without the weakening masks", 16) == "without the<br>weakening masks"
-    assert label_text("<i>") == "&lt;i&gt;"
-
-
-def test_no_two_of_thirty_seeds_look_alike():
+def test_no_two_of_thirty_seeds_look_alike_and_a_longer_legend_takes_no_room_from_the_rows():
     rows = [(0, "full", "row", seed, "test", 50.0 + seed) for seed in range(30)]
     scores = pd.DataFrame(rows, columns=SCORES.columns[:-1]).assign(degenerate=False)
     seeds = [trace for trace in draw_dots(dots_data(scores, "test"), "test").data if "seed" in trace.name]
     assert len({(trace.marker.color, trace.marker.symbol) for trace in seeds}) == 30
-
-
-def test_a_longer_legend_takes_no_room_from_the_rows():
     rows = [(0, "full", "row", seed, "test", 50.0 + seed) for seed in range(8)]
     scores = pd.DataFrame(rows, columns=SCORES.columns[:-1]).assign(degenerate=False)
     few, many = (draw_dots(dots_data(part, "test"), "test") for part in (scores[:2], scores))

@@ -3,9 +3,7 @@ import math
 import pandas as pd
 import pytest
 
-from analysis.comparison import read_comparison
 from analysis.figures.forest import columns_forest_data, draw_forest, forest_data
-from rse_study.results.reader import Reader
 from tests.analysis import tabled
 
 ROWS = {
@@ -19,20 +17,21 @@ ROWS = {
 def comparison(tmp_path):
     paper = {"table": "rse-table5", "scale": "mini"}
     folder = tabled.make(tmp_path, ROWS, baseline="norm = linf", paper=paper)
-    with Reader(folder) as reader:
-        return read_comparison(reader)
+    return tabled.comparison_of(folder)
 
 
-def test_ours_stand_beside_the_papers(comparison):
+def test_ours_stand_beside_the_papers_and_columns_without_intervals_have_no_line(comparison):
     frame = forest_data(comparison).set_index("row")
     assert list(frame.index) == ["norm = l2", "norm = l1"]
     assert frame.loc["norm = l2", "difference"] == pytest.approx(-1.0)
     assert frame.loc["norm = l2", "paper"] == pytest.approx(76.84 - 77.90)
     alone, at_once = (frame[f"{name}high"] - frame[f"{name}low"] for name in ("alone_", ""))
     assert (alone < at_once).all()
+    assert columns_forest_data(comparison.columns).empty
+    assert not draw_forest(columns_forest_data(())).data
 
 
-def test_an_interval_without_0_is_full_and_one_with_0_hollow(comparison):
+def test_an_interval_without_0_is_full_and_columns_of_a_table_are_chosen(comparison):
     figure = draw_forest(forest_data(comparison))
     traces = {trace.name: trace for trace in figure.data}
     assert list(traces["95 % at once, 0 outside"].y) == [0]
@@ -40,9 +39,6 @@ def test_an_interval_without_0_is_full_and_one_with_0_hollow(comparison):
     assert len(traces["the paper's"].x) == 2
     assert figure.layout.yaxis.ticktext == ("norm = l2", "norm = l1")
     assert not figure.layout.updatemenus
-
-
-def test_columns_of_a_table_are_chosen(comparison):
     frame = forest_data(comparison)
     two = pd.concat([frame, frame.iloc[:1].assign(column="SICK-R", paper=math.nan)])
     figure = draw_forest(two)
@@ -50,8 +46,3 @@ def test_columns_of_a_table_are_chosen(comparison):
     assert [button.label for button in menu.buttons] == ["STS-B dev, Spearman x100", "SICK-R"]
     assert menu.buttons[1].args[1]["yaxis.ticktext"] == ["norm = l2"]
     assert {trace.meta for trace in figure.data if trace.visible} == {"STS-B dev, Spearman x100"}
-
-
-def test_columns_without_intervals_have_no_line(comparison):
-    assert columns_forest_data(comparison.columns).empty
-    assert not draw_forest(columns_forest_data(())).data

@@ -20,20 +20,15 @@ def crossed(grid_dir, contents):
     return dataclasses.replace(found, study=study, cells=found.cells.assign(proposal=proposals))
 
 
-def test_every_combination_is_a_field_and_named_rows_are_none(crossed):
+def test_every_combination_is_a_field_and_the_map_holds_the_means_in_the_order_of_the_file(
+    crossed, grid_dir, contents
+):
     frame = heat_data(crossed)
     assert frame[["x", "y", "mean", "num_seeds"]].values.tolist() == [
         ["0.000977", "l1", 71.0, 2], ["0.000977", "l2", 71.0, 1],
         ["0.00781", "l1", 74.5, 2], ["0.00781", "l2", 74.0, 1],
         ["0.125", "l1", 63.5, 2], ["0.125", "l2", 65.0, 1],
     ]  # fmt: skip
-
-
-def test_one_axis_has_no_map(grid_dir, contents):
-    assert heat_data(contents(grid_dir)).empty
-
-
-def test_the_map_holds_the_means_in_the_order_of_the_file(crossed):
     drawn = draw_heat(heat_data(crossed), ("lambda1", "P"), "STS-B dev")
     field = drawn.data[0]
     assert list(field.x) == ["0.000977", "0.00781", "0.125"]
@@ -41,3 +36,4 @@ def test_the_map_holds_the_means_in_the_order_of_the_file(crossed):
     assert field.text[0][1].startswith("74.50 (SD ")
     assert drawn.layout.xaxis.title.text == "lambda1"
     assert (drawn.layout.xaxis.type, drawn.layout.yaxis.type) == ("category", "category")
+    assert heat_data(contents(grid_dir)).empty

@@ -21,9 +21,11 @@ SCORES = pd.DataFrame(
 )
 
 
-def test_the_best_so_far_counts_complete_trials_only():
+def test_the_best_so_far_counts_complete_trials_only_and_who_never_reported_has_no_step():
     assert history_data(TABLE, "maximize")["best_so_far"].tolist() == [50, 50, 51, 51, 51]
     assert history_data(TABLE, "minimize")["best_so_far"].tolist() == [50, 50, 50, 50, 49]
+    assert ended_text("failed", 3, pd.NA, float("nan")) == "trial 3: failed before its first value"
+    assert ended_text("failed", 3, 7, float("nan")) == "trial 3: failed at step 7"
 
 
 def test_fidelities_never_share_an_axis():
@@ -40,19 +42,11 @@ def test_fidelities_never_share_an_axis():
     assert traces["stopped early"].marker.symbol == "circle-open"
 
 
-def test_without_early_ends_there_is_one_part():
+def test_without_early_ends_there_is_one_part_and_without_trials_an_empty_figure():
     figure = draw_history(history_data(TABLE[TABLE["status"] == "complete"], "maximize"), SCORES, "dev")
     assert {trace.yaxis for trace in figure.data} <= {None, "y"}
-
-
-def test_no_trials_make_an_empty_figure():
     figure = draw_history(history_data(TABLE.iloc[:0], "maximize"), SCORES, "dev")
     assert all(len(trace.x) == 0 for trace in figure.data[:3])
-
-
-def test_a_trial_that_never_reported_has_no_step():
-    assert ended_text("failed", 3, pd.NA, float("nan")) == "trial 3: failed before its first value"
-    assert ended_text("failed", 3, 7, float("nan")) == "trial 3: failed at step 7"
 
 
 def test_every_baseline_that_a_study_may_have_is_a_line_of_its_own():

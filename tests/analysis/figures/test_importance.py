@@ -5,7 +5,7 @@ import pytest
 from analysis.figures.importance import draw_importance, importance_data, not_told_apart
 
 
-def test_the_most_important_axis_is_on_top(search_dir, contents):
+def test_the_most_important_axis_is_on_top_and_a_whisker_spans_the_interval(search_dir, contents):
     frame = importance_data(contents(search_dir))
     assert len(frame) == 16
     assert frame["axis"].iloc[0] == "rho"  # 5/36 and 8/36
@@ -14,10 +14,6 @@ def test_the_most_important_axis_is_on_top(search_dir, contents):
     assert [trace.name for trace in figure.data] == ["fanova", "mdi"]
     assert figure.layout.yaxis.categoryarray[-1] == "rho"  # plotly counts from below
     assert all(len(trace.x) == 8 for trace in figure.data)
-
-
-def test_a_whisker_spans_the_interval_and_without_one_there_is_none(search_dir, contents):
-    frame = importance_data(contents(search_dir))
     with_interval, without = draw_importance(frame).data
     part = frame[frame["evaluator"] == "fanova"]
     assert list(part["value"] + with_interval.error_x.array) == pytest.approx(list(part["high"]))

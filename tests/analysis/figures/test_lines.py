@@ -16,27 +16,20 @@ def found(grid_dir, contents):
 def crossed(found, others):
     """The grid's contents with a second axis: `others` in turn."""
     study = found.study.model_copy(update={"axes": (*found.study.axes, NORM)})
-    cells = found.cells.assign(
-        proposal=[{**p, "norm": others[n % len(others)]} for n, p in enumerate(found.cells["proposal"])]
-    )
+    proposal = [{**p, "norm": others[n % len(others)]} for n, p in enumerate(found.cells["proposal"])]
+    cells = found.cells.assign(proposal=proposal)
     return dataclasses.replace(found, study=study, cells=cells)
 
 
-def test_lines_go_through_the_combinations_and_leave_named_rows_out(found):
+def test_lines_go_through_the_combinations_of_other_axes_that_are_few(found):
     frame = lines_data(found, found.study.axes[0])
     assert frame.drop_duplicates("x")[["x", "mean"]].values.tolist() == [
         [1 / 1024, 71.0], [1 / 128, pytest.approx(223 / 3)], [1 / 8, 64.0],
     ]  # fmt: skip
     assert frame["series"].unique().tolist() == [""]
     assert len(frame) == 9
-
-
-def test_other_axes_make_a_line_each(found):
     both = crossed(found, ["l1", "l2"])
     assert set(lines_data(both, both.study.axes[0])["series"]) == {"norm = l1", "norm = l2"}
-
-
-def test_words_one_value_and_too_many_lines_make_no_figure(found):
     many = crossed(found, [f"l{number}" for number in range(9)])
     assert lines_data(many, many.study.axes[0]).empty
     assert lines_data(many, NORM).empty
@@ -45,7 +38,7 @@ def test_words_one_value_and_too_many_lines_make_no_figure(found):
     assert lines_data(dataclasses.replace(found, cells=found.cells[:0]), found.study.axes[0]).empty
 
 
-def test_two_decades_are_logarithmic(found):
+def test_two_decades_are_logarithmic_and_a_zero_among_them_makes_categories(found):
     frame = lines_data(found, found.study.axes[0])
     assert draw_lines(frame, "lambda1", "dev").layout.xaxis.type == "log"
     near = frame.assign(x=frame["x"].rank(method="dense"))
@@ -53,10 +46,6 @@ def test_two_decades_are_logarithmic(found):
     assert figure.layout.xaxis.type == "linear"
     assert list(figure.data[0].x) == [1, 2, 3]
     assert draw_lines(near, "lambda1", "dev", is_log=True).layout.xaxis.type == "log"
-
-
-def test_a_zero_among_values_far_apart_makes_categories_in_their_order(found):
-    frame = lines_data(found, found.study.axes[0])
     figure = draw_lines(frame.assign(x=frame["x"].where(frame["x"] != 1 / 128, 0.0)), "lambda1", "dev")
     axis = figure.layout.xaxis
     assert axis.type == "category"

@@ -16,25 +16,15 @@ OUTCOMES = pd.DataFrame(
 )
 
 
-def test_what_fell_most_often_comes_first_and_what_was_not_counted_not_at_all():
+def test_what_fell_most_often_comes_first_a_line_per_attack_and_a_field_per_input():
     frame = outcomes_data(OUTCOMES)
     assert list(dict.fromkeys(frame.loc[frame["set"] == "mr", "input"])) == [0, 1, 2]
-    assert frame.iloc[0][["outcome", "queries", "words_changed", "num_fallen"]].tolist() == [
-        "succeeded",
-        40,
-        2,
-        1,
-    ]
+    expected = ["succeeded", 40, 2, 1]
+    assert frame.iloc[0][["outcome", "queries", "words_changed", "num_fallen"]].tolist() == expected
     assert frame.loc[frame["set"] == "imdb", "num_fallen"].tolist() == [1]
-
-
-def test_a_line_per_attack_and_a_field_per_input():
-    frame = outcomes_data(OUTCOMES)
     fields = draw_outcomes(frame[frame["set"] == "mr"]).data[0]
     assert list(fields.y) == ["pwws", "bae"]
-    assert [[None if value != value else value for value in row] for row in fields.z] == [
-        [2, 1, 0],
-        [1, 1, None],
-    ]
+    expected = [[2, 1, 0], [1, 1, None]]
+    assert [[None if value != value else value for value in row] for row in fields.z] == expected
     assert fields.text[0][0].startswith("input 0 under pwws: fell<br>40 queries, 2 words changed")
     assert fields.text[1][2] == ""

@@ -15,7 +15,7 @@ def drawn(search_dir, contents):
     return frame, draw_parallel(frame, rulers, found.label)
 
 
-def test_trials_are_grouped_by_their_rank(drawn):
+def test_trials_are_grouped_by_rank_and_each_is_a_line_through_all_axes_with_a_gap_behind_it(drawn):
     frame, _ = drawn
     once = frame.drop_duplicates("trial").set_index("trial")
     assert once.loc[12, ["rank", "group"]].tolist() == [1, "best"]
@@ -23,9 +23,6 @@ def test_trials_are_grouped_by_their_rank(drawn):
     assert set(once["group"]) <= {"best", "paper setting", "best tenth", "better half", "lower half"}
     worst = parallel_data(frame.drop(columns=["rank", "group"]), "minimize").drop_duplicates("trial")
     assert worst.set_index("trial").loc[12, "rank"] == len(worst)
-
-
-def test_every_trial_is_a_line_through_all_axes_with_a_gap_behind_it(drawn):
     frame, figure = drawn
     lines = {trace.name.rpartition(" ")[0]: trace for trace in figure.data}
     best = lines["best"]

@@ -4,7 +4,7 @@ from analysis.figures.path import draw_path, path_data
 from tests.analysis import searched
 
 
-def test_a_row_is_a_point_and_every_round_keeps_one(path_dir, contents):
+def test_a_row_is_a_point_every_round_keeps_one_and_gains_are_seed_by_seed(path_dir, contents, search_dir):
     frame = path_data(contents(path_dir))
     assert len(frame) == 37
     kept = frame[frame["is_kept"]]
@@ -14,9 +14,6 @@ def test_a_row_is_a_point_and_every_round_keeps_one(path_dir, contents):
     assert (frame["num_seeds"] == 3).all()
     best = frame.groupby("place")["mean"].max()
     assert (kept.set_index("place")["mean"] == best).all()
-
-
-def test_gains_are_over_the_point_before_seed_by_seed(path_dir, contents):
     frame = path_data(contents(path_dir)).set_index(["place", "axis"])
     # The paper's setting: 59.4 and 60.6 of the confirmation, 60.9 of seed 3; with lambda2 = 0.126: 61.4, 61.9, 62.4.
     first = frame.loc[(1, "lambda2")]
@@ -25,13 +22,11 @@ def test_gains_are_over_the_point_before_seed_by_seed(path_dir, contents):
     assert first["mean"] == pytest.approx(61.9)
     assert first["gain_low"] < first["gain"] < first["gain_high"]
     assert frame.loc[(2, "rho"), "gain"] == pytest.approx(-0.2)  # against lambda2 alone
-
-
-def test_the_kept_flips_are_a_line_and_the_others_stand_beside_it(path_dir, contents):
     others, kept = draw_path(path_data(contents(path_dir)), "dev").data
     assert (len(others.x), len(kept.x)) == (28, 9)
     assert kept.mode == "lines+markers"
     assert min(kept.error_y.array) > 0
+    assert path_data(contents(search_dir)).empty
 
 
 def test_of_an_open_path_what_has_ended_is_shown(tmp_path, contents):
@@ -44,7 +39,3 @@ def test_of_an_open_path_what_has_ended_is_shown(tmp_path, contents):
     assert not found.path.is_over
     assert frame["place"].max() == 2
     assert frame[frame["is_kept"]]["place"].tolist() == [0, 1, 2]
-
-
-def test_without_a_path_there_is_nothing(search_dir, contents):
-    assert path_data(contents(search_dir)).empty

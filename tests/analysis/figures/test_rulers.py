@@ -7,33 +7,27 @@ from analysis.search import trials
 from tests.analysis import searched
 
 
-def test_logarithmic_axes_stand_by_their_exponents():
+def test_logarithmic_axes_stand_by_their_exponents_and_ticks_are_few_and_round():
     ruler = Ruler("alpha", 1e-6, 1e-2, is_log=True)
     assert [ruler.position(value) for value in (1e-6, 1e-4, 1e-2)] == pytest.approx([0, 0.5, 1])
     assert math.isnan(ruler.position(0.0))
     assert math.isnan(ruler.position(None))
     assert [text for _, text in ruler.ticks()] == ["1e-06", "1e-05", "0.0001", "0.001", "0.01"]
+    assert [text for _, text in Ruler("N", 1, 16, is_whole=True).ticks()] == ["5", "10", "15"]
+    assert len(Ruler("x", 0.0, 0.37).ticks()) <= 6
+    assert len(Ruler("x", choices=tuple(f"choice {n}" for n in range(23))).ticks()) <= 5
+    assert [text for _, text in Ruler("x", 0.2, 0.4, is_log=True).ticks()] == ["0.2", "0.4"]
 
 
-def test_choices_keep_the_order_of_the_study():
+def test_choices_keep_their_order_and_what_was_tried_beyond_the_range_has_a_place():
     axis = next(axis for axis in searched.AXES if axis.kind == "choice")
     ruler = ruler_of(axis, "norm", ["linf", "l1", "none"])
     assert ruler.choices == ("l1", "l2", "linf", "none")
     assert ruler.position("l2") == pytest.approx(1 / 3)
     assert Ruler("x", choices=("only",)).position("only") == 0.5
-
-
-def test_what_was_tried_beyond_the_searched_range_has_a_place():
     axis = next(axis for axis in searched.AXES if axis.name == "phi")
     assert ruler_of(axis, "phi", [0.1, 0.6]).high == 0.6
     assert ruler_of(axis, "phi", []).high == 0.3
-
-
-def test_ticks_are_few_and_round_and_whole_where_values_are():
-    assert [text for _, text in Ruler("N", 1, 16, is_whole=True).ticks()] == ["5", "10", "15"]
-    assert len(Ruler("x", 0.0, 0.37).ticks()) <= 6
-    assert len(Ruler("x", choices=tuple(f"choice {n}" for n in range(23))).ticks()) <= 5
-    assert [text for _, text in Ruler("x", 0.2, 0.4, is_log=True).ticks()] == ["0.2", "0.4"]
 
 
 def test_positions_are_those_of_complete_trials(search_dir, contents):

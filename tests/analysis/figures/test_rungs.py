@@ -6,25 +6,17 @@ import pytest
 from analysis.figures.rungs import draw_rungs, rungs_data
 
 VERDICTS = pd.DataFrame(
-    [
-        (0, 15, 50.0, "continue", 0.0),
-        (4, 15, 40.0, "stop", 1.0),
-        (0, 30, 60.0, "continue", 0.0),
-    ],
+    [(0, 15, 50.0, "continue", 0.0), (4, 15, 40.0, "stop", 1.0), (0, 30, 60.0, "continue", 0.0)],
     columns=["trial", "t", "value", "verdict", "order"],
 )
 
 
-def test_every_verdict_of_the_ledger_is_there(search_dir, contents):
+def test_every_verdict_on_a_number_is_there(search_dir, contents):
     found = contents(search_dir)
     frame = rungs_data(found)
     assert len(frame) == len(found.rungs)
     assert frame["order"].between(0, 1).all()
     assert frame.loc[frame["trial"] == 15, "order"].iloc[0] == 1.0
-
-
-def test_a_verdict_on_no_number_is_left_out(search_dir, contents):
-    found = contents(search_dir)
     found.rungs.loc[0, "value"] = math.nan
     assert len(rungs_data(found)) == len(found.rungs) - 1
 

@@ -25,20 +25,14 @@ def test_the_scale_keeps_values_apart(values, scale):
     assert scale_of(values[::-1] + values) == scale
 
 
-def test_an_axis_that_is_meant_to_be_logarithmic_is_so_where_it_can_be():
-    assert scale_of([1, 2, 3], is_log=True) == "log"
-    assert scale_of([0, 1, 2], is_log=True) == "category"
-
-
-def test_values_that_look_alike_are_two_categories():
+def test_values_that_look_alike_are_two_categories_and_texts_that_do_not_fit_stand_upright():
     values = [0.0, 0.00976562, 0.00976563, 9.0]
     axis = x_axis(values, "category")
     assert axis["categoryarray"] == positions(values, "category")
     assert len(set(axis["categoryarray"])) == 4
     assert axis["ticktext"] == ["0", "0.00977", "0.00977", "9"]
-
-
-def test_texts_that_do_not_fit_side_by_side_stand_upright():
+    assert scale_of([1, 2, 3], is_log=True) == "log"
+    assert scale_of([0, 1, 2], is_log=True) == "category"
     assert tick_angle(["0.1", "0.2", "0.3"]) == 0
     assert tick_angle(["0.000977", "0.00391", "0.00781", "0.0312"], [-10, -8, -7, -5]) == 90
     assert tick_angle(["one"]) == 0

@@ -24,21 +24,12 @@ def table() -> pd.DataFrame:
     )
 
 
-def test_only_complete_trials_with_a_score_are_compared(table):
+def test_complete_trials_are_compared_over_the_whole_range_of_an_axis_in_its_order(table):
     assert slice_data(table, "alpha").values.tolist() == [[0, 1e-5, 50.0, False], [2, 1e-6, 51.0, True]]
-
-
-def test_a_logarithmic_axis_is_drawn_so_over_its_whole_range(table):
     axis = draw_slice(slice_data(table, "alpha"), LOG, "alpha").layout.xaxis
     assert axis.type == "log"
     assert axis.range[0] < -6 < -3 < axis.range[1]
     assert axis.title.text == "alpha"
-
-
-def test_choices_keep_the_order_of_the_space(table):
     axis = draw_slice(slice_data(table, "norm"), CHOICE, "norm").layout.xaxis
     assert (axis.type, axis.categoryarray) == ("category", ("l1", "l2", "linf"))
-
-
-def test_a_count_is_linear(table):
     assert draw_slice(slice_data(table, "N"), COUNT, "N").layout.xaxis.type == "linear"

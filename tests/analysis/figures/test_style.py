@@ -16,27 +16,18 @@ def test_a_short_text_keeps_its_beginning_and_its_end(most):
     assert (text == LONG[7]) == (most == 200)
 
 
-def test_many_rows_have_short_names_that_are_told_apart():
+def test_many_rows_have_short_names_that_are_told_apart_by_first_and_last_words():
     ticks = row_ticks(LONG)
     assert max(tick.count("<br>") for tick in ticks) <= 2
     assert len(set(ticks)) == 60
     assert rows_height(ticks, 26) < 60 * 60
     assert row_ticks(["norm = l2", "norm = l1"]) == ["norm = l2", "norm = l1"]
-
-
-def test_a_name_keeps_its_first_words_and_its_last_ones():
     assert few_lines(LONG[7], 18, 2) == ["without the\N{HORIZONTAL ELLIPSIS}", "variant number 7"]
     assert len(few_lines(LONG[7], 18, 3)) == 3
     assert few_lines("x" * 80, 18, 2)[1] == "x" * 18
     assert few_lines("norm = l2", 18, 2) == ["norm = l2"]
-
-
-def test_names_that_differ_in_their_middle_alone_stay_whole():
     names = [f"{'a word ' * 9}{n} {'and others ' * 9}" for n in range(20)]
     assert len(set(row_ticks(names))) == 20
-
-
-def test_a_list_of_choices_fits_a_telephone():
     menu = chooser([{"label": name, "method": "restyle", "args": []} for name in LONG])
     assert max(len(button["label"]) for button in menu["buttons"]) <= CHOICE
 

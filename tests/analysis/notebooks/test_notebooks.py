@@ -22,9 +22,8 @@ ROOT = Path(__file__).parents[3]
 SCORES = {"SimCSE": (70.0, 71.0, 72.0), "RobustSentEmbed": (73.0, 74.5, 75.0)}
 SUCCESS = "attack-mr/pwws/success_rate"
 STUDIES = {kind: ["joint", "parts", "new-search", "new-grid"] for kind in KINDS}
-for kind, name in (
-    ("ablations", "two-axes"), ("methods", "attacked"), ("robustness", "attacked"), ("search", "methods"),
-):  # fmt: skip
+OF_THEIR_OWN = {"ablations": "two-axes", "methods": "attacked", "robustness": "attacked", "search": "methods"}
+for kind, name in OF_THEIR_OWN.items():
     STUDIES[kind].append(name)
 pytestmark = pytest.mark.xdist_group("notebooks")  # each is run once
 
@@ -55,12 +54,8 @@ def _attacked(folder):
     tabled.add(folder, {SUCCESS: {"SimCSE": (80.0, 81.0, 82.0), "RobustSentEmbed": (60.0, 61.5, 62.0)}})
     attacks = cell_folder(folder, open_study(folder).cells["identity"][0]) / "attacks"
     attacks.mkdir(parents=True)
-    end(
-        attacks,
-        "mr",
-        "pwws",
-        [outcome(n, f"good film {n}", {0: "g00d"}, num_queries=n + 2) for n in range(4)],
-    )
+    fell = [outcome(n, f"good film {n}", {0: "g00d"}, num_queries=n + 2) for n in range(4)]
+    end(attacks, "mr", "pwws", fell)
     return folder
 
 
@@ -150,15 +145,12 @@ def test_parameters_are_filled_in_whatever_they_hold():
     assert "".join(cell["source"]).count("#") == 2  # the comments stay
 
 
-def test_the_fitting_notebook_is_chosen(store):
+def test_the_fitting_notebook_is_chosen_by_what_a_study_compares(store, tmp_path):
     kinds = {
         name: fitting_kind(open_study(name, store)) for name in ("joint", "parts", "new-grid", "attacked")
     }
     others = dict.fromkeys(("parts", "new-grid", "attacked"), "ablations")
     assert kinds == {"joint": "search"} | others
-
-
-def test_rows_of_several_methods_are_compared_as_methods(tmp_path):
     with Ledger.open(tmp_path / "m") as ledger:
         ledger.freeze(gridded.STUDY)
         cells = [gridded.cell(trial, 0) for trial in (3, 4)]
@@ -169,16 +161,10 @@ def test_rows_of_several_methods_are_compared_as_methods(tmp_path):
             ]
         )
     assert fitting_kind(open_study(tmp_path / "m")) == "methods"
-
-
-def test_a_grid_that_mostly_attacks_is_about_robustness(tmp_path):
     asked = ("attack-mr/pwws", "attack-imdb/bae", "STS-B/test")
     measures = tuple(Measure(name=name, metric=f"{name}/success_rate") for name in asked[:2])
     study = gridded.STUDY.model_copy(update={"evaluations": asked, "measures": measures})
     assert fitting_kind(open_study(searched.make(tmp_path / "a", study=study))) == "robustness"
-
-
-def test_evaluations_on_changed_texts_are_known_by_their_names():
     names = ("attack-mr/pwws", "AdvSTS-B/bae", "MR/replayed", "STS-B/test", "MR/fast")
     assert [is_about_robustness(name) for name in names] == [True, True, True, False, False]
 

@@ -15,7 +15,7 @@ def content_of(html, kind):
     return json.loads(text)
 
 
-def test_a_figure_stands_in_the_page_as_what_is_drawn():
+def test_a_figure_stands_in_the_page_as_what_is_drawn_with_its_numbers_as_csv():
     drawing = go.Figure(go.Scatter(x=[1, 2], y=[3, 4], name=HOSTILE)).update_layout(height=300)
     html = page.figure(drawing, "history")
     assert Outline(html).anchors == ["figure-history", "history"]
@@ -24,14 +24,8 @@ def test_a_figure_stands_in_the_page_as_what_is_drawn():
     assert drawn["data"][0]["name"] == HOSTILE
     assert drawn["layout"] == {"height": 300}
     assert drawing.layout.template.layout.font.color, "the drawing itself is left alone"
-
-
-def test_the_numbers_of_a_figure_are_csv_whatever_texts_are_in_it():
     frame = pd.DataFrame({"row": [HOSTILE, 'a "b", c'], "value": [1.5, None]})
     html = page.figure(go.Figure(), "x", frame)
     assert HOSTILE not in html
     assert content_of(html, "numbers")["csv"] == f'row,value\n{HOSTILE},1.5\n"a ""b"", c",\n'
-
-
-def test_a_figure_without_numbers_of_its_own_has_none():
     assert "numbers" not in page.figure(go.Figure(), "x")

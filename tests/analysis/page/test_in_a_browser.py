@@ -79,7 +79,7 @@ def tab(browser, written):
     opened.close()
 
 
-def test_a_heading_sorts_numbers_as_numbers_with_blanks_last(tab):
+def test_a_heading_sorts_numbers_as_numbers_those_in_parentheses_and_times_too(tab):
     before = tab.say(COLUMN % 6)
     assert "" in before, "baselines have no N"
     tab.click("#table-trials th:nth-child(7) button")
@@ -95,9 +95,6 @@ def test_a_heading_sorts_numbers_as_numbers_with_blanks_last(tab):
     tab.click("#table-trials th:nth-child(7) button")
     assert tab.say(COLUMN % 6) == before
     assert tab.say("document.querySelector('#table-trials th:nth-child(7)').ariaSort") is None
-
-
-def test_scores_in_parentheses_and_times_are_numbers_too(tab):
     for column in (2, 13):
         tab.click(f"#table-trials th:nth-child({column}) button")
     times = [text for text in tab.say(COLUMN % 12) if text]
@@ -143,16 +140,13 @@ def test_a_figure_is_saved_as_svg_png_and_its_numbers(tab, tmp_path):
     assert len(lines) > 16
 
 
-def test_a_section_folds_by_mouse_and_by_keyboard(tab):
+def test_a_section_folds_and_a_link_or_the_list_of_contents_opens_and_leads(tab):
     is_open = "document.querySelector('#section-cost > details').open"
     tab.click("#section-cost > details > summary > h2")
     assert not tab.say(is_open)
     tab.say("document.querySelector('#section-cost > details > summary').focus()")
     tab.press("Enter", 13, "\r")
     assert tab.say(is_open)
-
-
-def test_a_link_opens_what_is_folded_and_leads_to_a_row(tab):
     tab.say("document.querySelector('#section-trials > details').open = false")
     tab.say("location.hash = '#trial-7'")
     tab.wait("document.querySelector('#section-trials > details').open")
@@ -160,9 +154,6 @@ def test_a_link_opens_what_is_folded_and_leads_to_a_row(tab):
     assert tab.say("document.querySelector('#trial-7 .link').hash") == "#trial-7"
     top = tab.say("document.querySelector('#trial-7').getBoundingClientRect().top")
     assert 0 <= top < 900
-
-
-def test_the_list_of_contents_leads_to_every_section_and_stays(tab):
     names = tab.say("[...document.querySelectorAll('nav.contents a')].map(link => link.hash)")
     assert names == tab.say("[...document.querySelectorAll('main > section')].map(one => `#${one.id}`)")
     tab.click("nav.contents a[href='#section-provenance']")

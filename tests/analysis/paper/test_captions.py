@@ -22,19 +22,13 @@ def test_a_place_is_named_as_people_name_it(place, name):
     assert place_name(place) == name
 
 
-def test_every_place_that_a_study_may_name_has_a_name():
-    assert [place for place in known_places() if place_name(place) == place] == []
-
-
-def test_a_mark_is_explained_where_it_stands_and_nowhere_else():
+def test_a_mark_is_explained_where_it_stands_and_every_place_has_a_name():
     plain, starred, collapsed = (
         pd.DataFrame({"row": ["a"], "dev": [f"61.2{mark}"]}) for mark in ("", STAR, DEGENERATE)
     )
     assert marks(plain, "it differs.") == ""
     assert marks(starred, "it differs.") == f" {STAR} it differs."
     assert marks(collapsed, "it differs.") == f" {DEGENERATE} A collapsed model got it."
-
-
-def test_one_seed_has_no_spread():
     table = pd.DataFrame({"row": ["a"]})
     assert scores_caption("s", "", 1, "", table) == "s: every measure of its results. Mean over 1 seed."
+    assert [place for place in known_places() if place_name(place) == place] == []

@@ -15,11 +15,7 @@ from rse_study.data.pairs import StsPairs
 from rse_study.downstream.attacked_classifier import figures_of
 from rse_study.downstream.glue import GlueFineTuned
 from rse_study.downstream.nli import NliFineTuned
-from rse_study.downstream.registry import (
-    EVALUATIONS_OF_WEIGHTS,
-    FINE_TUNED,
-    all_evaluations,
-)
+from rse_study.downstream.registry import EVALUATIONS_OF_WEIGHTS, FINE_TUNED, all_evaluations
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.evaluation.geometry import AlignmentUniformity
 from rse_study.evaluation.sts import Similarity
@@ -64,15 +60,12 @@ def test_every_column_has_a_measure(table):
     assert set(zip(lines["column"], lines["group"], strict=True)) == places(table)
 
 
-def test_no_column_is_measured_twice_and_no_other_table_at_all():
+def test_no_column_is_measured_twice_no_other_table_at_all_and_what_is_not_says_why():
     lines = measures()
     assert list(lines.columns) == ["table", "column", "group", "metric", "note"]
     assert not lines.duplicated(["table", "column", "group"]).any()
     assert set(lines["table"]) == {*MAIN, "rse-figure2"}
     assert "rse-figure2" not in table_ids()  # its numbers are not in the text
-
-
-def test_what_is_not_measured_says_why():
     bare = measures().query("metric == ''")
     assert set(zip(bare["table"], bare["group"], strict=True)) == NOT_MEASURED
     assert bare["note"].str.len().gt(20).all()
@@ -204,34 +197,22 @@ def first_of(table, encoder=""):
 
 
 def test_a_study_lies_beside_the_block_of_its_encoder():
-    assert first_of("rse-table3", "roberta-large").printed == {
-        "USCAL": 68.70,
-        "RobustEmbed": 68.92,
-        "RobustSentEmbed": 69.30,
-    }
+    expected = {"USCAL": 68.70, "RobustEmbed": 68.92, "RobustSentEmbed": 69.30}
+    assert first_of("rse-table3", "roberta-large").printed == expected
     for encoder in ("bert-base-uncased", "tiny", ""):
         assert first_of("rse-table3", encoder).block == "BERT-base"
         assert first_of("rse-table3", encoder).printed["SimCSE"] == 68.66
         assert "RobustSentEmbed-RoBERTa-base" not in first_of("rse-table3", encoder).printed
-
-
-def test_a_table_of_bert_base_alone_is_no_measure_of_other_encoders():
     assert first_of("vadv-table1", "bert-base-uncased").printed["V-advCSE"] == 72.05
     assert first_of("vadv-table1", "roberta-base").printed == {}
 
 
-def test_blocks_that_are_no_encoders_keep_their_numbers_apart():
+def test_blocks_that_are_no_encoders_keep_their_numbers_apart_and_figures_have_none():
     found = {(column.block, column.name): column for column in columns_of("rse-table1")}
     assert len(found) == 5 * 8
     assert found["PWWS", "MR"].printed["RobustSentEmbed"] == 28.05
     assert found["BERTAttack", "Avg."].printed["SimCSE"] == 75.51
     assert {block for block, _ in {(c.block, c.name): c for c in columns_of("dcl-table1")}} == {"Normal"}
-
-
-def test_a_figure_without_numbers_has_columns_without_numbers():
     assert {column.name for column in columns_of("rse-figure2")} == {"queries", "accuracy reduction"}
     assert all(column.printed == {} for column in columns_of("rse-figure2"))
-
-
-def test_a_table_of_other_kind_has_no_columns():
     assert columns_of("rse-table5") == columns_of("") == columns_of("dcl-table2") == ()

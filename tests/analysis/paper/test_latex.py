@@ -20,37 +20,27 @@ def test_letters_that_mean_something_to_latex_are_escaped(letter):
     assert typeset(escaped(f"a{letter}b{letter}")) == f"a{letter}b{letter}"
 
 
-def test_plain_text_and_numbers_are_left_alone():
+def test_plain_text_is_left_alone_and_symbols_with_their_numbers_are_formulas():
     assert escaped("norm = l1, 95 (x), +1.00]") == "norm = l1, 95 (x), +1.00]"
     assert escaped("no beta, Nx = 5") == "no beta, Nx = 5"
     assert escaped(12) == "12"
-
-
-def test_symbols_and_their_numbers_are_formulas():
     assert escaped("rho = 0") == r"$\rho = 0$"
-    assert escaped("lambda1 = 1e-05, N = 5, norm = l2") == (
-        r"$\lambda_{1} = 1 \times 10^{-5}$, $N = 5$, norm = l2"
-    )
+    expected = r"$\lambda_{1} = 1 \times 10^{-5}$, $N = 5$, norm = l2"
+    assert escaped("lambda1 = 1e-05, N = 5, norm = l2") == expected
     assert escaped("xi") == r"$\xi$"
     assert escaped("minus rho = 0.5, 95 %") == r"minus $\rho = 0.5$, 95 \%"
     assert escaped("lambda1 = 1/128") == "lambda1 = 1/128"  # no number that is written as one
 
 
-def test_a_table_without_rows_is_a_head():
-    text = latex(pd.DataFrame(columns=["row", "mean"]), "empty")
-    assert lines_between(text, r"\toprule", r"\bottomrule") == [r"row & mean \\", r"\midrule"]
-
-
-def test_pairs_make_two_lines_of_headings():
+def test_pairs_make_two_lines_of_headings_and_a_table_without_rows_is_a_head():
     table = pd.DataFrame([["a", "1", "2", "3"]], columns=pd.MultiIndex.from_tuples(PAIRS))
     assert lines_between(latex(table, "wide"), r"\toprule", r"\midrule") == [
         r"\multicolumn{1}{c}{} & \multicolumn{2}{c}{dev} & \multicolumn{1}{c}{test} \\",
         r"\cmidrule(lr){2-3} \cmidrule(lr){4-4}",
         r"row & mean & SD & mean \\",
     ]
-
-
-def test_label_and_comment_stand_where_they_belong():
+    text = latex(pd.DataFrame(columns=["row", "mean"]), "empty")
+    assert lines_between(text, r"\toprule", r"\bottomrule") == [r"row & mean \\", r"\midrule"]
     lines = latex(pd.DataFrame({"row": ["a"]}), "c", ["Where from."], "some-study").splitlines()
     assert lines[0] == "% Where from."
     assert lines[lines.index(r"\caption{c}") + 1] == r"\label{tab:some-study}"

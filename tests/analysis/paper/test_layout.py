@@ -5,11 +5,9 @@ import re
 import pandas as pd
 import pytest
 
-from analysis.comparison import read_comparison
 from analysis.comparison_table import printed_rows, rows_table, show_interval
 from analysis.formats import STAR, show_signed
 from analysis.paper.layout import write_layouts
-from rse_study.results.reader import Reader
 from tests.analysis import tabled
 from tests.analysis.paper.typeset import lines_between, typeset
 
@@ -28,11 +26,10 @@ SEPARATOR = re.compile(r"(?<!\\)&")
 def comparison(tmp_path_factory):
     paper = {"table": "rse-table6", "scale": "mini"}
     folder = tabled.make(tmp_path_factory.mktemp("s"), ROWS, baseline="SimCSE", paper=paper, name="odd_table")
-    with Reader(folder) as reader:
-        return read_comparison(reader)
+    return tabled.comparison_of(folder)
 
 
-def test_the_files_are_named_after_the_study(comparison, tmp_path):
+def test_the_files_are_named_after_the_study_even_one_that_has_only_begun(comparison, tmp_path):
     paths = write_layouts(comparison, tmp_path / "deep" / "er")
     assert [path.relative_to(tmp_path).as_posix() for path in paths] == [
         "deep/er/odd_table.csv",
@@ -41,9 +38,13 @@ def test_the_files_are_named_after_the_study(comparison, tmp_path):
         "deep/er/odd_table.tex",
     ]
     assert write_layouts(comparison, tmp_path / "deep" / "er") == paths  # once more: the same files
+    folder = tabled.make(tmp_path / "begun", {}, num_cells=12, baseline="SimCSE")
+    csv, *_, tex = write_layouts(tabled.comparison_of(folder), tmp_path)
+    assert csv.read_text().split(",")[0] == "row"
+    assert "\\midrule\n\\bottomrule" in tex.read_text()
 
 
-def test_csv_is_read_back_as_it_is_shown(comparison, tmp_path):
+def test_csv_is_read_back_as_it_is_shown_by_people_and_programs(comparison, tmp_path):
     path, *_ = write_layouts(comparison, tmp_path)
     found = pd.read_csv(path, dtype=str, keep_default_na=False)
     shown = rows_table(comparison)
@@ -52,18 +53,6 @@ def test_csv_is_read_back_as_it_is_shown(comparison, tmp_path):
     assert found["paper"].tolist() == ["77.90", "76.34", "", ""]
     as_shown = [[cell.replace("\N{MINUS SIGN}", "-") for cell in row] for row in shown.to_numpy().tolist()]
     assert found.to_numpy().tolist() == as_shown  # no row's name has that sign
-
-
-def test_a_study_that_has_only_begun_makes_files_too(tmp_path):
-    folder = tabled.make(tmp_path / "begun", {}, num_cells=12, baseline="SimCSE")
-    with Reader(folder) as reader:
-        csv, *_, tex = write_layouts(read_comparison(reader), tmp_path)
-    assert csv.read_text().split(",")[0] == "row"
-    assert "\\midrule\n\\bottomrule" in tex.read_text()
-
-
-def test_csv_holds_numbers_a_program_can_count_with(comparison, tmp_path):
-    path, *_ = write_layouts(comparison, tmp_path)
     found = pd.read_csv(path).set_index("row")
     numbers = ["paper", "mean", "SD", "seeds", "minus SimCSE", "p (sign-flip)", "p (Holm)", "g"]
     assert [str(found[name].dtype) for name in numbers] == ["float64"] * 3 + ["int64"] + ["float64"] * 4
@@ -78,23 +67,22 @@ def tex_of(comparison, folder):
     return path.read_text(encoding="utf-8")
 
 
-def test_every_line_has_as_many_cells_as_the_head_has_columns(comparison, tmp_path):
+def test_latex_prints_what_the_table_says_and_ends_what_it_begins(comparison, tmp_path):
     text = tex_of(comparison, tmp_path)
-    (head,), body = (
-        lines_between(text, r"\toprule", r"\midrule"),
-        lines_between(text, r"\midrule", r"\bottomrule"),
-    )
+    (head,) = lines_between(text, r"\toprule", r"\midrule")
+    body = lines_between(text, r"\midrule", r"\bottomrule")
     num_columns = printed_rows(comparison).shape[1]
     assert len(body) == len(ROWS)
     assert {len(SEPARATOR.findall(line)) for line in (head, *body)} == {num_columns - 1}
     assert all(line.endswith(r" \\") for line in (head, *body))
     assert rf"\begin{{tabular}}{{l{'r' * (num_columns - 1)}}}" in text
-
-
-def test_latex_prints_what_the_table_says(comparison, tmp_path):
     body = lines_between(tex_of(comparison, tmp_path), r"\midrule", r"\bottomrule")
     cells = [[typeset(cell) for cell in line.removesuffix(r" \\").split(" & ")] for line in body]
     assert cells == printed_rows(comparison).to_numpy().tolist()
+    expected = [("begin", "table"), ("begin", "tabular"), ("end", "tabular"), ("end", "table")]
+    assert re.findall(r"\\(begin|end)\{(\w+)\}", text) == expected
+    assert text.count("{") - text.count("\\{") == text.count("}") - text.count("\\}")
+    assert tex_of(comparison, tmp_path).splitlines()[:2] == ["% Cited.", r"% needs \usepackage{booktabs}"]
 
 
 def test_ours_stands_beside_theirs_with_spread_and_interval(comparison):
@@ -103,58 +91,37 @@ def test_ours_stands_beside_theirs_with_spread_and_interval(comparison):
     one = comparison.compared["rho = 0.5"]
     assert table.loc["rho = 0.5", "paper"] == "77.90"
     assert table.loc["rho = 0.5", "ours"] == "69.75 \N{PLUS-MINUS SIGN} 0.66"
-    assert table.loc["rho = 0.5", "minus SimCSE, 95 %"] == (
-        f"{show_signed(one.mean)} {show_interval(one.simultaneous)}"
-    )
+    expected = f"{show_signed(one.mean)} {show_interval(one.simultaneous)}"
+    assert table.loc["rho = 0.5", "minus SimCSE, 95 %"] == expected
     assert table.loc[ODD, "minus SimCSE, 95 %"] == ""  # two seeds show nothing
 
 
 def test_a_star_stands_where_the_interval_excludes_0(tmp_path):
     rows = {"SimCSE": (70.0, 71.0, 72.0), "better": (75.0, 76.1, 77.0), "like it": (70.0, 72.0, 71.0)}
     folder = tabled.make(tmp_path / "s", rows, baseline="SimCSE")
-    with Reader(folder) as reader:
-        comparison = read_comparison(reader)
+    comparison = tabled.comparison_of(folder)
     ours = printed_rows(comparison).set_index("row")["ours"]
     assert [ours[row].endswith(STAR) for row in rows] == [False, True, False]
     assert r"$\pm$ 1.00$^{*}$ &" in write_layouts(comparison, tmp_path)[-1].read_text(encoding="utf-8")
 
 
-def test_what_is_begun_is_ended(comparison, tmp_path):
-    text = tex_of(comparison, tmp_path)
-    assert re.findall(r"\\(begin|end)\{(\w+)\}", text) == [
-        ("begin", "table"),
-        ("begin", "tabular"),
-        ("end", "tabular"),
-        ("end", "table"),
-    ]
-    assert text.count("{") - text.count("\\{") == text.count("}") - text.count("\\}")
-
-
-def test_latex_says_in_a_comment_which_study_it_is(comparison, tmp_path):
-    assert tex_of(comparison, tmp_path).splitlines()[:2] == ["% Cited.", r"% needs \usepackage{booktabs}"]
-
-
-def test_the_caption_says_where_the_numbers_come_from(comparison, tmp_path):
+def test_the_caption_says_where_the_numbers_come_from_and_scale_only_of_a_paper(comparison, tmp_path):
     caption = re.search(r"\\caption\{(.*)\}\n", tex_of(comparison, tmp_path))[1]
     assert caption == (
         r"odd\_table: STS-B dev, Spearman x100. Mean $\pm$ standard deviation (n $-$ 1) over 3 seeds. The paper's: "
         "Table 6 of RobustSentEmbed, column Correlation. Differences from SimCSE are paired by seed, their 95 \\% "
         "intervals hold for all rows at once. A study at mini scale: its numbers are no reproduction of the paper's."
     )  # no row has a star
-
-
-def test_a_study_of_no_paper_has_no_scale(tmp_path):
     rows = {"SimCSE": (70.0, 71.0, 72.0), "better": (75.0, 76.1, 77.0)}
     folder = tabled.make(tmp_path / "s", rows, baseline="SimCSE", encoder="tiny")
-    with Reader(folder) as reader:
-        text = write_layouts(read_comparison(reader), tmp_path)[-1].read_text(encoding="utf-8")
+    text = write_layouts(tabled.comparison_of(folder), tmp_path)[-1].read_text(encoding="utf-8")
     caption = re.search(r"\\caption\{(.*)\}\n", text)[1]
     assert "scale" not in caption.lower()
     assert "Encoder tiny; mean" in caption
     assert "$^{*}$ the interval of the difference" in caption
 
 
-def test_every_number_of_a_contrast_stands_in_a_table_of_its_own(comparison, tmp_path):
+def test_every_number_of_a_contrast_and_every_verdict_stands_in_a_table_of_its_own(comparison, tmp_path):
     path = next(
         path for path in write_layouts(comparison, tmp_path) if path.name == "odd_table-contrasts.csv"
     )
@@ -170,9 +137,6 @@ def test_every_number_of_a_contrast_stands_in_a_table_of_its_own(comparison, tmp
         "p_wilcoxon": one.p_wilcoxon, "p_holm": one.p_holm, "hedges_g": one.effect, "resolvable": one.resolvable,
     }.items():  # fmt: skip
         assert found[name] == pytest.approx(value, nan_ok=True), name
-
-
-def test_claims_stand_with_their_verdicts(comparison, tmp_path):
     path = next(path for path in write_layouts(comparison, tmp_path) if path.name == "odd_table-claims.csv")
     table = pd.read_csv(path)
     assert table["verdict"].tolist() == [comparison.words(judged) for judged in comparison.judged]
@@ -182,39 +146,24 @@ def test_claims_stand_with_their_verdicts(comparison, tmp_path):
 def main_table(tmp_path_factory):
     rows = {"SimCSE": SIMCSE, "RobustSentEmbed": SIMCSE}
     metric = "attack-mr/pwws/success_rate"
-    folder = tabled.make(
-        tmp_path_factory.mktemp("s"),
-        rows,
-        baseline="SimCSE",
-        paper={"table": "rse-table1", "scale": "paper"},
-        evaluations=("attack-mr/pwws",),
-    )
+    asked = {"paper": {"table": "rse-table1", "scale": "paper"}, "evaluations": ("attack-mr/pwws",)}
+    folder = tabled.make(tmp_path_factory.mktemp("s"), rows, baseline="SimCSE", **asked)
     tabled.add(folder, {metric: {"SimCSE": (80.0, 81.0, 82.0), "RobustSentEmbed": (60.0, 61.5, 62.0)}})
-    with Reader(folder) as reader:
-        return read_comparison(reader)
+    return tabled.comparison_of(folder)
 
 
-def test_a_main_table_has_two_files_more(main_table, comparison, tmp_path):
+def test_a_main_table_has_its_columns_as_numbers_and_in_the_papers_layout(main_table, comparison, tmp_path):
     names = [path.name for path in write_layouts(main_table, tmp_path)]
     assert {"tabled-columns.csv", "tabled-columns.tex"} <= {*names}
     assert not any("columns" in path.name for path in write_layouts(comparison, tmp_path / "other"))
-
-
-def test_columns_are_numbers_for_programs_and_the_papers_layout_for_people(main_table, tmp_path):
     *_, numbers, _, typeset_table = write_layouts(main_table, tmp_path)
     table = pd.read_csv(numbers).set_index("row")
     cell = next(cell for cell in main_table.columns if cell.row == "RobustSentEmbed")
     found = table.loc["RobustSentEmbed"]
-    assert found[["block", "column", "metric", "better", "direction"]].tolist() == [
-        "PWWS",
-        "MR",
-        "attack-mr/pwws/success_rate",
-        "less",
-        "same",
-    ]
-    assert found[["mean", "paper", "difference", "simultaneous_low"]].tolist() == pytest.approx(
-        [cell.mean, 28.05, cell.difference, cell.interval.low]
-    )
+    expected = ["PWWS", "MR", "attack-mr/pwws/success_rate", "less", "same"]
+    assert found[["block", "column", "metric", "better", "direction"]].tolist() == expected
+    shown = found[["mean", "paper", "difference", "simultaneous_low"]].tolist()
+    assert shown == pytest.approx([cell.mean, 28.05, cell.difference, cell.interval.low])
     text = typeset_table.read_text(encoding="utf-8")
     assert r"RobustSentEmbed & 61.17 $\pm$ 1.04$^{*}$ (28.05) \\" in text
     assert r"\caption{tabled: ours, and in parentheses the paper's (Table 1 of RobustSentEmbed). " in text

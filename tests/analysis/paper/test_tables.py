@@ -68,11 +68,19 @@ def explained_by_rounding(printed, others):
     return abs(printed - mean(others)) <= slack
 
 
-def test_every_table_is_there():
+def test_every_table_is_there_and_an_unknown_one_is_refused_with_the_nearest():
     tables = {"rse": 6, "l2p": 4, "vadv": 6, "dcl": 3}
     expected = {f"{paper}-table{n}" for paper, last in tables.items() for n in range(1, last + 1)}
     assert set(table_ids()) == expected | {"rse-figure3", "dcl-figure3"}
     assert len(table_ids()) == len(set(table_ids()))
+    with pytest.raises(ValueError, match=r"rse-table11.*Did you mean 'rse-table1'.*vadv-table6"):
+        read_table("rse-table11")
+    assert read_table("dcl-figure3")["value"].iloc[4] == 0.792
+    assert as_printed("dcl-figure3")[4]["value"] == "0.7920"
+    frame = figures()
+    assert list(frame.columns) == ["id", "title", "source"]
+    assert frame["id"].is_unique
+    assert {id for id in table_ids() if "-figure" in id} <= set(frame["id"])
 
 
 @pytest.mark.parametrize("id", table_ids())
@@ -105,7 +113,7 @@ def test_every_number_of_a_line_is_read_once_and_in_order(id, papers):
         assert printed[len(printed) - len(values) :] == values, source
 
 
-def test_every_average_recomputes_or_is_an_erratum():
+def test_every_average_recomputes_or_is_an_erratum_that_has_the_mean():
     wrong = {
         (id, entry["row"], entry["column"], entry["value"], entry["source"])
         for id, entry, others in averages()
@@ -114,9 +122,6 @@ def test_every_average_recomputes_or_is_an_erratum():
     listed = errata().query("kind == 'average'")[["table", "row", "column", "printed", "source"]]
     assert set(listed.itertuples(index=False, name=None)) == wrong
     assert len(listed) == len(wrong)
-
-
-def test_what_an_erratum_computes_is_the_mean_of_the_row():
     means = {
         (id, entry["row"], entry["column"], entry["source"], entry["value"]): mean(others)
         for id, entry, others in averages()
@@ -124,9 +129,6 @@ def test_what_an_erratum_computes_is_the_mean_of_the_row():
     for erratum in errata().query("kind == 'average'").itertuples():
         key = (erratum.table, erratum.row, erratum.column, erratum.source, erratum.printed)
         assert Decimal(erratum.computed) == means[key].quantize(Decimal("0.01"), ROUND_HALF_UP)
-
-
-def test_the_average_missing_in_the_text_is_the_mean_of_its_row():
     table = read_table("l2p-table1").query("group == 'RoBERTa-large' and row == 'CLS'")
     (lost,) = errata().query("table == 'l2p-table1' and row == 'CLS'").itertuples()
     assert float(lost.computed) == pytest.approx(table["value"].mean(), abs=0.005)
@@ -172,13 +174,6 @@ def words(text):
     return re.findall(r"[a-z0-9]+", text.lower())
 
 
-def test_figures_are_named_once():
-    frame = figures()
-    assert list(frame.columns) == ["id", "title", "source"]
-    assert frame["id"].is_unique
-    assert {id for id in table_ids() if "-figure" in id} <= set(frame["id"])
-
-
 def test_claims_are_well_formed():
     frame = claims()
     assert list(frame.columns) == ["id", "table", "kind", "rows", "margin", "measure", "says", "source"]
@@ -197,12 +192,8 @@ def test_claims_are_well_formed():
 
 def test_a_claim_is_about_the_objective_or_a_column():
     frame, known = claims(), measures()
-    assert set(frame.loc[frame["measure"] != "", "table"]) == {
-        "rse-figure2",
-        "rse-figure3",
-        "l2p-table4",
-        "vadv-table3",
-    }
+    expected = {"rse-figure2", "rse-figure3", "l2p-table4", "vadv-table3"}
+    assert set(frame.loc[frame["measure"] != "", "table"]) == expected
     for claim in frame[frame["measure"] != ""].itertuples():
         assert len(known.query("table == @claim.table and metric == @claim.measure")) == 1, claim
 
@@ -257,13 +248,3 @@ def test_claims_hold_in_the_papers_own_numbers_or_an_erratum_says_so():
         ("l2p-table3-feature-before-token", "SICK-R"),
         ("l2p-table3-feature-before-learning", "SICK-R"),
     ]
-
-
-def test_an_unknown_table_is_refused_with_the_nearest():
-    with pytest.raises(ValueError, match=r"rse-table11.*Did you mean 'rse-table1'.*vadv-table6"):
-        read_table("rse-table11")
-
-
-def test_values_are_floats_and_the_files_keep_the_decimals():
-    assert read_table("dcl-figure3")["value"].iloc[4] == 0.792
-    assert as_printed("dcl-figure3")[4]["value"] == "0.7920"

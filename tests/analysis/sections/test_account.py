@@ -1,23 +1,14 @@
 import dataclasses
 from html import escape
 
-from analysis.sections.account import (
-    failed_cells,
-    failures,
-    plain_text,
-    provenance,
-    settings_of,
-    show_cells,
-    show_events,
-    show_lost,
-)
+from analysis.sections import account
 from rse_study import open_study
 from tests.analysis import searched
 
 
-def test_every_cell_has_its_row(search_dir, contents):
+def test_every_cell_has_its_row_of_used_columns_and_in_a_grid_its_name(search_dir, contents, grid_dir):
     found = contents(search_dir)
-    shown = show_cells(found, found.current)
+    shown = account.show_cells(found, found.current)
     assert len(shown) == 20
     rows = {(row.trial, row.seed): row for row in shown.itertuples()}
     assert list(shown.columns) == [
@@ -26,43 +17,32 @@ def test_every_cell_has_its_row(search_dir, contents):
     assert rows["9", "0"].attempts == "2"
     assert rows["0 (paper setting)", "1"].stage == "confirm"
     assert rows["5", "0"].reason == "step 23: the loss is nan"
-
-
-def test_columns_nobody_uses_are_left_out(search_dir, contents):
-    found = contents(search_dir)
-    shown = show_cells(found, found.current[found.current["trial"] == 1])
+    shown = account.show_cells(found, found.current[found.current["trial"] == 1])
     assert "reason" not in shown
-
-
-def test_a_cell_of_a_grid_goes_by_the_name_of_its_row(grid_dir, contents):
     found = contents(grid_dir)
-    shown = show_cells(found, found.current)
+    shown = account.show_cells(found, found.current)
     assert list(shown.columns[:3]) == ["row", "seed", "status"]
     assert {"lambda1 = 0.0078125", "without PGD"} < set(shown["row"])
+    assert account.plain_text("2026-11-22T19:25:28+00:00") == "2026-11-22 19:25:28 (UTC)"
+    assert account.plain_text({"torch": "2.13.0", "threads": 1}) == "torch 2.13.0, threads 1"
+    assert account.plain_text({"a": {"b": 1}}) == '{"a": {"b": 1}}'
 
 
-def test_a_run_is_told_in_words():
-    assert plain_text("2026-11-22T19:25:28+00:00") == "2026-11-22 19:25:28 (UTC)"
-    assert plain_text({"torch": "2.13.0", "threads": 1}) == "torch 2.13.0, threads 1"
-    assert plain_text({"a": {"b": 1}}) == '{"a": {"b": 1}}'
-
-
-def test_failures_lost_attempts_and_events_keep_their_reasons(search_dir, grid_dir, contents):
+def test_failures_keep_their_reasons_and_a_study_without_says_so(search_dir, grid_dir, contents):
     found = contents(search_dir)
-    ((cell, settings, t, reason),) = failed_cells(found).values.tolist()
+    ((cell, settings, t, reason),) = account.failed_cells(found).values.tolist()
     assert (cell, t, reason) == ("trial 5, seed 0", "15", "step 23: the loss is nan")
     assert "alpha = 1e-05, " in settings
-    lost = show_lost(found)
-    assert lost[["cell", "attempt", "reason"]].values.tolist() == [
-        ["trial 9, seed 0", 1, "the process that ran it is gone"]
-    ]
-    assert show_events(found)[["kind", "cell", "what"]].values.tolist() == [
-        ["note", f"trial {searched.LOST}, seed 0", "the machine was busy"]
-    ]
+    lost = account.show_lost(found)
+    expected = [["trial 9, seed 0", 1, "the process that ran it is gone"]]
+    assert lost[["cell", "attempt", "reason"]].values.tolist() == expected
+    expected = [["note", f"trial {searched.LOST}, seed 0", "the machine was busy"]]
+    assert account.show_events(found)[["kind", "cell", "what"]].values.tolist() == expected
     grid = contents(grid_dir)
-    assert failed_cells(grid).values.tolist() == [
-        ["without the token level, seed 1", "lambda1 = 0.00781", "step 3: the loss is nan"]
-    ]
+    expected = [["without the token level, seed 1", "lambda1 = 0.00781", "step 3: the loss is nan"]]
+    assert account.failed_cells(grid).values.tolist() == expected
+    found = contents(grid_dir)
+    assert "No cell failed." in account.failures(dataclasses.replace(found, cells=found.cells[:3]))
 
 
 def test_what_a_named_row_sets_stands_beside_its_failure(grid_dir, contents):
@@ -71,25 +51,17 @@ def test_what_a_named_row_sets_stands_beside_its_failure(grid_dir, contents):
     rows = {"absurd": {"optimizer": {"lr": 1e30}, "preset": "simcse"}}
     named = study.model_copy(update={"resolved": {"grid": {"rows": rows}}})
     cell = {"label": "absurd", "proposal": {"lambda1": 1 / 128}}
-    assert settings_of(named, cell) == "optimizer.lr = 1e+30, preset = simcse"
-    assert settings_of(named, {**cell, "label": ""}) == "lambda1 = 0.00781"
+    assert account.settings_of(named, cell) == "optimizer.lr = 1e+30, preset = simcse"
+    assert account.settings_of(named, {**cell, "label": ""}) == "lambda1 = 0.00781"
 
 
-def test_a_study_without_failures_says_so(grid_dir, contents):
+def test_cells_of_unlike_machines_are_said_and_a_line_to_cite_comes_last(grid_dir, contents, search_dir):
     found = contents(grid_dir)
-    assert "No cell failed." in failures(dataclasses.replace(found, cells=found.cells[:3]))
-
-
-def test_cells_of_unlike_machines_are_said_in_a_sentence(grid_dir, contents):
-    found = contents(grid_dir)
-    assert "unlike machines" not in provenance(found)
+    assert "unlike machines" not in account.provenance(found)
     where = [{"processor": "EPYC", "kernels": kernels} for kernels in ("AVX2", "AVX512")]
     ran = [where[i % 2] for i in range(len(found.cells))]
-    said = provenance(dataclasses.replace(found, cells=found.cells.assign(provenance=ran)))
+    said = account.provenance(dataclasses.replace(found, cells=found.cells.assign(provenance=ran)))
     assert "Cells ran on unlike machines, between which no bits are promised: " in said
     assert " on EPYC, AVX512 kernels." in said
-
-
-def test_provenance_ends_in_a_line_to_cite(search_dir, contents):
     cited = open_study(search_dir).citation
-    assert escape(f"To cite: {cited}") in provenance(contents(search_dir))
+    assert escape(f"To cite: {cited}") in account.provenance(contents(search_dir))

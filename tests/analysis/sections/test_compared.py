@@ -1,11 +1,9 @@
 import pytest
 
-from analysis.comparison import read_comparison
 from analysis.report import render
 from analysis.sections.compared import compared
 from rse_study.results.ledger import Ledger
-from rse_study.results.reader import Reader
-from tests.analysis import gridded
+from tests.analysis import gridded, tabled
 
 
 @pytest.fixture(scope="module")
@@ -23,11 +21,10 @@ def folder(tmp_path_factory):
 
 
 def read(folder, contents):
-    with Reader(folder) as reader:
-        return read_comparison(reader), contents(folder)
+    return tabled.comparison_of(folder), contents(folder)
 
 
-def test_rows_stand_beside_the_baseline_with_their_intervals(folder, contents):
+def test_rows_stand_beside_the_baseline_and_without_one_there_is_no_such_section(folder, contents, grid_dir):
     comparison, found = read(folder, contents)
     html = compared(comparison, found.decimals)
     assert "<h2>Compared</h2>" in html
@@ -36,13 +33,7 @@ def test_rows_stand_beside_the_baseline_with_their_intervals(folder, contents):
     assert f"[−{abs(one.simultaneous.low):.2f}" in html
     assert "proves nothing about BERT-base" in html
     assert html in render(found, comparison)
-
-
-def test_claims_the_rows_do_not_bear_on_are_not_asked(folder, contents):
     comparison, _ = read(folder, contents)
     assert {comparison.words(judged) for judged in comparison.judged} == {"not asked"}
-
-
-def test_a_grid_without_baseline_and_paper_has_no_such_section(grid_dir, contents):
     comparison, found = read(grid_dir, contents)
     assert compared(comparison, found.decimals) == ""

@@ -21,15 +21,11 @@ def missing(found):
     return missing_text(found, cells, scores(found, cells))
 
 
-def test_nothing_is_missing_of_a_whole_confirmation(found):
-    assert missing(found) == ""
-
-
 def test_what_is_missing_is_named(found):
+    assert missing(found) == ""
     best = found.cells["identity"] == searched.cell(12, 2).identity
-    failed = dataclasses.replace(
-        found, cells=found.cells.assign(status=found.cells["status"].mask(best, "failed"))
-    )
+    cells = found.cells.assign(status=found.cells["status"].mask(best, "failed"))
+    failed = dataclasses.replace(found, cells=cells)
     assert missing(failed) == "Missing: trial 12 (best of the search), seed 2 (failed)."
     fewer = dataclasses.replace(found, cells=found.cells[~best])
     assert missing(fewer) == "Missing: 1 cell not even begun."
@@ -38,10 +34,14 @@ def test_what_is_missing_is_named(found):
     assert missing(bare) == "Missing: paper setting with seed 1 on builtin/test."
 
 
-def test_without_a_confirm_stage_there_is_no_such_section(found):
+def test_without_a_confirm_stage_there_is_no_such_section_and_without_a_baseline_no_difference(found):
     study = found.study.model_copy(update={"resolved": {}})
     cells = found.cells[found.cells["stage"] == "search"]
     assert confirmation(dataclasses.replace(found, study=study, cells=cells)) == ""
+    cells = found.cells[(found.cells["stage"] == "search") | (found.cells["label"] == "")]
+    html = confirmation(dataclasses.replace(found, cells=cells))
+    assert "trial 12 (best of the search)" in Outline(html).text
+    assert " minus " not in html
 
 
 @pytest.mark.parametrize(
@@ -57,22 +57,12 @@ def test_few_seeds_are_called_few(found, gains, words):
     assert words in gain_text(found, part)
 
 
-def test_a_smaller_loss_is_better_and_a_smaller_score_is_not(found):
+def test_a_smaller_loss_is_better_and_a_search_that_the_base_won_is_said_to(found):
     objective = found.study.objective.model_copy(update={"direction": "minimize"})
     losses = dataclasses.replace(found, study=found.study.model_copy(update={"objective": objective}))
     part = pd.DataFrame({"measure": found.label, "seed": [1, 2], "difference": [-1.0, -2.0]})
     assert "better with 2 of 2" in gain_text(losses, part)
     assert "better with 0 of 2" in gain_text(losses, part.assign(measure="builtin/test"))
-
-
-def test_a_confirmation_without_a_baseline_has_no_differences(found):
-    cells = found.cells[(found.cells["stage"] == "search") | (found.cells["label"] == "")]
-    html = confirmation(dataclasses.replace(found, cells=cells))
-    assert "trial 12 (best of the search)" in Outline(html).text
-    assert " minus " not in html
-
-
-def test_a_search_that_the_base_won_is_said_to(found):
     losers = found.cells["label"] == ""
     others = found.cells["objective"].where(~losers, 1.0)
     bases = set(found.cells.loc[~losers, "identity"])

@@ -8,12 +8,14 @@ from tests.analysis.outline import Outline
 COLUMNS = ["metric", "series", "t", "mean"]
 
 
-def test_a_study_that_reports_has_a_figure_for_each_metric(search_dir, contents):
+def test_a_study_that_reports_has_a_figure_for_each_metric_those_with_a_meaning_first(search_dir, contents):
     found = contents(search_dir)
     outline = Outline(diagnostics(found))
     assert outline.figures == ["diagnostic-0"]
     assert "Norms of gradients are not in the ledger" in outline.text
     assert diagnostics(dataclasses.replace(found, diagnostics=found.diagnostics[:0])) == ""
+    frame = pd.DataFrame({"metric": ["loss/x", "eta/starved", "loss", "a"]})
+    assert in_order(frame) == ["loss", "eta/starved", "a", "loss/x"]
 
 
 def test_who_ended_saturated_is_named():
@@ -30,8 +32,3 @@ def test_who_ended_saturated_is_named():
     assert "95% or more at the end, on average, of wide" in text
     assert "50% or more at the end, on average, of full" in text
     assert saturated_text(frame[:2]) == ""
-
-
-def test_metrics_with_a_meaning_come_first():
-    frame = pd.DataFrame({"metric": ["loss/x", "eta/starved", "loss", "a"]})
-    assert in_order(frame) == ["loss", "eta/starved", "a", "loss/x"]

@@ -4,15 +4,11 @@ from analysis.sections.importance import importance
 from tests.analysis.outline import Outline
 
 
-def test_few_trials_get_a_caution_and_many_do_not(search_dir, contents):
+def test_few_trials_get_a_caution_and_importance_goes_by_the_mean_over_evaluators(search_dir, contents):
     found = contents(search_dir)
     assert "6 trials cannot tell" in importance(found)
     many = dataclasses.replace(found, importance=found.importance.assign(num_trials=30))
     assert "cannot tell" not in importance(many)
-
-
-def test_importance_goes_by_the_mean_over_evaluators(search_dir, contents):
-    found = contents(search_dir)
     text = Outline(importance(found)).text
     # rho: 5/36 and 8/36, the largest sum; alpha: 1/36 and 4/36, the smallest.
     assert text.index("rho") < text.index("norm") < text.index("alpha")

@@ -3,75 +3,51 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from analysis.comparison import read_comparison
-from analysis.sections.opening import (
-    best_trial,
-    caution,
-    cost_text,
-    counts,
-    failed_text,
-    opening,
-    state,
-    states,
-)
-from rse_study.results.reader import Reader
+from analysis.sections import opening as section
 from tests.analysis import fronted, searched, tabled
 from tests.analysis.outline import Outline
 
 
-def test_missing_is_what_neither_ended_nor_runs():
+def test_missing_is_what_neither_ended_nor_runs_and_a_state_names_what_there_is():
     cells = pd.DataFrame({"status": ["complete", "stopped_early", "failed", "running", "planned"]})
     expected = {"complete": 1, "stopped_early": 1, "failed": 1, "running": 1}
-    assert counts(cells, 10) == expected | {"missing": 6}
-    assert counts(cells, 0) == expected | {"missing": 1}  # an older ledger does not say how many were planned
-
-
-def test_a_state_names_what_there_is():
+    assert section.counts(cells, 10) == expected | {"missing": 6}
+    assert section.counts(cells, 0) == expected | {
+        "missing": 1
+    }  # an older ledger does not say how many were planned
     numbers = {"complete": 2, "stopped_early": 0, "failed": 1, "running": 0, "missing": 3}
-    assert state("Grid", numbers) == "Grid: 2 of 6 cells complete, 1 failed, 3 missing."
+    assert section.state("Grid", numbers) == "Grid: 2 of 6 cells complete, 1 failed, 3 missing."
 
 
-def test_a_search_without_confirmation_has_no_results(search_dir, contents):
+def test_a_search_without_confirmation_has_no_results_and_one_trial_ranks_nothing(search_dir, contents):
     found = contents(search_dir)
-    alone = dataclasses.replace(
-        found,
-        study=found.study.model_copy(update={"resolved": {}}),
-        cells=found.cells[found.cells["stage"] == "search"],
+    study = found.study.model_copy(update={"resolved": {}})
+    alone = dataclasses.replace(found, study=study, cells=found.cells[found.cells["stage"] == "search"])
+    assert section.caution(alone).startswith("15 trials rank nothing")
+    assert "none of its numbers is a result" in section.caution(alone)
+    assert "Confirmation" not in section.states(alone)
+    assert section.caution(dataclasses.replace(found, cells=found.cells[:1])).startswith(
+        "1 trial ranks nothing"
     )
-    assert caution(alone).startswith("15 trials rank nothing")
-    assert "none of its numbers is a result" in caution(alone)
-    assert "Confirmation" not in states(alone)
-
-
-def test_one_trial_ranks_nothing(search_dir, contents):
-    found = contents(search_dir)
-    assert caution(dataclasses.replace(found, cells=found.cells[:1])).startswith("1 trial ranks nothing")
-    assert caution(dataclasses.replace(found, cells=found.cells[:0])).startswith("Nothing has ended yet")
+    assert section.caution(dataclasses.replace(found, cells=found.cells[:0])).startswith(
+        "Nothing has ended yet"
+    )
 
 
 def test_the_first_screen_of_a_search_answers_before_it_cautions(search_dir, contents):
-    text = Outline(opening(contents(search_dir))).text
+    text = Outline(section.opening(contents(search_dir))).text
     for words in (
         "No answer: trial 12 (best of the search) minus the paper setting is +1.25 on builtin/test.",
         "Two seeds tell no gain from chance.", "trial 12, 64.80 on the score that selected it",
         "(paper 1e-05)", "of device time,", "1 cell: step 23: the loss is nan; 1 attempt lost on the way",
     ):  # fmt: skip
         assert words in text, words
-    assert (
-        text.index(found_question(search_dir, contents))
-        < text.index("No answer")
-        < text.index("rank nothing")
-    )
-
-
-def found_question(folder, contents):
-    return contents(folder).study.question
+    question = contents(search_dir).study.question
+    assert text.index(question) < text.index("No answer") < text.index("rank nothing")
 
 
 def test_the_first_screen_of_a_grid(grid_dir, contents):
-    with Reader(grid_dir) as reader:
-        comparison = read_comparison(reader)
-    text = Outline(opening(contents(grid_dir), comparison)).text
+    text = Outline(section.opening(contents(grid_dir), tabled.comparison_of(grid_dir))).text
     for words in (
         "No answer yet: 1 of 21 cells has not ended.",
         "highest mean", "base, 75.50 over 3 seeds, not shown to be better",
@@ -85,19 +61,18 @@ def test_of_many_reasons_two_are_told_and_those_that_differ_in_numbers_are_one(g
     causes = ("no memory", "no disk", "gone", "no file")
     reasons = [causes[number % 4] for number in range(len(found.cells))]
     every = dataclasses.replace(found, cells=found.cells.assign(status="failed", reason=reasons))
-    assert "21 cells: no memory, no disk and 2 other reasons" in failed_text(every)
-    alike = found.cells.assign(
-        status="failed", reason=[f"step {number}: nan" for number in range(len(reasons))]
-    )
-    assert "21 cells: step N: nan (21 times)" in failed_text(dataclasses.replace(found, cells=alike))
-    assert failed_text(dataclasses.replace(found, cells=found.cells[:3])) == "nothing"
+    assert "21 cells: no memory, no disk and 2 other reasons" in section.failed_text(every)
+    reason = [f"step {number}: nan" for number in range(len(reasons))]
+    alike = found.cells.assign(status="failed", reason=reason)
+    assert "21 cells: step N: nan (21 times)" in section.failed_text(dataclasses.replace(found, cells=alike))
+    assert section.failed_text(dataclasses.replace(found, cells=found.cells[:3])) == "nothing"
 
 
 def test_a_study_that_has_not_begun_has_no_best_and_no_cost(tmp_path, contents):
     found = contents(searched.make(tmp_path))
-    assert best_trial(found) == ""
-    assert cost_text(found) == ""
-    assert "No answer yet: no trial has ended." in opening(found)
+    assert section.best_trial(found) == ""
+    assert section.cost_text(found) == ""
+    assert "No answer yet: no trial has ended." in section.opening(found)
 
 
 @pytest.mark.parametrize(("gain", "kind"), [(5.0, "answer shown"), (0.1, "answer")])
@@ -105,15 +80,14 @@ def test_a_difference_alone_is_green(tmp_path, contents, gain, kind):
     base = (50.0, 51.0, 52.0, 53.0)
     row = tuple(value + gain + shift for value, shift in zip(base, (0.1, -0.2, 0.3, -0.2), strict=True))
     folder = tabled.make(tmp_path, {"base": base, "other": row}, baseline="base")
-    with Reader(folder) as reader:
-        html = opening(contents(folder), read_comparison(reader))
+    html = section.opening(contents(folder), tabled.comparison_of(folder))
     kinds = [attrs.get("class") for tag, attrs in Outline(html).tags if tag == "p"]
     assert kind in kinds
 
 
 def answer_of(folder, contents):
     """The opening's answer and whether it is green."""
-    outline = Outline(opening(contents(folder)))
+    outline = Outline(section.opening(contents(folder)))
     (kind,) = [attrs["class"] for tag, attrs in outline.tags if tag == "p" and "answer" in attrs["class"]]
     return outline.text, kind == "answer shown"
 

@@ -31,20 +31,16 @@ def test_a_figure_that_is_not_drawn_here_is_spoken_of(repeating, name, words):
     assert words in remark(repeating(name), has_lines=False)
 
 
-def test_a_study_of_no_figure_gets_no_word(repeating):
-    assert remark(repeating("rse-table5"), has_lines=False) == ""
-    assert remark(repeating(""), has_lines=False) == ""
-    assert remark(repeating("l2p-figure2"), has_lines=True) == ""
-
-
-def test_several_measures_along_an_axis_are_one_figure(repeating):
+def test_several_measures_along_an_axis_are_one_figure_and_no_figure_gets_no_word(
+    repeating, search_dir, contents
+):
     found = repeating("l2p-figure2")
     outline = Outline(paper_figure(found))
     assert outline.figures == ["measures"]
     alone = dataclasses.replace(found, evaluations=found.evaluations[:0])
     assert along(alone) == []
     assert "this study measures its objective alone" in Outline(paper_figure(alone)).text
-
-
-def test_a_search_without_such_numbers_has_no_section(search_dir, contents):
     assert paper_figure(contents(search_dir)) == ""
+    assert remark(repeating("rse-table5"), has_lines=False) == ""
+    assert remark(repeating(""), has_lines=False) == ""
+    assert remark(repeating("l2p-figure2"), has_lines=True) == ""

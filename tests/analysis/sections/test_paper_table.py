@@ -1,19 +1,14 @@
 import pytest
 
-from analysis.comparison import read_comparison
 from analysis.report import render
 from analysis.sections.paper_table import paper_table
-from rse_study.results.reader import Reader
 from tests.analysis import tabled
 
 SIMCSE = (70.0, 73.5, 68.25)
 ROWS = {"SimCSE": SIMCSE, "RobustSentEmbed": SIMCSE}
+PWWS = {"SimCSE": (80.0, 81.0, 82.0), "RobustSentEmbed": (60.0, 61.5, 62.0), "start": 85.0}
 RATES = {
-    "attack-mr/pwws/success_rate": {
-        "SimCSE": (80.0, 81.0, 82.0),
-        "RobustSentEmbed": (60.0, 61.5, 62.0),
-        "start": 85.0,
-    },
+    "attack-mr/pwws/success_rate": PWWS,
     "attack-mr/bae/success_rate": {"SimCSE": (70.0, 71.0, 72.0), "RobustSentEmbed": (90.0, 91.5, 92.0)},
 }
 
@@ -29,9 +24,7 @@ def made(tmp_path):
     return write
 
 
-def read(folder):
-    with Reader(folder) as reader:
-        return read_comparison(reader)
+read = tabled.comparison_of
 
 
 def test_ours_and_the_papers_stand_side_by_side_in_its_layout_with_every_cell_folded_below(made, contents):

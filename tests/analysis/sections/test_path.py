@@ -9,15 +9,19 @@ from tests.analysis import searched
 from tests.analysis.outline import Outline
 
 
-def test_the_section_says_what_was_done_and_what_flatters(path_dir, contents):
+def test_the_section_says_what_flatters_and_what_the_other_flips_would_have_brought(
+    path_dir, contents, search_dir
+):
     text = Outline(ablation_path(contents(path_dir))).text
     assert "to the best trial (12), which differ on 8 axes" in text
     assert "seed 1, seed 2 and seed 3" in text
     assert "its gain flatters it" in text
     assert "not over" not in text
-
-
-def test_the_table_has_a_row_per_kept_flip_and_what_the_others_would_have_brought(path_dir, contents):
+    found = contents(path_dir)
+    by_importance = dataclasses.replace(found, path=dataclasses.replace(found.path, order="importance"))
+    assert "flatters" not in Outline(ablation_path(by_importance)).text
+    assert ablation_path(contents(search_dir)) == ""
+    assert "Ablation path" not in states(contents(search_dir))
     table = path_table(path_data(contents(path_dir)), 2)
     assert table["axis"].tolist() == ["lambda2", "norm", "alpha", "beta", "phi", "N", "lambda1", "rho"]
     assert table["gain"].iloc[0] == "+1.60 (+0.22 to +2.98)"
@@ -25,12 +29,6 @@ def test_the_table_has_a_row_per_kept_flip_and_what_the_others_would_have_brough
     others = table["the others would have brought"]
     assert others.iloc[0].startswith("norm +1.40, alpha +0.90")
     assert others.iloc[-1] == ""
-
-
-def test_a_path_by_importance_chose_nothing(path_dir, contents):
-    found = contents(path_dir)
-    by_importance = dataclasses.replace(found, path=dataclasses.replace(found.path, order="importance"))
-    assert "flatters" not in Outline(ablation_path(by_importance)).text
 
 
 def test_how_far_the_path_is(path_dir, tmp_path, contents):
@@ -44,8 +42,3 @@ def test_how_far_the_path_is(path_dir, tmp_path, contents):
     begun = contents(searched.make(tmp_path / "joint", searched.search, searched.confirm, one_round))
     assert "Ablation path: 25 of 107 cells complete, 82 missing." in states(begun)
     assert "The path is not over" in Outline(ablation_path(begun)).text
-
-
-def test_a_search_without_a_path_has_no_section(search_dir, contents):
-    assert ablation_path(contents(search_dir)) == ""
-    assert "Ablation path" not in states(contents(search_dir))

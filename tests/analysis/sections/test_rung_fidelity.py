@@ -17,26 +17,38 @@ def let_run_dir(tmp_path_factory):
     return let_run.make(tmp_path_factory.mktemp("ledgers") / "let-run")
 
 
-def test_it_is_said_from_which_step_on_stopping_can_be_trusted(let_run_dir, contents):
+def test_it_is_said_from_which_step_on_stopping_can_be_trusted_and_who_was_let_run(let_run_dir, contents):
     found = contents(let_run_dir)
     text = Outline("".join(rung_fidelity_parts(found, trials(found)))).text
-    assert (
-        "From step 30 on, stopping can be trusted here: so tell 10 trials that no verdict could stop." in text
-    )
+    words = "From step 30 on, stopping can be trusted here: so tell 10 trials that no verdict could stop."
+    assert words in text
     assert "are survivors" in text
     assert "a fair sample" in text
     assert "let_run: 0.1" not in text
+    stopped = set(found.rungs.loc[found.rungs["verdict"] == "stop", "trial"])
+    against = sorted(n for n in stopped if is_let_run(0, n, 0.25))
+    text = let_run_text(found, trials(found))
+    assert text.startswith(f"Let run on against the verdict: trials {against[0]}, ")
+    best = max(let_run.dev(n, 60) for n in against)
+    assert f"the best of these ended at {best:.2f}, the best trial of the search at " in text
+    assert "continued" not in fidelity_text(found, trials(found))  # they were never stopped
+    frame = rungs_data(found)
+    let = frame[frame["verdict"] == LET_RUN]
+    assert len(let)
+    assert all(is_let_run(0, n, 0.25) for n in let["trial"])
+    assert not any(is_let_run(0, n, 0.25) for n in frame.loc[frame["verdict"] == "stop", "trial"])
+    figure = draw_rungs(frame, "dev")
+    expected = f"would have been stopped, and was let run on ({len(let)})"
+    assert [trace.name for trace in figure.data][2] == expected
+    at_15 = frame[frame["t"] == 15]["verdict"]
+    assert figure.layout.xaxis.ticktext[0] == f"step 15<br>{(at_15 != 'stop').sum()} of 40<br>went on"
 
 
-def test_a_search_that_lets_nobody_run_is_told_how_to(search_dir, contents):
+def test_a_search_that_lets_nobody_run_is_told_how_to_if_any_trial_is_complete(search_dir, contents):
     found = contents(search_dir)
     text = Outline("".join(rung_fidelity_parts(found, trials(found)))).text
     assert "cannot be said from 6 trials of the full budget." in text
     assert "let_run: 0.1" in text
-
-
-def test_without_a_complete_trial_there_is_nothing_to_say(search_dir, contents):
-    found = contents(search_dir)
     nobody = dataclasses.replace(found, cells=found.cells.assign(status="stopped_early"))
     assert rung_fidelity_parts(nobody, trials(nobody)) == []
 
@@ -51,29 +63,3 @@ def test_without_a_complete_trial_there_is_nothing_to_say(search_dir, contents):
 )
 def test_what_is_said(advice, words):
     assert words in advice_text(advice)
-
-
-def test_who_was_let_run_against_the_verdict_is_named(let_run_dir, contents):
-    found = contents(let_run_dir)
-    stopped = set(found.rungs.loc[found.rungs["verdict"] == "stop", "trial"])
-    against = sorted(n for n in stopped if is_let_run(0, n, 0.25))
-    text = let_run_text(found, trials(found))
-    assert text.startswith(f"Let run on against the verdict: trials {against[0]}, ")
-    best = max(let_run.dev(n, 60) for n in against)
-    assert f"the best of these ended at {best:.2f}, the best trial of the search at " in text
-    assert "continued" not in fidelity_text(found, trials(found))  # they were never stopped
-
-
-def test_the_rungs_tell_them_from_those_that_were_stopped(let_run_dir, contents):
-    found = contents(let_run_dir)
-    frame = rungs_data(found)
-    let = frame[frame["verdict"] == LET_RUN]
-    assert len(let)
-    assert all(is_let_run(0, n, 0.25) for n in let["trial"])
-    assert not any(is_let_run(0, n, 0.25) for n in frame.loc[frame["verdict"] == "stop", "trial"])
-    figure = draw_rungs(frame, "dev")
-    assert [trace.name for trace in figure.data][
-        2
-    ] == f"would have been stopped, and was let run on ({len(let)})"
-    at_15 = frame[frame["t"] == 15]["verdict"]
-    assert figure.layout.xaxis.ticktext[0] == f"step 15<br>{(at_15 != 'stop').sum()} of 40<br>went on"

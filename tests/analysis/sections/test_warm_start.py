@@ -21,7 +21,9 @@ WARM = searched.STUDY.model_copy(
 )
 
 
-def test_it_is_told_apart_from_what_ran_here(tmp_path, contents):
+def test_what_was_known_is_told_apart_from_what_ran_here_and_hollow_in_figures(
+    tmp_path, contents, search_dir
+):
     warm = contents(searched.make(tmp_path / "warm", partial(searched.search, study=WARM), study=WARM))
     text = known_before(warm)
     assert "lists what ran as trial 1" in text
@@ -30,17 +32,10 @@ def test_it_is_told_apart_from_what_ran_here(tmp_path, contents):
     assert "63.00" in text
     assert len(known_data(warm)) == 2
     assert len(trials(warm)) == 16
-
-
-def test_it_is_hollow_in_the_figures_of_single_axes(tmp_path, contents):
-    warm = contents(searched.make(tmp_path / "warm", partial(searched.search, study=WARM), study=WARM))
     axis, known = next(axis for axis in warm.study.axes if axis.name == "rho"), known_data(warm)
     figure = draw_slice(slice_data(trials(warm), "rho"), axis, "rho", known=known)
     hollow, ran = figure.data
     assert hollow.marker.symbol == "diamond-open"
     assert list(hollow.y) == [61.0, 63.0]
     assert len(ran.y) == 6
-
-
-def test_a_cold_start_says_nothing(search_dir, contents):
     assert known_before(contents(search_dir)) == ""

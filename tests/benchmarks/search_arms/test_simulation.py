@@ -23,13 +23,10 @@ def searched(arm, surface=ORDERED, workers=1, steps=900, seed=0):
     return list(SimulatedSearch(surface, DOMAINS, arm_of(arm), workers, steps, seed).run())
 
 
-def test_without_early_stopping_trials_end_one_after_the_other():
+def test_trials_end_one_after_the_other_and_workers_share_the_steps():
     ended = searched("random")
     assert [trial.steps_spent for trial in ended] == [60 * n for n in range(1, 16)]
     assert all(trial.is_complete for trial in ended)
-
-
-def test_workers_share_the_steps_and_begin_no_trial_twice():
     ended = searched("random", workers=4, steps=960)
     assert [trial.steps_spent for trial in ended] == [240.0] * 4 + [480.0] * 4 + [720.0] * 4 + [960.0] * 4
     assert sorted(trial.number for trial in ended) == list(range(16))
@@ -71,7 +68,7 @@ def test_the_same_seed_is_the_same_search(arm):
     assert all(one.steps_spent <= 700 for one in first)
 
 
-def test_the_best_so_far_is_the_best_measured_one_of_the_full_budget():
+def test_the_best_so_far_is_of_the_full_budget_and_its_mean_has_an_interval():
     ended = [
         EndedTrial(0, 60, True, 50.0, 51.0),
         EndedTrial(1, 75, False, 99.0, 99.0),  # stopped: another quantity
@@ -80,9 +77,13 @@ def test_the_best_so_far_is_the_best_measured_one_of_the_full_budget():
     ]
     curve = best_so_far(ended, [30, 60, 100, 150, 200])
     assert curve.tolist() == pytest.approx([float("nan"), 51.0, 51.0, 48.0, 48.0], nan_ok=True)
+    nan = float("nan")
+    found = summary("s", "a", [10, 20], [[nan, 1.0], [3.0, 3.0], [2.0, 2.0]], 1.0)
+    assert found.mean == pytest.approx([nan, 2.0], nan_ok=True)
+    assert found.low[1] == pytest.approx(2.0 - 4.302653 / 3**0.5)
 
 
-def test_an_arm_reaches_a_value_where_it_stays():
+def test_an_arm_reaches_a_value_where_it_stays_and_one_that_nobody_knows_is_refused():
     def reaches(*mean):
         return AnytimeResult("s", "a", [10, 20, 30], list(mean), [], [], 1.0, []).reaches(5.0)
 
@@ -91,6 +92,11 @@ def test_an_arm_reaches_a_value_where_it_stays():
     assert reaches(float("nan"), 6.0, 6.0) == 20
     assert reaches(6.0, 6.0, 4.0) is None
     assert reaches(4.0, math.nextafter(5.0, 0), 5.0) == 20  # a last bit decides nothing
+    assert arm_of("tpe+hyperband").name == "tpe+hyperband"
+    with pytest.raises(InputError, match="Did you mean 'asha'"):
+        arm_of("tpe+ascha")
+    with pytest.raises(InputError, match="no sampler 'tpee'"):
+        arm_of("tpee")
 
 
 def test_a_saving_is_as_sure_as_the_searches_agree():
@@ -139,21 +145,6 @@ def test_the_last_bit_of_a_proposal_decides_nothing(arm, monkeypatch):
     nudged = ends()
     assert len(plain) == 80 and nudged != plain
     assert np.array(nudged) == pytest.approx(np.array(plain), abs=1e-6)
-
-
-def test_a_mean_has_an_interval_once_every_repetition_has_a_trial():
-    nan = float("nan")
-    found = summary("s", "a", [10, 20], [[nan, 1.0], [3.0, 3.0], [2.0, 2.0]], 1.0)
-    assert found.mean == pytest.approx([nan, 2.0], nan_ok=True)
-    assert found.low[1] == pytest.approx(2.0 - 4.302653 / 3**0.5)
-
-
-def test_an_arm_that_nobody_knows_is_refused():
-    assert arm_of("tpe+hyperband").name == "tpe+hyperband"
-    with pytest.raises(InputError, match="Did you mean 'asha'"):
-        arm_of("tpe+ascha")
-    with pytest.raises(InputError, match="no sampler 'tpee'"):
-        arm_of("tpee")
 
 
 def test_the_command_says_what_every_arm_came_to(capsys, tmp_path):

@@ -25,14 +25,11 @@ def placed(**places):
     return {name: domain.at(places.get(name, 0.5)) for name, domain in DOMAINS.items()}
 
 
-def test_places_are_those_of_the_axes():
+def test_places_are_those_of_the_axes_and_the_best_of_the_ordered_surface_is_known():
     point = {axis: 0.25 for axis in DOMAINS if axis not in ("N", "norm")}
     found = unit_point(DOMAINS, placed(**point) | {"N": 16, "norm": "linf"})
     assert {axis: found[axis] for axis in point} == pytest.approx(point)
     assert (found["N"], found["norm"]) == (1.0, 1.0)
-
-
-def test_the_best_point_of_the_ordered_surface_is_known_and_no_other_is_as_good():
     best = placed(**ORDERED.best_place) | {"N": 6, "norm": "linf"}
     assert ORDERED.truth(best) == pytest.approx(80.0)
     assert max(ORDERED.truth(drawn(seed)) for seed in range(2000)) < 80.0
@@ -40,7 +37,7 @@ def test_the_best_point_of_the_ordered_surface_is_known_and_no_other_is_as_good(
         assert ORDERED.truth(best | {axis: DOMAINS[axis].at(0.99)}) < 80.0
 
 
-def test_axes_of_the_ordered_surface_act_together():
+def test_axes_of_the_ordered_surface_act_together_and_flat_ones_change_nothing():
     def truth(alpha, number):
         return ORDERED.truth(
             placed(**ORDERED.best_place) | {"N": number, "alpha": DOMAINS["alpha"].at(alpha)}
@@ -49,6 +46,10 @@ def test_axes_of_the_ordered_surface_act_together():
     # At N = 6 both sides of the best alpha are alike; away from it, one of them is better.
     assert truth(0.2, 6) == pytest.approx(truth(0.6, 6))
     assert truth(0.2, 12) > truth(0.6, 12) + 1
+    flat = set(DOMAINS) - {"beta", "rho"}
+    point = drawn(2)
+    assert len(flat) == 6
+    assert {CROSSING.truth(point | {axis: drawn(9)[axis]}) for axis in flat} == {CROSSING.truth(point)}
 
 
 def test_ordered_curves_never_cross_and_crossing_ones_do():
@@ -73,22 +74,12 @@ def test_every_surface_trial_step_and_seed_has_a_standard_normal_draw_of_its_own
     assert np.std(draws) == pytest.approx(1.0, rel=0.1)
 
 
-def test_axes_that_are_flat_change_nothing_but_noise():
-    flat = set(DOMAINS) - {"beta", "rho"}
-    point = drawn(2)
-    assert len(flat) == 6
-    assert {CROSSING.truth(point | {axis: drawn(9)[axis]}) for axis in flat} == {CROSSING.truth(point)}
-
-
-def test_the_recorded_surface_is_near_the_real_trials():
+def test_the_recorded_surface_and_curves_are_near_the_real_trials():
     surface, content = recorded_surface(DOMAINS), json.loads(FILE.read_text(encoding="utf-8"))
     errors = [surface.truth(p) - value for p, value in zip(content["points"], content["values"], strict=True)]
     assert len(errors) == 40
     assert max(map(abs, errors)) < 0.25
     assert content["leave_one_out_correlation"] > 0.8
-
-
-def test_the_recorded_curves_are_near_the_real_ones():
     surface, content = recorded_curves(DOMAINS), json.loads(CURVES_FILE.read_text(encoding="utf-8"))
     errors = [surface.value(one["point"], one["t"]) - one["value"] for one in content["measured"]]
     assert {one["t"] for one in content["measured"]} == {15, 30, 45, 60}

@@ -34,15 +34,11 @@ def test_the_papers_formula_by_hand():
     assert said(2.9, 2.9) == "stop"
 
 
-def test_a_trial_that_has_not_got_there_does_not_count_and_one_that_was_stopped_there_does():
+def test_who_has_not_got_there_or_lost_a_value_does_not_count_and_who_was_stopped_does():
     rule = Median(first=10, every=10, num_startup=1)
     ahead = {10: [50.0, 60.0, 70.0], 20: [50.0]}  # trials 1 and 2 were stopped at step 10, or still run
     assert rule.verdict(waiting(50.0, ahead)) == "continue"
     assert rule.verdict(waiting(50.0, {10: ahead[10]})) == "stop"
-
-
-def test_a_value_that_was_lost_is_no_part_of_an_average():
-    rule = Median(first=10, every=10, num_startup=1)
     assert rule.verdict(waiting(8.0, {10: [math.nan], 20: [8.0]})) == "continue"
     assert rule.verdict(waiting(7.9, {10: [math.nan], 20: [8.0]})) == "stop"
     assert (

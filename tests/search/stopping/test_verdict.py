@@ -15,10 +15,6 @@ RULES = [Asha(first=1, factor=3), Median(first=1, every=1, num_startup=1), Hyper
 EVERY_RULE = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 
 
-def test_every_rule_is_among_them():
-    assert {type(rule) for rule in RULES} == set(StoppingRule.__subclasses__())
-
-
 @EVERY_RULE
 def test_the_first_one_goes_on_and_so_does_the_first_that_has_a_value(rule):
     for direction in ("maximize", "minimize"):
@@ -89,16 +85,14 @@ def test_the_share_that_is_let_run_is_kept_wherever_one_begins_to_count(search_s
     assert sum(chosen) == pytest.approx(200 * share, abs=3)
 
 
-def test_nobody_is_let_run_by_default_and_everybody_may_be():
+def test_nobody_is_let_run_by_default_everybody_may_be_and_another_seed_lets_others():
     assert {rule.let_run for rule in RULES} == {0.0}
     assert not any(is_let_run(seed, trial, 0.0) for seed in range(20) for trial in range(100))
     assert all(is_let_run(seed, trial, 1.0) for seed in range(20) for trial in range(100))
-
-
-def test_another_seed_lets_others_run():
     chosen = {seed: [n for n in range(40) if is_let_run(seed, n, 0.1)] for seed in range(8)}
     assert len({tuple(trials) for trials in chosen.values()}) >= 6
     assert all(3 <= len(trials) <= 5 for trials in chosen.values())
+    assert {type(rule) for rule in RULES} == set(StoppingRule.__subclasses__())
 
 
 def test_in_every_bracket_the_same_share_is_let_run():

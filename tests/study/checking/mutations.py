@@ -3,25 +3,27 @@
 An edit is `path=value` lines, separated by `;;`, written into the file's content (null takes away).
 """
 
-GRID = (
-    "search=null;;num_trials=null;;sampler=null;;search_seed=null;;early_stopping=null;;confirm=null"
-    ";;grid={axes: {beta: [1e-3, 1e-2], rho: [0, 0.5, 1]}, rows: {paper: {lambda2: 0.01}}};;"
+
+def pairs(text):
+    """(edit, what is said) of the lines `edit -> what is said`; an indented line goes on with the one above."""
+    lines = text.strip().replace("\n    ", " ").splitlines()
+    return [(edit.rstrip(), said.lstrip()) for edit, _, said in (line.partition(" ->") for line in lines)]
+
+
+ONLY_SEARCH = ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
+NO_SEARCH = [f"{name}=null" for name in ONLY_SEARCH]
+GRID = ";;".join(
+    [*NO_SEARCH, "grid={axes: {beta: [1e-3, 1e-2], rho: [0, 0.5, 1]}, rows: {paper: {lambda2: 0.01}}};;"]
 )
 
 VALID = """
-name=other
 name=a-b_c9
-question=Why?
 seeds=[5]
 seeds=[7, 0, 9]
-num_trials=1
-num_trials=100
 num_trials=16.0
-sampler={name: random}
 sampler={name: quasi_random}
 sampler={name: tpe, num_startup: 1}
 sampler={name: grid};;search={rho: {choice: [0, 0.5, 1]}, N: {int: [1, 6], into: [pgd.num_steps, fgsm.num_steps]}}
-search_seed=7
 objective={metric: loss, direction: minimize}
 objective={metric: loss, direction: minimize};;early_stopping={first: 10}
 early_stopping=null;;objective=null;;objectives=[{metric: dev}, {metric: cost/work, direction: minimize}]
@@ -32,47 +34,23 @@ warm_start={trials: [{rho: 0.25}, {alpha: 1e-4, norm: l2}]}
 search_budget={steps: 60}
 search_budget={hours: 2, device_hours: 4, cost: 3, price_per_hour: 2}
 early_stopping=null
-early_stopping={first: 30}
 early_stopping={first: 45, factor: 9}
 early_stopping={first: 2, factor: 2};;base.selection.every=2
-evaluations=[]
-evaluations=[STS-B/test]
 evaluations=[builtin/test, STS12/test, STS13/test, STS14/test, STS15/test, STS16/test, STS-B/test, SICK-R/test]
 confirm=null
 confirm.num_best=16
-confirm.seeds=[9, 8, 7, 6, 5]
-confirm.baseline=none
 confirm.resources=null
-confirm.resources={workers: 4}
 confirm.resources={executor: inline}
-keep_models=best
-keep_models=none
-resources={executor: train}
 resources={executor: auto, workers: 32}
 resources={executor: train, gpus: 1}
 resources={threads: 4, max_concurrent: 2, max_attempts: 1, max_silence_s: 60}
 resources=null
-allowance={max_hours: 2}
 allowance={max_hours: 1/2, max_cost: 10, price_per_hour: 2}
-allowance={price_per_hour: 1.5}
 baselines=[]
 baselines=[untrained, start]
 base.optimizer={lr: 1/1000, beta1: 0, beta2: 0.99, epsilon: 1e-6, weight_decay: 0.1, max_norm: 10}
-base.optimizer.lr=7e-6
-base.budget.amount=31
-base.budget.amount=100000
 base.budget={unit: epochs, amount: 2};;early_stopping=null
-base.batch_size=2
-base.batch_size=512
-base.max_length=4
-base.max_length=512
-base.precision=bf16
-base.precision=float64
-base.selection.keep=last
-base.selection.every=5
-base.selection.every=1
 base.selection.dev=STS-B
-base.report_every=1
 base.encoder={name: bert-base-uncased, pooling: cls}
 base.encoder={name: /some/folder, pooling: first_last, revision: abc}
 base.encoder={name: tiny, pooling: prompt, template: 'This sentence of "[X]" means [MASK].'}
@@ -80,27 +58,12 @@ base.corpus.source=some/file.txt
 base.corpus.source=[a.txt, b.txt.gz]
 base.corpus.source={dataset: org/name, column: sentence, split: 'train[:1000]'}
 base.corpus.source={seed: 3, num_sentences: 100}
-base.corpus.limit=500
-base.method.temperature=0.1
-base.method.head=none
-base.method.head=batch_norm
-base.method.inner_dropout=fresh
-base.method.outer_dropout=shared_first
-base.method.z_adv_eta=with
-base.method.z_adv_negatives=included
-base.method.second_positive=outside
-base.method.perturbed_tokens=all
-base.method.delta_gradient=without_eta
 base.method.rtd={share: 1, positions: everywhere, choice: sample, reduction: sum, h: before_head}
 base.method.rtd.generator=some/model
-base.method.token_level.presence=absent
 base.method.token_level={scaling: after, write_back: last, redraw: epoch, sigma: 0.2}
 base.method.masks={phi: 0.05, num_layers: 1, step_size: 1, sites: below_k}
-base.method.blend.weighs=fgsm
-base.method.blend.trajectories=separate
 base.method.blend.rho=0
 base.method.blend.pgd.sigma=0.2;;base.method.blend.fgsm.sigma=0.2
-base.method.lambda2=0
 search.alpha={log: [1e-5, 1e-4]}
 search.alpha={choice: [1e-5, 1/1000]}
 search.alpha={float: [1e-6, 1e-5]}
@@ -161,148 +124,74 @@ early_stopping=null
 
 INVALID = {
     "unknown key": """
-serch=null
 questions=x
-base.metod={}
 base.methods.name=x -> base.methods
 base.method.blend.pgd.num_step=3
-base.method.blend.pdg={}
 base.method.token_level.ball.raduis=1
-base.optimizer.learning_rate=1
-base.selection.evry=3
 base.seeds=[1]
-base.corpus.sources=a.txt
 base.corpus.source={dataset: x, columns: y} -> base.corpus.source.columns
-search.rho.hihg=3
-sampler.startup=3
-objective.metrics=dev
-early_stopping.frist=3
-confirm.seed=[1]
-confirm.resources.worker=2
-resources.cpus=2
-allowance.max_price=3
 allowance.amount=3
 grid.row={} -> grid.row
 """,
     "wrong type": """
-name=[a]
 name=3
-question=7
 base=[1, 2]
 base.method=simcse
 base.method.lambda1=much
-base.method.lambda1=true
-base.method.lambda1=[1]
-base.method.blend=0.5
 base.method.blend.pgd.num_steps=2.5
 base.method.blend.pgd.num_steps=true
-base.method.blend.pgd.num_steps={int: [1, 2]}
-base.batch_size=32 sentences
 base.budget.amount=1/2
-base.encoder.name=5
 base.corpus.source=5
 base.corpus.source=[1, 2] -> base.corpus.source.paths.0
-base.selection=builtin
 search=[alpha, beta]
-search=alpha
-search.rho=0.5
 search.rho=[0, 1]
 search.rho.float=0.5
 search.rho.float=[0, x] -> search.rho.float.1
 search.rho.float=[0] -> search.rho.float.1
-search.rho.float=[0, 0.5, 1]
 search.N.int=[1, 2.5] -> search.N.int.1
 search.norm.choice=l1
 search.norm.choice=[l1, [l2]] -> search.norm.choice.1
 search.norm.choice=[l1, null] -> search.norm.choice.1
 search.norm.choice=[true, false] -> search.norm.choice.0
 search.N.into=5
-num_trials=many
-num_trials=true
-num_trials=2.5
-num_trials=[1]
 seeds=0
-seeds=[a] -> seeds.0
 seeds=[true] -> seeds.0
-seeds=[0.5] -> seeds.0
-sampler=tpe
-objective=dev
 evaluations=builtin/test
 evaluations=[3] -> evaluations.0
-confirm=2
-confirm.seeds=3
 early_stopping=asha
-resources=2
-allowance=100
-baselines=start
 grid=[1]
 """,
     "out of bounds": """
 name=
-question=''
 base.method.lambda1=.inf
 base.method.lambda1=.nan
-base.method.temperature=0
 base.method.blend.rho=1.5
-base.method.blend.pgd.num_steps=-1
 base.method.blend.pgd.step_size=0
-base.method.blend.pgd.ball.radius=-1
-base.method.blend.weighs=both
-base.method.rtd.share=0
-base.method.masks.phi=2
-base.optimizer.lr=0
 base.optimizer.beta1=1
-base.max_length=3
-base.max_length=513
-base.budget.amount=0
-base.budget.unit=hours
 base.precision=int8
-base.selection.every=0
 base.selection.dev=SST-2
-base.encoder.pooling=max
 base.encoder.name=''
-base.corpus.limit=-1
 base.corpus.source=[] -> base.corpus.source.paths
 base.corpus.source={num_sentences: 1} -> base.corpus.source.num_sentences
-base.report_every=0
-num_trials=-5
-search_seed=-1
 seeds=[]
 seeds=[-1] -> seeds.0
 search.rho={float: [0.5, 0.5]} -> search.rho
-search.alpha={log: [0, 1]} -> search.alpha
 search.alpha={log: [-1, 1]} -> search.alpha
 search.alpha={log: [1e-6, .inf]} -> search.alpha.log.1
 search.N.int=[-1, 3] -> search.N = -1
 search.N.int=[1, 1000000000000000000000] -> search.N.int.1
-search.norm.choice=[l1, l3] -> search.norm = l3
 search.norm.choice=[l1]
-search.norm.choice=[]
 search.norm.choice=[l1, l1] -> search.norm
 search.batch_size={int: [1, 8]} -> search.batch_size = 1
-sampler.num_startup=0
 sampler.population_size=3
-early_stopping.first=0
 early_stopping.factor=1
-confirm.num_best=0
-confirm.seeds=[]
-confirm.seeds=[-3] -> confirm.seeds.0
-confirm.baseline=paper
-keep_models=all
-resources.threads=0
-resources.gpus=-1
 resources.gpus=2
 resources.gpus=1.5
 resources.labels={gpu: ""} -> resources.labels
 resources.labels={gpu: 100} -> resources.labels.gpu
 resources.labels={"no spaces": h100} -> resources.labels
-resources.executor=slurm
-resources.max_silence_s=0
-allowance.max_hours=-1
-allowance.price_per_hour=-1
 evaluations=[STS-C/test] -> evaluations.0
 evaluations=[STS-B] -> evaluations.0
-evaluations=[''] -> evaluations.0
 """,
     "missing": """
 name=null -> name
@@ -375,11 +264,8 @@ evaluations=[builtin/test, SICK-R/test] -> evaluations.1
 search.source={choice: [builtin, nowhere.txt]} -> search.source
 """,
     "contradiction": """
-early_stopping=null;;objectives=[{metric: dev}, {metric: loss, direction: minimize}];;seeds=[0, 7] -> seeds
 seeds=[0, 0] -> seeds.1
 confirm.seeds=[1, 1] -> confirm.seeds.1
-confirm.seeds=[0, 1] -> confirm.seeds.0
-confirm.num_best=17
 objective={metric: loss}
 objective.direction=minimize -> objective
 objective={metric: cost/work, direction: minimize} -> objective.metric
@@ -395,7 +281,6 @@ sampler.name=cma_es;;objectives=[{metric: dev}, {metric: loss, direction: minimi
 constraints=[{metric: dev}] -> constraints.0
 constraints=[{metric: dev, at_least: 1, at_most: 2}] -> constraints.0
 evaluations=[builtin/test, builtin/test] -> evaluations.1
-baselines=[start, untrained, start] -> baselines.2
 num_trials=4;;search={rho: {choice: [0, 0.5, 1]}} -> num_trials
 sampler.name=grid
 sampler.name=cma_es;;num_trials=2;;search={rho: {choice: [0, 0.5, 1]}} -> sampler.name = 'cma_es'
@@ -415,19 +300,11 @@ search_budget={steps: 600};;early_stopping=null;;search.budget.amount={int: [50,
 search_budget={cost: 5} -> search_budget.cost
 search_budget={hours: -1} -> search_budget.hours
 search.method.blend={choice: [a, b]} -> search.method.blend
-search.N.int=[0, 3] -> search.N = 0
 search.N={float: [1, 16], into: [pgd.num_steps, fgsm.num_steps]} -> search.N
 search.batch_size={log: [16, 64]} -> search.batch_size
 search.selection.dev={choice: [builtin, STS-B]}
-search.budget.amount={choice: [30, 60]}
-search.report_every={choice: [5, 10]}
-search.selection.every={choice: [5, 15]}
-early_stopping.first=60
-early_stopping.first=100
-early_stopping.first=10
 base.selection.every=20 -> early_stopping.first
 base.budget.amount=15 -> early_stopping.first
-base.budget={unit: epochs, amount: 4} -> early_stopping
 base.method.lambda1=0;;search.N={int: [0, 3], into: [pgd.num_steps, fgsm.num_steps]} -> search.N = 0
 base.method.blend.pgd.num_steps=0;;base.method.blend.fgsm.num_steps=0 -> base.method
 base.method.blend.pgd.sigma=0.3 -> base.method.blend
@@ -438,12 +315,10 @@ base.method.z_adv_eta=with;;base.method.token_level.presence=absent -> base.meth
 """,
     "test split as objective": """
 objective.metric=STS-B/test
-objective.metric=builtin/test/all
 constraints=[{metric: STS-B/test, at_least: 1}] -> constraints.0.metric
 base.selection.dev=test
 base.selection.dev=STS-B/test
 evaluations=[builtin/dev] -> evaluations.0
-evaluations=[SICK-R/trial] -> evaluations.0
 """,
     "impossible resources": """
 resources.workers=2 -> resources.executor
@@ -472,28 +347,19 @@ grid.axes=[beta]
 grid.axes.beta=1e-3
 grid.axes.beta=null;;grid.axes.beta=
 grid.axes.beta=[1e-3, [1]] -> grid.axes.beta.choice.1
-grid.axes.beta={log: [1e-3, 1e-2]}
-grid.axes.beta={float: [1e-3, 1e-2]}
 grid.rows=[a]
 grid.rows.paper=5
-grid.rows.paper.lambda2=much -> grid.rows.paper.lambda2 = much
 grid.rows.paper.blend=0.5
 """,
     "out of bounds": """
-grid.axes.rho=[0, 2] -> grid.axes.rho = 2
-grid.axes.beta=[1e-3]
 grid.axes.beta=[1e-3, 1e-3]
 grid.axes.N={int: [1, 1000000], into: [pgd.num_steps]} -> grid
 grid.axes.rho=null;;grid.axes.beta=null;;grid.rows=null -> grid
-grid.rows.paper.rho=7
 grid.rows.paper.pgd={num_steps: -1} -> grid.rows.paper.pgd
 seeds=[]
 """,
     "a path that leads nowhere": """
-grid.axes.roh=[0, 1]
 grid.axes.pgd.num_step=[1, 2]
-grid.rows.paper.roh=1
-grid.rows.paper.pgd.num_step=1
 grid.rows.paper.pgd={num_step: 1} -> grid.rows.paper.pgd
 grid.rows.paper.num_steps=4
 grid.axes.source=[builtin, nowhere.txt] -> grid.axes
@@ -510,9 +376,7 @@ search_seed=1
 confirm={seeds: [7]}
 early_stopping={first: 15}
 search={rho: {float: [0, 1]}} -> grid
-seeds=[1, 2, 1] -> seeds.2
 grid.rows.again={rho: 0} -> grid.rows.again
-grid.rows.again={lambda2: 1/100} -> grid.rows.again
 grid.rows.paper.method.lambda2=0.02
 grid.axes.blend.rho=[0, 1]
 grid.axes.N={choice: [0, 2], into: [pgd.num_steps, fgsm.num_steps]} -> grid
@@ -526,7 +390,6 @@ resources={executor: train, workers: 2};;grid.axes.batch_size=[7, 8] -> batch_si
 resources={executor: train, workers: 2};;grid.rows.paper.batch_size=9 -> batch_size = 9
 """,
     "flat by construction": """
-grid.axes.beta=[2.5, 3.5, 1e-3] -> grid.axes.beta
 grid.axes.N={choice: [3000, 4000], into: [pgd.num_steps, fgsm.num_steps]} -> grid.axes.N
 """,
 }

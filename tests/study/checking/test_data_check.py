@@ -8,20 +8,14 @@ from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import read_study
 from tests import needs
 from tests.cases import cases
+from tests.study.checking.mutations import NO_SEARCH
 
 SHIPPED = Path(__file__).parents[3] / "search_spaces"
-NO_GRID = [
-    f"{name}=null" for name in ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
-]
 
 
 def said(overrides, data_dir, study="joint"):
     checked = read_study(SHIPPED / f"{study}.yaml", overrides)
     return [str(problem) for problem in check_data(checked, data_dir)]
-
-
-def test_the_joint_needs_no_file(tmp_path):
-    assert said([], tmp_path) == []
 
 
 def test_everything_missing_is_said_at_once_where_the_study_names_it(tmp_path):
@@ -37,12 +31,13 @@ def test_everything_missing_is_said_at_once_where_the_study_names_it(tmp_path):
     assert "RSE_STUDY_DATA" in found[0]
 
 
-def test_a_near_name_is_said(tmp_path):
+def test_a_near_name_is_said_and_the_joint_needs_no_file(tmp_path):
     (tmp_path / "sentences.txt").write_text("one\ntwo\n")
     (found,) = said(["base.corpus.source=sentence.txt"], tmp_path)
     assert "base.corpus.source = 'sentence.txt': no such file" in found
     assert "Did you mean 'sentences.txt'?" in found
     assert said(["base.corpus.source=sentences.txt"], tmp_path) == []
+    assert said([], tmp_path) == []
 
 
 @cases(
@@ -58,33 +53,26 @@ def test_a_path_that_is_no_folder_is_said(tmp_path, override, what):
     assert what in found
 
 
-def test_a_generator_that_never_runs_is_not_looked_for(tmp_path):
-    off = [
-        *NO_GRID,
-        "base.method.lambda2=0",
-        "grid={axes: {rho: [0, 1]}}",
-        "base.method.rtd.generator=/no/where",
-    ]
-    assert said(off, tmp_path) == []
-
-
 def test_an_axis_and_a_row_are_looked_at_too(tmp_path):
     (found,) = said(["search.corpus.source={choice: [builtin, more.txt]}"], tmp_path)
     assert "search.corpus.source: corpus.source = 'more.txt': no such file" in found
-    row = [*NO_GRID, "grid={rows: {paper: {}, more: {source: more.txt}, again: {source: more.txt, rho: 0}}}"]
+    row = [
+        *NO_SEARCH,
+        "grid={rows: {paper: {}, more: {source: more.txt}, again: {source: more.txt, rho: 0}}}",
+    ]
     (found,) = said(row, tmp_path)
     assert "grid.rows.more: corpus.source = 'more.txt': no such file" in found
 
 
-def test_wordnet_that_replayed_pairs_need_is_said_to_be_missing(tmp_path):
+def test_wordnet_is_asked_for_only_where_pairs_are_replayed(tmp_path, data_dir):
     (found,) = said(["base.replayed.recipe=pwws"], tmp_path)
     assert "base.replayed.recipe = 'pwws': no WordNet" in found
     assert "RSE_STUDY_DATA" in found
     assert said(["base.replayed.num_pairs=5"], tmp_path) == []  # nothing is replayed
-
-
-def test_wordnet_that_is_here_is_not_missed(data_dir):
     assert said(["base.replayed.recipe=pwws"], data_dir) == []
+    (found,) = said(["base.replayed={recipe: pwws, reference: ./nobody}"], data_dir)
+    assert "base.replayed.reference = './nobody': no such folder" in found
+    assert said(["base.replayed={recipe: pwws, reference: org/model}"], data_dir) == []
 
 
 @pytest.mark.parametrize(
@@ -112,31 +100,28 @@ def test_a_recipe_is_asked_for_all_it_uses_and_for_nothing_else(
     assert said([f"base.replayed.recipe={recipe}"], data_dir) == []
 
 
-def test_a_reference_that_is_no_folder_is_said(data_dir):
-    (found,) = said(["base.replayed={recipe: pwws, reference: ./nobody}"], data_dir)
-    assert "base.replayed.reference = './nobody': no such folder" in found
-    assert said(["base.replayed={recipe: pwws, reference: org/model}"], data_dir) == []
-
-
 def test_texts_to_be_attacked_are_looked_for_and_counted(data_dir, tmp_path):
     texts = "base.replayed={recipe: pwws, labelled: %s, num_texts: %d}"
     (found,) = [line for line in said([texts % ("MR", 10)], tmp_path) if "labelled" in line]
     assert "base.replayed.labelled = 'MR': no such file" in found and "RSE_STUDY_DATA" in found
     assert said([texts % ("builtin", 300)], data_dir) == []
     (found,) = said([texts % ("builtin", 400)], data_dir)
-    assert (
-        "base.replayed.labelled = 'builtin': too few texts (builtin-opinions train): 400 to attack" in found
-    )
+    words = "base.replayed.labelled = 'builtin': too few texts (builtin-opinions train): 400 to attack"
+    assert words in found
 
 
-def test_the_data_of_what_is_watched_are_looked_for(tmp_path):
+def test_what_is_watched_is_looked_for_and_what_never_runs_or_is_on_the_hub_is_not(tmp_path):
     (found,) = said(["base.watched={STS-B/geometry: 20}"], tmp_path)
     assert "base.watched.STS-B/geometry = 20: no such file" in found
     assert "RSE_STUDY_DATA" in found
-
-
-def test_a_name_on_the_hub_is_left_to_the_network(tmp_path):
     assert said(["base.encoder.name=org/model"], tmp_path) == []
+    off = [
+        *NO_SEARCH,
+        "base.method.lambda2=0",
+        "grid={axes: {rho: [0, 1]}}",
+        "base.method.rtd.generator=/no/where",
+    ]
+    assert said(off, tmp_path) == []
 
 
 def test_looking_loads_no_models():

@@ -15,32 +15,15 @@ def said(*overrides):
     return [str(problem).removeprefix(f"{JOINT}: ") for problem in caught.value.problems]
 
 
-def test_rungs_are_known_before_anything_starts():
+def test_rungs_are_known_measured_and_said_before_anything_starts():
     assert read_study(JOINT).rungs == (15, 30)
     assert read_study(JOINT, ["early_stopping.factor=4"]).rungs == (15,)
     assert read_study(JOINT, ["early_stopping=null"]).rungs == ()
-
-
-def test_the_nearest_step_at_which_dev_is_measured_is_said():
-    rule = "'dev' is measured at multiples of base.selection.every = 15, and not at this step"
-    assert said("early_stopping.first=10") == [
-        f"early_stopping.first = 10: {rule}. Use 15, or lower base.selection.every"
+    assert said("base.budget={unit: epochs, amount: 4}") == [
+        "early_stopping: rungs are optimiser steps, and base.budget is in epochs. Give the budget in steps: "
+        "`budget: {unit: steps, amount: ...}`"
     ]
-    assert said("early_stopping.first=35")[0].endswith("Use 30, or lower base.selection.every")
-    assert said("early_stopping.first=40")[0].endswith("Use 45, or lower base.selection.every")
-    assert said("early_stopping.first=55")[0].endswith("Use 45, or lower base.selection.every")
-
-
-def test_a_rung_beyond_the_budget_is_refused():
-    (found,) = said("early_stopping.first=60")
-    assert found == (
-        "early_stopping.first = 60: must be < the full budget of 60 steps. Use 30, or lower base.selection.every"
-    )
-    (found,) = said("early_stopping.first=9", "base.selection.every=60")
-    assert found.endswith("and not at this step. Lower base.selection.every")
-
-
-def test_the_loss_is_in_every_point_of_the_history():
+    assert read_study(JOINT, ["early_stopping.name=hyperband"]).rungs == read_study(JOINT).rungs
     loss = "objective={metric: loss, direction: minimize}"
     assert read_study(JOINT, [loss, "early_stopping.first=20"]).rungs == (20, 40)
     assert read_study(JOINT, [loss, "early_stopping.first=15"]).rungs == (15, 30)
@@ -49,11 +32,18 @@ def test_the_loss_is_in_every_point_of_the_history():
     assert found.endswith("Use 10, or lower base.report_every")
 
 
-def test_epochs_have_no_rungs():
-    assert said("base.budget={unit: epochs, amount: 4}") == [
-        "early_stopping: rungs are optimiser steps, and base.budget is in epochs. Give the budget in steps: "
-        "`budget: {unit: steps, amount: ...}`"
-    ]
+def test_the_nearest_measured_step_below_the_budget_is_said():
+    rule = "'dev' is measured at multiples of base.selection.every = 15, and not at this step"
+    expected = [f"early_stopping.first = 10: {rule}. Use 15, or lower base.selection.every"]
+    assert said("early_stopping.first=10") == expected
+    assert said("early_stopping.first=35")[0].endswith("Use 30, or lower base.selection.every")
+    assert said("early_stopping.first=40")[0].endswith("Use 45, or lower base.selection.every")
+    assert said("early_stopping.first=55")[0].endswith("Use 45, or lower base.selection.every")
+    (found,) = said("early_stopping.first=60")
+    expected = "early_stopping.first = 60: must be < the full budget of 60 steps. Use 30, or lower base.selection.every"
+    assert found == expected
+    (found,) = said("early_stopping.first=9", "base.selection.every=60")
+    assert found.endswith("and not at this step. Lower base.selection.every")
 
 
 @pytest.mark.parametrize("path", ["budget.amount", "report_every", "selection.every"])
@@ -67,7 +57,7 @@ def test_an_axis_may_not_move_the_rungs(path):
 MEDIAN = "early_stopping={name: median, first: 15, every: %d}"
 
 
-def test_every_rung_must_be_measured():
+def test_every_rung_must_be_measured_and_the_first_is_found_wanting_first():
     assert read_study(JOINT, [MEDIAN % 15]).rungs == (15, 30, 45)
     (problem,) = said(MEDIAN % 10)
     rule = "'dev' is measured at multiples of base.selection.every = 15, and not at the rung at step 25"
@@ -75,9 +65,6 @@ def test_every_rung_must_be_measured():
     loss = "objective={metric: loss, direction: minimize}"
     assert read_study(JOINT, [loss, MEDIAN % 15]).rungs == (15, 30, 45)
     assert said(loss, MEDIAN % 7)[0].startswith("early_stopping.every = 7: 'loss' is measured")
-
-
-def test_the_first_rung_is_found_wanting_before_the_others():
     (problem,) = said("early_stopping={name: median, first: 10, every: 10}")
     assert problem.startswith("early_stopping.first = 10: ")
 
@@ -99,7 +86,3 @@ def test_the_first_rung_is_found_wanting_before_the_others():
 )
 def test_a_rule_that_says_too_much_or_too_little_is_refused(override, words):
     assert any(problem.startswith(words) for problem in said("early_stopping.name=median", override))
-
-
-def test_hyperband_has_the_rungs_of_asha():
-    assert read_study(JOINT, ["early_stopping.name=hyperband"]).rungs == read_study(JOINT).rungs

@@ -86,18 +86,11 @@ def missing_in(data_dir):
     return {name for name, word in names.items() if any(word in problem for problem in problems)}
 
 
-def test_a_study_finds_what_was_fetched(folder, tmp_path):
+def test_a_study_finds_what_was_fetched_and_pairs_know_which_copy_was_read(folder, tmp_path):
     assert missing_in(tmp_path) == set(FETCHED)
     assert missing_in(folder) == set()
-
-
-@pytest.mark.parametrize("name", FETCHED)
-def test_a_set_that_was_fetched_is_listed_as_here(folder, name):
-    (entry,) = (entry for entry in list_sets(folder) if entry.name == name)
-    assert entry.num_present == entry.num_files
-
-
-def test_pairs_know_which_copy_of_their_texts_was_read(folder):
+    listed = [entry for entry in list_sets(folder) if entry.name in FETCHED]
+    assert len(listed) == len(FETCHED) and all(one.num_present == one.num_files for one in listed)
     pairs = read_sts("STS12", "test", folder)
     assert (pairs.variant, pairs.first[0]) == ("senteval", "MSRpar ca n't")
     assert StsPairs.from_json(json.loads(json.dumps(pairs.to_json()))).variant == "senteval"

@@ -133,13 +133,10 @@ def test_what_yaml_can_say_and_a_study_cannot_is_refused(joint_text, tmp_path, o
     assert said in str(caught.value)
 
 
-def test_line_ends_and_a_byte_order_mark_do_not_matter(joint_text, tmp_path):
+def test_line_ends_and_a_byte_order_mark_do_not_matter_and_a_missing_file_is_said(joint_text, tmp_path):
     path = tmp_path / "windows.yaml"
     path.write_bytes(("\ufeff" + joint_text.replace("\n", "\r\n")).encode())
     assert read_study(path).study == read_study(JOINT).study
-
-
-def test_a_file_that_is_not_there_is_said(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         read_study(tmp_path / "none.yaml")
     with pytest.raises(InputError, match="no such file"):

@@ -41,36 +41,27 @@ def space(checked_of):
     return checked_of(SEARCH).space
 
 
-def test_a_variant_lays_its_settings_over_the_base(space):
+def test_a_variant_lays_its_settings_over_the_base_and_an_axis_writes_into_them(space):
     small = space.apply({"kind": "small"})
     assert (small.optimizer.beta1, small.method.blend.rho) == (0.8, 0.25)
     # A mapping changes what it names; one that names another method replaces it.
     assert small.optimizer.lr == space.base.optimizer.lr
     assert space.apply({"kind": "l2p"}).method.name == "l2p_csr"
     assert space.apply({"kind": "paper"}) == space.base == space.apply({})
-
-
-def test_an_axis_writes_into_what_its_variant_laid(space):
     trial = space.apply({"kind": "v_adv", "tau_of_two": 0.07, "weight": 1e-6, "xi": 1e-3})
     assert (trial.method.name, trial.method.temperature, trial.method.weight) == ("v_adv_cse", 0.07, 1e-6)
     assert trial.optimizer.lr == 1e-3
-
-
-def test_a_point_holds_the_active_axes_in_the_order_of_the_file(space):
     everything = dict.fromkeys(("xi", "weight", "tau_of_two", "rho", "alpha"), 0.05)
     assert list(space.active_of({**everything, "kind": "l2p"})) == ["kind", "tau_of_two", "xi"]
     assert list(space.active_of({**everything, "kind": "paper"})) == ["alpha", "kind", "rho", "xi"]
     assert list(space.active_of({**everything, "kind": "small"})) == ["kind", "xi"]
 
 
-def test_the_base_is_the_variant_that_leaves_it_as_it_is(space):
+def test_the_base_is_the_variant_that_leaves_it_as_it_is_and_none_may_be(space, checked_of):
     assert list(space.base_point) == ["alpha", "kind", "rho", "xi"]
     assert space.base_point["kind"] == "paper"
     assert space.apply(space.base_point) == space.base
     assert space.missed_by_base() == []
-
-
-def test_no_variant_may_be_the_base(checked_of):
     others = {"variants": {name: SEARCH["kind"]["variants"][name] for name in ("small", "l2p", "v_adv")}}
     search = {name: one for name, one in SEARCH.items() if name not in ("alpha", "rho")} | {"kind": others}
     checked = checked_of(search)
@@ -79,16 +70,13 @@ def test_no_variant_may_be_the_base(checked_of):
     assert any("the base lies outside" in text for text in checked.warnings)
 
 
-def test_every_edge_is_a_trial_of_active_axes(space):
+def test_every_edge_is_a_trial_of_active_axes_and_coordinates_lead_back_to_the_proposal(space):
     edges = list(space.edges())
     for point in edges:
         space.apply(point)
         assert all(axis.is_active(point) for axis in space.axes if axis.name in point)
     assert {"kind": "v_adv", "weight": 1e-5} in edges
     assert {"kind": "l2p", "tau_of_two": 0.1, "xi": 1e-2} in edges
-
-
-def test_coordinates_lead_back_to_the_proposal(space):
     for point in (
         {"kind": "v_adv", "tau_of_two": 0.07, "weight": 1e-6, "xi": 1e-3},
         {"kind": "l2p", "tau_of_two": 0.07, "xi": 1e-3},
@@ -96,6 +84,10 @@ def test_coordinates_lead_back_to_the_proposal(space):
         {"kind": "small", "xi": 2e-3},
     ):
         assert space.coordinates(space.apply(point)) == point
+    names = [trial.method.name for trial in sample(space, 0)]
+    assert len(names) == 64
+    assert set(names) == {"robust_sent_embed", "l2p_csr", "v_adv_cse"}
+    assert names.count("robust_sent_embed") == 32  # two of four variants: a Latin hypercube
 
 
 def test_points_are_counted_where_they_are(checked_of):
@@ -120,22 +112,7 @@ def test_a_choice_may_have_axes_of_its_own(checked_of):
     assert (trial.method.blend.pgd.ball.norm, trial.method.blend.pgd.ball.radius) == ("l2", 4.0)
 
 
-def test_points_spread_over_a_space_hold_active_axes(space):
-    names = [trial.method.name for trial in sample(space, 0)]
-    assert len(names) == 64
-    assert set(names) == {"robust_sent_embed", "l2p_csr", "v_adv_cse"}
-    assert names.count("robust_sent_embed") == 32  # two of four variants: a Latin hypercube
-
-
-def test_what_an_unconditional_study_resolves_to_says_nothing_of_conditions(content):
-    study = Study.model_validate(content)
-    record = study_record(check_study(study, where="x.yaml"), graded_pairs("dev"))
-    for text in (json.dumps(resolved(study)), record.model_dump_json()):
-        assert '"when"' not in text
-        assert "variants" not in text
-
-
-def test_a_frozen_study_says_where_its_axes_belong(checked_of):
+def test_a_frozen_study_says_where_its_axes_belong_if_any_has_conditions(checked_of, content):
     record = study_record(checked_of(SEARCH), graded_pairs("dev"))
     axes = {axis.name: axis for axis in type(record).model_validate_json(record.model_dump_json()).axes}
     assert axes["kind"].choices == ("paper", "small", "l2p", "v_adv")
@@ -143,3 +120,8 @@ def test_a_frozen_study_says_where_its_axes_belong(checked_of):
     assert axes["weight"].is_active({"kind": "v_adv"})
     assert not axes["weight"].is_active({"kind": "l2p"})
     assert not axes["xi"].when
+    study = Study.model_validate(content)
+    record = study_record(check_study(study, where="x.yaml"), graded_pairs("dev"))
+    for text in (json.dumps(resolved(study)), record.model_dump_json()):
+        assert '"when"' not in text
+        assert "variants" not in text

@@ -30,11 +30,17 @@ def study(tmp_path, extra, overrides=()):
     return read_study(path, overrides).study
 
 
-def test_a_budget_is_an_allowance(tmp_path):
+def test_a_budget_is_an_allowance_and_both_at_once_are_refused(tmp_path):
     told = study(tmp_path, "budget: {max_hours: 2, price_per_hour: 3}")
     assert told == study(tmp_path, "allowance: {max_hours: 2, price_per_hour: 3}")
     assert told.allowance.max_hours == 2
     assert not {"budget", "allowance"} & resolved(told).keys()
+    with pytest.raises(
+        InputError, match=r"a\.yaml: budget: is the former name of allowance, and both are given"
+    ):
+        study(tmp_path, "budget: {max_hours: 2}\nallowance: {max_hours: 3}")
+    with pytest.raises(InputError, match="both are given"):
+        Study.model_validate({"budget": {}, "allowance": {}})
 
 
 @cases("word", ["budget", "allowance"])
@@ -54,22 +60,10 @@ def test_a_file_lies_over_one_that_spells_it_otherwise(tmp_path):
     assert (allowance.max_hours, allowance.price_per_hour) == (4, 3)
 
 
-def test_both_at_once_are_refused(tmp_path):
-    with pytest.raises(
-        InputError, match=r"a\.yaml: budget: is the former name of allowance, and both are given"
-    ):
-        study(tmp_path, "budget: {max_hours: 2}\nallowance: {max_hours: 3}")
-    with pytest.raises(InputError, match="both are given"):
-        Study.model_validate({"budget": {}, "allowance": {}})
-
-
-def test_no_eta_has_the_identity_it_always_had():
+def test_no_eta_has_the_identity_and_is_stored_as_it_always_was():
     assert Trial.model_validate(ABSENT) == Trial.model_validate(NONE)
     assert Trial.model_validate(ABSENT).identity()["method"]["token_level"]["presence"] == "none"
     assert RobustSentEmbed().identity()["token_level"]["presence"] == "present"
-
-
-def test_what_is_stored_of_no_eta_is_the_word_of_old_ledgers():
     stored = Trial.model_validate(ABSENT).model_dump(mode="json")
     assert stored["method"]["token_level"]["presence"] == "none"
     assert Trial.model_validate(json.loads(json.dumps(stored))) == Trial.model_validate(ABSENT)
@@ -84,15 +78,9 @@ def test_the_base_is_a_point_of_an_axis_in_either_spelling(tmp_path, word):
     assert checked.space.apply(checked.space.base_point) == checked.space.base
 
 
-def test_a_pattern_stands_for_the_evaluations_it_matches(tmp_path):
-    assert study(tmp_path, "evaluations: [builtin/test, SUBJ/*]").evaluations == (
-        "builtin/test",
-        "SUBJ/fast",
-        "SUBJ/full",
-    )
-
-
-def test_a_pattern_that_matches_nothing_is_refused(tmp_path):
+def test_a_pattern_stands_for_the_evaluations_it_matches_and_one_of_none_is_refused(tmp_path):
+    expected = ("builtin/test", "SUBJ/fast", "SUBJ/full")
+    assert study(tmp_path, "evaluations: [builtin/test, SUBJ/*]").evaluations == expected
     with pytest.raises(
         InputError, match=r"evaluations: 'SUBY/\*' matches no evaluation\. Did you mean 'SUBJ/\*'\?"
     ):

@@ -7,6 +7,7 @@ from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.reading import overlay, read_extended, read_spec
 from rse_study.training.trial import Trial
 from tests.cases import cases
+from tests.study.checking.mutations import ONLY_SEARCH
 
 JOINT = Path(__file__).parents[3] / "search_spaces" / "joint.yaml"
 
@@ -16,48 +17,30 @@ def write(path, text):
     return path
 
 
-def test_a_file_lies_over_the_one_it_extends(tmp_path):
-    write(tmp_path / "base.yaml", "a: {b: 1, c: 2}\nd: [1, 2]\n")
-    path = write(tmp_path / "over.yaml", "extends: base.yaml\na: {c: 3}\nd: [4]\n")
-    assert read_extended(path) == {"a": {"b": 1, "c": 3}, "d": [4]}
-
-
-def test_an_axis_is_replaced_as_a_whole_and_null_takes_it_away():
+def test_what_lies_over_replaces_an_axis_as_a_whole_and_null_takes_it_away():
     below = {"search": {"rho": {"float": [0, 1]}, "phi": {"float": [0, 0.3]}}}
     above = {"search": {"rho": {"choice": [0, 1]}, "phi": None}}
     assert overlay(below, above) == {"search": {"rho": {"choice": [0, 1]}}}
-
-
-def test_a_field_called_like_a_kind_of_axis_does_not_make_an_axis():
     below, above = {"base": {"rtd": {"choice": "sample", "share": 0.5}}}, {"base": {"rtd": {"share": 0.3}}}
     assert overlay(below, above) == {"base": {"rtd": {"choice": "sample", "share": 0.3}}}
+    below = {"grid": {"axes": {"beta": {"choice": [1, 2], "into": ["x"]}}, "rows": {"a": {"rho": 1}}}}
+    above = {"grid": {"axes": {"beta": [3, 4]}, "rows": {"a": {"lambda1": 2}, "b": {}}}}
+    expected = {"grid": {"axes": {"beta": [3, 4]}, "rows": {"a": {"rho": 1, "lambda1": 2}, "b": {}}}}
+    assert overlay(below, above) == expected
 
 
-def test_a_circle_is_refused(tmp_path):
-    write(tmp_path / "a.yaml", "extends: b.yaml\n")
-    write(tmp_path / "b.yaml", "extends: a.yaml\n")
-    with pytest.raises(InputError, match="in a circle"):
-        read_extended(tmp_path / "a.yaml")
-
-
-def test_a_file_may_lie_over_several_each_over_those_before_it(tmp_path):
+def test_a_file_lies_over_one_or_several_each_over_those_before_it(tmp_path):
     write(tmp_path / "one.yaml", "a: 1\nb: 1\nc: 1\nd: {x: 1, y: 1}\n")
     write(tmp_path / "two.yaml", "b: 2\nc: 2\nd: {y: 2, z: 2}\n")
     path = write(tmp_path / "over.yaml", "extends: [one.yaml, two.yaml]\nc: 3\n")
     assert read_extended(path) == {"a": 1, "b": 2, "c": 3, "d": {"x": 1, "y": 2, "z": 2}}
     path.write_text("extends: [two.yaml, one.yaml]\nc: 3\n")
     assert read_extended(path) == {"a": 1, "b": 1, "c": 3, "d": {"x": 1, "y": 1, "z": 2}}
-
-
-def test_one_in_a_list_is_one(tmp_path):
     write(tmp_path / "one.yaml", "a: 1\nb: {c: 2}\n")
     path = write(tmp_path / "over.yaml", "extends: [one.yaml]\nb: {c: 3}\n")
     assert read_extended(path) == {"a": 1, "b": {"c": 3}}
     path.write_text("extends: []\nb: {c: 3}\n")
     assert read_extended(path) == {"b": {"c": 3}}
-
-
-def test_a_later_one_takes_away_what_an_earlier_one_has(tmp_path):
     write(tmp_path / "one.yaml", "confirm: {seeds: [1]}\nsearch: {rho: {float: [0, 1]}}\n")
     write(tmp_path / "two.yaml", "confirm: null\nsearch: {rho: {choice: [0, 1]}}\n")
     path = write(tmp_path / "over.yaml", "extends: [one.yaml, two.yaml]\n")
@@ -103,7 +86,7 @@ def test_a_shipped_study_is_extended_by_its_name(tmp_path):
     assert read_extended(path) == {"name": "mine", "rows": 1, "seeds": [7]}
 
 
-def test_the_one_of_several_that_is_missing_is_named(tmp_path):
+def test_the_one_of_several_that_is_missing_is_named_and_no_other(tmp_path):
     write(tmp_path / "one.yaml", "a: 1\n")
     path = write(tmp_path / "over.yaml", "extends: [one.yaml, nowhere.yaml]\n")
     with pytest.raises(InputError) as caught:
@@ -112,6 +95,10 @@ def test_the_one_of_several_that_is_missing_is_named(tmp_path):
         f"{path}: extends = 'nowhere.yaml': no such file. The path is relative to the file that extends"
         "; a shipped one goes by its name, too"
     )
+    write(tmp_path / "b.yaml", "extends: nowhere.yaml\n")
+    path = write(tmp_path / "a.yaml", "extends: b.yaml\n")
+    with pytest.raises(InputError, match=r"b\.yaml: extends"):
+        read_extended(path)
 
 
 @cases(
@@ -131,33 +118,22 @@ def test_what_is_extended_must_be_a_path_or_several(tmp_path, written, shown):
     assert str(caught.value).startswith(f"{path}: extends = {shown}")
 
 
-def test_a_missing_base_is_named_where_it_is_written(tmp_path):
-    path = write(tmp_path / "a.yaml", "extends: nowhere.yaml\n")
-    with pytest.raises(InputError, match=r"a\.yaml: extends = 'nowhere\.yaml': no such file"):
-        read_extended(path)
-
-
-def test_a_missing_base_is_not_blamed_on_another(tmp_path):
-    write(tmp_path / "b.yaml", "extends: nowhere.yaml\n")
-    path = write(tmp_path / "a.yaml", "extends: b.yaml\n")
-    with pytest.raises(InputError, match=r"b\.yaml: extends"):
-        read_extended(path)
-
-
-def test_an_override_may_name_a_field_by_the_end_of_its_path(tmp_path):
+def test_an_override_names_a_field_by_the_end_of_its_path_and_nothing_is_told_what_was_meant(tmp_path):
     path = tmp_path / "trial.yaml"
     path.write_text("method: {lambda2: 0}\n")
     trial = read_spec(Trial, path, ["pgd.num_steps=3", "lr=1/1000", "method.temperature=0.1"])
     assert trial.method.blend.pgd.num_steps == 3
     assert trial.optimizer.lr == 1e-3
     assert trial.method.temperature == 0.1
-
-
-def test_an_override_that_names_nothing_says_what_was_meant(tmp_path):
-    path = tmp_path / "trial.yaml"
     path.write_text("method: {lambda2: 0}\n")
     with pytest.raises(InputError, match=r"-o: pgd.num_step: no such field of PGD. Did you mean 'num_steps'"):
         read_spec(Trial, path, ["pgd.num_step=3"])
+    with pytest.raises(InputError, match="an override is path=value"):
+        read_spec(Trial, path, ["num_trials"])
+    with pytest.raises(InputErrors) as caught:
+        read_study(JOINT, ["resources.worker=2", "serch.rho=null", "base.method.blend.roh=1"])
+    expected = ["base.method.blend.roh", "resources.worker", "serch"]
+    assert [problem.what for problem in caught.value.problems] == expected
 
 
 OVERRIDES = [
@@ -196,19 +172,15 @@ seeds: [0, 1]
 @pytest.fixture
 def grid_file(tmp_path):
     """A grid that extends a search: it takes away what belongs to a search only."""
-    names = ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
-    nulls = "\n".join(f"{name}: null" for name in names)
+    nulls = "\n".join(f"{name}: null" for name in ONLY_SEARCH)
     return write(tmp_path / "grid.yaml", GRID_FILE.format(joint=JOINT, nulls=nulls))
 
 
-def test_a_grid_may_extend_a_search(grid_file):
+def test_a_grid_may_extend_a_search_but_not_keep_what_belongs_to_one(grid_file):
     checked = read_study(grid_file)
     assert checked.study.search is None
     assert [row.label for row in checked.rows] == ["", "", "", "", "paper"]
     assert checked.rungs == ()
-
-
-def test_a_grid_that_keeps_what_belongs_to_a_search_is_refused(grid_file):
     grid_file.write_text(grid_file.read_text().replace("search: null\nnum_trials: null\n", ""))
     with pytest.raises(InputErrors, match="grid: a study is a grid or a search, never both"):
         read_study(grid_file)
@@ -234,21 +206,3 @@ ROWS = [
 @pytest.mark.parametrize(("override", "num_rows"), ROWS, ids=[override for override, _ in ROWS])
 def test_an_override_changes_a_grid(grid_file, override, num_rows):
     assert len(read_study(grid_file, override.split(";")).rows) == num_rows
-
-
-def test_an_override_that_names_nothing_is_said_with_its_path():
-    with pytest.raises(InputErrors) as caught:
-        read_study(JOINT, ["resources.worker=2", "serch.rho=null", "base.method.blend.roh=1"])
-    assert [problem.what for problem in caught.value.problems] == [
-        "base.method.blend.roh",
-        "resources.worker",
-        "serch",
-    ]
-
-
-def test_an_overlay_may_replace_an_axis_of_a_grid_by_a_list():
-    below = {"grid": {"axes": {"beta": {"choice": [1, 2], "into": ["x"]}}, "rows": {"a": {"rho": 1}}}}
-    above = {"grid": {"axes": {"beta": [3, 4]}, "rows": {"a": {"lambda1": 2}, "b": {}}}}
-    assert overlay(below, above) == {
-        "grid": {"axes": {"beta": [3, 4]}, "rows": {"a": {"rho": 1, "lambda1": 2}, "b": {}}}
-    }

@@ -6,8 +6,8 @@ from rse_study.errors import InputErrors
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
+from tests.study.checking.mutations import ONLY_SEARCH
 
-ONLY_SEARCH = ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm")
 N = {"int": [1, 2], "into": ["pgd.num_steps", "fgsm.num_steps"]}
 
 
@@ -43,56 +43,38 @@ def test_the_first_axis_is_the_slowest_and_named_rows_come_last(grid_of):
     assert rows[4].trial.method.blend.pgd.num_steps == 0
 
 
-def test_a_row_writes_paths_suffixes_symbols_and_axes_of_its_grid(grid_of):
+def test_a_row_writes_paths_suffixes_symbols_axes_and_mappings_over_the_base(grid_of):
     row = {"method.temperature": 0.1, "max_norm": 3, "rho": "1/4", "N": 7, "pgd.step_size": 1e-4}
     (*_, found) = grid_of({"N": N}, {"a": row}).rows
     method = found.trial.method
     assert (method.temperature, found.trial.optimizer.max_norm, method.blend.rho) == (0.1, 3.0, 0.25)
     assert (method.blend.pgd.num_steps, method.blend.fgsm.num_steps) == (7, 7)
     assert method.blend.pgd.step_size == 1e-4
-
-
-def test_a_mapping_in_a_row_lies_over_the_base(grid_of):
     (found,) = grid_of(rows={"a": {"pgd": {"num_steps": 3}, "source": {"dataset": "org/name"}}}).rows
     assert found.trial.method.blend.pgd.num_steps == 3
     assert found.trial.method.blend.pgd.ball.radius == 1.0
     assert found.trial.corpus.source.kind == "hub"
-
-
-def test_fields_of_an_axis_that_differ_in_a_row_leave_its_value_open(grid_of):
     (*_, found) = grid_of({"N": N}, {"odd": {"pgd.num_steps": 3}}).rows
     assert found.proposal == {}
-
-
-def test_what_no_row_touches_is_the_base(grid_of):
     checked = grid_of(rows={"paper": {}, "a": {"rho": 0.25}})
     paper, changed = (row.trial for row in checked.rows)
     assert paper == checked.study.base
-    assert changed.model_dump(exclude={"method": {"blend": {"rho"}}}) == paper.model_dump(
-        exclude={"method": {"blend": {"rho"}}}
-    )
+    expected = paper.model_dump(exclude={"method": {"blend": {"rho"}}})
+    assert changed.model_dump(exclude={"method": {"blend": {"rho"}}}) == expected
 
 
-def test_rows_of_one_configuration_are_named_both(grid_of):
-    assert problems(grid_of, rows={"one": {}, "two": {"rho": "1/2"}}) == [
-        "grid.rows.two: the same configuration as row 'one'. Remove one of them"
-    ]
-    assert problems(grid_of, {"rho": [0, 0.5]}, {"two": {"lambda1": 1 / 128}}) == [
-        "grid.rows.two: the same configuration as row rho = 0.5. Remove one of them"
-    ]
-
-
-def test_a_value_that_is_wrong_in_many_rows_is_said_once(grid_of):
+def test_rows_of_one_configuration_are_named_and_what_is_wrong_in_many_is_said_once(grid_of):
+    expected = ["grid.rows.two: the same configuration as row 'one'. Remove one of them"]
+    assert problems(grid_of, rows={"one": {}, "two": {"rho": "1/2"}}) == expected
+    expected = ["grid.rows.two: the same configuration as row rho = 0.5. Remove one of them"]
+    assert problems(grid_of, {"rho": [0, 0.5]}, {"two": {"lambda1": 1 / 128}}) == expected
     found = problems(grid_of, {"rho": [0, 0.5, 2], "beta": [1e-3, 2e-3, 3e-3]})
     assert found == ["grid.axes.rho = 2: method.blend.rho = 2: must be <= 1"]
-
-
-def test_combinations_that_cannot_be_are_said_once_with_their_coordinates(grid_of):
     (found,) = problems(grid_of, {"N": {**N, "int": [0, 2]}, "lambda1": [0, 0.1, 0.2]})
     assert found.startswith("grid: N = 0, lambda1 = 0.1: method: lambda1 > 0 needs an adversarial view")
 
 
-def test_every_problem_of_every_row_is_said(grid_of):
+def test_every_problem_of_every_row_and_of_other_fields_is_said(grid_of):
     rows = {
         "a": {"roh": 1},
         "b": {"rho": 7, "lambda1": -1},
@@ -107,44 +89,30 @@ def test_every_problem_of_every_row_is_said(grid_of):
         "grid.rows.c.rho: writes a field that grid.rows.c.blend.rho writes too. Keep one of them",
         "grid.rows.d.lambda2 = x: method.lambda2 = 'x': must be a number",
     ]
-
-
-def test_problems_of_rows_and_of_other_fields_come_together(grid_of):
     found = problems(grid_of, {"rho": [0, 2]}, evaluations=["STS-C/test"], seeds=[1, 1])
-    assert [line.split(": ")[0] for line in found] == [
-        "seeds.1 = 1",
-        "evaluations.0 = 'STS-C/test'",
-        "grid.axes.rho = 2",
-    ]
+    expected = ["seeds.1 = 1", "evaluations.0 = 'STS-C/test'", "grid.axes.rho = 2"]
+    assert [line.split(": ")[0] for line in found] == expected
 
 
-def test_too_many_rows_are_refused_before_they_are_made(grid_of):
+def test_an_axis_of_a_grid_lists_values_and_not_too_many(grid_of):
+    with pytest.raises(InputErrors) as caught:
+        grid_of({"alpha": {"log": [1e-6, 1e-3]}, "beta": [1e-3], "rho": {"choice": [0.1]}})
+    text = str(caught.value)
+    words = "grid.axes.alpha: an axis of a grid lists its values, `[...]` or `choice: [...]`, or says `int:"
+    assert words in text
+    assert "grid.axes.beta: must list at least 2 values: what has one belongs in the base" in text
+    assert "grid.axes.rho.choice: must have at least 2 item(s)" in text
     axes = {name: list(range(1, 101)) for name in ("max_length", "budget.amount", "report_every")}
     assert problems(grid_of, axes) == ["grid: 1000000 rows: at most 100000 rows. Ask a smaller question"]
 
 
-def test_an_axis_of_a_grid_lists_values(grid_of):
-    with pytest.raises(InputErrors) as caught:
-        grid_of({"alpha": {"log": [1e-6, 1e-3]}, "beta": [1e-3], "rho": {"choice": [0.1]}})
-    text = str(caught.value)
-    assert (
-        "grid.axes.alpha: an axis of a grid lists its values, `[...]` or `choice: [...]`, or says `int:"
-        in text
-    )
-    assert "grid.axes.beta: must list at least 2 values: what has one belongs in the base" in text
-    assert "grid.axes.rho.choice: must have at least 2 item(s)" in text
-
-
-def test_a_flat_grid_is_refused_and_a_reachable_bound_is_a_warning(grid_of):
+def test_a_flat_grid_is_refused_unless_another_axis_keeps_it_from_the_bound(grid_of):
     (found,) = problems(grid_of, {"beta": [2.5, 3.5, 1e-3]})
     assert found.startswith(
         "grid.axes.beta = 2.5, 3.5: num_steps * step_size of FGSM is at least twice the radius"
     )
     assert grid_of({"beta": [2.5, 1e-3]}).warnings[0].startswith("delta can reach its bound")
     assert grid_of({"beta": [1e-2, 1e-3]}).warnings == ()
-
-
-def test_a_grid_is_not_flat_where_another_axis_keeps_it_from_the_bound(grid_of):
     axes = {
         "beta": [2.5, 3.5],
         "radius": {"choice": [1, 99], "into": ["pgd.ball.radius", "fgsm.ball.radius"]},
@@ -152,19 +120,13 @@ def test_a_grid_is_not_flat_where_another_axis_keeps_it_from_the_bound(grid_of):
     assert len(grid_of(axes).rows) == 4
 
 
-def test_a_row_may_change_a_method_or_name_another(grid_of):
-    same, other = grid_of(
-        rows={"weaker": {"method": {"lambda1": 0.5}}, "L2P-CSR": {"method": {"name": "l2p_csr"}}}
-    ).rows
-    assert (same.trial.method.lambda1, same.trial.method.blend) == (
-        0.5,
-        grid_of(rows={"base": {}}).rows[0].trial.method.blend,
-    )
+def test_a_row_may_change_a_method_or_name_another_or_a_preset_over_the_base(grid_of):
+    rows = {"weaker": {"method": {"lambda1": 0.5}}, "L2P-CSR": {"method": {"name": "l2p_csr"}}}
+    same, other = grid_of(rows=rows).rows
+    expected = (0.5, grid_of(rows={"base": {}}).rows[0].trial.method.blend)
+    assert (same.trial.method.lambda1, same.trial.method.blend) == expected
     assert other.trial.method.name == "l2p_csr"
     assert other.trial.method.masks.phi == 0.05
-
-
-def test_a_row_may_be_a_preset_over_the_base(grid_of):
     (simcse, other) = grid_of(
         None, {"SimCSE": {"preset": "simcse", "temperature": 0.1}, "L2P": {"preset": "l2p_released"}}
     ).rows

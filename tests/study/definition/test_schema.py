@@ -38,12 +38,8 @@ def test_shipped_studies_satisfy_it_and_name_it(validator, path):
 
 
 GOOD = [
-    {
-        "grid": {
-            "axes": {"beta": [1e-3, "1/100"], "N": {"int": [1, 4], "into": "pgd.num_steps"}},
-            "rows": {"a": {}},
-        }
-    },
+    {"grid": {"axes": {"beta": [1e-3, "1/100"], "N": {"int": [1, 4], "into": "pgd.num_steps"}}, "rows": {}}},
+    {"grid": {"rows": {"a": {}}}},
     {"base": {"method": {"lambda1": "1/128"}, "corpus": {"source": ["a.txt", "b.txt"]}}},
     {"base": {"corpus": {"source": {"dataset": "org/name"}}}},
     {"search": {"norm": {"choice": ["l1", "l2"], "into": ["pgd.ball.norm"]}}},

@@ -14,38 +14,28 @@ def space():
     return read_study(JOINT).space
 
 
-def test_an_axis_writes_all_its_fields(space):
+def test_an_axis_writes_all_its_fields_and_what_none_names_stays_as_it_is(space):
     trial = space.apply({"N": 7, "norm": "l2"})
     method = trial.method
     assert (method.blend.pgd.num_steps, method.blend.fgsm.num_steps) == (7, 7)
     assert {method.blend.pgd.ball.norm, method.blend.fgsm.ball.norm, method.token_level.ball.norm} == {"l2"}
-
-
-def test_what_no_axis_names_stays_as_it_is(space):
     assert space.apply({}) == space.base
     changed = space.apply({"rho": 0.25})
     assert changed.method.blend.rho == 0.25
-    assert changed.model_dump(exclude={"method": {"blend": {"rho"}}}) == space.base.model_dump(
-        exclude={"method": {"blend": {"rho"}}}
-    )
-
-
-def test_the_base_is_a_point_of_the_space(space):
+    expected = space.base.model_dump(exclude={"method": {"blend": {"rho"}}})
+    assert changed.model_dump(exclude={"method": {"blend": {"rho"}}}) == expected
     assert space.apply(space.base_point) == space.base
     assert space.base_point["lambda1"] == 1 / 128
 
 
-def test_symbols_and_suffixes_lead_to_full_paths(space):
-    paths = {axis.name: axis.paths for axis in space.axes}
-    assert paths["alpha"] == ("method.blend.pgd.step_size",)
-    assert paths["N"] == ("method.blend.pgd.num_steps", "method.blend.fgsm.num_steps")
-    assert look_up(space.base, paths["beta"][0]) == 1e-3
-
-
-def test_every_end_is_an_edge(space):
+def test_every_end_is_an_edge_and_symbols_lead_to_full_paths(space):
     edges = list(space.edges())
     assert {"rho": 0.0} in edges
     assert {"rho": 1.0} in edges
     assert {"norm": "l1"} in edges
     assert len(edges) == 7 * 2 + 3 + 2
     assert set(edges[-1]) == {axis.name for axis in space.axes}
+    paths = {axis.name: axis.paths for axis in space.axes}
+    assert paths["alpha"] == ("method.blend.pgd.step_size",)
+    assert paths["N"] == ("method.blend.pgd.num_steps", "method.blend.fgsm.num_steps")
+    assert look_up(space.base, paths["beta"][0]) == 1e-3

@@ -8,8 +8,9 @@ from rse_study.study.planning.ledger_state import LedgerCell
 from rse_study.study.planning.throughput import Setting, Throughput, TimedWork
 from rse_study.study.planning.workload import shape_of
 from rse_study.training.trial import Trial
+from tests.study.checking.mutations import ONLY_SEARCH
 
-SEARCHES = ("search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm", "evaluations")
+SEARCHES = (*ONLY_SEARCH, "evaluations")
 
 
 def search_of(content, **changes) -> CheckedStudy:

@@ -8,9 +8,14 @@ from rse_study.study.planning.estimates import Range, exactly, seen, sum_of_draw
 from tests.cases import cases
 
 
-def test_what_is_known_has_no_spread():
+def test_what_is_known_has_no_spread_and_chance_evens_out_over_many():
     assert sum_of_draws([exactly(3.0)] * 5, 7) == exactly(21.0)
     assert sum_of_draws([exactly(3.0)], 0) == exactly(0.0)
+    values = [exactly(1.0), exactly(9.0)]
+    few, many = sum_of_draws(values, 4), sum_of_draws(values, 400)
+    assert (many.high - many.low) / many.mid < 0.2 * (few.high - few.low) / few.mid
+    told = sum_of_draws([Range(1.0, 2.0, 4.0)], 10)
+    assert told == Range(10.0, 20.0, 40.0)
 
 
 @cases("num_draws", [1, 4, 32, 33, 400])
@@ -24,25 +29,11 @@ def test_four_sums_in_five_lie_between_low_and_high(num_draws):
     assert sum(told.low <= total <= told.high for total in sums) / 2000 == pytest.approx(0.8, abs=0.05)
 
 
-def test_chance_evens_out_over_many():
-    values = [exactly(1.0), exactly(9.0)]
-    few, many = sum_of_draws(values, 4), sum_of_draws(values, 400)
-    assert (many.high - many.low) / many.mid < 0.2 * (few.high - few.low) / few.mid
-
-
-def test_doubt_about_each_is_doubt_about_the_sum():
-    told = sum_of_draws([Range(1.0, 2.0, 4.0)], 10)
-    assert told == Range(10.0, 20.0, 40.0)
-
-
-def test_what_was_seen_is_told_by_its_tenths():
+def test_what_was_seen_is_told_by_its_tenths_and_what_is_expected_lies_within():
     told = seen([float(i) for i in range(21)], mid=7.0)
     assert told == Range(2.0, 7.0, 18.0)
     assert seen([5.0]) == exactly(5.0)
-
-
-def test_what_is_expected_lies_within():
-    """One cell in a hundred that takes for ever lifts the mean above nine in ten."""
+    # One cell in a hundred that takes for ever lifts the mean above nine in ten.
     assert seen([1.0] * 99 + [1000.0]) == Range(1.0, 10.99, 10.99)
     told = sum_of_draws([exactly(1.0)] * 99 + [exactly(1000.0)], 1)
     assert told == Range(1.0, 10.99, 10.99)

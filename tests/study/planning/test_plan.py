@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from rse_study.errors import InputError, OverBudget
-from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import check_allowance, plan
@@ -16,11 +15,6 @@ from tests.study.planning.priced import grid_of, known, one_second
 RHOS = {"axes": {"rho": [0, 0.5, 1]}}
 FIVE = 48 * 60 + 5 * 50  # work of a cell with N = 5: 60 steps, five looks at 400 pairs in batches of 32
 TWO_SEEDS = {"seeds": [0, 1]}
-
-
-@pytest.fixture
-def sizes(tmp_path):
-    return DataSizes(tmp_path)
 
 
 @pytest.fixture
@@ -43,7 +37,7 @@ def complete(checked, seeds=(0, 1), **changes):
     )
 
 
-def test_a_new_grid_runs_every_seed_of_every_row(grid, sizes):
+def test_a_new_grid_runs_every_seed_of_every_row_and_hours_are_unknown_without_history(grid, sizes):
     planned = plan(grid, LedgerState(), Throughput(), sizes)
     stage = only_stage(planned)
     assert (stage.num_trials, stage.num_seeds, *counts(stage)) == (3, 2, 6, 0, 0, 0, 6)
@@ -51,6 +45,9 @@ def test_a_new_grid_runs_every_seed_of_every_row(grid, sizes):
     assert stage.cost.gradient_passes == exactly(6 * 60 * 6)
     assert stage.cost.work == exactly(6 * FIVE)
     assert planned.new == {}
+    assert planned.device_hours is None
+    assert planned.price is None
+    assert planned.source == ""
 
 
 def test_what_finding_the_replayed_set_may_take_is_said(content, sizes):
@@ -59,97 +56,59 @@ def test_what_finding_the_replayed_set_may_take_is_said(content, sizes):
     found = []
     for settings in asked:
         checked = grid_of({**content, "base": {**content["base"], "replayed": settings}}, RHOS)
-        found.append(
-            [
-                note
-                for note in plan(checked, LedgerState(), Throughput(), sizes).notes
-                if "replayed set" in note
-            ]
-        )
-    ended = LedgerState(complete(checked, (0,)))
-    assert (
-        found[0]
-        == []
-        == [note for note in plan(checked, ended, Throughput(), sizes).notes if "replayed" in note]
-    )
+        notes = plan(checked, LedgerState(), Throughput(), sizes).notes
+        found.append([note for note in notes if "replayed set" in note])
+    notes = plan(checked, LedgerState(complete(checked, (0,))), Throughput(), sizes).notes
+    assert found[0] == [] == [note for note in notes if "replayed" in note]
     assert "at most 40 pairs x 1,500 queries of its reference" in found[1][0]
     assert "at most 40 pairs x 1,500 queries and 30 texts x 1,500 queries of its reference" in found[2][0]
 
 
-def test_classifiers_that_are_fitted_at_looks_are_said_to_be_left_out(content, sizes):
-    watched = {"builtin/test": 20, "MR/fast": 60}
-    checked = grid_of({**content, "base": {**content["base"], "watched": watched}}, RHOS)
-    (note,) = [note for note in plan(checked, LedgerState(), Throughput(), sizes).notes if "fitted" in note]
-    assert note.startswith("classifiers are fitted wherever MR/fast is watched")
-
-
-def test_hours_are_unknown_without_history(grid, sizes):
-    planned = plan(grid, LedgerState(), Throughput(), sizes)
-    assert planned.device_hours is None
-    assert planned.price is None
-    assert planned.source == ""
-
-
-def test_hours_and_price(content, sizes):
+def test_hours_and_price_are_of_every_device_of_a_cell_and_of_all_attempts(content, sizes):
     grid = grid_of(content, RHOS, allowance={"price_per_hour": 3.0}, **TWO_SEEDS)
     planned = plan(grid, LedgerState(), one_second(grid.study.base), sizes)
     hours = 6 * (FIVE + 1) / 3600  # 1 s a cell beside its training
     assert planned.device_hours.mid == pytest.approx(hours)
     assert planned.price.mid == pytest.approx(3 * hours)
     assert planned.source == "a test"
-
-
-def test_every_device_of_a_cell_is_paid(content, sizes):
     grid = grid_of(content, RHOS, resources={"executor": "inline", "threads": 4})
     rates = one_second(grid.study.base)
-    rates = replace(
-        rates, timed=tuple(replace(t, setting=replace(t.setting, threads=4)) for t in rates.timed)
-    )
-    assert plan(grid, LedgerState(), rates, sizes).device_hours.mid == pytest.approx(
-        4 * 3 * (FIVE + 1) / 3600
-    )
+    timed = tuple(replace(t, setting=replace(t.setting, threads=4)) for t in rates.timed)
+    rates = replace(rates, timed=timed)
+    expected = pytest.approx(4 * 3 * (FIVE + 1) / 3600)
+    assert plan(grid, LedgerState(), rates, sizes).device_hours.mid == expected
+    spent = LedgerState((), worker_seconds=3600.0, thread_seconds=7200.0)
+    on_gpus = grid_of(content, RHOS, resources={"gpus": 1})
+    assert plan(grid_of(content, RHOS), spent, Throughput(), sizes).spent_hours == 2.0
+    assert plan(on_gpus, spent, Throughput(), sizes).spent_hours == 1.0
 
 
-def test_a_finished_grid_costs_nothing(grid, sizes):
+def test_an_added_row_or_seed_runs_and_nothing_else(grid, sizes, content):
     planned = plan(grid, LedgerState(complete(grid)), Throughput(), sizes)
     assert counts(only_stage(planned)) == (6, 6, 0, 0, 0)
     assert planned.device_hours == exactly(0.0)
     assert planned.new == {}
-
-
-def test_an_added_row_runs_and_nothing_else(content, grid, sizes):
     larger = grid_of(content, {"axes": {"rho": [0, 0.5, 0.75, 1]}}, **TWO_SEEDS)
     planned = plan(larger, LedgerState(complete(grid)), Throughput(), sizes)
     assert counts(only_stage(planned)) == (8, 6, 0, 0, 2)
     assert planned.new == {"rho = 0.75": [0, 1]}
-
-
-def test_an_added_seed_runs_and_nothing_else(content, grid, sizes):
     larger = grid_of(content, RHOS, seeds=[0, 1, 2])
     planned = plan(larger, LedgerState(complete(grid)), Throughput(), sizes)
     assert counts(only_stage(planned)) == (9, 6, 0, 0, 3)
     assert set(map(tuple, planned.new.values())) == {(2,)}
 
 
-def test_an_added_evaluation_trains_nothing(content, grid, sizes):
+def test_an_added_evaluation_trains_nothing_but_what_was_not_kept(content, grid, sizes):
     larger = grid_of(content, RHOS, evaluations=["builtin/test"], **TWO_SEEDS)
     planned = plan(larger, LedgerState(complete(grid)), one_second(grid.study.base), sizes)
     assert only_stage(planned).num_to_run == 0
     assert planned.scores.missing == {"builtin/test": 6}
     assert (planned.scores.num_models, planned.scores.num_only, planned.scores.num_retrained) == (6, 6, 0)
     assert planned.device_hours.mid == pytest.approx(6 * (50 + 1) / 3600)
-
-
-def test_scores_that_are_there_are_not_made_again(content, grid, sizes):
-    larger = grid_of(content, RHOS, evaluations=["builtin/test"], **TWO_SEEDS)
     cells = complete(grid, scored=frozenset({"builtin/test"}))
     cells = (*cells[:-1], replace(cells[-1], scored=frozenset({"STS-B/test"})))
     planned = plan(larger, LedgerState(cells), Throughput(), sizes)
     assert planned.scores.missing == {"builtin/test": 1}
-
-
-def test_a_model_that_was_not_kept_is_trained_again(content, grid, sizes):
-    larger = grid_of(content, RHOS, evaluations=["builtin/test"], **TWO_SEEDS)
     cells = complete(grid)
     cells = (*cells[:-1], replace(cells[-1], has_model=False))
     planned = plan(larger, LedgerState(cells), one_second(grid.study.base), sizes)
@@ -157,31 +116,29 @@ def test_a_model_that_was_not_kept_is_trained_again(content, grid, sizes):
     assert planned.device_hours.mid == pytest.approx((6 * (50 + 1) + FIVE + 1) / 3600)
 
 
-def test_cells_by_what_became_of_them(grid, sizes):
+def test_a_row_that_comes_back_has_its_results_unless_another_cell_took_its_place(grid, sizes):
+    cells = tuple(replace(cell, retired=True) for cell in complete(grid))
+    assert only_stage(plan(grid, LedgerState(cells), Throughput(), sizes)).num_to_run == 0
+    # Its data changed: the new one has not run.
+    old = tuple(replace(cell, retired=True) for cell in complete(grid))
+    new = tuple(replace(cell, status="planned") for cell in complete(grid))
+    assert only_stage(plan(grid, LedgerState((*new, *old)), Throughput(), sizes)).num_to_run == 6
+    assert only_stage(plan(grid, LedgerState((*old, *new)), Throughput(), sizes)).num_to_run == 6
     cells = complete(grid)
     states = ("complete", "failed", "running", "planned", "stopped_early", "complete")
     ended = LedgerState(tuple(replace(cell, status=state) for cell, state in zip(cells, states, strict=True)))
     assert counts(only_stage(plan(grid, ended, Throughput(), sizes))) == (6, 2, 1, 1, 2)
 
 
-def test_a_row_that_comes_back_has_its_results(grid, sizes):
-    cells = tuple(replace(cell, retired=True) for cell in complete(grid))
-    assert only_stage(plan(grid, LedgerState(cells), Throughput(), sizes)).num_to_run == 0
-
-
-def test_a_retired_cell_gives_way_to_the_one_in_its_place(grid, sizes):
-    """Its data changed: the new one has not run."""
-    old = tuple(replace(cell, retired=True) for cell in complete(grid))
-    new = tuple(replace(cell, status="planned") for cell in complete(grid))
-    assert only_stage(plan(grid, LedgerState((*new, *old)), Throughput(), sizes)).num_to_run == 6
-    assert only_stage(plan(grid, LedgerState((*old, *new)), Throughput(), sizes)).num_to_run == 6
-
-
-def test_missing_pairs_are_noted(content, sizes):
+def test_missing_pairs_and_fitted_classifiers_are_noted(content, sizes):
     grid = grid_of(content, RHOS, evaluations=["STS-B/test"])
     planned = plan(grid, LedgerState(), one_second(grid.study.base), sizes)
     assert planned.scores.missing == {"STS-B/test": 3}
     assert any("STS-B/test is not in the data folder" in note for note in planned.notes)
+    watched = {"builtin/test": 20, "MR/fast": 60}
+    checked = grid_of({**content, "base": {**content["base"], "watched": watched}}, RHOS)
+    (note,) = [note for note in plan(checked, LedgerState(), Throughput(), sizes).notes if "fitted" in note]
+    assert note.startswith("classifiers are fitted wherever MR/fast is watched")
 
 
 @pytest.fixture
@@ -216,19 +173,9 @@ def test_the_expected_total_must_stay_below(priced, hours, cost, outcome):
         assert all(outcome in warning for warning in warnings)
 
 
-def test_what_was_spent_counts(priced):
+def test_a_limit_that_nobody_can_judge_is_refused_and_what_was_spent_counts(priced, grid, sizes):
     with pytest.raises(OverBudget, match="2 of it spent"):
         check_allowance(replace(priced, spent_hours=2.0), 5.0, 0.0)
-
-
-def test_spent_hours_are_those_of_all_attempts(content, sizes):
-    spent = LedgerState((), worker_seconds=3600.0, thread_seconds=7200.0)
-    on_gpus = grid_of(content, RHOS, resources={"gpus": 1})
-    assert plan(grid_of(content, RHOS), spent, Throughput(), sizes).spent_hours == 2.0
-    assert plan(on_gpus, spent, Throughput(), sizes).spent_hours == 1.0
-
-
-def test_a_limit_that_nobody_can_judge_is_refused(grid, sizes, priced):
     with pytest.raises(InputError, match=r"max_hours = 5: nothing tells .* Use --probe"):
         check_allowance(plan(grid, LedgerState(), Throughput(), sizes), 5.0, 0.0)
     with pytest.raises(InputError, match=r"max_cost = 5: an hour has no price.*allowance.price_per_hour"):

@@ -30,15 +30,12 @@ def small(content):
     return grid_of(content | {"base": base}, {"axes": {"N": {"choice": [1, 6], "into": STEPS}}})
 
 
-def test_the_cheapest_the_base_and_the_dearest(content):
+def test_the_cheapest_the_base_and_the_dearest_by_steps_batch_and_length(content):
     grid = grid_of(content, {"axes": {"N": {"choice": [3, 1, 9], "into": STEPS}}})
     assert [trial.method.blend.num_steps for trial in probed(grid)] == [1, 5, 9]
     cheap, base, dear = probed(search_of(content))
     assert (cheap.method.blend.num_steps, dear.method.blend.num_steps) == (1, 16)
     assert base == search_of(content).study.base
-
-
-def test_batch_and_length_make_a_trial_dear(content):
     grid = grid_of(content, {"rows": {"long": {"max_length": 64}, "deep": {"K": 6}, "base": {}}})
     assert probed(grid)[2].max_length == 64
 
@@ -54,21 +51,17 @@ def test_a_few_steps_are_timed_and_nothing_stays(small, world, tmp_path, monkeyp
     assert seen == 3 * list(range(MOST_STEPS + 1))
     assert list(tmp_path.iterdir()) == []
     assert [time.work for time in timed] == [4 * N + 28 for N in (1, 2, 6)]
-    assert {(time.setting.threads, time.setting.workers, time.setting.on_gpu) for time in timed} == {
-        (1, 1, False)
-    }
+    expected = {(1, 1, False)}
+    assert {(time.setting.threads, time.setting.workers, time.setting.on_gpu) for time in timed} == expected
     assert all(time.seconds > 0 for time in timed)
 
 
-def test_a_slow_trial_is_left_sooner(monkeypatch):
+def test_a_slow_trial_is_left_sooner_and_a_gpu_not_guessed_at(monkeypatch, content):
     now = iter([0.0, PATIENCE_S, 2 * PATIENCE_S])
     timer = module.StepTimer(clock=lambda: next(now))
     answers = [timer.report(Progress(t, 9)) for t in range(FEWEST_STEPS + 1)]
     assert answers == [None, None, None, "stop"]
     assert timer.seconds_per_step == PATIENCE_S
-
-
-def test_a_gpu_is_not_guessed_at(content, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     grid = grid_of(content, {"axes": {"rho": [0, 1]}}, resources={"gpus": 1})
     with pytest.raises(InputError, match=r"--probe: resources.gpus = 1: this machine has none"):

@@ -27,9 +27,11 @@ def test_the_share_that_early_stopping_leaves(first, factor, num_steps, rungs, s
 
 def test_without_early_stopping_everything_runs():
     assert stopped_share(None, (), 60, 16) == exactly(1.0)
+    assert Asha(first=1, factor=2, let_run=0.2).shares_past(2, 10) == pytest.approx([0.6, 0.4])
+    assert stopped_share(Asha(first=1, factor=2, let_run=1.0), (1, 2), 4, 10) == exactly(1.0)
 
 
-def test_the_share_is_what_synchronous_halving_leaves():
+def test_the_share_is_what_synchronous_halving_leaves_and_the_rules_by_hand():
     """81 cells, a third of which pass each rung: the steps they run in all."""
     cells, steps, reached = 81, 0, 0
     for rung in (10, 30, 90):
@@ -37,23 +39,12 @@ def test_the_share_is_what_synchronous_halving_leaves():
         cells, reached = cells // 3, rung
     share = stopped_share(Asha(first=10, factor=3), (10, 30), 90, 81).low
     assert share == pytest.approx(steps / (81 * 90))
-
-
-def test_the_median_rule_lets_the_first_ones_pass_and_half_of_the_others():
     rule = Median(first=10, every=10, num_startup=4)
     assert rule.shares_past(3, 20) == pytest.approx([12 / 20, 8 / 20, 6 / 20])
     assert rule.shares_past(2, 3) == [1.0, 1.0]
-
-
-def test_hyperband_stops_a_bracket_from_its_own_first_rung_on():
-    """Factor 2, two rungs: of 10 trials 4 are stopped from the first rung on, 3 from the second, 3 never."""
+    # Factor 2, two rungs: of 10 trials 4 are stopped from the first rung on, 3 from the second, 3 never.
     passed = [(4 / 2 + 3 + 3) / 10, (4 / 4 + 3 / 2 + 3) / 10]
     assert Hyperband(first=15, factor=2).shares_past(2, 16) == pytest.approx(passed)
-
-
-def test_who_is_let_run_runs_whole():
-    assert Asha(first=1, factor=2, let_run=0.2).shares_past(2, 10) == pytest.approx([0.6, 0.4])
-    assert stopped_share(Asha(first=1, factor=2, let_run=1.0), (1, 2), 4, 10) == exactly(1.0)
 
 
 RULES = [
@@ -76,9 +67,8 @@ def test_searches_that_are_played_through_lie_in_the_range(rule):
         shares.append(steps / num_steps / num_trials)
     mean = sum(shares) / len(shares)
     assert told.low - 0.02 <= mean <= told.high
-    assert mean == pytest.approx(told.low, abs=0.12), (
-        "most of the truth is the low end, where nothing changes on the way"
-    )
+    expected = pytest.approx(told.low, abs=0.12)
+    assert mean == expected, "most of the truth is the low end, where nothing changes on the way"
 
 
 def _trained(rule, trial, quality, values, rungs, num_steps, seed):

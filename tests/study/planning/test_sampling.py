@@ -11,13 +11,15 @@ from rse_study.study.planning.workload import workload_of
 from tests.study.planning.priced import grid_of, search_of
 
 
-def test_the_same_seed_gives_the_same_trials(content):
+def test_the_same_seed_gives_the_same_trials_and_a_grid_is_its_own_sample(content):
     space = search_of(content).space
     assert sample(space, 3) == sample(space, 3)
     assert sample(space, 3) != sample(space, 4)
+    checked = grid_of(content, {"axes": {"rho": [0, 0.5, 1]}})
+    assert [trial.method.blend.rho for trial in spread(checked)] == [0.0, 0.5, 1.0]
 
 
-def test_points_are_spread_over_every_axis(content):
+def test_points_are_spread_over_every_axis_and_axes_do_not_move_together(content):
     checked = search_of(content)
     trials = sample(checked.space, 0)
     assert len(trials) == 64
@@ -32,9 +34,6 @@ def test_points_are_spread_over_every_axis(content):
     assert abs(below - 32) <= 3
     rhos = [trial.method.blend.rho for trial in trials]
     assert all(abs(sum(rho < q for rho in rhos) - 64 * q) <= 4 for q in (0.25, 0.5, 0.75))
-
-
-def test_axes_do_not_move_together(content):
     trials = sample(search_of(content).space, 0)
     halves = Counter((t.method.blend.rho < 0.5, t.method.masks.phi < 0.15) for t in trials)
     assert all(abs(halves[corner] - 16) <= 6 for corner in product((True, False), repeat=2))
@@ -47,8 +46,3 @@ def test_the_mean_cost_is_that_of_the_whole_space(content, tmp_path):
     told = [workload_of(trial, sizes).gradient_passes for trial in sample(checked.space, 5)]
     exact = [60 * (N + 1) for N in range(1, 17)]
     assert sum(told) / len(told) == pytest.approx(sum(exact) / len(exact), rel=0.03)
-
-
-def test_a_grid_is_its_own_sample(content):
-    checked = grid_of(content, {"axes": {"rho": [0, 0.5, 1]}})
-    assert [trial.method.blend.rho for trial in spread(checked)] == [0.0, 0.5, 1.0]

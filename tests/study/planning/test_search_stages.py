@@ -7,7 +7,6 @@ import pytest
 
 from rse_study.search.ablation_path import PathEnd, PathState, Round
 from rse_study.search.race import RaceState, RacingTrial, race
-from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import plan
@@ -16,11 +15,6 @@ from tests.study.planning.priced import known, search_of
 
 STEPS = {"N": {"int": [1, 16], "into": ["pgd.num_steps", "fgsm.num_steps"]}}
 PLAIN = {"early_stopping": None, "confirm": None, "evaluations": []}
-
-
-@pytest.fixture
-def sizes(tmp_path):
-    return DataSizes(tmp_path)
 
 
 def search_known(trial, number, status="complete", **changes):
@@ -51,20 +45,17 @@ def test_four_searches_in_five_cost_what_was_told(content, sizes, num_trials):
     assert within == pytest.approx(0.8, abs=0.06)
 
 
-def test_early_stopping_leaves_less(content, sizes):
+def test_early_stopping_leaves_less_unless_a_baseline_is_confirmed(content, sizes):
     kept = {**PLAIN, "early_stopping": {"first": 15, "factor": 2}}
     checked = search_of(content, search=STEPS, num_trials=12, **kept)
     (stage,) = plan(checked, LedgerState(), Throughput(), sizes).stages
     assert stage.cost.steps == Range(6 * 60.0, 9 * 60.0, 12 * 60.0)
-
-
-def test_a_baseline_that_is_confirmed_runs_to_its_end(content, sizes):
     checked = search_of(content, search=STEPS, num_trials=12)
     stage = plan(checked, LedgerState(), Throughput(), sizes).stages[0]
     assert stage.cost.steps.low == pytest.approx(60 + 11 * 30)
 
 
-def test_trials_that_have_ended_are_not_asked_for_again(content, sizes):
+def test_trials_that_have_ended_are_not_asked_for_again_and_a_stopped_baseline_goes_on(content, sizes):
     checked = search_of(content, search=STEPS, num_trials=6, **PLAIN)
     trials = [trial_with(checked, N) for N in (5, 3, 7, 9)]
     states = ("complete", "stopped_early", "failed", "running")
@@ -75,9 +66,6 @@ def test_trials_that_have_ended_are_not_asked_for_again(content, sizes):
     assert (stage.num_done, stage.num_stopped, stage.num_failed, stage.num_to_run) == (1, 1, 1, 3)
     # What was interrupted is known: N = 9.
     assert stage.cost.gradient_passes.mid == pytest.approx(60 * 10 + 2 * 60 * 9.5, rel=0.03)
-
-
-def test_a_stopped_baseline_goes_on_from_where_it_stood(content, sizes):
     checked = search_of(content, search=STEPS, num_trials=1)
     base = search_known(checked.study.base, 0, "stopped_early", t=15)
     stage = plan(checked, LedgerState((base,)), Throughput(), sizes).stages[0]
@@ -85,7 +73,7 @@ def test_a_stopped_baseline_goes_on_from_where_it_stood(content, sizes):
     assert stage.cost.steps == exactly(45.0)
 
 
-def test_a_new_confirmation(content, sizes):
+def test_a_new_confirmation_is_of_two_trials_and_once_the_search_is_over_of_its_own(content, sizes):
     checked = search_of(content, search=STEPS, num_trials=12)
     _, stage = plan(checked, LedgerState(), Throughput(), sizes).stages
     assert (stage.name, stage.num_trials, stage.num_seeds, stage.num_to_run) == ("confirm", 2, 2, 4)
@@ -96,9 +84,7 @@ def test_a_new_confirmation(content, sizes):
     # One trial in ten has N <= 2, one in ten N >= 15: both seeds of the best have the same.
     assert passes.low == pytest.approx(2 * 60 * 6 + 2 * 60 * 3, abs=2 * 60)
     assert passes.high == pytest.approx(2 * 60 * 6 + 2 * 60 * 16, abs=2 * 60)
-
-
-def test_once_the_search_is_over_its_own_trials_are_candidates(content, sizes):
+    assert plan(checked, LedgerState(), Throughput(), sizes).scores.missing == {"builtin/test": 4}
     checked = search_of(content, search=STEPS, num_trials=3)
     cells = [search_known(trial_with(checked, N), i) for i, N in enumerate((5, 16, 16))]
     _, stage = plan(checked, LedgerState(tuple(cells)), Throughput(), sizes).stages
@@ -126,18 +112,11 @@ def test_chosen_cells_that_are_confirmed(content, sizes):
     )
 
 
-def test_only_confirmed_cells_are_scored(content, sizes):
-    checked = search_of(content, search=STEPS, num_trials=12)
-    assert plan(checked, LedgerState(), Throughput(), sizes).scores.missing == {"builtin/test": 4}
-
-
-def test_it_is_said_what_stands_for_the_trials(content, sizes):
+def test_it_is_said_what_stands_for_the_trials_and_how_many_pass_which_rung(content, sizes):
     notes = plan(search_of(content), LedgerState(), Throughput(), sizes).notes
     assert any("before tpe proposes them" in note for note in notes)
     assert any("high: none is stopped" in note for note in notes)
 
-
-def test_it_is_said_how_many_trials_pass_which_rung(content, sizes):
     def notes(**rule):
         return plan(search_of(content, early_stopping=rule), LedgerState(), Throughput(), sizes).notes
 
@@ -155,10 +134,7 @@ PATH = {"confirm": {"seeds": [1, 2]}, "evaluations": [], "early_stopping": None}
 
 @pytest.mark.parametrize(
     ("path", "points", "cells"),
-    [
-        ({"seeds": [1, 2, 3]}, 37, 37 * 3 - 4),
-        ({"seeds": [3], "order": "importance"}, 9, 9),
-    ],
+    [({"seeds": [1, 2, 3]}, 37, 37 * 3 - 4), ({"seeds": [3], "order": "importance"}, 9, 9)],
 )
 def test_a_path_is_priced_as_if_every_axis_differed(content, sizes, path, points, cells):
     checked = search_of(content, ablation_path=path, **PATH)
@@ -196,6 +172,9 @@ def test_raced_seeds_cost_between_those_that_run_in_any_case_and_all(content, si
     assert (stage.cost.steps.low, stage.cost.steps.high) == (60.0 * (4 + 4), 60.0 * 12)
     assert stage.cost.steps.low < stage.cost.steps.mid < stage.cost.steps.high
     assert any("at most" in note or "the most" in note for note in planned.notes)
+    checked = search_of(content, search=STEPS, **RACED | {"seeds": [7]})
+    (stage,) = plan(checked, LedgerState(), Throughput(), sizes).stages
+    assert (stage.num_seeds, stage.num_to_run, stage.cost.steps) == (1, 4, exactly(60.0 * 4))
 
 
 def test_what_a_race_has_spared_is_not_asked_for(content, sizes):
@@ -211,12 +190,6 @@ def test_what_a_race_has_spared_is_not_asked_for(content, sizes):
     (stage,) = plan(checked, LedgerState(cells, race=state), Throughput(), sizes).stages
     assert (stage.num_cells, stage.num_done, stage.num_to_run) == (10, 7, 3)
     assert (stage.cost.steps.low, stage.cost.steps.high) == (60.0, 60.0 * 3)
-
-
-def test_a_search_of_one_seed_is_planned_as_ever(content, sizes):
-    checked = search_of(content, search=STEPS, **RACED | {"seeds": [7]})
-    (stage,) = plan(checked, LedgerState(), Throughput(), sizes).stages
-    assert (stage.num_seeds, stage.num_to_run, stage.cost.steps) == (1, 4, exactly(60.0 * 4))
 
 
 def test_what_the_budget_had_no_room_for_is_not_asked_for(content, sizes):

@@ -3,7 +3,6 @@
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import plan
 from rse_study.study.planning.throughput import Throughput, with_stated_hours
@@ -13,42 +12,28 @@ NOWHERE = {"source": "not/here.txt", "limit": 6400}
 
 
 @pytest.fixture
-def sizes(tmp_path):
-    return DataSizes(tmp_path)
-
-
-@pytest.fixture
 def grid(content):
     base = content["base"] | {"budget": {"unit": "epochs", "amount": 2}, "corpus": NOWHERE}
     return grid_of(content | {"base": base}, {"rows": {"base": {}}}, allowance={"hours_per_cell": [2, 4]})
 
 
-def test_the_base_costs_what_was_told(grid, sizes):
+def test_the_base_costs_what_was_told_unless_something_was_measured_here(grid, sizes, content):
     planned = plan(grid, LedgerState(), with_stated_hours(Throughput(), grid, sizes), sizes)
     hours = planned.device_hours
     overhead = 1 / 3600  # a second beside its training, as assumed
     assert (hours.low, hours.mid, hours.high) == pytest.approx((2 + overhead, 3 + overhead, 4 + overhead))
     assert "2 to 4 hours" in planned.source
+    measured = one_second(grid.study.base)
+    assert with_stated_hours(measured, grid, sizes) is measured
+    checked = grid_of(content, {"rows": {"base": {}}})
+    assert with_stated_hours(Throughput(), checked, sizes) == Throughput()
 
 
-def test_a_corpus_that_is_not_here_counts_as_its_limit_and_that_is_said(grid, sizes):
+def test_a_corpus_that_is_not_here_counts_as_its_limit_and_without_one_is_refused(grid, sizes, content):
     planned = plan(grid, LedgerState(), Throughput(), sizes)
     assert planned.cost.steps.mid == 2 * 6400 / 32
     assert any("not/here.txt is not here: supposed to hold 6,400 sentences" in note for note in planned.notes)
-
-
-def test_without_a_limit_a_missing_corpus_is_refused(content, sizes):
     base = content["base"] | {"budget": {"unit": "epochs", "amount": 2}, "corpus": {"source": "not/here.txt"}}
     checked = grid_of(content | {"base": base}, {"rows": {"base": {}}})
     with pytest.raises(InputError, match="no such file"):
         plan(checked, LedgerState(), Throughput(), sizes)
-
-
-def test_what_was_measured_here_is_worth_more(grid, sizes):
-    measured = one_second(grid.study.base)
-    assert with_stated_hours(measured, grid, sizes) is measured
-
-
-def test_nothing_told_changes_nothing(content, sizes):
-    checked = grid_of(content, {"rows": {"base": {}}})
-    assert with_stated_hours(Throughput(), checked, sizes) == Throughput()

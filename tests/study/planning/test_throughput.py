@@ -17,9 +17,20 @@ def rates(*seconds, setting=HERE, work=10.0) -> Throughput:
     return Throughput(tuple(TimedWork(setting, float(s), work) for s in seconds), (), "cells")
 
 
-def test_cells_alike_tell_the_rate_and_its_spread():
+def test_cells_alike_tell_the_rate_and_what_is_scaled_or_assumed_says_so():
     told = Throughput((TimedWork(HERE, 10.0, 10.0), TimedWork(HERE, 60.0, 20.0)), (), "cells")
     assert told.seconds_per_work(SHAPE, ALONE) == Range(1.0, 70 / 30, 3.0)
+    assert rates(10).seconds_per_work(SHAPE, Resources(gpus=1)) is None
+    assert rates(10, setting=replace(HERE, on_gpu=True)).seconds_per_work(SHAPE, ALONE) is None
+    told = replace(rates(10), overhead=(("inline", 2.0), ("inline", 4.0)))
+    assert told.overhead_seconds("inline") == Range(2.0, 3.0, 4.0)
+    assert told.overhead_seconds("train") == exactly(1.0)
+    assert not list(told.assumptions([SHAPE], ALONE))
+    (note,) = told.assumptions([SHAPE], Resources(executor="train"))
+    assert "1 s a cell" in note and "assumed" in note
+    told = replace(rates(10), overhead=(("inline", 2.0),))
+    (note,) = told.assumptions([replace(SHAPE, batch_size=64)], ALONE)
+    assert "scaled" in note
 
 
 @cases(
@@ -31,44 +42,15 @@ def test_another_encoder_tells_nothing(other):
     assert rates(10).seconds_per_work(replace(SHAPE, **other), ALONE) is None
 
 
-def test_a_processor_tells_nothing_about_a_gpu():
-    assert rates(10).seconds_per_work(SHAPE, Resources(gpus=1)) is None
-    assert rates(10, setting=replace(HERE, on_gpu=True)).seconds_per_work(SHAPE, ALONE) is None
-
-
-def test_time_grows_with_the_batch():
+def test_time_grows_with_the_batch_and_may_with_length_workers_and_threads():
     assert rates(10).seconds_per_work(replace(SHAPE, batch_size=64), ALONE) == exactly(2.0)
-
-
-def test_it_may_grow_with_the_length():
     assert rates(10).seconds_per_work(replace(SHAPE, max_length=128), ALONE) == Range(1.0, 2.0, 4.0)
     assert rates(10).seconds_per_work(replace(SHAPE, max_length=8), ALONE) == Range(0.25, 0.5, 1.0)
-
-
-def test_workers_and_threads_may_add_up():
     assert rates(10).seconds_per_work(SHAPE, Resources(workers=2, threads=2)) == Range(0.25, 0.5, 1.0)
-
-
-def test_the_nearest_measurement_counts():
     near, far = Setting(replace(SHAPE, batch_size=64), False, 1, 1), HERE
     both = Throughput((TimedWork(far, 10.0, 10.0), TimedWork(near, 30.0, 10.0)), (), "cells")
     assert both.seconds_per_work(replace(SHAPE, batch_size=128), ALONE) == exactly(6.0)
     assert both.seconds_per_work(SHAPE, ALONE) == exactly(1.0)
-
-
-def test_what_is_beside_is_measured_or_assumed_and_says_so():
-    told = replace(rates(10), overhead=(("inline", 2.0), ("inline", 4.0)))
-    assert told.overhead_seconds("inline") == Range(2.0, 3.0, 4.0)
-    assert told.overhead_seconds("train") == exactly(1.0)
-    assert not list(told.assumptions([SHAPE], ALONE))
-    (note,) = told.assumptions([SHAPE], Resources(executor="train"))
-    assert "1 s a cell" in note and "assumed" in note
-
-
-def test_scaling_is_said():
-    told = replace(rates(10), overhead=(("inline", 2.0),))
-    (note,) = told.assumptions([replace(SHAPE, batch_size=64)], ALONE)
-    assert "scaled" in note
 
 
 @cases(

@@ -21,9 +21,8 @@ def trial_of(base, **changes) -> Trial:
 
 @pytest.mark.parametrize(("amount", "every"), [(60, 15), (7, 3), (6, 3), (1, 250), (250, 250)])
 def test_steps_passes_and_work(base, tmp_path, amount, every):
-    trial = trial_of(
-        base, budget={"unit": "steps", "amount": amount}, selection={"dev": "builtin", "every": every}
-    )
+    budget = {"unit": "steps", "amount": amount}
+    trial = trial_of(base, budget=budget, selection={"dev": "builtin", "every": every})
     looks = [t for t in range(amount + 1) if t in (0, amount) or t % every == 0]
     effort = workload_of(trial, DataSizes(tmp_path))
     assert effort.num_steps == amount
@@ -62,33 +61,24 @@ def test_what_is_watched_is_embedded_at_its_own_pace(base, tmp_path):
     assert sizes.missing == ("STS-B/geometry",)
 
 
-def test_epochs_drop_the_incomplete_batch(base, tmp_path):
+def test_epochs_drop_the_incomplete_batch_of_the_distinct_sentences_of_their_corpus(base, tmp_path):
     epochs = {"unit": "epochs", "amount": 3}
     sizes = DataSizes(tmp_path)
     assert workload_of(trial_of(base, budget=epochs), sizes).num_steps == 3 * 250
     limited = trial_of(base, budget=epochs, corpus={"source": "builtin", "limit": 100})
     assert workload_of(limited, sizes).num_steps == 3 * 3
-
-
-def test_epochs_of_a_file_count_its_distinct_sentences(base, tmp_path):
+    trial = trial_of(base, budget={"unit": "epochs", "amount": 2}, corpus={"source": "c.txt"})
+    with pytest.raises(InputError, match=r"c\.txt"):
+        workload_of(trial, DataSizes(tmp_path))
     (tmp_path / "c.txt").write_text("\n".join(f"sentence {i % 70}" for i in range(200)))
     trial = trial_of(base, budget={"unit": "epochs", "amount": 2}, corpus={"source": "c.txt"})
     assert workload_of(trial, DataSizes(tmp_path)).num_steps == 2 * 2
 
 
-def test_epochs_need_their_corpus(base, tmp_path):
-    trial = trial_of(base, budget={"unit": "epochs", "amount": 2}, corpus={"source": "c.txt"})
-    with pytest.raises(InputError, match=r"c\.txt"):
-        workload_of(trial, DataSizes(tmp_path))
-
-
-def test_pairs_that_are_not_here_are_said(base, tmp_path):
+def test_pairs_that_are_not_here_are_said_and_a_score_costs_less_in_larger_batches(base, tmp_path):
     sizes = DataSizes(tmp_path)
     effort = workload_of(trial_of(base, selection={"dev": "STS-B"}), sizes)
     assert effort.work == 60 * 48
     assert sizes.missing == ("STS-B/dev",)
-
-
-def test_a_score_costs_less_in_larger_batches(base):
     small, large = trial_of(base), trial_of(base, batch_size=64)
     assert scoring_work(small, 800) == SCORES == 2 * scoring_work(large, 800)
