@@ -13,7 +13,7 @@ from rse_study.results.ledger import Ledger
 from tests.faults.drivers import ROOT, contents, kill_part_of_ray
 from tests.on_ray.cluster import running_cluster
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 QUICK = """
 import sys
 from rse_study.on_ray import runtime

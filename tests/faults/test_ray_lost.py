@@ -9,7 +9,7 @@ from rse_study.on_ray.runtime import MAX_RESTARTS
 from rse_study.results.ledger import Ledger
 from tests.faults.drivers import contents, kill_part_of_ray
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 ENDED = {"raylet": "its node process (raylet) ended", "gcs_server": "its head process (GCS) ended"}
 NOISE = re.compile(r"Traceback|\(raylet\) |rpc_client|ERROR|Error:|core_worker|\.cc:")
 

@@ -5,7 +5,7 @@ import pytest
 from tests.faults.stopped_cells import Left, stop_cells
 from tests.on_ray.world import make_materials
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 CELLS = [("inline", 8), ("train", 2)]
 # One each, however many cells: ours, and the one in which Train notes what it asks of the autoscaler.
 STAY = {"inline": ("_CoordinatorActor",), "train": ("_AutoscalingCoordinatorActor", "_CoordinatorActor")}
