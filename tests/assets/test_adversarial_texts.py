@@ -11,12 +11,7 @@ from rse_study.assets.store import META
 from rse_study.data import builtin
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.replayed_texts import (
-    ReplayedTextAttack,
-    ReplayedTexts,
-    probe_of,
-    victim_of,
-)
+from rse_study.evaluation.replayed_texts import ReplayedTextAttack, ReplayedTexts, probe_of, victim_of
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.training.trial import Encoder, Replayed

@@ -29,14 +29,7 @@ def build_at(base):
     """A victim in a folder and the steps it took."""
 
     def built(
-        at,
-        training=None,
-        *,
-        seed=0,
-        inputs=INPUTS,
-        spec=LEARNS,
-        on_progress=lambda progress: None,
-        **changes,
+        at, training=None, *, seed=0, inputs=INPUTS, spec=LEARNS, on_progress=lambda progress: None, **changes
     ):
         steps = []
 

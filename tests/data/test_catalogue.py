@@ -127,11 +127,7 @@ def test_listing_counts_what_is_here(mirror, tmp_path):
     folder = tmp_path / "data"
     fetch("STS13", folder, mirror)
     listed = {row.name: row for row in list_sets(folder)}
-    assert (listed["STS13"].num_files, listed["STS13"].num_present, listed["STS13"].can_fetch) == (
-        6,
-        6,
-        True,
-    )
+    assert (listed["STS13"].num_files, listed["STS13"].num_present, listed["STS13"].can_fetch) == (6, 6, True)
     assert (listed["anli"].num_present, listed["anli"].can_fetch) == (0, False)
 
 

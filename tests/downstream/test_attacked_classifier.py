@@ -15,12 +15,7 @@ from rse_study.downstream.attack_models import fingerprint_resources, load_resou
 from rse_study.downstream.attacked_classifier import AttackedClassifier
 from rse_study.downstream.attacked_similarity import AttackedSimilarity
 from rse_study.downstream.registry import ADVERSARIAL_STS, all_evaluations, read_evaluation
-from rse_study.downstream.scored_model import (
-    FineTunedEvaluation,
-    ModelFiles,
-    ScoredModel,
-    score_model,
-)
+from rse_study.downstream.scored_model import FineTunedEvaluation, ModelFiles, ScoredModel, score_model
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.errors import InputError, MissingFile
 from rse_study.models.classifier_folder import HEAD

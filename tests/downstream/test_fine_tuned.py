@@ -14,22 +14,11 @@ from rse_study.data.glue import GLUE
 from rse_study.data.nli_sets import ANLI_ROUNDS
 from rse_study.downstream.fine_tuned import FineTunedTask, drawn
 from rse_study.downstream.registry import EVALUATIONS_OF_WEIGHTS, NLI, read_evaluation
-from rse_study.downstream.scored_model import (
-    FineTunedEvaluation,
-    ModelFiles,
-    ScoredModel,
-    score_model,
-)
+from rse_study.downstream.scored_model import FineTunedEvaluation, ModelFiles, ScoredModel, score_model
 from rse_study.downstream.settings import Attacks, Settings, Tasks
 from rse_study.errors import InputError, MissingFile
 from rse_study.models.loading import load_encoder
-from tests.downstream.toy_tasks import (
-    write_anli,
-    write_glue,
-    write_mrpc,
-    write_nli,
-    write_stsb,
-)
+from tests.downstream.toy_tasks import write_anli, write_glue, write_mrpc, write_nli, write_stsb
 from tests.training.classifier.sorted_words import LEARNS, small_base
 
 ONE_EPOCH = LEARNS.model_copy(update={"epochs": 1})

@@ -90,8 +90,4 @@ def test_together_offers_each_word_once():
     first, second = (NeighbourSwap(SynonymList({"a": words}), 9) for words in (["b", "c"], ["c", "d"]))
     assert CompositeTransformation((first, second)).replacements(
         AttackedText.of(("a",)), 0, np.random.default_rng(0)
-    ) == [
-        "b",
-        "c",
-        "d",
-    ]
+    ) == ["b", "c", "d"]
