@@ -70,14 +70,7 @@ def _add(archive, name, text):
 
 
 def _table(split):
-    texts = {
-        "genre": "g",
-        "dataset": "f",
-        "year": "y",
-        "sid": "7",
-        "sentence1": f"{split}\tone",
-        "sentence2": 'two "',
-    }
+    texts = dict(genre="g", dataset="f", year="y", sid="7", sentence1=f"{split}\tone", sentence2='two "')
     return HubTable.from_dict({**{name: [text] for name, text in texts.items()}, "score": [4.25]})
 
 

@@ -111,12 +111,7 @@ class World:
     """A BERT at which attention is a small share, as at paper scale; eager attention, which torch counts in full."""
 
     def __init__(self, **switches):
-        shape = {
-            "hidden_size": 128,
-            "num_hidden_layers": 3,
-            "num_attention_heads": 2,
-            "intermediate_size": 512,
-        }
+        shape = dict(hidden_size=128, num_hidden_layers=3, num_attention_heads=2, intermediate_size=512)
         config = BertConfig(vocab_size=600, max_position_embeddings=64, **shape)
         config._attn_implementation = "eager"
         torch.manual_seed(0)

@@ -43,16 +43,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
         }
     },
     "token level": {
-        "method": {
-            "token_level": {
-                "step_size": 0.01,
-                "sigma": 0.2,
-                "scaling": "after",
-                "write_back": "last",
-                "redraw": "epoch",
-            },
-            "z_adv_eta": "with",
-        }
+        "method": dict(
+            token_level=dict(step_size=0.01, sigma=0.2, scaling="after", write_back="last", redraw="epoch"),
+            z_adv_eta="with",
+        )
     },
     "no token level": {"method": {"token_level": {"presence": "none"}}},
     "weakening masks": {
@@ -60,13 +54,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     },
     "replaced tokens": {
         "method": {
-            "rtd": {
-                "share": 0.3,
-                "positions": "everywhere",
-                "choice": "sample",
-                "reduction": "sum",
-                "h": "before_head",
-            },
+            "rtd": dict(share=0.3, positions="everywhere", choice="sample", reduction="sum", h="before_head"),
             "lambda2": 0.01,
         }
     },
@@ -85,14 +73,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     },
     "prompt": {"encoder": {"pooling": "prompt", "template": 'This sentence of "[X]" means [MASK].'}},
     "optimiser": {
-        "optimizer": {
-            "lr": 1e-4,
-            "beta1": 0.8,
-            "beta2": 0.99,
-            "epsilon": 1e-6,
-            "weight_decay": 0.01,
-            "max_norm": 0.5,
-        }
+        "optimizer": dict(lr=1e-4, beta1=0.8, beta2=0.99, epsilon=1e-6, weight_decay=0.01, max_norm=0.5)
     },
     "cosine": {"optimizer": {"schedule": "cosine"}},
     "L2P-CSR": {"method": {"name": "l2p_csr"}},
@@ -118,13 +99,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "method": {
             "name": "l2p_csr",
             "perturbs": "embeddings",
-            "noise": {
-                "num_steps": 3,
-                "step_size": 0.1,
-                "scale": 0.01,
-                "gradient": "raw",
-                "ball": {"norm": "l2"},
-            },
+            "noise": dict(num_steps=3, step_size=0.1, scale=0.01, gradient="raw", ball={"norm": "l2"}),
         }
     },
     "V-advCSE": {"method": {"name": "v_adv_cse"}},
@@ -156,26 +131,11 @@ VARIANTS: dict[str, dict[str, Any]] = {
     },
     "DCL": {"method": {"name": "dcl"}},
     "DCL, otherwise": {
-        "method": {
-            "name": "dcl",
-            "norm": "batch",
-            "share": 0.3,
-            "decay": 0.99,
-            "masked_lm": 0.5,
-            "hidden": 64,
-            "width": 32,
-        }
+        "method": dict(name="dcl", norm="batch", share=0.3, decay=0.99, masked_lm=0.5, hidden=64, width=32)
     },
-    "replayed": {
-        "replayed": {
-            "recipe": "pwws",
-            "reference": "minilm",
-            "num_pairs": 50,
-            "sides": "both",
-            "max_queries": 90,
-            "seed": 3,
-        }
-    },
+    "replayed": dict(
+        replayed=dict(recipe="pwws", reference="minilm", num_pairs=50, sides="both", max_queries=90, seed=3)
+    ),
     "replayed, texts besides": {
         "replayed": {"recipe": "textfooler", "labelled": "MR", "num_texts": 100, "num_training": 300}
     },
