@@ -47,20 +47,15 @@ def test_other_tokenizer_files_count_too(folder, name):
     assert fingerprint_of_model(str(folder)) != before
 
 
-def test_weights_in_several_files_count_all(folder):
-    (folder / "model.safetensors").rename(folder / "model-00001-of-00002.safetensors")
-    shards = []
+@pytest.mark.parametrize("names", [("model-00001-of-00002", "model-00002-of-00002"), ("pytorch_model",) * 2])
+def test_weights_in_several_files_and_older_ones_count(folder, names):
+    end = ".safetensors" if names[0] != names[1] else ".bin"
+    (folder / "model.safetensors").rename(folder / f"{names[0]}{end}")
+    found = set()
     for content in (b"one", b"two"):
-        (folder / "model-00002-of-00002.safetensors").write_bytes(content)
-        shards.append(fingerprint_of_model(str(folder)))
-    assert shards[0] != shards[1]
-
-
-def test_older_weights_count(folder):
-    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-    one = fingerprint_of_model(str(folder))
-    (folder / "pytorch_model.bin").write_bytes(b"other")
-    assert fingerprint_of_model(str(folder)) != one
+        (folder / f"{names[1]}{end}").write_bytes(content)
+        found.add(fingerprint_of_model(str(folder)))
+    assert len(found) == 2
 
 
 def test_a_folder_without_weights_is_no_model(folder):

@@ -49,13 +49,10 @@ def test_without_the_extra_the_remedy_is_named(monkeypatch):
         minilm_folder()
 
 
-def test_installed_package_is_found():
+def test_installed_package_is_found_and_as_a_reference_goes_by_its_word():
     needs.minilm()
     encoder, tokenizer = load_encoder(minilm_folder())
     assert (encoder.pooling, encoder.hidden_size, tokenizer.model_max_length) == ("mean", 384, 256)
-
-
-def test_as_a_reference_of_replayed_attacks_it_goes_by_its_word():
     needs.minilm()
     encoder = Encoder(name="small", pooling="mean")
     by_word = Reference.of(Replayed(recipe="pwws", reference="minilm"), "base", encoder)

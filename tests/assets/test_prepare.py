@@ -196,11 +196,9 @@ class TestGenerator:
         found = ready(trial(encoder=base, method={"rtd": {"generator": str(other)}}))
         assert found.generator == str(other)
 
-    def test_tiny_serves_tiny_alone(self, ready):
+    def test_tiny_serves_tiny_alone_and_another_tokenizer_nobody(self, ready, small):
         with pytest.raises(InputError, match=r"method.rtd.generator: tiny: its tokenizer.*generator: base"):
             ready(trial(encoder="minilm", method={"rtd": {"generator": "tiny"}}))
-
-    def test_another_tokenizer_is_refused_by_its_first_token(self, ready, small):
         with pytest.raises(InputError, match=r"token \d+ is .* for the generator .* token by token"):
             ready(trial(method={"rtd": {"generator": str(small)}}))
 
@@ -257,11 +255,10 @@ class TestWorthwhile:
             ready(trial(encoder=base))
 
     @pytest.mark.parametrize("foreign", ['{"lang": "en"}', "[1, 2]"])
-    def test_somebody_elses_meta_is_no_judgement(self, ready, cache, small_copy, foreign):
+    def test_somebody_elses_meta_is_no_judgement(self, ready, small_copy, foreign):
         base = small_copy("foreign")
         (Path(base) / META).write_text(foreign)
         ready(trial(encoder=base))
-        assert any(name.startswith("generator-accuracy-") for name in assets(cache))
 
 
 def test_a_generator_that_reads_less_than_training_gives_it_is_refused(ready, small_copy):

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rse_study.data.batches import Batches
-from rse_study.data.masking import mask_tokens, rtd_mask
+from rse_study.data.masking import mask_tokens
 from rse_study.errors import InputError
 from rse_study.streams import Streams
 
@@ -70,22 +70,6 @@ def test_fewer_sentences_than_a_batch_are_refused(corpus):
         Batches(corpus, 3, Streams(0), 0, 4)
 
 
-@SHARED
-@given(seed=seeds, step=st.integers(0, 40), size=workers, share=st.sampled_from([0.01, 0.2, 0.5, 1.0]))
-def test_rtd_masks_the_share_of_each_row_whoever_holds_it(corpus, seed, step, size, share):
-    streams = Streams(seed)
-    (alone,) = _workers(corpus, 20, streams, 1, step)
-    expected = _masked(alone, rtd_mask(alone, streams, step, share))
-    found = {}
-    for batch in _workers(corpus, 20, streams, size, step):
-        masked = rtd_mask(batch, streams, step, share)
-        assert not (masked & ~batch.perturbable).any()
-        counts = [max(1, round(share * n)) for n in batch.perturbable.sum(1).tolist()]
-        assert masked.sum(1).tolist() == counts
-        found |= _masked(batch, masked)
-    assert found == expected
-
-
 def test_mask_tokens_keeps_the_shares_of_bert():
     ids, maskable = torch.full((200, 100), 7), torch.ones(200, 100, dtype=torch.bool)
     maskable[:, :10] = False
@@ -105,7 +89,3 @@ def _workers(corpus, batch_size, streams, size, step):
 
 def _tokens(batch, row):
     return batch.ids[row, batch.mask[row]].tolist()
-
-
-def _masked(batch, masked):
-    return {int(row): masked[i].nonzero().squeeze(1).tolist() for i, row in enumerate(batch.rows)}

@@ -51,20 +51,14 @@ def test_what_comes_twice_is_not_trained_on_where_it_is_attacked(tmp_path):
         assert (few.inputs.name, few.inputs.split) == ("CR", "all")
 
 
-def test_too_few_texts_are_said(tmp_path):
+def test_too_few_texts_and_missing_ones_are_said(tmp_path):
     with pytest.raises(
-        InputError,
-        match=r"builtin-opinions train: too few texts: 400 to attack leave 400 others, and 401 are",
+        InputError, match=r"opinions train: too few texts: 400 to attack leave 400 others, and 401"
     ):
         drawn(data_dir=tmp_path, num_inputs=400, num_training=401)
     customer_reviews(tmp_path, ["no"], [f"good {i}" for i in range(30)])
-    with pytest.raises(
-        InputError, match="none of 3 training texts is 'negative': a probe needs texts of every"
-    ):
+    with pytest.raises(InputError, match="none of 3 training texts is 'negative': a probe needs texts of"):
         drawn("CR", tmp_path, num_inputs=2, num_training=3)
-
-
-def test_what_is_not_here_is_said(tmp_path):
     with pytest.raises(MissingFile, match=r"transfer/MR/rt-polarity\.neg"):
         drawn("MR", tmp_path)
 

@@ -29,9 +29,8 @@ def test_part_of_a_longer_word_stays():
 def test_a_row_is_the_same_in_any_batch():
     synonyms = make_synonyms()
     whole = with_synonyms(make_batch(LONG, (7, 1, 2), num_rows=8), synonyms, Streams(0), 4, 0.5)
-    alone = with_synonyms(
-        make_batch(LONG[:1], (7,), num_rows=8, extra_padding=3), synonyms, Streams(0), 4, 0.5
-    )
+    padded = make_batch(LONG[:1], (7,), num_rows=8, extra_padding=3)
+    alone = with_synonyms(padded, synonyms, Streams(0), 4, 0.5)
     assert torch.equal(alone[0, : whole.shape[1]], whole[0])
     other = with_synonyms(make_batch(LONG[:1], (7,), num_rows=8), synonyms, Streams(1), 4, 0.5)
     assert not torch.equal(other[0], whole[0])
