@@ -53,7 +53,7 @@ def _pairs():
     return StsPairs("GLUE-STS-B", "validation", list("abcd"), list("efgh"), gold)
 
 
-def test_correlations_of_the_regression():
+def test_correlations_of_the_regression_and_no_other_task():
     asked = []
 
     def scores(texts):
@@ -72,8 +72,5 @@ def test_correlations_of_the_regression():
     assert [(row.value, row.degenerate) for row in flat] == [(0.0, True)] * 2
     with pytest.raises(InputError, match=r"GLUE-STS-B: shape \(4, 1\): 4 pairs need as many finite numbers"):
         evaluate_glue_pairs(lambda texts: np.ones((4, 1)), _pairs(), seed=0)
-
-
-def test_other_tasks_are_not_glue():
     with pytest.raises(InputError, match=r"no such GLUE task 'GLUE-SST2'. Did you mean 'GLUE-SST-2'"):
         evaluate_glue(_says(PREDICTED), _task("GLUE-SST2"), seed=0)

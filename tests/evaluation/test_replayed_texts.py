@@ -18,7 +18,7 @@ from rse_study.evaluation.replayed_texts import (
 )
 from rse_study.results.records import Measure
 from tests.cases import cases
-from tests.evaluation.contract import rows_of
+from tests.evaluation.contract import all_one, asked_once, rows_of
 from tests.evaluation.newton_probe import newton
 from tests.evaluation.toy_pairs import WORDS, embed, vector
 
@@ -80,33 +80,18 @@ def test_it_is_an_evaluation_of_all_texts():
     assert evaluation.measures == (Measure(name="toy/replayed accuracy", metric="toy/replayed/accuracy"),)
 
 
-def test_another_encoder_is_judged_by_its_own_probe():
+def test_another_encoder_is_judged_by_its_own_probe_and_what_was_not_attacked_is_as_accurate():
     """Turned and stretched vectors tell the same classes apart."""
     turn, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(5, 5)))
     turned = accuracies(lambda sentences: 7 * embed(sentences) @ turn, REPLAYED)
     assert turned == accuracies(embed, REPLAYED)
-
-
-def test_what_was_not_attacked_is_as_accurate():
     attacked, clean = accuracies(embed, ReplayedTexts(TRAINING, CLEAN, CLEAN, "none", "base"))
     assert attacked == clean > 60
 
 
 def test_each_sentence_is_embedded_once():
-    asked = []
-
-    def counting(sentences):
-        asked.append(sentences)
-        return embed(sentences)
-
-    accuracies(counting, REPLAYED)
-    (sentences,) = asked  # in one call, which fills its batches
-    assert len(sentences) == len(set(sentences))
-    assert set(sentences) == {text for part in (TRAINING, CLEAN, ATTACKED) for (text,) in part.texts}
-
-
-def filled_with(number):
-    return lambda sentences: np.full((len(sentences), 3), number)
+    texts = {text for part in (TRAINING, CLEAN, ATTACKED) for (text,) in part.texts}
+    assert asked_once(ReplayedTextAttack(REPLAYED), embed) == texts
 
 
 def lost_once(sentences):
@@ -116,16 +101,7 @@ def lost_once(sentences):
     return vectors
 
 
-@cases(
-    "collapsed",
-    [
-        lambda s: np.ones((len(s), 3)),
-        lambda s: np.zeros((len(s), 3)),
-        lambda s: np.full((len(s), 3), math.nan),
-        lost_once,
-    ],
-    ids=["constant", "nothing", "not finite", "lost once"],
-)
+@cases("collapsed", [all_one, lambda s: 0 * all_one(s), lambda s: math.nan * all_one(s), lost_once])
 def test_a_collapsed_encoder_scores_nothing_and_is_marked(collapsed):
     """A probe that says one class for all would be right half the time."""
     assert ATTACKED.texts[0] not in {*TRAINING.texts, *CLEAN.texts}
@@ -144,7 +120,7 @@ def test_the_victim_is_the_probe_and_each_text_is_answered_by_itself():
 @pytest.mark.parametrize("number", [1.0, math.nan])
 def test_a_collapsed_reference_is_refused(number):
     with pytest.raises(InputError, match="toy: the reference tells no texts apart: embeddings are all one"):
-        probe_of(filled_with(number), TRAINING)
+        probe_of(lambda sentences: number * all_one(sentences), TRAINING)
 
 
 def test_it_is_what_was_saved(tmp_path):
@@ -153,12 +129,8 @@ def test_it_is_what_was_saved(tmp_path):
         kept.save(tmp_path)
         again = ReplayedTexts.open(tmp_path)
         for one, other in zip(_parts(again), _parts(kept), strict=True):
-            assert (one.texts, one.name, one.split, one.classes) == (
-                other.texts,
-                other.name,
-                other.split,
-                other.classes,
-            )
+            for name in ("texts", "name", "split", "classes"):
+                assert getattr(one, name) == getattr(other, name), name
             assert one.labels.dtype == np.int64 and (one.labels == other.labels).all()
         assert (again.recipe, again.reference) == (kept.recipe, kept.reference)
         assert again.fingerprint == kept.fingerprint

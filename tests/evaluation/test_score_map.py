@@ -52,11 +52,11 @@ def test_a_guide_that_misleads_says_the_mean(kind, slope):
     np.testing.assert_allclose(ScoreMap.fitted(cosines, gold, kind)(NEAR), gold.mean(), atol=1e-12)
 
 
-def test_perfect_pairs_get_their_gold_back():
+@cases("kind", ["affine", "isotonic"])
+def test_perfect_pairs_get_their_gold_back(kind):
     cosines = np.array([0.2, 0.4, 0.9])
     gold = 1 + 4 * (cosines - 0.2) / 0.7
-    for kind in ("affine", "isotonic"):
-        np.testing.assert_allclose(ScoreMap.fitted(cosines, gold, kind)(cosines), gold, atol=1e-12)
+    np.testing.assert_allclose(ScoreMap.fitted(cosines, gold, kind)(cosines), gold, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["affine", "isotonic"])

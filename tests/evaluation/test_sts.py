@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,6 +8,8 @@ from hypothesis import strategies as st
 
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.sts import SEVEN, Similarity, average, evaluate_sts, score_pairs
+from tests.cases import cases
+from tests.evaluation.contract import all_one
 
 
 def ranks(values):
@@ -64,17 +67,16 @@ def test_each_distinct_sentence_is_embedded_once_over_all_tasks(pairs):
     assert scores[:3] == scores[3:]
 
 
-@pytest.mark.parametrize(
+@cases(
     "collapsed",
     [
-        lambda s: np.ones((len(s), 4)),
-        lambda s: np.zeros((len(s), 4)),
-        lambda s: np.full((len(s), 4), np.nan),
+        all_one,
+        lambda s: 0 * all_one(s),
+        lambda s: np.nan * all_one(s),
         lambda s: np.where(np.arange(len(s))[:, None] == 3, np.inf, embed(s)),
         lambda s: (1 + 1e-7 * embed(s)).astype(np.float32),
         lambda s: np.abs(embed(s)[:, :1]) + 1,  # one direction, other lengths
     ],
-    ids=["constant", "zero", "nan", "one-infinite", "rounding", "one-direction"],
 )
 def test_collapsed_embeddings_count_as_zero(pairs, collapsed):
     for row in evaluate_sts(collapsed, [pairs]):
@@ -111,13 +113,9 @@ def test_cosine_with_a_zero_vector_is_zero():
 
 
 def test_average_is_over_the_seven_and_nothing_less(pairs):
-    rows = [
-        row
-        for number, task in enumerate(SEVEN)
-        for row in score_pairs(
-            StsPairs(task, "test", pairs.first, pairs.second, pairs.gold), np.roll(np.arange(30.0), number)
-        )
-    ]
+    rows = []
+    for number, task in enumerate(SEVEN):
+        rows += score_pairs(replace(pairs, name=task, subsets={}), np.roll(np.arange(30.0), number))
     expected = sum(row.value for row in rows if row.aggregation == "all") / 7
     assert average(rows, "all") == pytest.approx(expected)
     with pytest.raises(KeyError):

@@ -72,12 +72,7 @@ def attack(lexicon) -> Attack:
 
 def letters(texts: list[str]) -> np.ndarray:
     """A sentence encoder: how often each letter occurs, and how often anything does."""
-    return np.array(
-        [
-            [1.0 + len(text), *(text.count(letter) for letter in "abcdefghijklmnopqrstuvwxyz")]
-            for text in texts
-        ]
-    )
+    return np.array([[1.0 + len(text), *(text.count(chr(97 + i)) for i in range(26))] for text in texts])
 
 
 class Guesses:

@@ -24,9 +24,8 @@ from tests.evaluation.attacks.toy_data import STOPWORDS
 
 @pytest.mark.parametrize("effect", ["score", "increase"])
 def test_agrees_with_plain_loops_on_a_toy_lexicon(sentences, victim, lexicon, effect):
-    outcomes = list(
-        attack_all(pwws_with(lexicon, effect=effect), victim, sentences, max_queries=10**6, seed=0)
-    )
+    attack = pwws_with(lexicon, effect=effect)
+    outcomes = list(attack_all(attack, victim, sentences, max_queries=10**6, seed=0))
 
     def synonyms_of(word):
         return sorted(lexicon.get(word, ()))

@@ -49,10 +49,8 @@ def test_every_bug_is_drawn_sooner_or_later():
 
 def test_neighbours_have_the_case_of_the_word_they_replace():
     swap = NeighbourSwap(SynonymList({"car": ["auto", "van 2", "BUS", "car"]}), 4)
-    draw = np.random.default_rng(0)
-    found = [
-        swap.replacements(AttackedText.of((word,)), 0, draw) for word in ("car", "Car", "CAR", "cAr", "bike")
-    ]
+    draw, words = np.random.default_rng(0), ("car", "Car", "CAR", "cAr", "bike")
+    found = [swap.replacements(AttackedText.of((word,)), 0, draw) for word in words]
     assert found == [["auto", "bus"], ["Auto", "Bus"], ["AUTO", "BUS"], ["auto", "BUS", "car"], []]
     assert cased_like("I", "me") == "me"
     one = NeighbourSwap(SynonymList({"car": ["auto", "bus"]}), 1)
