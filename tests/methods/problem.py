@@ -92,13 +92,8 @@ def make_run(
     seed: int = 1, collectives: Collectives | None = None, generator: Generator | None = None
 ) -> RunContext:
     """Streams of a seed, one process unless told otherwise, no autocast."""
-    return RunContext(
-        Streams(seed),
-        collectives or Alone(),
-        contextlib.nullcontext,
-        generator or make_generator(),
-        make_synonyms(),
-    )
+    alone, filled = collectives or Alone(), generator or make_generator()
+    return RunContext(Streams(seed), alone, contextlib.nullcontext, filled, make_synonyms())
 
 
 def make_networks(method: RobustSentEmbed, run: RunContext, *, pooling="cls", **sizes: Any) -> Networks:
@@ -144,10 +139,8 @@ def settings(
 
 def gradients(networks: Networks) -> dict[str, torch.Tensor]:
     """Every parameter's gradient; zero where there is none."""
-    return {
-        name: torch.zeros_like(p) if p.grad is None else p.grad.clone()
-        for name, p in networks.named_parameters()
-    }
+    named = networks.named_parameters()
+    return {name: torch.zeros_like(p) if p.grad is None else p.grad.clone() for name, p in named}
 
 
 def take_step(method: RobustSentEmbed, networks: Networks, batch: Batch, run: RunContext, step: int = 3):

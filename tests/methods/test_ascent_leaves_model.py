@@ -103,9 +103,8 @@ class WeightGradients(TorchDispatchMode):
 def weight_gradients(find, networks):
     """(operations that make weight gradients, whether any weight could have had one) inside the ascent."""
     could = []
-    hook = networks.encoder.register_forward_pre_hook(
-        lambda *_: could.append(any(p.requires_grad for p in networks.parameters()))
-    )
+    trains = lambda *_: could.append(any(p.requires_grad for p in networks.parameters()))  # noqa: E731
+    hook = networks.encoder.register_forward_pre_hook(trains)
     with WeightGradients(networks) as counted:
         find()
     hook.remove()

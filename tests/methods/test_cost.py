@@ -98,13 +98,8 @@ def test_the_loop_runs_what_its_players_need():
 def test_one_call_of_each_of_d_and_g():
     method, run = settings(), make_run()
     networks = make_networks(method, run)
-
-    def calls_of_generator():
-        calls.append(calls_of(run.generator.model, lambda: take_step(method, networks, make_batch(), run)))
-
-    calls = []
-    calls.append(calls_of(networks.discriminator, calls_of_generator))
-    assert calls == [1, 1]
+    for module in (networks.discriminator, run.generator.model):
+        assert calls_of(module, lambda: take_step(method, networks, make_batch(), run)) == 1
 
 
 class World:
@@ -182,13 +177,10 @@ def test_operations_with_rtd():
     assert world.step() <= 1.05 * ((4 * 2 + 20) / 2 * world.forward() + world.detection())
 
 
-def test_operations_of_simcse():
+def test_operations_of_simcse_and_a_bound_no_wider_than_it_says():
+    """Weight gradients in the inner loop would cost 2 N forwards more: the bound would be broken."""
     world = World(**OFF, lambda2=0.0)
     assert world.step() <= 1.05 * 6 * world.forward()
-
-
-def test_the_bound_is_no_wider_than_it_says():
-    """Weight gradients in the inner loop would cost 2 N forwards more: the bound would be broken."""
     world = World(K=2, T=2, lambda2=0.0)
     assert world.step() >= 0.95 * (4 * 2 + 20) / 2 * world.forward()
 

@@ -41,13 +41,10 @@ def test_the_page_is_that_of_the_code():
     assert (DOCS / "methods.md").read_text(encoding="utf-8") == page(), "run `make methods`"
 
 
-def test_every_method_has_a_source_and_records_that_exist():
+def test_every_method_has_a_source_and_records_that_exist_and_every_perturbation_a_line():
     for cls in METHODS.values():
         assert cls.source.paper
         assert all((DOCS / "decisions" / f"{name}.md").is_file() for name in cls.source.decisions)
-
-
-def test_every_perturbation_has_a_line():
     assert all(f"\n| `{name}` | " in page() for name in PERTURBATIONS)
 
 
@@ -58,14 +55,10 @@ def test_fields_stand_with_symbol_default_and_bounds():
     assert "| `r.num_steps` | K | 1 | int, >= 0 |" in text
 
 
-def test_the_settings_of_a_trial_are_all_looked_at():
+def test_every_field_of_all_settings_of_a_trial_has_a_meaning():
+    names = {cls.__name__ for cls in CLASSES}
     assert {Trial, *METHODS.values()} < set(CLASSES)
-    assert {"Ball", "Blend", "PGD", "FGSM", "ReplacedTokenDetection", "Dataset"} < {
-        cls.__name__ for cls in CLASSES
-    }
-
-
-def test_every_field_has_a_meaning():
+    assert {"Ball", "Blend", "PGD", "FGSM", "ReplacedTokenDetection", "Dataset"} < names
     found = {cls.__name__: names for cls in CLASSES if (names := meaningless(cls))}
     assert found == {}, "write what it means, with its unit, as a string below the field"
 

@@ -23,6 +23,7 @@ from rse_study.methods.method import RunContext
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.rtd import Generator
 from rse_study.streams import Streams
+from tests.methods.problem import MaskToken
 from tests.slow import mostly_slow
 
 LENGTHS = (5, 8, 9, 11, 12, 14, 16, 16)
@@ -33,13 +34,6 @@ SHAPES = {
     "bert-base": (BERT, BertModel, BertForMaskedLM, (0, 101, 102, 103)),
     "roberta-base": (ROBERTA, RobertaModel, RobertaForMaskedLM, (1, 0, 2, 50264)),
 }
-
-
-class MaskToken:
-    """All that G's `fill` needs of a tokenizer."""
-
-    def __init__(self, mask_token_id: int) -> None:
-        self.mask_token_id = mask_token_id
 
 
 def make_batch(config, pad: int, first: int, last: int) -> Batch:
@@ -60,9 +54,10 @@ def test_one_step(name, num_layers):
     whole, encoder, masked_lm, (pad, first, last, mask_id) = SHAPES[name]
     config = type(whole)(**whole.to_diff_dict() | {"num_hidden_layers": num_layers})
     torch.manual_seed(0)
-    run = RunContext(
-        Streams(0), Alone(), contextlib.nullcontext, Generator(masked_lm(config), MaskToken(mask_id), name)
-    )
+    tokenizer = MaskToken()
+    tokenizer.mask_token_id = mask_id
+    generator = Generator(masked_lm(config), tokenizer, name)
+    run = RunContext(Streams(0), Alone(), contextlib.nullcontext, generator)
     once = {"num_steps": 1}
     method = RobustSentEmbed(blend={"pgd": once, "fgsm": once}, masks={"phi": 0.05})
     sentences = SentenceEncoder(encoder(config, add_pooling_layer=False), "cls", mask_id)

@@ -85,11 +85,8 @@ def test_given_moments_make_rows_independent_and_only_update_moves_the_running_o
     assert not torch.equal(head.first_norm.running_mean, state["first_norm.running_mean"])
 
 
-def test_half_precision_is_normalised_in_float32():
+def test_half_precision_is_normalised_in_float32_and_an_unknown_head_gets_a_hint():
     y, moments = BatchNorm(WIDTH, affine=True)(torch.randn(4, WIDTH).bfloat16())
     assert y.dtype == moments.mean.dtype == torch.float32
-
-
-def test_unknown_head_gets_a_hint():
     with pytest.raises(InputError, match="Did you mean 'linear_tanh'"):
         build_head("linear_tan", WIDTH, torch.Generator(), Alone())

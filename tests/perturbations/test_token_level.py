@@ -27,7 +27,7 @@ def test_a_zero_token_beside_others_stays_zero():
     assert float(starved(moved, "linf")[where.perturbable].double().mean()) == pytest.approx(1 / 3)
 
 
-def test_write_back_touches_perturbable_tokens_only():
+def test_write_back_touches_perturbable_tokens_only_and_nothing_without_content():
     where, player = anchor(), TokenLevel()
     table = player.table(20, WIDTH, STREAMS).double()
     before, state = table.clone(), player.init_from(table, where)
@@ -35,9 +35,6 @@ def test_write_back_touches_perturbable_tokens_only():
     seen = where.ids[where.perturbable].unique()
     changed = (table != before).any(1).nonzero()[:, 0]
     assert set(changed.tolist()) == set(seen.tolist())
-
-
-def test_batch_without_content_leaves_the_table_alone():
     for rule in ("mean", "last", "accumulate"):
         where, player = anchor((0, 0)), TokenLevel(write_back=rule)
         table = player.table(20, WIDTH, STREAMS).double()

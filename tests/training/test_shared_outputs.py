@@ -109,13 +109,12 @@ def folder_of(
     return opened._folder
 
 
-def test_all_that_decides_the_outputs_is_in_the_key(materials: Materials) -> None:
+def test_all_that_decides_the_outputs_is_in_the_key_threads_too_and_nothing_else(
+    materials: Materials,
+) -> None:
     folders = {name: folder_of(materials, **changes) for name, changes in KEYS.items()}
     assert len({folder_of(materials), *folders.values()}) == 1 + len(KEYS)
     assert {folder.parent for folder in folders.values()} == {materials.corpus.parent / FOLDER}
-
-
-def test_nothing_else_is(materials: Materials) -> None:
     others = (
         {"rtd": {"reduction": "sum", "h": "before_head"}},
         {"method": {"lambda2": 0.1, "temperature": 0.1}},
@@ -123,9 +122,6 @@ def test_nothing_else_is(materials: Materials) -> None:
         {"budget": {"unit": "steps", "amount": 40}},
     )
     assert {folder_of(materials, **changes) for changes in others} == {folder_of(materials)}
-
-
-def test_threads_are_in_the_key(materials: Materials) -> None:
     before = folder_of(materials)
     threads = torch.get_num_threads()
     torch.set_num_threads(threads + 1)

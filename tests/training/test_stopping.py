@@ -80,9 +80,8 @@ def test_stop_ends_the_cell_at_once_with_its_last_metrics(
 def test_none_and_continue_go_on_and_the_last_verdict_counts_for_nothing(
     world: World, tmp_path: Path, straight: Path
 ) -> None:
-    drive(
-        train(light_trial(), 3, world.materials(), tmp_path), lambda p: "stop" if p.is_final else "continue"
-    )
+    cell = train(light_trial(), 3, world.materials(), tmp_path)
+    drive(cell, lambda progress: "stop" if progress.is_final else "continue")
     assert_equal(tmp_path, straight)
 
 

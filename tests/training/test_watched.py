@@ -19,7 +19,7 @@ from rse_study.results.result_file import read_result
 from rse_study.training.loop import drive, train
 from rse_study.training.materials import Materials, identity_of
 from tests.on_ray.world import few_pairs
-from tests.training.world import World, light_trial, stop_at
+from tests.training.world import World, leave_at, light_trial, stop_at
 
 GEOMETRY = AlignmentUniformity(dataclasses.replace(few_pairs("builtin/dev"), name="STS-B"))
 SIMILARITY = Similarity(few_pairs("builtin/test"))
@@ -81,19 +81,15 @@ def test_they_move_no_weight_and_no_other_number(world: World, watched: Path, tm
     assert all(torch.equal(ours[name], plain[name]) for name in plain)
     seen = {point.t: point.metrics for point in read_result(watched).history}
     for point in read_result(tmp_path).history:
-        rest = {
-            name: value for name, value in seen[point.t].items() if not name.startswith(("STS-B", "builtin"))
-        }
+        watched_ones = ("STS-B", "builtin")
+        rest = {name: one for name, one in seen[point.t].items() if not name.startswith(watched_ones)}
         assert rest == point.metrics
 
 
 def test_a_resumed_cell_has_the_same_history(watching: Materials, watched: Path, tmp_path: Path) -> None:
     """Left after step 9, between two looks, as a process that is killed leaves it; a new one goes on."""
     trial = light_trial(watched=CADENCES, selection=LAST)
-    points = train(trial, 3, watching, tmp_path, checkpoint_seconds=0.0)
-    while next(points).t < 8:
-        pass
-    points.close()
+    leave_at(8, train(trial, 3, watching, tmp_path, checkpoint_seconds=0.0))
     assert not (tmp_path / "result.json").exists()
     seen = [point.t for point in train(trial, 3, watching, tmp_path)]
     assert 0 not in seen and seen[-1] == 12
@@ -116,10 +112,7 @@ def test_what_is_not_defined_is_kept_as_it_was_seen(world: World, tmp_path: Path
     store(AlignmentUniformity(unlike), tmp_path / "unlike")
     materials = dataclasses.replace(world.materials(), watched={"STS-B/geometry": str(tmp_path / "unlike")})
     trial = light_trial(watched={"STS-B/geometry": 2}, selection=LAST, budget={"unit": "steps", "amount": 4})
-    points = train(trial, 3, materials, tmp_path / "cell", checkpoint_seconds=0.0)
-    while next(points).t < 2:
-        pass
-    points.close()
+    leave_at(2, train(trial, 3, materials, tmp_path / "cell", checkpoint_seconds=0.0))
     list(train(trial, 3, materials, tmp_path / "cell"))
     values = [point.metrics.get(ALIGNMENT) for point in read_result(tmp_path / "cell").history]
     assert len(values) == 3 and all(value is not None and math.isnan(value) for value in values)
@@ -135,10 +128,7 @@ def test_what_is_watched_how_often_and_on_which_data_makes_another_cell() -> Non
     one = identity({"STS-B/geometry": 5, "builtin/test": 8}, geometry="g")
     assert one == identity({"builtin/test": 8, "STS-B/geometry": 5}, geometry="g")
     others = [identity({}), identity({"STS-B/geometry": 5}, geometry="g")]
-    others += [
-        identity({"STS-B/geometry": 5, "builtin/test": 9}, geometry="g"),
-        identity(CADENCES, geometry="other"),
-    ]
+    others += [identity(CADENCES | {"builtin/test": 9}, geometry="g"), identity(CADENCES, geometry="other")]
     assert len({one, *others}) == 5
 
 
