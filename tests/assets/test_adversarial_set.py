@@ -49,12 +49,12 @@ DEV = pairs_alike_by_words()
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory) -> World:
+def world(tmp_path_factory):
     return World(tmp_path_factory.mktemp("world"), SENTENCES)
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory) -> Path:
+def root(tmp_path_factory):
     return tmp_path_factory.mktemp("assets")
 
 
@@ -62,15 +62,11 @@ def root(tmp_path_factory) -> Path:
 def found(world, root, data_dir):
     """The folder for some settings, and the progress that was reported."""
 
-    def found(
-        dev=DEV, encoder=MEAN, at=root, data_dir=data_dir, **settings
-    ) -> tuple[Path, list[tuple[int, int]]]:
+    def found(dev=DEV, encoder=MEAN, at=root, data_dir=data_dir, **settings):
         progress: list[tuple[int, int]] = []
         wanted = Replayed.model_validate({"recipe": "pwws", "num_pairs": FEW, "max_queries": 500} | settings)
         base = world.materials().base
-        folder = adversarial_set(
-            at, wanted, base, encoder, dev, data_dir, lambda *done: progress.append(done)
-        )
+        folder = adversarial_set(at, wanted, base, encoder, dev, data_dir, lambda *one: progress.append(one))
         return folder, progress
 
     return found
@@ -121,9 +117,7 @@ def test_the_second_call_attacks_nothing_and_the_same_seed_finds_the_same(found,
 
 
 def test_a_set_in_which_nothing_was_changed_is_refused(found, tmp_path):
-    with pytest.raises(
-        InputError, match=r"toy dev: pwws changed none of 4 inputs: 1 queries each.*max_queries"
-    ):
+    with pytest.raises(InputError, match=r"toy dev: pwws changed none of 4 inputs: 1 queries.*max_queries"):
         found(at=tmp_path, max_queries=1)
     assert not list(tmp_path.glob("adversarial-*"))  # and is no asset
     assert found(at=tmp_path)[1]

@@ -74,9 +74,8 @@ def attack_a_sentence(recipe, folder):
     """A whole attack, with every lookup it makes."""
     built = RECIPES.get(recipe)().build(resources_of(recipe, folder), Untargeted())
     victim = BagOfWords({"great": 0.5, "good": 0.2, "film": 0.1, "so": 0.1})
-    (outcome,) = attack_all(
-        built, victim, [Target(0, ("this great film is so good",), 1)], max_queries=300, seed=0
-    )
+    target = Target(0, ("this great film is so good",), 1)
+    (outcome,) = attack_all(built, victim, [target], max_queries=300, seed=0)
     assert outcome.num_queries > 1 and outcome.changed
 
 

@@ -54,9 +54,8 @@ def test_unigram_baseline_is_the_commonest_token_of_the_training_sentences(corpo
     model = load_generator(small).model
     measured = masked_accuracy(model, held_out, training)
     with torch.no_grad():
-        counts = torch.bincount(
-            torch.from_numpy(training.ids[:].astype("int64")), minlength=model.config.vocab_size
-        )
+        ids = torch.from_numpy(training.ids[:].astype("int64"))
+        counts = torch.bincount(ids, minlength=model.config.vocab_size)
         counts[list(training.meta.special_ids)] = 0
         head = model.cls.predictions
         head.transform.LayerNorm.weight.zero_(), head.transform.LayerNorm.bias.zero_(), head.bias.zero_()

@@ -88,9 +88,8 @@ def ready(cache, data):
 
 def assets(cache):
     """name -> time of the last change of every asset in the cache."""
-    return {
-        path.name: (path / META).stat().st_mtime_ns for path in (cache / "assets").iterdir() if path.is_dir()
-    }
+    folders = [path for path in (cache / "assets").iterdir() if path.is_dir()]
+    return {path.name: (path / META).stat().st_mtime_ns for path in folders}
 
 
 class TestComplete:
@@ -116,9 +115,7 @@ class TestComplete:
         assert heard.activities == []
         assert dataclasses.replace(second, dev=first[0].dev) == first[0]
 
-    def test_its_folders_are_absolute_whatever_the_study_wrote(
-        self, ready, small_copy, cache, data, tmp_path, monkeypatch
-    ):
+    def test_folders_are_absolute_however_named(self, ready, small_copy, cache, data, tmp_path, monkeypatch):
         """Workers have another working directory; fingerprints are those of the same folders by their whole names."""
         base, other = small_copy("base"), small_copy("other")
         method = {"rtd": {"generator": "./other"}}

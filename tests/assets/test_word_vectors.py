@@ -54,9 +54,8 @@ def test_the_asset_has_them_and_its_head_guesses_masked_tokens(counted, sentence
     encoder, own = load_encoder(counted)
     vectors = 0.1 * word_vectors(sentences, own, 32, 2, seed=0)
     is_counted = vectors.any(1)
-    torch.testing.assert_close(
-        encoder.backbone.get_input_embeddings().weight[is_counted], vectors[is_counted]
-    )
+    weight = encoder.backbone.get_input_embeddings().weight
+    torch.testing.assert_close(weight[is_counted], vectors[is_counted])
     meta = json.loads((counted / "meta.json").read_text())
     assert (meta["asset"], counted.name.rpartition("-")[0]) == ("tiny-vectors", "tiny-vectors")
     assert meta["masked_accuracy"] > meta["unigram_accuracy"]

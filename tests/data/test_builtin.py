@@ -65,9 +65,8 @@ def test_gold_falls_with_what_changes():
     other_agent = event.__class__(**{**event.__dict__, "agent": topic.agents[1]})
     denied = event.__class__(**{**event.__dict__, "is_negated": True})
     elsewhere = draw_event(Draw("x"), vocabulary().topics[1])
-    values = [
-        builtin.similarity(event, other) for other in (event, other_time, other_agent, denied, elsewhere)
-    ]
+    events = (event, other_time, other_agent, denied, elsewhere)
+    values = [builtin.similarity(event, other) for other in events]
     assert values == sorted(values, reverse=True)
     assert values[0] == 1
     assert len(set(values)) == 5

@@ -35,10 +35,8 @@ def test_several_files_are_one_corpus_and_limit_cuts_it(write):
     write("a.txt", GOOD)
     folder = write("b.txt", "\ufefffour\none fine day\nfive")
     assert read_sentences(Corpus(source=["a.txt", "b.txt"]), folder)[3:] == ["four", "five"]
-    assert read_sentences(Corpus(source=[str(folder / "b.txt")], limit=2), folder / "elsewhere") == [
-        "four",
-        "one fine day",
-    ]
+    few = Corpus(source=[str(folder / "b.txt")], limit=2)
+    assert read_sentences(few, folder / "elsewhere") == ["four", "one fine day"]
 
 
 def test_the_builtin_corpus_needs_nothing_and_the_fingerprint_follows_the_sentences(tmp_path, write):

@@ -43,7 +43,6 @@ def test_every_family_has_its_class_and_every_name_one_family():
             assert callable(registry.get(key).load().read)
     assert all(callable(EVALUATIONS.get(key).load().from_json) for key in EVALUATIONS)
     assert len(set(all_evaluations())) == len(all_evaluations()) > 80
-    tuned = {
-        name for kind in ("NliFineTuned", "GlueFineTuned") for name in EVALUATIONS_OF_WEIGHTS.get(kind).names
-    }
+    kinds = [EVALUATIONS_OF_WEIGHTS.get(kind) for kind in ("NliFineTuned", "GlueFineTuned")]
+    tuned = {name for kind in kinds for name in kind.names}
     assert len(tuned) == len(NLI) + len(GLUE) and {*ANLI_ROUNDS} == {f"ANLI-R{i}" for i in (1, 2, 3)}

@@ -36,12 +36,8 @@ watched: {{builtin/test: 2}}
 batch_size: 16
 max_length: 16
 """
-TEXTS = [
-    "the nurse sold the lamp",
-    "it was the farmer who bought a horse at dawn",
-    "",
-    "the nurse sold the lamp",
-]
+TEXTS = ["the nurse sold the lamp", "it was the farmer who bought a horse at dawn", ""]
+TEXTS += TEXTS[:1]
 
 
 @pytest.fixture(scope="module")

@@ -37,14 +37,9 @@ def scored(text: tuple[str, ...]) -> float:
     return float(SCORE(np.array([cosine(*text)]))[0])
 
 
-def everything_of(pairs):
-    return targets_of(pairs, np.arange(len(pairs)))
-
-
 def attacked(goal, sides, pairs) -> list[AttackOutcome]:
-    rows = attack_all(
-        toy_recipe(goal, sides), victim_of(embed, SCORE), everything_of(pairs), max_queries=PLENTY, seed=0
-    )
+    recipe, victim = toy_recipe(goal, sides), victim_of(embed, SCORE)
+    rows = attack_all(recipe, victim, targets_of(pairs, np.arange(len(pairs))), max_queries=PLENTY, seed=0)
     return sorted(rows, key=lambda row: row.index)
 
 
@@ -114,11 +109,9 @@ def test_maximise_tries_every_synonym_of_every_word(distance):
         assert row.outcome == ("succeeded" if far > was else "failed")
     assert sum(row.num_queries for row in stopping) < sum(row.num_queries for row in rows)
     if distance == "drift":
-        moved = [
-            [abs(row.adversarial_scores[0] - row.original_scores[0]) for row in one]
-            for one in (rows, stopping)
-        ]
-        assert all(far >= near for far, near in zip(*moved, strict=True))
+        scores = ([(row.adversarial_scores, row.original_scores) for row in two] for two in (rows, stopping))
+        far, near = (abs(np.diff(np.array(pairs), axis=1)) for pairs in scores)
+        assert (far >= near).all()
 
 
 @cases("goal", GOALS, ids=repr)

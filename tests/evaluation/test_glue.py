@@ -64,9 +64,8 @@ def test_correlations_of_the_regression_and_no_other_task():
     assert asked == [("a", "e"), ("b", "f"), ("c", "g"), ("d", "h")]
     assert rows["spearman"].value == pytest.approx(80.0)  # 1 - 6 * 2 / (4 * 15): two neighbours swapped
     x, y = np.array([0.1, 9.0, 3.0, 2.0]), _pairs().gold
-    expected = ((x - x.mean()) * (y - y.mean())).sum() / math.sqrt(
-        ((x - x.mean()) ** 2).sum() * ((y - y.mean()) ** 2).sum()
-    )
+    x, y = x - x.mean(), y - y.mean()
+    expected = (x * y).sum() / math.sqrt((x**2).sum() * (y**2).sum())
     assert rows["pearson"].value == pytest.approx(100 * expected)
     flat = evaluate_glue_pairs(lambda texts: np.ones(4), _pairs(), seed=0)
     assert [(row.value, row.degenerate) for row in flat] == [(0.0, True)] * 2

@@ -28,9 +28,8 @@ def embed(sentences: list[str]) -> np.ndarray:
 
 SAME = [f"sentence {'a' * i}" for i in range(40)]
 OTHER = [f"another {i}" for i in range(40)]
-PAIRS = StsPairs(
-    "toy", "dev", SAME + SAME, SAME + OTHER, np.concatenate([np.linspace(4, 5, 40), np.zeros(40)])
-)
+GOLD = np.concatenate([np.linspace(4, 5, 40), np.zeros(40)])
+PAIRS = StsPairs("toy", "dev", SAME + SAME, SAME + OTHER, GOLD)
 
 
 def test_a_sentence_with_itself_ties_with_every_other_such_pair():

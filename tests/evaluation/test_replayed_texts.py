@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -39,13 +40,8 @@ def changed(text: str, label: int) -> str:
 
 
 TRAINING, CLEAN = texts(80, 0), texts(40, 1)
-ATTACKED = Labelled(
-    "toy",
-    "all",
-    [(changed(text, label),) for (text,), label in zip(CLEAN.texts, CLEAN.labels.tolist(), strict=True)],
-    CLEAN.labels,
-    CLEAN.classes,
-)
+LABELLED = zip(CLEAN.texts, CLEAN.labels.tolist(), strict=True)
+ATTACKED = replace(CLEAN, texts=[(changed(text, label),) for (text,), label in LABELLED])
 REPLAYED = ReplayedTexts(TRAINING, CLEAN, ATTACKED, "toy", "base")
 
 
@@ -135,9 +131,8 @@ def test_it_is_what_was_saved(tmp_path):
         assert (again.recipe, again.reference) == (kept.recipe, kept.reference)
         assert again.fingerprint == kept.fingerprint
         assert again.num_changed == kept.num_changed
-    assert REPLAYED.num_changed == sum(
-        one != other for one, other in zip(CLEAN.texts, ATTACKED.texts, strict=True)
-    )
+    both = zip(CLEAN.texts, ATTACKED.texts, strict=True)
+    assert REPLAYED.num_changed == sum(one != other for one, other in both)
     assert REPLAYED.num_changed > 0 and "naïve" in (tmp_path / FILE).read_text(encoding="utf-8")
 
 
@@ -146,9 +141,8 @@ def test_it_is_what_was_saved(tmp_path):
 def test_the_fingerprint_is_of_texts_and_labels(tmp_path, part, what):
     REPLAYED.save(tmp_path)
     content = json.loads((tmp_path / FILE).read_text())
-    content[part][what][3] = (
-        content[part]["texts"][3] + "!" if what == "texts" else 1 - content[part][what][3]
-    )
+    before = content[part][what][3]
+    content[part][what][3] = before + "!" if what == "texts" else 1 - before
     (tmp_path / FILE).write_text(json.dumps(content))
     assert ReplayedTexts.open(tmp_path).fingerprint != REPLAYED.fingerprint
     assert ReplayedTexts(*_parts(REPLAYED), "another", "another").fingerprint == REPLAYED.fingerprint

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from transformers import BertConfig, BertForMaskedLM, BertModel
 
-from rse_study.collectives import Alone, Collectives
+from rse_study.collectives import Alone
 from rse_study.data.batches import Batch
 from rse_study.data.synonyms import Synonyms
 from rse_study.methods import RobustSentEmbed
@@ -29,9 +29,7 @@ class MaskToken:
     mask_token_id = MASK
 
 
-def make_batch(
-    sentences=SENTENCES, rows=ROWS, *, extra_padding: int = 0, num_rows: int | None = None
-) -> Batch:
+def make_batch(sentences=SENTENCES, rows=ROWS, *, extra_padding: int = 0, num_rows: int = 0) -> Batch:
     """The sentences as one worker's batch, padded to the longest and by `extra_padding` more."""
     length = max(map(len, sentences)) + extra_padding
     ids = torch.full((len(sentences), length), PAD)
@@ -88,9 +86,7 @@ def make_synonyms() -> Synonyms:
     return Synonyms(starts, words, torch.tensor(offsets), torch.tensor(choices))
 
 
-def make_run(
-    seed: int = 1, collectives: Collectives | None = None, generator: Generator | None = None
-) -> RunContext:
+def make_run(seed: int = 1, collectives=None, generator=None) -> RunContext:
     """Streams of a seed, one process unless told otherwise, no autocast."""
     alone, filled = collectives or Alone(), generator or make_generator()
     return RunContext(Streams(seed), alone, contextlib.nullcontext, filled, make_synonyms())

@@ -8,16 +8,8 @@ from transformers import BertConfig, BertForMaskedLM, BertModel
 
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.rtd import Generator
-from tests.methods.problem import (
-    CLS,
-    SEP,
-    MaskToken,
-    make_batch,
-    make_networks,
-    make_run,
-    settings,
-    take_step,
-)
+from tests.methods import problem
+from tests.methods.problem import CLS, SEP, make_batch, make_networks, make_run, settings, take_step
 from tests.slow import mostly_slow
 
 OFF = {"K": 0, "T": 0, "lambda1": 0.0}
@@ -111,7 +103,7 @@ class World:
         config._attn_implementation = "eager"
         torch.manual_seed(0)
         self.method = settings(**switches)
-        generator = Generator(BertForMaskedLM(config), MaskToken(), "random")
+        generator = Generator(BertForMaskedLM(config), problem.MaskToken(), "random")
         self.run = make_run(generator=generator)
         encoder = SentenceEncoder(BertModel(config, add_pooling_layer=False), "cls", 4)
         self.networks = self.method.networks(encoder, self.run.streams, self.run.collectives).train()

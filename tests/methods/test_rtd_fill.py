@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rse_study.data.masking import rtd_mask
 from rse_study.methods.replaced_tokens import ReplacedTokenDetection
 from rse_study.streams import Streams
-from tests.methods.problem import CLS, MASK, SEP, make_batch, make_generator, make_run
+from tests.methods.problem import CLS, MASK, SEP, make_batch, make_run
 
 
 def sentence(num_content):
@@ -88,9 +88,6 @@ class TestFill:
             assert torch.equal(rtd.edited(alone, run, 6)[0], rtd.edited(self.batch, run, 6)[1, :real])
 
 
-def test_generator_is_never_trained():
-    generator = make_generator().train()
-    assert not generator.model.training
-    assert not any(p.requires_grad for p in generator.parameters())
+def test_no_share_is_refused():
     with pytest.raises(ValueError, match="share"):
         ReplacedTokenDetection(share=0.0)

@@ -7,14 +7,7 @@ import contextlib
 
 import pytest
 import torch
-from transformers import (
-    BertConfig,
-    BertForMaskedLM,
-    BertModel,
-    RobertaConfig,
-    RobertaForMaskedLM,
-    RobertaModel,
-)
+import transformers as hf
 
 from rse_study.collectives import Alone
 from rse_study.data.batches import Batch
@@ -27,12 +20,12 @@ from tests.methods.problem import MaskToken
 from tests.slow import mostly_slow
 
 LENGTHS = (5, 8, 9, 11, 12, 14, 16, 16)
-BERT = BertConfig()
-ROBERTA = RobertaConfig(vocab_size=50265, max_position_embeddings=514, type_vocab_size=1)
+BERT = hf.BertConfig()
+ROBERTA = hf.RobertaConfig(vocab_size=50265, max_position_embeddings=514, type_vocab_size=1)
 # name -> (config, encoder, masked LM, ids of pad, first, last and mask token)
 SHAPES = {
-    "bert-base": (BERT, BertModel, BertForMaskedLM, (0, 101, 102, 103)),
-    "roberta-base": (ROBERTA, RobertaModel, RobertaForMaskedLM, (1, 0, 2, 50264)),
+    "bert-base": (BERT, hf.BertModel, hf.BertForMaskedLM, (0, 101, 102, 103)),
+    "roberta-base": (ROBERTA, hf.RobertaModel, hf.RobertaForMaskedLM, (1, 0, 2, 50264)),
 }
 
 

@@ -73,8 +73,5 @@ def _step(method: Method, networks, state, batch: Batch, run):
     outcome = method.step(networks, state, batch, run, 3)
     outcome.loss.backward()
     torch.nn.utils.clip_grad_norm_(networks.parameters(), 1.0)
-    return [
-        outcome.loss.detach(),
-        *(p.grad for p in networks.parameters() if p.grad is not None),
-        *state.values(),
-    ]
+    gradients = [p.grad for p in networks.parameters() if p.grad is not None]
+    return [outcome.loss.detach(), *gradients, *state.values()]

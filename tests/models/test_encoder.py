@@ -45,7 +45,7 @@ def test_positions_count_real_tokens(folders):
     assert position_ids(roberta.backbone, mask).tolist() == [[2, 3, 4, 1], [2, 1, 1, 1]]
 
 
-def test_poolings_by_hand(folders, padded):
+def test_poolings_by_hand_and_of_the_mask_token(folders, padded):
     for pooling in ("mean", "first_last"):
         encoder, tokenizer = loaded(folders["bert"], pooling)
         ids, mask = padded(tokenizer)
@@ -55,9 +55,6 @@ def test_poolings_by_hand(folders, padded):
         expected = torch.stack([row[keep].mean(0) for row, keep in zip(tokens, mask, strict=True)])
         ours = encoder(encoder.word_embeddings(ids), mask, ids)
         torch.testing.assert_close(ours, expected, atol=1e-12, rtol=0)
-
-
-def test_prompt_pooling_reads_the_mask_token(folders):
     encoder, tokenizer = loaded(folders["bert"], "prompt")
     ids = torch.tensor(tokenizer(["the cat [MASK] sat", "[MASK] a dog ran"])["input_ids"][:1])
     mask = torch.ones_like(ids, dtype=torch.bool)

@@ -3,20 +3,8 @@ import shutil
 
 import pytest
 import torch
+import transformers as hf
 from safetensors.torch import load_file
-from transformers import (
-    BartConfig,
-    BartModel,
-    FNetConfig,
-    FNetModel,
-    GPT2Config,
-    GPT2Model,
-    LlamaConfig,
-    LlamaModel,
-    PerceiverConfig,
-    T5Config,
-    T5EncoderModel,
-)
 
 from rse_study.errors import InputError
 from rse_study.models.loading import load_encoder, untrained
@@ -32,11 +20,11 @@ def tiny_models():
     halves = {f"{half}_{name}": size for half in ("encoder", "decoder") for name, size in sizes.items()}
     layers = dict(num_hidden_layers=1, num_attention_heads=2, hidden_size=8, intermediate_size=8)
     return {
-        "gpt2": (GPT2Model(GPT2Config(n_embd=8, n_layer=1, n_head=2, **vocab)), "decoder-only"),
-        "llama": (LlamaModel(LlamaConfig(**layers, **vocab)), "decoder-only"),
-        "t5": (T5EncoderModel(T5Config(d_kv=4, num_layers=1, num_heads=2, **small)), "encoder-decoder"),
-        "bart": (BartModel(BartConfig(**halves, d_model=8, **vocab)), "encoder-decoder"),
-        "fnet": (FNetModel(FNetConfig(**layers, **vocab)), "no `attention_mask`"),
+        "gpt2": (hf.GPT2Model(hf.GPT2Config(n_embd=8, n_layer=1, n_head=2, **vocab)), "decoder-only"),
+        "llama": (hf.LlamaModel(hf.LlamaConfig(**layers, **vocab)), "decoder-only"),
+        "t5": (hf.T5EncoderModel(hf.T5Config(d_kv=4, num_layers=1, num_heads=2, **small)), "encoder-decoder"),
+        "bart": (hf.BartModel(hf.BartConfig(**halves, d_model=8, **vocab)), "encoder-decoder"),
+        "fnet": (hf.FNetModel(hf.FNetConfig(**layers, **vocab)), "no `attention_mask`"),
     }
 
 
@@ -67,7 +55,7 @@ def of_another_model(folder):
 
 
 UNSUITABLE = {
-    "perceiver takes no `inputs_embeds`": lambda folder: PerceiverConfig().save_pretrained(folder),
+    "perceiver takes no `inputs_embeds`": lambda folder: hf.PerceiverConfig().save_pretrained(folder),
     "bert is decoder-only": lambda folder: reconfigured(folder, is_decoder=True),
     r"weights are missing, the first is 'encoder\.layer\.3": lambda folder: reconfigured(
         folder, num_hidden_layers=4

@@ -3,13 +3,7 @@ import json
 import numpy as np
 import pytest
 import torch
-from transformers import (
-    AutoTokenizer,
-    BertConfig,
-    BertForSequenceClassification,
-    RobertaConfig,
-    RobertaForSequenceClassification,
-)
+import transformers as hf
 
 from rse_study.errors import InputError
 from rse_study.models.classifier import Classifier
@@ -124,11 +118,11 @@ def _theirs(base, family, folder, **changes):
     names = dict(id2label={0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}, num_labels=3) | changes
     if family == "bert":
         tokenizer = load_encoder(base, "cls")[1]
-        config = BertConfig(vocab_size=len(tokenizer), max_position_embeddings=32, **SIZES, **names)
-        model = BertForSequenceClassification(config)
+        config = hf.BertConfig(vocab_size=len(tokenizer), max_position_embeddings=32, **SIZES, **names)
+        model = hf.BertForSequenceClassification(config)
     else:
         sizes = dict(vocab_size=30, pad_token_id=1, max_position_embeddings=42, type_vocab_size=1)
-        model = RobertaForSequenceClassification(RobertaConfig(**sizes, **SIZES, **names))
+        model = hf.RobertaForSequenceClassification(hf.RobertaConfig(**sizes, **SIZES, **names))
         tokenizer = roberta_tokenizer()
     spread_out(model).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -156,7 +150,7 @@ def test_a_hub_regression_of_pairs_has_no_classes(base, tmp_path, tells_types):
         record = tmp_path / "tokenizer_config.json"
         names = ["input_ids", "token_type_ids", "attention_mask"]
         record.write_text(json.dumps(json.loads(record.read_text()) | {"model_input_names": names}))
-        tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+        tokenizer = hf.AutoTokenizer.from_pretrained(tmp_path)
     victim = load_classifier(tmp_path)
     inputs = tokenizer("red", "cat", return_tensors="pt")
     assert ("token_type_ids" in inputs) == tells_types

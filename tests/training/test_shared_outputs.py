@@ -16,13 +16,13 @@ from rse_study.training.shared_outputs import FOLDER, open_outputs
 from rse_study.training.trial import Trial
 from tests.gloo import forks
 from tests.slow import mostly_slow
-from tests.training.world import SIMCSE, World, small_trial, stop_at
+from tests.training.world import SIMCSE, small_trial, stop_at
 
 CPU = torch.device("cpu")
 
 
 @pytest.fixture
-def materials(world: World, tmp_path: Path) -> Materials:
+def materials(world, tmp_path):
     """With a fingerprint of the generator, and a corpus that lies beside nobody else's."""
     made = world.materials()
     shutil.copytree(made.corpus, tmp_path / "corpus")
@@ -31,14 +31,12 @@ def materials(world: World, tmp_path: Path) -> Materials:
 
 
 @pytest.fixture
-def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def passes(monkeypatch):
     """The rows of each pass of a generator."""
     seen: list[int] = []
     fill = Generator.fill
 
-    def counted(
-        self: Generator, ids: torch.Tensor, *rest: torch.Tensor, **named: torch.Tensor
-    ) -> torch.Tensor:
+    def counted(self, ids, *rest, **named):
         seen.append(len(ids))
         return fill(self, ids, *rest, **named)
 
@@ -57,10 +55,8 @@ def detecting(rtd: str = "published", **changes: object) -> Trial:
 
 
 @pytest.mark.parametrize("rtd", mostly_slow(RTD, fast=["sampled"]))
-def test_the_next_cell_reads_and_has_the_same_numbers(
-    world: World, materials: Materials, tmp_path: Path, passes: list[int], rtd: str
-) -> None:
-    def metrics(name: str, given: Materials, **changes: object) -> list[dict[str, float]]:
+def test_the_next_cell_reads_and_has_the_same_numbers(world, materials, tmp_path, passes, rtd):
+    def metrics(name, given, **changes):
         return [point.metrics for point in train(detecting(rtd, **changes), 3, given, tmp_path / name)]
 
     alone = metrics("alone", world.materials())  # nobody knows what its generator holds
@@ -74,9 +70,7 @@ def test_the_next_cell_reads_and_has_the_same_numbers(
     assert other == unshared != first
 
 
-def test_a_cell_that_was_stopped_leaves_what_it_has(
-    materials: Materials, tmp_path: Path, passes: list[int]
-) -> None:
+def test_a_cell_that_was_stopped_leaves_what_it_has(materials, tmp_path, passes):
     drive(train(detecting(), 3, materials, tmp_path / "stopped"), stop_at(2))
     list(train(detecting(), 3, materials, tmp_path / "whole"))
     assert len(passes) == NUM_STEPS
@@ -109,9 +103,7 @@ def folder_of(
     return opened._folder
 
 
-def test_all_that_decides_the_outputs_is_in_the_key_threads_too_and_nothing_else(
-    materials: Materials,
-) -> None:
+def test_all_that_decides_the_outputs_is_in_the_key_threads_too_and_nothing_else(materials):
     folders = {name: folder_of(materials, **changes) for name, changes in KEYS.items()}
     assert len({folder_of(materials), *folders.values()}) == 1 + len(KEYS)
     assert {folder.parent for folder in folders.values()} == {materials.corpus.parent / FOLDER}
@@ -130,7 +122,7 @@ def test_all_that_decides_the_outputs_is_in_the_key_threads_too_and_nothing_else
     assert folder_of(materials) == before
 
 
-def test_nothing_is_shared_of_a_trial_without_generator(materials: Materials) -> None:
+def test_nothing_is_shared_of_a_trial_without_generator(materials):
     trial = small_trial(method={"lambda2": 0.0})
     assert open_outputs(trial, 3, materials, Collectives(), CPU) is None
     assert not (materials.corpus.parent / FOLDER).exists()
@@ -138,7 +130,7 @@ def test_nothing_is_shared_of_a_trial_without_generator(materials: Materials) ->
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("two_workers")
-def test_each_worker_shares_its_own_rows(materials: Materials, tmp_path: Path) -> None:
+def test_each_worker_shares_its_own_rows(materials, tmp_path):
     histories = []
     for name in ("first", "again"):
         points = []

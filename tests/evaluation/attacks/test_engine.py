@@ -90,12 +90,6 @@ def test_the_budget_is_kept_to_the_query(attack, sentences, victim):
         assert budget > 2 or all(row.adversarial == row.original for row in rows)  # too small to rank
 
 
-def test_outcomes_come_as_inputs_finish(attack, sentences, victim):
-    rows = attack_all(attack, victim, sentences, max_queries=PLENTY, seed=0, batch_size=8, num_in_flight=2)
-    next(rows)
-    assert sum(victim.asked.values()) < len(sentences) * 8
-
-
 def test_an_outcome_survives_json(attack, sentences, victim, tmp_path):
     for row in attack_all(attack, victim, sentences, max_queries=PLENTY, seed=0):
         line = json.loads(json.dumps(row.to_json()))
@@ -127,10 +121,13 @@ def test_thousands_of_words():
     assert (row.outcome, row.num_queries, row.num_words) == ("failed", 1 + 3_000 + 20 + 20, 3_000)
 
 
-def test_no_inputs_no_outcomes(attack, victim):
+def test_outcomes_come_as_inputs_finish_and_none_without_inputs(attack, victim, sentences):
     nothing = Labelled("toy", "test", [], np.array([], np.int64), ("no", "yes"))
     assert list(attack_all(attack, victim, nothing, max_queries=5, seed=0)) == []
     assert victim.calls == []
+    rows = attack_all(attack, victim, sentences, max_queries=PLENTY, seed=0, batch_size=8, num_in_flight=2)
+    next(rows)
+    assert sum(victim.asked.values()) < len(sentences) * 8
 
 
 @cases("answer", [np.full((1, 2), np.nan), np.zeros((2, 2)), np.zeros(1), np.zeros((1, 1))])

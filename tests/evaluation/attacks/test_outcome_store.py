@@ -18,9 +18,8 @@ HEAD = ASKED | {ATTACK: fingerprint_of(ASKED)}
 
 
 def outcome(index):
-    return AttackOutcome(
-        index, ("a b\u2028c",), ("a d\u2028c",), "succeeded", 1, (0.2, 0.8), (0.6, 0.4), 7, 3, (1,)
-    )
+    texts = ("a b\u2028c",), ("a d\u2028c",)
+    return AttackOutcome(index, *texts, "succeeded", 1, (0.2, 0.8), (0.6, 0.4), 7, 3, (1,))
 
 
 @pytest.fixture

@@ -63,17 +63,8 @@ def test_a_language_model_is_asked_about_one_place(is_masked):
 
     def model(blanks):
         asked.extend(blanks)
-        return [
-            [
-                ("film", 0.5),
-                (".", 0.2),
-                ("movie", 0.1),
-                ("movie", 0.1),
-                ("b c", 0.06),
-                ("show", 0.04),
-                ("x", 0.01),
-            ]
-        ]
+        words, shares = ("film", ".", "movie", "movie", "b c", "show"), (0.5, 0.2, 0.1, 0.1, 0.06, 0.04)
+        return [[*zip(words, shares, strict=True), ("x", 0.01)]]
 
     swap = MaskedLMSwap(model, 3, is_masked, 0.02)
     attacked = AttackedText.of(("other", "a good film."))
@@ -86,6 +77,5 @@ def test_a_language_model_is_asked_about_one_place(is_masked):
 
 def test_together_offers_each_word_once():
     first, second = (NeighbourSwap(SynonymList({"a": words}), 9) for words in (["b", "c"], ["c", "d"]))
-    assert CompositeTransformation((first, second)).replacements(
-        AttackedText.of(("a",)), 0, np.random.default_rng(0)
-    ) == ["b", "c", "d"]
+    both, text = CompositeTransformation((first, second)), AttackedText.of(("a",))
+    assert both.replacements(text, 0, np.random.default_rng(0)) == ["b", "c", "d"]

@@ -14,9 +14,8 @@ from rse_study.training.classifier.data import Start
 from tests.tiny_models import PUNCTUATION, save_bert, word_tokenizer
 
 GROUPS = (["red", "blue", "green", "brown"], ["cat", "dog", "bird", "fish"])
-LEARNS = FineTuning(
-    lr=5e-3, epochs=4, batch_size=8, max_length=16, weight_decay=0.01, dev_share=0.2, keep="last"
-)
+SMALL = dict(lr=5e-3, epochs=4, batch_size=8, max_length=16, dev_share=0.2)
+LEARNS = FineTuning(**SMALL, weight_decay=0.01, keep="last")
 
 
 def words_of(group: int, rng: random.Random) -> str:
