@@ -14,10 +14,13 @@ def folder(small, tmp_path):
     return tmp_path / "model"
 
 
-def test_a_copy_is_the_same_model_wherever_it_lies(folder, small):
+def test_a_copy_is_the_same_model_wherever_it_lies_and_without_weights_none(folder, small):
     (folder / "meta.json").unlink()
     (folder / "README.md").write_text("words about it")
     assert fingerprint_of_model(str(folder)) == fingerprint_of_model(str(small), "any-revision")
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(InputError, match="no weights in this folder"):
+        fingerprint_of_model(str(folder))
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
@@ -56,9 +59,3 @@ def test_weights_in_several_files_and_older_ones_count(folder, names):
         (folder / f"{names[1]}{end}").write_bytes(content)
         found.add(fingerprint_of_model(str(folder)))
     assert len(found) == 2
-
-
-def test_a_folder_without_weights_is_no_model(folder):
-    (folder / "model.safetensors").unlink()
-    with pytest.raises(InputError, match="no weights in this folder"):
-        fingerprint_of_model(str(folder))

@@ -27,7 +27,7 @@ def headless(small, tmp_path):
     return tmp_path / "headless"
 
 
-def test_head_is_tied_to_the_word_embeddings(headless, sentences, tmp_path):
+def test_head_is_tied_to_the_word_embeddings_and_tuned_alone_leaves_the_body(headless, sentences, tmp_path):
     with pytest.raises(InputError, match="no masked-LM head"):
         load_generator(headless)
     folder = minilm_generator(tmp_path, sentences, SPEC, base=headless)
@@ -35,9 +35,6 @@ def test_head_is_tied_to_the_word_embeddings(headless, sentences, tmp_path):
     assert model.cls.predictions.decoder.weight is model.bert.embeddings.word_embeddings.weight
     meta = json.loads((folder / "meta.json").read_text())
     assert {"masked_accuracy", "unigram_accuracy", "seconds", "weights"} <= set(meta)
-
-
-def test_tuning_the_head_leaves_the_body(headless, sentences, tmp_path):
     folder = minilm_generator(tmp_path, sentences, SPEC.model_copy(update={"tuned": "head"}), base=headless)
     before, after = load_encoder(headless)[0].state_dict(), load_encoder(folder, "mean")[0].state_dict()
     assert all(torch.equal(before[key], after[key]) for key in before)

@@ -173,10 +173,14 @@ class TestGenerator:
         assert found.generator == ""
         assert "generator" not in found.fingerprints
 
-    def test_tiny_is_its_own_by_either_name(self, ready):
+    def test_tiny_and_a_users_folder_are_their_own_or_another_folder_is(self, ready, small_copy):
         for name in ("base", "tiny"):
             found = ready(trial(method={"rtd": {"generator": name}}))
             assert found.generator == found.base
+        base, other = small_copy("base"), small_copy("other")
+        assert ready(trial(encoder=base)).generator == str(base)
+        found = ready(trial(encoder=base, method={"rtd": {"generator": str(other)}}))
+        assert found.generator == str(other)
 
     def test_minilm_gets_the_one_made_from_it_by_either_name(self, ready, cache):
         for name in ("base", "minilm-mlm"):
@@ -186,12 +190,6 @@ class TestGenerator:
             meta = json.loads((cache / "assets" / found.generator / META).read_text())
             assert meta["masked_accuracy"] > meta["unigram_accuracy"]
             assert found.fingerprints["base"] != found.fingerprints["generator"]
-
-    def test_a_users_folder_is_its_own_or_another_folder_is(self, ready, small_copy):
-        base, other = small_copy("base"), small_copy("other")
-        assert ready(trial(encoder=base)).generator == str(base)
-        found = ready(trial(encoder=base, method={"rtd": {"generator": str(other)}}))
-        assert found.generator == str(other)
 
     def test_tiny_serves_tiny_alone_and_another_tokenizer_nobody(self, ready, small):
         with pytest.raises(InputError, match=r"method.rtd.generator: tiny: its tokenizer.*generator: base"):

@@ -31,12 +31,13 @@ def test_blank_lines_and_duplicates_are_dropped_and_counted(write, stored, asked
     assert str(read) == "3 sentences (1 duplicates and 1 blank lines dropped)"
 
 
-def test_several_files_are_one_corpus_and_limit_cuts_it(write):
+def test_several_files_are_one_corpus_limit_cuts_it_and_a_line_may_be_long(write):
     write("a.txt", GOOD)
     folder = write("b.txt", "\ufefffour\none fine day\nfive")
     assert read_sentences(Corpus(source=["a.txt", "b.txt"]), folder)[3:] == ["four", "five"]
     few = Corpus(source=[str(folder / "b.txt")], limit=2)
     assert read_sentences(few, folder / "elsewhere") == ["four", "one fine day"]
+    assert len(read_sentences(Corpus(source="a.txt"), write("a.txt", "é" * 100_000 + "\r\nb"))[0]) == 100_000
 
 
 def test_the_builtin_corpus_needs_nothing_and_the_fingerprint_follows_the_sentences(tmp_path, write):
@@ -65,10 +66,6 @@ def test_the_builtin_corpus_needs_nothing_and_the_fingerprint_follows_the_senten
 def test_bad_text_is_refused(write, content, message):
     with pytest.raises(InputError, match=message):
         read_corpus(Corpus(source="bad.txt"), write("bad.txt", content))
-
-
-def test_a_line_of_the_greatest_length_is_read(write):
-    assert len(read_sentences(Corpus(source="a.txt"), write("a.txt", "é" * 100_000 + "\r\nb"))[0]) == 100_000
 
 
 def test_missing_and_broken_files_are_refused_with_a_near_name(write):

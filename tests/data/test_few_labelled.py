@@ -61,15 +61,12 @@ def test_too_few_texts_and_missing_ones_are_said(tmp_path):
         drawn("MR", tmp_path)
 
 
-def test_sst2_is_made_of_mr(data_dir):
+def test_sst2_is_made_of_mr_and_tasks_are_called_as_evaluations_are(data_dir):
     """Why a search that selects by MR has seen SST-2's test split, and one that selects by CR has not."""
     test = read_transfer("SST2", "test", data_dir)
     seen = [num_found(test.texts, read_transfer(name, "all", data_dir)) for name in ("MR", "CR", "MPQA")]
     assert seen[0] > 0.8 * len(test)
     assert max(seen[1:]) < 0.01 * len(test)
-
-
-def test_tasks_are_called_as_evaluations_are():
     assert set(tasks_seen_with("MR")) > {"MR", "SST2"}
     for name in tasks_seen_with("MR"):
         assert name.removeprefix("GLUE-") in {*transfer_tasks(), "attack-mr", "attack-sst2", *GLUE}

@@ -40,7 +40,9 @@ def test_published_counts(data_dir, task, split):
     assert sum(text == ("",) for text in found.texts) == NUM_BLANK.get(task, 0)
 
 
-def test_the_first_lines_have_their_labels(data_dir):
+def test_the_data_here_are_the_data_measured_and_first_lines_have_their_labels(data_dir):
+    here = [task for task in transfer_tasks() if (data_dir / "transfer" / task).is_dir()]
+    assert {row.status for row in verify(here, data_dir)} == {"ok"}
     sst2 = read_transfer("SST2", "train", data_dir)
     assert sst2.texts[0] == ("hide new secretions from the parental units",)
     assert sst2.classes[sst2.labels[0]] == "negative"
@@ -51,11 +53,6 @@ def test_the_first_lines_have_their_labels(data_dir):
     assert [text.partition(" ")[0] for text in mrpc.texts[0]] == ["Amrozi", "Referring"]
     assert mrpc.classes[mrpc.labels[0]] == "paraphrase"
     assert '"the witness"' in mrpc.texts[0][0]  # quotation marks are text
-
-
-def test_the_data_here_are_the_data_measured(data_dir):
-    here = [task for task in transfer_tasks() if (data_dir / "transfer" / task).is_dir()]
-    assert {row.status for row in verify(here, data_dir)} == {"ok"}
 
 
 def test_the_catalogue_knows_what_the_readers_read(tmp_path):

@@ -129,10 +129,12 @@ def test_grown_it_is_what_it_had_been_at_once(asked, weights, embed, tmp_path):
     assert grown.mean_drift == pytest.approx(at_once.mean_drift, abs=1e-5)
 
 
-def test_other_pairs_are_other_figures(asked):
+def test_other_pairs_are_other_figures_and_identities_of_old_hold(asked):
     """Rows in a ledger go by the fingerprint: it says how many pairs, and which."""
     prints = [asked(num_inputs=number).fingerprint for number in (0, 5, 8)]
     assert len({*prints, asked(num_inputs=5, seed=1).fingerprint}) == 4
+    # As they were before settings that decide nothing were left out: ledgers and files of outcomes go by them.
+    assert [asked(**settings).fingerprint[:16] for settings, _ in OF_OLD] == [old for _, old in OF_OLD]
 
 
 SAME = {
@@ -150,11 +152,6 @@ def test_what_decides_nothing_asks_for_no_second_attack(asked, weights, embed):
         first, again = (evaluation.attacked(embed, own) for evaluation in (one, other))
         assert (first.num_now, again.num_now) == (12, 0), case
         assert again.model_dump(exclude=OF_NOW) == first.model_dump(exclude=OF_NOW), case
-
-
-def test_identities_of_old_hold(asked):
-    """As they were before settings that decide nothing were left out: ledgers and files of outcomes go by them."""
-    assert [asked(**settings).fingerprint[:16] for settings, _ in OF_OLD] == [old for _, old in OF_OLD]
 
 
 CHANGES = {

@@ -49,12 +49,6 @@ def run(goal, sides="both") -> list[AttackOutcome]:
     return attacked(goal, sides, PAIRS)
 
 
-def test_cosines_are_those_of_each_pair_alone():
-    texts = list(zip(PAIRS.first, PAIRS.second, strict=True))
-    np.testing.assert_allclose(cosines_of(embed, texts), [cosine(*text) for text in texts], atol=1e-12)
-    assert cosines_of(embed, []).shape == (0,)
-
-
 @cases("lost", [0.0, math.nan, math.inf])
 def test_a_vector_without_direction_is_like_nothing(lost):
     def half_lost(sentences):
@@ -154,13 +148,16 @@ def test_figures_of_nothing_are_not_numbers():
     assert math.isnan(skipped.mean_drift) and math.isnan(skipped.counts.mean_queries)
 
 
-def test_targets_are_the_pairs_at_their_places():
+def test_targets_are_the_pairs_at_their_places_and_cosines_of_each_alone():
     everything = targets_of(PAIRS, np.arange(30))
     assert [(*target.text, target.gold) for target in everything] == [
         *zip(PAIRS.first, PAIRS.second, PAIRS.gold, strict=True)
     ]
     assert [target.index for target in everything] == list(range(30))
     assert targets_of(PAIRS, np.array([4, 17])) == [everything[4], everything[17]]
+    texts = list(zip(PAIRS.first, PAIRS.second, strict=True))
+    np.testing.assert_allclose(cosines_of(embed, texts), [cosine(*text) for text in texts], atol=1e-12)
+    assert cosines_of(embed, []).shape == (0,)
 
 
 @given(st.integers(0, 60), st.integers(1, 70), st.integers(1, 70), st.integers(0, 99))

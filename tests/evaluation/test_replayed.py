@@ -40,7 +40,7 @@ def test_figures_equal_those_by_hand_and_what_was_not_attacked_moves_nothing():
     assert (rows["drift"].value, rows["drop"].value, rows["drop"].degenerate) == (0, 0, False)
 
 
-def test_it_is_an_evaluation_of_both_sides():
+def test_it_is_an_evaluation_of_both_sides_each_sentence_embedded_once():
     evaluation = ReplayedAttack(REPLAYED)
     rows = rows_of(evaluation, embed)
     assert list(rows) == ["spearman", "drift", "drop"]
@@ -51,9 +51,6 @@ def test_it_is_an_evaluation_of_both_sides():
         Measure(name="toy/replayed Spearman", metric="toy/replayed/spearman"),
         Measure(name="toy/replayed drift", metric="toy/replayed/drift", direction="minimize"),
     )
-
-
-def test_each_sentence_is_embedded_once():
     assert asked_once(ReplayedAttack(REPLAYED), embed) == {*CLEAN.first, *CLEAN.second, *ATTACKED.second}
 
 

@@ -66,7 +66,7 @@ def test_accuracies_are_those_of_a_fresh_probe_on_the_encoders_own_vectors():
     assert found[1] > found[0] + 5 > 10
 
 
-def test_it_is_an_evaluation_of_all_texts():
+def test_it_is_an_evaluation_of_all_texts_each_embedded_once():
     evaluation = ReplayedTextAttack(REPLAYED)
     rows = rows_of(evaluation, embed)
     assert list(rows) == ["accuracy", "clean_accuracy"]
@@ -74,6 +74,8 @@ def test_it_is_an_evaluation_of_all_texts():
     assert not any(row.degenerate for row in rows.values())
     assert evaluation.num_sentences == len(TRAINING) + 2 * len(CLEAN)
     assert evaluation.measures == (Measure(name="toy/replayed accuracy", metric="toy/replayed/accuracy"),)
+    texts = {text for part in (TRAINING, CLEAN, ATTACKED) for (text,) in part.texts}
+    assert asked_once(ReplayedTextAttack(REPLAYED), embed) == texts
 
 
 def test_another_encoder_is_judged_by_its_own_probe_and_what_was_not_attacked_is_as_accurate():
@@ -83,11 +85,6 @@ def test_another_encoder_is_judged_by_its_own_probe_and_what_was_not_attacked_is
     assert turned == accuracies(embed, REPLAYED)
     attacked, clean = accuracies(embed, ReplayedTexts(TRAINING, CLEAN, CLEAN, "none", "base"))
     assert attacked == clean > 60
-
-
-def test_each_sentence_is_embedded_once():
-    texts = {text for part in (TRAINING, CLEAN, ATTACKED) for (text,) in part.texts}
-    assert asked_once(ReplayedTextAttack(REPLAYED), embed) == texts
 
 
 def lost_once(sentences):

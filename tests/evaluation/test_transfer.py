@@ -67,13 +67,18 @@ def test_a_whole_set_is_the_mean_of_its_outer_folds_which_the_seed_draws(whole):
     assert len(found) > 1
 
 
-def test_dev_chooses_and_test_is_looked_at_once(tasks):
+def test_dev_chooses_and_labels_of_a_test_split_change_nothing_but_the_score(tasks):
     train, dev, test = tasks[1]
     x, d, t = (embed([text for (text,) in split.texts]) for split in tasks[1])
     on_dev = [fit_probe(x, train.labels, C).accuracy(d, dev.labels) for C in PRESET.regularisations]
     best = PRESET.regularisations[0 if on_dev[0] >= on_dev[1] else 1]
     expected = 100 * fit_probe(x, train.labels, best).accuracy(t, test.labels)
     assert evaluate_transfer(embed, tasks[1], PRESET, 0)[0].value == pytest.approx(expected)
+    train, test = tasks[2]
+    turned = Labelled("TREC", "test", test.texts, 1 - test.labels, test.classes)
+    one, other = (evaluate_transfer(embed, (train, part), PRESET, 0)[0] for part in (test, turned))
+    assert one.value + other.value == pytest.approx(100)
+    assert one.fingerprint != other.fingerprint
 
 
 def test_test_labels_never_choose():
@@ -90,14 +95,6 @@ def test_test_labels_never_choose():
 def _overlapping(split: str, num: int, shift: int):
     texts = [(f"{'ab'[(i + i // 3) % 2]}{i + shift}",) for i in range(num)]
     return Labelled("SST2", split, texts, np.arange(num) % 2, ("no", "yes"))
-
-
-def test_labels_of_a_test_split_change_nothing_but_the_score(tasks):
-    train, test = tasks[2]
-    turned = Labelled("TREC", "test", test.texts, 1 - test.labels, test.classes)
-    one, other = (evaluate_transfer(embed, (train, part), PRESET, 0)[0] for part in (test, turned))
-    assert one.value + other.value == pytest.approx(100)
-    assert one.fingerprint != other.fingerprint
 
 
 def test_pairs_are_differences_and_products_and_f1_is_counted_by_hand(tasks):

@@ -15,16 +15,13 @@ def test_the_covariance_becomes_the_identity_and_distances_are_mahalanobis() -> 
     assert np.isclose(np.sum((found[0] - found[1]) ** 2), apart @ inverse @ apart)
 
 
-def test_directions_without_variance_are_left_out():
+def test_directions_without_variance_are_left_out_and_too_few_rows_say_nothing():
     drawn = np.random.default_rng(3).normal(size=(50, 3))
     wide = np.concatenate([drawn, np.ones((50, 2)), drawn[:, :1]], axis=1)  # two constant, one twice
     found = whitened(wide)
     assert np.isfinite(found).all()
     assert np.linalg.matrix_rank(found, tol=1e-6) == 3
-
-
-def test_too_few_rows_say_nothing() -> None:
-    """As many directions as rows, but one: every cosine would be -1 / (n - 1)."""
+    # As many directions as rows, but one: every cosine would be -1 / (n - 1).
     few = np.random.default_rng(3).normal(size=(20, 30))
     assert np.isnan(whitened(few)).all()
     assert np.isfinite(whitened(np.random.default_rng(3).normal(size=(33, 30)))).all()

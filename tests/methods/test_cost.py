@@ -82,12 +82,9 @@ def test_one_pass_without_an_adversary(lambda2):
     assert method.cost.gradient_passes == 1
 
 
-def test_the_loop_runs_what_its_players_need():
+def test_the_loop_runs_what_its_players_need_and_each_of_d_and_g_once():
     for K, T, rho, steps in ((1, 4, 0.5, 4), (1, 4, 1.0, 1), (1, 4, 0.0, 4), (3, 0, 0.5, 3)):
         assert passes_of(settings(K=K, T=T, rho=rho))[0] == steps + 2, (K, T, rho)
-
-
-def test_one_call_of_each_of_d_and_g():
     method, run = settings(), make_run()
     networks = make_networks(method, run)
     for module in (networks.discriminator, run.generator.model):
@@ -164,13 +161,10 @@ def test_operations_without_rtd(num_steps, extra):
     assert world.step() <= 1.05 * (4 * num_steps + 20) / 2 * world.forward()
 
 
-def test_operations_with_rtd():
+def test_operations_with_rtd_and_of_simcse_and_a_bound_no_wider_than_it_says():
     world = World(K=2, T=2)
     assert world.step() <= 1.05 * ((4 * 2 + 20) / 2 * world.forward() + world.detection())
-
-
-def test_operations_of_simcse_and_a_bound_no_wider_than_it_says():
-    """Weight gradients in the inner loop would cost 2 N forwards more: the bound would be broken."""
+    # Weight gradients in the inner loop would cost 2 N forwards more: the bound would be broken.
     world = World(**OFF, lambda2=0.0)
     assert world.step() <= 1.05 * 6 * world.forward()
     world = World(K=2, T=2, lambda2=0.0)

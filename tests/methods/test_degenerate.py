@@ -97,16 +97,13 @@ def test_rtd_leaves_the_others_bits_alone(monkeypatch):
     assert torch.equal(loss, same_loss)  # three views under the same dropout masks
 
 
-def test_eta_and_masks_leave_delta0_alone(monkeypatch):
+def test_what_is_switched_inside_leaves_delta0_and_the_first_view_alone(monkeypatch):
     starts = [
         states_of(settings(**switches), monkeypatch)[0].pgd.start
         for switches in ({}, {"token_level": {"presence": "none"}}, {"masks": {"phi": 0.3}}, {"K": 5})
     ]
     assert all(torch.equal(starts[0], start) for start in starts[1:])
-
-
-def test_first_view_is_the_same_whatever_is_switched_inside(monkeypatch):
-    """z and z_pos see the first two thirds of one pass: only the number of views changes their masks."""
+    # z and z_pos see the first two thirds of one pass: only the number of views changes their masks.
     losses = [
         states_of(settings(second_positive="none", lambda1=0.0, **switches), monkeypatch)[2]
         for switches in ({}, {"rho": 1.0}, {"K": 1, "T": 3}, PLAIN)

@@ -110,14 +110,12 @@ class TestOutside:
         assert torch.equal(view.z, view.z_adv)
         assert not torch.equal(view.z, view.z_pos)
 
-    def test_independent_gives_three_masks(self, monkeypatch):
+    def test_independent_gives_three_masks_that_differ_between_the_rows_of_a_view_too(self, monkeypatch):
         view = Watched(monkeypatch, neutral=True).view
         assert not torch.equal(view.z, view.z_adv)
         assert not torch.equal(view.z, view.z_pos)
         assert not torch.equal(view.z_pos, view.z_adv)
-
-    def test_independent_masks_differ_between_the_rows_of_a_view_too(self, monkeypatch):
-        """Four equal sentences in three views: twelve different vectors, one without dropout."""
+        # Four equal sentences in three views: twelve different vectors, one without dropout.
         view = Watched(monkeypatch, neutral=True, batch=EQUAL).view
         rows = torch.cat([view.z, view.z_pos, view.z_adv])
         assert len(rows.unique(dim=0)) == 12

@@ -62,7 +62,7 @@ def test_one_that_went_less_far_is_completed(tmp_path):
         outputs.flush()
 
 
-def test_one_that_went_less_far_is_completed_and_two_at_a_time_keep_what_either_wrote(tmp_path):
+def test_two_at_a_time_keep_what_either_wrote(tmp_path):
     one, other = GeneratorOutputs(tmp_path), GeneratorOutputs(tmp_path)
     ask(one, range(30)), ask(other, range(10))
     one.flush(), other.flush()  # the shorter one last

@@ -73,7 +73,7 @@ def test_what_does_not_fit_is_refused(folders, tmp_path, said):
         load_encoder(folder, "cls")
 
 
-def test_missing_folders_files_and_poolings(folders, tmp_path):
+def test_missing_folders_files_poolings_and_unknown_names(folders, tmp_path, monkeypatch):
     with pytest.raises(InputError, match="no such folder"):
         load_encoder(tmp_path / "nowhere", "cls")
     with pytest.raises(InputError, match=r"no config\.json"):
@@ -86,6 +86,10 @@ def test_missing_folders_files_and_poolings(folders, tmp_path):
     (tmp_path / "model" / "model.safetensors").unlink()
     with pytest.raises(InputError, match="cannot be loaded"):
         load_encoder(tmp_path / "model", "cls")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(InputError, match="some-org/no-such-encoder") as caught:
+        load_encoder("some-org/no-such-encoder", "cls")
+    assert "local folder" in caught.value.remedy
 
 
 @pytest.mark.parametrize("kept", [0, 9, -100], ids=["empty", "cut in its header", "cut in its tensors"])
@@ -102,13 +106,6 @@ def test_broken_weights_are_refused(folders, tmp_path, name, kept):
     with pytest.raises(InputError, match="cannot be loaded") as caught:
         load_encoder(tmp_path / "model", "cls")
     assert caught.value.where == str(tmp_path / "model")
-
-
-def test_unknown_hub_name_names_the_remedy(monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(InputError, match="some-org/no-such-encoder") as caught:
-        load_encoder("some-org/no-such-encoder", "cls")
-    assert "local folder" in caught.value.remedy
 
 
 def test_untrained_is_seeded_and_leaves_the_global_generator(folders):

@@ -9,15 +9,12 @@ from rse_study.perturbations.token_level import TokenLevel, starved
 from tests.perturbations.linear import STREAMS, WIDTH, anchor
 
 
-def test_all_zero_eta_is_not_starved_to_death():
+def test_all_zero_eta_is_not_starved_to_death_but_a_zero_token_beside_others_is():
     where, player = anchor(), TokenLevel()
     state = player.init_from(torch.zeros(20, WIDTH, dtype=torch.float64), where)
     moved = player.update(state, Change(torch.ones_like(where.embeddings)), 1)
     sizes = moved.eta[where.perturbable].norm(dim=1)
     assert torch.allclose(sizes, torch.full_like(sizes, 0.02))  # n_i = 1 where all are 0
-
-
-def test_a_zero_token_beside_others_stays_zero():
     where, player = anchor((3,)), TokenLevel()
     table = torch.ones(20, WIDTH, dtype=torch.float64) * 0.01
     table[where.ids[0, 1]] = 0

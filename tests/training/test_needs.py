@@ -31,11 +31,8 @@ READ_IN_TRAINING = [
 ]
 
 
-def test_what_is_prepared_for_a_trial_is_part_of_them():
+def test_what_is_prepared_for_a_trial_is_part_of_them_and_what_only_training_reads_is_not():
     assert [changes for changes in PREPARED if needs(**changes) == needs()] == []
-
-
-def test_what_only_training_reads_is_not():
     assert [changes for changes in READ_IN_TRAINING if needs(**changes) != needs()] == []
     assert {hash(needs(**changes)) for changes in READ_IN_TRAINING} == {hash(needs())}
     assert needs(watched={"STS-B/geometry": 10}) == needs(watched={"STS-B/geometry": 20})

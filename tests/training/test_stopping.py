@@ -62,7 +62,9 @@ def assert_equal(directory: Path, expected: Path) -> None:
     assert not (directory / "checkpoint").exists()
 
 
-def test_stop_ends_the_cell_at_once_with_its_last_metrics(world, stopped_at_6, stopped):
+def test_stop_ends_the_cell_at_once_with_its_last_metrics_and_it_is_nobody_elses(
+    world, stopped_at_6, stopped
+):
     assert stopped_at_6[1] == [0, 2, 4, 5, 6]
     result = read_result(stopped)
     assert (result.status, result.reason) == ("stopped_early", "stopped at step 6 of 12")
@@ -73,6 +75,8 @@ def test_stop_ends_the_cell_at_once_with_its_last_metrics(world, stopped_at_6, s
     # It stays so until somebody wants it continued.
     again = list(train(light_trial(), 3, world.materials(), stopped))
     assert [(point.t, point.is_final) for point in again] == [(6, True)]
+    with pytest.raises(InputError, match="another configuration's"):
+        list(train(light_trial(), 4, world.materials(), stopped, continues=True))
 
 
 def test_none_and_continue_go_on_and_the_last_verdict_counts_for_nothing(world, tmp_path, straight):
@@ -102,11 +106,6 @@ def test_without_its_checkpoint_it_starts_over(world, stopped, straight):
     shutil.rmtree(stopped / "checkpoint")
     assert go_on(world, stopped)[0] == 0
     assert_equal(stopped, straight)
-
-
-def test_a_stopped_cell_is_nobody_elses(world, stopped):
-    with pytest.raises(InputError, match="another configuration's"):
-        list(train(light_trial(), 4, world.materials(), stopped, continues=True))
 
 
 def killed(function: Callable[..., Any], num_calls: int) -> Callable[..., Any]:

@@ -51,12 +51,17 @@ def watched(watching, tmp_path_factory):
     return directory
 
 
-def test_each_is_measured_at_its_own_steps_and_at_both_ends(watched):
+def test_each_is_measured_at_its_own_steps_of_the_model_as_it_is_then(watched, watching):
     history = read_result(watched).history
     assert when(history, ALIGNMENT) == when(history, "STS-B/geometry/uniformity") == [0, 5, 10, 12]
     assert when(history, SPEARMAN) == [0, 8, 12]
     assert when(history, "dev") == [0, 5, 10, 12]
     assert when(history, "loss") == [2, 4, 5, 6, 8, 10, 12]  # 8 is a point of the history anyway, 5 a look
+    history = read_result(watched).history
+    for encoder, point in ((watched / "model", history[-1]), (watching.base, history[0])):
+        found = measure(Embedder(*load_encoder(encoder, "mean")), [GEOMETRY, SIMILARITY])
+        assert {name: point.metrics[name] for name in found} == pytest.approx(found, abs=1e-4)
+    assert history[0].metrics[ALIGNMENT] != history[-1].metrics[ALIGNMENT]
 
 
 def test_a_step_that_only_a_watched_one_asks_for_is_a_point(watching, tmp_path):
@@ -64,14 +69,6 @@ def test_a_step_that_only_a_watched_one_asks_for_is_a_point(watching, tmp_path):
     points = list(train(trial, 3, watching, tmp_path))
     assert when(points, ALIGNMENT) == [0, 7, 12]
     assert points[[point.t for point in points].index(7)].metrics.keys() > {"loss", "lr", ALIGNMENT}
-
-
-def test_figures_are_those_of_the_model_as_it_is_then(watched, watching):
-    history = read_result(watched).history
-    for encoder, point in ((watched / "model", history[-1]), (watching.base, history[0])):
-        found = measure(Embedder(*load_encoder(encoder, "mean")), [GEOMETRY, SIMILARITY])
-        assert {name: point.metrics[name] for name in found} == pytest.approx(found, abs=1e-4)
-    assert history[0].metrics[ALIGNMENT] != history[-1].metrics[ALIGNMENT]
 
 
 def test_they_move_no_weight_and_no_other_number(world, watched, tmp_path):

@@ -72,14 +72,11 @@ def test_a_deleted_word_takes_one_space_along():
     assert AttackedText.of(("one",)).replaced(0, "").text == ("",)
 
 
-def test_windows_lie_around_a_word_and_within_its_side():
+def test_windows_lie_around_a_word_within_its_side_and_a_language_model_sees_punctuation():
     attacked = AttackedText.of(("a b c d e f g", "h i")).replaced(3, "DD")
     windows = [attacked.window(position, 3) for position in range(9)]
     assert windows == ["a b c", "a b c", "b c DD", "c DD e", "DD e f", "e f g", "e f g", "h i", "h i"]
     assert attacked.window(3, 100) == "a b c DD e f g"
-
-
-def test_a_language_model_sees_punctuation():
     attacked = AttackedText.of(("skip me", "(well), isn't it?")).replaced(2, "good")
     assert attacked.pieces(3) == (["(", "good", "),", "isn't", "it", "?"], 3)
     assert attacked.pieces(2)[1] == 1

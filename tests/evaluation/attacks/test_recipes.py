@@ -180,7 +180,7 @@ def test_which_side_of_a_pair_may_change(name, resources, sentences, weights):
         assert row.original[1] == row.adversarial[1]
 
 
-def test_labels_say_what_is_replaced(resources, tmp_path):
+def test_labels_say_what_is_replaced_and_settings_are_told_apart(resources, tmp_path):
     lists = "synonyms from the lists of counter-fitting, similarity from letters"
     for name, label in (
         ("textfooler", f"textfooler-like: {lists}, no part of speech"),
@@ -195,9 +195,6 @@ def test_labels_say_what_is_replaced(resources, tmp_path):
     attack = TextFooler().build(replace(resources, vectors=vectors, tagger=tagger))
     assert attack.label.endswith("synonyms from glove.txt, similarity from letters, tags from ends")
     assert len(attack.constraints) == 3
-
-
-def test_settings_are_told_apart():
     assert TextFooler().fingerprint() != TextFooler(min_cosine=0.7).fingerprint()
     with pytest.raises(ValueError, match="num_candidate"):
         TextFooler(num_candidate=3)
