@@ -37,17 +37,8 @@ def build_at(base):
             steps.append(progress.t)
             on_progress(progress)
 
-        settings = {"base": base, "pooling": "mean"} | changes
-        found = victim(
-            at,
-            **settings,
-            training=training or _training(),
-            inputs=inputs,
-            seed=seed,
-            spec=spec,
-            on_progress=count,
-        )
-        return found, steps
+        settings = {"base": base, "pooling": "mean", "inputs": inputs, "seed": seed, "spec": spec} | changes
+        return victim(at, **settings, training=training or _training(), on_progress=count), steps
 
     return built
 

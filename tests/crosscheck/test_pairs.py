@@ -8,28 +8,17 @@ from rse_study.evaluation.attacks.outcome import AttackOutcome
 from tests.crosscheck.pairs import is_accounted_for, paired, report, table
 
 
-def outcome(
-    index: int, verdict="failed", adversarial="was secret", num_queries=9, changed=()
-) -> AttackOutcome:
+def outcome(index, verdict="failed", adversarial="was secret", num_queries=9, changed=()) -> AttackOutcome:
     scores = (0.4, 0.6)
     texts = ("was secret",), (adversarial,)
     return AttackOutcome(index, *texts, verdict, 1, scores, scores, num_queries, 2, changed)
 
 
-OURS = [
-    outcome(0),
-    outcome(1, "succeeded", "was hidden", 5, (1,)),
-    outcome(2, "skipped", num_queries=1),
-    outcome(3),
-    outcome(4, "succeeded", "was hidden", 5, (1,)),
-]
-THEIRS = [
-    OURS[0],
-    outcome(1, "succeeded", "is secret", 5, (0,)),
-    OURS[2],
-    outcome(3, num_queries=11),
-    outcome(4, "failed", "was hidden", 5, (1,)),
-]
+HIDDEN = ("was hidden", 5, (1,))
+OURS = [outcome(0), outcome(1, "succeeded", *HIDDEN), outcome(2, "skipped", num_queries=1)]
+OURS += [outcome(3), outcome(4, "succeeded", *HIDDEN)]
+THEIRS = [OURS[0], outcome(1, "succeeded", "is secret", 5, (0,)), OURS[2]]
+THEIRS += [outcome(3, num_queries=11), outcome(4, "failed", *HIDDEN)]
 
 
 def test_inputs_are_paired_by_index_and_one_that_a_side_lacks_is_no_pair():
@@ -56,14 +45,10 @@ def test_a_report_counts_and_names_no_text():
     assert found["num_equal"]["all"] == 5
 
 
-@pytest.mark.parametrize(
-    ("reasons", "expected"),
-    [
+def test_every_difference_needs_a_named_choice():
+    for reasons, expected in (
         ({1: "tie", 3: "order", 4: "words"}, True),
         ({1: "tie", 3: "candidates", 4: "words"}, False),
         ({1: "tie", 3: "order", 4: "unexplained"}, False),
-    ],
-    ids=str,
-)
-def test_every_difference_needs_a_named_choice(reasons, expected):
-    assert is_accounted_for(report(paired(OURS, THEIRS, range(5)), reasons)) is expected
+    ):
+        assert is_accounted_for(report(paired(OURS, THEIRS, range(5)), reasons)) is expected, reasons

@@ -19,11 +19,8 @@ def test_a_masked_lm_that_is_nowhere_is_bad_input(data_dir, monkeypatch):
     needs.minilm()
     asked = []
     fingerprint = attack_models.fingerprint_of_model
-    monkeypatch.setattr(
-        attack_models,
-        "fingerprint_of_model",
-        lambda name, *rest: asked.append(name) or fingerprint(name, *rest),
-    )
+    counted = lambda name, *rest: asked.append(name) or fingerprint(name, *rest)  # noqa: E731
+    monkeypatch.setattr(attack_models, "fingerprint_of_model", counted)
     for recipe in ("bae", "bert_attack"):
         with pytest.raises(InputError) as refused:
             attack_models.fingerprint_resources(recipe, data_dir, "nobody/has-such-a-masked-lm")

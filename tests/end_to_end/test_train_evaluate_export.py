@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -70,13 +69,6 @@ def process(home, settings):
     return process
 
 
-@dataclass(frozen=True)
-class Ended:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
 @pytest.fixture
 def rse(home, settings, monkeypatch, capsys):
     """Run `rse-study ...` in that folder, in this process."""
@@ -88,7 +80,7 @@ def rse(home, settings, monkeypatch, capsys):
         with pytest.raises(SystemExit) as ended:
             app(list(map(str, arguments)), prog_name="rse-study")
         said = capsys.readouterr()
-        return Ended(int(ended.value.code or 0), said.out, said.err)
+        return subprocess.CompletedProcess(arguments, int(ended.value.code or 0), said.out, said.err)
 
     return rse
 
@@ -142,7 +134,7 @@ def test_a_run_shows_the_baselines_before_and_after(trained, home):
     assert lines[-1] == "model and result: run"
 
 
-def test_the_same_command_again_trains_nothing(rse, run_folder, trained):
+def test_the_same_command_again_trains_nothing_and_another_seed_is_refused(rse, refusal, run_folder, trained):
     def files():
         return {path: path.stat().st_mtime_ns for path in run_folder.rglob("*") if path.is_file()}
 
@@ -156,6 +148,9 @@ def test_the_same_command_again_trains_nothing(rse, run_folder, trained):
     assert "step" not in again.stderr
     assert "token overlap" not in again.stdout  # nothing is measured again either
     assert trained.stdout.splitlines()[-2:] == again.stdout.splitlines()[-2:]
+    said = refusal("train", "mine.yaml", "--out", "run", "--seed", "1")
+    assert "another configuration's" in said and "Traceback" not in said
+    assert files() == before
 
 
 @pytest.mark.slow
@@ -169,12 +164,6 @@ def test_two_workers_share_a_run(rse, run_folder):
     assert result.history[0] == read_result(run_folder).history[0]
 
 
-def test_another_seed_is_refused_in_this_folder(refusal, run_folder):
-    said = refusal("train", "mine.yaml", "--out", "run", "--seed", "1")
-    assert "another configuration's" in said
-    assert "Traceback" not in said
-
-
 def test_evaluate_says_what_is_absent(rse, refusal, run_folder, home):
     assert refusal("evaluate", "run").startswith(f"{home / 'data'}: no STS set is here")
     pairs, folder = builtin.graded_pairs("dev"), home / "some" / "sts" / "STSBenchmark" / "orig"
@@ -183,10 +172,8 @@ def test_evaluate_says_what_is_absent(rse, refusal, run_folder, home):
     (folder / "sts-dev.csv").write_text("".join(f"g\tf\ty\ti\t{gold}\t{a}\t{b}\n" for gold, a, b in rows))
     some = rse("evaluate", "run", "--data", home / "some")
     assert some.returncode == 0, some.stderr
-    absent = {
-        line.removesuffix("absent").strip() for line in some.stdout.splitlines() if line.endswith("absent")
-    }
-    assert absent == {f"{name} test" for name in SEVEN}
+    absent = [line for line in some.stdout.splitlines() if line.endswith("absent")]
+    assert {line.removesuffix("absent").strip() for line in absent} == {f"{name} test" for name in SEVEN}
     result = json.loads((run_folder / "result.json").read_text())["result"]
     kept = result["final"]["dev/kept"]
     assert re.search(rf"STS-B dev +{kept:.2f} +{kept:.2f} +{kept:.2f} +{len(pairs)}", some.stdout)

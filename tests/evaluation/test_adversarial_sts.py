@@ -150,9 +150,8 @@ def test_figures_of_nothing_are_not_numbers():
 
 def test_targets_are_the_pairs_at_their_places_and_cosines_of_each_alone():
     everything = targets_of(PAIRS, np.arange(30))
-    assert [(*target.text, target.gold) for target in everything] == [
-        *zip(PAIRS.first, PAIRS.second, PAIRS.gold, strict=True)
-    ]
+    pairs = zip(PAIRS.first, PAIRS.second, PAIRS.gold, strict=True)
+    assert [(*target.text, target.gold) for target in everything] == [*pairs]
     assert [target.index for target in everything] == list(range(30))
     assert targets_of(PAIRS, np.array([4, 17])) == [everything[4], everything[17]]
     texts = list(zip(PAIRS.first, PAIRS.second, strict=True))

@@ -37,15 +37,13 @@ def build(family):
     torch.manual_seed(0)
     offset = dict(pad_token_id=1, max_position_embeddings=42, type_vocab_size=1)
     if family == "bert":
-        return hf.BertForMaskedLM(
-            hf.BertConfig(vocab_size=vocab, max_position_embeddings=NUM_POSITIONS, **SIZES)
-        )
+        sizes = dict(vocab_size=vocab, max_position_embeddings=NUM_POSITIONS)
+        return hf.BertForMaskedLM(hf.BertConfig(**sizes, **SIZES))
     if family == "roberta":
         return hf.RobertaForMaskedLM(hf.RobertaConfig(vocab_size=vocab, **offset, **SIZES))
     if family == "xlm-roberta":
-        return hf.XLMRobertaModel(
-            hf.XLMRobertaConfig(vocab_size=vocab, **offset, **SIZES), add_pooling_layer=False
-        )
+        config = hf.XLMRobertaConfig(vocab_size=vocab, **offset, **SIZES)
+        return hf.XLMRobertaModel(config, add_pooling_layer=False)
     if family == "mpnet":
         sizes = dict(vocab_size=vocab, pad_token_id=1, max_position_embeddings=42)
         return hf.MPNetModel(hf.MPNetConfig(**sizes, **SIZES), add_pooling_layer=False)

@@ -132,10 +132,7 @@ def test_a_player_keeps_to_the_contract(player):
 
 
 def _zero_masks(player, state):
-    return tuple(
-        SiteMask(torch.zeros_like(site.tokens), torch.zeros_like(site.features))
-        for site in player.apply(state).masks
-    )
+    return tuple(SiteMask(0 * site.tokens, 0 * site.features) for site in player.apply(state).masks)
 
 
 def test_every_perturbation_is_here():

@@ -23,11 +23,8 @@ def identity(materials=HERE, seed=3, **changes):
 
 
 def test_names_and_places_are_no_part_of_it():
-    moved = {
-        "encoder": {"name": "/there/base", "pooling": "mean", "revision": "later"},
-        "corpus": {"source": "/there/sentences.txt"},
-    }
-    assert identity(THERE, **moved) == identity()
+    encoder = {"name": "/there/base", "pooling": "mean", "revision": "later"}
+    assert identity(THERE, encoder=encoder, corpus={"source": "/there/sentences.txt"}) == identity()
     rtd = small_trial().method.model_dump(mode="json") | {"rtd": {"generator": "/there/g"}}
     assert identity(THERE, method=rtd) == identity()
 

@@ -102,9 +102,7 @@ def test_a_score_from_before_equal_cosines_tied_is_told_apart(light: Complete) -
     assert compared("loss", 8e-7, earlier) == (0, 1)
 
 
-def test_a_cell_begun_before_equal_cosines_tied_does_not_say_how_its_scores_were_ranked(
-    world: World, tmp_path: Path
-) -> None:
+def test_a_cell_begun_before_equal_cosines_tied_does_not_say_how_it_ranked(world, tmp_path):
     """Its history holds scores of both kinds."""
     folder = tmp_path / "cell"
     leave_at(5, train(light_trial(), 3, world.materials(), folder, checkpoint_seconds=0.0))

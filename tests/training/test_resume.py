@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from rse_study.results.result_file import read_result
 from rse_study.training.loop import drive, train
 from tests.slow import mostly_slow
-from tests.training.world import Complete, World, leave_at, light_trial, small_trial, stop_at
+from tests.training.world import World, leave_at, light_trial, small_trial, stop_at
 
 NUM_STEPS = 12
 FORK = multiprocessing.get_context("fork")
@@ -76,9 +76,7 @@ def test_resume_equals_uninterrupted(world: World, tmp_path: Path, name: str) ->
         assert read_result(directory).final == straight.final
 
 
-def test_interrupted_between_checkpoints_the_steps_are_done_again(
-    world: World, light: Complete, tmp_path: Path
-) -> None:
+def test_interrupted_between_checkpoints_the_steps_are_done_again(world, light, tmp_path):
     leave_at(8, train(light_trial(), 3, world.materials(), tmp_path / "cell", checkpoint_seconds=3600.0))
     again = list(train(light_trial(), 3, world.materials(), tmp_path / "cell"))
     assert [point.t for point in again] == [point.t for point in light.points]

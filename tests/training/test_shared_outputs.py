@@ -90,9 +90,7 @@ KEYS = {
 }
 
 
-def folder_of(
-    materials: Materials, *, seed: int = 3, rank: int = 0, rtd: dict | None = None, **changes
-) -> Path:
+def folder_of(materials: Materials, *, seed: int = 3, rank: int = 0, rtd=None, **changes) -> Path:
     known = {name: changes.pop(name) for name in ("generator", "corpus") if name in changes}
     materials = dataclasses.replace(materials, fingerprints=materials.fingerprints | known)
     collectives = Collectives()

@@ -62,9 +62,7 @@ def assert_equal(directory: Path, expected: Path) -> None:
     assert not (directory / "checkpoint").exists()
 
 
-def test_stop_ends_the_cell_at_once_with_its_last_metrics_and_it_is_nobody_elses(
-    world, stopped_at_6, stopped
-):
+def test_stop_ends_the_cell_at_once_with_its_last_metrics_and_for_nobody_else(world, stopped_at_6, stopped):
     assert stopped_at_6[1] == [0, 2, 4, 5, 6]
     result = read_result(stopped)
     assert (result.status, result.reason) == ("stopped_early", "stopped at step 6 of 12")
@@ -142,13 +140,10 @@ MOMENTS = {
     "before the checkpoint is removed": (checkpoint, "remove", partial(killed, num_calls=0)),
     "while the checkpoint is removed": (os, "unlink", partial(killed, num_calls=1)),
 }
-STOPPING = mostly_slow(
-    [name for name in MOMENTS if "removed" not in name],
-    fast=["amid the checkpoint", "after the result's rename"],
-)
-GOING_ON = mostly_slow(
-    MOMENTS, fast=["before the checkpoint's rename", "before the result", "while the checkpoint is removed"]
-)
+BEFORE = [name for name in MOMENTS if "removed" not in name]
+STOPPING = mostly_slow(BEFORE, fast=["amid the checkpoint", "after the result's rename"])
+FAST = ["before the checkpoint's rename", "before the result", "while the checkpoint is removed"]
+GOING_ON = mostly_slow(MOMENTS, fast=FAST)
 
 
 def die(work: Callable[[], Any], moment: str) -> None:

@@ -27,11 +27,8 @@ from tests.on_ray.world import few_pairs
 from tests.training.world import small_trial, stop_at
 
 pytestmark = pytest.mark.xdist_group("two_workers")
-EXACT = small_trial(
-    precision="float64",
-    watched={"STS-B/geometry": 4},
-    selection={"dev": "builtin", "every": 5, "keep": "last"},
-)
+SELECTION = {"dev": "builtin", "every": 5, "keep": "last"}
+EXACT = small_trial(precision="float64", watched={"STS-B/geometry": 4}, selection=SELECTION)
 LAST = 10  # stopped there, a cell keeps its weights and its V
 
 

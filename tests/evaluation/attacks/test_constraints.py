@@ -34,12 +34,10 @@ def test_positions():
     assert [i for i in range(5) if not RepeatModification().allows(once, i)] == [2]
     stop = StopwordModification(frozenset({"the", "it"}))
     assert [stop.allows(PAIR, position) for position in range(5)] == [True, False, True, False, True]
-    allowed = {
-        sides: [InputColumnModification(sides).allows(PAIR, i) for i in range(5)]
-        for sides in ("both", "first", "second")
-    }
-    assert allowed["both"] == [True] * 5
-    assert allowed["first"] == [not second for second in allowed["second"]] == [True] * 3 + [False] * 2
+    sides = [InputColumnModification(sides) for sides in ("both", "first", "second")]
+    both, first, second = ([rule.allows(PAIR, i) for i in range(5)] for rule in sides)
+    assert both == [True] * 5
+    assert first == [not one for one in second] == [True] * 3 + [False] * 2
     assert InputColumnModification("second").allows(AttackedText.of(("alone",)), 0)
 
 
