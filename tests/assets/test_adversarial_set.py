@@ -185,9 +185,8 @@ def test_a_trials_materials_hold_the_set_and_its_fingerprint(world, data_dir, tm
     assert with_set.fingerprints["replayed"] == pairs.fingerprint
     assert heard.activities[-1] == ("adversarial set: pairs attacked by pwws", 2, 2)
     texts = {"labelled": "builtin", "num_texts": 3, "num_training": 60}
-    with_texts = prepare(
-        small_trial(**settings, replayed={**asked.replayed.model_dump(), **texts}), tmp_path, data_dir, heard
-    )
+    asked = small_trial(**settings, replayed={**asked.replayed.model_dump(), **texts})
+    with_texts = prepare(asked, tmp_path, data_dir, heard)
     assert with_texts.replayed == with_set.replayed  # texts besides are no other pairs
     kept = ReplayedTexts.open(Path(with_texts.replayed_texts))
     assert with_texts.fingerprints == with_set.fingerprints | {"replayed_texts": kept.fingerprint}

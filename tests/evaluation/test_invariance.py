@@ -108,14 +108,6 @@ def test_unknown_changes_and_missing_tables_are_named(resources):
             changed_texts(TEXTS, [name], resources, 0)
 
 
-def test_every_change_on_real_tables(data_dir):
-    rows = rows_of(list(CHANGES), ChangeResources(data_dir))
-    assert list(rows) == list(CHANGES)
-    for row in rows.values():
-        assert row.num_examples > 0
-        assert 0 < row.value <= 100 + 1e-10
-
-
 @pytest.fixture
 def small(data_dir) -> Invariance:
     pairs = StsPairs("toy", "dev", [*DEV.first[:8], DEV.first[0]], DEV.second[:9], DEV.gold[:9])
@@ -131,7 +123,7 @@ def test_invariance_gives_a_row_a_change_and_their_mean(small, data_dir):
         assert math.isnan(row.value) == (row.num_examples == 0)
     known = [row.value for name, row in rows.items() if name != "mean" and not math.isnan(row.value)]
     assert rows["mean"].value == pytest.approx(sum(known) / len(known))
-    assert 0 < rows["mean"].value < 100
+    assert 0 < rows["mean"].value < 100 and all(0 < value <= 100 + 1e-10 for value in known)
     assert (rows["mean"].num_examples, small.num_sentences) == (8, 8 * (1 + len(CHANGES)))
 
 

@@ -1,11 +1,9 @@
-import math
-
 import numpy as np
 import pytest
 
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
-from rse_study.evaluation.probe import PRESETS, ProbePreset, fit_probe, nested_accuracies
+from rse_study.evaluation.probe import ProbePreset, fit_probe, nested_accuracies
 from rse_study.evaluation.transfer import AVERAGES, averages, evaluate_transfer, pair_features
 
 PRESET = ProbePreset(name="tiny", num_folds=3, regularisations=(1e-2, 1.0))
@@ -153,14 +151,3 @@ def test_averages_are_of_the_tasks_the_papers_average():
     assert averages(accuracies).keys() == {"avg6_without_trec"}
     del accuracies["CR"]
     assert averages(accuracies) == {}
-
-
-def test_bayes_accuracy_of_two_clouds_through_texts():
-    rng = np.random.default_rng(4)
-    labels = np.arange(2000) % 2
-    vectors = rng.normal(size=(2000, 3)) + 2 * labels[:, None] * np.eye(3)[0]
-    texts = [(f"{i:04d}",) for i in range(2000)]
-    task = (Labelled("MR", "all", texts, labels, ("no", "yes")),)
-    bayes = (1 + math.erf(1 / math.sqrt(2))) / 2
-    (row,) = evaluate_transfer(lambda asked: vectors[[int(t) for t in asked]], task, PRESETS.get("fast"), 0)
-    assert abs(row.value / 100 - bayes) < 2 * math.sqrt(bayes * (1 - bayes) / 2000)
