@@ -31,6 +31,12 @@ def sentences():
     return topical()
 
 
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """A folder of assets, one for each module."""
+    return tmp_path_factory.mktemp("assets")
+
+
 @pytest.fixture(scope="session")
 def small(sentences, tmp_path_factory):
     """A very small `tiny` asset."""

@@ -26,11 +26,6 @@ def world(tmp_path_factory):
     return World(tmp_path_factory.mktemp("world"), [text for (text,) in builtin.opinions().texts])
 
 
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    return tmp_path_factory.mktemp("assets")
-
-
 @pytest.fixture
 def found(world, root, data_dir):
     """The folder for some settings, and the progress that was reported."""

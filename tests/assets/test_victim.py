@@ -49,11 +49,6 @@ def build(build_at, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    return tmp_path_factory.mktemp("victims")
-
-
-@pytest.fixture(scope="module")
 def trained(build_at, root):
     """The victim by default and the steps it took."""
     return build_at(root)
