@@ -142,18 +142,9 @@ def test_what_decides_the_texts_names_the_folder(found, world):
     regraded = StsPairs("toy", "dev", DEV.first, DEV.second, DEV.gold[::-1].copy())
     other = world.materials(dropout=0.0).base  # a folder of its own: its configuration differs
     few = {"max_queries": 400, "num_pairs": 1}
-    folders = [found(**few)] + [
-        found(**(few | changes))
-        for changes in (
-            {"reference": other},
-            {"seed": 1},
-            {"num_pairs": 2},
-            {"sides": "first"},
-            {"dev": shorter},
-            {"dev": regraded},
-            {"encoder": Encoder(name="small", pooling="cls")},
-        )
-    ]
+    changes = [{"reference": other}, {"seed": 1}, {"num_pairs": 2}, {"sides": "first"}, {"dev": shorter}]
+    changes += [{"dev": regraded}, {"encoder": Encoder(name="small", pooling="cls")}]
+    folders = [found(**(few | change)) for change in ({}, *changes)]
     assert all(progress for _, progress in folders)
     assert len({folder for folder, _ in folders}) == 8
     assert ReplayedPairs.open(folders[1][0]).reference == other
@@ -169,11 +160,8 @@ def test_another_recipe_is_another_set(found):
 def test_a_trials_materials_hold_the_set_and_its_fingerprint(world, data_dir, tmp_path):
     """`prepare` makes it for whom it is asked, and for nobody else."""
     base, heard = world.materials().base, Heard()
-    settings = {
-        "encoder": {"name": base, "pooling": "mean"},
-        "corpus": {"source": {"kind": "builtin", "num_sentences": 60}},
-        "method": {"lambda2": 0},
-    }
+    encoder, corpus = {"name": base, "pooling": "mean"}, {"source": {"kind": "builtin", "num_sentences": 60}}
+    settings = {"encoder": encoder, "corpus": corpus, "method": {"lambda2": 0}}
     asked = small_trial(**settings, replayed={"recipe": "pwws", "num_pairs": 2, "max_queries": 60})
     with_set = prepare(asked, tmp_path, data_dir, heard)
     pairs = ReplayedPairs.open(Path(with_set.replayed))

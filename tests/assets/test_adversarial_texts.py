@@ -77,18 +77,9 @@ def test_the_second_call_attacks_nothing_and_the_same_seed_finds_the_same(found,
 def test_what_decides_the_texts_names_the_folder(found, world):
     other = world.materials(dropout=0.0).base  # a folder of its own: its configuration differs
     few = {"num_texts": 10, "max_queries": 200}
-    folders = [
-        found(**(few | changes))[0]
-        for changes in (
-            {},
-            {"reference": other},
-            {"seed": 1},
-            {"num_texts": 11},
-            {"num_training": 151},
-            {"max_queries": 201},
-            {"encoder": Encoder(name="small", pooling="cls")},
-        )
-    ]
+    changes = [{}, {"reference": other}, {"seed": 1}, {"num_texts": 11}, {"num_training": 151}]
+    changes += [{"max_queries": 201}, {"encoder": Encoder(name="small", pooling="cls")}]
+    folders = [found(**(few | change))[0] for change in changes]
     assert len(set(folders)) == len(folders)
     # What decides nothing but the pairs is no part of it.
     assert found(**few, num_pairs=3, sides="both") == (folders[0], [])

@@ -250,10 +250,11 @@ class TestWorthwhile:
             ready(trial(encoder=base))
 
     @pytest.mark.parametrize("foreign", ['{"lang": "en"}', "[1, 2]"])
-    def test_somebody_elses_meta_is_no_judgement(self, ready, small_copy, foreign):
+    def test_somebody_elses_meta_is_no_judgement(self, ready, cache, small_copy, foreign):
         base = small_copy("foreign")
         (Path(base) / META).write_text(foreign)
         ready(trial(encoder=base))
+        assert any(name.startswith("generator-accuracy-") for name in assets(cache))
 
 
 def test_a_generator_that_reads_less_than_training_gives_it_is_refused(ready, small_copy):

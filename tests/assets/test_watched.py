@@ -45,11 +45,8 @@ def test_data_that_are_missing_are_missed_before_anything_is_made(tmp_path):
 
 def test_a_trials_materials_hold_them_and_their_fingerprints(tmp_path):
     base = World(tmp_path, builtin.corpus(0, 60)).materials().base
-    settings = {
-        "encoder": {"name": base, "pooling": "mean"},
-        "corpus": {"source": {"kind": "builtin", "num_sentences": 60}},
-        "method": {"lambda2": 0},
-    }
+    encoder, corpus = {"name": base, "pooling": "mean"}, {"source": {"kind": "builtin", "num_sentences": 60}}
+    settings = {"encoder": encoder, "corpus": corpus, "method": {"lambda2": 0}}
     watching = prepare(small_trial(**settings, watched={"builtin/test": 5}), tmp_path, tmp_path)
     wanted = Similarity(builtin.graded_pairs("test"))
     assert list(watching.watched) == ["builtin/test"]

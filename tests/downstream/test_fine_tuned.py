@@ -218,13 +218,8 @@ def test_other_settings_are_other_figures(tmp_path):
     few = _read("SNLI", tmp_path, _settings(num_training=40))
     assert len(few.training) == 40
     assert set(few.training.texts) <= set(_read("SNLI", tmp_path).training.texts)
-    others = [
-        _read("SNLI", tmp_path),
-        few,
-        _read("SNLI", tmp_path, _settings(num_training=40, seed=1)),
-        _read("SNLI", tmp_path, _settings(seed=1)),
-        _read("SNLI", tmp_path, _settings(ONE_EPOCH)),
-    ]
+    settings = [_settings(), _settings(num_training=40, seed=1), _settings(seed=1), _settings(ONE_EPOCH)]
+    others = [few, *(_read("SNLI", tmp_path, each) for each in settings)]
     assert len({one.fingerprint for one in others}) == 5
     assert drawn(5, 0, 0).tolist() == drawn(5, 5, 0).tolist() == drawn(5, 9, 0).tolist() == [0, 1, 2, 3, 4]
 

@@ -48,13 +48,8 @@ def home(tmp_path_factory):
 def settings(home):
     """The environment of all commands: their own cache and an empty data folder."""
     (home / "data").mkdir()
-    return {
-        "PYTHONPATH": str(ROOT),
-        "RSE_STUDY_CACHE": str(home / "cache"),
-        "RSE_STUDY_DATA": str(home / "data"),
-        "HF_HUB_OFFLINE": "1",
-        "OMP_NUM_THREADS": "1",
-    }
+    folders = {"RSE_STUDY_CACHE": str(home / "cache"), "RSE_STUDY_DATA": str(home / "data")}
+    return folders | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 
 
 @pytest.fixture(scope="module")

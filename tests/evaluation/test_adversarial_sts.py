@@ -11,14 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from rse_study.data.pairs import StsPairs
-from rse_study.evaluation.adversarial_sts import (
-    cosines_of,
-    fit_score,
-    sample_of,
-    summarise_scores,
-    targets_of,
-    victim_of,
-)
+from rse_study.evaluation import adversarial_sts
+from rse_study.evaluation.adversarial_sts import cosines_of, fit_score, targets_of, victim_of
 from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.goals import Deviation, Drift, Maximise
 from rse_study.evaluation.attacks.outcome import AttackOutcome
@@ -122,7 +116,7 @@ def test_the_other_side_stays(goal, sides):
 @pytest.mark.parametrize("goal", GOALS, ids=repr)
 def test_figures_equal_loops(goal):
     rows = run(goal)
-    found = summarise_scores(iter(rows[::-1]))
+    found = adversarial_sts.summarise_scores(iter(rows[::-1]))
     attacked = [row for row in rows if row.outcome != "skipped"]
     drift = queries = 0.0
     for row in attacked:
@@ -140,11 +134,13 @@ def test_figures_equal_loops(goal):
 
 
 def test_figures_of_nothing_are_not_numbers():
-    nothing = summarise_scores([])
+    nothing = adversarial_sts.summarise_scores([])
     assert math.isnan(nothing.mean_drift) and math.isnan(nothing.clean_spearman)
-    one = summarise_scores(run(Maximise())[:1])
+    one = adversarial_sts.summarise_scores(run(Maximise())[:1])
     assert math.isnan(one.spearman_under_attack) and one.mean_drift > 0
-    skipped = summarise_scores(row for row in run(Deviation(tau=0.5)) if row.outcome == "skipped")
+    skipped = adversarial_sts.summarise_scores(
+        row for row in run(Deviation(tau=0.5)) if row.outcome == "skipped"
+    )
     assert math.isnan(skipped.mean_drift) and math.isnan(skipped.counts.mean_queries)
 
 
@@ -161,14 +157,14 @@ def test_targets_are_the_pairs_at_their_places_and_cosines_of_each_alone():
 
 @given(st.integers(0, 60), st.integers(1, 70), st.integers(1, 70), st.integers(0, 99))
 def test_a_sample_is_the_seeds_and_holds_every_smaller_one(num_given, one, other, seed):
-    few, many = (sample_of(num_given, number, seed) for number in sorted((one, other)))
+    few, many = (adversarial_sts.sample_of(num_given, number, seed) for number in sorted((one, other)))
     assert {*few} <= {*many} <= {*range(num_given)}
     for sample, number in zip((few, many), sorted((one, other)), strict=True):
         assert len(sample) == min(number, num_given)
         assert (np.diff(sample) > 0).all()
-        assert (sample == sample_of(num_given, number, seed)).all()
-    assert (sample_of(num_given, 0, seed) == np.arange(num_given)).all()
-    assert len({tuple(sample_of(30, 10, each)) for each in range(20)}) == 20
+        assert (sample == adversarial_sts.sample_of(num_given, number, seed)).all()
+    assert (adversarial_sts.sample_of(num_given, 0, seed) == np.arange(num_given)).all()
+    assert len({tuple(adversarial_sts.sample_of(30, 10, each)) for each in range(20)}) == 20
 
 
 def test_the_map_is_fitted_on_the_pairs_it_is_given():

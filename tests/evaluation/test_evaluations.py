@@ -21,12 +21,9 @@ def toy():
 def test_rows_say_what_was_measured_how_and_on_what():
     pairs, transfer = Similarity(graded_pairs("test")), toy()
     rows = score_all(by_letters, [pairs, transfer], "me")
-    assert [(row.evaluation, row.metric) for row in rows] == [
-        ("builtin/test", "builtin/test/all"),
-        ("builtin/test", "builtin/test/mean"),
-        ("builtin/test", "builtin/test/wmean"),
-        ("toy/fast", "toy/fast/accuracy"),
-    ]
+    figures = [f"builtin/test/{one}" for one in ("all", "mean", "wmean")]
+    assert [row.metric for row in rows] == [*figures, "toy/fast/accuracy"]
+    assert [row.evaluation for row in rows] == ["builtin/test"] * 3 + ["toy/fast"]
     assert {row.subject for row in rows} == {"me"}
     assert rows[-1].model_dump(include={"task", "split", "preset", "num_examples", "seed"}) == {
         "task": "toy", "split": "all", "preset": "fast", "num_examples": 60, "seed": 0,

@@ -9,14 +9,8 @@ import pytest
 
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
-from rse_study.evaluation.replayed_texts import (
-    FILE,
-    C,
-    ReplayedTextAttack,
-    ReplayedTexts,
-    probe_of,
-    victim_of,
-)
+from rse_study.evaluation import replayed_texts
+from rse_study.evaluation.replayed_texts import FILE, ReplayedTextAttack, ReplayedTexts, probe_of, victim_of
 from rse_study.results.records import Measure
 from tests.cases import cases
 from tests.evaluation.contract import all_one, asked_once, rows_of
@@ -50,7 +44,7 @@ def by_hand(part: Labelled) -> float:
     training, tested = (embed([text for (text,) in one.texts]) for one in (TRAINING, part))
     shift = training.mean(axis=0)
     scale = math.sqrt(((training - shift) ** 2).mean())
-    weights, intercept = newton((training - shift) / scale, TRAINING.labels, C)
+    weights, intercept = newton((training - shift) / scale, TRAINING.labels, replayed_texts.C)
     return float(np.mean(((tested - shift) / scale @ weights + intercept > 0) == part.labels))
 
 

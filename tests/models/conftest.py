@@ -7,14 +7,8 @@ from tests.tiny_models import PUNCTUATION, SPECIALS
 
 WORDS = ["a", "the", "cat", "dog", "bird", "sat", "ran", "slept", "on", "under", "mat", "tree"]
 WORDS += ["big", "small", "red", "old", "and", "quickly"]
-SENTENCES = [
-    "the cat sat on the mat",
-    "a dog ran",
-    "",
-    "the old bird slept under the big tree and the dog ran",
-    "small red cat",
-    "a dog ran",
-]
+LONG = "the old bird slept under the big tree and the dog ran"
+SENTENCES = ["the cat sat on the mat", "a dog ran", "", LONG, "small red cat", "a dog ran"]
 NUM_POSITIONS = 40
 SIZES = dict(hidden_size=16, num_hidden_layers=3, num_attention_heads=2, intermediate_size=24)
 

@@ -58,13 +58,9 @@ def test_batch_norm_equals_torchs(affine, x):
 
 def test_batch_norm_head_is_the_mlp_of_the_methods(x):
     head = head_of("batch_norm")
-    mlp = nn.Sequential(
-        nn.Linear(WIDTH, WIDTH, bias=False),
-        nn.BatchNorm1d(WIDTH),
-        nn.ReLU(),
-        nn.Linear(WIDTH, WIDTH, bias=False),
-        nn.BatchNorm1d(WIDTH, affine=False),
-    ).double()
+    linear, other = (nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(2))
+    last = nn.BatchNorm1d(WIDTH, affine=False)
+    mlp = nn.Sequential(linear, nn.BatchNorm1d(WIDTH), nn.ReLU(), other, last).double()
     mlp[0].weight.data.copy_(head.first.weight), mlp[3].weight.data.copy_(head.second.weight)
     y, moments = head(x)
     torch.testing.assert_close(y, mlp(x), atol=1e-12, rtol=0)

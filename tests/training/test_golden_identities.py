@@ -16,12 +16,9 @@ from rse_study.training.materials import Materials, identity_of
 from rse_study.training.trial import Trial
 
 FILE = Path(__file__).with_name("identities.json")
-MATERIALS = Materials(
-    corpus=Path("corpus"),
-    base="base",
-    dev=builtin.graded_pairs("dev"),
-    fingerprints={"corpus": "c", "base": "b", "dev": "d", "generator": "g"},
-)
+PRINTS = {"corpus": "c", "base": "b", "dev": "d", "generator": "g"}
+DEV = builtin.graded_pairs("dev")
+MATERIALS = Materials(corpus=Path("corpus"), base="base", dev=DEV, fingerprints=PRINTS)
 L2 = {"norm": "l2", "radius": 0.5, "given_for": "l2", "scope": "token", "strength": "literal"}
 L1 = {"norm": "l1", "projection": "rescale"}
 NO_ADVERSARY = {"pgd": {"num_steps": 0}, "fgsm": {"num_steps": 0}}

@@ -8,13 +8,9 @@ from rse_study.training.materials import Materials, identity_of
 from tests.training.world import small_trial
 
 PRINTS = {"corpus": "c", "base": "b", "dev": "d", "generator": "g"}
-HERE = Materials(
-    corpus=Path("/here/corpus"),
-    base="/here/base",
-    dev=builtin.graded_pairs("dev"),
-    generator="/here/g",
-    fingerprints=PRINTS,
-)
+DEV = builtin.graded_pairs("dev")
+PLACES = {"corpus": Path("/here/corpus"), "base": "/here/base", "generator": "/here/g"}
+HERE = Materials(**PLACES, dev=DEV, fingerprints=PRINTS)
 THERE = dataclasses.replace(HERE, corpus=Path("/there/corpus"), base="name", generator="name")
 
 

@@ -20,15 +20,9 @@ PREPARED = [
     {"replayed": {"recipe": "pwws"}},
     {"watched": {"STS-B/geometry": 10}},
 ]
-READ_IN_TRAINING = [
-    {"optimizer": {"lr": 1e-3}},
-    {"budget": {"amount": 1}},
-    {"precision": "float64"},
-    {"report_every": 7},
-    {"selection": {"every": 50, "keep": "last"}},
-    {"method": {"blend": {"rho": 0.25}}},
-    {"method": {"lambda1": 0.5}},
-]
+READ_IN_TRAINING = [{"optimizer": {"lr": 1e-3}}, {"budget": {"amount": 1}}, {"precision": "float64"}]
+READ_IN_TRAINING += [{"report_every": 7}, {"selection": {"every": 50, "keep": "last"}}]
+READ_IN_TRAINING += [{"method": method} for method in ({"blend": {"rho": 0.25}}, {"lambda1": 0.5})]
 
 
 def test_what_is_prepared_for_a_trial_is_part_of_them_and_what_only_training_reads_is_not():

@@ -147,12 +147,8 @@ def test_another_set_is_another_cell() -> None:
 
 def test_where_nothing_is_replayed_or_no_texts_are_attacked_their_settings_decide_nothing() -> None:
     before = identity_of(light_trial(), 3, WITHOUT)
-    for settings in (
-        {},
-        {"num_pairs": 7},
-        {"num_texts": 7, "num_training": 30},
-        {"sides": "both", "seed": 5, "reference": "./elsewhere"},
-    ):
+    others = {"sides": "both", "seed": 5, "reference": "./elsewhere"}
+    for settings in ({}, {"num_pairs": 7}, {"num_texts": 7, "num_training": 30}, others):
         assert identity(**settings) == before
         assert "replayed" not in light_trial(replayed=settings).identity()
     named = light_trial(replayed=REPLAYED).identity()["replayed"]
