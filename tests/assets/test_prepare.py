@@ -243,8 +243,9 @@ class TestWorthwhile:
     def test_a_random_one_is_refused(self, ready, small_copy):
         base = small_copy("random")
         model = BertForMaskedLM.from_pretrained(base)
+        drawn = torch.Generator().manual_seed(0)
         for parameter in model.parameters():
-            parameter.data.normal_(0, 0.02)
+            parameter.data.normal_(0, 0.02, generator=drawn)
         model.save_pretrained(base)
         with pytest.raises(InputError, match=self.REFUSED):
             ready(trial(encoder=base))
