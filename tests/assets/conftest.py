@@ -5,14 +5,9 @@ import pytest
 from rse_study.assets.masked_lm import MaskedLMTraining
 from rse_study.assets.tiny import TinyEncoder, tiny_encoder
 
-SMALL = TinyEncoder(
-    vocabulary_size=400,
-    hidden_size=32,
-    num_heads=2,
-    intermediate_size=64,
-    initializer_range=0.1,
-    training=MaskedLMTraining(num_steps=60, max_epochs=20, batch_size=32, lr=1e-2),
-)
+SIZES = dict(vocabulary_size=400, hidden_size=32, num_heads=2, intermediate_size=64, initializer_range=0.1)
+TRAINING = MaskedLMTraining(num_steps=60, max_epochs=20, batch_size=32, lr=1e-2)
+SMALL = TinyEncoder(**SIZES, training=TRAINING)
 SYLLABLES = ["ba", "do", "fe", "gi", "ku", "la", "mo", "ne", "pi", "ru"]
 
 
@@ -29,6 +24,12 @@ def topical(syllables=SYLLABLES, num=600):
 @pytest.fixture(scope="session")
 def sentences():
     return topical()
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """A folder of assets, one for each module."""
+    return tmp_path_factory.mktemp("assets")
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
 """Generated opinions under PWWS with WordNet: a probe on the reference is deceived once, others are asked again."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,12 +10,7 @@ from rse_study.assets.store import META
 from rse_study.data import builtin
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attacked_text import AttackedText
-from rse_study.evaluation.replayed_texts import (
-    ReplayedTextAttack,
-    ReplayedTexts,
-    probe_of,
-    victim_of,
-)
+from rse_study.evaluation.replayed_texts import ReplayedTextAttack, ReplayedTexts, probe_of, victim_of
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.training.trial import Encoder, Replayed
@@ -28,20 +22,15 @@ ASKED = {"recipe": "pwws", "labelled": "builtin", "num_texts": 12, "num_training
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory) -> World:
+def world(tmp_path_factory):
     return World(tmp_path_factory.mktemp("world"), [text for (text,) in builtin.opinions().texts])
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory) -> Path:
-    return tmp_path_factory.mktemp("assets")
 
 
 @pytest.fixture
 def found(world, root, data_dir):
     """The folder for some settings, and the progress that was reported."""
 
-    def found(encoder=MEAN, at=root, **settings) -> tuple[Path, list[tuple[int, int]]]:
+    def found(encoder=MEAN, at=root, **settings):
         progress: list[tuple[int, int]] = []
         wanted = Replayed.model_validate(ASKED | settings)
         base = world.materials().base
@@ -54,10 +43,8 @@ def found(world, root, data_dir):
 def test_the_probe_on_the_reference_is_deceived_by_changed_words(found, world, data_dir):
     folder, _ = found()
     texts, few = ReplayedTexts.open(folder), read_for(Replayed.model_validate(ASKED), data_dir)
-    assert (texts.training.fingerprint, texts.clean.fingerprint) == (
-        few.training.fingerprint,
-        few.inputs.fingerprint,
-    )
+    assert texts.training.fingerprint == few.training.fingerprint
+    assert texts.clean.fingerprint == few.inputs.fingerprint
     assert (texts.attacked.labels == texts.clean.labels).all()
     for before, after in zip(texts.clean.texts, texts.attacked.texts, strict=True):
         assert len(AttackedText.of(before)) == len(AttackedText.of(after))
@@ -90,31 +77,17 @@ def test_the_second_call_attacks_nothing_and_the_same_seed_finds_the_same(found,
 def test_what_decides_the_texts_names_the_folder(found, world):
     other = world.materials(dropout=0.0).base  # a folder of its own: its configuration differs
     few = {"num_texts": 10, "max_queries": 200}
-    folders = [
-        found(**(few | changes))[0]
-        for changes in (
-            {},
-            {"reference": other},
-            {"seed": 1},
-            {"num_texts": 11},
-            {"num_training": 151},
-            {"max_queries": 201},
-            {"encoder": Encoder(name="small", pooling="cls")},
-        )
-    ]
+    changes = [{}, {"reference": other}, {"seed": 1}, {"num_texts": 11}, {"num_training": 151}]
+    changes += [{"max_queries": 201}, {"encoder": Encoder(name="small", pooling="cls")}]
+    folders = [found(**(few | change))[0] for change in changes]
     assert len(set(folders)) == len(folders)
     # What decides nothing but the pairs is no part of it.
     assert found(**few, num_pairs=3, sides="both") == (folders[0], [])
 
 
-def test_texts_none_of_which_could_be_changed_are_refused(found, tmp_path):
-    with pytest.raises(
-        InputError, match=r"builtin-opinions train: pwws changed none of 12 inputs: 1 queries each"
-    ):
+def test_texts_too_few_or_none_of_which_could_be_changed_are_refused(found, tmp_path):
+    with pytest.raises(InputError, match=r"opinions train: pwws changed none of 12 inputs: 1 queries"):
         found(at=tmp_path, max_queries=1)
     assert not list(tmp_path.glob("adversarial-*"))
-
-
-def test_more_texts_than_there_are_are_refused(found, tmp_path):
     with pytest.raises(InputError, match="too few texts: 300 to attack leave 500 others, and 501 are"):
         found(at=tmp_path, num_texts=300, num_training=501)

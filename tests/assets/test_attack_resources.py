@@ -41,12 +41,9 @@ def lay(name: Resource, data_dir: Path, folder: Path) -> Path:
     return path
 
 
-def test_a_trial_may_replay_every_recipe_that_needs_no_masked_lm():
+def test_known_recipes_are_replayed_where_they_need_no_masked_lm_and_others_refused(tmp_path):
     assert Replayed.model_json_schema()["properties"]["recipe"]["enum"] == ["none", *REPLAYABLE]
-
-
-def test_a_recipe_nobody_knows_is_refused(tmp_path):
-    """It has no resources, and no fingerprint, of another one."""
+    # It has no resources, and no fingerprint, of another one.
     for find in (fingerprints_of, resources_of):
         with pytest.raises(InputError, match=r"no such attack 'pws'.*Did you mean 'pwws'"):
             find("pws", tmp_path)
@@ -77,9 +74,8 @@ def attack_a_sentence(recipe, folder):
     """A whole attack, with every lookup it makes."""
     built = RECIPES.get(recipe)().build(resources_of(recipe, folder), Untargeted())
     victim = BagOfWords({"great": 0.5, "good": 0.2, "film": 0.1, "so": 0.1})
-    (outcome,) = attack_all(
-        built, victim, [Target(0, ("this great film is so good",), 1)], max_queries=300, seed=0
-    )
+    target = Target(0, ("this great film is so good",), 1)
+    (outcome,) = attack_all(built, victim, [target], max_queries=300, seed=0)
     assert outcome.num_queries > 1 and outcome.changed
 
 

@@ -39,18 +39,12 @@ def first_weights(revision):
     return encoder.backbone.get_input_embeddings().weight[7, :3].tolist()
 
 
-def test_a_name_is_an_encoder(small):
+def test_a_name_is_an_encoder_of_the_revision_asked_for_and_the_commit_its_fingerprint(small):
     encoder, tokenizer = load_encoder(NAME)
     assert encoder.pooling == "mean"
     assert len(tokenizer) == BertForMaskedLM.from_pretrained(small).config.vocab_size
     assert untrained(NAME)[0].hidden_size == 32
-
-
-def test_the_revision_is_the_one_asked_for():
     assert first_weights("later") == pytest.approx([LONGER * weight for weight in first_weights("main")])
-
-
-def test_the_commit_is_the_fingerprint(small):
     prints = {reference: fingerprint_of_model(NAME, reference) for reference in COMMITS}
     assert prints == {reference: f"{NAME}@{commit}" for reference, commit in COMMITS.items()}
     assert prints["main"] != fingerprint_of_model(str(small))
@@ -77,7 +71,5 @@ def test_base_and_generator_of_a_run_have_the_commit(sentences, tmp_path):
 
 @pytest.mark.parametrize(("name", "revision"), [("somebody/nothing", "main"), (NAME, "never")])
 def test_what_is_not_in_the_cache_is_refused(name, revision):
-    with pytest.raises(
-        InputError, match=rf"^{name}: cannot be loaded.*fill the hub's cache first \(HF_HOME\)"
-    ):
+    with pytest.raises(InputError, match=rf"^{name}: cannot be loaded.*fill the hub's cache first \(HF_"):
         load_encoder(name, "mean", revision)

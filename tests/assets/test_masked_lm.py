@@ -20,13 +20,16 @@ def test_held_out_sentences_are_not_trained_on():
     assert not set(training) & set(held_out)
 
 
-def test_rate_rises_to_one_and_falls_to_zero():
+def test_rate_rises_to_one_and_falls_to_zero_and_a_small_corpus_gets_fewer_steps():
     rates = [rate(step, 100) for step in range(100)]
     assert max(rates) == pytest.approx(1)
     assert rates[0] == pytest.approx(0.1)
     assert rates[9] == pytest.approx(1)
     assert rates[-1] == pytest.approx(1 / 90)
     assert rate(0, 1) == 1
+    spec = MaskedLMTraining(num_steps=1500, max_epochs=6)
+    assert spec.steps_for(1000) == 1500
+    assert spec.steps_for(10) == 60
 
 
 @pytest.fixture
@@ -51,9 +54,8 @@ def test_unigram_baseline_is_the_commonest_token_of_the_training_sentences(corpo
     model = load_generator(small).model
     measured = masked_accuracy(model, held_out, training)
     with torch.no_grad():
-        counts = torch.bincount(
-            torch.from_numpy(training.ids[:].astype("int64")), minlength=model.config.vocab_size
-        )
+        ids = torch.from_numpy(training.ids[:].astype("int64"))
+        counts = torch.bincount(ids, minlength=model.config.vocab_size)
         counts[list(training.meta.special_ids)] = 0
         head = model.cls.predictions
         head.transform.LayerNorm.weight.zero_(), head.transform.LayerNorm.bias.zero_(), head.bias.zero_()
@@ -61,9 +63,3 @@ def test_unigram_baseline_is_the_commonest_token_of_the_training_sentences(corpo
     constant = masked_accuracy(model, held_out, training)
     assert constant.model == constant.unigram == measured.unigram
     assert measured.model > measured.unigram
-
-
-def test_a_small_corpus_gets_fewer_steps():
-    spec = MaskedLMTraining(num_steps=1500, max_epochs=6)
-    assert spec.steps_for(1000) == 1500
-    assert spec.steps_for(10) == 60

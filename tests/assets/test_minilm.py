@@ -27,7 +27,7 @@ def headless(small, tmp_path):
     return tmp_path / "headless"
 
 
-def test_head_is_tied_to_the_word_embeddings(headless, sentences, tmp_path):
+def test_head_is_tied_to_the_word_embeddings_and_tuned_alone_leaves_the_body(headless, sentences, tmp_path):
     with pytest.raises(InputError, match="no masked-LM head"):
         load_generator(headless)
     folder = minilm_generator(tmp_path, sentences, SPEC, base=headless)
@@ -35,9 +35,6 @@ def test_head_is_tied_to_the_word_embeddings(headless, sentences, tmp_path):
     assert model.cls.predictions.decoder.weight is model.bert.embeddings.word_embeddings.weight
     meta = json.loads((folder / "meta.json").read_text())
     assert {"masked_accuracy", "unigram_accuracy", "seconds", "weights"} <= set(meta)
-
-
-def test_tuning_the_head_leaves_the_body(headless, sentences, tmp_path):
     folder = minilm_generator(tmp_path, sentences, SPEC.model_copy(update={"tuned": "head"}), base=headless)
     before, after = load_encoder(headless)[0].state_dict(), load_encoder(folder, "mean")[0].state_dict()
     assert all(torch.equal(before[key], after[key]) for key in before)
@@ -49,13 +46,10 @@ def test_without_the_extra_the_remedy_is_named(monkeypatch):
         minilm_folder()
 
 
-def test_installed_package_is_found():
+def test_installed_package_is_found_and_as_a_reference_goes_by_its_word():
     needs.minilm()
     encoder, tokenizer = load_encoder(minilm_folder())
     assert (encoder.pooling, encoder.hidden_size, tokenizer.model_max_length) == ("mean", 384, 256)
-
-
-def test_as_a_reference_of_replayed_attacks_it_goes_by_its_word():
     needs.minilm()
     encoder = Encoder(name="small", pooling="mean")
     by_word = Reference.of(Replayed(recipe="pwws", reference="minilm"), "base", encoder)

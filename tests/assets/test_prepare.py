@@ -88,9 +88,8 @@ def ready(cache, data):
 
 def assets(cache):
     """name -> time of the last change of every asset in the cache."""
-    return {
-        path.name: (path / META).stat().st_mtime_ns for path in (cache / "assets").iterdir() if path.is_dir()
-    }
+    folders = [path for path in (cache / "assets").iterdir() if path.is_dir()]
+    return {path.name: (path / META).stat().st_mtime_ns for path in folders}
 
 
 class TestComplete:
@@ -116,9 +115,7 @@ class TestComplete:
         assert heard.activities == []
         assert dataclasses.replace(second, dev=first[0].dev) == first[0]
 
-    def test_its_folders_are_absolute_whatever_the_study_wrote(
-        self, ready, small_copy, cache, data, tmp_path, monkeypatch
-    ):
+    def test_folders_are_absolute_however_named(self, ready, small_copy, cache, data, tmp_path, monkeypatch):
         """Workers have another working directory; fingerprints are those of the same folders by their whole names."""
         base, other = small_copy("base"), small_copy("other")
         method = {"rtd": {"generator": "./other"}}
@@ -176,10 +173,14 @@ class TestGenerator:
         assert found.generator == ""
         assert "generator" not in found.fingerprints
 
-    def test_tiny_is_its_own_by_either_name(self, ready):
+    def test_tiny_and_a_users_folder_are_their_own_or_another_folder_is(self, ready, small_copy):
         for name in ("base", "tiny"):
             found = ready(trial(method={"rtd": {"generator": name}}))
             assert found.generator == found.base
+        base, other = small_copy("base"), small_copy("other")
+        assert ready(trial(encoder=base)).generator == str(base)
+        found = ready(trial(encoder=base, method={"rtd": {"generator": str(other)}}))
+        assert found.generator == str(other)
 
     def test_minilm_gets_the_one_made_from_it_by_either_name(self, ready, cache):
         for name in ("base", "minilm-mlm"):
@@ -190,17 +191,9 @@ class TestGenerator:
             assert meta["masked_accuracy"] > meta["unigram_accuracy"]
             assert found.fingerprints["base"] != found.fingerprints["generator"]
 
-    def test_a_users_folder_is_its_own_or_another_folder_is(self, ready, small_copy):
-        base, other = small_copy("base"), small_copy("other")
-        assert ready(trial(encoder=base)).generator == str(base)
-        found = ready(trial(encoder=base, method={"rtd": {"generator": str(other)}}))
-        assert found.generator == str(other)
-
-    def test_tiny_serves_tiny_alone(self, ready):
+    def test_tiny_serves_tiny_alone_and_another_tokenizer_nobody(self, ready, small):
         with pytest.raises(InputError, match=r"method.rtd.generator: tiny: its tokenizer.*generator: base"):
             ready(trial(encoder="minilm", method={"rtd": {"generator": "tiny"}}))
-
-    def test_another_tokenizer_is_refused_by_its_first_token(self, ready, small):
         with pytest.raises(InputError, match=r"token \d+ is .* for the generator .* token by token"):
             ready(trial(method={"rtd": {"generator": str(small)}}))
 

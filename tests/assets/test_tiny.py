@@ -12,7 +12,7 @@ from rse_study.spec import hash_file
 from .conftest import SMALL
 
 
-def test_it_is_base_encoder_and_generator_in_one_folder(small):
+def test_it_is_base_encoder_and_generator_in_one_folder_and_meta_says_how_good(small):
     encoder, tokenizer = load_encoder(small)
     generator = load_generator(small)
     check_same_tokenizer(generator.tokenizer, tokenizer)
@@ -22,9 +22,6 @@ def test_it_is_base_encoder_and_generator_in_one_folder(small):
     assert np.isfinite(vectors).all()
     random, _ = untrained(small)
     assert sum(p.numel() for p in random.parameters()) == sum(p.numel() for p in encoder.parameters())
-
-
-def test_meta_holds_the_accuracy_beside_the_unigram_baseline(small):
     meta = json.loads((small / "meta.json").read_text())
     assert meta["masked_accuracy"] > max(0.1, meta["unigram_accuracy"])
     assert meta["num_sentences"] == 570
@@ -40,7 +37,7 @@ def test_the_same_corpus_and_spec_give_the_same_bits(small, sentences, tmp_path)
         assert (again / file).read_bytes() == (small / file).read_bytes()
 
 
-def test_tokenizer_is_lower_case_word_pieces_with_berts_frame(small):
+def test_tokenizer_is_lower_case_word_pieces_with_berts_frame_and_few_for_a_small_corpus(small):
     tokenizer = load_tokenizer(str(small))
     first, again = tokenizer("The OLD friend"), tokenizer("the old friend")
     assert first.input_ids == again.input_ids
@@ -48,8 +45,5 @@ def test_tokenizer_is_lower_case_word_pieces_with_berts_frame(small):
     assert (tokens[0], tokens[-1]) == ("[CLS]", "[SEP]")
     assert tokenizer.pad_token_id == 0
     assert len(tokenizer) <= SMALL.vocabulary_size
-
-
-def test_a_small_corpus_gives_fewer_pieces():
     tokenizer = train_tokenizer(["one two", "two three"] * 3, 8000, 64)
     assert 5 < len(tokenizer) < 40

@@ -24,20 +24,18 @@ def ready(small, tmp_path):
     return ready
 
 
-def test_an_epoch_holds_a_whole_batch(ready, tmp_path):
-    with pytest.raises(
-        InputError, match=r"40 distinct sentences: batch_size = 41: .*fewer.*smaller batch_size"
-    ):
-        ready(batch_size=41)
-    assert not (tmp_path / "cache").exists()
-    assert ready(batch_size=40).corpus.is_dir()
+CASES = [
+    ("batch_size", 40, r"40 distinct sentences: batch_size = 41: .*fewer.*smaller batch_size"),
+    ("max_length", 128, r"max_length = 129: this model reads at most 128 tokens. Set"),
+]
 
 
-def test_max_length_is_within_the_encoders(ready, tmp_path):
-    with pytest.raises(InputError, match=r"max_length = 129: this model reads at most 128 tokens. Set"):
-        ready(max_length=129)
+@pytest.mark.parametrize(("field", "most", "said"), CASES)
+def test_a_batch_is_within_an_epoch_and_a_length_within_the_encoders(ready, tmp_path, field, most, said):
+    with pytest.raises(InputError, match=said):
+        ready(**{field: most + 1})
     assert not (tmp_path / "cache").exists()
-    assert ready(max_length=128).corpus.is_dir()
+    assert ready(**{field: most}).corpus.is_dir()
 
 
 @pytest.mark.parametrize(("sites", "most"), [("below_k", 3), ("through_k", 2)])
@@ -48,8 +46,3 @@ def test_weakened_sites_are_there(ready, tmp_path, sites, most):
     assert not (tmp_path / "cache").exists()
     assert ready({"masks": {**masks, "num_layers": most}}).corpus.is_dir()
     assert ready({"masks": {**masks, "phi": 0.0, "num_layers": 12}}).corpus.is_dir()
-
-
-def test_a_folder_that_is_not_there(ready, tmp_path):
-    with pytest.raises(InputError, match=r"nowhere: .*(no such folder|cannot be loaded)"):
-        ready(encoder={"name": str(tmp_path / "nowhere"), "pooling": "mean"})

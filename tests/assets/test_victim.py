@@ -29,14 +29,7 @@ def build_at(base):
     """A victim in a folder and the steps it took."""
 
     def built(
-        at,
-        training=None,
-        *,
-        seed=0,
-        inputs=INPUTS,
-        spec=LEARNS,
-        on_progress=lambda progress: None,
-        **changes,
+        at, training=None, *, seed=0, inputs=INPUTS, spec=LEARNS, on_progress=lambda progress: None, **changes
     ):
         steps = []
 
@@ -44,17 +37,8 @@ def build_at(base):
             steps.append(progress.t)
             on_progress(progress)
 
-        settings = {"base": base, "pooling": "mean"} | changes
-        found = victim(
-            at,
-            **settings,
-            training=training or _training(),
-            inputs=inputs,
-            seed=seed,
-            spec=spec,
-            on_progress=count,
-        )
-        return found, steps
+        settings = {"base": base, "pooling": "mean", "inputs": inputs, "seed": seed, "spec": spec} | changes
+        return victim(at, **settings, training=training or _training(), on_progress=count), steps
 
     return built
 
@@ -62,11 +46,6 @@ def build_at(base):
 @pytest.fixture
 def build(build_at, tmp_path):
     return partial(build_at, tmp_path)
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    return tmp_path_factory.mktemp("victims")
 
 
 @pytest.fixture(scope="module")
@@ -127,14 +106,8 @@ def test_whatever_decides_its_numbers_makes_another(build, base, tmp_path):
     ]
     assert all(steps for _, steps in others)
     assert len({found.folder for found, _ in [(first, []), *others]}) == 9
-
-
-def test_inputs_that_remove_nothing_more_change_nothing(build):
-    first, _ = build(spec=LEARNS.model_copy(update={"epochs": 1}))
-    again, steps = build(
-        spec=LEARNS.model_copy(update={"epochs": 1}), inputs=[*INPUTS, ("not there either",)]
-    )
-    assert (again, steps) == (first, [])
+    # Inputs that remove nothing more do not.
+    assert build(spec=one_epoch, inputs=[*INPUTS, ("not there either",)]) == (first, [])
 
 
 def test_a_poor_one_is_marked_weak(build):

@@ -54,13 +54,7 @@ GOLDEN: dict[str, Method] = {
     "negatives": settings(z_adv_negatives="included", second_positive="outside"),
     "L2P-CSR": L2PCSR(),
     "L2P-CSR, released": L2PCSR(
-        masks={
-            "num_steps": 4,
-            "step_size": 0.1,
-            "token_step": "sign",
-            "features": "shared",
-            "sites": "below_k",
-        }
+        masks=dict(num_steps=4, step_size=0.1, token_step="sign", features="shared", sites="below_k")
     ),
     # Long steps of an ascent on a sharp loss, and an r that starts near 0, multiply every rounding.
     "L2P-CSR, continual": L2PCSR(

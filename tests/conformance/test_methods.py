@@ -113,9 +113,8 @@ def test_a_method_keeps_to_the_contract(name):
 @pytest.mark.parametrize("name", mostly_slow(ENTRIES, fast=["SimCSE", "RobustSentEmbed"]))
 def test_the_loss_falls_on_a_corpus_that_can_be_learnt(name):
     """Eight sentences of words of their own, thirty steps; against a strong adversary it falls to chance only."""
-    sharper = (
-        {"head": "linear_tanh", "temperature": 0.1} if hasattr(ENTRIES[name].method, "temperature") else {}
-    )
+    has_tau = hasattr(ENTRIES[name].method, "temperature")
+    sharper = {"head": "linear_tanh", "temperature": 0.1} if has_tau else {}
     method, run = ENTRIES[name].method.model_copy(update=sharper), make_run()
     networks = make_networks(method, run)
     state = method.state(networks, run.streams)

@@ -60,9 +60,8 @@ def table(found: Mapping[str, Any]) -> str:
     rows = [f"{'':28}{'ours':>12}{'TextAttack':>12}"]
     for name, value in found["ours"].items():
         other = found["textattack"][name]
-        rows.append(
-            f"{name.removeprefix('num_').replace('_', ' '):28}{_number(value):>12}{_number(other):>12}"
-        )
+        label = name.removeprefix("num_").replace("_", " ")
+        rows.append(f"{label:28}{_number(value):>12}{_number(other):>12}")
     equal = (f"{name} {num}" for name, num in found["num_equal"].items())
     rows.append(f"equal, of {found['num_inputs']}: {', '.join(equal)}")
     for each in found["differences"]:
@@ -70,9 +69,8 @@ def table(found: Mapping[str, Any]) -> str:
             f"{each[side]['outcome']} after {each[side]['num_queries']}" for side in ("ours", "textattack")
         )
         why = EXPLAINED.get(each["reason"], "no choice of decision 0012")
-        rows.append(
-            f"input {each['index']}: {' / '.join(sides)}; {', '.join(each['differing'])} differ: {why}"
-        )
+        which = ", ".join(each["differing"])
+        rows.append(f"input {each['index']}: {' / '.join(sides)}; {which} differ: {why}")
     return "\n".join(rows)
 
 

@@ -65,9 +65,8 @@ def targets_of(inputs: Labelled, num_inputs: int) -> list[Target]:
 
 def our_outcomes(scene: Scene, kept: OutcomeStore) -> None:
     """By the engine, as in every evaluation: whatever it merges, the victim answers text by text."""
-    found = attack_all(
-        scene.attack, scene.victim, scene.targets, max_queries=NO_LIMIT, seed=SEED, done=dict(kept.done)
-    )
+    how = {"max_queries": NO_LIMIT, "seed": SEED, "done": dict(kept.done)}
+    found = attack_all(scene.attack, scene.victim, scene.targets, **how)
     _keep("ours", found, kept, len(scene.targets))
 
 
@@ -116,12 +115,8 @@ def _run(asked: argparse.Namespace, out: Path) -> dict[str, Any]:
     predict = alone(load_classifier(asked.victim).predicting(inputs.classes))
     targets = targets_of(inputs, asked.inputs)
     scene = Scene(RECIPES.get("pwws")().build(AttackResources(data_dir())), predict, targets, asked.precision)
-    head = {
-        "set": asked.set,
-        "fingerprint": inputs.fingerprint,
-        "victim": fingerprint_of_model(str(asked.victim)),
-        "seed": SEED,
-    }
+    victim = fingerprint_of_model(str(asked.victim))
+    head = {"set": asked.set, "fingerprint": inputs.fingerprint, "victim": victim, "seed": SEED}
     with TextAttack(asked.textattack, scene.victim, data_dir(), asked.precision) as textattack:
         ours = OutcomeStore(out.with_suffix(".ours.jsonl"), head)
         their_head = head | {"precision": asked.precision, "versions": textattack.versions}

@@ -12,11 +12,9 @@ import os
 import platform
 import sys
 
-OUTCOMES = {
-    "SuccessfulAttackResult": "succeeded",
-    "FailedAttackResult": "failed",
-    "SkippedAttackResult": "skipped",
-}
+OUTCOMES = dict(
+    SuccessfulAttackResult="succeeded", FailedAttackResult="failed", SkippedAttackResult="skipped"
+)
 
 
 class Pipe:

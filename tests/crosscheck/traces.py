@@ -53,9 +53,8 @@ def our_trace(attack: Attack, victim: Victim, target: Target, seed: int) -> Quer
         placed = [({place for place, _ in attacked.changes} - seen, attacked.text[0]) for attacked in tried]
         found += _steps((place, text) for (place,), text in placed)
         seen |= {place for places, _ in placed for place in places}
-    first = (
-        _steps((attacked.changes[0][0], attacked.text[0]) for attacked in each) for each in (unknown, options)
-    )
+    ranking = unknown, options
+    first = (_steps((each.changes[0][0], each.text[0]) for each in texts) for texts in ranking)
     return QueryTrace(target.text[0], tuple(queries[0][0].words), *map(tuple, first), tuple(found))
 
 

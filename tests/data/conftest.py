@@ -13,10 +13,8 @@ def sentences() -> list[str]:
 @pytest.fixture(scope="session")
 def tokenizer(sentences):
     """Whole words, BERT's special tokens."""
-    words = sorted(
-        {word for text in sentences for word in text.split()} | {"This", "sentence", "of", "means", "."}
-    )
-    return word_tokenizer(['"', *words], split=PUNCTUATION, lower=False, pairs=False, max_length=None)
+    words = {word for text in sentences for word in text.split()} | {"This", "sentence", "of", "means", "."}
+    return word_tokenizer(['"', *sorted(words)], split=PUNCTUATION, lower=False, pairs=False, max_length=None)
 
 
 @pytest.fixture(scope="session")

@@ -10,11 +10,12 @@ from rse_study.data.catalogue import FETCHED, catalogue, list_sets, verify
 from rse_study.data.fetch import fetch
 from rse_study.data.readers import SICK_FILES, SUBSETS, read_sts
 from rse_study.errors import InputError
+from tests.cases import cases
 
 SIMCSE = "princeton-nlp/datasets-for-simcse"
 
 
-def test_every_file_belongs_to_one_set_and_every_home_fills_files_of_its_set():
+def test_the_catalogue_knows_what_the_readers_read_and_every_home_fills_files_of_its_set():
     files = [file.path for name in catalogue() for file in catalogue().get(name).files]
     assert len(files) == len(set(files))
     for name in catalogue():
@@ -26,9 +27,6 @@ def test_every_file_belongs_to_one_set_and_every_home_fills_files_of_its_set():
             filled = getattr(home, "members", None) or getattr(home, "splits", None) or home.folders
             for path in filled.values():
                 assert any(file.path == path or file.path.startswith(f"{path}/") for file in entry.files)
-
-
-def test_the_catalogue_knows_what_the_readers_read():
     files = {file.path for name in catalogue() for file in catalogue().get(name).files}
     for task, subsets in SUBSETS.items():
         for subset in subsets:
@@ -70,14 +68,7 @@ def _add(archive, name, text):
 
 
 def _table(split):
-    texts = {
-        "genre": "g",
-        "dataset": "f",
-        "year": "y",
-        "sid": "7",
-        "sentence1": f"{split}\tone",
-        "sentence2": 'two "',
-    }
+    texts = dict(genre="g", dataset="f", year="y", sid="7", sentence1=f"{split}\tone", sentence2='two "')
     return HubTable.from_dict({**{name: [text] for name, text in texts.items()}, "score": [4.25]})
 
 
@@ -93,24 +84,26 @@ def test_sets_are_fetched_into_the_layout_the_readers_expect(mirror, tmp_path):
     assert read_sts("STS-B", "dev", folder).second == ['two "']
     assert read_sts("STS-B", "test", folder, ("senteval",)).first == ["test"]
     fetch("wiki1m", folder, mirror)
-    assert (
-        gzip.decompress((folder / "wiki" / "wiki1m" / "wiki1m_for_simcse.txt.gz").read_bytes())
-        == b"one\ntwo\n"
-    )
+    written = (folder / "wiki" / "wiki1m" / "wiki1m_for_simcse.txt.gz").read_bytes()
+    assert gzip.decompress(written) == b"one\ntwo\n"
 
 
-def test_what_was_fetched_is_verified_against_its_record(mirror, tmp_path):
+def test_what_was_fetched_is_verified_against_its_record_and_counted(mirror, tmp_path):
     folder = tmp_path / "data"
     fetch("STS-B", folder, mirror)
     assert {row.status for row in verify(["STS-B"], folder)} == {"fetched"}
-    assert json.loads((folder / FETCHED).read_text())["sts/STSBenchmark/orig/sts-dev.csv"][
-        "repository"
-    ].startswith("mteb")
+    record = json.loads((folder / FETCHED).read_text())["sts/STSBenchmark/orig/sts-dev.csv"]
+    assert record["repository"].startswith("mteb")
     (folder / "sts/STSBenchmark/orig/sts-dev.csv.gz").write_bytes(gzip.compress(b"other\n"))
     (folder / "sts/STSBenchmark/orig/sts-test.csv.gz").write_bytes(b"broken")
     statuses = {row.path.split("STSBenchmark/")[1]: row.status for row in verify(["STS-B"], folder)}
     assert statuses["orig/sts-dev.csv"] == statuses["orig/sts-test.csv"] == "different"
     assert statuses["orig/sts-train.csv"] == "fetched"
+    folder = tmp_path / "data"
+    fetch("STS13", folder, mirror)
+    listed = {row.name: row for row in list_sets(folder)}
+    assert (listed["STS13"].num_files, listed["STS13"].num_present, listed["STS13"].can_fetch) == (6, 6, True)
+    assert (listed["anli"].num_present, listed["anli"].can_fetch) == (0, False)
 
 
 def test_files_that_are_here_are_left_alone(mirror, tmp_path):
@@ -123,33 +116,21 @@ def test_files_that_are_here_are_left_alone(mirror, tmp_path):
     assert [row.status for row in verify(["wiki1m"], folder)] == ["unmeasured"]
 
 
-def test_listing_counts_what_is_here(mirror, tmp_path):
-    folder = tmp_path / "data"
-    fetch("STS13", folder, mirror)
-    listed = {row.name: row for row in list_sets(folder)}
-    assert (listed["STS13"].num_files, listed["STS13"].num_present, listed["STS13"].can_fetch) == (
-        6,
-        6,
-        True,
-    )
-    assert (listed["anli"].num_present, listed["anli"].can_fetch) == (0, False)
-
-
-def test_what_cannot_be_fetched_says_why(mirror, tmp_path, monkeypatch):
+@cases(
+    ("name", "below", "given", "said"),
+    [
+        ("anli", "", "", r"anli: has no known home on the hub. Put its files into .*facebookresearch"),
+        ("STS-C", "", "", r"no such data set 'STS-C'. Did you mean 'STS-B'"),
+        ("SUBJ", "", "mirror", r"senteval.tar: holds no SUBJ/subj.subjective"),
+        ("wiki1m", "", "", r"wiki1m_for_simcse.txt: cannot be fetched .*Check the connection"),
+        ("wiki1m", "file", "mirror", r"cannot be written .*Set RSE_STUDY_DATA to a folder of yours"),
+        ("wiki1m", "", "empty", r"holds no wiki1m_for_simcse.txt"),
+    ],
+)
+def test_what_cannot_be_fetched_says_why(mirror, tmp_path, monkeypatch, name, below, given, said):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(
-        InputError, match=r"anli: has no known home on the hub. Put its files into .*facebookresearch"
-    ):
-        fetch("anli", tmp_path)
-    with pytest.raises(InputError, match=r"no such data set 'STS-C'. Did you mean 'STS-B'"):
-        fetch("STS-C", tmp_path)
-    with pytest.raises(InputError, match=r"senteval.tar: holds no SUBJ/subj.subjective"):
-        fetch("SUBJ", tmp_path / "data", mirror)
-    with pytest.raises(InputError, match=r"wiki1m_for_simcse.txt: cannot be fetched .*Check the connection"):
-        fetch("wiki1m", tmp_path / "elsewhere")
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"cannot be written .*Set RSE_STUDY_DATA to a folder of yours"):
-        fetch("wiki1m", tmp_path / "file", mirror)
-    (mirror / SIMCSE / "wiki1m_for_simcse.txt").unlink()
-    with pytest.raises(InputError, match=r"holds no wiki1m_for_simcse.txt"):
-        fetch("wiki1m", tmp_path / "data", mirror)
+    if given == "empty":
+        (mirror / SIMCSE / "wiki1m_for_simcse.txt").unlink()
+    with pytest.raises(InputError, match=said):
+        fetch(name, tmp_path / (below or "data"), *([mirror] if given else []))

@@ -31,23 +31,19 @@ def test_blank_lines_and_duplicates_are_dropped_and_counted(write, stored, asked
     assert str(read) == "3 sentences (1 duplicates and 1 blank lines dropped)"
 
 
-def test_several_files_are_one_corpus_and_limit_cuts_it(write):
+def test_several_files_are_one_corpus_limit_cuts_it_and_a_line_may_be_long(write):
     write("a.txt", GOOD)
     folder = write("b.txt", "\ufefffour\none fine day\nfive")
     assert read_sentences(Corpus(source=["a.txt", "b.txt"]), folder)[3:] == ["four", "five"]
-    assert read_sentences(Corpus(source=[str(folder / "b.txt")], limit=2), folder / "elsewhere") == [
-        "four",
-        "one fine day",
-    ]
+    few = Corpus(source=[str(folder / "b.txt")], limit=2)
+    assert read_sentences(few, folder / "elsewhere") == ["four", "one fine day"]
+    assert len(read_sentences(Corpus(source="a.txt"), write("a.txt", "é" * 100_000 + "\r\nb"))[0]) == 100_000
 
 
-def test_the_builtin_corpus_needs_nothing(tmp_path):
+def test_the_builtin_corpus_needs_nothing_and_the_fingerprint_follows_the_sentences(tmp_path, write):
     source = {"kind": "builtin", "num_sentences": 50}
     assert len(read_sentences(Corpus(source=source), tmp_path / "nowhere")) == 50
     assert Corpus(source="builtin") == Corpus()
-
-
-def test_fingerprint_follows_the_sentences(write):
     write("a.txt", GOOD)
     folder = write("b.txt", GOOD + "\n\n")
     one, other = (read_corpus(Corpus(source=name), folder).fingerprint for name in ("a.txt", "b.txt"))
@@ -72,32 +68,23 @@ def test_bad_text_is_refused(write, content, message):
         read_corpus(Corpus(source="bad.txt"), write("bad.txt", content))
 
 
-def test_a_line_of_the_greatest_length_is_read(write):
-    assert len(read_sentences(Corpus(source="a.txt"), write("a.txt", "é" * 100_000 + "\r\nb"))[0]) == 100_000
-
-
-def test_missing_files_are_refused_with_a_near_name(write):
+def test_missing_and_broken_files_are_refused_with_a_near_name(write):
     folder = write("wiki_sentences.txt", GOOD)
-    with pytest.raises(
-        InputError, match=r"wiki_sentence.txt: no such file: .*\. Did you mean 'wiki_sentences.txt'"
-    ):
-        read_corpus(Corpus(source="wiki_sentence.txt"), folder)
-    with pytest.raises(InputError, match=r"Known: wiki_sentences\.txt"):
-        read_corpus(Corpus(source="deep/down/nowhere.txt"), folder)
-    with pytest.raises(InputError, match="is a folder: a text file is expected"):
-        read_corpus(Corpus(source="."), folder)
+    whole = gzip.compress(b"hello\nworld\n" * 100)
+    for name, content in (("a.gz", whole[:-12]), ("b.gz", b"no gzip at all")):
+        (folder / name).write_bytes(content)
     (folder / "void").mkdir()
-    with pytest.raises(InputError, match=r"void is empty\. Set RSE_STUDY_DATA"):
-        read_corpus(Corpus(source="x.txt"), folder / "void")
-
-
-def test_a_broken_gzip_file_is_refused(tmp_path):
-    (tmp_path / "a.gz").write_bytes(gzip.compress(b"hello\nworld\n" * 100)[:-12])
-    with pytest.raises(InputError, match="broken gzip file"):
-        read_corpus(Corpus(source="a.gz"), tmp_path)
-    (tmp_path / "b.gz").write_bytes(b"no gzip at all")
-    with pytest.raises(InputError, match="broken gzip file"):
-        read_corpus(Corpus(source="b.gz"), tmp_path)
+    for source, below, said in [
+        ("wiki_sentence.txt", "", r"sentence.txt: no such file: .*\. Did you mean 'wiki_sentences.txt'"),
+        ("deep/down/nowhere.txt", "", r"Known: .*wiki_sentences\.txt"),
+        (".", "", "is a folder: a text file is expected"),
+        ("x.txt", "void", r"void is empty\. Set RSE_STUDY_DATA"),
+        ("x.txt", "nowhere", r"There is no .*nowhere. Set RSE_STUDY_DATA to your data folder"),
+        ("a.gz", "", "broken gzip file"),
+        ("b.gz", "", "broken gzip file"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            read_corpus(Corpus(source=source), folder / below)
 
 
 @cases("source", [{"kind": "texts"}, [], [""], {"dataset": "x", "colum": "y"}, 3])
@@ -117,9 +104,13 @@ def hub_folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_folder_in_the_hubs_layout_is_read(hub_folder):
+def test_a_folder_in_the_hubs_layout_is_read(hub_folder, tmp_path):
     corpus = Corpus(source={"dataset": "toy", "column": "sentence"})
     assert read_sentences(corpus, hub_folder) == ["a b", "c d"]
+    # Looked for like a file.
+    (tmp_path / "study").mkdir()
+    (hub_folder / "toy").rename(tmp_path / "study" / "toy")
+    assert read_corpus(corpus, tmp_path / "data", tmp_path / "study").sentences == ["a b", "c d"]
 
 
 @pytest.mark.parametrize(
@@ -128,25 +119,14 @@ def test_a_folder_in_the_hubs_layout_is_read(hub_folder):
         ({"dataset": "toy"}, "dataset toy: no column 'text'. Known: label, sentence"),
         ({"dataset": "toy", "column": "sentense"}, "Did you mean 'sentence'"),
         ({"dataset": "toy", "column": "label"}, "must hold strings"),
-        (
-            {"dataset": "toy", "column": "sentence", "split": "dev"},
-            "cannot be loaded.*dev.*Check split and config",
-        ),
+        ({"dataset": "toy", "column": "sentence", "split": "dev"}, "cannot be .*dev.*Check split and config"),
         ({"dataset": "toy", "column": "sentence", "config": "large"}, "cannot be loaded.*large"),
-        (
-            {"dataset": "nobody/nothing-here"},
-            "dataset nobody/nothing-here: cannot be loaded.*Check name and connection",
-        ),
+        ({"dataset": "nobody/nothing"}, "nobody/nothing: cannot be loaded.*Check name and connection"),
     ],
 )
 def test_bad_datasets_are_refused(hub_folder, source, message):
     with pytest.raises(InputError, match=message):
         read_corpus(Corpus(source=source), hub_folder)
-
-
-def test_a_data_folder_that_is_not_there_is_named_with_the_setting(tmp_path):
-    with pytest.raises(InputError, match=r"There is no .*nowhere. Set RSE_STUDY_DATA to your data folder"):
-        read_sentences(Corpus(source="wiki/some.txt"), tmp_path / "nowhere")
 
 
 @pytest.fixture
@@ -184,9 +164,3 @@ def test_a_missing_corpus_names_the_places_that_were_tried(folders):
     assert str(caught.value) == (
         f"own.txt: no such file: looked for in {study}, {here} and {data}. Did you mean 'owns.txt'? (in {here})"
     )
-
-
-def test_a_datasets_folder_is_looked_for_like_a_file(hub_folder, folders):
-    (hub_folder / "toy").rename(folders[0] / "toy")
-    corpus = Corpus(source={"dataset": "toy", "column": "sentence"})
-    assert read_corpus(corpus, folders[2], folders[0]).sentences == ["a b", "c d"]

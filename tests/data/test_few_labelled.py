@@ -51,36 +51,22 @@ def test_what_comes_twice_is_not_trained_on_where_it_is_attacked(tmp_path):
         assert (few.inputs.name, few.inputs.split) == ("CR", "all")
 
 
-def test_too_few_texts_are_said(tmp_path):
-    with pytest.raises(
-        InputError,
-        match=r"builtin-opinions train: too few texts: 400 to attack leave 400 others, and 401 are",
-    ):
+def test_too_few_texts_and_missing_ones_are_said(tmp_path):
+    with pytest.raises(InputError, match=r"train: too few texts: 400 to attack leave 400 others, and 401"):
         drawn(data_dir=tmp_path, num_inputs=400, num_training=401)
     customer_reviews(tmp_path, ["no"], [f"good {i}" for i in range(30)])
-    with pytest.raises(
-        InputError, match="none of 3 training texts is 'negative': a probe needs texts of every"
-    ):
+    with pytest.raises(InputError, match="none of 3 training texts is 'negative': a probe needs texts of"):
         drawn("CR", tmp_path, num_inputs=2, num_training=3)
-
-
-def test_what_is_not_here_is_said(tmp_path):
     with pytest.raises(MissingFile, match=r"transfer/MR/rt-polarity\.neg"):
         drawn("MR", tmp_path)
 
 
-def test_sst2_is_made_of_mr(data_dir):
+def test_sst2_is_made_of_mr_and_tasks_are_called_as_evaluations_are(data_dir):
     """Why a search that selects by MR has seen SST-2's test split, and one that selects by CR has not."""
     test = read_transfer("SST2", "test", data_dir)
-    share = {
-        seen: num_found(test.texts, read_transfer(seen, "all", data_dir)) / len(test)
-        for seen in ("MR", "CR", "MPQA")
-    }
-    assert share["MR"] > 0.8
-    assert max(share["CR"], share["MPQA"]) < 0.01
-
-
-def test_tasks_are_called_as_evaluations_are():
+    seen = [num_found(test.texts, read_transfer(name, "all", data_dir)) for name in ("MR", "CR", "MPQA")]
+    assert seen[0] > 0.8 * len(test)
+    assert max(seen[1:]) < 0.01 * len(test)
     assert set(tasks_seen_with("MR")) > {"MR", "SST2"}
     for name in tasks_seen_with("MR"):
         assert name.removeprefix("GLUE-") in {*transfer_tasks(), "attack-mr", "attack-sst2", *GLUE}

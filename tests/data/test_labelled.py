@@ -20,12 +20,9 @@ def test_the_fingerprint_knows_text_label_and_class() -> None:
     assert len({one.fingerprint for one in [whole, *others]}) == 5
 
 
-def test_taking_keeps_texts_and_labels_together() -> None:
+def test_taking_keeps_texts_and_labels_together_and_singles_and_pairs_do_not_mix() -> None:
     taken = _pairs().take(np.array([2, 1]))
     assert taken.texts == [("a", "b"), ("c", "")]
     assert taken.labels.tolist() == [1, 1]
-
-
-def test_single_sentences_and_pairs_do_not_mix() -> None:
     with pytest.raises(AssertionError):
         Labelled("toy", "test", [("a",), ("b", "c")], np.array([0, 1]), ("no", "yes"))

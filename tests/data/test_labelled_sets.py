@@ -95,11 +95,8 @@ def _write(root, below, text):
 
 def test_absent_sets_are_read_by_the_same_layout(folder):
     yelp, snli = read_attack_set("yelp", folder), read_attack_set("snli", folder)
-    assert (yelp.texts, yelp.labels.tolist(), yelp.classes) == (
-        [('good " food',), ("bad",)],
-        [1, 0],
-        ("negative", "positive"),
-    )
+    assert (yelp.texts, yelp.labels.tolist()) == ([('good " food',), ("bad",)], [1, 0])
+    assert yelp.classes == ("negative", "positive")
     assert (snli.texts, snli.labels.tolist()) == ([("a dog", "a cat"), ("a", "b")], [2, 1])
     for found in (read_nli("SNLI", "train", folder), read_nli("MNLI", "dev_mismatched", folder)):
         assert (found.texts, found.labels.tolist()) == ([("p", "h"), ("r", "h")], [0, 2])

@@ -1,56 +1,40 @@
 import numpy as np
 
 from rse_study.data.attack_sets import read_attack_set
-from rse_study.data.classes import SENTIMENT_CLASSES
 from rse_study.data.labelled import Labelled
 from rse_study.data.overlap import num_found, without
-from rse_study.data.text_files import find_file, read_lines
+from rse_study.data.transfer_sets import read_transfer
 
 
 def _set(*texts):
     return Labelled("toy", "train", list(texts), np.arange(len(texts)) % 2, ("no", "yes"))
 
 
-def test_what_is_compared_is_letters_and_digits():
+def test_what_is_compared_is_letters_and_digits_and_every_copy_goes():
     training = _set(("It's FINE, no. 3 !",), ("it is fine",), ("its fine no 4",), ("a naïve cliché",))
     kept, num_removed = without(training, [("it 's fine no 3",), ("a na ve clich",)])
     assert num_removed == 2
     assert kept.texts == [("it is fine",), ("its fine no 4",)]
     assert kept.labels.tolist() == [1, 0]
     assert (kept.name, kept.classes) == (training.name, training.classes)
-
-
-def test_every_copy_goes():
     kept, num_removed = without(_set(("a b",), ("A-B",), ("c",)), [("ab",)])
     assert (kept.texts, num_removed) == ([("c",)], 2)
 
 
-def test_other_scripts_and_signs_are_compared_as_they_are():
+def test_a_pair_goes_only_as_a_pair_and_other_scripts_as_they_are():
+    training = _set(("one", "two"), ("two", "one"), ("one", "three"))
+    kept, num_removed = without(training, [("One", "two .")])
+    assert (kept.texts, num_removed) == ([("two", "one"), ("one", "three")], 1)
     training = _set(("он видел 3 фильма",), ("мы видели 3 кино",), ("!!!",), ("?",), ("",))
     kept, _ = without(training, [("Он видел: 3 фильма",), (" ? ",)])
     assert kept.texts == [("мы видели 3 кино",), ("!!!",), ("",)]
 
 
-def test_a_pair_goes_only_as_a_pair_and_in_its_order():
-    training = _set(("one", "two"), ("two", "one"), ("one", "three"))
-    kept, num_removed = without(training, [("One", "two .")])
-    assert (kept.texts, num_removed) == ([("two", "one"), ("one", "three")], 1)
-
-
 def test_every_input_attacked_in_mr_is_in_mr(data_dir):
-    attacked, whole = read_attack_set("mr", data_dir), _mr(data_dir)
+    attacked, whole = read_attack_set("mr", data_dir), read_transfer("MR", "all", data_dir)
     assert num_found(attacked.texts, whole) == 1000
     kept, num_removed = without(whole, attacked.texts)
     assert len(kept) + num_removed == len(whole) == 10662
     assert num_removed == 1000
     assert num_found(attacked.texts, kept) == 0
     assert len(set(attacked.texts) & set(whole.texts)) == 6  # what an exact comparison would find
-
-
-def _mr(data_dir):
-    texts, labels = [], []
-    for label, part in enumerate(("neg", "pos")):
-        lines = list(read_lines(find_file(f"transfer/MR/rt-polarity.{part}", data_dir)))
-        texts += [(line,) for line in lines]
-        labels += [label] * len(lines)
-    return Labelled("MR", "all", texts, np.array(labels), SENTIMENT_CLASSES)

@@ -25,13 +25,9 @@ NUM_PAIRS = {
 }
 
 
-def test_every_split_has_a_count():
-    assert set(NUM_PAIRS) == {
-        (task, split) for task in (*SUBSETS, "STS-B", "SICK-R") for split in sts_splits(task)
-    }
-
-
-@pytest.mark.parametrize(("task", "split"), NUM_PAIRS)
+@pytest.mark.parametrize(
+    ("task", "split"), [(task, split) for task in (*SUBSETS, "STS-B", "SICK-R") for split in sts_splits(task)]
+)
 @cases("variant", ["orig", "senteval"])
 def test_published_counts(data_dir, task, split, variant):
     if not (data_dir / "sts" / {"STS-B": "STSBenchmark", "SICK-R": "SICK"}.get(task, task)).is_dir():
@@ -59,12 +55,15 @@ def toy(tmp_path):
     return tmp_path
 
 
-def test_pairs_without_gold_are_left_out_and_subsets_stay_apart(toy):
+def test_pairs_without_gold_are_left_out_subsets_stay_apart_and_quotation_marks_are_text(toy):
     pairs = read_sts("STS13", "test", toy)
     assert pairs.first[:2] == ['FNWN "one', "last"]
     assert pairs.second[:2] == ["and other", "line"]
     assert pairs.gold.tolist() == [2.5, 0] * 3
     assert pairs.parts() == {"FNWN": slice(0, 2), "headlines": slice(2, 4), "OnWN": slice(4, 6)}
+    pairs = read_sts("STS-B", "dev", toy)
+    assert list(zip(pairs.first, pairs.second, strict=True)) == [('a "quoted', "b"), ("c", 'd" e')]
+    assert np.array_equal(pairs.gold, [4.2, 1.0])
 
 
 def test_a_set_that_lacks_a_subset_says_which(toy):
@@ -75,12 +74,6 @@ def test_a_set_that_lacks_a_subset_says_which(toy):
     with pytest.raises(MissingFile) as caught:
         read_sts("STS14", "test", toy)
     assert caught.value.part == ""
-
-
-def test_quotation_marks_are_text(toy):
-    pairs = read_sts("STS-B", "dev", toy)
-    assert list(zip(pairs.first, pairs.second, strict=True)) == [('a "quoted', "b"), ("c", 'd" e')]
-    assert np.array_equal(pairs.gold, [4.2, 1.0])
 
 
 def test_fingerprint_follows_the_content(toy):
@@ -94,11 +87,7 @@ def test_fingerprint_follows_the_content(toy):
     ("file", "content", "message"),
     [
         ("gs.OnWN", "2.5\n", r"STS.gs.OnWN.txt: 1 gold lines for 3 pairs in STS.input.OnWN.txt"),
-        (
-            "gs.OnWN",
-            "2.5\nx\n1\n",
-            r"STS.gs.OnWN.txt:2: gold score 'x': it must be a number from 0 to 5. Fetch the file again",
-        ),
+        ("gs.OnWN", "2.5\nx\n1\n", r"OnWN.txt:2: gold score 'x': it must be a number from 0 to 5. Fetch the"),
         ("gs.OnWN", "2.5\n7\n1\n", r"gold score '7'"),
         ("gs.OnWN", "2.5\nnan\n1\n", r"gold score 'nan'"),
         ("input.OnWN", "a\tb\nc\td\nno tab\n", r"STS.input.OnWN.txt:3: 1 column\(s\): at least 2 columns"),
@@ -113,11 +102,7 @@ def test_malformed_files_are_refused(toy, file, content, message):
 @pytest.mark.parametrize(
     ("task", "split", "message"),
     [
-        (
-            "STS16",
-            "test",
-            r"no such file: the layout is sts/STS16/orig/STS.input.answer-answer.txt.*RSE_STUDY_DATA",
-        ),
+        ("STS16", "test", r"the layout is sts/STS16/orig/STS.input.answer-answer.txt.*RSE_STUDY_DATA"),
         ("SICK-R", "test", r"the layout is sts/SICK/SICK_test_annotated.txt \(plain or .gz\)"),
         ("STS-B", "train", r"STSBenchmark/orig/sts-train.csv: no such file"),
         ("STSB", "dev", "no such STS task 'STSB'. Did you mean 'STS-B'"),

@@ -5,10 +5,7 @@ from tests.cases import cases
 @cases(
     ("tokens", "is_marked"),
     [
-        (
-            ["[PAD]", "the", "##re", "##s", "\u2581"],
-            False,
-        ),  # a character of WordPiece that others mark words by
+        (["[PAD]", "the", "##re", "##s", "\u2581"], False),  # WordPiece has what others mark words by
         (["<s>", "\u0120the", "\u0120a", "re", "##"], True),
         (["<s>", "\u2581the", "\u2581a", "re"], True),
         (["[PAD]", "the", "a"], False),  # whole words

@@ -18,28 +18,24 @@ def test_a_share_of_the_words_at_least_one_becomes_a_synonym():
         assert int(twin[row, place]) in synonyms.of(int(batch.ids[row, place])).tolist()
 
 
-def test_part_of_a_longer_word_stays():
+def test_part_of_a_longer_word_stays_and_the_first_token_begins_a_word():
     """Token 13 continues the word that 12 begins."""
     batch, synonyms = make_batch([[CLS, 12, 13, SEP]], range(1)), make_synonyms()
     assert not synonyms.replaceable(batch.ids[0], batch.perturbable[0]).any()
     assert synonyms.num_words(batch.ids[0], batch.perturbable[0]) == 1
     assert torch.equal(with_synonyms(batch, synonyms, Streams(0), 0, 1.0), batch.ids)
+    batch, synonyms = make_batch([[CLS, 13, 20, SEP]], range(1)), make_synonyms()
+    assert synonyms.replaceable(batch.ids[0], batch.perturbable[0]).tolist() == [False, True, True, False]
 
 
 def test_a_row_is_the_same_in_any_batch():
     synonyms = make_synonyms()
     whole = with_synonyms(make_batch(LONG, (7, 1, 2), num_rows=8), synonyms, Streams(0), 4, 0.5)
-    alone = with_synonyms(
-        make_batch(LONG[:1], (7,), num_rows=8, extra_padding=3), synonyms, Streams(0), 4, 0.5
-    )
+    padded = make_batch(LONG[:1], (7,), num_rows=8, extra_padding=3)
+    alone = with_synonyms(padded, synonyms, Streams(0), 4, 0.5)
     assert torch.equal(alone[0, : whole.shape[1]], whole[0])
     other = with_synonyms(make_batch(LONG[:1], (7,), num_rows=8), synonyms, Streams(1), 4, 0.5)
     assert not torch.equal(other[0], whole[0])
-
-
-def test_a_sentences_first_token_begins_a_word_whether_marked_or_not():
-    batch, synonyms = make_batch([[CLS, 13, 20, SEP]], range(1)), make_synonyms()
-    assert synonyms.replaceable(batch.ids[0], batch.perturbable[0]).tolist() == [False, True, True, False]
 
 
 def test_it_comes_back_from_its_file(tmp_path):

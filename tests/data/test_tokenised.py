@@ -10,15 +10,12 @@ from rse_study.errors import InputError
 PROMPT = 'This sentence of "[X]" means [MASK].'
 
 
-def test_rows_are_what_the_tokenizer_says(corpus, sentences, tokenizer):
+def test_rows_are_what_the_tokenizer_says_and_meta_says_what_the_ids_mean(corpus, sentences, tokenizer):
     assert len(corpus) == len(sentences)
     for index, text in enumerate(sentences):
         assert corpus.row(index).tolist() == tokenizer(text, truncation=True, max_length=12).input_ids
     assert corpus.ids.dtype == np.int32
     assert not corpus.ids.flags.writeable
-
-
-def test_meta_says_what_the_ids_mean(corpus, tokenizer):
     assert set(corpus.meta.special_ids) == {0, 2, 3, 4}  # an unknown word, id 1, is text
     assert (corpus.meta.pad_id, corpus.meta.mask_id) == (0, 4)
     assert corpus.meta.vocabulary_size == len(tokenizer)

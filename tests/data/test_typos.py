@@ -24,9 +24,11 @@ def test_the_tables_here_know_every_letter(data_dir):
     assert {key.isalpha() for key in alike} == {True}
 
 
-def test_single_strings_blanks_and_shifted_keys(tmp_path):
+def test_single_strings_blanks_and_shifted_keys_and_a_missing_table(tmp_path):
     table = {"u": ["7", "&", " t", "i"], "%": "$", "m": "n", "x": ["#"]}
     assert neighbouring_keys(write(tmp_path, KEYBOARD, table)) == {"u": ("7", "t", "i"), "m": ("n",)}
+    with pytest.raises(MissingFile, match=rf"the layout is {LOOKALIKES}"):
+        lookalikes(tmp_path)
 
 
 @cases(
@@ -43,8 +45,3 @@ def test_single_strings_blanks_and_shifted_keys(tmp_path):
 def test_malformed_tables_are_refused(tmp_path, content, message):
     with pytest.raises(InputError, match=message):
         neighbouring_keys(write(tmp_path, KEYBOARD, content))
-
-
-def test_a_missing_table_tells_the_layout(tmp_path):
-    with pytest.raises(MissingFile, match=rf"the layout is {LOOKALIKES}"):
-        lookalikes(tmp_path)

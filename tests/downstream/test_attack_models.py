@@ -1,3 +1,4 @@
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,9 @@ def test_a_masked_lm_that_is_nowhere_is_bad_input(data_dir, monkeypatch):
     """Not an error of the machine; and the hub is asked once, however many evaluations want it."""
     needs.minilm()
     asked = []
-    monkeypatch.setattr(
-        attack_models, "fingerprint_of_model", _counted(asked, attack_models.fingerprint_of_model)
-    )
+    fingerprint = attack_models.fingerprint_of_model
+    counted = lambda name, *rest: asked.append(name) or fingerprint(name, *rest)  # noqa: E731
+    monkeypatch.setattr(attack_models, "fingerprint_of_model", counted)
     for recipe in ("bae", "bert_attack"):
         with pytest.raises(InputError) as refused:
             attack_models.fingerprint_resources(recipe, data_dir, "nobody/has-such-a-masked-lm")
@@ -29,32 +30,21 @@ def test_a_masked_lm_that_is_nowhere_is_bad_input(data_dir, monkeypatch):
     assert asked.count("nobody/has-such-a-masked-lm") == 1
 
 
-def _counted(asked, function):
-    def called(name, *others):
-        asked.append(name)
-        return function(name, *others)
-
-    return called
-
-
 def test_a_recipe_counts_by_the_words_it_is_given(data_dir, tmp_path):
     needs.minilm()
     (tmp_path / "lexicon").symlink_to(data_dir / "lexicon")
     with pytest.raises(MissingFile, match="wiki"):  # before anything trains
         attack_models.fingerprint_resources("bae", tmp_path, "minilm-mlm")
     (tmp_path / "wiki").symlink_to(data_dir / "wiki")
-    before = {
-        name: attack_models.fingerprint_resources(name, tmp_path, "minilm-mlm")
-        for name in ("bae", "textfooler")
-    }
+    prints = partial(attack_models.fingerprint_resources, data_dir=tmp_path, masked_lm="minilm-mlm")
+    before = {name: prints(name) for name in ("bae", "textfooler")}
     (tmp_path / "lexicon").unlink()
     lists = tmp_path / "lexicon" / "counter_fitting"
     lists.mkdir(parents=True)
     (lists / "ppdb_synonyms.txt").write_text("good great\n")
     (tmp_path / "lexicon" / "wordnet").symlink_to(data_dir / "lexicon" / "wordnet")
-    now = {name: attack_models.fingerprint_resources(name, tmp_path, "minilm-mlm") for name in before}
-    assert now["bae"] == before["bae"]  # its words are a masked LM's
-    assert now["textfooler"] != before["textfooler"]
+    assert prints("bae") == before["bae"]  # its words are a masked LM's
+    assert prints("textfooler") != before["textfooler"]
 
 
 def test_a_masked_lm_is_the_one_that_was_found_wherever_and_whenever_it_runs(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,13 +15,8 @@ from rse_study.data.pairs import StsPairs
 from rse_study.downstream.attack_models import fingerprint_resources, load_resources, resources_for
 from rse_study.downstream.attacked_classifier import AttackedClassifier
 from rse_study.downstream.attacked_similarity import AttackedSimilarity
-from rse_study.downstream.registry import ADVERSARIAL_STS, all_evaluations, read_evaluation
-from rse_study.downstream.scored_model import (
-    FineTunedEvaluation,
-    ModelFiles,
-    ScoredModel,
-    score_model,
-)
+from rse_study.downstream.registry import ADVERSARIAL_STS, read_evaluation
+from rse_study.downstream.scored_model import FineTunedEvaluation, ModelFiles, ScoredModel, score_model
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.errors import InputError, MissingFile
 from rse_study.models.classifier_folder import HEAD
@@ -33,18 +29,10 @@ from rse_study.training.classifier.config import FineTuning
 from tests.tiny_models import save_bert, word_tokenizer
 from tests.training.classifier.sorted_words import LEARNS, singles, small_base
 
-GOOD, BAD = (
-    ["good film", "a fine story", "great cast", "fine good film"],
-    ["bad film", "a dull story", "poor cast", "dull bad film"],
-)
-FIGURES = {
-    "success_rate",
-    "original_accuracy",
-    "accuracy_under_attack",
-    "queries",
-    "words_changed",
-    "victim_accuracy",
-}
+GOOD = ["good film", "a fine story", "great cast", "fine good film"]
+BAD = ["bad film", "a dull story", "poor cast", "dull bad film"]
+FIGURES = {"success_rate", "original_accuracy", "accuracy_under_attack"}
+FIGURES |= {"queries", "words_changed", "victim_accuracy"}
 
 
 @pytest.fixture(scope="module")
@@ -97,9 +85,8 @@ def test_a_row_a_figure_and_every_outcome_kept(evaluation, weights, embed):
     head, *outcomes = [json.loads(line) for line in kept.read_text().splitlines()]
     assert (head["recipe"], head["fingerprint"], len(outcomes)) == ("pwws", asked.whole.fingerprint, 6)
     assert read_attacks(weights.kept).summary["num_inputs"].tolist() == [6]
-    succeeded, skipped = (
-        sum(one["outcome"] == word for one in outcomes) for word in ("succeeded", "skipped")
-    )
+    ends = Counter(one["outcome"] for one in outcomes)
+    succeeded, skipped = ends["succeeded"], ends["skipped"]
     assert found["success_rate"].num_skipped == skipped
     assert found["success_rate"].value == pytest.approx(100 * succeeded / (6 - skipped))
     assert found["accuracy_under_attack"].value == pytest.approx(100 * (6 - skipped - succeeded) / 6)
@@ -176,10 +163,7 @@ def test_a_file_of_before_weights_were_known_is_read_and_goes_on(evaluation, wei
 
 def test_other_settings_are_other_figures(evaluation, weights, embed):
     few, other = evaluation(num_inputs=2), evaluation(max_queries=3)
-    assert (
-        len({evaluation().fingerprint, few.fingerprint, other.fingerprint, evaluation(seed=1).fingerprint})
-        == 4
-    )
+    assert len({one.fingerprint for one in (evaluation(), few, other, evaluation(seed=1))}) == 4
     rows = score_model(ScoredModel("me", embed, weights), [few, other])
     assert [row.num_examples for row in rows if row.aggregation == "success_rate"] == [2, 6]
     assert len(list(weights.kept.glob("*.jsonl"))) == 1  # those of other settings were of no use any more
@@ -210,16 +194,13 @@ def test_vectors_alone_cannot_be_asked(evaluation, embed):
 
 
 def test_similarity_under_attack(data_dir, weights, embed):
-    gold = np.array([5.0, 1.0, 3.0, 4.0])
-    pairs = StsPairs("STS-B", "test", GOOD, BAD, gold)
-    fitting = StsPairs(
-        "STS-B", "dev", [*GOOD, *GOOD], [*GOOD, *BAD], np.array([5.0] * 4 + [1.0, 2.0, 0.0, 1.0])
-    )
+    pairs = StsPairs("STS-B", "test", GOOD, BAD, np.array([5.0, 1.0, 3.0, 4.0]))
+    gold = np.array([5.0] * 4 + [1.0, 2.0, 0.0, 1.0])
+    fitting = StsPairs("STS-B", "dev", [*GOOD, *GOOD], [*GOOD, *BAD], gold)
 
     def scored(**changes):
-        asked = AttackedSimilarity(
-            pairs, fitting, "pwws", Attacks(**changes), resources_for("pwws", data_dir, ""), "tools"
-        )
+        tools = resources_for("pwws", data_dir, "")
+        asked = AttackedSimilarity(pairs, fitting, "pwws", Attacks(**changes), tools, "tools")
         rows = score_model(ScoredModel("me", embed, weights), [asked])
         assert {row.evaluation for row in rows} == {"AdvSTS-B/pwws"} == {asked.name}
         assert {measure.metric for measure in asked.measures} <= {row.metric for row in rows}
@@ -238,23 +219,13 @@ def test_similarity_under_attack(data_dir, weights, embed):
     assert attacks.outcomes["is_counted"].tolist() == [True] * 4
 
 
-def test_attack_sets_are_read_by_name(data_dir):
+def test_attack_sets_and_adversarial_sts_are_read_by_name(data_dir):
     for name in ("attack-mr/pwws", "attack-mrpc/pwws", "attack-mnli_matched/pwws"):
-        found = read_evaluation(
-            name, data_dir, Settings(Attacks(num_inputs=5, num_training=50), FineTuning())
-        )
+        few = Settings(Attacks(num_inputs=5, num_training=50), FineTuning())
+        found = read_evaluation(name, data_dir, few)
         assert (found.name, len(found.inputs), len(found.training)) == (name, 5, 50)
         assert found.inputs.classes == found.training.classes
         assert len(found.whole) == 1000
-
-
-def test_a_set_that_is_not_here_is_said_to_be_missing(tmp_path, data_dir):
-    (tmp_path / "lexicon").symlink_to(data_dir / "lexicon")
-    with pytest.raises(MissingFile):
-        read_evaluation("attack-mr/pwws", tmp_path)
-
-
-def test_adversarial_sts_is_read_by_name(data_dir):
     for task in ADVERSARIAL_STS:
         found = read_evaluation(f"{task}/pwws", data_dir, Settings(Attacks(num_inputs=5), FineTuning()))
         assert found.name == f"{task}/pwws"
@@ -262,25 +233,22 @@ def test_adversarial_sts_is_read_by_name(data_dir):
         assert found.num_sentences == 2 * (5 + len(found.fitting))
 
 
-def test_a_recipe_without_its_model_is_refused_by_name(data_dir):
+def test_a_set_or_a_model_that_is_not_here_is_refused_by_name(data_dir, tmp_path):
     with pytest.raises(InputError, match="no masked language model"):
         fingerprint_resources("bae", data_dir, "")
     with pytest.raises(InputError):
         read_evaluation("attack-mr/bae", data_dir)
+    (tmp_path / "lexicon").symlink_to(data_dir / "lexicon")
+    with pytest.raises(MissingFile):
+        read_evaluation("attack-mr/pwws", tmp_path)
 
 
 def test_tools_are_told_apart_by_what_they_are(data_dir, base):
-    assert fingerprint_resources("pwws", data_dir, "") == fingerprint_resources(
-        "pwws", data_dir, "minilm-mlm"
-    )
+    alone, with_model = (fingerprint_resources("pwws", data_dir, name) for name in ("", "minilm-mlm"))
+    assert alone == with_model
     assert load_resources("pwws", data_dir, "").encoder is None
-
-
-def test_every_name_is_known_once(tmp_path):
-    names = all_evaluations()
-    assert len(set(names)) == len(names)
     with pytest.raises(InputError, match="no such evaluation"):
-        read_evaluation("attack-mr/pws", tmp_path)
+        read_evaluation("attack-mr/pws", data_dir)
 
 
 def test_an_evaluation_elsewhere_reads_word_lists_there_and_finds_the_same(data_dir, tmp_path, monkeypatch):

@@ -11,25 +11,13 @@ import numpy as np
 import pytest
 
 from rse_study.data.glue import GLUE
-from rse_study.data.nli_sets import ANLI_ROUNDS
-from rse_study.downstream.fine_tuned import FineTunedTask, drawn
-from rse_study.downstream.registry import EVALUATIONS_OF_WEIGHTS, NLI, read_evaluation
-from rse_study.downstream.scored_model import (
-    FineTunedEvaluation,
-    ModelFiles,
-    ScoredModel,
-    score_model,
-)
+from rse_study.downstream.fine_tuned import drawn
+from rse_study.downstream.registry import read_evaluation
+from rse_study.downstream.scored_model import ModelFiles, ScoredModel, score_model
 from rse_study.downstream.settings import Attacks, Settings, Tasks
 from rse_study.errors import InputError, MissingFile
 from rse_study.models.loading import load_encoder
-from tests.downstream.toy_tasks import (
-    write_anli,
-    write_glue,
-    write_mrpc,
-    write_nli,
-    write_stsb,
-)
+from tests.downstream.toy_tasks import write_anli, write_glue, write_mrpc, write_nli, write_stsb
 from tests.training.classifier.sorted_words import LEARNS, small_base
 
 ONE_EPOCH = LEARNS.model_copy(update={"epochs": 1})
@@ -144,10 +132,8 @@ def test_anli_has_rounds_and_both_averages(tmp_path, weights):
     assert {row.task for row in rows.values()} == {"ANLI"}
     assert {row.evaluation for row in rows.values()} == {"ANLI/fine_tuned"}
     assert len({row.metric for row in rows.values()}) == 10
-    assert [measure.metric for measure in asked.measures] == [
-        "ANLI/fine_tuned/mean test",
-        "ANLI/fine_tuned/mean dev",
-    ]
+    measured = [measure.metric for measure in asked.measures]
+    assert measured == [f"ANLI/fine_tuned/mean {split}" for split in ("test", "dev")]
 
 
 def test_a_round_that_is_missing_leaves_no_average(tmp_path):
@@ -171,10 +157,8 @@ def test_without_training_sets_the_few_pairs_train_a_weak_one(tmp_path, weights)
     assert set(rows) == {"R1 dev", "R2 dev", "R3 dev", "all dev", "mean dev"}
     assert all(row.degenerate for row in rows.values())
     tuned = _read("ANLI", tmp_path)
-    assert not tuned.is_worthless(
-        replace(_score_of(tuned, weights), degenerate=False),
-        replace(asked.classifier(weights), is_weak=False),
-    )
+    score, made = _score_of(tuned, weights), asked.classifier(weights)
+    assert not tuned.is_worthless(replace(score, degenerate=False), replace(made, is_weak=False))
 
 
 def _score_of(asked, weights):
@@ -234,13 +218,8 @@ def test_other_settings_are_other_figures(tmp_path):
     few = _read("SNLI", tmp_path, _settings(num_training=40))
     assert len(few.training) == 40
     assert set(few.training.texts) <= set(_read("SNLI", tmp_path).training.texts)
-    others = [
-        _read("SNLI", tmp_path),
-        few,
-        _read("SNLI", tmp_path, _settings(num_training=40, seed=1)),
-        _read("SNLI", tmp_path, _settings(seed=1)),
-        _read("SNLI", tmp_path, _settings(ONE_EPOCH)),
-    ]
+    settings = [_settings(), _settings(num_training=40, seed=1), _settings(seed=1), _settings(ONE_EPOCH)]
+    others = [few, *(_read("SNLI", tmp_path, each) for each in settings)]
     assert len({one.fingerprint for one in others}) == 5
     assert drawn(5, 0, 0).tolist() == drawn(5, 5, 0).tolist() == drawn(5, 9, 0).tolist() == [0, 1, 2, 3, 4]
 
@@ -252,31 +231,15 @@ def test_a_prompt_stands_in_no_pair(tmp_path, weights):
     assert load_encoder(made.folder)[0].pooling == "cls"
 
 
-def test_vectors_alone_cannot_be_asked(tmp_path):
-    _snli(tmp_path)
-    asked = _read("SNLI", tmp_path)
-    assert isinstance(asked, FineTunedEvaluation)
-    assert isinstance(asked, FineTunedTask)
-    assert score_model(ScoredModel("me", _embed), [asked]) == []
-
-
 def test_missing_nli_is_refused_with_its_layout(tmp_path):
-    with pytest.raises(
-        MissingFile, match=r"no split of SNLI to score: the layout is nli/snli/snli_1.0_test.jsonl"
-    ):
-        _read("SNLI", tmp_path)
-    with pytest.raises(
-        MissingFile, match=r"no split of ANLI to score: the layout is nli/anli/R1/test.jsonl, .*R3/dev"
-    ):
-        _read("ANLI", tmp_path)
+    for task, said in (("SNLI", "nli/snli/snli_1.0_test.jsonl"), ("ANLI", "nli/anli/R1/test.jsonl, .*R3")):
+        with pytest.raises(MissingFile, match=f"no split of {task} to score: the layout is {said}"):
+            _read(task, tmp_path)
     _anli(tmp_path)
-    with pytest.raises(
-        MissingFile, match=r"no training texts for ANLI: .*multinli_1.0_train.*R3/train.*RSE_STUDY_DATA"
-    ):
+    said = r"no training texts for ANLI: .*multinli_1.0_train.*R3/train.*RSE_STUDY_DATA"
+    with pytest.raises(MissingFile, match=said):
         _read("ANLI", tmp_path)
-
-
-def test_a_malformed_file_is_not_taken_for_a_missing_one(tmp_path):
+    # A malformed file is not taken for a missing one.
     _snli(tmp_path)
     (tmp_path / "nli/snli/snli_1.0_train.jsonl").write_text("{\n")
     with pytest.raises(InputError, match=r"train.jsonl:1: is no JSON"):
@@ -330,9 +293,8 @@ def test_pairs_of_a_regression_that_are_scored_are_left_out(tmp_path, weights):
     lines = train.read_text().splitlines(keepends=True)
     train.with_name("validation.jsonl").write_text("".join(lines[:10]).replace("red", "Red!"))
     made = _read("GLUE-STS-B", tmp_path, _settings(ONE_EPOCH)).classifier(weights)
-    assert (
-        made.num_removed == sum(_pair(line) in {_pair(seen) for seen in lines[:10]} for line in lines) >= 10
-    )
+    seen = {_pair(line) for line in lines[:10]}
+    assert made.num_removed == sum(_pair(line) in seen for line in lines) >= 10
     meta = json.loads((made.folder / "meta.json").read_text())
     assert meta["num_training"] + meta["num_dev"] == 40 - made.num_removed
 
@@ -343,40 +305,27 @@ def _pair(line):
 
 
 def test_both_validation_splits_of_mnli_are_scored(tmp_path, weights):
-    rows = [
-        {"premise": "red", "hypothesis": "cat", "label": 1},
-        {"premise": "red cat", "hypothesis": "dog", "label": 0},
-    ]
+    given = (("red", "cat", 1), ("red cat", "dog", 0))
+    rows = [{"premise": first, "hypothesis": second, "label": label} for first, second, label in given]
     longer = [row | {"premise": row["premise"] + " blue" * i} for row in rows for i in range(9)]
     splits = dict(zip(GLUE.get("MNLI").splits, (longer, rows, rows * 2), strict=True))
     for split, given in splits.items():
         write_glue(tmp_path, "mnli", f"data/{split}-00000-of-00001", given)
     asked = _read("GLUE-MNLI", tmp_path, _settings(ONE_EPOCH))
     found = _scored(asked, weights)
-    assert (
-        list(found) == ["accuracy validation_matched", "accuracy validation_mismatched"] == list(asked.labels)
-    )
+    matched = [f"accuracy validation_{which}" for which in ("matched", "mismatched")]
+    assert list(found) == matched == list(asked.labels)
     assert [row.num_examples for row in found.values()] == [2, 4]
 
 
 def test_glue_of_another_place_and_none_at_all(tmp_path):
     write_mrpc(tmp_path, "train", 8, seed=0)
-    with pytest.raises(
-        MissingFile, match=r"glue/rte: no such folder: the layout is <task>/\{train,validation\}"
-    ):
+    with pytest.raises(MissingFile, match=r"rte: no such folder: the layout is <task>/\{train,validation\}"):
         _read("GLUE-RTE", tmp_path)
     with pytest.raises(InputError, match=r"validation"):
         _read("GLUE-MRPC", tmp_path)
     with pytest.raises(InputError, match=r"dataset elsewhere: cannot be loaded"):
         _read("GLUE-MRPC", tmp_path, _settings(glue="elsewhere"))
-
-
-def test_every_name_is_read_by_one_of_the_two():
-    names = [
-        name for kind in ("NliFineTuned", "GlueFineTuned") for name in EVALUATIONS_OF_WEIGHTS.get(kind).names
-    ]
-    assert len({*names}) == len(names) == len(NLI) + len(GLUE)
-    assert {f"ANLI-R{number}" for number in (1, 2, 3)} == set(ANLI_ROUNDS)
 
 
 def test_where_fine_tuning_diverges_its_figures_are_nan_and_degenerate(tmp_path, weights):

@@ -2,7 +2,9 @@
 
 import pytest
 
-from rse_study.downstream.registry import EVALUATIONS_OF_WEIGHTS, all_evaluations, expand_evaluations
+from rse_study.data.glue import GLUE
+from rse_study.data.nli_sets import ANLI_ROUNDS
+from rse_study.downstream.registry import EVALUATIONS_OF_WEIGHTS, NLI, all_evaluations, expand_evaluations
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.registry import EVALUATIONS
 
@@ -20,12 +22,9 @@ def test_patterns_are_expanded_in_the_order_of_the_file():
         assert expand_evaluations(patterns) == expanded
 
 
-def test_a_star_is_every_evaluation_once():
+def test_a_star_is_every_evaluation_once_and_single_names_are_left_to_the_rules_of_a_study():
     assert expand_evaluations(["*/fast", "*"])[:7] == expand_evaluations(["*/fast"])
     assert sorted(expand_evaluations(["*/fast", "*"])) == sorted(all_evaluations())
-
-
-def test_single_names_are_left_to_the_rules_of_a_study():
     assert expand_evaluations(["STS-B/tets", "MR/fast", "MR/fast"]) == ("STS-B/tets", "MR/fast", "MR/fast")
 
 
@@ -42,4 +41,8 @@ def test_every_family_has_its_class_and_every_name_one_family():
     for registry in (EVALUATIONS, EVALUATIONS_OF_WEIGHTS):
         for key in registry:
             assert callable(registry.get(key).load().read)
+    assert all(callable(EVALUATIONS.get(key).load().from_json) for key in EVALUATIONS)
     assert len(set(all_evaluations())) == len(all_evaluations()) > 80
+    kinds = [EVALUATIONS_OF_WEIGHTS.get(kind) for kind in ("NliFineTuned", "GlueFineTuned")]
+    tuned = {name for kind in kinds for name in kind.names}
+    assert len(tuned) == len(NLI) + len(GLUE) and {*ANLI_ROUNDS} == {f"ANLI-R{i}" for i in (1, 2, 3)}

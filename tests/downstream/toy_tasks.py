@@ -33,24 +33,21 @@ def write_glue(folder, task, split, rows):
 
 def write_mrpc(folder, split, num, seed):
     """Equivalent (1) where both sentences are of the first group, three of four."""
-    rng = random.Random(seed)
     groups = [(0, 0) if i % 4 else (1, 1) for i in range(num)]
-    rows = [
-        {"sentence1": words_of(one, rng), "sentence2": words_of(other, rng), "label": 1 - one}
-        for one, other in groups
-    ]
-    write_glue(folder, "mrpc", split, rows)
+    _write_pairs(folder, "mrpc", split, groups, random.Random(seed), lambda one, other: 1 - one)
 
 
 def write_stsb(folder, split, num, seed):
     """Gold 0, 2.5 or 5: how many of the two texts are of the second group."""
     rng = random.Random(seed)
     groups = [(rng.randint(0, 1), rng.randint(0, 1)) for _ in range(num)]
-    rows = [
-        {"sentence1": words_of(one, rng), "sentence2": words_of(other, rng), "label": 2.5 * (one + other)}
-        for one, other in groups
-    ]
-    write_glue(folder, "stsb", split, rows)
+    _write_pairs(folder, "stsb", split, groups, rng, lambda one, other: 2.5 * (one + other))
+
+
+def _write_pairs(folder, task, split, groups, rng, label):
+    words = [(words_of(one, rng), words_of(other, rng), label(one, other)) for one, other in groups]
+    names = ("sentence1", "sentence2", "label")
+    write_glue(folder, task, split, [dict(zip(names, row, strict=True)) for row in words])
 
 
 def write_lines(path, rows):

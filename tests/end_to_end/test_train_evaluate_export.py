@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -36,12 +35,8 @@ watched: {{builtin/test: 2}}
 batch_size: 16
 max_length: 16
 """
-TEXTS = [
-    "the nurse sold the lamp",
-    "it was the farmer who bought a horse at dawn",
-    "",
-    "the nurse sold the lamp",
-]
+TEXTS = ["the nurse sold the lamp", "it was the farmer who bought a horse at dawn", ""]
+TEXTS += TEXTS[:1]
 
 
 @pytest.fixture(scope="module")
@@ -53,13 +48,8 @@ def home(tmp_path_factory):
 def settings(home):
     """The environment of all commands: their own cache and an empty data folder."""
     (home / "data").mkdir()
-    return {
-        "PYTHONPATH": str(ROOT),
-        "RSE_STUDY_CACHE": str(home / "cache"),
-        "RSE_STUDY_DATA": str(home / "data"),
-        "HF_HUB_OFFLINE": "1",
-        "OMP_NUM_THREADS": "1",
-    }
+    folders = {"RSE_STUDY_CACHE": str(home / "cache"), "RSE_STUDY_DATA": str(home / "data")}
+    return folders | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
 
 
 @pytest.fixture(scope="module")
@@ -74,13 +64,6 @@ def process(home, settings):
     return process
 
 
-@dataclass(frozen=True)
-class Ended:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
 @pytest.fixture
 def rse(home, settings, monkeypatch, capsys):
     """Run `rse-study ...` in that folder, in this process."""
@@ -92,7 +75,7 @@ def rse(home, settings, monkeypatch, capsys):
         with pytest.raises(SystemExit) as ended:
             app(list(map(str, arguments)), prog_name="rse-study")
         said = capsys.readouterr()
-        return Ended(int(ended.value.code or 0), said.out, said.err)
+        return subprocess.CompletedProcess(arguments, int(ended.value.code or 0), said.out, said.err)
 
     return rse
 
@@ -146,7 +129,7 @@ def test_a_run_shows_the_baselines_before_and_after(trained, home):
     assert lines[-1] == "model and result: run"
 
 
-def test_the_same_command_again_trains_nothing(rse, run_folder, trained):
+def test_the_same_command_again_trains_nothing_and_another_seed_is_refused(rse, refusal, run_folder, trained):
     def files():
         return {path: path.stat().st_mtime_ns for path in run_folder.rglob("*") if path.is_file()}
 
@@ -160,6 +143,9 @@ def test_the_same_command_again_trains_nothing(rse, run_folder, trained):
     assert "step" not in again.stderr
     assert "token overlap" not in again.stdout  # nothing is measured again either
     assert trained.stdout.splitlines()[-2:] == again.stdout.splitlines()[-2:]
+    said = refusal("train", "mine.yaml", "--out", "run", "--seed", "1")
+    assert "another configuration's" in said and "Traceback" not in said
+    assert files() == before
 
 
 @pytest.mark.slow
@@ -173,12 +159,6 @@ def test_two_workers_share_a_run(rse, run_folder):
     assert result.history[0] == read_result(run_folder).history[0]
 
 
-def test_another_seed_is_refused_in_this_folder(refusal, run_folder):
-    said = refusal("train", "mine.yaml", "--out", "run", "--seed", "1")
-    assert "another configuration's" in said
-    assert "Traceback" not in said
-
-
 def test_evaluate_says_what_is_absent(rse, refusal, run_folder, home):
     assert refusal("evaluate", "run").startswith(f"{home / 'data'}: no STS set is here")
     pairs, folder = builtin.graded_pairs("dev"), home / "some" / "sts" / "STSBenchmark" / "orig"
@@ -187,10 +167,8 @@ def test_evaluate_says_what_is_absent(rse, refusal, run_folder, home):
     (folder / "sts-dev.csv").write_text("".join(f"g\tf\ty\ti\t{gold}\t{a}\t{b}\n" for gold, a, b in rows))
     some = rse("evaluate", "run", "--data", home / "some")
     assert some.returncode == 0, some.stderr
-    absent = {
-        line.removesuffix("absent").strip() for line in some.stdout.splitlines() if line.endswith("absent")
-    }
-    assert absent == {f"{name} test" for name in SEVEN}
+    absent = [line for line in some.stdout.splitlines() if line.endswith("absent")]
+    assert {line.removesuffix("absent").strip() for line in absent} == {f"{name} test" for name in SEVEN}
     result = json.loads((run_folder / "result.json").read_text())["result"]
     kept = result["final"]["dev/kept"]
     assert re.search(rf"STS-B dev +{kept:.2f} +{kept:.2f} +{kept:.2f} +{len(pairs)}", some.stdout)

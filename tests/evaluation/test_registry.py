@@ -7,12 +7,6 @@ from rse_study.evaluation.registry import TRANSFER_PRESETS, known_evaluations, r
 from tests.cases import cases
 
 
-def test_generated_test_pairs_need_no_file(tmp_path):
-    found = read_evaluation("builtin/test", tmp_path)
-    assert found.fingerprint == graded_pairs("test").fingerprint
-    assert (found.name, found.num_sentences) == ("builtin/test", 2 * len(graded_pairs("test")))
-
-
 @cases("name", [name for name in known_evaluations() if not name.startswith("builtin/")])
 def test_what_is_known_and_not_here_is_a_missing_file(tmp_path, name):
     with pytest.raises(MissingFile):
@@ -26,9 +20,12 @@ def test_similarity_is_asked_of_test_splits_and_transfer_by_preset():
     assert tuple(PRESETS) == TRANSFER_PRESETS
 
 
-def test_what_is_not_known_is_refused_with_a_near_name(tmp_path):
+def test_what_is_not_known_is_refused_with_a_near_name_and_generated_pairs_need_no_file(tmp_path):
     with pytest.raises(InputError, match=r"no such evaluation 'STSB/test'.*Did you mean 'STS-B/test'\?"):
         read_evaluation("STSB/test", tmp_path)
+    found = read_evaluation("builtin/test", tmp_path)
+    assert found.fingerprint == graded_pairs("test").fingerprint
+    assert (found.name, found.num_sentences) == ("builtin/test", 2 * len(graded_pairs("test")))
 
 
 @cases("name", ["STS-B/test", "STS12/test", "TREC/fast", "MRPC/full", "STS-B/geometry"])

@@ -11,7 +11,7 @@ from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.replayed import FILE, ReplayedAttack, ReplayedPairs
 from rse_study.results.records import Measure
 from tests.cases import cases
-from tests.evaluation.contract import rows_of
+from tests.evaluation.contract import all_one, asked_once, rows_of
 from tests.evaluation.toy_pairs import SYNONYMS, cosine, embed, toy_pairs
 
 CLEAN = toy_pairs()
@@ -26,7 +26,7 @@ ATTACKED = StsPairs("toy", "dev", CLEAN.first, [changed(text) for text in CLEAN.
 REPLAYED = ReplayedPairs(CLEAN, ATTACKED, "toy", "base")
 
 
-def test_figures_equal_those_by_hand():
+def test_figures_equal_those_by_hand_and_what_was_not_attacked_moves_nothing():
     clean = [cosine(*pair) for pair in zip(CLEAN.first, CLEAN.second, strict=True)]
     now = [cosine(*pair) for pair in zip(ATTACKED.first, ATTACKED.second, strict=True)]
     before, after = (100 * spearmanr(cosines, CLEAN.gold).statistic for cosines in (clean, now))
@@ -36,9 +36,11 @@ def test_figures_equal_those_by_hand():
     assert rows["drop"].value == pytest.approx(before - after) and rows["drop"].value > 5
     assert rows["drift"].value == pytest.approx(100 * drift)
     assert not any(row.degenerate for row in rows.values())
+    rows = rows_of(ReplayedAttack(ReplayedPairs(CLEAN, CLEAN, "none", "base")), embed)
+    assert (rows["drift"].value, rows["drop"].value, rows["drop"].degenerate) == (0, 0, False)
 
 
-def test_it_is_an_evaluation_of_both_sides():
+def test_it_is_an_evaluation_of_both_sides_each_sentence_embedded_once():
     evaluation = ReplayedAttack(REPLAYED)
     rows = rows_of(evaluation, embed)
     assert list(rows) == ["spearman", "drift", "drop"]
@@ -49,41 +51,13 @@ def test_it_is_an_evaluation_of_both_sides():
         Measure(name="toy/replayed Spearman", metric="toy/replayed/spearman"),
         Measure(name="toy/replayed drift", metric="toy/replayed/drift", direction="minimize"),
     )
-
-
-def test_what_was_not_attacked_moves_nothing():
-    rows = rows_of(ReplayedAttack(ReplayedPairs(CLEAN, CLEAN, "none", "base")), embed)
-    assert (rows["drift"].value, rows["drop"].value, rows["drop"].degenerate) == (0, 0, False)
-
-
-def test_each_sentence_is_embedded_once():
-    asked = []
-
-    def counting(sentences):
-        asked.extend(sentences)
-        return embed(sentences)
-
-    ReplayedAttack(REPLAYED).score(counting, "me")
-    assert len(asked) == len(set(asked))
-    assert set(asked) == {*CLEAN.first, *CLEAN.second, *ATTACKED.second}
-
-
-def constant(sentences):
-    return np.ones((len(sentences), 3))
+    assert asked_once(ReplayedAttack(REPLAYED), embed) == {*CLEAN.first, *CLEAN.second, *ATTACKED.second}
 
 
 def nearly_constant(sentences):
     """One vector, and the rounding of float32."""
     wobble = np.array([np.random.default_rng(list(text.encode())).normal(size=3) for text in sentences])
     return np.ones((len(sentences), 3)) + 1e-7 * wobble
-
-
-def nothing(sentences):
-    return np.zeros((len(sentences), 3))
-
-
-def not_finite(sentences):
-    return np.full((len(sentences), 3), math.nan)
 
 
 def lost_once(sentences):
@@ -93,7 +67,7 @@ def lost_once(sentences):
     return vectors
 
 
-@cases("collapsed", [constant, nearly_constant, nothing, not_finite])
+@cases("collapsed", [all_one, nearly_constant, lambda s: 0 * all_one(s), lambda s: math.nan * all_one(s)])
 def test_a_collapsed_encoder_scores_nothing_and_is_marked(collapsed):
     """By no figure may it win: not by drift, though nothing moves what stands still."""
     rows = rows_of(ReplayedAttack(REPLAYED), collapsed)
@@ -116,12 +90,8 @@ def test_it_is_what_was_saved(tmp_path):
         pairs.save(tmp_path)
         again = ReplayedPairs.open(tmp_path)
         for one, other in ((again.clean, pairs.clean), (again.attacked, pairs.attacked)):
-            assert (one.name, one.split, one.first, one.second) == (
-                other.name,
-                other.split,
-                other.first,
-                other.second,
-            )
+            for part in ("name", "split", "first", "second"):
+                assert getattr(one, part) == getattr(other, part), part
             assert one.gold.dtype == np.float64 and (one.gold == other.gold).all()
         assert (again.recipe, again.reference) == (pairs.recipe, pairs.reference)
         assert again.fingerprint == pairs.fingerprint

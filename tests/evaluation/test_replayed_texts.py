@@ -2,23 +2,18 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
-from rse_study.evaluation.replayed_texts import (
-    FILE,
-    C,
-    ReplayedTextAttack,
-    ReplayedTexts,
-    probe_of,
-    victim_of,
-)
+from rse_study.evaluation import replayed_texts
+from rse_study.evaluation.replayed_texts import FILE, ReplayedTextAttack, ReplayedTexts, probe_of, victim_of
 from rse_study.results.records import Measure
 from tests.cases import cases
-from tests.evaluation.contract import rows_of
+from tests.evaluation.contract import all_one, asked_once, rows_of
 from tests.evaluation.newton_probe import newton
 from tests.evaluation.toy_pairs import WORDS, embed, vector
 
@@ -39,13 +34,8 @@ def changed(text: str, label: int) -> str:
 
 
 TRAINING, CLEAN = texts(80, 0), texts(40, 1)
-ATTACKED = Labelled(
-    "toy",
-    "all",
-    [(changed(text, label),) for (text,), label in zip(CLEAN.texts, CLEAN.labels.tolist(), strict=True)],
-    CLEAN.labels,
-    CLEAN.classes,
-)
+LABELLED = zip(CLEAN.texts, CLEAN.labels.tolist(), strict=True)
+ATTACKED = replace(CLEAN, texts=[(changed(text, label),) for (text,), label in LABELLED])
 REPLAYED = ReplayedTexts(TRAINING, CLEAN, ATTACKED, "toy", "base")
 
 
@@ -54,7 +44,7 @@ def by_hand(part: Labelled) -> float:
     training, tested = (embed([text for (text,) in one.texts]) for one in (TRAINING, part))
     shift = training.mean(axis=0)
     scale = math.sqrt(((training - shift) ** 2).mean())
-    weights, intercept = newton((training - shift) / scale, TRAINING.labels, C)
+    weights, intercept = newton((training - shift) / scale, TRAINING.labels, replayed_texts.C)
     return float(np.mean(((tested - shift) / scale @ weights + intercept > 0) == part.labels))
 
 
@@ -70,7 +60,7 @@ def test_accuracies_are_those_of_a_fresh_probe_on_the_encoders_own_vectors():
     assert found[1] > found[0] + 5 > 10
 
 
-def test_it_is_an_evaluation_of_all_texts():
+def test_it_is_an_evaluation_of_all_texts_each_embedded_once():
     evaluation = ReplayedTextAttack(REPLAYED)
     rows = rows_of(evaluation, embed)
     assert list(rows) == ["accuracy", "clean_accuracy"]
@@ -78,35 +68,17 @@ def test_it_is_an_evaluation_of_all_texts():
     assert not any(row.degenerate for row in rows.values())
     assert evaluation.num_sentences == len(TRAINING) + 2 * len(CLEAN)
     assert evaluation.measures == (Measure(name="toy/replayed accuracy", metric="toy/replayed/accuracy"),)
+    texts = {text for part in (TRAINING, CLEAN, ATTACKED) for (text,) in part.texts}
+    assert asked_once(ReplayedTextAttack(REPLAYED), embed) == texts
 
 
-def test_another_encoder_is_judged_by_its_own_probe():
+def test_another_encoder_is_judged_by_its_own_probe_and_what_was_not_attacked_is_as_accurate():
     """Turned and stretched vectors tell the same classes apart."""
     turn, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(5, 5)))
     turned = accuracies(lambda sentences: 7 * embed(sentences) @ turn, REPLAYED)
     assert turned == accuracies(embed, REPLAYED)
-
-
-def test_what_was_not_attacked_is_as_accurate():
     attacked, clean = accuracies(embed, ReplayedTexts(TRAINING, CLEAN, CLEAN, "none", "base"))
     assert attacked == clean > 60
-
-
-def test_each_sentence_is_embedded_once():
-    asked = []
-
-    def counting(sentences):
-        asked.append(sentences)
-        return embed(sentences)
-
-    accuracies(counting, REPLAYED)
-    (sentences,) = asked  # in one call, which fills its batches
-    assert len(sentences) == len(set(sentences))
-    assert set(sentences) == {text for part in (TRAINING, CLEAN, ATTACKED) for (text,) in part.texts}
-
-
-def filled_with(number):
-    return lambda sentences: np.full((len(sentences), 3), number)
 
 
 def lost_once(sentences):
@@ -116,16 +88,7 @@ def lost_once(sentences):
     return vectors
 
 
-@cases(
-    "collapsed",
-    [
-        lambda s: np.ones((len(s), 3)),
-        lambda s: np.zeros((len(s), 3)),
-        lambda s: np.full((len(s), 3), math.nan),
-        lost_once,
-    ],
-    ids=["constant", "nothing", "not finite", "lost once"],
-)
+@cases("collapsed", [all_one, lambda s: 0 * all_one(s), lambda s: math.nan * all_one(s), lost_once])
 def test_a_collapsed_encoder_scores_nothing_and_is_marked(collapsed):
     """A probe that says one class for all would be right half the time."""
     assert ATTACKED.texts[0] not in {*TRAINING.texts, *CLEAN.texts}
@@ -144,7 +107,7 @@ def test_the_victim_is_the_probe_and_each_text_is_answered_by_itself():
 @pytest.mark.parametrize("number", [1.0, math.nan])
 def test_a_collapsed_reference_is_refused(number):
     with pytest.raises(InputError, match="toy: the reference tells no texts apart: embeddings are all one"):
-        probe_of(filled_with(number), TRAINING)
+        probe_of(lambda sentences: number * all_one(sentences), TRAINING)
 
 
 def test_it_is_what_was_saved(tmp_path):
@@ -153,19 +116,14 @@ def test_it_is_what_was_saved(tmp_path):
         kept.save(tmp_path)
         again = ReplayedTexts.open(tmp_path)
         for one, other in zip(_parts(again), _parts(kept), strict=True):
-            assert (one.texts, one.name, one.split, one.classes) == (
-                other.texts,
-                other.name,
-                other.split,
-                other.classes,
-            )
+            for name in ("texts", "name", "split", "classes"):
+                assert getattr(one, name) == getattr(other, name), name
             assert one.labels.dtype == np.int64 and (one.labels == other.labels).all()
         assert (again.recipe, again.reference) == (kept.recipe, kept.reference)
         assert again.fingerprint == kept.fingerprint
         assert again.num_changed == kept.num_changed
-    assert REPLAYED.num_changed == sum(
-        one != other for one, other in zip(CLEAN.texts, ATTACKED.texts, strict=True)
-    )
+    both = zip(CLEAN.texts, ATTACKED.texts, strict=True)
+    assert REPLAYED.num_changed == sum(one != other for one, other in both)
     assert REPLAYED.num_changed > 0 and "naïve" in (tmp_path / FILE).read_text(encoding="utf-8")
 
 
@@ -174,9 +132,8 @@ def test_it_is_what_was_saved(tmp_path):
 def test_the_fingerprint_is_of_texts_and_labels(tmp_path, part, what):
     REPLAYED.save(tmp_path)
     content = json.loads((tmp_path / FILE).read_text())
-    content[part][what][3] = (
-        content[part]["texts"][3] + "!" if what == "texts" else 1 - content[part][what][3]
-    )
+    before = content[part][what][3]
+    content[part][what][3] = before + "!" if what == "texts" else 1 - before
     (tmp_path / FILE).write_text(json.dumps(content))
     assert ReplayedTexts.open(tmp_path).fingerprint != REPLAYED.fingerprint
     assert ReplayedTexts(*_parts(REPLAYED), "another", "another").fingerprint == REPLAYED.fingerprint

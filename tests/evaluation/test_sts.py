@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,6 +8,8 @@ from hypothesis import strategies as st
 
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.sts import SEVEN, Similarity, average, evaluate_sts, score_pairs
+from tests.cases import cases
+from tests.evaluation.contract import all_one
 
 
 def ranks(values):
@@ -40,11 +43,8 @@ def test_aggregations_equal_loops(pairs):
     cosines = [a @ b / math.sqrt(a @ a) / math.sqrt(b @ b) for a, b in zip(first, second, strict=True)]
     cosines = [round(c, 12) for c in cosines]
     small, large = (spearman(cosines[p], pairs.gold[p].tolist()) for p in (slice(0, 8), slice(8, 30)))
-    expected = {
-        "all": spearman(cosines, pairs.gold.tolist()),
-        "mean": (small + large) / 2,
-        "wmean": (8 * small + 22 * large) / 30,
-    }
+    expected = {"all": spearman(cosines, pairs.gold.tolist())}
+    expected |= {"mean": (small + large) / 2, "wmean": (8 * small + 22 * large) / 30}
     for row in evaluate_sts(lambda s: np.round(embed(s), 15), [pairs]):
         assert row.value == pytest.approx(100 * expected[row.aggregation], abs=1e-9)
         assert (row.task, row.split, row.num_examples, row.degenerate) == ("toy", "test", 30, False)
@@ -64,17 +64,16 @@ def test_each_distinct_sentence_is_embedded_once_over_all_tasks(pairs):
     assert scores[:3] == scores[3:]
 
 
-@pytest.mark.parametrize(
+@cases(
     "collapsed",
     [
-        lambda s: np.ones((len(s), 4)),
-        lambda s: np.zeros((len(s), 4)),
-        lambda s: np.full((len(s), 4), np.nan),
+        all_one,
+        lambda s: 0 * all_one(s),
+        lambda s: np.nan * all_one(s),
         lambda s: np.where(np.arange(len(s))[:, None] == 3, np.inf, embed(s)),
         lambda s: (1 + 1e-7 * embed(s)).astype(np.float32),
         lambda s: np.abs(embed(s)[:, :1]) + 1,  # one direction, other lengths
     ],
-    ids=["constant", "zero", "nan", "one-infinite", "rounding", "one-direction"],
 )
 def test_collapsed_embeddings_count_as_zero(pairs, collapsed):
     for row in evaluate_sts(collapsed, [pairs]):
@@ -111,13 +110,9 @@ def test_cosine_with_a_zero_vector_is_zero():
 
 
 def test_average_is_over_the_seven_and_nothing_less(pairs):
-    rows = [
-        row
-        for number, task in enumerate(SEVEN)
-        for row in score_pairs(
-            StsPairs(task, "test", pairs.first, pairs.second, pairs.gold), np.roll(np.arange(30.0), number)
-        )
-    ]
+    rows = []
+    for number, task in enumerate(SEVEN):
+        rows += score_pairs(replace(pairs, name=task, subsets={}), np.roll(np.arange(30.0), number))
     expected = sum(row.value for row in rows if row.aggregation == "all") / 7
     assert average(rows, "all") == pytest.approx(expected)
     with pytest.raises(KeyError):
@@ -127,6 +122,5 @@ def test_average_is_over_the_seven_and_nothing_less(pairs):
 def test_token_overlap_counts_words_without_case():
     first, second = ["A cat sat", "a b", "", "the the dog"], ["a CAT sat!", "c d", "x", "the dog"]
     pairs = StsPairs("toy", "dev", first, second, np.array([5.0, 1.0, 0.0, 4.0]))
-    assert Similarity(pairs).score_overlap("me")[0].value == pytest.approx(
-        100 * spearman([1, 0, 0, 0.9], [5, 1, 0, 4])
-    )
+    wanted = 100 * spearman([1, 0, 0, 0.9], [5, 1, 0, 4])
+    assert Similarity(pairs).score_overlap("me")[0].value == pytest.approx(wanted)

@@ -51,13 +51,8 @@ def toy_pairs(num: int = 30, seed: int = 0) -> StsPairs:
 
 def toy_recipe(goal: Goal, sides: Sides = "both") -> Attack:
     """Synonyms from the table, each word once, in the order of what [UNK] in its place does."""
-    return Attack(
-        "toy",
-        goal,
-        Lexicon(SYNONYMS),
-        Greedy(ranking=Unknown()),
-        (RepeatModification(), InputColumnModification(sides)),
-    )
+    rules = (RepeatModification(), InputColumnModification(sides))
+    return Attack("toy", goal, Lexicon(SYNONYMS), Greedy(ranking=Unknown()), rules)
 
 
 def num_options(texts: Iterable[str]) -> tuple[int, int]:

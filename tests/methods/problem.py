@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from transformers import BertConfig, BertForMaskedLM, BertModel
 
-from rse_study.collectives import Alone, Collectives
+from rse_study.collectives import Alone
 from rse_study.data.batches import Batch
 from rse_study.data.synonyms import Synonyms
 from rse_study.methods import RobustSentEmbed
@@ -29,9 +29,7 @@ class MaskToken:
     mask_token_id = MASK
 
 
-def make_batch(
-    sentences=SENTENCES, rows=ROWS, *, extra_padding: int = 0, num_rows: int | None = None
-) -> Batch:
+def make_batch(sentences=SENTENCES, rows=ROWS, *, extra_padding: int = 0, num_rows: int = 0) -> Batch:
     """The sentences as one worker's batch, padded to the longest and by `extra_padding` more."""
     length = max(map(len, sentences)) + extra_padding
     ids = torch.full((len(sentences), length), PAD)
@@ -88,17 +86,10 @@ def make_synonyms() -> Synonyms:
     return Synonyms(starts, words, torch.tensor(offsets), torch.tensor(choices))
 
 
-def make_run(
-    seed: int = 1, collectives: Collectives | None = None, generator: Generator | None = None
-) -> RunContext:
+def make_run(seed: int = 1, collectives=None, generator=None) -> RunContext:
     """Streams of a seed, one process unless told otherwise, no autocast."""
-    return RunContext(
-        Streams(seed),
-        collectives or Alone(),
-        contextlib.nullcontext,
-        generator or make_generator(),
-        make_synonyms(),
-    )
+    alone, filled = collectives or Alone(), generator or make_generator()
+    return RunContext(Streams(seed), alone, contextlib.nullcontext, filled, make_synonyms())
 
 
 def make_networks(method: RobustSentEmbed, run: RunContext, *, pooling="cls", **sizes: Any) -> Networks:
@@ -107,47 +98,29 @@ def make_networks(method: RobustSentEmbed, run: RunContext, *, pooling="cls", **
     return method.networks(encoder, run.streams, run.collectives).double().train()
 
 
-def settings(
-    *,
-    K: int = 2,
-    T: int = 2,
-    alpha: float = 6e-3,
-    beta: float = 4e-3,
-    norm: str = "linf",
-    radius: float = 2.5e-2,
-    scope: str = "sentence",
-    strength: str = "matched",
-    projection: str = "exact",
-    gamma: float = 2e-2,
-    eta_radius: float = 8e-2,
-    eta_scope: str = "token",
-    rho: float = 0.4,
-    weighs: str = "pgd",
-    trajectories: str = "shared",
-    token_level: dict[str, Any] | None = None,
-    **rest: Any,
-) -> RobustSentEmbed:
+FLAT = dict(K=2, T=2, alpha=6e-3, beta=4e-3, norm="linf", radius=2.5e-2, scope="sentence", strength="matched")
+FLAT |= dict(projection="exact", gamma=2e-2, eta_radius=8e-2, eta_scope="token")
+FLAT |= dict(rho=0.4, weighs="pgd", trajectories="shared")
+
+
+def settings(*, token_level: dict[str, Any] | None = None, **given: Any) -> RobustSentEmbed:
     """RobustSentEmbed by flat names, with steps and radii at which everything matters at width 8."""
-    lengths = {"norm": norm, "strength": strength, "projection": projection}
-    ball = {**lengths, "radius": radius, "scope": scope, "given_for": "linf"}
-    eta_ball = {**lengths, "radius": eta_radius, "scope": eta_scope, "given_for": "l2"}
-    blend = {
-        "pgd": {"ball": ball, "num_steps": K, "step_size": alpha},
-        "fgsm": {"ball": ball, "num_steps": T, "step_size": beta},
-        "rho": rho,
-        "weighs": weighs,
-        "trajectories": trajectories,
-    }
-    eta = {"ball": eta_ball, "step_size": gamma, **(token_level or {})}
+    of = FLAT | given
+    lengths = {name: of[name] for name in ("norm", "strength", "projection")}
+    ball = {**lengths, "radius": of["radius"], "scope": of["scope"], "given_for": "linf"}
+    eta_ball = {**lengths, "radius": of["eta_radius"], "scope": of["eta_scope"], "given_for": "l2"}
+    blend = {name: of[name] for name in ("rho", "weighs", "trajectories")}
+    blend["pgd"] = {"ball": ball, "num_steps": of["K"], "step_size": of["alpha"]}
+    blend["fgsm"] = {"ball": ball, "num_steps": of["T"], "step_size": of["beta"]}
+    eta = {"ball": eta_ball, "step_size": of["gamma"], **(token_level or {})}
+    rest = {name: value for name, value in given.items() if name not in FLAT}
     return RobustSentEmbed(**{"lambda1": 0.3, "lambda2": 0.2, "blend": blend, "token_level": eta} | rest)
 
 
 def gradients(networks: Networks) -> dict[str, torch.Tensor]:
     """Every parameter's gradient; zero where there is none."""
-    return {
-        name: torch.zeros_like(p) if p.grad is None else p.grad.clone()
-        for name, p in networks.named_parameters()
-    }
+    named = networks.named_parameters()
+    return {name: torch.zeros_like(p) if p.grad is None else p.grad.clone() for name, p in named}
 
 
 def take_step(method: RobustSentEmbed, networks: Networks, batch: Batch, run: RunContext, step: int = 3):

@@ -34,14 +34,9 @@ def prepared(switches):
         parameter.grad = torch.full_like(parameter, float(i)) if i % 3 else None
     embeddings = networks.encoder.word_embeddings(batch.ids).detach()
     where = Anchor(embeddings, batch, 3)
-    finder = Adversary(
-        blend=method.blend,
-        token_level=method.token_level,
-        masks=method.masks,
-        temperature=method.temperature,
-        dropout=method.inner_dropout,
-        delta_sees_eta=method.delta_gradient == "with_eta" or not method.has_eta,
-    )
+    sees_eta = method.delta_gradient == "with_eta" or not method.has_eta
+    same = {name: getattr(method, name) for name in ("blend", "token_level", "masks", "temperature")}
+    finder = Adversary(**same, dropout=method.inner_dropout, delta_sees_eta=sees_eta)
     table = method.state(networks, run.streams).get("V")
     return networks, lambda: finder.find(networks, table, where, batch, run)
 
@@ -103,9 +98,8 @@ class WeightGradients(TorchDispatchMode):
 def weight_gradients(find, networks):
     """(operations that make weight gradients, whether any weight could have had one) inside the ascent."""
     could = []
-    hook = networks.encoder.register_forward_pre_hook(
-        lambda *_: could.append(any(p.requires_grad for p in networks.parameters()))
-    )
+    trains = lambda *_: could.append(any(p.requires_grad for p in networks.parameters()))  # noqa: E731
+    hook = networks.encoder.register_forward_pre_hook(trains)
     with WeightGradients(networks) as counted:
         find()
     hook.remove()

@@ -6,6 +6,7 @@ import torch
 from rse_study.models import chunks
 from tests.conformance.entries import ENTRIES, GOLDEN
 from tests.methods.problem import make_batch, make_networks, make_run, take_step
+from tests.methods.watching import mean_of
 from tests.slow import mostly_slow
 
 METHODS = {**{name: entry.method for name, entry in ENTRIES.items()}, **GOLDEN}
@@ -26,10 +27,7 @@ def taken(method, chunk_size, *, pooling="cls", skips_padding=True, **sizes):
 
 def hold_all(one, two, tolerance=1e-10):
     assert one.keys() == two.keys()
-    for name, expected in one.items():
-        torch.testing.assert_close(
-            two[name], expected, rtol=0, atol=tolerance, msg=lambda m, n=name: f"{n}: {m}"
-        )
+    torch.testing.assert_close(two, one, rtol=0, atol=tolerance)
 
 
 EACH = pytest.mark.parametrize("name", mostly_slow(METHODS, fast=list(ENTRIES)))
@@ -43,9 +41,8 @@ def test_a_step_in_chunks_is_the_step_of_the_whole_batch(name):
 @pytest.mark.parametrize("skips_padding", [True, False], ids=["packed", "padded"])
 @pytest.mark.parametrize("pooling", ["mean", "first_last", "prompt"])
 def test_chunks_fit_any_pooling_and_layout(pooling, skips_padding, monkeypatch):
-    monkeypatch.setattr(
-        "rse_study.models.encoder.prompt_positions", lambda ids, mask_id: torch.ones(len(ids)).long()
-    )
+    ones = lambda ids, mask_id: torch.ones(len(ids)).long()  # noqa: E731
+    monkeypatch.setattr("rse_study.models.encoder.prompt_positions", ones)
     method, how = METHODS["RobustSentEmbed"], {"pooling": pooling, "skips_padding": skips_padding}
     hold_all(taken(method, 0, **how), taken(method, 1, **how))
 
@@ -67,12 +64,12 @@ def test_chunks_of_another_size_draw_other_masks():
 
 def test_gradients_can_be_asked_for_twice():
     method = METHODS["V-advCSE"].model_copy(update={"ratio_every": 1})
-    whole, in_chunks = ({}, {})
+    whole, in_chunks = {}, {}
     for found, size in ((whole, 0), (in_chunks, 2)):
         run = make_run()
         networks = make_networks(method, run)
         networks.encoder.chunk_size = size
         outcome, _, _ = take_step(method, networks, make_batch(), run)
-        found |= {name: float(mean.total) / float(mean.count) for name, mean in outcome.metrics.items()}
+        found |= {name: mean_of(mean) for name, mean in outcome.metrics.items()}
     assert "virtual/gradient_ratio" in whole
     assert in_chunks == pytest.approx(whole, rel=1e-9)

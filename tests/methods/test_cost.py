@@ -8,16 +8,8 @@ from transformers import BertConfig, BertForMaskedLM, BertModel
 
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.rtd import Generator
-from tests.methods.problem import (
-    CLS,
-    SEP,
-    MaskToken,
-    make_batch,
-    make_networks,
-    make_run,
-    settings,
-    take_step,
-)
+from tests.methods import problem
+from tests.methods.problem import CLS, SEP, make_batch, make_networks, make_run, settings, take_step
 from tests.slow import mostly_slow
 
 OFF = {"K": 0, "T": 0, "lambda1": 0.0}
@@ -90,38 +82,25 @@ def test_one_pass_without_an_adversary(lambda2):
     assert method.cost.gradient_passes == 1
 
 
-def test_the_loop_runs_what_its_players_need():
+def test_the_loop_runs_what_its_players_need_and_each_of_d_and_g_once():
     for K, T, rho, steps in ((1, 4, 0.5, 4), (1, 4, 1.0, 1), (1, 4, 0.0, 4), (3, 0, 0.5, 3)):
         assert passes_of(settings(K=K, T=T, rho=rho))[0] == steps + 2, (K, T, rho)
-
-
-def test_one_call_of_each_of_d_and_g():
     method, run = settings(), make_run()
     networks = make_networks(method, run)
-
-    def calls_of_generator():
-        calls.append(calls_of(run.generator.model, lambda: take_step(method, networks, make_batch(), run)))
-
-    calls = []
-    calls.append(calls_of(networks.discriminator, calls_of_generator))
-    assert calls == [1, 1]
+    for module in (networks.discriminator, run.generator.model):
+        assert calls_of(module, lambda: take_step(method, networks, make_batch(), run)) == 1
 
 
 class World:
     """A BERT at which attention is a small share, as at paper scale; eager attention, which torch counts in full."""
 
     def __init__(self, **switches):
-        shape = {
-            "hidden_size": 128,
-            "num_hidden_layers": 3,
-            "num_attention_heads": 2,
-            "intermediate_size": 512,
-        }
+        shape = dict(hidden_size=128, num_hidden_layers=3, num_attention_heads=2, intermediate_size=512)
         config = BertConfig(vocab_size=600, max_position_embeddings=64, **shape)
         config._attn_implementation = "eager"
         torch.manual_seed(0)
         self.method = settings(**switches)
-        generator = Generator(BertForMaskedLM(config), MaskToken(), "random")
+        generator = Generator(BertForMaskedLM(config), problem.MaskToken(), "random")
         self.run = make_run(generator=generator)
         encoder = SentenceEncoder(BertModel(config, add_pooling_layer=False), "cls", 4)
         self.networks = self.method.networks(encoder, self.run.streams, self.run.collectives).train()
@@ -182,18 +161,12 @@ def test_operations_without_rtd(num_steps, extra):
     assert world.step() <= 1.05 * (4 * num_steps + 20) / 2 * world.forward()
 
 
-def test_operations_with_rtd():
+def test_operations_with_rtd_and_of_simcse_and_a_bound_no_wider_than_it_says():
     world = World(K=2, T=2)
     assert world.step() <= 1.05 * ((4 * 2 + 20) / 2 * world.forward() + world.detection())
-
-
-def test_operations_of_simcse():
+    # Weight gradients in the inner loop would cost 2 N forwards more: the bound would be broken.
     world = World(**OFF, lambda2=0.0)
     assert world.step() <= 1.05 * 6 * world.forward()
-
-
-def test_the_bound_is_no_wider_than_it_says():
-    """Weight gradients in the inner loop would cost 2 N forwards more: the bound would be broken."""
     world = World(K=2, T=2, lambda2=0.0)
     assert world.step() >= 0.95 * (4 * 2 + 20) / 2 * world.forward()
 

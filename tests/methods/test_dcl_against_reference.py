@@ -55,9 +55,8 @@ def theirs(networks, batch, run, step, method):
         mlm=mlm, norm=method.norm,
     )  # fmt: skip
     networks.zero_grad()
-    torch.autograd.backward(
-        list(found.encoded.values()), list(found.encoded_gradients.values()), retain_graph=True
-    )
+    encoded, backwards = list(found.encoded.values()), list(found.encoded_gradients.values())
+    torch.autograd.backward(encoded, backwards, retain_graph=True)
     if mlm is not None:
         (method.masked_lm * mlm).backward()
     expected = gradients(networks)
@@ -70,11 +69,8 @@ def theirs(networks, batch, run, step, method):
 @pytest.mark.parametrize("masked_lm", [0.0, 1.0])
 @pytest.mark.parametrize("norm", ["power", "batch", "none"])
 def test_three_steps_are_the_papers(norm, masked_lm):
-    method, run, batch = (
-        DCL(norm=norm, masked_lm=masked_lm, **SMALL),
-        make_run(),
-        make_batch(LONG, (2, 0, 3, 1)),
-    )
+    method, run = DCL(norm=norm, masked_lm=masked_lm, **SMALL), make_run()
+    batch = make_batch(LONG, (2, 0, 3, 1))
     networks = make_networks(method, run)
     with torch.no_grad():  # a target that differs from the beginning
         for parameter in networks.target.parameters():
@@ -101,12 +97,10 @@ def test_three_steps_are_the_papers(norm, masked_lm):
         for name, value in networks.target.named_parameters():
             assert float((value - moved[name]).abs().max()) <= 1e-12, name
         if norm == "power":
-            for mine, state in (
-                (networks.head, found.projection_state),
-                (networks.predictor, found.predictor_state),
-            ):
-                assert float((mine.norm.psi - state.psi).abs().max()) <= 1e-9
-                assert float((mine.norm.nu - state.nu).abs().max()) <= 1e-9
+            for part, state in (("head", found.projection_state), ("predictor", found.predictor_state)):
+                mine = getattr(networks, part).norm
+                assert float((mine.psi - state.psi).abs().max()) <= 1e-9
+                assert float((mine.nu - state.nu).abs().max()) <= 1e-9
             assert torch.equal(networks.target.projection.norm.psi, networks.head.norm.psi)
 
 

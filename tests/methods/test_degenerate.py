@@ -1,13 +1,17 @@
 """Settings that switch parts off equal the simpler method bit for bit, dropout included."""
 
+from functools import partial
+
 import pytest
 import torch
 from pydantic import ValidationError
 
-from rse_study.methods import RobustSentEmbed, adversary
+from rse_study.methods import RobustSentEmbed
 from rse_study.streams import Streams
+from tests.cases import cases
 from tests.methods.plain import robust_embed, simcse
 from tests.methods.problem import gradients, make_batch, make_networks, make_run, settings, take_step
+from tests.methods.watching import watch_ascents
 
 PLAIN = {"lambda2": 0.0, "token_level": {"presence": "none"}}
 SIMCSE = {"K": 0, "T": 0, "lambda1": 0.0, "lambda2": 0.0}
@@ -18,9 +22,7 @@ def hold_bits(method, plain, dtype):
     """Loss and every gradient of a step of `method` against those of a plain function, at dropout 0.2."""
     run, batch = make_run(), make_batch()
     networks = make_networks(method, run, dropout=0.2).to(dtype)
-    networks.encoder.skips_padding = (
-        False  # dropout is drawn for padding, too: so it is in the plain function
-    )
+    networks.encoder.skips_padding = False  # dropout is drawn for padding, too, as in the plain function
     outcome, _, found = take_step(method, networks, batch, run)
     loss = plain(networks, batch, run, 3)
     networks.zero_grad()
@@ -31,19 +33,18 @@ def hold_bits(method, plain, dtype):
         assert torch.equal(found[name], expected), name
 
 
+SIMPLER = {
+    "SimCSE": (SIMCSE, simcse),
+    "RobustEmbed": (PLAIN, partial(robust_embed, rho=0.4)),
+    "PGD alone": ({**PLAIN, "rho": 1.0, "T": 9}, partial(robust_embed, rho=1)),
+    "FGSM alone": ({**PLAIN, "rho": 0.0, "K": 9}, partial(robust_embed, rho=0)),
+}
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-class TestBitEqual:
-    def test_simcse(self, dtype):
-        hold_bits(settings(**SIMCSE), simcse, dtype)
-
-    def test_robust_embed(self, dtype):
-        hold_bits(settings(**PLAIN), lambda *step: robust_embed(*step, rho=0.4), dtype)
-
-    def test_pgd_only(self, dtype):
-        hold_bits(settings(**PLAIN, rho=1.0, T=9), lambda *step: robust_embed(*step, rho=1), dtype)
-
-    def test_fgsm_only(self, dtype):
-        hold_bits(settings(**PLAIN, rho=0.0, K=9), lambda *step: robust_embed(*step, rho=0), dtype)
+@pytest.mark.parametrize(("switches", "plain"), SIMPLER.values(), ids=SIMPLER)
+def test_a_step_without_a_part_is_the_simpler_method(switches, plain, dtype):
+    hold_bits(settings(**switches), plain, dtype)
 
 
 class Recording(Streams):
@@ -80,18 +81,10 @@ def test_what_is_off_draws_nothing(switches, drawn):
 
 def states_of(method, monkeypatch, dropout=0.2):
     """(delta0, V after the step, contrastive loss) of a step."""
-    seen, ascend = [], adversary.ascend
-
-    def spy(*arguments, **named):
-        seen.append(ascend(*arguments, **named))
-        return seen[-1]
-
-    monkeypatch.setattr(adversary, "ascend", spy)
-    run = make_run()
+    seen, run = watch_ascents(monkeypatch), make_run()
     outcome, state, _ = take_step(method, make_networks(method, run, dropout=dropout), make_batch(), run)
     monkeypatch.undo()
-    blended = seen[0].states[0]
-    return blended, state.get("V"), outcome.metrics["loss/contrastive"].total
+    return seen[0].states[0], state.get("V"), outcome.metrics["loss/contrastive"].total
 
 
 def test_rtd_leaves_the_others_bits_alone(monkeypatch):
@@ -104,16 +97,13 @@ def test_rtd_leaves_the_others_bits_alone(monkeypatch):
     assert torch.equal(loss, same_loss)  # three views under the same dropout masks
 
 
-def test_eta_and_masks_leave_delta0_alone(monkeypatch):
+def test_what_is_switched_inside_leaves_delta0_and_the_first_view_alone(monkeypatch):
     starts = [
         states_of(settings(**switches), monkeypatch)[0].pgd.start
         for switches in ({}, {"token_level": {"presence": "none"}}, {"masks": {"phi": 0.3}}, {"K": 5})
     ]
     assert all(torch.equal(starts[0], start) for start in starts[1:])
-
-
-def test_first_view_is_the_same_whatever_is_switched_inside(monkeypatch):
-    """z and z_pos see the first two thirds of one pass: only the number of views changes their masks."""
+    # z and z_pos see the first two thirds of one pass: only the number of views changes their masks.
     losses = [
         states_of(settings(second_positive="none", lambda1=0.0, **switches), monkeypatch)[2]
         for switches in ({}, {"rho": 1.0}, {"K": 1, "T": 3}, PLAIN)
@@ -121,22 +111,21 @@ def test_first_view_is_the_same_whatever_is_switched_inside(monkeypatch):
     assert all(torch.allclose(losses[0], loss, rtol=1e-12, atol=0) for loss in losses[1:])
 
 
-class TestRefused:
-    def test_no_adversary_no_terms(self):
-        none = {"pgd": {"num_steps": 0}, "fgsm": {"num_steps": 0}}
-        with pytest.raises(ValidationError, match="lambda1"):
-            RobustSentEmbed(blend=none)
-        with pytest.raises(ValidationError, match="phi"):
-            RobustSentEmbed(blend=none, lambda1=0, masks={"phi": 0.1})
-        assert not RobustSentEmbed(blend=none, lambda1=0).has_adversary
-        assert not RobustSentEmbed(
-            blend={**none, "rho": 1.0, "fgsm": {"num_steps": 4}}, lambda1=0
-        ).has_adversary
+NONE = {"pgd": {"num_steps": 0}, "fgsm": {"num_steps": 0}}
 
-    def test_what_contradicts_itself(self):
-        with pytest.raises(ValidationError, match="norm"):
-            RobustSentEmbed(blend={"pgd": {"ball": {"norm": "l2"}}})
-        with pytest.raises(ValidationError, match="z_adv_eta"):
-            RobustSentEmbed(z_adv_eta="with", token_level={"presence": "none"})
-        with pytest.raises(ValidationError, match="lamda1"):
-            RobustSentEmbed(lamda1=0.1)
+
+@cases(
+    ("said", "given"),
+    [
+        ("lambda1", {"blend": NONE}),
+        ("phi", {"blend": NONE, "lambda1": 0, "masks": {"phi": 0.1}}),
+        ("norm", {"blend": {"pgd": {"ball": {"norm": "l2"}}}}),
+        ("z_adv_eta", {"z_adv_eta": "with", "token_level": {"presence": "none"}}),
+        ("lamda1", {"lamda1": 0.1}),
+    ],
+)
+def test_what_contradicts_itself_is_refused(said, given):
+    with pytest.raises(ValidationError, match=said):
+        RobustSentEmbed(**given)
+    for blend in (NONE, {**NONE, "rho": 1.0, "fgsm": {"num_steps": 4}}):
+        assert not RobustSentEmbed(blend=blend, lambda1=0).has_adversary

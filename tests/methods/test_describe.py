@@ -41,33 +41,36 @@ def test_the_page_is_that_of_the_code():
     assert (DOCS / "methods.md").read_text(encoding="utf-8") == page(), "run `make methods`"
 
 
-def test_every_method_has_a_source_and_records_that_exist():
+def test_every_method_has_a_source_and_records_that_exist_and_every_perturbation_a_line():
     for cls in METHODS.values():
         assert cls.source.paper
         assert all((DOCS / "decisions" / f"{name}.md").is_file() for name in cls.source.decisions)
-
-
-def test_every_perturbation_has_a_line():
     assert all(f"\n| `{name}` | " in page() for name in PERTURBATIONS)
 
 
-def test_fields_stand_with_symbol_default_and_bounds():
+def test_fields_stand_with_symbol_default_bounds_and_a_meaning_in_every_row():
     text = page()
     assert "| `blend.rho` | rho | 0.5 | float, >= 0, <= 1 |" in text
     assert "| `blend.pgd.ball.norm` | P | linf | l1, l2, linf |" in text
     assert "| `r.num_steps` | K | 1 | int, >= 0 |" in text
+    text = page().partition("## Perturbations")[0]
+    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in text.splitlines() if line.startswith("| `")]
+    assert {len(row) for row in rows} == {len(HEADINGS)}
+    assert all(row[-1].strip() for row in rows)
 
 
-def test_the_settings_of_a_trial_are_all_looked_at():
+def test_every_field_of_all_settings_of_a_trial_has_a_meaning_and_the_schema_carries_it():
+    names = {cls.__name__ for cls in CLASSES}
     assert {Trial, *METHODS.values()} < set(CLASSES)
-    assert {"Ball", "Blend", "PGD", "FGSM", "ReplacedTokenDetection", "Dataset"} < {
-        cls.__name__ for cls in CLASSES
-    }
-
-
-def test_every_field_has_a_meaning():
+    assert {"Ball", "Blend", "PGD", "FGSM", "ReplacedTokenDetection", "Dataset"} < names
     found = {cls.__name__: names for cls in CLASSES if (names := meaningless(cls))}
     assert found == {}, "write what it means, with its unit, as a string below the field"
+    definitions = json.loads(SCHEMA.read_text(encoding="utf-8"))["$defs"]
+    for cls in CLASSES:
+        properties = definitions[cls.__name__]["properties"]
+        shown = {name: shape.get("description") for name, shape in properties.items()}
+        shown.pop("preset", None)  # writes others, and is no field
+        assert shown == {name: meanings(cls)[name] for name in cls.model_fields}, cls
 
 
 class Parent(Spec):
@@ -87,19 +90,3 @@ class Child(Parent):
 def test_a_field_added_without_a_meaning_is_found():
     assert meaningless(Parent) == []
     assert meaningless(Child) == ["changed", "bare"]
-
-
-def test_the_schema_carries_the_meanings():
-    definitions = json.loads(SCHEMA.read_text(encoding="utf-8"))["$defs"]
-    for cls in CLASSES:
-        properties = definitions[cls.__name__]["properties"]
-        shown = {name: shape.get("description") for name, shape in properties.items()}
-        shown.pop("preset", None)  # writes others, and is no field
-        assert shown == {name: meanings(cls)[name] for name in cls.model_fields}, cls
-
-
-def test_the_tables_have_a_meaning_in_every_row():
-    text = page().partition("## Perturbations")[0]
-    rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in text.splitlines() if line.startswith("| `")]
-    assert {len(row) for row in rows} == {len(HEADINGS)}
-    assert all(row[-1].strip() for row in rows)

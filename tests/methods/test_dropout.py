@@ -47,13 +47,11 @@ class Watched:
 def frozen_points(monkeypatch):
     """Every inner pass sees X itself: whatever differs between two passes are their masks."""
     apply = adversary.Blend.apply
-    monkeypatch.setattr(
-        adversary.Blend,
-        "apply",
-        lambda blend, state: dataclasses.replace(
-            apply(blend, state), addition=torch.zeros_like(state.pgd.delta)
-        ),
-    )
+
+    def still(blend, state):
+        return dataclasses.replace(apply(blend, state), addition=torch.zeros_like(state.pgd.delta))
+
+    monkeypatch.setattr(adversary.Blend, "apply", still)
 
 
 def watch_inner(monkeypatch, inner, **rest):
@@ -97,13 +95,11 @@ class TestInside:
         assert torch.equal(view.z, expected.z)
         assert torch.equal(view.z_pos, expected.z_pos)
 
-    def test_the_three_choices_find_different_deltas(self, monkeypatch):
+    def test_the_three_choices_find_different_deltas_and_agree_at_rate_zero(self, monkeypatch):
         deltas = [Watched(monkeypatch, inner_dropout=i).found[0].delta for i in ("eval", "fixed", "fresh")]
         assert not torch.equal(deltas[0], deltas[1])
         assert not torch.equal(deltas[0], deltas[2])
         assert not torch.equal(deltas[1], deltas[2])
-
-    def test_at_rate_zero_they_agree(self, monkeypatch):
         losses = [Watched(monkeypatch, inner_dropout=i, dropout=0.0).loss for i in ("eval", "fixed", "fresh")]
         assert losses[0] == losses[1] == losses[2]
 
@@ -114,14 +110,12 @@ class TestOutside:
         assert torch.equal(view.z, view.z_adv)
         assert not torch.equal(view.z, view.z_pos)
 
-    def test_independent_gives_three_masks(self, monkeypatch):
+    def test_independent_gives_three_masks_that_differ_between_the_rows_of_a_view_too(self, monkeypatch):
         view = Watched(monkeypatch, neutral=True).view
         assert not torch.equal(view.z, view.z_adv)
         assert not torch.equal(view.z, view.z_pos)
         assert not torch.equal(view.z_pos, view.z_adv)
-
-    def test_independent_masks_differ_between_the_rows_of_a_view_too(self, monkeypatch):
-        """Four equal sentences in three views: twelve different vectors, one without dropout."""
+        # Four equal sentences in three views: twelve different vectors, one without dropout.
         view = Watched(monkeypatch, neutral=True, batch=EQUAL).view
         rows = torch.cat([view.z, view.z_pos, view.z_adv])
         assert len(rows.unique(dim=0)) == 12

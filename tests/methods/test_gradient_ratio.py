@@ -33,8 +33,5 @@ def test_looking_changes_no_number_and_happens_when_asked():
     assert torch.equal(with_it, without)
     assert torch.equal(seen.loss, unseen.loss)
     assert "virtual/gradient_ratio" not in unseen.metrics
-    assert (
-        VAdvCSE(ratio_every=4).fingerprint()
-        != VAdvCSE().fingerprint()
-        == VAdvCSE(ratio_every=0).fingerprint()
-    )
+    asked, unasked, never = (VAdvCSE(**one) for one in ({"ratio_every": 4}, {}, {"ratio_every": 0}))
+    assert asked.fingerprint() != unasked.fingerprint() == never.fingerprint()

@@ -47,12 +47,10 @@ def theirs(method, networks, batch, run, step, **options):
     else:
         few = 1 if method.masks.features == "shared" else count
         features = [(site[:few], site[count : count + few]) for site in state.features]
-        draws = {
-            "p_tok": tuple(
-                [site[half] for site in state.tokens] for half in (slice(count), slice(count, None))
-            ),
-            "p_fea": tuple([pair[view] for pair in features] for view in (0, 1)),
-        }
+        draws = dict(
+            p_tok=tuple([site[half] for site in state.tokens] for half in (slice(count), slice(count, None))),
+            p_fea=tuple([pair[view] for pair in features] for view in (0, 1)),
+        )
     embeddings = networks.encoder.word_embeddings(batch.ids)
     found = reference.step(encode, embeddings, real=batch.mask, temperature=TEMPERATURE, **draws, **options)
     networks.zero_grad()

@@ -8,6 +8,7 @@ import torch
 from rse_study.data.batches import Batch
 from rse_study.methods.method import StepOutcome
 from tests.methods.problem import make_batch, make_networks, make_run, settings, take_step
+from tests.methods.watching import mean_of
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 CUDA = torch.device("cuda")
@@ -33,7 +34,7 @@ def test_bf16_steps_as_far_as_float32():
     assert half.loss.dtype == torch.float32
     assert half.loss.item() == pytest.approx(full.loss.item(), rel=0.1)
     for name in ("delta/moved", "delta/moved_fgsm"):
-        one, two = (float(o.metrics[name].total) / float(o.metrics[name].count) for o in (full, half))
+        one, two = (mean_of(outcome.metrics[name]) for outcome in (full, half))
         assert one > 0
         assert two == pytest.approx(one, rel=0.05), name
     assert float(half.metrics["delta/moved"].total) != float(full.metrics["delta/moved"].total)

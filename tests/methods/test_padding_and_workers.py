@@ -5,9 +5,9 @@ from typing import NamedTuple
 import pytest
 import torch
 
-from rse_study.methods import adversary
 from tests.methods.problem import ROWS, SENTENCES, make_batch, make_networks, make_run, settings, take_step
 from tests.methods.two_workers import SCENARIOS, alone, together
+from tests.methods.watching import mean_of, watch_ascents
 
 SETTINGS = {
     "default": {},
@@ -37,20 +37,13 @@ class Taken(NamedTuple):
 
 
 def taken(method, batch, monkeypatch, pooling="cls"):
-    seen, ascend = [], adversary.ascend
-
-    def spy(*arguments, **named):
-        seen.append(ascend(*arguments, **named))
-        return seen[-1]
-
-    monkeypatch.setattr(adversary, "ascend", spy)
-    run = make_run()
+    seen, run = watch_ascents(monkeypatch), make_run()
     outcome, state, gradients = take_step(method, make_networks(method, run, pooling=pooling), batch, run)
     monkeypatch.undo()
     blended, tokens, *rest = seen[0].states
     masks = [part for p in rest for part in (p.tokens.movedim(0, -1), p.features.movedim(0, 1))]
     delta = torch.cat([blended.pgd.delta, blended.fgsm.delta], dim=2)
-    metrics = {name: float(m.total) / float(m.count) for name, m in outcome.metrics.items()}
+    metrics = {name: mean_of(mean) for name, mean in outcome.metrics.items()}
     return Taken(outcome.loss, gradients, state["V"], delta, tokens.eta, masks, metrics)
 
 

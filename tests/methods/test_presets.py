@@ -24,9 +24,8 @@ def test_a_preset_is_a_valid_method_and_says_what_it_sets(name):
 
 
 def test_simcse_is_its_settings():
-    spelt = RobustSentEmbed.model_validate(
-        {"blend": {"pgd": {"num_steps": 0}, "fgsm": {"num_steps": 0}}, "lambda1": 0, "lambda2": 0}
-    )
+    none = {"pgd": {"num_steps": 0}, "fgsm": {"num_steps": 0}}
+    spelt = RobustSentEmbed(blend=none, lambda1=0, lambda2=0)
     assert trial(preset="simcse").method == spelt
     assert not spelt.has_adversary
 
@@ -38,13 +37,10 @@ def test_they_are_themselves_over_any_base(name):
     assert (made.masks.phi, made.z_adv_eta) == (0.0, "without")
 
 
-def test_an_equal_value_is_no_second_one():
-    assert trial(preset="rse_released", lambda1="1/128").method == trial(preset="rse_released").method
-
-
-def test_settings_beside_a_preset_stay():
+def test_settings_beside_a_preset_stay_and_an_equal_value_is_no_second_one():
     made = trial(preset="robust_embed", lambda1=0.5, blend={"rho": 0.25}).method
     assert (made.lambda1, made.blend.rho, made.token_level.presence) == (0.5, 0.25, "absent")
+    assert trial(preset="rse_released", lambda1="1/128").method == trial(preset="rse_released").method
 
 
 @pytest.mark.parametrize(

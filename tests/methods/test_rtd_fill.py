@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rse_study.data.masking import rtd_mask
 from rse_study.methods.replaced_tokens import ReplacedTokenDetection
 from rse_study.streams import Streams
-from tests.methods.problem import CLS, MASK, SEP, make_batch, make_generator, make_run
+from tests.methods.problem import CLS, MASK, SEP, make_batch, make_run
 
 
 def sentence(num_content):
@@ -25,16 +25,13 @@ def test_counts(contents, step, share):
     assert masked.sum(1).tolist() == [max(1, round(share * n)) if n else 0 for n in contents]
 
 
-def test_keyed_by_sentence_and_step_not_by_place():
+def test_keyed_by_sentence_and_step_not_by_place_and_every_content_token_has_its_turn():
     streams, contents = Streams(3), [sentence(12), sentence(15), sentence(9)]
     forward = rtd_mask(make_batch(contents, (0, 1, 2)), streams, 4)
     backward = rtd_mask(make_batch(contents[::-1], (2, 1, 0), extra_padding=4), streams, 4)
     assert torch.equal(backward.flip(0)[:, : forward.shape[1]], forward)
     assert not torch.equal(rtd_mask(make_batch(contents, (0, 1, 2)), streams, 5), forward)
     assert not torch.equal(rtd_mask(make_batch(contents, (3, 4, 5)), streams, 4), forward)
-
-
-def test_every_content_token_has_its_turn():
     batch = make_batch([sentence(10)], (0,))
     turns = sum(rtd_mask(batch, Streams(0), step).long() for step in range(400))[0, 1:-1]
     assert turns.sum() == 800
@@ -91,9 +88,6 @@ class TestFill:
             assert torch.equal(rtd.edited(alone, run, 6)[0], rtd.edited(self.batch, run, 6)[1, :real])
 
 
-def test_generator_is_never_trained():
-    generator = make_generator().train()
-    assert not generator.model.training
-    assert not any(p.requires_grad for p in generator.parameters())
+def test_no_share_is_refused():
     with pytest.raises(ValueError, match="share"):
         ReplacedTokenDetection(share=0.0)

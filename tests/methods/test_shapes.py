@@ -7,14 +7,7 @@ import contextlib
 
 import pytest
 import torch
-from transformers import (
-    BertConfig,
-    BertForMaskedLM,
-    BertModel,
-    RobertaConfig,
-    RobertaForMaskedLM,
-    RobertaModel,
-)
+import transformers as hf
 
 from rse_study.collectives import Alone
 from rse_study.data.batches import Batch
@@ -23,23 +16,17 @@ from rse_study.methods.method import RunContext
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.rtd import Generator
 from rse_study.streams import Streams
+from tests.methods.problem import MaskToken
 from tests.slow import mostly_slow
 
 LENGTHS = (5, 8, 9, 11, 12, 14, 16, 16)
-BERT = BertConfig()
-ROBERTA = RobertaConfig(vocab_size=50265, max_position_embeddings=514, type_vocab_size=1)
+BERT = hf.BertConfig()
+ROBERTA = hf.RobertaConfig(vocab_size=50265, max_position_embeddings=514, type_vocab_size=1)
 # name -> (config, encoder, masked LM, ids of pad, first, last and mask token)
 SHAPES = {
-    "bert-base": (BERT, BertModel, BertForMaskedLM, (0, 101, 102, 103)),
-    "roberta-base": (ROBERTA, RobertaModel, RobertaForMaskedLM, (1, 0, 2, 50264)),
+    "bert-base": (BERT, hf.BertModel, hf.BertForMaskedLM, (0, 101, 102, 103)),
+    "roberta-base": (ROBERTA, hf.RobertaModel, hf.RobertaForMaskedLM, (1, 0, 2, 50264)),
 }
-
-
-class MaskToken:
-    """All that G's `fill` needs of a tokenizer."""
-
-    def __init__(self, mask_token_id: int) -> None:
-        self.mask_token_id = mask_token_id
 
 
 def make_batch(config, pad: int, first: int, last: int) -> Batch:
@@ -60,9 +47,10 @@ def test_one_step(name, num_layers):
     whole, encoder, masked_lm, (pad, first, last, mask_id) = SHAPES[name]
     config = type(whole)(**whole.to_diff_dict() | {"num_hidden_layers": num_layers})
     torch.manual_seed(0)
-    run = RunContext(
-        Streams(0), Alone(), contextlib.nullcontext, Generator(masked_lm(config), MaskToken(mask_id), name)
-    )
+    tokenizer = MaskToken()
+    tokenizer.mask_token_id = mask_id
+    generator = Generator(masked_lm(config), tokenizer, name)
+    run = RunContext(Streams(0), Alone(), contextlib.nullcontext, generator)
     once = {"num_steps": 1}
     method = RobustSentEmbed(blend={"pgd": once, "fgsm": once}, masks={"phi": 0.05})
     sentences = SentenceEncoder(encoder(config, add_pooling_layer=False), "cls", mask_id)

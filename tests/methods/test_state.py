@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 import torch
 
-from rse_study.methods import adversary
 from tests.methods.problem import CLS, SEP, make_batch, make_networks, make_run, settings, take_step
+from tests.methods.watching import mean_of, watch_ascents
 
 
 class TestTable:
@@ -77,13 +77,7 @@ class TestBf16:
     """bf16's spacing at an embedding's size is far above alpha: E + delta must not be rounded to it."""
 
     def both(self, monkeypatch):
-        found, seen, ascend = [], [], adversary.ascend
-
-        def spy(*arguments, **named):
-            seen.append(ascend(*arguments, **named))
-            return seen[-1]
-
-        monkeypatch.setattr(adversary, "ascend", spy)
+        found, seen = [], watch_ascents(monkeypatch)
         for autocast in (False, True):
             method, run = settings(alpha=1e-5, beta=1e-5, masks={"phi": 0.2}), make_run()
             run.generator.float()
@@ -105,7 +99,7 @@ class TestBf16:
         assert state["V"].dtype == rounded.pgd.delta.dtype == torch.float32
         assert torch.equal(exact.pgd.start, rounded.pgd.start)
         for name in ("delta/moved", "delta/moved_fgsm"):
-            one, two = (float(o.metrics[name].total) / float(o.metrics[name].count) for o in (full, half))
+            one, two = (mean_of(outcome.metrics[name]) for outcome in (full, half))
             assert one > 0
             assert two == pytest.approx(one, rel=0.05)
         assert half.loss.dtype == torch.float32

@@ -56,13 +56,9 @@ def test_what_would_wait_is_an_error(monkeypatch):
     batch = make_batch(SENTENCES)
     with simulated_gpu(monkeypatch, []) as gpu:
         sent = gpu.put(batch.mask.clone())
-        for read in (
-            lambda: sent.sum().item(),
-            lambda: sent.nonzero(),
-            lambda: sent[sent],
-            lambda: sent.float() + torch.ones(7),
-            lambda: sent.cpu().tolist(),
-        ):
+        reads = [lambda: sent.sum().item(), lambda: sent.nonzero(), lambda: sent[sent]]
+        reads += [lambda: sent.float() + torch.ones(7), lambda: sent.cpu().tolist()]
+        for read in reads:
             with pytest.raises(HostWaits):
                 read()
         assert not gpu.lies_there(torch.arange(3))
@@ -73,8 +69,5 @@ def _step(method: Method, networks, state, batch: Batch, run):
     outcome = method.step(networks, state, batch, run, 3)
     outcome.loss.backward()
     torch.nn.utils.clip_grad_norm_(networks.parameters(), 1.0)
-    return [
-        outcome.loss.detach(),
-        *(p.grad for p in networks.parameters() if p.grad is not None),
-        *state.values(),
-    ]
+    gradients = [p.grad for p in networks.parameters() if p.grad is not None]
+    return [outcome.loss.detach(), *gradients, *state.values()]

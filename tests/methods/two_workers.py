@@ -45,13 +45,8 @@ def all_steps(collectives: Collectives, rank: int = 0, size: int = 1) -> dict[st
         networks = make_networks(method, run)
         outcome, state, gradients = take_step(method, networks, share(rank, size), run)
         metrics = {n: (float(m.total), float(m.count)) for n, m in outcome.metrics.items()}
-        found[name] = {
-            "loss": outcome.loss.detach(),
-            "gradients": gradients,
-            "state": state,
-            "metrics": metrics,
-            "buffers": dict(networks.named_buffers()),
-        }
+        found[name] = dict(loss=outcome.loss.detach(), gradients=gradients, state=state, metrics=metrics)
+        found[name]["buffers"] = dict(networks.named_buffers())
     return found
 
 

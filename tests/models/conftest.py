@@ -1,40 +1,22 @@
 import pytest
 import torch
-from transformers import (
-    BertConfig,
-    BertForMaskedLM,
-    ElectraConfig,
-    ElectraModel,
-    MPNetConfig,
-    MPNetModel,
-    RobertaConfig,
-    RobertaForMaskedLM,
-    XLMRobertaConfig,
-    XLMRobertaModel,
-)
+import transformers as hf
 
 from tests import tiny_models
 from tests.tiny_models import PUNCTUATION, SPECIALS
 
 WORDS = ["a", "the", "cat", "dog", "bird", "sat", "ran", "slept", "on", "under", "mat", "tree"]
 WORDS += ["big", "small", "red", "old", "and", "quickly"]
-SENTENCES = [
-    "the cat sat on the mat",
-    "a dog ran",
-    "",
-    "the old bird slept under the big tree and the dog ran",
-    "small red cat",
-    "a dog ran",
-]
+LONG = "the old bird slept under the big tree and the dog ran"
+SENTENCES = ["the cat sat on the mat", "a dog ran", "", LONG, "small red cat", "a dog ran"]
 NUM_POSITIONS = 40
 SIZES = dict(hidden_size=16, num_hidden_layers=3, num_attention_heads=2, intermediate_size=24)
 
 
 def word_tokenizer(specials=SPECIALS, words=WORDS):
     """One token a word; special tokens in the order pad, unk, cls, sep, mask."""
-    return tiny_models.word_tokenizer(
-        words, specials=specials, split=PUNCTUATION, pairs=False, max_length=NUM_POSITIONS
-    )
+    how = dict(split=PUNCTUATION, pairs=False, max_length=NUM_POSITIONS)
+    return tiny_models.word_tokenizer(words, specials=specials, **how)
 
 
 def roberta_tokenizer():
@@ -49,16 +31,18 @@ def build(family):
     torch.manual_seed(0)
     offset = dict(pad_token_id=1, max_position_embeddings=42, type_vocab_size=1)
     if family == "bert":
-        return BertForMaskedLM(BertConfig(vocab_size=vocab, max_position_embeddings=NUM_POSITIONS, **SIZES))
+        sizes = dict(vocab_size=vocab, max_position_embeddings=NUM_POSITIONS)
+        return hf.BertForMaskedLM(hf.BertConfig(**sizes, **SIZES))
     if family == "roberta":
-        return RobertaForMaskedLM(RobertaConfig(vocab_size=vocab, **offset, **SIZES))
+        return hf.RobertaForMaskedLM(hf.RobertaConfig(vocab_size=vocab, **offset, **SIZES))
     if family == "xlm-roberta":
-        return XLMRobertaModel(XLMRobertaConfig(vocab_size=vocab, **offset, **SIZES), add_pooling_layer=False)
+        config = hf.XLMRobertaConfig(vocab_size=vocab, **offset, **SIZES)
+        return hf.XLMRobertaModel(config, add_pooling_layer=False)
     if family == "mpnet":
         sizes = dict(vocab_size=vocab, pad_token_id=1, max_position_embeddings=42)
-        return MPNetModel(MPNetConfig(**sizes, **SIZES), add_pooling_layer=False)
+        return hf.MPNetModel(hf.MPNetConfig(**sizes, **SIZES), add_pooling_layer=False)
     sizes = dict(vocab_size=vocab, embedding_size=8, max_position_embeddings=NUM_POSITIONS)
-    return ElectraModel(ElectraConfig(**sizes, **SIZES))
+    return hf.ElectraModel(hf.ElectraConfig(**sizes, **SIZES))
 
 
 def spread_out(model):
@@ -91,13 +75,10 @@ def padded(folders):
 
     def encode(tokenizer, extra=0):
         rows = tokenizer(SENTENCES)["input_ids"]
-        length = max(map(len, rows)) + extra
-        ids = torch.full((len(rows), length), tokenizer.pad_token_id)
-        for i, row in enumerate(rows):
-            ids[i, : len(row)] = torch.tensor(row)
+        ids = torch.full((len(rows), max(map(len, rows)) + extra), tokenizer.pad_token_id)
         mask = torch.zeros(ids.shape, dtype=torch.bool)
         for i, row in enumerate(rows):
-            mask[i, : len(row)] = True
+            ids[i, : len(row)], mask[i, : len(row)] = torch.tensor(row), True
         return ids, mask
 
     return encode

@@ -21,11 +21,7 @@ def test_vectors_do_not_depend_on_order_or_repetition(folders, family):
     np.testing.assert_allclose(embed(SENTENCES), alone, atol=1e-6)
 
 
-def test_no_sentences_give_no_rows(folders):
-    assert Embedder(*load_encoder(folders["bert"], "cls"))([]).shape == (0, 16)
-
-
-def test_modes_come_back_and_dropout_is_off(folders):
+def test_modes_come_back_dropout_is_off_and_no_sentences_give_no_rows(folders):
     encoder, tokenizer = load_encoder(folders["bert"], "cls")
     encoder.train()
     encoder.backbone.encoder.layer[1].eval()
@@ -33,6 +29,7 @@ def test_modes_come_back_and_dropout_is_off(folders):
     embed = Embedder(encoder, tokenizer)
     assert np.array_equal(embed(SENTENCES), embed(SENTENCES))
     assert [module.training for module in encoder.modules()] == modes
+    assert Embedder(*load_encoder(folders["bert"], "cls"))([]).shape == (0, 16)
 
 
 def test_maximum_length_is_the_encoders_own(folders):

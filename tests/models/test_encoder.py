@@ -23,9 +23,8 @@ def test_word_embeddings_reach_the_same_vectors_as_token_ids(folders, padded, fa
     expected = reference(input_ids=ids, attention_mask=mask.long()).last_hidden_state
     ours = encoder.token_vectors(encoder.word_embeddings(ids), mask)
     torch.testing.assert_close(ours[mask], expected[mask], atol=1e-12, rtol=0)
-    torch.testing.assert_close(
-        encoder(encoder.word_embeddings(ids), mask), expected[:, 0], atol=1e-12, rtol=0
-    )
+    pooled = encoder(encoder.word_embeddings(ids), mask)
+    torch.testing.assert_close(pooled, expected[:, 0], atol=1e-12, rtol=0)
 
 
 @pytest.mark.parametrize("pooling", ["cls", "mean", "first_last"])
@@ -46,7 +45,7 @@ def test_positions_count_real_tokens(folders):
     assert position_ids(roberta.backbone, mask).tolist() == [[2, 3, 4, 1], [2, 1, 1, 1]]
 
 
-def test_poolings_by_hand(folders, padded):
+def test_poolings_by_hand_and_of_the_mask_token(folders, padded):
     for pooling in ("mean", "first_last"):
         encoder, tokenizer = loaded(folders["bert"], pooling)
         ids, mask = padded(tokenizer)
@@ -56,9 +55,6 @@ def test_poolings_by_hand(folders, padded):
         expected = torch.stack([row[keep].mean(0) for row, keep in zip(tokens, mask, strict=True)])
         ours = encoder(encoder.word_embeddings(ids), mask, ids)
         torch.testing.assert_close(ours, expected, atol=1e-12, rtol=0)
-
-
-def test_prompt_pooling_reads_the_mask_token(folders):
     encoder, tokenizer = loaded(folders["bert"], "prompt")
     ids = torch.tensor(tokenizer(["the cat [MASK] sat", "[MASK] a dog ran"])["input_ids"][:1])
     mask = torch.ones_like(ids, dtype=torch.bool)
@@ -112,9 +108,8 @@ def test_gradients_of_inputs_and_weights_with_frozen_parameters(folders, padded)
     direction = torch.randn(point.shape, dtype=torch.float64)
     h = 1e-6
     with torch.no_grad():
-        slope = (objective(point + h * direction, weight) - objective(point - h * direction, weight)) / (
-            2 * h
-        )
+        slope = objective(point + h * direction, weight) - objective(point - h * direction, weight)
+        slope = slope / (2 * h)
         turn = torch.randn(weight.shape, dtype=torch.float64)
         other = (objective(point, weight + h * turn) - objective(point, weight - h * turn)) / (2 * h)
     torch.testing.assert_close((by_point * direction).sum(), slope, atol=1e-6, rtol=1e-6)
@@ -145,9 +140,8 @@ def test_too_many_weights_and_unknown_families_are_refused(folders, padded):
     ids, mask = padded(tokenizer)
     embeddings = encoder.word_embeddings(ids)
     ones = torch.ones(*ids.shape, encoder.hidden_size, dtype=torch.float64)
-    with pytest.raises(
-        InputError, match=r"4: the embedding block and 3 layers. Lower method.masks.num_layers to 3"
-    ):
+    said = r"4: the embedding block and 3 layers. Lower method.masks.num_layers to 3"
+    with pytest.raises(InputError, match=said):
         encoder(embeddings, mask, weights=[ones] * 5)
     encoder.backbone.encoder.layer = torch.nn.Sequential(*encoder.backbone.encoder.layer)
     with pytest.raises(InputError, match="has no known sites"):

@@ -39,16 +39,13 @@ def test_what_sentence_transformers_cannot_express_is_refused(folders, tmp_path,
     assert load_encoder(tmp_path / "kept")[0].pooling == pooling
 
 
-def test_a_float64_encoder_is_saved_in_float32_and_left_alone(folders, tmp_path):
+def test_a_float64_encoder_is_saved_in_float32_and_left_alone_and_so_is_a_folder_in_use(folders, tmp_path):
     encoder, tokenizer = load_encoder(folders["bert"], "cls")
     encoder.double().train()
     save_encoder(tmp_path / "model", encoder, tokenizer)
     assert next(encoder.parameters()).dtype == torch.float64
     assert encoder.training
     assert next(AutoModel.from_pretrained(tmp_path / "model").parameters()).dtype == torch.float32
-
-
-def test_a_folder_in_use_is_not_overwritten(folders, tmp_path):
     encoder, tokenizer = load_encoder(folders["bert"], "cls")
     (tmp_path / "note.txt").write_text("mine")
     with pytest.raises(InputError, match="something here already"):

@@ -6,14 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from rse_study.models.generator_outputs import (
-    BLOCK,
-    GeneratorOutputs,
-    Replacements,
-    make_room,
-    read_block,
-    write_block,
-)
+from rse_study.models import generator_outputs
+from rse_study.models.generator_outputs import BLOCK, GeneratorOutputs, Replacements, read_block, write_block
 
 CPU = torch.device("cpu")
 IDS = torch.arange(12).view(3, 4)
@@ -117,9 +111,9 @@ def test_the_folders_used_longest_ago_make_room(tmp_path):
         folder.mkdir()
         (folder / "000000").write_bytes(np.zeros(100, np.uint8).tobytes())
         os.utime(folder, (1000 - age, 1000 - age))
-    make_room(tmp_path, tmp_path / "mine", 400)
+    generator_outputs.make_room(tmp_path, tmp_path / "mine", 400)
     assert len(list(tmp_path.iterdir())) == 4
-    make_room(tmp_path, tmp_path / "mine", 299)
+    generator_outputs.make_room(tmp_path, tmp_path / "mine", 299)
     assert {path.name for path in tmp_path.iterdir()} == {"mine", "new"}
-    make_room(tmp_path, tmp_path / "another", 0)
+    generator_outputs.make_room(tmp_path, tmp_path / "another", 0)
     assert {path.name for path in tmp_path.iterdir()} == {"another"}

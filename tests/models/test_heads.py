@@ -58,13 +58,9 @@ def test_batch_norm_equals_torchs(affine, x):
 
 def test_batch_norm_head_is_the_mlp_of_the_methods(x):
     head = head_of("batch_norm")
-    mlp = nn.Sequential(
-        nn.Linear(WIDTH, WIDTH, bias=False),
-        nn.BatchNorm1d(WIDTH),
-        nn.ReLU(),
-        nn.Linear(WIDTH, WIDTH, bias=False),
-        nn.BatchNorm1d(WIDTH, affine=False),
-    ).double()
+    linear, other = (nn.Linear(WIDTH, WIDTH, bias=False) for _ in range(2))
+    last = nn.BatchNorm1d(WIDTH, affine=False)
+    mlp = nn.Sequential(linear, nn.BatchNorm1d(WIDTH), nn.ReLU(), other, last).double()
     mlp[0].weight.data.copy_(head.first.weight), mlp[3].weight.data.copy_(head.second.weight)
     y, moments = head(x)
     torch.testing.assert_close(y, mlp(x), atol=1e-12, rtol=0)
@@ -85,11 +81,8 @@ def test_given_moments_make_rows_independent_and_only_update_moves_the_running_o
     assert not torch.equal(head.first_norm.running_mean, state["first_norm.running_mean"])
 
 
-def test_half_precision_is_normalised_in_float32():
+def test_half_precision_is_normalised_in_float32_and_an_unknown_head_gets_a_hint():
     y, moments = BatchNorm(WIDTH, affine=True)(torch.randn(4, WIDTH).bfloat16())
     assert y.dtype == moments.mean.dtype == torch.float32
-
-
-def test_unknown_head_gets_a_hint():
     with pytest.raises(InputError, match="Did you mean 'linear_tanh'"):
         build_head("linear_tan", WIDTH, torch.Generator(), Alone())

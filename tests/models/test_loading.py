@@ -3,53 +3,28 @@ import shutil
 
 import pytest
 import torch
+import transformers as hf
 from safetensors.torch import load_file
-from transformers import (
-    BartConfig,
-    BartModel,
-    FNetConfig,
-    FNetModel,
-    GPT2Config,
-    GPT2Model,
-    LlamaConfig,
-    LlamaModel,
-    PerceiverConfig,
-    T5Config,
-    T5EncoderModel,
-)
 
 from rse_study.errors import InputError
-from rse_study.models.loading import load_encoder, load_tokenizer, untrained
+from rse_study.models.loading import load_encoder, untrained
+from tests.cases import cases
 
 from .conftest import word_tokenizer
 
 
 def tiny_models():
     vocab = dict(vocab_size=30)
+    small = dict(d_model=8, d_ff=8, **vocab)
+    sizes = dict(layers=1, attention_heads=2, ffn_dim=8)
+    halves = {f"{half}_{name}": size for half in ("encoder", "decoder") for name, size in sizes.items()}
     layers = dict(num_hidden_layers=1, num_attention_heads=2, hidden_size=8, intermediate_size=8)
     return {
-        "gpt2": (GPT2Model(GPT2Config(n_embd=8, n_layer=1, n_head=2, **vocab)), "decoder-only"),
-        "llama": (LlamaModel(LlamaConfig(**layers, **vocab)), "decoder-only"),
-        "t5": (
-            T5EncoderModel(T5Config(d_model=8, d_kv=4, d_ff=8, num_layers=1, num_heads=2, **vocab)),
-            "encoder-decoder",
-        ),
-        "bart": (
-            BartModel(
-                BartConfig(
-                    d_model=8,
-                    encoder_layers=1,
-                    decoder_layers=1,
-                    encoder_attention_heads=2,
-                    decoder_attention_heads=2,
-                    encoder_ffn_dim=8,
-                    decoder_ffn_dim=8,
-                    **vocab,
-                )
-            ),
-            "encoder-decoder",
-        ),
-        "fnet": (FNetModel(FNetConfig(**layers, **vocab)), "no `attention_mask`"),
+        "gpt2": (hf.GPT2Model(hf.GPT2Config(n_embd=8, n_layer=1, n_head=2, **vocab)), "decoder-only"),
+        "llama": (hf.LlamaModel(hf.LlamaConfig(**layers, **vocab)), "decoder-only"),
+        "t5": (hf.T5EncoderModel(hf.T5Config(d_kv=4, num_layers=1, num_heads=2, **small)), "encoder-decoder"),
+        "bart": (hf.BartModel(hf.BartConfig(**halves, d_model=8, **vocab)), "encoder-decoder"),
+        "fnet": (hf.FNetModel(hf.FNetConfig(**layers, **vocab)), "no `attention_mask`"),
     }
 
 
@@ -64,36 +39,41 @@ def test_unsuitable_families_are_refused_by_name(tmp_path, family):
     assert "bert-base-uncased" in caught.value.remedy
 
 
-def test_family_without_inputs_embeds_is_refused(tmp_path):
-    PerceiverConfig().save_pretrained(tmp_path)
-    with pytest.raises(InputError, match="perceiver takes no `inputs_embeds`"):
-        load_encoder(tmp_path, "cls")
+def reconfigured(folder, **changes):
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, **changes}))
 
 
-def test_bert_as_a_decoder_is_refused(folders, tmp_path):
-    shutil.copytree(folders["bert"], tmp_path / "model")
-    config = json.loads((tmp_path / "model" / "config.json").read_text())
-    (tmp_path / "model" / "config.json").write_text(json.dumps({**config, "is_decoder": True}))
-    with pytest.raises(InputError, match="bert is decoder-only"):
-        load_encoder(tmp_path / "model", "cls")
-
-
-def test_tokenizer_without_padding_is_refused(tmp_path):
+def without_padding(folder):
     tokenizer = word_tokenizer()
     tokenizer.pad_token = None
-    tokenizer.save_pretrained(tmp_path)
-    with pytest.raises(InputError, match="no padding token"):
-        load_tokenizer(str(tmp_path))
+    tokenizer.save_pretrained(folder)
 
 
-def test_tokenizer_of_another_model_is_refused(folders, tmp_path):
-    shutil.copytree(folders["bert"], tmp_path / "model")
-    word_tokenizer(words=[f"w{i}" for i in range(99)]).save_pretrained(tmp_path / "model")
-    with pytest.raises(InputError, match="104 tokens, its embedding 23 rows"):
-        load_encoder(tmp_path / "model", "cls")
+def of_another_model(folder):
+    word_tokenizer(words=[f"w{i}" for i in range(99)]).save_pretrained(folder)
 
 
-def test_missing_folders_files_and_poolings(folders, tmp_path):
+UNSUITABLE = {
+    "perceiver takes no `inputs_embeds`": lambda folder: hf.PerceiverConfig().save_pretrained(folder),
+    "bert is decoder-only": lambda folder: reconfigured(folder, is_decoder=True),
+    r"weights are missing, the first is 'encoder\.layer\.3": lambda folder: reconfigured(
+        folder, num_hidden_layers=4
+    ),
+    "no padding token": without_padding,
+    "104 tokens, its embedding 23 rows": of_another_model,
+}
+
+
+@cases("said", UNSUITABLE)
+def test_what_does_not_fit_is_refused(folders, tmp_path, said):
+    folder = shutil.copytree(folders["bert"], tmp_path / "model")
+    UNSUITABLE[said](folder)
+    with pytest.raises(InputError, match=said):
+        load_encoder(folder, "cls")
+
+
+def test_missing_folders_files_poolings_and_unknown_names(folders, tmp_path, monkeypatch):
     with pytest.raises(InputError, match="no such folder"):
         load_encoder(tmp_path / "nowhere", "cls")
     with pytest.raises(InputError, match=r"no config\.json"):
@@ -106,6 +86,10 @@ def test_missing_folders_files_and_poolings(folders, tmp_path):
     (tmp_path / "model" / "model.safetensors").unlink()
     with pytest.raises(InputError, match="cannot be loaded"):
         load_encoder(tmp_path / "model", "cls")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(InputError, match="some-org/no-such-encoder") as caught:
+        load_encoder("some-org/no-such-encoder", "cls")
+    assert "local folder" in caught.value.remedy
 
 
 @pytest.mark.parametrize("kept", [0, 9, -100], ids=["empty", "cut in its header", "cut in its tensors"])
@@ -122,21 +106,6 @@ def test_broken_weights_are_refused(folders, tmp_path, name, kept):
     with pytest.raises(InputError, match="cannot be loaded") as caught:
         load_encoder(tmp_path / "model", "cls")
     assert caught.value.where == str(tmp_path / "model")
-
-
-def test_unknown_hub_name_names_the_remedy(monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(InputError, match="some-org/no-such-encoder") as caught:
-        load_encoder("some-org/no-such-encoder", "cls")
-    assert "local folder" in caught.value.remedy
-
-
-def test_checkpoint_with_missing_weights_is_refused(folders, tmp_path):
-    shutil.copytree(folders["bert"], tmp_path / "model")
-    config = json.loads((tmp_path / "model" / "config.json").read_text())
-    (tmp_path / "model" / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 4}))
-    with pytest.raises(InputError, match=r"weights are missing, the first is 'encoder\.layer\.3"):
-        load_encoder(tmp_path / "model", "cls")
 
 
 def test_untrained_is_seeded_and_leaves_the_global_generator(folders):

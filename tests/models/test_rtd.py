@@ -100,13 +100,10 @@ def test_generator_never_trains(folders):
     assert not any(p.requires_grad for p in generator.parameters())
 
 
-def test_checkpoint_without_a_head_is_no_generator(folders):
+def test_a_checkpoint_without_a_head_or_a_mask_token_is_no_generator(folders, tmp_path):
     with pytest.raises(InputError, match="no masked-LM head") as caught:
         load_generator(folders["electra"])
     assert "lambda2: 0" in str(caught.value)
-
-
-def test_a_generator_without_a_mask_token_is_refused_with_a_remedy(folders, tmp_path):
     shutil.copytree(folders["bert"], tmp_path / "g")
     tokenizer = AutoTokenizer.from_pretrained(folders["bert"])
     tokenizer.mask_token = None
@@ -126,9 +123,8 @@ def test_first_differing_token_is_named():
     with pytest.raises(InputError) as caught:
         check_same_tokenizer(theirs, ours)
     text = str(caught.value)
-    assert text.startswith(
-        "generator-y: token 8 is 'fish' for the generator and 'dog' for the encoder encoder-x: "
-    )
+    said = "generator-y: token 8 is 'fish' for the generator and 'dog' for the encoder encoder-x: "
+    assert text.startswith(said)
     assert caught.value.remedy
     with pytest.raises(InputError, match="token 22 is 'absent'"):
         check_same_tokenizer(word_tokenizer(words=WORDS[:-1]), word_tokenizer())

@@ -3,13 +3,7 @@ import json
 import numpy as np
 import pytest
 import torch
-from transformers import (
-    AutoTokenizer,
-    BertConfig,
-    BertForSequenceClassification,
-    RobertaConfig,
-    RobertaForSequenceClassification,
-)
+import transformers as hf
 
 from rse_study.errors import InputError
 from rse_study.models.classifier import Classifier
@@ -18,7 +12,7 @@ from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.loading import load_encoder
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.models.text_inputs import encode_texts, padded
-from tests.training.classifier.sorted_words import GROUPS, ordered_pairs, singles, small_base
+from tests.training.classifier.sorted_words import ordered_pairs, singles, small_base
 
 from .conftest import SIZES, roberta_tokenizer, spread_out
 
@@ -73,11 +67,8 @@ def test_probabilities_are_the_networks_own(base):
     np.testing.assert_allclose(victim.predict([pair])[0], expected.detach().numpy()[0], atol=1e-6)
     other = network.encoder.backbone(input_ids=ids)[0]
     assert not torch.allclose(hidden, other)  # the types are read
-
-
-def test_the_order_of_a_pair_is_read(base):
-    found = _classifier(base).predict([("red", "cat"), ("cat", "red")])
-    assert np.abs(found[0] - found[1]).max() > 1e-3
+    found = victim.predict([("red", "cat"), ("cat", "red")])
+    assert np.abs(found[0] - found[1]).max() > 1e-3  # and so is the order of a pair
 
 
 def test_a_long_pair_is_cut_at_its_longer_half(base):
@@ -99,15 +90,12 @@ def test_no_texts_give_no_rows_and_modes_come_back(base):
     assert victim.network.training
 
 
-def test_columns_in_the_order_of_the_data(base):
+def test_columns_in_the_order_of_the_data_and_no_prompt_pooling(base):
     victim = _classifier(base)
     found = victim.predicting(("Neither", "HUE", "pet"))([("red",)])
     assert np.array_equal(found, victim.predict([("red",)])[:, [2, 0, 1]])
     with pytest.raises(InputError, match=r"predicts hue, pet, neither: the data's classes are hue, cat"):
         victim.predicting(("hue", "cat"))
-
-
-def test_prompt_pooling_is_refused(base):
     encoder, _ = load_encoder(base, "mean")
     prompted = SentenceEncoder(encoder.backbone, "prompt", 4)
     with pytest.raises(InputError, match="pooling 'prompt': a classifier reads bare texts"):
@@ -129,13 +117,12 @@ def test_kept_and_loaded_again_it_says_the_same_bits(base, tmp_path, texts):
 def _theirs(base, family, folder, **changes):
     names = dict(id2label={0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}, num_labels=3) | changes
     if family == "bert":
-        config = BertConfig(
-            vocab_size=5 + sum(map(len, GROUPS)), max_position_embeddings=32, **SIZES, **names
-        )
-        model, tokenizer = BertForSequenceClassification(config), load_encoder(base, "cls")[1]
+        tokenizer = load_encoder(base, "cls")[1]
+        config = hf.BertConfig(vocab_size=len(tokenizer), max_position_embeddings=32, **SIZES, **names)
+        model = hf.BertForSequenceClassification(config)
     else:
         sizes = dict(vocab_size=30, pad_token_id=1, max_position_embeddings=42, type_vocab_size=1)
-        model = RobertaForSequenceClassification(RobertaConfig(**sizes, **SIZES, **names))
+        model = hf.RobertaForSequenceClassification(hf.RobertaConfig(**sizes, **SIZES, **names))
         tokenizer = roberta_tokenizer()
     spread_out(model).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -163,14 +150,14 @@ def test_a_hub_regression_of_pairs_has_no_classes(base, tmp_path, tells_types):
         record = tmp_path / "tokenizer_config.json"
         names = ["input_ids", "token_type_ids", "attention_mask"]
         record.write_text(json.dumps(json.loads(record.read_text()) | {"model_input_names": names}))
-        tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+        tokenizer = hf.AutoTokenizer.from_pretrained(tmp_path)
     victim = load_classifier(tmp_path)
     inputs = tokenizer("red", "cat", return_tensors="pt")
     assert ("token_type_ids" in inputs) == tells_types
     assert victim.scores([("red", "cat")]) == pytest.approx([model(**inputs).logits.item()], abs=1e-5)
 
 
-def test_an_encoder_without_a_head_and_no_folder_at_all_are_refused(base, tmp_path):
+def test_what_is_no_classifier_is_refused(base, tmp_path):
     with pytest.raises(InputError, match=r"weights are missing, the first is 'bert.*Fine-tune it first"):
         load_classifier(base)
     with pytest.raises(InputError, match="no such folder"):
@@ -179,10 +166,7 @@ def test_an_encoder_without_a_head_and_no_folder_at_all_are_refused(base, tmp_pa
     (tmp_path / "model.safetensors").write_bytes(b"broken")
     with pytest.raises(InputError, match="cannot be loaded"):
         load_classifier(tmp_path)
-
-
-def test_a_record_of_other_things_is_refused(base, tmp_path):
-    save_classifier(tmp_path, _classifier(base))
-    (tmp_path / "classifier.json").write_text(json.dumps({"classes": ["a"], "max_length": 4}))
+    save_classifier(tmp_path / "other", _classifier(base))
+    (tmp_path / "other" / "classifier.json").write_text(json.dumps({"classes": ["a"], "max_length": 4}))
     with pytest.raises(InputError, match=r"classifier.json: damaged"):
-        load_classifier(tmp_path)
+        load_classifier(tmp_path / "other")

@@ -55,7 +55,7 @@ def test_a_place_does_not_feel_its_neighbours_in_the_batch(generator, sentence):
         assert [p for _, p in one] == pytest.approx([p for _, p in other], abs=1e-6)
 
 
-def test_a_long_text_is_cut_around_the_place(generator, sentence):
+def test_a_long_text_is_cut_around_the_place_and_a_word_of_no_known_piece_hidden(generator, sentence):
     model = WordPredictor(generator, num_words=5)
     long = sentence * 60
     for position in (0, len(long) // 2, len(long) - 1):
@@ -64,9 +64,6 @@ def test_a_long_text_is_cut_around_the_place(generator, sentence):
         assert ids[at] == generator.tokenizer.mask_token_id
         assert ids.count(generator.tokenizer.mask_token_id) == 1
         assert len(model([Blank(long, position, True)])[0]) == 5
-
-
-def test_a_word_of_no_known_piece_is_hidden(generator, sentence):
     words = [*sentence[:2], "", *sentence[2:]]
     ids, at = WordPredictor(generator)._row(Blank(words, 2, False))
     assert ids[at] == generator.tokenizer.mask_token_id

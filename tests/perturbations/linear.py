@@ -44,9 +44,8 @@ def linear(direction):
     """A loss that is linear in the addition (and in the masks): its gradient is `direction` everywhere."""
 
     def objective(change):
-        loss = sum(
-            (site.tokens.sum() + site.features.sum() for site in change.masks), torch.zeros(()).double()
-        )
+        nothing = torch.zeros(()).double()
+        loss = sum((site.tokens.sum() + site.features.sum() for site in change.masks), nothing)
         return loss if change.addition is None else loss + (change.addition * direction).sum()
 
     return objective

@@ -74,11 +74,7 @@ def test_rows_do_not_see_each_other(ball, seed):
     [
         ("sentence", "linf", [0.1, 0.1, 0.1]),
         ("sentence", "l2", [0.1, 0.1 * 3**0.5, 0.1 * 12**0.5]),
-        (
-            "sentence",
-            "l1",
-            [0.1, 0.3, 1.2],
-        ),  # a row without coordinates keeps the given length: it moves nothing
+        ("sentence", "l1", [0.1, 0.3, 1.2]),  # a row without coordinates keeps the given length
         ("token", "l2", [0.1 * 3**0.5] * 3),
         ("token", "l1", [0.3, 0.3, 0.3]),
     ],

@@ -45,6 +45,12 @@ def start(player, where):
     return player.init(where, STREAMS)
 
 
+def ended(player, where, direction=None):
+    """Its state after an ascent in one direction, by default upwards everywhere."""
+    up = torch.ones_like(where.embeddings) if direction is None else direction
+    return ascend(linear(up), [player, Driver()], [start(player, where), None]).states[0]
+
+
 def parts(player, state):
     """The tensors by which a player changes the forward pass."""
     change = player.apply(state)
@@ -54,19 +60,17 @@ def parts(player, state):
 def same_seed_same_bits(player):
     where = anchor()
     direction = torch.randn_like(where.embeddings)
-    runs = [ascend(linear(direction), [player, Driver()], [start(player, where), None]) for _ in range(2)]
-    for first, second in zip(*(parts(player, run.states[0]) for run in runs), strict=True):
+    runs = [parts(player, ended(player, where, direction)) for _ in range(2)]
+    for first, second in zip(*runs, strict=True):
         assert torch.equal(first, second)
 
 
 def zero_outside_perturbable_tokens_and_finite(player):
     where = anchor(padding=2)
-    found = ascend(
-        linear(torch.ones_like(where.embeddings)), [player, Driver()], [start(player, where), None]
-    )
-    for part in parts(player, found.states[0]):
+    found = ended(player, where)
+    for part in parts(player, found):
         assert part.isfinite().all()
-    addition = player.apply(found.states[0]).addition
+    addition = player.apply(found).addition
     if addition is not None:
         assert not addition[~where.perturbable].any()
         assert addition[where.perturbable].abs().max() > 0
@@ -76,8 +80,7 @@ def padding_changes_no_row(player):
     found = []
     for padding in (0, 3):
         where = anchor(padding=padding)
-        direction = torch.ones_like(where.embeddings).cumsum(2) - 3.3
-        found.append(ascend(linear(direction), [player, Driver()], [start(player, where), None]).states[0])
+        found.append(ended(player, where, torch.ones_like(where.embeddings).cumsum(2) - 3.3))
     for short, long in zip(parts(player, found[0]), parts(player, found[1]), strict=True):
         keep = anchor().mask[:, :, None]
         torch.testing.assert_close(long[:, : short.shape[1]] * keep, short * keep, rtol=0, atol=1e-9)
@@ -87,9 +90,8 @@ def zero_gradient_moves_nothing(player):
     where = anchor()
     state = start(player, where)
     gradient = Change(torch.zeros_like(where.embeddings), _zero_masks(player, state))
-    for before, after in zip(
-        parts(player, state), parts(player, player.update(state, gradient, 1)), strict=True
-    ):
+    moved = parts(player, player.update(state, gradient, 1))
+    for before, after in zip(parts(player, state), moved, strict=True):
         if isinstance(player, TokenLevel):
             assert bool((after.abs() <= before.abs() + 1e-12).all())  # eq 2 shortens it nevertheless
         else:
@@ -101,22 +103,15 @@ def no_entry_gets_farther_than_it_says(player):
     if reach is None:
         return
     where = anchor()
-    begun = start(player, where)
-    ended = ascend(linear(torch.ones_like(where.embeddings)), [player, Driver()], [begun, None]).states[0]
-    before, after = player.apply(begun).addition, player.apply(ended).addition
+    before, after = (player.apply(one).addition for one in (start(player, where), ended(player, where)))
     assert float((after - before).abs().max()) <= reach.path + 1e-12
     if reach.is_certain and reach.path >= 2 * reach.radius:
-        assert torch.allclose(
-            after[where.perturbable], torch.full_like(after[where.perturbable], reach.radius)
-        )
+        assert torch.allclose(after[where.perturbable], torch.tensor(reach.radius).double())
 
 
 def sentences_without_content(player):
     where = anchor((0, 0))
-    found = ascend(
-        linear(torch.ones_like(where.embeddings)), [player, Driver()], [start(player, where), None]
-    )
-    addition = player.apply(found.states[0]).addition
+    addition = player.apply(ended(player, where)).addition
     assert addition is None or not addition.any()
 
 
@@ -137,10 +132,7 @@ def test_a_player_keeps_to_the_contract(player):
 
 
 def _zero_masks(player, state):
-    return tuple(
-        SiteMask(torch.zeros_like(site.tokens), torch.zeros_like(site.features))
-        for site in player.apply(state).masks
-    )
+    return tuple(SiteMask(0 * site.tokens, 0 * site.features) for site in player.apply(state).masks)
 
 
 def test_every_perturbation_is_here():

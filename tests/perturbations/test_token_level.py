@@ -9,15 +9,12 @@ from rse_study.perturbations.token_level import TokenLevel, starved
 from tests.perturbations.linear import STREAMS, WIDTH, anchor
 
 
-def test_all_zero_eta_is_not_starved_to_death():
+def test_all_zero_eta_is_not_starved_to_death_but_a_zero_token_beside_others_is():
     where, player = anchor(), TokenLevel()
     state = player.init_from(torch.zeros(20, WIDTH, dtype=torch.float64), where)
     moved = player.update(state, Change(torch.ones_like(where.embeddings)), 1)
     sizes = moved.eta[where.perturbable].norm(dim=1)
     assert torch.allclose(sizes, torch.full_like(sizes, 0.02))  # n_i = 1 where all are 0
-
-
-def test_a_zero_token_beside_others_stays_zero():
     where, player = anchor((3,)), TokenLevel()
     table = torch.ones(20, WIDTH, dtype=torch.float64) * 0.01
     table[where.ids[0, 1]] = 0
@@ -27,7 +24,7 @@ def test_a_zero_token_beside_others_stays_zero():
     assert float(starved(moved, "linf")[where.perturbable].double().mean()) == pytest.approx(1 / 3)
 
 
-def test_write_back_touches_perturbable_tokens_only():
+def test_write_back_touches_perturbable_tokens_only_and_nothing_without_content():
     where, player = anchor(), TokenLevel()
     table = player.table(20, WIDTH, STREAMS).double()
     before, state = table.clone(), player.init_from(table, where)
@@ -35,9 +32,6 @@ def test_write_back_touches_perturbable_tokens_only():
     seen = where.ids[where.perturbable].unique()
     changed = (table != before).any(1).nonzero()[:, 0]
     assert set(changed.tolist()) == set(seen.tolist())
-
-
-def test_batch_without_content_leaves_the_table_alone():
     for rule in ("mean", "last", "accumulate"):
         where, player = anchor((0, 0)), TokenLevel(write_back=rule)
         table = player.table(20, WIDTH, STREAMS).double()

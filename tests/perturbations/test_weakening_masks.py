@@ -8,15 +8,12 @@ from rse_study.perturbations.weakening_masks import WeakeningMasks
 from tests.perturbations.linear import STREAMS, Driver, anchor, linear
 
 
-def test_probabilities_are_uniform_and_phi_is_the_share_of_zeros():
+def test_probabilities_are_uniform_phi_is_the_share_of_zeros_and_twice_weakened_is_zero():
     where = anchor((60, 60, 60))
     player = WeakeningMasks(phi=0.3)
     masks = player.apply(player.init(where, STREAMS)).masks
     assert len(masks) == 3
     assert float(torch.stack([m.tokens for m in masks]).mean()) == pytest.approx(0.7, abs=0.07)
-
-
-def test_a_value_weakened_twice_is_zero():
     site = SiteMask(torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 0.0]]))
     assert site.weights().tolist() == [[[1.0, 0.5], [0.5, 0.0]]]
 

@@ -19,12 +19,8 @@ def problem(encode=lambda points, weights: points[:, 0, :] + 2 * points[:, 1, :]
         "perturbable": torch.tensor([[False, True], [True, True]]),
         "real": torch.ones(2, 2, dtype=torch.bool),
     }  # fmt: skip
-    return (
-        encode,
-        embeddings,
-        torch.eye(2, dtype=torch.float64),
-        torch.zeros(2, 2, 2, dtype=torch.float64),
-    ), arguments
+    eye, zeros = torch.eye(2, dtype=torch.float64), torch.zeros(2, 2, 2, dtype=torch.float64)
+    return (encode, embeddings, eye, zeros), arguments
 
 
 class TestAscent:
@@ -50,10 +46,7 @@ class TestAscent:
         sentence = ascend(*arguments, **named, **options, delta_norm="l2").delta_pgd
         per_token = size * (math.sqrt(2) if strength == "matched" else 1)
         near(token, numbers([[0, 0], [0, per_token]], [[per_token, 0], [per_token, 0]]))
-        alone, pair = (
-            size,
-            size,
-        )  # n = 2 coordinates for the one token of sentence 0, 4 for the two of sentence 1
+        alone, pair = size, size  # n = 2 coordinates for the one token of sentence 0, 4 for those of 1
         if strength == "matched":
             alone, pair = size * math.sqrt(2), size * 2
         near(sentence[0], numbers([0, 0], [0, alone]))
@@ -109,9 +102,8 @@ class TestAscent:
     )
     def test_where_gradients_are_taken(self, trajectories, delta_gradient, expected):
         o = Options(rho=0.75, trajectories=trajectories, delta_gradient=delta_gradient)
-        pgd, fgsm, rest, _ = step_gradients(
-            lambda at: [at, -at], numbers(1.0), numbers(5.0), numbers(100.0), o
-        )
+        at = numbers(1.0), numbers(5.0), numbers(100.0)
+        pgd, fgsm, rest, _ = step_gradients(lambda at: [at, -at], *at, o)
         assert (float(pgd), float(fgsm), float(rest[0])) == expected
         assert torch.equal(rest[1], -rest[0])
 
@@ -145,23 +137,9 @@ class TestAscent:
             weakened = points * weights[0]
             return weakened[:, 0, :] + weakened[:, 1, :]
 
-        p_tok, p_fea = (
-            [torch.full((2, 2), 0.5, dtype=torch.float64)],
-            [torch.full((2, 2), 0.5, dtype=torch.float64)],
-        )
-        found = ascend(
-            encode,
-            embeddings,
-            z_pos,
-            delta0,
-            **named,
-            p_tok=p_tok,
-            p_fea=p_fea,
-            phi=0.2,
-            K=1,
-            T=1,
-            eta="none",
-        )
+        p_tok, p_fea = ([torch.full((2, 2), 0.5, dtype=torch.float64)] for _ in range(2))
+        named |= {"p_tok": p_tok, "p_fea": p_fea, "phi": 0.2, "K": 1, "T": 1, "eta": "none"}
+        found = ascend(encode, embeddings, z_pos, delta0, **named)
         # z_0 = (a, b), a = (m_0 + f_0)/2, b = (m_1 + f_1)/2: the loss falls in a, rises in b, by equal amounts here
         step_length = 0.5 / math.sqrt(2)
         near(found.p_tok[0][0], numbers(0.5 - step_length, 0.5 + step_length))
@@ -170,9 +148,8 @@ class TestAscent:
 
     def test_gradient_against_differences(self):
         generator = torch.Generator().manual_seed(1)
-        point, z_pos, mixing = (
-            torch.randn(s, generator=generator, dtype=torch.float64) for s in ((3, 2, 3), (3, 3), (3, 3))
-        )
+        sizes = (3, 2, 3), (3, 3), (3, 3)
+        point, z_pos, mixing = (torch.randn(s, generator=generator, dtype=torch.float64) for s in sizes)
 
         def encode(points, weights):
             return torch.tanh((points * weights[0]).sum(1) @ mixing)

@@ -136,17 +136,12 @@ class TestPowerNorm:
 class TestHead:
     @pytest.mark.parametrize("norm", ["power", "batch", "none"])
     def test_backward_is_autograd_of_the_plain_formula(self, norm):
-        head, x, d_out, state = (
-            a_head(4, 5, 3, 10),
-            random(6, 4, seed=20),
-            random(6, 3, seed=21),
-            settled(5, 22),
-        )
+        head, state = a_head(4, 5, 3, 10), settled(5, 22)
+        x, d_out = random(6, 4, seed=20), random(6, 3, seed=21)
         trace = forward(head, x, state, norm)
         d_x, gradients, nu = backward(head, trace, d_out, state, norm, A)
-        leaves = {n: getattr(head, n).clone().requires_grad_() for n in gradients} | {
-            "x": x.clone().requires_grad_()
-        }
+        leaves = {n: getattr(head, n).clone().requires_grad_() for n in gradients}
+        leaves["x"] = x.clone().requires_grad_()
         before = leaves["x"] @ leaves["w1"].T + leaves["b1"]
         normed = {
             "power": lambda: leaves["gain"] * before / state.psi + leaves["bias"],
@@ -167,10 +162,8 @@ class TestHead:
 
     def test_batch_forward(self):
         x, gain, bias = random(6, 3, seed=1), random(3, seed=2), random(3, seed=3)
-        near(
-            batch_forward(x, gain, bias),
-            torch.nn.functional.batch_norm(x, None, None, gain, bias, training=True),
-        )
+        expected = torch.nn.functional.batch_norm(x, None, None, gain, bias, training=True)
+        near(batch_forward(x, gain, bias), expected)
 
     def test_biases_may_be_missing(self):
         head, x = a_head(4, 5, 3, 10), random(6, 4, seed=20)
@@ -225,9 +218,8 @@ class TestStep:
 
         weights = (random(5, 6, seed=3) / 2).requires_grad_()
         result = run(weights)
-        torch.autograd.backward(
-            [result.encoded[v] for v in words], [result.encoded_gradients[v] for v in words]
-        )
+        encoded, gradients = ([of[v] for v in words] for of in (result.encoded, result.encoded_gradients))
+        torch.autograd.backward(encoded, gradients)
         checked = [(weights.data, weights.grad, (0, 1)), (weights.data, weights.grad, (4, 5))]
         for head, gradients in (
             (projection, result.projection_gradients),

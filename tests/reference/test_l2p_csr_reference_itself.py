@@ -91,10 +91,8 @@ class TestByHand:
             assert float(found.weights[1][0].min()) == 1
 
     def test_without_one_of_the_masks(self):
-        moved, still = (
-            numbers([0.5 - HALF_STEP, 0.5 + HALF_STEP], [0.5, 0.5]),
-            numbers([0.5, 0.5], [0.5, 0.5]),
-        )
+        moved = numbers([0.5 - HALF_STEP, 0.5 + HALF_STEP], [0.5, 0.5])
+        still = numbers([0.5, 0.5], [0.5, 0.5])
         tokens_only, features_only = by_hand(variant="no_feature_mask"), by_hand(variant="no_token_mask")
         near(tokens_only.learned[1].tokens[0], moved)
         near(tokens_only.learned[1].features[0], still)
@@ -176,9 +174,8 @@ class TestLimits:
         problem = Problem()
         found, given = problem.step(t=1, phi=0.3, step_size=0.2), problem.arguments()
         nowhere = torch.zeros(3, 3, 4, dtype=torch.float64)
-        views = tuple(
-            View(tokens=given["p_tok"][v], features=given["p_fea"][v], noise=nowhere) for v in (0, 1)
-        )
+        both = zip(given["p_tok"], given["p_fea"], strict=True)
+        views = tuple(View(tokens=p_tok, features=p_fea, noise=nowhere) for p_tok, p_fea in both)
         o = Options(phi=0.3)
         _, gradients = gradients_at(problem.encode, problem.embeddings, problem.real, views, o)
         for v in (0, 1):
@@ -213,12 +210,10 @@ class TestLimits:
     def test_alone_in_its_batch_nothing_is_learned(self):
         problem = Problem()
         problem.real, problem.shifts = problem.real[:1], {v: s[:1] for v, s in problem.shifts.items()}
-        pairs = [
-            tuple([p[:1] for p in of_view] for of_view in pair) for pair in (problem.p_tok, problem.p_fea)
-        ]
-        found = step(
-            problem.encode, problem.embeddings[:1], real=problem.real, p_tok=pairs[0], p_fea=pairs[1]
-        )
+        given = problem.p_tok, problem.p_fea
+        pairs = [tuple([p[:1] for p in of_view] for of_view in pair) for pair in given]
+        named = {"real": problem.real, "p_tok": pairs[0], "p_fea": pairs[1]}
+        found = step(problem.encode, problem.embeddings[:1], **named)
         assert float(found.loss.detach()) == 0
         assert torch.equal(found.learned[1].tokens[2], pairs[0][1][2])
 

@@ -34,10 +34,8 @@ class TestStep:
         result, views, words = self.run(lambda1=0.5, lambda2=0.25, temperature=1.0, ascent={"K": 1, "T": 2})
         assert views == ["inner_pos", "inner", "inner", "z", "z_pos", "z_adv"]
         near(result.loss.detach(), (result.robust + 0.5 * result.regulariser + 0.25 * result.rtd).detach())
-        near(
-            result.z_adv.detach(),
-            torch.tanh((words[torch.tensor([[0, 1], [0, 2]])] + result.ascent.delta_final).sum(1)).detach(),
-        )
+        moved = words[torch.tensor([[0, 1], [0, 2]])] + result.ascent.delta_final
+        near(result.z_adv.detach(), torch.tanh(moved.sum(1)).detach())
         assert torch.autograd.grad(result.loss, words)[0].abs().sum() > 0
 
     def test_without_adversary_and_rtd_it_is_simcse(self):
@@ -56,12 +54,8 @@ class TestStep:
 
     def test_outer_view_and_h_follow_their_switches(self):
         p_tok, p_fea = [numbers([0.1, 0.9], [0.9, 0.9])], [torch.full((2, 4), 0.9, dtype=torch.float64)]
-        named = {
-            "lambda1": 0.1,
-            "p_tok": p_tok,
-            "p_fea": p_fea,
-            "ascent": {"K": 1, "T": 1, "phi": 0.3, "mask_step_size": 0.05},
-        }
+        named = {"lambda1": 0.1, "p_tok": p_tok, "p_fea": p_fea}
+        named["ascent"] = {"K": 1, "T": 1, "phi": 0.3, "mask_step_size": 0.05}
         plain, _, words = self.run(**named)
         shifted, _, _ = self.run(**named, z_adv_eta="with", rtd_h="before_head")
         points = words[torch.tensor([[0, 1], [0, 2]])].detach() + plain.ascent.delta_final

@@ -49,10 +49,8 @@ class TestDivergence:
 
     def test_by_hand(self):
         p, q, m = torch.log(P), torch.log(Q), (0.375, 0.625)
-        forwards, back = (
-            0.25 * math.log(0.5) + 0.75 * math.log(1.5),
-            0.5 * math.log(2) + 0.5 * math.log(2 / 3),
-        )
+        forwards = 0.25 * math.log(0.5) + 0.75 * math.log(1.5)
+        back = 0.5 * math.log(2) + 0.5 * math.log(2 / 3)
         near(divergence(p, q, "kl"), numbers(forwards)[0])
         near(divergence(q, p, "kl"), numbers(back)[0])
         near(divergence(p, q, "symmetric_kl"), numbers((forwards + back) / 2)[0])
@@ -174,10 +172,8 @@ class TestStep:
     @pytest.mark.parametrize("distribution", READINGS)
     @pytest.mark.parametrize("name", DIVERGENCES)
     def test_ascent_raises_the_distance(self, name, distribution):
-        steps = [
-            float(self.run(K=k, divergence=name, distribution=distribution)[0].virtual.detach())
-            for k in (0, 1, 2)
-        ]
+        runs = [self.run(K=k, divergence=name, distribution=distribution)[0] for k in (0, 1, 2)]
+        steps = [float(run.virtual.detach()) for run in runs]
         assert steps[0] < 1e-2 * steps[1]
         assert steps[1] < steps[2]
 
@@ -237,9 +233,7 @@ class TestStep:
     def test_share_is_linear_in_lambda(self):
         result, mixing = self.run()
         share = gradient_share(result, [mixing], 1e-6)
-        by_autograd = [
-            torch.autograd.grad(part, mixing, retain_graph=True)[0].norm()
-            for part in (result.virtual, result.contrastive)
-        ]
+        parts = result.virtual, result.contrastive
+        by_autograd = [torch.autograd.grad(part, mixing, retain_graph=True)[0].norm() for part in parts]
         assert share == pytest.approx(1e-6 * float(by_autograd[0] / by_autograd[1]))
         assert gradient_share(result, [mixing], 2e-6) == pytest.approx(2 * share)

@@ -16,178 +16,84 @@ from rse_study.training.materials import Materials, identity_of
 from rse_study.training.trial import Trial
 
 FILE = Path(__file__).with_name("identities.json")
-MATERIALS = Materials(
-    corpus=Path("corpus"),
-    base="base",
-    dev=builtin.graded_pairs("dev"),
-    fingerprints={"corpus": "c", "base": "b", "dev": "d", "generator": "g"},
-)
+PRINTS = {"corpus": "c", "base": "b", "dev": "d", "generator": "g"}
+DEV = builtin.graded_pairs("dev")
+MATERIALS = Materials(corpus=Path("corpus"), base="base", dev=DEV, fingerprints=PRINTS)
 L2 = {"norm": "l2", "radius": 0.5, "given_for": "l2", "scope": "token", "strength": "literal"}
 L1 = {"norm": "l1", "projection": "rescale"}
 NO_ADVERSARY = {"pgd": {"num_steps": 0}, "fgsm": {"num_steps": 0}}
+VIEWS = dict(lambda1=0.1, temperature=0.1, head="batch_norm", perturbed_tokens="all", second_positive="none")
+VIEWS |= dict(delta_gradient="without_eta", inner_dropout="fresh", outer_dropout="shared_first")
+MASKS = dict(phi=0.1, num_layers=1, step_size=0.25, sites="below_k")
+OTHER_MASKS = dict(num_steps=2, tokens="none", features="shared", values="continual", token_step="sign")
+ONLY = {"temperature": 0.1, "head": "none"}
+
+
+def of(name: str = "robust_sent_embed", **settings: Any) -> dict[str, Any]:
+    return {"method": {"name": name, **settings}}
+
+
 # Every switch of a configuration stands off its default in at least one of them.
 VARIANTS: dict[str, dict[str, Any]] = {
     "defaults": {},
-    "SimCSE": {"method": {"blend": NO_ADVERSARY, "lambda1": 0, "lambda2": 0, "head": "none"}},
-    "l2": {"method": {"blend": {"pgd": {"ball": L2}, "fgsm": {"ball": L2}}, "token_level": {"ball": L2}}},
-    "l1": {"method": {"blend": {"pgd": {"ball": L1}, "fgsm": {"ball": L1}}, "token_level": {"ball": L1}}},
-    "steps of PGD and FGSM": {
-        "method": {
-            "blend": {
-                "pgd": {"num_steps": 3, "step_size": 2e-3, "sigma": 0.01},
-                "fgsm": {"num_steps": 4, "step_size": 3e-3, "sigma": 0.01},
-                "rho": 0.25,
-                "weighs": "fgsm",
-                "trajectories": "separate",
-            }
+    "SimCSE": of(blend=NO_ADVERSARY, lambda1=0, lambda2=0, head="none"),
+    "l2": of(blend={"pgd": {"ball": L2}, "fgsm": {"ball": L2}}, token_level={"ball": L2}),
+    "l1": of(blend={"pgd": {"ball": L1}, "fgsm": {"ball": L1}}, token_level={"ball": L1}),
+    "steps of PGD and FGSM": of(
+        blend={
+            "pgd": {"num_steps": 3, "step_size": 2e-3, "sigma": 0.01},
+            "fgsm": {"num_steps": 4, "step_size": 3e-3, "sigma": 0.01},
+            **dict(rho=0.25, weighs="fgsm", trajectories="separate"),
         }
-    },
-    "token level": {
-        "method": {
-            "token_level": {
-                "step_size": 0.01,
-                "sigma": 0.2,
-                "scaling": "after",
-                "write_back": "last",
-                "redraw": "epoch",
-            },
-            "z_adv_eta": "with",
-        }
-    },
-    "no token level": {"method": {"token_level": {"presence": "none"}}},
-    "weakening masks": {
-        "method": {"masks": {"phi": 0.1, "num_layers": 1, "step_size": 0.25, "sites": "below_k"}}
-    },
-    "replaced tokens": {
-        "method": {
-            "rtd": {
-                "share": 0.3,
-                "positions": "everywhere",
-                "choice": "sample",
-                "reduction": "sum",
-                "h": "before_head",
-            },
-            "lambda2": 0.01,
-        }
-    },
-    "views": {
-        "method": {
-            "lambda1": 0.1,
-            "temperature": 0.1,
-            "head": "batch_norm",
-            "perturbed_tokens": "all",
-            "delta_gradient": "without_eta",
-            "inner_dropout": "fresh",
-            "outer_dropout": "shared_first",
-            "z_adv_negatives": "included",
-            "second_positive": "none",
-        }
-    },
+    ),
+    "token level": of(
+        token_level=dict(step_size=0.01, sigma=0.2, scaling="after", write_back="last", redraw="epoch"),
+        z_adv_eta="with",
+    ),
+    "no token level": of(token_level={"presence": "none"}),
+    "weakening masks": of(masks=MASKS),
+    "replaced tokens": of(
+        rtd=dict(share=0.3, positions="everywhere", choice="sample", reduction="sum", h="before_head"),
+        lambda2=0.01,
+    ),
+    "views": of(**VIEWS, z_adv_negatives="included"),
     "prompt": {"encoder": {"pooling": "prompt", "template": 'This sentence of "[X]" means [MASK].'}},
-    "optimiser": {
-        "optimizer": {
-            "lr": 1e-4,
-            "beta1": 0.8,
-            "beta2": 0.99,
-            "epsilon": 1e-6,
-            "weight_decay": 0.01,
-            "max_norm": 0.5,
-        }
-    },
+    "optimiser": dict(
+        optimizer=dict(lr=1e-4, beta1=0.8, beta2=0.99, epsilon=1e-6, weight_decay=0.01, max_norm=0.5)
+    ),
     "cosine": {"optimizer": {"schedule": "cosine"}},
-    "L2P-CSR": {"method": {"name": "l2p_csr"}},
-    "L2P-CSR, masks": {
-        "method": {
-            "name": "l2p_csr",
-            "masks": {
-                "phi": 0.1,
-                "num_layers": 1,
-                "num_steps": 2,
-                "step_size": 0.25,
-                "sites": "below_k",
-                "tokens": "none",
-                "features": "shared",
-                "values": "continual",
-                "token_step": "sign",
-            },
-            "temperature": 0.1,
-            "head": "none",
-        }
-    },
-    "L2P-CSR, noise": {
-        "method": {
-            "name": "l2p_csr",
-            "perturbs": "embeddings",
-            "noise": {
-                "num_steps": 3,
-                "step_size": 0.1,
-                "scale": 0.01,
-                "gradient": "raw",
-                "ball": {"norm": "l2"},
-            },
-        }
-    },
-    "V-advCSE": {"method": {"name": "v_adv_cse"}},
-    "V-advCSE, otherwise": {
-        "method": {
-            "name": "v_adv_cse",
-            "r": {"num_steps": 2},
-            "divergence": "kl",
-            "output": "similarities",
-            "weight": 0.1,
-            "temperature": 0.1,
-            "head": "none",
-        }
-    },
-    "V-advCSE, with its ratio reported": {"method": {"name": "v_adv_cse", "ratio_every": 10}},
-    "ConSERT": {"method": {"name": "consert"}},
-    "ConSERT, otherwise": {
-        "method": {
-            "name": "consert",
-            "first": "token_cutoff",
-            "second": "adversarial",
-            "token_rate": 0.3,
-            "feature_rate": 0.1,
-            "dropout": True,
-            "noise": {"step_size": 0.1},
-            "temperature": 0.2,
-            "head": "linear_tanh",
-        }
-    },
-    "DCL": {"method": {"name": "dcl"}},
-    "DCL, otherwise": {
-        "method": {
-            "name": "dcl",
-            "norm": "batch",
-            "share": 0.3,
-            "decay": 0.99,
-            "masked_lm": 0.5,
-            "hidden": 64,
-            "width": 32,
-        }
-    },
-    "replayed": {
-        "replayed": {
-            "recipe": "pwws",
-            "reference": "minilm",
-            "num_pairs": 50,
-            "sides": "both",
-            "max_queries": 90,
-            "seed": 3,
-        }
-    },
-    "replayed, texts besides": {
-        "replayed": {"recipe": "textfooler", "labelled": "MR", "num_texts": 100, "num_training": 300}
-    },
+    "L2P-CSR": of("l2p_csr"),
+    "L2P-CSR, masks": of("l2p_csr", masks=MASKS | OTHER_MASKS, **ONLY),
+    "L2P-CSR, noise": of(
+        "l2p_csr",
+        perturbs="embeddings",
+        noise=dict(num_steps=3, step_size=0.1, scale=0.01, gradient="raw", ball={"norm": "l2"}),
+    ),
+    "V-advCSE": of("v_adv_cse"),
+    "V-advCSE, otherwise": of(
+        "v_adv_cse", r={"num_steps": 2}, divergence="kl", output="similarities", weight=0.1, **ONLY
+    ),
+    "V-advCSE, with its ratio reported": of("v_adv_cse", ratio_every=10),
+    "ConSERT": of("consert"),
+    "ConSERT, otherwise": of(
+        "consert",
+        **dict(first="token_cutoff", second="adversarial", token_rate=0.3, feature_rate=0.1, dropout=True),
+        **dict(noise={"step_size": 0.1}, temperature=0.2, head="linear_tanh"),
+    ),
+    "DCL": of("dcl"),
+    "DCL, otherwise": of("dcl", norm="batch", share=0.3, decay=0.99, masked_lm=0.5, hidden=64, width=32),
+    "replayed": dict(
+        replayed=dict(recipe="pwws", reference="minilm", num_pairs=50, sides="both", max_queries=90, seed=3)
+    ),
+    "replayed, texts besides": dict(
+        replayed={"recipe": "textfooler", "labelled": "MR", "num_texts": 100, "num_training": 300}
+    ),
     "watched": {"watched": {"STS-B/geometry": 20, "MR/fast": 60}},
-    "budget and selection": {
-        "budget": {"unit": "steps", "amount": 100},
-        "selection": {"dev": "builtin", "every": 20, "keep": "last"},
-        "batch_size": 32,
-        "max_length": 64,
-        "precision": "bf16",
-        "report_every": 5,
-    },
+    "budget and selection": dict(
+        budget={"unit": "steps", "amount": 100},
+        selection={"dev": "builtin", "every": 20, "keep": "last"},
+        **dict(batch_size=32, max_length=64, precision="bf16", report_every=5),
+    ),
     "chunks": {"chunk_size": 8},
     "compiled": {"compiled": True},
 }

@@ -1,6 +1,4 @@
-import json
 import math
-import shutil
 
 import pytest
 import torch
@@ -12,15 +10,8 @@ from rse_study.results.result_file import read_result
 from rse_study.training.loop import drive, train
 from tests.training.world import Complete, World, light_trial, small_trial, stop_at
 
-METRICS = {
-    "loss",
-    "loss/contrastive",
-    "loss/adversarial",
-    "loss/rtd",
-    "rtd/accuracy",
-    "delta/moved",
-    "eta/starved",
-}
+METRICS = {"loss", "loss/contrastive", "loss/adversarial", "loss/rtd"}
+METRICS |= {"rtd/accuracy", "delta/moved", "eta/starved"}
 
 
 def run(world: World, name: str, seed: int = 3, **changes: object) -> list:
@@ -29,14 +20,13 @@ def run(world: World, name: str, seed: int = 3, **changes: object) -> list:
 
 def test_history_has_the_start_every_report_every_look_and_the_end(complete: Complete) -> None:
     points = complete.points
-    assert [point.t for point in points] == [0, 2, 4, 5, 6, 8, 10, 12]
+    times = [point.t for point in points]
+    assert times == [0, 2, 4, 5, 6, 8, 10, 12]
     assert [point.t for point in points if "dev" in point.metrics] == [0, 5, 10, 12]
     assert [point.is_final for point in points] == [False] * 7 + [True]
     # The start has a dev score and nothing else; every later point, a look between two reports too, has all metrics.
     assert points[0].metrics.keys() == {"dev", "dev/degenerate"}
-    assert {point.t: METRICS - point.metrics.keys() for point in points[1:]} == {
-        p.t: set() for p in points[1:]
-    }
+    assert [point.t for point in points[1:] if not point.metrics.keys() >= METRICS] == []
     assert all(math.isfinite(value) for point in points for value in point.metrics.values())
 
 
@@ -49,15 +39,12 @@ def test_result_is_written_before_the_last_point_is_seen(world: World) -> None:
     assert result.final["dev/kept"] == max(p.metrics["dev"] for p in result.history[1:] if "dev" in p.metrics)
 
 
-def test_a_finished_cell_is_not_run_again(world: World, light: Complete) -> None:
+def test_a_finished_cell_is_not_run_again_and_its_folder_is_its_own(world: World, light: Complete) -> None:
     before = (light.folder / "result.json").stat().st_mtime_ns
     again = run(world, light.folder.name)
     assert [point.t for point in again] == [12]
     assert again[0].metrics["dev"] == light.points[-1].metrics["dev"]
     assert (light.folder / "result.json").stat().st_mtime_ns == before
-
-
-def test_a_folder_belongs_to_one_configuration(world: World, light: Complete) -> None:
     with pytest.raises(InputError, match="another configuration's"):
         run(world, light.folder.name, seed=4)
 
@@ -92,9 +79,7 @@ def test_a_lost_loss_ends_the_run_with_its_reason(world: World) -> None:
     assert result.status == "failed"
     assert "not finite" in result.reason
     assert result.history[0].t == 0
-    with pytest.raises(
-        NonFiniteLoss, match="not finite"
-    ):  # and is not tried again: it would end the same way
+    with pytest.raises(NonFiniteLoss, match="not finite"):  # and is not tried again: it would end so, too
         run(world, "lost", optimizer={"lr": 1e30, "max_norm": 1e30})
 
 
@@ -111,11 +96,6 @@ def test_epochs_are_counted_in_whole_batches(world: World) -> None:
     assert points[-1].t == 120 // 16
 
 
-def test_fewer_sentences_than_a_batch(world: World) -> None:
-    with pytest.raises(InputError, match="120 sentences are fewer than a batch of 121"):
-        run(world, "few", batch_size=121)
-
-
 def test_bf16_leaves_alpha_sized_steps_effective(world: World, complete: Complete) -> None:
     """bf16's spacing at the size of a word embedding is larger than alpha: E + delta stays float32."""
     assert small_trial().precision == "float32"
@@ -125,13 +105,3 @@ def test_bf16_leaves_alpha_sized_steps_effective(world: World, complete: Complet
     cell.close()
     assert exact > 0
     assert first.metrics["delta/moved"] == pytest.approx(exact, rel=0.05)
-
-
-def test_a_damaged_result_is_said_to_be_so(world: World, light: Complete) -> None:
-    shutil.copytree(light.folder, world.root / "damaged")
-    path = world.root / "damaged" / "result.json"
-    content = json.loads(path.read_text())
-    content["result"]["final"]["dev"] = 99.0
-    path.write_text(json.dumps(content))
-    with pytest.raises(InputError, match="content and checksum differ"):
-        run(world, "damaged")

@@ -16,7 +16,7 @@ from rse_study.training.loop import drive, train
 from rse_study.training.loss_watch import LossWatch
 from rse_study.training.process_group import Ask, run_group
 from tests.gloo import forks
-from tests.training.world import World, small_trial
+from tests.training.world import small_trial
 
 NAN, CPU = torch.tensor(float("nan")), torch.device("cpu")
 
@@ -68,16 +68,10 @@ def test_all_workers_know_the_step_at_which_one_lost_its_share(tmp_path: Path) -
     ]
 
 
-def test_a_lost_loss_that_is_known_late_ends_the_same_way(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lost_loss_that_is_known_late_ends_the_same_way(world, tmp_path, monkeypatch):
     """The same reason and history; no checkpoint, model or point is of its weights."""
-    trial = small_trial(
-        optimizer={"lr": 1e30, "max_norm": 1e30},
-        report_every=100,
-        selection={"dev": "builtin", "every": 8},
-        budget={"unit": "steps", "amount": 20},
-    )
+    lost = {"optimizer": {"lr": 1e30, "max_norm": 1e30}, "budget": {"unit": "steps", "amount": 20}}
+    trial = small_trial(**lost, report_every=100, selection={"dev": "builtin", "every": 8})
     seen: dict[str, list[int]] = {"at once": [], "late": []}
     for name, points in seen.items():
         cell = train(trial, 3, world.materials(), tmp_path / name, checkpoint_seconds=0.0)

@@ -24,12 +24,14 @@ MATERIALS = Materials(
 )
 
 
-def test_they_come_back_as_they_were(tmp_path):
+def test_they_come_back_as_they_were_and_others_have_another_name(tmp_path):
     path = MATERIALS.save(tmp_path)
     assert MATERIALS.save(tmp_path) == path
     read = Materials.load(path)
     assert read.dev.fingerprint == PAIRS.fingerprint
     assert replace(read, dev=PAIRS) == MATERIALS
+    others = replace(MATERIALS, base="other"), replace(MATERIALS, dev=replace(PAIRS, gold=np.array([3.0])))
+    assert len({each.save(tmp_path) for each in (MATERIALS, *others)}) == 3
 
 
 def test_the_file_is_that_of_earlier_code(tmp_path):
@@ -37,8 +39,3 @@ def test_the_file_is_that_of_earlier_code(tmp_path):
     path = MATERIALS.save(tmp_path)
     assert path.name == "209c7074b8e22025.json"
     assert json.loads(path.read_text(encoding="utf-8")).keys() == {one.name for one in fields(Materials)}
-
-
-def test_other_materials_have_another_name(tmp_path):
-    others = replace(MATERIALS, base="other"), replace(MATERIALS, dev=replace(PAIRS, gold=np.array([3.0])))
-    assert len({each.save(tmp_path) for each in (MATERIALS, *others)}) == 3

@@ -8,8 +8,7 @@ def needs(**changes):
 
 
 PREPARED = [
-    {"encoder": {"name": "tiny"}},
-    {"encoder": {"pooling": "mean"}},
+    *({"encoder": {"name": "tiny"}}, {"encoder": {"pooling": "mean"}}),
     {"corpus": {"source": {"kind": "builtin", "num_sentences": 100}}},
     {"selection": {"dev": "builtin"}},
     {"batch_size": 32},
@@ -21,25 +20,13 @@ PREPARED = [
     {"replayed": {"recipe": "pwws"}},
     {"watched": {"STS-B/geometry": 10}},
 ]
-READ_IN_TRAINING = [
-    {"optimizer": {"lr": 1e-3}},
-    {"budget": {"amount": 1}},
-    {"precision": "float64"},
-    {"report_every": 7},
-    {"selection": {"every": 50, "keep": "last"}},
-    {"method": {"blend": {"rho": 0.25}}},
-    {"method": {"lambda1": 0.5}},
-]
+READ_IN_TRAINING = [{"optimizer": {"lr": 1e-3}}, {"budget": {"amount": 1}}, {"precision": "float64"}]
+READ_IN_TRAINING += [{"report_every": 7}, {"selection": {"every": 50, "keep": "last"}}]
+READ_IN_TRAINING += [{"method": method} for method in ({"blend": {"rho": 0.25}}, {"lambda1": 0.5})]
 
 
-def test_what_is_prepared_for_a_trial_is_part_of_them():
+def test_what_is_prepared_for_a_trial_is_part_of_them_and_what_only_training_reads_is_not():
     assert [changes for changes in PREPARED if needs(**changes) == needs()] == []
-
-
-def test_what_only_training_reads_is_not():
     assert [changes for changes in READ_IN_TRAINING if needs(**changes) != needs()] == []
     assert {hash(needs(**changes)) for changes in READ_IN_TRAINING} == {hash(needs())}
-
-
-def test_of_what_is_watched_names_count_and_not_how_often():
     assert needs(watched={"STS-B/geometry": 10}) == needs(watched={"STS-B/geometry": 20})

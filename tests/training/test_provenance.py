@@ -12,7 +12,7 @@ from rse_study.results.result_file import Result, read_result
 from rse_study.training.loop import train
 from rse_study.training.provenance import SETTINGS, provenance
 from rse_study.training.replay import replay
-from tests.training.world import Complete, World, small_trial
+from tests.training.world import Complete, World, leave_at, small_trial
 
 CPU = torch.device("cpu")
 
@@ -42,9 +42,7 @@ def test_a_cell_of_one_machine_says_what_it_ran_on(complete: Complete) -> None:
 
 def _resumed(world: World, folder: Path, **changes: object) -> Result:
     """A cell whose checkpoint another machine made; without changes, earlier code."""
-    for progress in train(small_trial(), 3, world.materials(), folder, checkpoint_seconds=0.0):
-        if progress.t == 5:
-            break
+    leave_at(5, train(small_trial(), 3, world.materials(), folder, checkpoint_seconds=0.0))
     file = next((folder / "checkpoint").glob("step-*/*.json"))
     state = json.loads(file.read_text())
     now, earlier = state.pop("provenance"), {key: said for key, said in state.items() if key != UNLIKE}

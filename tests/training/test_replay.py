@@ -13,15 +13,11 @@ from rse_study.results.result_file import Point, Result, read_result
 from rse_study.training.loop import drive, train
 from rse_study.training.replay import ReplayDifference, compare, replay
 from rse_study.training.trial import Trial
-from tests.training.world import Complete, World, light_trial, stop_at
-
-ALONE = {"workers": 1, "threads": 1}
+from tests.training.world import Complete, World, leave_at, light_trial, stop_at
 
 
-def again(world: World, trial: Trial, recorded: Result, directory: Path, **changes: object):
-    settings = {"seed": 3, **ALONE, **changes}
-    seed = settings.pop("seed")
-    return replay(trial, seed, world.materials(), recorded, directory, **settings)
+def again(world: World, trial: Trial, recorded: Result, directory: Path, seed: int = 3):
+    return replay(trial, seed, world.materials(), recorded, directory, workers=1, threads=1)
 
 
 @pytest.mark.parametrize("last", [None, 6], ids=["complete", "stopped early"])
@@ -49,10 +45,9 @@ def test_the_first_difference_is_named(world: World, light: Complete, tmp_path: 
     bent[3]["metrics"]["loss"] = math.nextafter(loss, math.inf)
     forged = recorded.model_copy(update={"history": tuple(Point(**point) for point in bent)})
     found = again(world, light_trial(), forged, tmp_path / "again")
+    (difference,) = found.differences
     assert not found.is_equal
-    assert found.differences == (
-        ReplayDifference(bent[3]["t"], "loss", math.nextafter(loss, math.inf), loss),
-    )
+    assert difference == ReplayDifference(bent[3]["t"], "loss", math.nextafter(loss, math.inf), loss)
 
 
 def test_only_the_recorded_cell_in_an_empty_folder(world: World, light: Complete, tmp_path: Path) -> None:
@@ -107,14 +102,10 @@ def test_a_score_from_before_equal_cosines_tied_is_told_apart(light: Complete) -
     assert compared("loss", 8e-7, earlier) == (0, 1)
 
 
-def test_a_cell_begun_before_equal_cosines_tied_does_not_say_how_its_scores_were_ranked(
-    world: World, tmp_path: Path
-) -> None:
+def test_a_cell_begun_before_equal_cosines_tied_does_not_say_how_it_ranked(world, tmp_path):
     """Its history holds scores of both kinds."""
     folder = tmp_path / "cell"
-    for progress in train(light_trial(), 3, world.materials(), folder, checkpoint_seconds=0.0):
-        if progress.t == 5:
-            break
+    leave_at(5, train(light_trial(), 3, world.materials(), folder, checkpoint_seconds=0.0))
     state_file = next((folder / "checkpoint").glob("step-*/*.json"))
     state = json.loads(state_file.read_text())
     assert state.pop("similarity_digits") == DIGITS

@@ -30,9 +30,7 @@ def other_words(num: int) -> ReplayedPairs:
     dev = builtin.graded_pairs("dev")
     clean = StsPairs("builtin", "dev", dev.first[:num], dev.second[:num], dev.gold[:num])
     shorter = [text.rsplit(" ", 1)[0] for text in clean.second]
-    return ReplayedPairs(
-        clean, StsPairs("builtin", "dev", clean.first, shorter, clean.gold), "last word", "base"
-    )
+    return ReplayedPairs(clean, dataclasses.replace(clean, second=shorter), "last word", "base")
 
 
 def with_pairs(world: World, pairs: ReplayedPairs, name: str) -> Materials:
@@ -108,9 +106,8 @@ def test_texts_are_judged_at_every_look_by_the_encoder_as_it_is_then(world: Worl
         folder = tmp_path / "judged" / "model" if encoder == "model" else materials.base
         embed = Embedder(*load_encoder(folder, trial.encoder.pooling))
         wanted = metrics_of(ReplayedTextAttack(texts), embed)
-        assert {name: point.metrics[name] for name in TEXTUAL} == pytest.approx(
-            {name: wanted[name] for name in TEXTUAL}
-        )
+        for name in TEXTUAL:
+            assert point.metrics[name] == pytest.approx(wanted[name]), name
     pairs_alone = list(train(trial, 3, dataclasses.replace(materials, replayed_texts=""), tmp_path / "pairs"))
     rest = [{name: value for name, value in point.metrics.items() if name not in TEXTUAL} for point in points]
     assert rest == [point.metrics for point in pairs_alone]
@@ -148,30 +145,19 @@ def test_another_set_is_another_cell() -> None:
     assert one == identity(other_words(40).fingerprint, recipe="pwws", reference="elsewhere/encoder")
 
 
-def test_where_nothing_is_replayed_its_settings_decide_nothing() -> None:
+def test_where_nothing_is_replayed_or_no_texts_are_attacked_their_settings_decide_nothing() -> None:
     before = identity_of(light_trial(), 3, WITHOUT)
-    for settings in (
-        {},
-        {"num_pairs": 7},
-        {"num_texts": 7, "num_training": 30},
-        {"sides": "both", "seed": 5, "reference": "./elsewhere"},
-    ):
+    others = {"sides": "both", "seed": 5, "reference": "./elsewhere"}
+    for settings in ({}, {"num_pairs": 7}, {"num_texts": 7, "num_training": 30}, others):
         assert identity(**settings) == before
         assert "replayed" not in light_trial(replayed=settings).identity()
     named = light_trial(replayed=REPLAYED).identity()["replayed"]
     assert (named["recipe"], named["num_pairs"], named["seed"]) == ("pwws", 40, 0)
-
-
-def test_where_no_texts_are_attacked_their_numbers_decide_nothing() -> None:
     print_ = other_words(40).fingerprint
     before = identity(print_, recipe="pwws")
     assert identity(print_, recipe="pwws", num_texts=7, num_training=30) == before
     assert identity(print_, recipe="pwws", labelled="MR") != before
-    assert identity(print_, recipe="pwws", labelled="MR", num_texts=7) != identity(
-        print_, recipe="pwws", labelled="MR"
-    )
-
-
-def test_texts_without_a_recipe_are_refused() -> None:
+    texts = {"recipe": "pwws", "labelled": "MR"}
+    assert identity(print_, **texts, num_texts=7) != identity(print_, **texts)
     with pytest.raises(ValidationError, match="labelled: MR needs a recipe that attacks its texts"):
         light_trial(replayed={"labelled": "MR"})

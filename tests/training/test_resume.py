@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from rse_study.results.result_file import read_result
 from rse_study.training.loop import drive, train
 from tests.slow import mostly_slow
-from tests.training.world import Complete, World, light_trial, small_trial, stop_at
+from tests.training.world import World, leave_at, light_trial, small_trial, stop_at
 
 NUM_STEPS = 12
 FORK = multiprocessing.get_context("fork")
@@ -53,9 +53,7 @@ METHODS: dict[str, dict] = {
 }
 
 
-@pytest.mark.parametrize(
-    "name", mostly_slow(METHODS, fast=["everything", "DCL"])
-)  # DCL has a twin to remember
+@pytest.mark.parametrize("name", mostly_slow(METHODS, fast=["everything", "DCL"]))  # DCL has a twin, too
 def test_resume_equals_uninterrupted(world: World, tmp_path: Path, name: str) -> None:
     world.materials()
     changes = {"report_every": 1} | METHODS[name]
@@ -78,21 +76,14 @@ def test_resume_equals_uninterrupted(world: World, tmp_path: Path, name: str) ->
         assert read_result(directory).final == straight.final
 
 
-def test_interrupted_between_checkpoints_the_steps_are_done_again(
-    world: World, light: Complete, tmp_path: Path
-) -> None:
-    cell = train(light_trial(), 3, world.materials(), tmp_path / "cell", checkpoint_seconds=3600.0)
-    while next(cell).t < 8:
-        pass
-    cell.close()
+def test_interrupted_between_checkpoints_the_steps_are_done_again(world, light, tmp_path):
+    leave_at(8, train(light_trial(), 3, world.materials(), tmp_path / "cell", checkpoint_seconds=3600.0))
     again = list(train(light_trial(), 3, world.materials(), tmp_path / "cell"))
     assert [point.t for point in again] == [point.t for point in light.points]
     assert [point.metrics for point in again] == [point.metrics for point in light.points]
 
 
 def test_a_saved_point_is_shown_again_for_its_verdict(world: World, tmp_path: Path) -> None:
-    cell = train(light_trial(), 3, world.materials(), tmp_path, checkpoint_seconds=0.0)
-    while next(cell).t < 8:  # saved at 8; then whoever was to give the verdict dies
-        pass
-    cell.close()
+    # Saved at 8; then whoever was to give the verdict dies.
+    leave_at(8, train(light_trial(), 3, world.materials(), tmp_path, checkpoint_seconds=0.0))
     assert [point.t for point in train(light_trial(), 3, world.materials(), tmp_path)] == [8, 10, 12]

@@ -16,13 +16,13 @@ from rse_study.training.shared_outputs import FOLDER, open_outputs
 from rse_study.training.trial import Trial
 from tests.gloo import forks
 from tests.slow import mostly_slow
-from tests.training.world import SIMCSE, World, small_trial, stop_at
+from tests.training.world import SIMCSE, small_trial, stop_at
 
 CPU = torch.device("cpu")
 
 
 @pytest.fixture
-def materials(world: World, tmp_path: Path) -> Materials:
+def materials(world, tmp_path):
     """With a fingerprint of the generator, and a corpus that lies beside nobody else's."""
     made = world.materials()
     shutil.copytree(made.corpus, tmp_path / "corpus")
@@ -31,14 +31,12 @@ def materials(world: World, tmp_path: Path) -> Materials:
 
 
 @pytest.fixture
-def passes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def passes(monkeypatch):
     """The rows of each pass of a generator."""
     seen: list[int] = []
     fill = Generator.fill
 
-    def counted(
-        self: Generator, ids: torch.Tensor, *rest: torch.Tensor, **named: torch.Tensor
-    ) -> torch.Tensor:
+    def counted(self, ids, *rest, **named):
         seen.append(len(ids))
         return fill(self, ids, *rest, **named)
 
@@ -57,10 +55,8 @@ def detecting(rtd: str = "published", **changes: object) -> Trial:
 
 
 @pytest.mark.parametrize("rtd", mostly_slow(RTD, fast=["sampled"]))
-def test_the_next_cell_reads_and_has_the_same_numbers(
-    world: World, materials: Materials, tmp_path: Path, passes: list[int], rtd: str
-) -> None:
-    def metrics(name: str, given: Materials, **changes: object) -> list[dict[str, float]]:
+def test_the_next_cell_reads_and_has_the_same_numbers(world, materials, tmp_path, passes, rtd):
+    def metrics(name, given, **changes):
         return [point.metrics for point in train(detecting(rtd, **changes), 3, given, tmp_path / name)]
 
     alone = metrics("alone", world.materials())  # nobody knows what its generator holds
@@ -74,9 +70,7 @@ def test_the_next_cell_reads_and_has_the_same_numbers(
     assert other == unshared != first
 
 
-def test_a_cell_that_was_stopped_leaves_what_it_has(
-    materials: Materials, tmp_path: Path, passes: list[int]
-) -> None:
+def test_a_cell_that_was_stopped_leaves_what_it_has(materials, tmp_path, passes):
     drive(train(detecting(), 3, materials, tmp_path / "stopped"), stop_at(2))
     list(train(detecting(), 3, materials, tmp_path / "whole"))
     assert len(passes) == NUM_STEPS
@@ -96,9 +90,7 @@ KEYS = {
 }
 
 
-def folder_of(
-    materials: Materials, *, seed: int = 3, rank: int = 0, rtd: dict | None = None, **changes
-) -> Path:
+def folder_of(materials: Materials, *, seed: int = 3, rank: int = 0, rtd=None, **changes) -> Path:
     known = {name: changes.pop(name) for name in ("generator", "corpus") if name in changes}
     materials = dataclasses.replace(materials, fingerprints=materials.fingerprints | known)
     collectives = Collectives()
@@ -109,13 +101,10 @@ def folder_of(
     return opened._folder
 
 
-def test_all_that_decides_the_outputs_is_in_the_key(materials: Materials) -> None:
+def test_all_that_decides_the_outputs_is_in_the_key_threads_too_and_nothing_else(materials):
     folders = {name: folder_of(materials, **changes) for name, changes in KEYS.items()}
     assert len({folder_of(materials), *folders.values()}) == 1 + len(KEYS)
     assert {folder.parent for folder in folders.values()} == {materials.corpus.parent / FOLDER}
-
-
-def test_nothing_else_is(materials: Materials) -> None:
     others = (
         {"rtd": {"reduction": "sum", "h": "before_head"}},
         {"method": {"lambda2": 0.1, "temperature": 0.1}},
@@ -123,9 +112,6 @@ def test_nothing_else_is(materials: Materials) -> None:
         {"budget": {"unit": "steps", "amount": 40}},
     )
     assert {folder_of(materials, **changes) for changes in others} == {folder_of(materials)}
-
-
-def test_threads_are_in_the_key(materials: Materials) -> None:
     before = folder_of(materials)
     threads = torch.get_num_threads()
     torch.set_num_threads(threads + 1)
@@ -134,7 +120,7 @@ def test_threads_are_in_the_key(materials: Materials) -> None:
     assert folder_of(materials) == before
 
 
-def test_nothing_is_shared_of_a_trial_without_generator(materials: Materials) -> None:
+def test_nothing_is_shared_of_a_trial_without_generator(materials):
     trial = small_trial(method={"lambda2": 0.0})
     assert open_outputs(trial, 3, materials, Collectives(), CPU) is None
     assert not (materials.corpus.parent / FOLDER).exists()
@@ -142,7 +128,7 @@ def test_nothing_is_shared_of_a_trial_without_generator(materials: Materials) ->
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("two_workers")
-def test_each_worker_shares_its_own_rows(materials: Materials, tmp_path: Path) -> None:
+def test_each_worker_shares_its_own_rows(materials, tmp_path):
     histories = []
     for name in ("first", "again"):
         points = []

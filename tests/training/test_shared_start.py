@@ -40,42 +40,21 @@ def scores(trial, materials, given=SCORES, num_workers=1):
 
 def test_the_next_cell_reads_what_the_first_one_measured(materials):
     assert scores(small_trial(), materials) == (SCORES, 1)
-    others = (
-        small_trial(method={"lambda1": 0.5}),
-        small_trial(optimizer={"lr": 1e-4}),
-        small_trial(batch_size=8),
-    )
-    for other in others:
-        assert scores(other, materials, {"dev": 0.0}) == (SCORES, 0)
+    for changes in ({"method": {"lambda1": 0.5}}, {"optimizer": {"lr": 1e-4}}, {"batch_size": 8}):
+        assert scores(small_trial(**changes), materials, {"dev": 0.0}) == (SCORES, 0)
     elsewhere = dataclasses.replace(materials, fingerprints=materials.fingerprints | {"corpus": "another"})
     assert scores(small_trial(), elsewhere, {"dev": 0.0}) == (SCORES, 0)
 
 
-def test_other_weights_or_pairs_are_measured(materials):
+def test_other_weights_pairs_workers_or_kernels_are_measured(materials, monkeypatch):
     scores(small_trial(), materials)
     for part in ("base", "dev", "replayed"):
         other = dataclasses.replace(materials, fingerprints=materials.fingerprints | {part: "another"})
         assert scores(small_trial(), other, {"dev": 1.0}) == ({"dev": 1.0}, 1), part
-
-
-def test_what_decides_a_score_is_in_the_key(materials):
-    scores(small_trial(), materials)
-    for changes in (
-        {"encoder": {"name": "tiny", "pooling": "cls"}},
-        {"precision": "bf16"},
-        {"compiled": True},
-        {"watched": {"builtin/test": 2}},
-    ):
+    encoder, watched = {"name": "tiny", "pooling": "cls"}, {"builtin/test": 2}
+    for changes in ({"encoder": encoder}, {"precision": "bf16"}, {"compiled": True}, {"watched": watched}):
         assert scores(small_trial(**changes), materials, {"dev": 1.0}) == ({"dev": 1.0}, 1), changes
-
-
-def test_another_number_of_workers_measures(materials):
-    scores(small_trial(), materials)
     assert scores(small_trial(), materials, {"dev": 1.0}, num_workers=2)[1] == 1
-
-
-def test_other_kernels_measure(materials, monkeypatch):
-    scores(small_trial(), materials)
     monkeypatch.setenv("MKL_CBWR", "COMPATIBLE")
     assert scores(small_trial(), materials, {"dev": 1.0}) == ({"dev": 1.0}, 1)
 

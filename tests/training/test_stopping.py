@@ -16,26 +16,26 @@ from rse_study.results.result_file import read_result
 from rse_study.training import cell_result, checkpoint
 from rse_study.training.loop import Progress, drive, train
 from tests.slow import mostly_slow
-from tests.training.world import Complete, World, light_trial, stop_at
+from tests.training.world import World, light_trial, stop_at
 
 FORK = multiprocessing.get_context("fork")
 
 
 @pytest.fixture(scope="module")
-def straight(light: Complete) -> Path:
+def straight(light):
     """A run that never stopped."""
     return light.folder
 
 
 @pytest.fixture(scope="module")
-def stopped_at_6(world: World, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[int]]:
+def stopped_at_6(world, tmp_path_factory):
     """A run that was stopped at step 6, and the steps it showed."""
     folder = tmp_path_factory.mktemp("stopped")
     return folder, stop(world, folder)
 
 
 @pytest.fixture
-def stopped(stopped_at_6: tuple[Path, list[int]], tmp_path: Path) -> Path:
+def stopped(stopped_at_6, tmp_path):
     """A copy of it."""
     return Path(shutil.copytree(stopped_at_6[0], tmp_path, dirs_exist_ok=True))
 
@@ -62,9 +62,7 @@ def assert_equal(directory: Path, expected: Path) -> None:
     assert not (directory / "checkpoint").exists()
 
 
-def test_stop_ends_the_cell_at_once_with_its_last_metrics(
-    world: World, stopped_at_6: tuple[Path, list[int]], stopped: Path
-) -> None:
+def test_stop_ends_the_cell_at_once_with_its_last_metrics_and_for_nobody_else(world, stopped_at_6, stopped):
     assert stopped_at_6[1] == [0, 2, 4, 5, 6]
     result = read_result(stopped)
     assert (result.status, result.reason) == ("stopped_early", "stopped at step 6 of 12")
@@ -75,21 +73,18 @@ def test_stop_ends_the_cell_at_once_with_its_last_metrics(
     # It stays so until somebody wants it continued.
     again = list(train(light_trial(), 3, world.materials(), stopped))
     assert [(point.t, point.is_final) for point in again] == [(6, True)]
+    with pytest.raises(InputError, match="another configuration's"):
+        list(train(light_trial(), 4, world.materials(), stopped, continues=True))
 
 
-def test_none_and_continue_go_on_and_the_last_verdict_counts_for_nothing(
-    world: World, tmp_path: Path, straight: Path
-) -> None:
-    drive(
-        train(light_trial(), 3, world.materials(), tmp_path), lambda p: "stop" if p.is_final else "continue"
-    )
+def test_none_and_continue_go_on_and_the_last_verdict_counts_for_nothing(world, tmp_path, straight):
+    cell = train(light_trial(), 3, world.materials(), tmp_path)
+    drive(cell, lambda progress: "stop" if progress.is_final else "continue")
     assert_equal(tmp_path, straight)
 
 
 @pytest.mark.parametrize("t", mostly_slow([0, 5, 10], fast=[5]))
-def test_continued_it_equals_the_run_that_never_stopped(
-    world: World, tmp_path: Path, straight: Path, t: int
-) -> None:
+def test_continued_it_equals_the_run_that_never_stopped(world, tmp_path, straight, t):
     stop(world, tmp_path, t)
     shown = go_on(world, tmp_path)
     assert shown == [point.t for point in read_result(straight).history if point.t > t]
@@ -97,7 +92,7 @@ def test_continued_it_equals_the_run_that_never_stopped(
     assert go_on(world, tmp_path) == [12]
 
 
-def test_stopped_twice(world: World, tmp_path: Path, straight: Path) -> None:
+def test_stopped_twice(world, tmp_path, straight):
     stop(world, tmp_path, 4)
     drive(train(light_trial(), 3, world.materials(), tmp_path, continues=True), stop_at(8))
     assert read_result(tmp_path).reason == "stopped at step 8 of 12"
@@ -105,15 +100,10 @@ def test_stopped_twice(world: World, tmp_path: Path, straight: Path) -> None:
     assert_equal(tmp_path, straight)
 
 
-def test_without_its_checkpoint_it_starts_over(world: World, stopped: Path, straight: Path) -> None:
+def test_without_its_checkpoint_it_starts_over(world, stopped, straight):
     shutil.rmtree(stopped / "checkpoint")
     assert go_on(world, stopped)[0] == 0
     assert_equal(stopped, straight)
-
-
-def test_a_stopped_cell_is_nobody_elses(world: World, stopped: Path) -> None:
-    with pytest.raises(InputError, match="another configuration's"):
-        list(train(light_trial(), 4, world.materials(), stopped, continues=True))
 
 
 def killed(function: Callable[..., Any], num_calls: int) -> Callable[..., Any]:
@@ -150,13 +140,10 @@ MOMENTS = {
     "before the checkpoint is removed": (checkpoint, "remove", partial(killed, num_calls=0)),
     "while the checkpoint is removed": (os, "unlink", partial(killed, num_calls=1)),
 }
-STOPPING = mostly_slow(
-    [name for name in MOMENTS if "removed" not in name],
-    fast=["amid the checkpoint", "after the result's rename"],
-)
-GOING_ON = mostly_slow(
-    MOMENTS, fast=["before the checkpoint's rename", "before the result", "while the checkpoint is removed"]
-)
+BEFORE = [name for name in MOMENTS if "removed" not in name]
+STOPPING = mostly_slow(BEFORE, fast=["amid the checkpoint", "after the result's rename"])
+FAST = ["before the checkpoint's rename", "before the result", "while the checkpoint is removed"]
+GOING_ON = mostly_slow(MOMENTS, fast=FAST)
 
 
 def die(work: Callable[[], Any], moment: str) -> None:
@@ -174,7 +161,7 @@ def die(work: Callable[[], Any], moment: str) -> None:
 
 
 @pytest.mark.parametrize("moment", STOPPING)
-def test_killed_while_it_stops(world: World, tmp_path: Path, straight: Path, moment: str) -> None:
+def test_killed_while_it_stops(world, tmp_path, straight, moment):
     world.materials()
     die(lambda: stop(world, tmp_path), moment)
     assert stop(world, tmp_path)[-1] == 6
@@ -185,8 +172,8 @@ def test_killed_while_it_stops(world: World, tmp_path: Path, straight: Path, mom
 
 
 @pytest.mark.parametrize("moment", GOING_ON)
-def test_killed_while_it_goes_on(world: World, stopped: Path, straight: Path, moment: str) -> None:
-    def work() -> None:
+def test_killed_while_it_goes_on(world, stopped, straight, moment):
+    def work():
         list(train(light_trial(), 3, world.materials(), stopped, continues=True, checkpoint_seconds=0.0))
 
     die(work, moment)

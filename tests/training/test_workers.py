@@ -5,7 +5,6 @@ What is watched, one of them measures for all.
 
 import dataclasses
 import os
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -25,25 +24,22 @@ from rse_study.training.processes import train_locally
 from rse_study.training.trial import Trial
 from tests.gloo import forks
 from tests.on_ray.world import few_pairs
-from tests.training.world import World, small_trial, stop_at
+from tests.training.world import small_trial, stop_at
 
 pytestmark = pytest.mark.xdist_group("two_workers")
-EXACT = small_trial(
-    precision="float64",
-    watched={"STS-B/geometry": 4},
-    selection={"dev": "builtin", "every": 5, "keep": "last"},
-)
+SELECTION = {"dev": "builtin", "every": 5, "keep": "last"}
+EXACT = small_trial(precision="float64", watched={"STS-B/geometry": 4}, selection=SELECTION)
 LAST = 10  # stopped there, a cell keeps its weights and its V
 
 
 @pytest.fixture(scope="module", autouse=True)
-def forked() -> Iterator[None]:
+def forked():
     with forks():
         yield
 
 
 @pytest.fixture(scope="module")
-def materials(world: World, tmp_path_factory: pytest.TempPathFactory) -> Materials:
+def materials(world, tmp_path_factory):
     """Without dropout, which two workers draw otherwise than one; a geometry is watched."""
     folder = tmp_path_factory.mktemp("geometry")
     store(AlignmentUniformity(dataclasses.replace(few_pairs("builtin/dev"), name="STS-B")), folder)
@@ -51,7 +47,7 @@ def materials(world: World, tmp_path_factory: pytest.TempPathFactory) -> Materia
 
 
 @pytest.fixture(scope="module")
-def two(materials: Materials, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def two(materials, tmp_path_factory):
     """What two workers leave behind."""
     directory = tmp_path_factory.mktemp("two")
     train_locally(EXACT, 3, materials, directory, workers=2, report=stop_at(LAST))
@@ -62,7 +58,7 @@ def tensors(directory: Path, part: str) -> dict[str, torch.Tensor]:
     return load_file(directory / "checkpoint" / f"step-{LAST:09d}" / f"{part}.safetensors")
 
 
-def test_two_gloo_workers_equal_one(materials: Materials, two: Path, tmp_path: Path) -> None:
+def test_two_gloo_workers_equal_one(materials, two, tmp_path):
     train_locally(EXACT, 3, materials, tmp_path, report=stop_at(LAST))
     alone, shared = read_result(tmp_path), read_result(two)
     assert [result.provenance["workers"] for result in (alone, shared)] == [1, 2]
@@ -77,7 +73,7 @@ def test_two_gloo_workers_equal_one(materials: Materials, two: Path, tmp_path: P
         assert all(value.dtype == torch.float64 for value in expected.values() if value.is_floating_point())
 
 
-def test_what_is_watched_is_measured_at_its_steps(two: Path) -> None:
+def test_what_is_watched_is_measured_at_its_steps(two):
     history = read_result(two).history
     for metric in ("alignment", "uniformity"):
         seen = [point.t for point in history if f"STS-B/geometry/{metric}" in point.metrics]
@@ -85,7 +81,7 @@ def test_what_is_watched_is_measured_at_its_steps(two: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_watched_is_measured_at_the_last_step_too(materials: Materials, tmp_path: Path) -> None:
+def test_what_is_watched_is_measured_at_the_last_step_too(materials, tmp_path):
     """A step that is no multiple of 4, after which rank 0 measures while the other one waits."""
     budget = {"unit": "steps", "amount": 6}
     trial = Trial.model_validate(EXACT.model_dump() | {"budget": budget})
@@ -100,7 +96,7 @@ def _train_on_unlike_machines(materials: Materials, directory: Path, group: Grou
     drive(train(EXACT, 3, materials, directory, group), stop_at(2))
 
 
-def test_a_cell_of_unlike_machines_says_so(materials: Materials, two: Path, tmp_path: Path) -> None:
+def test_a_cell_of_unlike_machines_says_so(materials, two, tmp_path):
     run_group(partial(_train_on_unlike_machines, materials, tmp_path), 2)
     assert read_result(tmp_path).provenance["unlike"] == ["the machines of its workers"]
     assert read_result(two).provenance["unlike"] == []
@@ -119,9 +115,7 @@ def _stop_and_go_on(materials: Materials, directory: Path, group: Group, ask: As
 
 
 @pytest.mark.slow
-def test_stopped_and_continued_they_equal_two_that_never_were(
-    materials: Materials, two: Path, tmp_path: Path
-) -> None:
+def test_stopped_and_continued_they_equal_two_that_never_were(materials, two, tmp_path):
     said: list[tuple[int, str]] = []
     run_group(partial(_stop_and_go_on, materials, tmp_path), 2, answer=said.append)
     for rank in (0, 1):

@@ -16,9 +16,11 @@ class BagOfWords:
         self.weights, self.bias = dict(weights), bias
         self.calls: list[list[Text]] = []
 
+    def total(self, text: Text) -> float:
+        return self.bias + math.fsum(self.weights.get(word, 0.0) for part in text for word in part.split())
+
     def probability(self, text: Text) -> float:
-        total = self.bias + math.fsum(self.weights.get(word, 0.0) for part in text for word in part.split())
-        return 1 / (1 + math.exp(-total))
+        return 1 / (1 + math.exp(-self.total(text)))
 
     def __call__(self, texts: Sequence[Text]) -> np.ndarray:
         self.calls.append(list(texts))
@@ -35,9 +37,4 @@ class Score(BagOfWords):
 
     def __call__(self, texts: Sequence[Text]) -> np.ndarray:
         self.calls.append(list(texts))
-        return np.array(
-            [
-                [self.bias + math.fsum(self.weights.get(w, 0.0) for part in text for w in part.split())]
-                for text in texts
-            ]
-        )
+        return np.array([[self.total(text)] for text in texts])

@@ -28,9 +28,7 @@ class Lexicon:
 
     synonyms: dict[str, tuple[str, ...]]
 
-    def replacements(
-        self, attacked: AttackedText, position: int, generator: np.random.Generator
-    ) -> list[str]:
+    def replacements(self, attacked: AttackedText, position: int, draw: np.random.Generator) -> list[str]:
         return sorted(self.synonyms.get(attacked.word(position), ()))
 
 
@@ -72,12 +70,7 @@ def attack(lexicon) -> Attack:
 
 def letters(texts: list[str]) -> np.ndarray:
     """A sentence encoder: how often each letter occurs, and how often anything does."""
-    return np.array(
-        [
-            [1.0 + len(text), *(text.count(letter) for letter in "abcdefghijklmnopqrstuvwxyz")]
-            for text in texts
-        ]
-    )
+    return np.array([[1.0 + len(text), *(text.count(chr(97 + i)) for i in range(26))] for text in texts])
 
 
 class Guesses:
@@ -116,6 +109,5 @@ def toy_data(tmp_path_factory) -> Path:
 @pytest.fixture
 def resources(toy_data, sentences) -> AttackResources:
     guesses = Guesses([text for (text,) in sentences.texts])
-    return AttackResources(
-        toy_data, encoder=NamedModel("letters", letters), masked_lm=NamedModel("guesses", guesses)
-    )
+    encoder, masked_lm = NamedModel("letters", letters), NamedModel("guesses", guesses)
+    return AttackResources(toy_data, encoder=encoder, masked_lm=masked_lm)

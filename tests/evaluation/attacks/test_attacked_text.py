@@ -34,10 +34,8 @@ def test_replacing_leaves_everything_else_alone(text, data):
     expected = dict(enumerate(attacked.words)) | {position: "NEW"} | {other: "x y"}
     assert new.words == [expected[i] for i in range(len(attacked))]
     assert new.changed == tuple(sorted(i for i in {position, other} if expected[i] != attacked.word(i)))
-    side = attacked.spans[position].side
-    assert [part for i, part in enumerate(new.text) if i not in {side, attacked.spans[other].side}] == [
-        part for i, part in enumerate(text) if i not in {side, attacked.spans[other].side}
-    ]
+    sides = {attacked.spans[position].side, attacked.spans[other].side}
+    assert all(new.text[i] == text[i] for i in range(len(text)) if i not in sides)
 
 
 @given(st.text(st.sampled_from(" '-_*@`.,!abcDE9\n"), max_size=40))
@@ -64,31 +62,21 @@ def test_what_a_word_is(sentence, words):
 def test_a_deleted_word_takes_one_space_along():
     attacked = AttackedText.of(("one two, three", "four five"))
     texts = [attacked.replaced(position, "").text for position in range(5)]
-    assert texts == [
-        ("two, three", "four five"),
-        ("one, three", "four five"),
-        ("one two,", "four five"),
-        ("one two, three", " five"),
-        ("one two, three", "four"),
-    ]
+    firsts = ["two, three", "one, three", "one two,", *["one two, three"] * 2]
+    assert texts == list(zip(firsts, [*["four five"] * 3, " five", "four"], strict=True))
     assert AttackedText.of(("one",)).replaced(0, "").text == ("",)
 
 
-def test_windows_lie_around_a_word_and_within_its_side():
+def test_windows_lie_around_a_word_within_its_side_and_a_language_model_sees_punctuation():
     attacked = AttackedText.of(("a b c d e f g", "h i")).replaced(3, "DD")
     windows = [attacked.window(position, 3) for position in range(9)]
     assert windows == ["a b c", "a b c", "b c DD", "c DD e", "DD e f", "e f g", "e f g", "h i", "h i"]
     assert attacked.window(3, 100) == "a b c DD e f g"
-
-
-def test_a_language_model_sees_punctuation():
     attacked = AttackedText.of(("skip me", "(well), isn't it?")).replaced(2, "good")
     assert attacked.pieces(3) == (["(", "good", "),", "isn't", "it", "?"], 3)
     assert attacked.pieces(2)[1] == 1
 
 
-def test_one_word():
-    assert is_one_word("Dr.")
-    assert is_one_word("'hood")
-    assert not is_one_word("24/7")
-    assert not is_one_word("...")
+@cases(("text", "is_one"), [("Dr.", True), ("'hood", True), ("24/7", False), ("...", False)])
+def test_one_word(text, is_one):
+    assert is_one_word(text) == is_one

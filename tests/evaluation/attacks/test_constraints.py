@@ -31,21 +31,13 @@ def new_words(kept):
 
 def test_positions():
     once = PAIR.replaced(2, "start")
-    assert [RepeatModification().allows(once, position) for position in range(5)] == [
-        True,
-        True,
-        False,
-        True,
-        True,
-    ]
+    assert [i for i in range(5) if not RepeatModification().allows(once, i)] == [2]
     stop = StopwordModification(frozenset({"the", "it"}))
     assert [stop.allows(PAIR, position) for position in range(5)] == [True, False, True, False, True]
-    allowed = {
-        sides: [InputColumnModification(sides).allows(PAIR, i) for i in range(5)]
-        for sides in ("both", "first", "second")
-    }
-    assert allowed["both"] == [True] * 5
-    assert allowed["first"] == [not second for second in allowed["second"]] == [True] * 3 + [False] * 2
+    sides = [InputColumnModification(sides) for sides in ("both", "first", "second")]
+    both, first, second = ([rule.allows(PAIR, i) for i in range(5)] for rule in sides)
+    assert both == [True] * 5
+    assert first == [not one for one in second] == [True] * 3 + [False] * 2
     assert InputColumnModification("second").allows(AttackedText.of(("alone",)), 0)
 
 
@@ -97,7 +89,7 @@ def test_a_window_hides_the_rest_and_short_texts_pass():
     assert seen == []
 
 
-def test_an_unchanged_text_is_encoded_once_and_alone():
+def test_an_unchanged_text_is_encoded_once_and_alone_and_zero_is_similar_to_nothing():
     asked = []
 
     def embed(texts):
@@ -109,9 +101,6 @@ def test_an_unchanged_text_is_encoded_once_and_alone():
     for position in (0, 1):
         assert len(rule.keep(candidates(attacked, position, "x"), attacked, attacked)) == 1
     assert asked == [["a b c"], ["x b c"], ["a x c"]]
-
-
-def test_zero_embeddings_are_similar_to_nothing():
     attacked = AttackedText.of(("a b",))
     rule = SentenceSimilarity(lambda texts: np.zeros((len(texts), 2)), -1.0, "cosine", "original", None)
     assert rule.keep(candidates(attacked, 0, "c"), attacked, attacked) == []
@@ -126,10 +115,8 @@ def test_part_of_speech_is_read_in_context():
         return [[ends.get(word[-1], "X") for word in words] for words in sentences]
 
     attacked = AttackedText.of(("skip", "a b c d e cats f g h i"))
-    kept = PartOfSpeech(tagger).keep(
-        candidates(attacked, 6, "dogs", "sadly", "sit", "red"), attacked, attacked
-    )
-    assert new_words(kept) == ["dogs", "sit"]
+    options = candidates(attacked, 6, "dogs", "sadly", "sit", "red")
+    assert new_words(PartOfSpeech(tagger).keep(options, attacked, attacked)) == ["dogs", "sit"]
     assert seen[0] == ["b", "c", "d", "e", "cats", "f", "g", "h"]
     assert [words[4] for words in seen] == ["cats", "dogs", "sadly", "sit", "red"]
     strict = PartOfSpeech(tagger, verb_is_noun=False)
@@ -141,10 +128,8 @@ def test_near_words(tmp_path):
     path.write_text("car 1 0\nauto 1 0.1\nbank -1 0\n")
     attacked = AttackedText.of(("Car",))
     rule = WordEmbeddingDistance(Vectors.open(path), 0.5)
-    assert new_words(rule.keep(candidates(attacked, 0, "auto", "bank", "unheard"), attacked, attacked)) == [
-        "auto",
-        "unheard",
-    ]
+    options = candidates(attacked, 0, "auto", "bank", "unheard")
+    assert new_words(rule.keep(options, attacked, attacked)) == ["auto", "unheard"]
 
 
 def test_nltk_has_179_stop_words(data_dir):

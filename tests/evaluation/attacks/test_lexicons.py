@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from rse_study.data.typos import KEYBOARD
 from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation.attacks.lexicons import lookalikes, ppdb, stopwords
 from rse_study.evaluation.attacks.lexicons.vectors import Vectors
@@ -28,16 +27,25 @@ def test_synonyms_go_both_ways_in_the_order_of_the_file(tmp_path):
     assert lists.nearest("odd", 5) == lists.nearest("unheard", 5) == []
 
 
-def test_the_real_lists(data_dir):
+def test_the_real_lists_and_look_alikes(data_dir):
     lists = ppdb.SynonymList.open(data_dir)
     assert "modeling" in lists.nearest("modelling", 50)
     assert len(lists.synonyms) > 10_000
+    shapes, keys = lookalikes.homoglyphs(data_dir), lookalikes.keyboard(data_dir)
+    assert "о" in shapes["o"]  # Cyrillic
+    assert set(keys["m"]) == {"h", "j", "k", "n"}
+    assert set(keys["M"]) == {"H", "J", "K", "N"}
+    for table in (shapes, keys):
+        assert all(len(other) == 1 and other != key for key, others in table.items() for other in others)
 
 
-def test_a_line_that_is_no_pair(tmp_path):
+def test_a_line_that_is_no_pair_and_an_archive_without_stop_words(tmp_path):
     write(tmp_path, ppdb.FILE, "car auto\ncar\n")
     with pytest.raises(InputError, match=r"synonyms.txt:2: is no pair of words"):
         ppdb.SynonymList.open(tmp_path)
+    write(tmp_path, str(stopwords.ARCHIVE), "no archive")
+    with pytest.raises(InputError, match="stopwords/english"):
+        stopwords.english_stopwords(tmp_path)
 
 
 @pytest.mark.parametrize("header", ["", "4 3\n"])
@@ -81,25 +89,3 @@ def test_files_that_hold_no_vectors(tmp_path, content, message):
         Vectors.open(write(tmp_path, "v.txt", content))
     with pytest.raises(MissingFile):
         Vectors.open(tmp_path / "none.txt")
-
-
-def test_look_alikes_of_the_data(data_dir):
-    shapes, keys = lookalikes.homoglyphs(data_dir), lookalikes.keyboard(data_dir)
-    assert "о" in shapes["o"]  # Cyrillic
-    assert set(keys["m"]) == {"h", "j", "k", "n"}
-    assert set(keys["M"]) == {"H", "J", "K", "N"}
-    for table in (shapes, keys):
-        assert all(len(other) == 1 and other != key for key, others in table.items() for other in others)
-
-
-@cases("content", ["{", "[1]", '{"a": 3}'])
-def test_files_that_hold_no_look_alikes(tmp_path, content):
-    write(tmp_path, KEYBOARD, content)
-    with pytest.raises(InputError, match=r"keyboard_en\.json"):
-        lookalikes.keyboard(tmp_path)
-
-
-def test_an_archive_without_stop_words(tmp_path):
-    write(tmp_path, str(stopwords.ARCHIVE), "no archive")
-    with pytest.raises(InputError, match="stopwords/english"):
-        stopwords.english_stopwords(tmp_path)

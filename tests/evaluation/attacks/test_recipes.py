@@ -42,10 +42,6 @@ def run(attack, victim, examples, **settings):
     return sorted(attack_all(attack, victim, examples, **settings), key=lambda row: row.index)
 
 
-def shown(text):
-    return repr(text[:12])
-
-
 def test_the_papers_five_attacks_by_name():
     assert list(RECIPES)[:5] == ["textfooler", "textbugger", "pwws", "bae", "bert_attack"]
     assert {"bae", "bert_attack"} <= {*recipes_with(Resource.MASKED_LM)}
@@ -58,9 +54,7 @@ def test_the_papers_five_attacks_by_name():
 def test_recipes_are_known_without_what_takes_seconds_to_import():
     """Study files are checked, and their schema is made, by their names."""
     heavy = ("torch", "scipy", "sklearn", "pandas", "transformers", "nltk")
-    code = (
-        f"import sys, rse_study.downstream.registry; print([name for name in {heavy} if name in sys.modules])"
-    )
+    code = f"import sys, rse_study.downstream.registry; print([one for one in {heavy} if one in sys.modules])"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert shown.strip() == "[]"
 
@@ -79,14 +73,14 @@ def test_a_recipe_takes_what_it_says_it_needs_and_nothing_else(name, victim, sen
 @cases(("name", "need"), [(name, need) for name in RECIPES for need in RECIPES.get(name).needs])
 def test_each_need_is_missed_where_it_is_absent(name, need, victim, sentences, resources, tmp_path):
     given = replace(resources, data_dir=lay({*Resource} - {need}, tmp_path))
-    without = {Resource.SENTENCE_SIMILARITY: {"encoder": None}, Resource.MASKED_LM: {"masked_lm": None}}
-    if need in without:
-        rule = {
-            Resource.SENTENCE_SIMILARITY: "no sentence encoder",
-            Resource.MASKED_LM: "no masked language model",
-        }[need]
+    models = {
+        Resource.SENTENCE_SIMILARITY: ("encoder", "no sentence encoder"),
+        Resource.MASKED_LM: ("masked_lm", "no masked language model"),
+    }
+    if need in models:
+        field, rule = models[need]
         with pytest.raises(InputError, match=f"recipe {name}: {rule}: .* Name one"):
-            RECIPES.get(name)().build(replace(resources, **without[need]))
+            RECIPES.get(name)().build(replace(resources, **{field: None}))
         return
     with pytest.raises(MissingFile):
         run(RECIPES.get(name)().build(given), victim, sentences)
@@ -163,7 +157,7 @@ def agrees(attacked, row):
 
 
 @each
-@cases("text", ["", "...", "good1", "👍", "مرحبا بالعالم", "a" * 5000, "\x00", "good1 " * 100], ids=shown)
+@cases("text", ["", "...", "good1", "👍", "مرحبا بالعالم", "a" * 5000, "\x00", "good1 " * 100])
 def test_odd_texts(name, text, resources):
     examples = Labelled("toy", "test", [(text,)], np.array([0]), ("no", "yes"))
     attack = recipe_of(name).build(resources)
@@ -174,11 +168,8 @@ def test_odd_texts(name, text, resources):
 
 @each
 def test_which_side_of_a_pair_may_change(name, resources, sentences, weights):
-    pairs = [
-        (first, second)
-        for (first,), (second,) in zip(sentences.texts[:12], sentences.texts[5:], strict=False)
-    ]
-    targets = [Target(index, text, 0.0) for index, text in enumerate(pairs)]
+    pairs = zip(sentences.texts[:12], sentences.texts[5:], strict=False)
+    targets = [Target(index, (*one, *other), 0.0) for index, (one, other) in enumerate(pairs)]
     recipe = recipe_of(name)
     rows = run(recipe.build(resources, Maximise()), Score(weights), targets)
     may_change = {"first": {0}, "second": {1}, "both": {0, 1}}[recipe.sides]
@@ -189,29 +180,21 @@ def test_which_side_of_a_pair_may_change(name, resources, sentences, weights):
         assert row.original[1] == row.adversarial[1]
 
 
-def test_labels_say_what_is_replaced(resources, tmp_path):
-    found = {
-        name: RECIPES.get(name)().build(resources).label
-        for name in ("textfooler", "textbugger", "pwws", "bae")
-    }
-    assert found == {
-        "textfooler": "textfooler-like: synonyms from the lists of counter-fitting, similarity from letters, "
-        "no part of speech",
-        "textbugger": "textbugger-like: synonyms from the lists of counter-fitting, similarity from letters",
-        "pwws": "pwws",
-        "bae": "bae-like: words from guesses, similarity from letters, no part of speech",
-    }
+def test_labels_say_what_is_replaced_and_settings_are_told_apart(resources, tmp_path):
+    lists = "synonyms from the lists of counter-fitting, similarity from letters"
+    for name, label in (
+        ("textfooler", f"textfooler-like: {lists}, no part of speech"),
+        ("textbugger", f"textbugger-like: {lists}"),
+        ("pwws", "pwws"),
+        ("bae", "bae-like: words from guesses, similarity from letters, no part of speech"),
+    ):
+        assert RECIPES.get(name)().build(resources).label == label
     vectors = tmp_path / "glove.txt"
     vectors.write_text("good1 1 0\nbad1 1 0.1\n")
-    given = replace(
-        resources, vectors=vectors, tagger=NamedModel("ends", lambda lists: [["X"] * len(x) for x in lists])
-    )
-    attack = TextFooler().build(given)
+    tagger = NamedModel("ends", lambda lists: [["X"] * len(x) for x in lists])
+    attack = TextFooler().build(replace(resources, vectors=vectors, tagger=tagger))
     assert attack.label.endswith("synonyms from glove.txt, similarity from letters, tags from ends")
     assert len(attack.constraints) == 3
-
-
-def test_settings_are_told_apart():
     assert TextFooler().fingerprint() != TextFooler(min_cosine=0.7).fingerprint()
     with pytest.raises(ValueError, match="num_candidate"):
         TextFooler(num_candidate=3)

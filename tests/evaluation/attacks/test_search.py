@@ -39,13 +39,10 @@ def test_the_heaviest_word_is_visited_first(ranking, unknown):
     assert (row.outcome, row.num_queries, row.changed) == ("failed", 1 + 3 + 3, (0, 1, 2))
 
 
-def test_words_of_equal_weight_are_visited_from_left_to_right():
+def test_words_of_equal_weight_are_visited_from_left_to_right_and_no_gain_is_not_taken():
     victim = BagOfWords(dict.fromkeys(WEIGHTS, 1.0) | {"uno": 0.5, "due": 0.5, "tre": 0.5})
     run(Attack("toy", UNTARGETED, Lexicon(SYNONYMS), Greedy(ranking=Deleted())), victim, "three one two")
     assert visits(victim, "") == ["tre one two", "tre uno two", "tre uno due"]
-
-
-def test_what_is_not_strictly_better_is_not_taken():
     victim = BagOfWords({"one": 1.0, "uno": 1.0, "two": 1.0, "due": 1.5})
     row = run(Attack("toy", UNTARGETED, Lexicon(SYNONYMS), Greedy(ranking=Deleted())), victim, "one two")
     assert (row.outcome, row.adversarial) == ("failed", ("one two",))

@@ -11,12 +11,8 @@ def row(index, outcome, num_queries, num_words=4, changed=()):
 
 
 def test_skipped_inputs_count_as_textattack_counts_them():
-    rows = [
-        row(0, "skipped", 1),
-        row(1, "succeeded", 10, 4, (0,)),
-        row(2, "failed", 40, 8, (1, 2)),
-        row(3, "succeeded", 13, 8, (1, 2, 3, 4)),
-    ]
+    rows = [row(0, "skipped", 1), row(1, "succeeded", 10, 4, (0,)), row(2, "failed", 40, 8, (1, 2))]
+    rows.append(row(3, "succeeded", 13, 8, (1, 2, 3, 4)))
     found = summarise(reversed(rows))
     assert (found.num_inputs, found.num_skipped, found.num_succeeded, found.num_failed) == (4, 1, 2, 1)
     assert found.original_accuracy == 3 / 4

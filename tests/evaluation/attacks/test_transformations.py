@@ -47,16 +47,17 @@ def test_every_bug_is_drawn_sooner_or_later():
     assert drawn == set().union(*all_bugs("mellow").values())
 
 
-def test_neighbours_have_the_case_of_the_word_they_replace():
+def test_neighbours_have_the_case_of_the_word_they_replace_and_are_offered_once():
     swap = NeighbourSwap(SynonymList({"car": ["auto", "van 2", "BUS", "car"]}), 4)
-    draw = np.random.default_rng(0)
-    found = [
-        swap.replacements(AttackedText.of((word,)), 0, draw) for word in ("car", "Car", "CAR", "cAr", "bike")
-    ]
+    draw, words = np.random.default_rng(0), ("car", "Car", "CAR", "cAr", "bike")
+    found = [swap.replacements(AttackedText.of((word,)), 0, draw) for word in words]
     assert found == [["auto", "bus"], ["Auto", "Bus"], ["AUTO", "BUS"], ["auto", "BUS", "car"], []]
     assert cased_like("I", "me") == "me"
     one = NeighbourSwap(SynonymList({"car": ["auto", "bus"]}), 1)
     assert one.replacements(AttackedText.of(("car",)), 0, draw) == ["auto"]
+    first, second = (NeighbourSwap(SynonymList({"a": words}), 9) for words in (["b", "c"], ["c", "d"]))
+    both, text = CompositeTransformation((first, second)), AttackedText.of(("a",))
+    assert both.replacements(text, 0, np.random.default_rng(0)) == ["b", "c", "d"]
 
 
 @pytest.mark.parametrize("is_masked", [True, False])
@@ -65,17 +66,8 @@ def test_a_language_model_is_asked_about_one_place(is_masked):
 
     def model(blanks):
         asked.extend(blanks)
-        return [
-            [
-                ("film", 0.5),
-                (".", 0.2),
-                ("movie", 0.1),
-                ("movie", 0.1),
-                ("b c", 0.06),
-                ("show", 0.04),
-                ("x", 0.01),
-            ]
-        ]
+        words, shares = ("film", ".", "movie", "movie", "b c", "show"), (0.5, 0.2, 0.1, 0.1, 0.06, 0.04)
+        return [[*zip(words, shares, strict=True), ("x", 0.01)]]
 
     swap = MaskedLMSwap(model, 3, is_masked, 0.02)
     attacked = AttackedText.of(("other", "a good film."))
@@ -84,14 +76,3 @@ def test_a_language_model_is_asked_about_one_place(is_masked):
     assert found == ["movie", "show"]
     assert MaskedLMSwap(model, 2, is_masked).replacements(attacked, 3, np.random.default_rng(0)) == ["movie"]
     assert len(MaskedLMSwap(model, 9, is_masked).replacements(attacked, 3, np.random.default_rng(0))) == 3
-
-
-def test_together_offers_each_word_once():
-    first, second = (NeighbourSwap(SynonymList({"a": words}), 9) for words in (["b", "c"], ["c", "d"]))
-    assert CompositeTransformation((first, second)).replacements(
-        AttackedText.of(("a",)), 0, np.random.default_rng(0)
-    ) == [
-        "b",
-        "c",
-        "d",
-    ]

@@ -7,12 +7,7 @@ from tests.evaluation.attacks.bag_of_words import BagOfWords
 
 def test_queries_are_admitted_up_to_the_budget_of_each_input():
     counted = CountedVictim(BagOfWords({}), batch_size=2, max_queries=5)
-    assert [counted.admit(7, 3), counted.admit(7, 3), counted.admit(7, 1), counted.admit(8, 1)] == [
-        3,
-        2,
-        0,
-        1,
-    ]
+    assert [counted.admit(*asked) for asked in ((7, 3), (7, 3), (7, 1), (8, 1))] == [3, 2, 0, 1]
     assert counted.num_queries == {7: 5, 8: 1}
 
 

@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from string import ascii_lowercase, ascii_uppercase
 
 import numpy as np
 import pytest
@@ -41,10 +42,8 @@ HARD = {
 def tables(tmp_path_factory):
     """Small tables in the layout of the data; no WordNet."""
     folder = tmp_path_factory.mktemp("tables")
-    for below, table in (
-        (KEYBOARD, {"a": ["q", "s"], "o": ["9", "p"]}),
-        (LOOKALIKES, {"a": ["а"], "O": ["О"]}),
-    ):
+    made = {KEYBOARD: {"a": ["q", "s"], "o": ["9", "p"]}, LOOKALIKES: {"a": ["а"], "O": ["О"]}}
+    for below, table in made.items():
         (folder / below).parent.mkdir(parents=True)
         (folder / below).write_text(json.dumps(table))
     return ChangeResources(folder)
@@ -71,11 +70,7 @@ def test_letter_edits_do_all_they_may_and_nothing_else(tables):
 
 
 def test_a_letter_put_in_is_of_the_words_script(tables):
-    for word, letters in (
-        ("ab", "abcdefghijklmnopqrstuvwxyz"),
-        ("AB", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
-        ("שלום", "שלום"),
-    ):
+    for word, letters in (("ab", ascii_lowercase), ("AB", ascii_uppercase), ("שלום", "שלום")):
         for new in outcomes(insert, word, tables):
             assert any(new == word[:i] + c + word[i:] for i in range(len(word) + 1) for c in letters)
     assert len(outcomes(insert, "ab", tables)) > 20
@@ -144,17 +139,9 @@ def test_contracting(text, expected):
 @cases(
     ("text", "expected"),
     [
-        ("good", "good."),
-        ("good.", "good"),
-        ("good ?! ", "good"),
-        ("good . . .", "good"),
-        ("good, ", "good,."),
-        ("جيد؟", "جيد"),
-        ("好。", "好"),
-        ("🙂", "🙂."),
-        ("...", "..."),
-        ("", ""),
-        (" \n", " \n"),
+        *(("good", "good."), ("good.", "good"), ("good ?! ", "good"), ("good . . .", "good")),
+        *(("good, ", "good,."), ("جيد؟", "جيد"), ("好。", "好"), ("🙂", "🙂.")),
+        *((same, same) for same in ("...", "", " \n")),
     ],
 )
 def test_final_punctuation(text, expected):
@@ -162,14 +149,9 @@ def test_final_punctuation(text, expected):
 
 
 def test_case_follows_the_word_replaced():
-    assert [in_case_of(old, "two words") for old in ("old", "Old", "OLD", "A", "oLD", "")] == [
-        "two words",
-        "Two words",
-        "TWO WORDS",
-        "Two words",
-        "two words",
-        "two words",
-    ]
+    small, first, whole = "two words", "Two words", "TWO WORDS"
+    found = [in_case_of(old, small) for old in ("old", "Old", "OLD", "A", "oLD", "")]
+    assert found == [small, first, whole, first, small, small]
 
 
 def test_synonyms_of_content_words_only(data_dir):

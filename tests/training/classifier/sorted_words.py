@@ -14,9 +14,8 @@ from rse_study.training.classifier.data import Start
 from tests.tiny_models import PUNCTUATION, save_bert, word_tokenizer
 
 GROUPS = (["red", "blue", "green", "brown"], ["cat", "dog", "bird", "fish"])
-LEARNS = FineTuning(
-    lr=5e-3, epochs=4, batch_size=8, max_length=16, weight_decay=0.01, dev_share=0.2, keep="last"
-)
+SMALL = dict(lr=5e-3, epochs=4, batch_size=8, max_length=16, dev_share=0.2)
+LEARNS = FineTuning(**SMALL, weight_decay=0.01, keep="last")
 
 
 def words_of(group: int, rng: random.Random) -> str:
@@ -48,12 +47,10 @@ def graded_pairs(num: int = 80, seed: int = 0) -> StsPairs:
 def small_base(folder: Path, *, pairs: bool = True, num_types: int = 2, seed: int = 0) -> Start:
     """A random BERT of two layers over whole words, saved in `folder`."""
     settings = {"intermediate_size": 32, "max_position_embeddings": 32, "initializer_range": 0.2}
-    save_bert(
-        folder,
-        word_tokenizer([*GROUPS[0], *GROUPS[1]], split=PUNCTUATION, lower=False, pairs=pairs, max_length=32),
+    how = {"split": PUNCTUATION, "lower": False, "pairs": pairs, "max_length": 32}
+    tokenizer, kind = (
+        word_tokenizer([*GROUPS[0], *GROUPS[1]], **how),
         partial(BertModel, add_pooling_layer=False),
-        seed=seed,
-        type_vocab_size=num_types,
-        **settings,
     )
+    save_bert(folder, tokenizer, kind, seed=seed, type_vocab_size=num_types, **settings)
     return Start(str(folder), "mean", f"small-{pairs}-{num_types}-{seed}")

@@ -43,9 +43,8 @@ def test_it_learns_what_can_be_learned(whole):
     probabilities = whole.classifier.predict(unseen.texts)
     assert (probabilities.argmax(1) == unseen.labels).mean() > 0.95
     assert whole.dev > 0.95
-    assert [point["t"] for point in whole.history] == [
-        (i + 1) * math.ceil(whole.num_training / 8) for i in range(4)
-    ]
+    epoch = math.ceil(whole.num_training / 8)
+    assert [point["t"] for point in whole.history] == [epoch, 2 * epoch, 3 * epoch, 4 * epoch]
     assert whole.history[-1]["loss"] < whole.history[0]["loss"] / 2
     assert whole.num_training + whole.num_dev == 80
 
@@ -78,12 +77,10 @@ def test_interrupted_at_any_step_it_ends_in_the_same_bits(start, whole, tmp_path
         if progress.t in (3, 9, 17, 25):  # amid an epoch, at the end of one (9 batches), once more
             os.kill(os.getpid(), signal.SIGINT)
 
-    tuned = None
+    tuned, how = None, {"on_progress": ctrl_c, "checkpoint_seconds": 1e9}
     for _ in range(5):
         try:
-            tuned = fine_tune(
-                LEARNS, 0, start, singles(), tmp_path, on_progress=ctrl_c, checkpoint_seconds=1e9
-            )
+            tuned = fine_tune(LEARNS, 0, start, singles(), tmp_path, **how)
         except KeyboardInterrupt:
             num_interrupted += 1
             torch.manual_seed(1)  # whatever the next process starts with
@@ -110,7 +107,7 @@ def test_killed_between_checkpoints_it_ends_in_the_same_bits(start, whole, tmp_p
     assert again.history == whole.history
 
 
-def test_a_finished_run_takes_no_further_step(start, tmp_path):
+def test_a_folder_is_one_runs_that_takes_no_further_step_once_finished(start, tmp_path):
     spec = LEARNS.model_copy(update={"epochs": 1, "keep": "best"})
     first = fine_tune(spec, 0, start, singles(), tmp_path)
 
@@ -120,11 +117,6 @@ def test_a_finished_run_takes_no_further_step(start, tmp_path):
     again = fine_tune(spec, 0, start, singles(), tmp_path, on_progress=never)
     assert _same(first, again)
     assert (again.dev, again.history) == (first.dev, first.history)
-
-
-def test_a_folder_is_one_runs(start, tmp_path):
-    spec = LEARNS.model_copy(update={"epochs": 1})
-    fine_tune(spec, 0, start, singles(), tmp_path)
     with pytest.raises(InputError, match="another configuration's"):
         fine_tune(spec, 1, start, singles(), tmp_path)
 
@@ -161,16 +153,11 @@ def test_kept_weights_are_of_the_epoch_before_it_got_worse(start, tmp_path):
     assert right == tuned.dev == max(devs)
 
 
-def test_a_lost_loss_is_refused(start, tmp_path):
+def test_what_does_not_fit_and_a_lost_loss_are_refused(start, tmp_path):
     spec = LEARNS.model_copy(update={"lr": 1e30, "max_norm": 1e30, "warmup": 0.0})
     with pytest.raises(NonFiniteLoss, match=r"step \d+: the loss is not finite"):
-        fine_tune(spec, 0, start, singles(), tmp_path)
-
-
-def test_what_does_not_fit_is_refused(start, tmp_path):
-    with pytest.raises(
-        InputError, match=r"max_length = 40: this encoder reads at most 32 tokens. Set max_len"
-    ):
+        fine_tune(spec, 0, start, singles(), tmp_path / "lost")
+    with pytest.raises(InputError, match=r"max_length = 40: this encoder reads at most 32 tokens. Set max_"):
         fine_tune(LEARNS.model_copy(update={"max_length": 40}), 0, start, singles(), tmp_path)
     with pytest.raises(InputError, match=r"groups train: 1 texts to train on and 0 .*dev_share"):
         fine_tune(LEARNS, 0, start, singles(1), tmp_path)
