@@ -12,31 +12,20 @@ from typing import Any
 
 import optuna
 import pandas as pd
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-)
+from optuna.distributions import BaseDistribution, CategoricalDistribution
 from optuna.storages import BaseStorage, InMemoryStorage
 from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from rse_study.errors import InputError
 from rse_study.results.reader import Reader
-from rse_study.results.records import AxisRecord, StudyRecord
+from rse_study.results.records import StudyRecord
+from rse_study.sampling.optuna_types import STATES, distribution_of
 from rse_study.search.standings import standings_of
 
 CellRow = dict[str, Any]  # of the reader's frame of cells
 
 REFRESH_SECONDS = 1.0  # a page asks several times; the ledger is read once for all of them
-STATES = {
-    "planned": TrialState.WAITING,
-    "running": TrialState.RUNNING,
-    "complete": TrialState.COMPLETE,
-    "stopped_early": TrialState.PRUNED,
-    "failed": TrialState.FAIL,
-}
 SHOWN = ("identity", "seed", "stage", "label", "reason")  # of a cell, as attributes of its trial
 
 
@@ -118,16 +107,6 @@ def trials_of(reader: Reader) -> list[FrozenTrial]:
         else _unknown(number)
         for number, row in enumerate(rows)
     ]
-
-
-def distribution_of(axis: AxisRecord) -> BaseDistribution:
-    """Optuna's word for an axis on record."""
-    if axis.kind == "choice":
-        return CategoricalDistribution(axis.choices)
-    assert axis.low is not None and axis.high is not None, f"axis {axis.name} has no ends"
-    if axis.kind == "int":
-        return IntDistribution(int(axis.low), int(axis.high))
-    return FloatDistribution(axis.low, axis.high, log=axis.log)
 
 
 def _search(study: StudyRecord, cells: pd.DataFrame) -> tuple[list[CellRow], dict[str, BaseDistribution]]:

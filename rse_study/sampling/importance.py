@@ -16,7 +16,8 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import ImportanceRow
 from rse_study.sampling.fanova import fanova_shares
-from rse_study.sampling.proposer import SearchDirection, distribution_of
+from rse_study.sampling.optuna_types import distribution_of
+from rse_study.sampling.proposer import SearchDirection
 from rse_study.search.seed_race import mean_of
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.domains import Choice, Condition, Domain

@@ -5,22 +5,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import optuna
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-)
 from optuna.trial import Trial, TrialState, create_trial
 
 from rse_study.sampling.gaussian_process import DISCARDED
+from rse_study.sampling.optuna_types import STATES, distribution_of
 from rse_study.sampling.samplers import make_sampler, point_of
 from rse_study.search.observation import TrialOutcome
 from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Domain, Int
 
 SearchDirection = Literal["maximize", "minimize"]
-STATES = {"complete": TrialState.COMPLETE, "pruned": TrialState.PRUNED, "failed": TrialState.FAIL}
 UNIFORM_FROM = 8
 """The draw for a trial from which on it is uniform: a model may go on to propose what is known already"""
 
@@ -185,13 +179,3 @@ def seed_of(search_seed: int, number: int, draw: int) -> int:
     """
     digest = hashlib.sha256(repr((search_seed, number, draw)).encode()).digest()
     return int.from_bytes(digest[:4], "big")
-
-
-def distribution_of(domain: Domain) -> BaseDistribution:
-    """Optuna's word for a domain."""
-    if domain.scale == "none":
-        return CategoricalDistribution(domain.values())
-    low, high = domain.edges()
-    if isinstance(domain, Int):
-        return IntDistribution(low, high)
-    return FloatDistribution(low, high, log=domain.scale == "log")

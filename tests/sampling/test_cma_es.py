@@ -8,11 +8,10 @@ import pytest
 from optuna.samplers import CmaEsSampler
 
 from rse_study.sampling.cma_es import StatelessCmaEs
-from rse_study.sampling.proposer import distribution_of
+from rse_study.sampling.optuna_types import STATES, distribution_of
 from tests.on_ray.surface import DOMAINS, FIRST, outcome_of, value_of
 
 DISTRIBUTIONS = {name: distribution_of(domain) for name, domain in DOMAINS.items()}
-STATES = {"pruned": optuna.trial.TrialState.PRUNED, "failed": optuna.trial.TrialState.FAIL}
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,10 @@ import pytest
 from optuna.samplers import NSGAIIISampler, NSGAIISampler
 
 from rse_study.sampling.genetic import StatelessNsga2, StatelessNsga3
-from rse_study.sampling.proposer import distribution_of
+from rse_study.sampling.optuna_types import STATES, distribution_of
 from tests.on_ray.surface import DOMAINS, cost_of, outcome_of, value_of
 
 DISTRIBUTIONS = {name: distribution_of(domain) for name, domain in DOMAINS.items()}
-STATES = {"pruned": optuna.trial.TrialState.PRUNED, "failed": optuna.trial.TrialState.FAIL}
 SIZE = 6
 
 
