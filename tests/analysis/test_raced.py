@@ -20,7 +20,7 @@ from rse_study.cli.verbs.status_content import state_of
 from rse_study.frames.study_results import open_results
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
-from rse_study.sampling.dashboard_storage import LedgerStorage
+from rse_study.sampling.dashboard_storage import LedgerCopy
 from rse_study.search.standings import standings_of
 from rse_study.search.state import SearchState
 from rse_study.trackers.study_content import read_study
@@ -120,7 +120,7 @@ def test_while_the_race_goes_on_what_may_come_is_missing(tmp_path):
 
 
 def test_the_dashboard_and_trackers_take_it(folder):
-    shown = LedgerStorage(folder).get_all_trials(0)
+    shown = LedgerCopy(folder).storage().get_all_trials(0)
     assert [trial.value for trial in shown] == pytest.approx(list(raced.MEANS.values()))
     tracked = read_study(folder)
     assert [len(trial.cells) for trial in tracked.trials] == [3, 3, 3, 2, 1, 3]
