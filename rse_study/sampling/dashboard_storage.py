@@ -5,6 +5,7 @@ import threading
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -39,17 +40,16 @@ class LedgerCopy:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._study_dir, self._refresh_seconds = study_dir, refresh_seconds
         self._reading = threading.Lock()  # the server answers in several threads
-        self._storage = self._copy({})
+        self._storage, self._copied = self._copy({}), time.monotonic()
 
     def storage(self) -> InMemoryStorage:
         """Return the newest copy; while the ledger is being rebuilt, the last one."""
         with self._reading:
             if time.monotonic() - self._copied >= self._refresh_seconds:
                 notes = next((one.system_attrs for one in self._storage.get_all_studies()), {})
-                try:
+                with suppress(InputError):
                     self._storage = self._copy(notes)
-                except InputError:
-                    self._copied = time.monotonic()
+                self._copied = time.monotonic()
             return self._storage
 
     def _copy(self, notes: Mapping[str, Any]) -> InMemoryStorage:
@@ -65,7 +65,6 @@ class LedgerCopy:
             copy.add_trials(trials_of(reader))
         for key, note in notes.items():
             storage.set_study_system_attr(0, key, note)
-        self._copied = time.monotonic()
         return storage
 
 
@@ -131,14 +130,15 @@ def _trial(
         user_attrs={name: row[name] for name in SHOWN if row[name] != ""},
         intermediate_values=history,
     )
-    # Optuna keeps local time without a zone; what is not known stays the time of the copy.
+    # Optuna keeps local time without a zone.
+    now = datetime.now()
     started, ended = (
         datetime.fromisoformat(row[name]).astimezone().replace(tzinfo=None) if row[name] else None
         for name in ("started", "ended")
     )
     if state.is_finished():
-        trial.datetime_complete = ended or started or trial.datetime_complete
+        trial.datetime_complete = ended or started or now
         started = started or trial.datetime_complete - timedelta(seconds=row["duration_s"])
     if state != TrialState.WAITING:
-        trial.datetime_start = started or trial.datetime_start
+        trial.datetime_start = started or now
     return trial

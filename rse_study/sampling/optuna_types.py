@@ -1,5 +1,7 @@
 """Optuna's distributions of our axes, and its states of our trials."""
 
+from typing import Any
+
 from optuna.distributions import (
     BaseDistribution,
     CategoricalDistribution,
@@ -23,6 +25,7 @@ STATES = {
 
 def distribution_of(axis: Domain | AxisRecord) -> BaseDistribution:
     """Return the distribution of an axis, as a study file has it or as it is on record."""
+    ends: tuple[Any, ...]
     if isinstance(axis, AxisRecord):
         kind, ends, choices = "log" if axis.log else axis.kind, (axis.low, axis.high), axis.choices
     else:

@@ -1,12 +1,15 @@
 """Proposals, one at a time: a pure function of what the ledger holds."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Literal
 
 import optuna
 from optuna.trial import Trial, TrialState, create_trial
 
+from rse_study.errors import InputError, first_line
 from rse_study.sampling.gaussian_process import DISCARDED
 from rse_study.sampling.optuna_types import STATES, distribution_of
 from rse_study.sampling.samplers import make_sampler, point_of
@@ -44,12 +47,13 @@ class Proposer:
         sampler: Sampler,
         search_seed: int,
         directions: Sequence[SearchDirection],
+        folder: Path = Path(),
     ) -> None:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._domains = dict(domains)
         self._distributions = {name: distribution_of(domain) for name, domain in domains.items()}
         self._is_conditional = any(domain.when for domain in domains.values())
-        self._sampler, self._search_seed = sampler, search_seed
+        self._sampler, self._search_seed, self._folder = sampler, search_seed, folder
         self._optuna = optuna.create_study(directions=list(directions))
         self._running: dict[int, Trial] = {}  # by our number
 
@@ -62,7 +66,9 @@ class Proposer:
             return point
         sampler = self._sampler if draw < UNIFORM_FROM else Sampler(name="random")
         seed, of_all = seed_of(self._search_seed, number, draw), seed_of(self._search_seed, -1, 0)
-        self._optuna.sampler = make_sampler(sampler, seed, of_all, is_conditional=self._is_conditional)
+        self._optuna.sampler = make_sampler(
+            sampler, seed, of_all, is_conditional=self._is_conditional, folder=self._folder
+        )
         return self._ask_optuna(number)
 
     def add(
@@ -125,17 +131,34 @@ class Proposer:
         trial = self._running.pop(number)
         for name, value in _named(constraints).items():
             trial.set_constraint(name, value)
-        self._optuna.tell(trial, values=_final(outcome, values), state=STATES[outcome])
+        with self._naming_the_class(number):
+            self._optuna.tell(trial, values=_final(outcome, values), state=STATES[outcome])
 
     def _ask_optuna(self, number: int) -> dict[str, Any]:
         """Parents first, then the axes whose conditions hold; in the order of the file."""
         of_all = {name: one for name, one in self._distributions.items() if not self._domains[name].when}
-        self._running[number] = trial = self._optuna.ask(of_all)
-        params = dict(trial.params)
-        for name, domain in self._domains.items():
-            if domain.when and all(params[parent] in values for parent, values in domain.when.items()):
-                params[name] = _suggest(trial, name, domain)
+        with self._naming_the_class(number):
+            self._running[number] = trial = self._optuna.ask(of_all)
+            params = dict(trial.params)
+            for name, domain in self._domains.items():
+                if domain.when and all(params[parent] in values for parent, values in domain.when.items()):
+                    params[name] = _suggest(trial, name, domain)
+            for name, value in params.items():
+                if not self._domains[name].holds(value):
+                    raise ValueError(f"{name} = {value!r} lies outside the axis")
         return {name: params[name] for name in self._domains if name in params}
+
+    @contextmanager
+    def _naming_the_class(self, number: int) -> Iterator[None]:
+        """Say of which class an exception is, where the sampler is a user's."""
+        try:
+            yield
+        except Exception as error:
+            if self._sampler.class_ is None:
+                raise
+            what = f"sampler.class = {self._sampler.class_!r}"
+            rule = f"failed at trial {number} ({type(error).__name__}: {first_line(error)})"
+            raise InputError(what, rule=rule, remedy="Mend it: the search goes on where it is") from error
 
     def discard(self, number: int) -> None:
         """Take back what was asked for trial `number`, to ask again.

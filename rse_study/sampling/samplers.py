@@ -3,11 +3,13 @@
 A new one is an entry of a table below and a name in `study.definition.config.Sampler`.
 """
 
+import inspect
 import math
 import warnings
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from itertools import islice, product
+from pathlib import Path
 from typing import Any
 
 import optuna
@@ -19,6 +21,8 @@ from scipy.stats import qmc
 from rse_study.sampling.cma_es import StatelessCmaEs
 from rse_study.sampling.gaussian_process import GpOfAllTrials
 from rse_study.sampling.genetic import StatelessGenetic, StatelessNsga2, StatelessNsga3
+from rse_study.spec import hash_file
+from rse_study.study.checking.sampler_class import construct_sampler, sampler_class
 from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Domain
 
@@ -157,26 +161,26 @@ def point_of(sampler: Sampler, domains: Domains, seed: int, index: int) -> dict[
 
 
 def make_sampler(
-    sampler: Sampler, seed: int, search_seed: int, *, is_conditional: bool = False
+    sampler: Sampler, seed: int, search_seed: int, *, is_conditional: bool = False, folder: Path = Path()
 ) -> BaseSampler:
-    """A fresh sampler of Optuna, for one ask.
+    """Return a fresh sampler of Optuna for one ask.
 
-    Parameters
-    ----------
-    sampler : Sampler
-        As the study names it.
-    seed : int
-        Of this ask.
-    search_seed : int
-        Of what all asks of a search must draw alike.
-    is_conditional : bool
-        Whether some axes are there in some trials only.
+    `search_seed` seeds what all asks of a search must draw alike; a class is looked for in `folder`, the study's.
     """
+    if sampler.class_ is not None:
+        made: BaseSampler = construct_sampler(sampler, folder, seed)
+        return made
     return OF_OPTUNA[sampler.name](_settings(sampler, is_conditional), seed, search_seed)
 
 
-def describe_sampler(sampler: Sampler, *, is_conditional: bool = False) -> dict[str, Any]:
-    """Everything that decides proposals, for the record."""
+def describe_sampler(
+    sampler: Sampler, *, is_conditional: bool = False, folder: Path = Path()
+) -> dict[str, Any]:
+    """Return everything that decides proposals, for the provenance: of a class also its file's sha256."""
+    if sampler.class_ is not None:
+        source = hash_file(Path(inspect.getfile(sampler_class(sampler, folder))))
+        described = {"class": sampler.class_, "source": source, "settings": sampler.settings}
+        return {"optuna": optuna.__version__, **described}
     versions = {name: version(name) for name in ("cmaes",) if sampler.name == "cma_es"}
     settings = _settings(sampler, is_conditional)
     return {"optuna": optuna.__version__, **versions, "name": sampler.name, **settings}
