@@ -32,8 +32,8 @@ SHOWN = ("identity", "seed", "stage", "label", "reason")  # of a cell, as attrib
 class LedgerCopy:
     """The trials of a ledger in Optuna's storage, copied anew while the study runs.
 
-    A new storage each time, because Optuna never changes a trial that has ended. Ours do: one that was stopped goes on
-    after the search, a lost one is tried again, and further seeds move a mean. Notes written in the dashboard are kept.
+    Each copy is a new storage, because Optuna never changes a trial that has ended, and ours do: stopped ones go on
+    after the search, lost ones run again, further seeds move means. Notes written in the dashboard are kept.
     """
 
     def __init__(self, study_dir: Path, refresh_seconds: float = REFRESH_SECONDS) -> None:
@@ -101,7 +101,7 @@ def _search(study: StudyRecord, cells: pd.DataFrame) -> tuple[list[CellRow], Dis
 
 
 def _grid(cells: pd.DataFrame) -> tuple[list[CellRow], Distributions]:
-    """Every cell; its axes, the row's name and the seed have the values that occur."""
+    """Every cell, told apart by axes, row and seed, each with the values that occur."""
     rows: list[CellRow] = cells.to_dict("records")
     choices: dict[str, dict[Any, None]] = {}
     for row in rows:
@@ -115,7 +115,7 @@ def _grid(cells: pd.DataFrame) -> tuple[list[CellRow], Distributions]:
 def _trial(
     row: CellRow, values: Sequence[float], history: dict[int, float], distributions: Distributions
 ) -> FrozenTrial:
-    """A stopped trial has its last value: the dashboard draws no other's history."""
+    """Return a cell's trial; a stopped one keeps its value, without which the dashboard draws no history."""
     if not row:
         return create_trial(state=TrialState.WAITING)
     state, has_values = STATES[row["status"]], not any(map(math.isnan, values))
