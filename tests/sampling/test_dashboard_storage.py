@@ -24,23 +24,13 @@ RUNS = {"executor": "inline", "workers": 1, "threads": 1}
 def cell_of(trial, seed=0, **changes):
     proposal = {"alpha": 10.0 ** -(trial % 3 + 4), "N": trial + 1, "norm": "l2"}
     identity = f"{trial + 2:08x}{seed:08x}".ljust(64, "0")
-    return CellRecord(
-        **{"config": {}, "proposal": proposal} | changes, identity=identity, trial=trial, seed=seed
-    )
-
-
-def result_of(cell, values, **changes):
-    history = tuple(Point(t=5 * i, metrics={"dev": v, "loss": 1.0}) for i, v in enumerate(values))
-    return Result(
-        identity=cell.identity, seed=cell.seed, config={}, history=history, duration_s=3.0, **changes
-    )
+    content = {"config": {}, "proposal": proposal} | changes
+    return CellRecord(**content, identity=identity, trial=trial, seed=seed)
 
 
 @pytest.fixture
 def ledger(tmp_path):
-    study = StudyRecord(
-        name="small", question="Why?", objective=ObjectiveRecord(metric="dev"), axes=AXES, num_trials=6
-    )
+    study = StudyRecord(name="small", objective=ObjectiveRecord(metric="dev"), axes=AXES, num_trials=6)
     with Ledger.open(tmp_path / "small") as ledger:
         ledger.freeze(study)
         yield ledger
@@ -49,9 +39,10 @@ def ledger(tmp_path):
 def run(ledger, cell, values, **changes):
     ledger.plan([cell])
     ledger.start(cell.identity, **RUNS)
-    result = result_of(cell, values, **changes)
-    if result.status == "failed":
-        write_result(cell_folder(ledger.study_dir, cell.identity), result)
+    history = tuple(Point(t=5 * i, metrics={"dev": value, "loss": 1.0}) for i, value in enumerate(values))
+    of_cell = {"identity": cell.identity, "seed": cell.seed, "config": {}}
+    result = Result(**of_cell, history=history, duration_s=3.0, **changes)
+    write_result(cell_folder(ledger.study_dir, cell.identity), result)
     ledger.record_result(result)
 
 
@@ -79,20 +70,15 @@ def test_states_are_the_true_ones(ledger):
     assert complete.duration is not None
 
 
-def test_trials_are_numbered_as_ours_and_named_by_their_cell(ledger):
+def test_trials_have_our_numbers_and_axes_and_the_name_of_their_cell(ledger):
     run(ledger, cell_of(0), [1.0])
     run(ledger, cell_of(2), [2.0])  # as after a rebuild from what was left
     first, empty, third = shown(LedgerCopy(ledger.study_dir)).trials
     assert [first.number, empty.number, third.number] == [0, 1, 2]
     assert (empty.state, empty.params) == (TrialState.WAITING, {})
     assert third.user_attrs == {"identity": cell_of(2).identity, "seed": 0, "stage": "search"}
-
-
-def test_axes_have_their_distributions(ledger):
-    run(ledger, cell_of(0), [1.0])
-    (trial,) = shown(LedgerCopy(ledger.study_dir)).trials
-    assert trial.params == {"alpha": 1e-4, "N": 1, "norm": "l2"}
-    assert trial.distributions == {
+    assert first.params == {"alpha": 1e-4, "N": 1, "norm": "l2"}
+    assert first.distributions == {
         "alpha": FloatDistribution(1e-6, 1e-3, log=True),
         "N": IntDistribution(1, 16),
         "norm": CategoricalDistribution(("l2", "linf")),
@@ -154,20 +140,15 @@ def test_the_last_look_stands_while_the_ledger_is_away(ledger):
 
 def test_a_grid_shows_every_cell(tmp_path):
     axis = AxisRecord(name="rho", paths=("blend.rho",), kind="choice", choices=(0.0, 0.5))
-    study = StudyRecord(
-        name="grid",
-        kind="grid",
-        objective=ObjectiveRecord(metric="dev", direction="minimize"),
-        axes=(axis,),
-        num_cells=4,
-    )
+    objective = ObjectiveRecord(metric="dev", direction="minimize")
+    study = StudyRecord(name="grid", kind="grid", objective=objective, axes=(axis,), num_cells=4)
     rows = [(0, {"rho": 0.0}, ""), (1, {"rho": 0.5}, ""), (2, {"rho": 0.7}, "theirs"), (3, {}, "SimCSE")]
     with Ledger.open(tmp_path) as ledger:
         ledger.freeze(study)
         for trial, proposal, label in rows:
             for seed in (0, 1):
-                cell = cell_of(trial, seed, stage="grid", proposal=proposal, label=label)
-                run(ledger, cell, [float(10 * trial + seed)])
+                of_grid = {"stage": "grid", "proposal": proposal, "label": label}
+                run(ledger, cell_of(trial, seed, **of_grid), [float(10 * trial + seed)])
         grid = shown(LedgerCopy(tmp_path))
     trials = grid.trials
     assert [trial.value for trial in trials] == [0.0, 1.0, 10.0, 11.0, 20.0, 21.0, 30.0, 31.0]
