@@ -25,6 +25,7 @@ STATES = {
 
 def distribution_of(axis: Domain | AxisRecord) -> BaseDistribution:
     """Return the distribution of an axis, as a study file has it or as it is on record."""
+    kind: str
     ends: tuple[Any, ...]
     if isinstance(axis, AxisRecord):
         kind, ends, choices = "log" if axis.log else axis.kind, (axis.low, axis.high), axis.choices
@@ -34,8 +35,6 @@ def distribution_of(axis: Domain | AxisRecord) -> BaseDistribution:
     if choices:
         return CategoricalDistribution(choices)
     low, high = ends
-    return (
-        IntDistribution(int(low), int(high))
-        if kind == "int"
-        else FloatDistribution(low, high, log=kind == "log")
-    )
+    if kind == "int":
+        return IntDistribution(int(low), int(high))
+    return FloatDistribution(low, high, log=kind == "log")
