@@ -93,7 +93,7 @@ def trials_of(reader: Reader) -> list[FrozenTrial]:
 
 
 def _search(study: StudyRecord, cells: pd.DataFrame) -> tuple[list[CellRow], Distributions]:
-    """The search's own cells by number; a rebuilt ledger may lack one, which is an empty row."""
+    """The search's cells by number; one that a rebuilt ledger lacks is an empty row."""
     searched = cells[(cells["stage"] == "search") & ~cells["seed"].isin(study.raced_seeds[1:])]
     by_number = {row["trial"]: row for row in searched.to_dict("records")}
     rows = [by_number.get(number, {}) for number in range(max(by_number, default=-1) + 1)]
@@ -115,7 +115,7 @@ def _grid(cells: pd.DataFrame) -> tuple[list[CellRow], Distributions]:
 def _trial(
     row: CellRow, values: Sequence[float], history: dict[int, float], distributions: Distributions
 ) -> FrozenTrial:
-    """Return a cell's trial; a stopped one keeps its value, without which the dashboard draws no history."""
+    """Return a cell's trial; the dashboard draws a stopped one only with its value."""
     if not row:
         return create_trial(state=TrialState.WAITING)
     state, has_values = STATES[row["status"]], not any(map(math.isnan, values))

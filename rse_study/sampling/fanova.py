@@ -1,4 +1,4 @@
-"""fANOVA (Hutter et al. 2014): the variance of a random forest that each axis explains alone.
+"""fANOVA (Hutter et al. 2014): the variance of a forest that single axes explain.
 
 A tree's leaves are boxes of the space. The mean of its predictions over all axes but one is a step function of that
 one; the variance of that function, divided by the variance of all predictions, is the axis' fraction. Optuna's
@@ -26,7 +26,7 @@ def fanova_shares(
     num_trees: int,
     seed: int,
 ) -> dict[str, float]:
-    """Return each axis' share of the variance explained by single axes; shares sum to 1.
+    """Return each axis' share of the variance that single axes explain, in sum 1.
 
     Interactions are left out, as in Optuna. If no tree has a split, all shares are equal.
     """
@@ -44,7 +44,7 @@ def fanova_shares(
 
 
 def encoded(domain: Domain, values: Sequence[Any]) -> Array:
-    """Return the columns of an axis: its number on its own scale, or 0 and 1 for every choice."""
+    """Return an axis' columns: a number on its own scale, or 0 and 1 for each choice."""
     if domain.scale == "none":
         return np.array([[float(value == option) for option in domain.values()] for value in values])
     numbers = np.array(values, dtype=float)[:, None]
@@ -52,7 +52,7 @@ def encoded(domain: Domain, values: Sequence[Any]) -> Array:
 
 
 def fractions_of(tree: Any, domains: Sequence[Domain]) -> Array | None:
-    """Return the fraction of a tree's variance that each axis explains; None without a split."""
+    """Return the fraction of a tree's variance by axis; None without a split."""
     predictions, lows, highs = leaves_of(tree)
     members, weights, first = [], [], 0
     for domain in domains:
@@ -77,7 +77,7 @@ def fractions_of(tree: Any, domains: Sequence[Domain]) -> Array | None:
 
 
 def leaves_of(tree: Any) -> tuple[Array, Array, Array]:
-    """Return each leaf's prediction, and its box: above `lows` and up to `highs`, by column."""
+    """Return each leaf's prediction and its box: above `lows`, up to `highs`."""
     predictions, lows, highs = [], [], []
     edge = np.full(tree.n_features, math.inf)
     below, above = tree.children_left.tolist(), tree.children_right.tolist()
@@ -97,7 +97,7 @@ def leaves_of(tree: Any) -> tuple[Array, Array, Array]:
 
 
 def atoms_of(domain: Domain, lows: Array, highs: Array) -> tuple[Array, Array]:
-    """Cut an axis where leaves begin or end; return which leaves hold each part, and its size."""
+    """Cut an axis at the ends of leaves; return who holds each part, and its size."""
     if domain.scale == "none":
         options = np.eye(len(domain.values()))
         inside = np.all((lows[:, None] < options) & (options <= highs[:, None]), axis=2)

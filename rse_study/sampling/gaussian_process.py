@@ -16,7 +16,7 @@ DISCARDED = "discarded"
 
 
 class GpOfAllTrials(GPSampler):
-    """A Gaussian process for which stopped and failed trials are as bad as the worst one.
+    """A Gaussian process that takes stopped and failed trials for the worst one.
 
     Optuna's leaves them out, and would propose such a point again and again: nothing that it knows has changed.
     """

@@ -9,7 +9,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 
 class StatelessGenetic(BaseGASampler):
-    """A genetic sampler that selects the parents of every generation anew at every ask.
+    """A genetic sampler that selects the parents of all generations at every ask.
 
     Optuna's keep generations and parents in attributes, which no ledger holds. Here every `population_size` complete
     trials are a generation: with one trial at a time, the same ones. A sampler lives for one ask.

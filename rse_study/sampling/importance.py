@@ -34,7 +34,7 @@ Shares = dict[str, float]
 
 
 def enter_importance(ledger: Ledger, checked: CheckedStudy) -> None:
-    """Enter the importance of a search's axes, unless the ledger has it for these trials."""
+    """Enter the importance of the axes, unless the ledger has it for these trials."""
     study, trials = checked.study, full_budget_trials(ledger, checked.study.objective.metric)
     # A complete trial never runs again: as many of them are the same ones.
     axes, direction = checked.space.axes, study.objective.direction
@@ -49,9 +49,9 @@ def enter_importance(ledger: Ledger, checked: CheckedStudy) -> None:
 
 
 def full_budget_trials(ledger: Ledger, metric: str) -> list[tuple[Mapping[str, Any], float]]:
-    """Return proposal and final value, a mean over seeds, of complete trials of the full budget.
+    """Return proposal and final value of the complete trials of the full budget.
 
-    After fewer steps, or with another budget, a value is another quantity.
+    The value is a mean over seeds. After fewer steps, or with another budget, it is another quantity.
     """
     last = ledger.last_points(metric)
     complete = [
@@ -78,11 +78,12 @@ def importance_rows(
     search_seed: int,
     num_resamples: int = NUM_RESAMPLES,
 ) -> list[ImportanceRow]:
-    """Return each axis' importance by PED-ANOVA (Watanabe et al. 2023) and fANOVA (Hutter et al. 2014).
+    """Return each axis' importance by PED-ANOVA and by fANOVA, with intervals.
 
-    Intervals are percentiles over resamples of the trials, stretched to the share itself where it lies outside. They
-    say how much depends on single trials, and no more: trials of a sampler that learns are not independent. A
-    conditional axis has its share among the trials that have it. A handful of trials, or equal values, give no rows.
+    (Watanabe et al. 2023; Hutter et al. 2014.) Intervals are percentiles over resamples of the trials, stretched to the
+    share itself where it lies outside. They say how much depends on single trials, and no more: trials of a sampler
+    that learns are not independent. A conditional axis has its share among the trials that have it. A handful of
+    trials, or equal values, give no rows.
     """
     rows = []
     for when in _conditions(axes):
@@ -104,7 +105,7 @@ def _conditions(axes: Sequence[Axis]) -> list[Condition]:
 
 
 def _domains_under(axes: Sequence[Axis], when: Condition) -> dict[str, Domain]:
-    """Return the axes of every trial under a condition; the axis it names keeps the values it allows, if several."""
+    """Return the axes of all trials under a condition; its parent keeps its values."""
     domains: dict[str, Domain] = {}
     for axis in axes:
         left = when.get(axis.name)

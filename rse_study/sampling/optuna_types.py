@@ -24,7 +24,7 @@ STATES = {
 
 
 def distribution_of(axis: Domain | AxisRecord) -> BaseDistribution:
-    """Return the distribution of an axis, as a study file has it or as it is on record."""
+    """Return the distribution of an axis of a study file, or of one on record."""
     kind: str
     ends: tuple[Any, ...]
     if isinstance(axis, AxisRecord):

@@ -1,4 +1,4 @@
-"""Samplers by name, each an entry of a table below, and those that are a user's class."""
+"""Samplers by name, each an entry of a table below, or by class."""
 
 import inspect
 import math
@@ -52,7 +52,7 @@ NSGA3: dict[str, Any] = NSGA2 | {"dividing_parameter": 3}
 
 
 def quasi_random_point(domains: Domains, seed: int, index: int) -> dict[str, Any]:
-    """Return a point of the Sobol sequence scrambled by `seed` (Owen 1998), mapped onto the axes."""
+    """Return a point of the Sobol sequence that `seed` scrambles (Owen 1998)."""
     sobol = qmc.Sobol(len(domains), scramble=True, rng=seed)
     if index:  # scipy cannot go forward by nothing
         sobol.fast_forward(index)
@@ -61,7 +61,7 @@ def quasi_random_point(domains: Domains, seed: int, index: int) -> dict[str, Any
 
 
 def grid_point(domains: Domains, index: int) -> dict[str, Any]:
-    """Return a combination of values by its index, cyclically; the first axis is the slowest."""
+    """Return a combination of values by its index, cyclically, the first axis slowest."""
     options = [domain.values() for domain in domains.values()]
     num_points = math.prod(len(values) for values in options)
     values = next(islice(product(*options), index % num_points, None))
@@ -133,7 +133,7 @@ def point_of(sampler: Sampler, domains: Domains, seed: int, index: int) -> dict[
 def make_sampler(
     sampler: Sampler, seed: int, search_seed: int, *, is_conditional: bool = False, folder: Path = Path()
 ) -> BaseSampler:
-    """Return a new sampler for one ask; `search_seed` seeds what all asks must draw alike."""
+    """Return a new sampler for one ask; `search_seed` is for what all asks draw alike."""
     if sampler.class_ is not None:
         made: BaseSampler = construct_sampler(sampler, folder, seed)
         return made
@@ -143,7 +143,7 @@ def make_sampler(
 def describe_sampler(
     sampler: Sampler, *, is_conditional: bool = False, folder: Path = Path()
 ) -> dict[str, Any]:
-    """Return everything that decides proposals; for a class, the sha256 of its file, too."""
+    """Return all that decides proposals; of a class also the sha256 of its file."""
     if sampler.class_ is not None:
         source = hash_file(Path(inspect.getfile(sampler_class(sampler, folder))))
         described = {"class": sampler.class_, "source": source, "settings": sampler.settings}

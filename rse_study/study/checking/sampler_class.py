@@ -1,4 +1,4 @@
-"""A sampler that is no name of ours: the class that a study names, imported and made."""
+"""A sampler's class that a study names: imported, checked and constructed."""
 
 import importlib
 import inspect
@@ -14,7 +14,7 @@ from rse_study.study.definition.config import Sampler
 
 
 def sampler_class(sampler: Sampler, folder: Path) -> type:
-    """Import the class from the study's folder, the working folder, or an installed package.
+    """Import the class from the study's folder, the working folder, or a package.
 
     Optuna is not imported here: a class that derives from its BaseSampler has done so.
     """

@@ -1,4 +1,4 @@
-"""What a sampler can be asked for, as plain data.
+"""Abilities of the samplers, as plain data.
 
 Optuna is not imported to check a study.
 """
@@ -19,7 +19,7 @@ SLOW_ASK_S = 0.5
 
 @dataclass(frozen=True)
 class SamplerTraits:
-    """What a sampler learns from, and how far."""
+    """Abilities of a sampler, and what it learns from."""
 
     of_several: bool = True
     """whether it takes several objectives, and constraints"""
@@ -55,7 +55,7 @@ def sampler_problems(
     num_constraints: int = 0,
     folder: Path = Path(),
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield what, rule and remedy of all that a sampler cannot do; `folder` is the study's."""
+    """Yield what, rule and remedy of all that a sampler of a study cannot do."""
     if sampler.class_ is not None:
         try:
             construct_sampler(sampler, folder, seed=0)

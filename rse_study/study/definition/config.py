@@ -75,7 +75,7 @@ class Sampler(Spec):
 
     @model_serializer(mode="wrap")
     def _as_before_classes(self, write: Callable[["Sampler"], dict[str, Any]]) -> dict[str, Any]:
-        """Write a name or a class: studies frozen before there were classes have the name alone."""
+        """Write a name or a class, as earlier studies were frozen with the name alone."""
         left_out = ("class", "class_", "name" if self.class_ else "settings")
         content = {key: value for key, value in write(self).items() if key not in left_out}
         return content | ({"class": self.class_} if self.class_ else {})
