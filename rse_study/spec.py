@@ -37,7 +37,7 @@ class Spec(BaseModel):
         schema = handler(core)
         properties = handler.resolve_ref_schema(schema).get("properties", {})
         for name, meaning in meanings(cls).items():
-            properties[name]["description"] = meaning
+            properties[cls.model_fields[name].alias or name]["description"] = meaning
         return schema
 
     @model_validator(mode="before")

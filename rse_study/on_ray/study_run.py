@@ -120,7 +120,9 @@ class StudyRun:
             reason = "baselines: the base's weights are others than before, or nobody knows"
             self._ledger.withdraw_evaluations(BASELINES.keys(), reason)
         is_conditional = self._checked.space.is_conditional
-        described = describe_sampler(study.sampler, is_conditional=is_conditional)
+        described = describe_sampler(
+            study.sampler, is_conditional=is_conditional, folder=self._checked.folder
+        )
         sampler = {} if study.grid else {"sampler": described}
         self._ledger.add_provenance(provenance_of(base, study.resources, evaluations) | sampler)
 
@@ -209,7 +211,7 @@ class StudyRun:
         study, checked = self._study, self._checked
         domains = {axis.name: axis.domain for axis in checked.space.axes}
         directions = [one.direction for one in study.all_objectives]
-        proposer = Proposer(domains, study.sampler, study.search_seed, directions)
+        proposer = Proposer(domains, study.sampler, study.search_seed, directions, checked.folder)
         frozen = self._ledger.study()
         assert frozen is not None, "a search is run after it was frozen"
         source = ProposedCells(checked, proposer, self.materials.identify, frozen.known_trials)

@@ -1,4 +1,4 @@
-"""CMA-ES whose distribution follows from the trials alone."""
+"""CMA-ES that computes its distribution from the trials alone."""
 
 from typing import Any
 
@@ -12,14 +12,11 @@ from optuna.trial import FrozenTrial, TrialState
 
 
 class StatelessCmaEs(CmaEsSampler):
-    """CMA-ES (Hansen 2016) that is told all earlier generations anew at every ask.
+    """CMA-ES (Hansen 2016) that replays all earlier generations at every ask.
 
-    Optuna's own keeps its optimiser, pickled, in attributes of the trials, which no ledger holds. Here the complete
-    trials in their order, without the start-up, are the generations: `popsize` of them each. With one trial at a time
-    these are the ones that Optuna's own goes through. With several at a time a trial may end a generation later than
-    it was drawn, and counts there, where Optuna's own leaves it out.
-
-    Categories have no place in a normal distribution: Optuna draws each of them by itself from the independent sampler.
+    Optuna's keeps its optimiser, pickled, in attributes of the trials, which no ledger holds. Here every `popsize`
+    complete trials after the start-up are a generation: with one trial at a time, the same ones. A trial that ends a
+    generation late counts there; Optuna's leaves it out. Categories come from the independent sampler.
     """
 
     def sample_relative(

@@ -1,207 +1,144 @@
-"""A ledger as a read-only storage of Optuna, for optuna-dashboard."""
+"""A ledger copied into Optuna's own storage, for optuna-dashboard."""
 
-import copy
 import math
 import threading
 import time
 import warnings
-from collections.abc import Container, Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import optuna
 import pandas as pd
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-)
-from optuna.storages import BaseStorage, InMemoryStorage
-from optuna.study import StudyDirection
-from optuna.trial import FrozenTrial, TrialState
+from optuna.distributions import BaseDistribution, CategoricalDistribution
+from optuna.storages import InMemoryStorage
+from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from rse_study.errors import InputError
 from rse_study.results.reader import Reader
-from rse_study.results.records import AxisRecord, StudyRecord
+from rse_study.results.records import StudyRecord
+from rse_study.sampling.optuna_types import STATES, distribution_of
 from rse_study.search.choice import standings_of
 
 CellRow = dict[str, Any]  # of the reader's frame of cells
+Distributions = Mapping[str, BaseDistribution]
 
 REFRESH_SECONDS = 1.0  # a page asks several times; the ledger is read once for all of them
-STATES = {
-    "planned": TrialState.WAITING,
-    "running": TrialState.RUNNING,
-    "complete": TrialState.COMPLETE,
-    "stopped_early": TrialState.PRUNED,
-    "failed": TrialState.FAIL,
-}
 SHOWN = ("identity", "seed", "stage", "label", "reason")  # of a cell, as attributes of its trial
 
 
-class LedgerStorage(InMemoryStorage):
-    """The study of a ledger, as it is at the moment it is shown.
+class LedgerCopy:
+    """The trials of a ledger in Optuna's storage, copied anew while the study runs.
 
-    Trials are read from the ledger and kept nowhere else: what is changed in the dashboard is a note in
-    memory, never the study. A search shows its trials, numbered as ours; a grid shows a trial for each cell. A trial of
-    several raced seeds has the course of its first one, and the mean of those that are complete.
-    One that was pruned has its last value, as Optuna has it: the dashboard draws the way of no other.
+    Each copy is a new storage, because Optuna never changes a trial that has ended, and ours do: stopped ones go on
+    after the search, lost ones run again, further seeds move means. Notes written in the dashboard are kept.
     """
 
     def __init__(self, study_dir: Path, refresh_seconds: float = REFRESH_SECONDS) -> None:
-        super().__init__()
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._study_dir, self._refresh_seconds = study_dir, refresh_seconds
         self._reading = threading.Lock()  # the server answers in several threads
-        self._trials: list[FrozenTrial] = []
-        with Reader(study_dir) as reader:
-            study = reader.study()
-        direction = StudyDirection[study.objective.direction.upper()]
-        self._id = self.create_new_study([direction], study.name)
-        self.set_study_user_attr(self._id, "question", study.question)
-        self._refresh()
-        objective = study.objective.label or study.objective.metric
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-            optuna.load_study(study_name=study.name, storage=self).set_metric_names([objective])
+        self._storage, self._copied = self._copy({}), time.monotonic()
 
-    def get_all_trials(
-        self, study_id: int, deepcopy: bool = True, states: Container[TrialState] | None = None
-    ) -> list[FrozenTrial]:
+    def storage(self) -> InMemoryStorage:
+        """Return the newest copy; while the ledger is being rebuilt, the last one."""
         with self._reading:
-            if time.monotonic() - self._refreshed >= self._refresh_seconds:
-                self._refresh()
-            trials = self._trials if study_id == self._id else []
-        chosen = [trial for trial in trials if states is None or trial.state in states]
-        return copy.deepcopy(chosen) if deepcopy else chosen
+            if time.monotonic() - self._copied >= self._refresh_seconds:
+                notes = next((one.system_attrs for one in self._storage.get_all_studies()), {})
+                with suppress(InputError):
+                    self._storage = self._copy(notes)
+                self._copied = time.monotonic()
+            return self._storage
 
-    def get_trial(self, trial_id: int) -> FrozenTrial:
-        for trial in self._trials:
-            if trial._trial_id == trial_id:
-                return trial
-        raise KeyError(f"no trial {trial_id}")
-
-    # The ancestor's own versions read a store of trials that is empty here; these go through `get_all_trials`.
-    get_best_trial = BaseStorage.get_best_trial
-    get_trial_number_from_id = BaseStorage.get_trial_number_from_id
-    get_trial_id_from_study_id_trial_number = BaseStorage.get_trial_id_from_study_id_trial_number
-
-    def _refresh(self) -> None:
-        try:
-            with Reader(self._study_dir) as reader:
-                self._trials = trials_of(reader)
-        except InputError:
-            pass  # the ledger is being rebuilt: the last state stands
-        self._refreshed = time.monotonic()
+    def _copy(self, notes: Mapping[str, Any]) -> InMemoryStorage:
+        storage = InMemoryStorage()
+        with Reader(self._study_dir) as reader, warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            study, objectives = reader.study(), reader.study().all_objectives
+            copy = optuna.create_study(
+                storage=storage, study_name=study.name, directions=[one.direction for one in objectives]
+            )
+            copy.set_user_attr("question", study.question)
+            copy.set_metric_names([one.label or one.metric for one in objectives])
+            copy.add_trials(trials_of(reader))
+        for key, note in notes.items():
+            storage.set_study_system_attr(0, key, note)
+        return storage
 
 
 def trials_of(reader: Reader) -> list[FrozenTrial]:
-    """The ledger's cells as Optuna's trials.
+    """Return a search's trials by number, or a trial for each cell of a grid.
 
-    The number of each is its index in the list.
+    The history is of the first objective and the first seed; the values of raced seeds are means.
     """
     study, cells = reader.study(), reader.cells()
     cells["status"] = cells["identity"].map(reader.statuses_for_next_run())
-    values = reader.metrics(name=study.objective.metric)
-    histories: dict[str, dict[int, float]] = {
+    histories = {
         str(identity): dict(zip(rows["t"].tolist(), rows["value"].tolist(), strict=True))
-        for identity, rows in values.groupby("cell")
+        for identity, rows in reader.metrics(name=study.objective.metric).groupby("cell")
     }
-    rows, distributions = _search(study, cells) if study.kind == "search" else _grid(cells)
+    finals = [reader.final_values(one.metric) for one in study.all_objectives]
     means = (
-        {one.key: one.values[0] for one in standings_of(reader.ledger, "search")} if study.raced_seeds else {}
+        {one.key: one.values for one in standings_of(reader.ledger, "search")} if study.raced_seeds else {}
     )
-    return [
-        _trial(number, row, histories.get(row["identity"], {}), distributions, means.get(row["identity"]))
-        if row
-        else _unknown(number)
-        for number, row in enumerate(rows)
-    ]
+    rows, distributions = _search(study, cells) if study.kind == "search" else _grid(cells)
+    trials = []
+    for row in rows:
+        identity = row.get("identity", "")
+        values = means.get(identity) or [final.get(identity, math.nan) for final in finals]
+        trials.append(_trial(row, values, histories.get(identity, {}), distributions))
+    return trials
 
 
-def distribution_of(axis: AxisRecord) -> BaseDistribution:
-    """Optuna's word for an axis on record."""
-    if axis.kind == "choice":
-        return CategoricalDistribution(axis.choices)
-    assert axis.low is not None and axis.high is not None, f"axis {axis.name} has no ends"
-    if axis.kind == "int":
-        return IntDistribution(int(axis.low), int(axis.high))
-    return FloatDistribution(axis.low, axis.high, log=axis.log)
-
-
-def _search(study: StudyRecord, cells: pd.DataFrame) -> tuple[list[CellRow], dict[str, BaseDistribution]]:
-    """The search's own cells by number.
-
-    A rebuilt ledger may lack one: an empty row.
-    """
+def _search(study: StudyRecord, cells: pd.DataFrame) -> tuple[list[CellRow], Distributions]:
+    """The search's cells by number; one that a rebuilt ledger lacks is an empty row."""
     searched = cells[(cells["stage"] == "search") & ~cells["seed"].isin(study.raced_seeds[1:])]
-    by_number = {row["trial"]: row for row in _records(searched)}
+    by_number = {row["trial"]: row for row in searched.to_dict("records")}
     rows = [by_number.get(number, {}) for number in range(max(by_number, default=-1) + 1)]
     return rows, {axis.name: distribution_of(axis) for axis in study.axes}
 
 
-def _grid(cells: pd.DataFrame) -> tuple[list[CellRow], dict[str, BaseDistribution]]:
-    """Every cell; what tells them apart (axes, the row's name, the seed), each with the values that occur."""
-    rows = _records(cells)
+def _grid(cells: pd.DataFrame) -> tuple[list[CellRow], Distributions]:
+    """Every cell, told apart by axes, row and seed, each with the values that occur."""
+    rows: list[CellRow] = cells.to_dict("records")
+    choices: dict[str, dict[Any, None]] = {}
     for row in rows:
         name = {"row": row["label"]} if row["label"] else {}
         row["proposal"] = {**row["proposal"], **name, "seed": row["seed"]}
-    choices: dict[str, dict[Any, None]] = {}
-    for row in rows:
-        for name, value in row["proposal"].items():
-            choices.setdefault(name, {})[value] = None
-    return rows, {name: CategoricalDistribution(list(values)) for name, values in choices.items()}
-
-
-def _records(cells: pd.DataFrame) -> list[CellRow]:
-    rows: list[CellRow] = cells.to_dict("records")
-    return rows
+        for axis, value in row["proposal"].items():
+            choices.setdefault(axis, {})[value] = None
+    return rows, {axis: CategoricalDistribution(list(values)) for axis, values in choices.items()}
 
 
 def _trial(
-    number: int,
-    row: CellRow,
-    history: dict[int, float],
-    distributions: Mapping[str, BaseDistribution],
-    mean: float | None = None,
+    row: CellRow, values: Sequence[float], history: dict[int, float], distributions: Distributions
 ) -> FrozenTrial:
-    """The trial of a cell; `mean`: over its seeds, where it has several."""
-    state = STATES[row["status"]]
-    value = (history[max(history)] if history else math.nan) if mean is None else mean
-    if state == TrialState.COMPLETE and math.isnan(value):
-        state = TrialState.FAIL  # Optuna knows no trial that ended well without a value
-    has_value = state in (TrialState.COMPLETE, TrialState.PRUNED) and not math.isnan(value)
+    """Return a cell's trial; the dashboard draws a stopped one only with its value."""
+    if not row:
+        return create_trial(state=TrialState.WAITING)
+    state, has_values = STATES[row["status"]], not any(map(math.isnan, values))
+    if state == TrialState.COMPLETE and not has_values:
+        state = TrialState.FAIL  # Optuna knows no complete trial without a value
     params = {name: row["proposal"][name] for name in distributions if name in row["proposal"]}
-    started, ended = _times(row, state)
-    return FrozenTrial(
-        number=number,
-        trial_id=number,
+    trial = create_trial(
         state=state,
-        value=value if has_value else None,
-        datetime_start=started,
-        datetime_complete=ended,
+        values=list(values) if has_values and state in (TrialState.COMPLETE, TrialState.PRUNED) else None,
         params=params,
         distributions={name: distributions[name] for name in params},
         user_attrs={name: row[name] for name in SHOWN if row[name] != ""},
-        system_attrs={},
         intermediate_values=history,
     )
-
-
-def _unknown(number: int) -> FrozenTrial:
-    return FrozenTrial(number, TrialState.WAITING, None, None, None, {}, {}, {}, {}, {}, number)
-
-
-def _times(row: CellRow, state: TrialState) -> tuple[datetime | None, datetime | None]:
-    """Start and end in local time without a zone, as Optuna keeps them."""
-    if state == TrialState.WAITING:
-        return None, None
+    # Optuna keeps local time without a zone.
+    now = datetime.now()
     started, ended = (
         datetime.fromisoformat(row[name]).astimezone().replace(tzinfo=None) if row[name] else None
         for name in ("started", "ended")
     )
-    if state == TrialState.RUNNING:
-        return started or datetime.now(), None
-    ended = ended or started or datetime.now()
-    return started or ended - timedelta(seconds=row["duration_s"]), ended
+    if state.is_finished():
+        trial.datetime_complete = ended or started or now
+        started = started or trial.datetime_complete - timedelta(seconds=row["duration_s"])
+    if state != TrialState.WAITING:
+        trial.datetime_start = started or now
+    return trial

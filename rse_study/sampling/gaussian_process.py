@@ -1,4 +1,4 @@
-"""A Gaussian process that learns from trials without a value, too."""
+"""A Gaussian process that also learns from trials without a value."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,14 +12,13 @@ from optuna.study import StudyDirection
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 DISCARDED = "discarded"
-"""The user attribute of what was asked and is no trial: it was known already"""
+"""user attribute of a proposal that was known already, and is no trial"""
 
 
 class GpOfAllTrials(GPSampler):
-    """Takes a trial that was stopped early or failed for one as bad as the worst.
+    """A Gaussian process that takes stopped and failed trials for the worst one.
 
-    Optuna's own leaves them out. Where the acquisition is highest at such a point it would name it again, trial after
-    trial: nothing that it knows has changed.
+    Optuna's leaves them out, and would propose such a point again and again: nothing that it knows has changed.
     """
 
     def sample_relative(

@@ -1,4 +1,4 @@
-"""Genetic samplers whose generations follow from the trials alone."""
+"""Genetic samplers that compute their generations from the trials alone."""
 
 from typing import Any
 
@@ -9,23 +9,13 @@ from optuna.trial import FrozenTrial, TrialState
 
 
 class StatelessGenetic(BaseGASampler):
-    """Selects the parents of every generation anew at every ask.
+    """A genetic sampler that selects the parents of all generations at every ask.
 
-    Optuna's own keep generations in attributes of the trials and parents in attributes of the study, which no ledger
-    holds. Here the complete trials in their order are the generations, `population_size` of them each: with one trial
-    at a time, the ones that Optuna's own go through. A sampler lives for one ask: it reads the trials once.
+    Optuna's keep generations and parents in attributes, which no ledger holds. Here every `population_size` complete
+    trials are a generation: with one trial at a time, the same ones. A sampler lives for one ask.
 
-    Parameters
-    ----------
-    population_size : int
-        Trials of a generation.
-    mutation_seed : int
-        Of values that are drawn at random. With the seed of all other draws, the number that decides on crossover would
-        be a mutated value, too: both would be the first of the same stream in every ask.
-    selector : StatelessGenetic or None
-        Selects parents in its stead: where selection draws lots (NSGA-III), all asks of a search must draw the same.
-    settings : any
-        Of Optuna's sampler, the seed of all other draws among them.
+    `mutation_seed` differs from the seed of all other draws: else the number that decides on crossover would be a
+    mutated value, too. `selector` selects the parents where that draws lots (NSGA-III): all asks must draw the same.
     """
 
     def __init__(

@@ -1,7 +1,4 @@
-"""How much of the objective's variation each axis accounts for.
-
-And how sure that is.
-"""
+"""Importance of each axis for the objective, with an interval."""
 
 import math
 import warnings
@@ -16,7 +13,8 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import ImportanceRow
 from rse_study.sampling.fanova import fanova_shares
-from rse_study.sampling.proposer import SearchDirection, distribution_of
+from rse_study.sampling.optuna_types import distribution_of
+from rse_study.sampling.proposer import SearchDirection
 from rse_study.search.race import mean_of
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.domains import Choice, Condition, Domain
@@ -31,15 +29,12 @@ NUM_TREES = 64  # Optuna's
 NUM_TREES_OF_RESAMPLE = 16  # they widen an interval a little, in a quarter of the time
 
 Trials = Sequence[tuple[Mapping[str, Any], float]]
-"""(proposal, value of the objective), by trial."""
+"""(proposal, value of the objective) of each trial"""
 Shares = dict[str, float]
 
 
 def enter_importance(ledger: Ledger, checked: CheckedStudy) -> None:
-    """Enter the importance of a search's axes.
-
-    Not where the ledger has it of these very trials.
-    """
+    """Enter the importance of the axes, unless the ledger has it for these trials."""
     study, trials = checked.study, full_budget_trials(ledger, checked.study.objective.metric)
     # A complete trial never runs again: as many of them are the same ones.
     axes, direction = checked.space.axes, study.objective.direction
@@ -54,10 +49,9 @@ def enter_importance(ledger: Ledger, checked: CheckedStudy) -> None:
 
 
 def full_budget_trials(ledger: Ledger, metric: str) -> list[tuple[Mapping[str, Any], float]]:
-    """Return the search's complete trials that went as far as any.
+    """Return proposal and final value of the complete trials of the full budget.
 
-    (proposal, value at the last step). What was stopped early, failed, or ran another budget measured another quantity.
-    Of a trial of several seeds it is their mean.
+    The value is a mean over seeds. After fewer steps, or with another budget, it is another quantity.
     """
     last = ledger.last_points(metric)
     complete = [
@@ -84,28 +78,12 @@ def importance_rows(
     search_seed: int,
     num_resamples: int = NUM_RESAMPLES,
 ) -> list[ImportanceRow]:
-    """Importance of each axis by PED-ANOVA and by fANOVA.
+    """Return each axis' importance by PED-ANOVA and by fANOVA, with intervals.
 
-    (Watanabe et al. 2023; Hutter et al. 2014.) Each share has an interval of 95 %: percentiles of the shares that
-    resamples of the trials give, drawn with replacement. It is stretched to the share itself where it lies beside it,
-    for a resample has fewer distinct trials. Trials of a sampler that learns are not independent: the interval says how
-    much hangs on single trials, no more.
-    An axis with a condition has its share in the variation of the trials where it is active, beside all axes that each
-    of these has; `num_trials` says how many they are.
-    Nothing for a handful of trials, and where all of them came to the same value.
-
-    Parameters
-    ----------
-    axes : sequence of Axis
-        Of the search.
-    trials : sequence of (proposal, value)
-        Those of the full budget, with the objective's value at the last step.
-    direction : "maximize" or "minimize"
-        Of the objective.
-    search_seed : int
-        Seeds resamples and forests.
-    num_resamples : int
-        How many resamples an interval is read from.
+    (Watanabe et al. 2023; Hutter et al. 2014.) Intervals are percentiles over resamples of the trials, stretched to the
+    share itself where it lies outside. They say how much depends on single trials, and no more: trials of a sampler
+    that learns are not independent. A conditional axis has its share among the trials that have it. A handful of
+    trials, or equal values, give no rows.
     """
     rows = []
     for when in _conditions(axes):
@@ -118,7 +96,7 @@ def importance_rows(
 
 
 def _conditions(axes: Sequence[Axis]) -> list[Condition]:
-    """Every condition of the axes once; first none, that of the axes that are there in every trial."""
+    """Return every condition once, first the empty one of unconditional axes."""
     found: list[Condition] = [{}]
     for axis in axes:
         if axis.domain.when not in found:
@@ -127,7 +105,7 @@ def _conditions(axes: Sequence[Axis]) -> list[Condition]:
 
 
 def _domains_under(axes: Sequence[Axis], when: Condition) -> dict[str, Domain]:
-    """The axes that every trial under a condition has; what it names only with the values it leaves, if several."""
+    """Return the axes of all trials under a condition; its parent keeps its values."""
     domains: dict[str, Domain] = {}
     for axis in axes:
         left = when.get(axis.name)
@@ -194,7 +172,7 @@ def _rows(
 def _ped_anova(
     domains: Mapping[str, Domain], trials: Trials, direction: SearchDirection
 ) -> Callable[[np.ndarray], Shares]:
-    """Optuna's evaluator, of the trials picked by index; the same trial may be picked twice."""
+    """Return Optuna's evaluator as a function of trial indices, which may repeat."""
     distributions = {name: distribution_of(domain) for name, domain in domains.items()}
     known: list[FrozenTrial] = [
         create_trial(

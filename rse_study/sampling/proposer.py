@@ -1,47 +1,32 @@
-"""Proposals, one at a time: a pure function of what the ledger holds."""
+"""Proposals, one at a time: a pure function of the ledger."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Literal
 
 import optuna
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-)
 from optuna.trial import Trial, TrialState, create_trial
 
+from rse_study.errors import InputError, first_line
 from rse_study.sampling.gaussian_process import DISCARDED
+from rse_study.sampling.optuna_types import STATES, distribution_of
 from rse_study.sampling.samplers import make_sampler, point_of
 from rse_study.search.observation import TrialOutcome
 from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Domain, Int
 
 SearchDirection = Literal["maximize", "minimize"]
-STATES = {"complete": TrialState.COMPLETE, "pruned": TrialState.PRUNED, "failed": TrialState.FAIL}
 UNIFORM_FROM = 8
-"""The draw for a trial from which on it is uniform: a model may go on to propose what is known already"""
+"""draw for a trial from which on draws are uniform: a model may insist on points that are known already"""
 
 
 class Proposer:
-    """An in-memory Optuna study whose trials are ours, numbered as ours.
+    """An in-memory Optuna study with our trials under our numbers.
 
-    The sampler is made anew before every ask, seeded from the search seed and the trial's number, and remembers
-    nothing but the trials: a study that is resumed asks exactly what an uninterrupted one asks (with one trial at a
-    time).
-
-    Parameters
-    ----------
-    domains : mapping of str to Domain
-        The axes, in order. One with a condition (`when`) is asked for only where it holds, after what it depends on.
-    sampler : Sampler
-        Who proposes.
-    search_seed : int
-        Of all its draws.
-    directions : sequence of "maximize" or "minimize"
-        Of the objectives, one or several.
+    The sampler is made anew before every ask, seeded by the search seed and the trial's number, and remembers nothing
+    but the trials: with one trial at a time, a resumed search asks exactly what an uninterrupted one asks.
     """
 
     def __init__(
@@ -50,17 +35,18 @@ class Proposer:
         sampler: Sampler,
         search_seed: int,
         directions: Sequence[SearchDirection],
+        folder: Path = Path(),
     ) -> None:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         self._domains = dict(domains)
         self._distributions = {name: distribution_of(domain) for name, domain in domains.items()}
         self._is_conditional = any(domain.when for domain in domains.values())
-        self._sampler, self._search_seed = sampler, search_seed
+        self._sampler, self._search_seed, self._folder = sampler, search_seed, folder
         self._optuna = optuna.create_study(directions=list(directions))
         self._running: dict[int, Trial] = {}  # by our number
 
     def ask(self, number: int, draw: int = 0) -> dict[str, Any]:
-        """A proposal for trial `number`; every further `draw` gives another one for it."""
+        """Return a proposal for trial `number`; each further `draw` gives another one."""
         # Without a model, a further draw looks past the point that was known already.
         point = point_of(self._sampler, self._domains, self._search_seed, number + draw)
         if point is not None:
@@ -68,7 +54,9 @@ class Proposer:
             return point
         sampler = self._sampler if draw < UNIFORM_FROM else Sampler(name="random")
         seed, of_all = seed_of(self._search_seed, number, draw), seed_of(self._search_seed, -1, 0)
-        self._optuna.sampler = make_sampler(sampler, seed, of_all, is_conditional=self._is_conditional)
+        self._optuna.sampler = make_sampler(
+            sampler, seed, of_all, is_conditional=self._is_conditional, folder=self._folder
+        )
         return self._ask_optuna(number)
 
     def add(
@@ -79,21 +67,7 @@ class Proposer:
         values: Sequence[float] | None = None,
         constraints: Sequence[float] = (),
     ) -> None:
-        """Enter a trial that was not asked for: the base, or one the ledger already holds.
-
-        Parameters
-        ----------
-        number : int
-            Our number of the trial.
-        proposal : mapping of str to value
-            Value of every axis that is active.
-        outcome : TrialOutcome
-            How it ended.
-        values : sequence of float or None
-            Of the objectives at its last step.
-        constraints : sequence of float
-            What must be <= 0, as many for each trial.
-        """
+        """Enter a trial that was not asked for; each of its `constraints` must be <= 0."""
         if outcome == "running":
             self._optuna.enqueue_trial(dict(proposal))  # the next ask is for this one
             self._ask_optuna(number)
@@ -115,39 +89,40 @@ class Proposer:
         values: Sequence[float] | None = None,
         constraints: Sequence[float] = (),
     ) -> None:
-        """Enter how a running trial ended.
-
-        Parameters
-        ----------
-        number : int
-            Our number of the trial.
-        outcome : TrialOutcome
-            How it ended.
-        values : sequence of float or None
-            Of the objectives at its last step.
-        constraints : sequence of float
-            What must be <= 0, as many for each trial.
-        """
+        """Enter the end of a running trial; each of its `constraints` must be <= 0."""
         trial = self._running.pop(number)
         for name, value in _named(constraints).items():
             trial.set_constraint(name, value)
-        self._optuna.tell(trial, values=_final(outcome, values), state=STATES[outcome])
+        with self._naming_the_class(number):
+            self._optuna.tell(trial, values=_final(outcome, values), state=STATES[outcome])
 
     def _ask_optuna(self, number: int) -> dict[str, Any]:
-        """Parents first, then the axes whose conditions hold; in the order of the file."""
         of_all = {name: one for name, one in self._distributions.items() if not self._domains[name].when}
-        self._running[number] = trial = self._optuna.ask(of_all)
-        params = dict(trial.params)
-        for name, domain in self._domains.items():
-            if domain.when and all(params[parent] in values for parent, values in domain.when.items()):
-                params[name] = _suggest(trial, name, domain)
+        with self._naming_the_class(number):
+            self._running[number] = trial = self._optuna.ask(of_all)
+            params = dict(trial.params)
+            for name, domain in self._domains.items():
+                if domain.when and all(params[parent] in values for parent, values in domain.when.items()):
+                    params[name] = _suggest(trial, name, domain)
+            for name, value in params.items():
+                if not self._domains[name].holds(value):
+                    raise ValueError(f"{name} = {value!r} lies outside the axis")
         return {name: params[name] for name in self._domains if name in params}
 
-    def discard(self, number: int) -> None:
-        """Take back what was asked for trial `number`, to ask again.
+    @contextmanager
+    def _naming_the_class(self, number: int) -> Iterator[None]:
+        """Raise what a user's own class raised as an InputError that names it."""
+        try:
+            yield
+        except Exception as error:
+            if self._sampler.class_ is None:
+                raise
+            what = f"sampler.class = {self._sampler.class_!r}"
+            rule = f"failed at trial {number} ({type(error).__name__}: {first_line(error)})"
+            raise InputError(what, rule=rule, remedy="Mend it: the search goes on where it is") from error
 
-        It is known already, and no failure.
-        """
+    def discard(self, number: int) -> None:
+        """Take back a proposal that is known already, which is no failure."""
         trial = self._running.pop(number)
         trial.set_user_attr(DISCARDED, True)
         self._optuna.tell(trial, state=TrialState.FAIL)
@@ -163,7 +138,6 @@ def _suggest(trial: Trial, name: str, domain: Domain) -> Any:
 
 
 def _final(outcome: TrialOutcome, values: Sequence[float] | None) -> list[float] | None:
-    """A trial that did not end has no values for Optuna."""
     return list(values) if values is not None and outcome == "complete" else None
 
 
@@ -172,26 +146,6 @@ def _named(constraints: Sequence[float]) -> dict[str, float]:
 
 
 def seed_of(search_seed: int, number: int, draw: int) -> int:
-    """sha256(search seed, trial number, draw) in numpy's 32 bits.
-
-    Parameters
-    ----------
-    search_seed : int
-        The study's.
-    number : int
-        Of the trial.
-    draw : int
-        How often it was asked for this trial before.
-    """
+    """Return the first 32 bits of sha256(search seed, trial number, draw)."""
     digest = hashlib.sha256(repr((search_seed, number, draw)).encode()).digest()
     return int.from_bytes(digest[:4], "big")
-
-
-def distribution_of(domain: Domain) -> BaseDistribution:
-    """Optuna's word for a domain."""
-    if domain.scale == "none":
-        return CategoricalDistribution(domain.values())
-    low, high = domain.edges()
-    if isinstance(domain, Int):
-        return IntDistribution(low, high)
-    return FloatDistribution(low, high, log=domain.scale == "log")

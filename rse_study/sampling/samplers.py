@@ -1,13 +1,12 @@
-"""Samplers: who proposes the trials of a search.
+"""Samplers by name, each an entry of a table below, or by class."""
 
-A new one is an entry of a table below and a name in `study.definition.config.Sampler`.
-"""
-
+import inspect
 import math
 import warnings
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from itertools import islice, product
+from pathlib import Path
 from typing import Any
 
 import optuna
@@ -19,6 +18,8 @@ from scipy.stats import qmc
 from rse_study.sampling.cma_es import StatelessCmaEs
 from rse_study.sampling.gaussian_process import GpOfAllTrials
 from rse_study.sampling.genetic import StatelessGenetic, StatelessNsga2, StatelessNsga3
+from rse_study.spec import hash_file
+from rse_study.study.checking.sampler_class import construct_sampler, sampler_class
 from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Domain
 
@@ -31,7 +32,7 @@ TPE: dict[str, Any] = {
     "n_ei_candidates": 24,
 }
 OF_CONDITIONS: dict[str, dict[str, Any]] = {"tpe": {"group": True}}
-"""What a space of conditions changes: axes that are there together are modelled together, each group by itself."""
+"""settings that a conditional space changes: axes that occur together are modelled as a group"""
 GP: dict[str, Any] = {"deterministic_objective": False, "warn_independent_sampling": False}
 CMA_ES: dict[str, Any] = {
     "n_startup_trials": 1,  # it starts in the middle of the space, which Optuna learns from a first complete trial
@@ -51,19 +52,7 @@ NSGA3: dict[str, Any] = NSGA2 | {"dividing_parameter": 3}
 
 
 def quasi_random_point(domains: Domains, seed: int, index: int) -> dict[str, Any]:
-    """A point of the Sobol sequence scrambled by `seed`, mapped onto the axes.
-
-    Owen (1998): Scrambling Sobol' and Niederreiter-Xing points.
-
-    Parameters
-    ----------
-    domains : mapping of str to Domain
-        The axes, in order.
-    seed : int
-        Of the scrambling.
-    index : int
-        Which point, from 0.
-    """
+    """Return a point of the Sobol sequence that `seed` scrambles (Owen 1998)."""
     sobol = qmc.Sobol(len(domains), scramble=True, rng=seed)
     if index:  # scipy cannot go forward by nothing
         sobol.fast_forward(index)
@@ -72,10 +61,7 @@ def quasi_random_point(domains: Domains, seed: int, index: int) -> dict[str, Any
 
 
 def grid_point(domains: Domains, index: int) -> dict[str, Any]:
-    """A combination of values, the first axis slowest, by its index.
-
-    It begins anew after the last combination. No axis is continuous.
-    """
+    """Return a combination of values by its index, cyclically, the first axis slowest."""
     options = [domain.values() for domain in domains.values()]
     num_points = math.prod(len(values) for values in options)
     values = next(islice(product(*options), index % num_points, None))
@@ -86,7 +72,7 @@ WITHOUT_MODEL: dict[str, Callable[[Domains, int, int], dict[str, Any]]] = {
     "quasi_random": quasi_random_point,
     "grid": lambda domains, _, index: grid_point(domains, index),
 }
-"""Samplers whose points depend on axes, seed and index alone."""
+"""samplers whose points depend on axes, seed and index alone"""
 
 MakeSampler = Callable[[dict[str, Any], int, int], BaseSampler]
 
@@ -114,7 +100,7 @@ def _cma_es(settings: dict[str, Any], seed: int, _: int) -> BaseSampler:
 
 
 def _another(seed: int) -> int:
-    """A seed of a second stream beside that of `seed`."""
+    """Return the seed of a second stream beside that of `seed`."""
     return (seed + 1) % 2**32
 
 
@@ -126,7 +112,7 @@ OF_OPTUNA: dict[str, MakeSampler] = {
     "nsga2": _genetic(StatelessNsga2),
     "nsga3": _genetic(StatelessNsga3),
 }
-"""Samplers that Optuna asks, made of their settings, this ask's seed and the search's."""
+"""samplers of Optuna's kind, made from their settings, this ask's seed and the search's"""
 
 SETTINGS: dict[str, Callable[[Sampler], dict[str, Any]]] = {
     "tpe": lambda sampler: TPE | {"n_startup_trials": sampler.num_startup},
@@ -135,48 +121,33 @@ SETTINGS: dict[str, Callable[[Sampler], dict[str, Any]]] = {
     "nsga2": lambda sampler: NSGA2 | {"population_size": sampler.population_size},
     "nsga3": lambda sampler: NSGA3 | {"population_size": sampler.population_size},
 }
-"""Everything that Optuna is told beside a seed; the other samplers are told nothing."""
+"""all settings of Optuna's constructors but the seed; the other samplers have none"""
 
 
 def point_of(sampler: Sampler, domains: Domains, seed: int, index: int) -> dict[str, Any] | None:
-    """The point of a sampler without a model; None where Optuna is to be asked.
-
-    Parameters
-    ----------
-    sampler : Sampler
-        As the study names it.
-    domains : mapping of str to Domain
-        The axes, in order.
-    seed : int
-        Of the search.
-    index : int
-        Which point, from 0.
-    """
+    """Return a point of a sampler without a model; None for samplers that Optuna asks."""
     point = WITHOUT_MODEL.get(sampler.name)
     return None if point is None else point(domains, seed, index)
 
 
 def make_sampler(
-    sampler: Sampler, seed: int, search_seed: int, *, is_conditional: bool = False
+    sampler: Sampler, seed: int, search_seed: int, *, is_conditional: bool = False, folder: Path = Path()
 ) -> BaseSampler:
-    """A fresh sampler of Optuna, for one ask.
-
-    Parameters
-    ----------
-    sampler : Sampler
-        As the study names it.
-    seed : int
-        Of this ask.
-    search_seed : int
-        Of what all asks of a search must draw alike.
-    is_conditional : bool
-        Whether some axes are there in some trials only.
-    """
+    """Return a new sampler for one ask; `search_seed` is for what all asks draw alike."""
+    if sampler.class_ is not None:
+        made: BaseSampler = construct_sampler(sampler, folder, seed)
+        return made
     return OF_OPTUNA[sampler.name](_settings(sampler, is_conditional), seed, search_seed)
 
 
-def describe_sampler(sampler: Sampler, *, is_conditional: bool = False) -> dict[str, Any]:
-    """Everything that decides proposals, for the record."""
+def describe_sampler(
+    sampler: Sampler, *, is_conditional: bool = False, folder: Path = Path()
+) -> dict[str, Any]:
+    """Return all that decides proposals; of a class also the sha256 of its file."""
+    if sampler.class_ is not None:
+        source = hash_file(Path(inspect.getfile(sampler_class(sampler, folder))))
+        described = {"class": sampler.class_, "source": source, "settings": sampler.settings}
+        return {"optuna": optuna.__version__, **described}
     versions = {name: version(name) for name in ("cmaes",) if sampler.name == "cma_es"}
     settings = _settings(sampler, is_conditional)
     return {"optuna": optuna.__version__, **versions, "name": sampler.name, **settings}

@@ -69,8 +69,8 @@ class TrialResult(Generic[Key]):
 def chosen_first(trials: Iterable[TrialResult[Key]], directions: Sequence[Direction]) -> list[Key]:
     """Return the trials that a search would choose, in order.
 
-    All that are scored and feasible. Of one objective best first (`search.ranking`). Of several front by front, as
-    NSGA-II sorts them (Deb et al. 2002): of each its knee, then what adds most to the chosen ones (`search.pareto`).
+    All that are scored and feasible. Of one objective best first. Of several front by front, as
+    NSGA-II sorts them (Deb et al. 2002): of each its knee, then what adds most to the chosen ones.
     """
     able = [trial for trial in trials if trial.is_feasible and trial.is_scored]
     if len(directions) == 1:
@@ -172,7 +172,7 @@ def trials_to_confirm(
     num_best: int,
     directions: Sequence[Direction],
 ) -> list[int]:
-    """Return the trials to confirm beside the baseline, by `search.selection`.
+    """Return the trials to confirm beside the baseline.
 
     Of one objective the best; of several the knee of the front, then what adds most to it. The baseline is on no
     front: what is confirmed beside it is what the search found.

@@ -2,15 +2,18 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rse_study.results.cell_state import count_cells
 from rse_study.results.queries import LedgerQueries, now
-from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord, StudyRecord
 from rse_study.search.ablation_path import PathState, num_path_cells, num_planned, path_state
 from rse_study.search.budget import BudgetShare, as_far_as_it_went, budget_shares
 from rse_study.search.choice import TrialResult, standings_of
 from rse_study.search.race import RaceState, race_of
+
+if TYPE_CHECKING:
+    from rse_study.results.reader import Reader  # and pandas, which `status` does without
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class SearchState:
     """of the trials, by all that a search chooses by; the key is the identity of the first seed's cell"""
 
     @classmethod
-    def read(cls, reader: Reader) -> "SearchState":
+    def read(cls, reader: "Reader") -> "SearchState":
         """Read the state from a study's ledger."""
         return search_state(reader.ledger, reader.records(), is_held=reader.is_held())
 

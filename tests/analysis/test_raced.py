@@ -20,7 +20,7 @@ from rse_study.cli.verbs.status_content import state_of
 from rse_study.frames.study_results import open_results
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
-from rse_study.sampling.dashboard_storage import LedgerStorage
+from rse_study.sampling.dashboard_storage import LedgerCopy
 from rse_study.search.choice import standings_of
 from rse_study.search.state import SearchState
 from rse_study.trackers.study_content import read_study
@@ -96,7 +96,7 @@ def test_terminal_and_status_count_seeds_and_name_the_best_by_its_mean(folder):
     assert status.counts["planned"] == status.counts["complete"] == 15 and status.is_complete
     assert (status.best.trial, status.best.value, status.best.num_seeds) == (2, pytest.approx(61.4), 3)
     assert names_in_ledger(folder)[searched.cell(2, 6).identity] == "trial 2 seed 6"
-    shown = LedgerStorage(folder).get_all_trials(0)
+    shown = LedgerCopy(folder).storage().get_all_trials(0)
     assert [trial.value for trial in shown] == pytest.approx(list(raced.MEANS.values()))
     tracked = read_study(folder)
     assert [len(trial.cells) for trial in tracked.trials] == [3, 3, 3, 2, 1, 3]

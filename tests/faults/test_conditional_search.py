@@ -10,7 +10,7 @@ from rse_study.cli.verbs.status_content import state_of
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.schema import ledger_path
-from rse_study.sampling.dashboard_storage import LedgerStorage
+from rse_study.sampling.dashboard_storage import LedgerCopy
 from rse_study.trackers.study_content import read_study
 from tests.analysis.outline import Outline
 from tests.faults.drivers import contents
@@ -93,7 +93,7 @@ def test_report_status_tracker_and_dashboard_show_it(undisturbed, tmp_path):
     assert state_of(undisturbed).is_complete
     for trial in read_study(undisturbed).trials:
         assert len(trial.params) == 4
-    shown = LedgerStorage(undisturbed).get_all_trials(0)
+    shown = LedgerCopy(undisturbed).storage().get_all_trials(0)
     assert [trial.state for trial in shown] == [TrialState.COMPLETE] * 10
     assert all(trial.params.keys() == trial.distributions.keys() for trial in shown)
 

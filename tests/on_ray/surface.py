@@ -49,7 +49,7 @@ def cost_of(proposal: Mapping[str, Any]) -> float:
 
 
 def search(
-    name: str,
+    name: str | Sampler,
     num_trials: int,
     *,
     killed_after: Collection[int] = (),
@@ -63,8 +63,8 @@ def search(
 
     Parameters
     ----------
-    name : str
-        Of the sampler.
+    name : str or Sampler
+        Who proposes.
     num_trials : int
         In all, the base among them.
     killed_after : collection of int
@@ -82,7 +82,8 @@ def search(
     """
     first = FIRST if domains is DOMAINS else FIRST_CONDITIONAL
     directions = ["maximize", "minimize"][:num_objectives]
-    sampler = Sampler(name=name, num_startup=3, population_size=4)
+    settings = {"num_startup": 3, "population_size": 4}
+    sampler = name if isinstance(name, Sampler) else Sampler(name=name, **settings)
     ledger: list[dict[str, Any]] = []
 
     def opened() -> Proposer:

@@ -3,34 +3,10 @@
 import pickle
 
 import numpy as np
-import optuna
-import pytest
 from optuna.samplers import CmaEsSampler
 
 from rse_study.sampling.cma_es import StatelessCmaEs
-from rse_study.sampling.proposer import distribution_of
-from tests.on_ray.surface import DOMAINS, FIRST, outcome_of, value_of
-
-DISTRIBUTIONS = {name: distribution_of(domain) for name, domain in DOMAINS.items()}
-STATES = {"pruned": optuna.trial.TrialState.PRUNED, "failed": optuna.trial.TrialState.FAIL}
-
-
-@pytest.fixture(scope="module")
-def study():
-    """What Optuna's own sampler leads, with pruned and failed trials."""
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    made = optuna.create_study(
-        direction="maximize", sampler=CmaEsSampler(popsize=6, seed=3, warn_independent_sampling=False)
-    )
-    made.enqueue_trial(FIRST)
-    for number in range(60):
-        trial = made.ask(DISTRIBUTIONS)
-        outcome = outcome_of(number)
-        if outcome == "complete":
-            made.tell(trial, value_of(trial.params))
-        else:
-            made.tell(trial, state=STATES[outcome])
-    return made
+from tests.sampling.led_by_optuna import DISTRIBUTIONS, led_by
 
 
 def optimizer_kept(study):
@@ -56,7 +32,8 @@ def optimizer_computed(study):
     return seen[-1]
 
 
-def test_the_distribution_is_the_one_that_optuna_keeps(study):
+def test_the_distribution_is_the_one_that_optuna_keeps():
+    study = led_by(CmaEsSampler(popsize=6, seed=3, warn_independent_sampling=False))
     kept, computed = optimizer_kept(study), optimizer_computed(study)
     assert kept.generation == computed.generation >= 6
     for matrix in ("_mean", "_sigma", "_C", "_pc", "_p_sigma"):

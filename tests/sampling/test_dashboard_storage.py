@@ -11,7 +11,7 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.records import AxisRecord, CellRecord, ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point, Result, write_result
 from rse_study.results.schema import cell_folder
-from rse_study.sampling.dashboard_storage import LedgerStorage
+from rse_study.sampling.dashboard_storage import LedgerCopy
 
 AXES = (
     AxisRecord(name="alpha", paths=("pgd.step_size",), kind="float", low=1e-6, high=1e-3, log=True),
@@ -24,23 +24,13 @@ RUNS = {"executor": "inline", "workers": 1, "threads": 1}
 def cell_of(trial, seed=0, **changes):
     proposal = {"alpha": 10.0 ** -(trial % 3 + 4), "N": trial + 1, "norm": "l2"}
     identity = f"{trial + 2:08x}{seed:08x}".ljust(64, "0")
-    return CellRecord(
-        **{"config": {}, "proposal": proposal} | changes, identity=identity, trial=trial, seed=seed
-    )
-
-
-def result_of(cell, values, **changes):
-    history = tuple(Point(t=5 * i, metrics={"dev": v, "loss": 1.0}) for i, v in enumerate(values))
-    return Result(
-        identity=cell.identity, seed=cell.seed, config={}, history=history, duration_s=3.0, **changes
-    )
+    content = {"config": {}, "proposal": proposal} | changes
+    return CellRecord(**content, identity=identity, trial=trial, seed=seed)
 
 
 @pytest.fixture
 def ledger(tmp_path):
-    study = StudyRecord(
-        name="small", question="Why?", objective=ObjectiveRecord(metric="dev"), axes=AXES, num_trials=6
-    )
+    study = StudyRecord(name="small", objective=ObjectiveRecord(metric="dev"), axes=AXES, num_trials=6)
     with Ledger.open(tmp_path / "small") as ledger:
         ledger.freeze(study)
         yield ledger
@@ -49,14 +39,15 @@ def ledger(tmp_path):
 def run(ledger, cell, values, **changes):
     ledger.plan([cell])
     ledger.start(cell.identity, **RUNS)
-    result = result_of(cell, values, **changes)
-    if result.status == "failed":
-        write_result(cell_folder(ledger.study_dir, cell.identity), result)
+    history = tuple(Point(t=5 * i, metrics={"dev": value, "loss": 1.0}) for i, value in enumerate(values))
+    of_cell = {"identity": cell.identity, "seed": cell.seed, "config": {}}
+    result = Result(**of_cell, history=history, duration_s=3.0, **changes)
+    write_result(cell_folder(ledger.study_dir, cell.identity), result)
     ledger.record_result(result)
 
 
-def trials_in(storage):
-    return storage.get_all_trials(0)
+def shown(copy):
+    return load_study(study_name=None, storage=copy.storage())
 
 
 def test_states_are_the_true_ones(ledger):
@@ -67,7 +58,7 @@ def test_states_are_the_true_ones(ledger):
     ledger.plan([cell_of(4), cell_of(5)])
     ledger.start(cell_of(4).identity, **RUNS)
     ledger.record_progress(cell_of(4).identity, 5, {"dev": 12.5, "loss": 2.0})
-    complete, pruned, failed, lost, running, waiting = trials_in(LedgerStorage(ledger.study_dir))
+    complete, pruned, failed, lost, running, waiting = shown(LedgerCopy(ledger.study_dir)).trials
     assert (complete.state, complete.value) == (TrialState.COMPLETE, 40.0)  # the last value, not the best one
     assert complete.intermediate_values == {0: 10.0, 5: 60.0, 10: 40.0}
     assert (pruned.state, pruned.value, pruned.last_step) == (TrialState.PRUNED, 20.0, 5)
@@ -77,24 +68,17 @@ def test_states_are_the_true_ones(ledger):
     assert (running.state, running.intermediate_values) == (TrialState.RUNNING, {5: 12.5})
     assert waiting.state == TrialState.WAITING
     assert complete.duration is not None
-    for trial in (complete, pruned, failed, lost, running, waiting):
-        trial._validate()
 
 
-def test_trials_are_numbered_as_ours_and_named_by_their_cell(ledger):
+def test_trials_have_our_numbers_and_axes_and_the_name_of_their_cell(ledger):
     run(ledger, cell_of(0), [1.0])
     run(ledger, cell_of(2), [2.0])  # as after a rebuild from what was left
-    first, empty, third = trials_in(LedgerStorage(ledger.study_dir))
+    first, empty, third = shown(LedgerCopy(ledger.study_dir)).trials
     assert [first.number, empty.number, third.number] == [0, 1, 2]
     assert (empty.state, empty.params) == (TrialState.WAITING, {})
     assert third.user_attrs == {"identity": cell_of(2).identity, "seed": 0, "stage": "search"}
-
-
-def test_axes_have_their_distributions(ledger):
-    run(ledger, cell_of(0), [1.0])
-    (trial,) = trials_in(LedgerStorage(ledger.study_dir))
-    assert trial.params == {"alpha": 1e-4, "N": 1, "norm": "l2"}
-    assert trial.distributions == {
+    assert first.params == {"alpha": 1e-4, "N": 1, "norm": "l2"}
+    assert first.distributions == {
         "alpha": FloatDistribution(1e-6, 1e-3, log=True),
         "N": IntDistribution(1, 16),
         "norm": CategoricalDistribution(("l2", "linf")),
@@ -105,60 +89,70 @@ def test_what_confirms_a_search_is_no_trial_of_it(ledger):
     run(ledger, cell_of(0), [50.0])
     run(ledger, cell_of(0, seed=1, stage="confirm"), [90.0])
     run(ledger, cell_of(-1, seed=1, stage="confirm", label="base", proposal={}), [95.0])
-    storage = LedgerStorage(ledger.study_dir)
-    assert [trial.value for trial in trials_in(storage)] == [50.0]
+    assert [trial.value for trial in shown(LedgerCopy(ledger.study_dir)).trials] == [50.0]
 
 
-def test_a_mirror_follows_a_study_that_runs(ledger):
+def test_a_copy_follows_a_study_that_runs(ledger):
     run(ledger, cell_of(0), [1.0])
-    storage = LedgerStorage(ledger.study_dir, refresh_seconds=0.0)
+    copy = LedgerCopy(ledger.study_dir, refresh_seconds=0.0)
     run(ledger, cell_of(1), [3.0])
     run(ledger, cell_of(2), [2.0])
-    assert [trial.value for trial in trials_in(storage)] == [1.0, 3.0, 2.0]
-    assert storage.get_best_trial(0).number == 1
-    shown = load_study(study_name="small", storage=storage)
-    assert (shown.best_params["N"], shown.metric_names) == (2, ["dev"])
-    assert storage.get_trial(2).value == 2.0
-    assert storage.get_n_trials(0) == 3
+    study = shown(copy)
+    assert [trial.value for trial in study.trials] == [1.0, 3.0, 2.0]
+    assert (study.best_trial.number, study.best_params["N"], study.metric_names) == (1, 2, ["dev"])
     # an attempt that was lost: optuna itself would never let a trial go back
     ledger.plan([cell_of(3)])
     ledger.start(cell_of(3).identity, **RUNS)
-    assert trials_in(storage)[3].state == TrialState.RUNNING
+    assert shown(copy).trials[3].state == TrialState.RUNNING
     ledger.lose(cell_of(3).identity, "worker killed")
-    assert trials_in(storage)[3].state == TrialState.WAITING
+    assert shown(copy).trials[3].state == TrialState.WAITING
+
+
+def test_a_note_of_the_dashboard_is_in_later_copies(ledger):
+    copy = LedgerCopy(ledger.study_dir, refresh_seconds=0.0)
+    copy.storage().set_study_system_attr(0, "dashboard:note", "look at trial 1")
+    run(ledger, cell_of(0), [1.0])
+    assert copy.storage().get_study_system_attrs(0)["dashboard:note"] == "look at trial 1"
+    assert copy.storage().get_n_trials(0) == 1
+
+
+def test_all_objectives_are_shown(tmp_path):
+    objectives = ObjectiveRecord(metric="dev"), ObjectiveRecord(metric="cost/seconds", direction="minimize")
+    study = StudyRecord(name="two", objective=objectives[0], other_objectives=objectives[1:], axes=AXES)
+    with Ledger.open(tmp_path) as ledger:
+        ledger.freeze(study)
+        for trial, value in enumerate((10.0, 30.0, math.nan)):
+            run(ledger, cell_of(trial), [5.0, value])
+        two = shown(LedgerCopy(tmp_path))
+    assert [one.name for one in two.directions] == ["MAXIMIZE", "MINIMIZE"]
+    assert two.metric_names == ["dev", "cost/seconds"]
+    assert [trial.values for trial in two.trials] == [[10.0, 3.0], [30.0, 3.0], None]
+    assert [trial.number for trial in two.best_trials] == [1]
 
 
 def test_the_last_look_stands_while_the_ledger_is_away(ledger):
     run(ledger, cell_of(0), [1.0])
-    storage = LedgerStorage(ledger.study_dir, refresh_seconds=0.0)
-    path = ledger.study_dir / "ledger.sqlite"
-    path.rename(path.with_suffix(".aside"))
-    assert [trial.value for trial in trials_in(storage)] == [1.0]
-    path.with_suffix(".aside").rename(path)
+    copy = LedgerCopy(ledger.study_dir, refresh_seconds=0.0)
+    (ledger.study_dir / "ledger.sqlite").rename(ledger.study_dir / "aside")
+    assert [trial.value for trial in shown(copy).trials] == [1.0]
+    (ledger.study_dir / "aside").rename(ledger.study_dir / "ledger.sqlite")
 
 
 def test_a_grid_shows_every_cell(tmp_path):
     axis = AxisRecord(name="rho", paths=("blend.rho",), kind="choice", choices=(0.0, 0.5))
-    study = StudyRecord(
-        name="grid",
-        kind="grid",
-        objective=ObjectiveRecord(metric="dev", direction="minimize"),
-        axes=(axis,),
-        num_cells=4,
-    )
+    objective = ObjectiveRecord(metric="dev", direction="minimize")
+    study = StudyRecord(name="grid", kind="grid", objective=objective, axes=(axis,), num_cells=4)
     rows = [(0, {"rho": 0.0}, ""), (1, {"rho": 0.5}, ""), (2, {"rho": 0.7}, "theirs"), (3, {}, "SimCSE")]
     with Ledger.open(tmp_path) as ledger:
         ledger.freeze(study)
         for trial, proposal, label in rows:
             for seed in (0, 1):
-                cell = cell_of(trial, seed, stage="grid", proposal=proposal, label=label)
-                run(ledger, cell, [float(10 * trial + seed)])
-        storage = LedgerStorage(tmp_path)
-        trials = trials_in(storage)
-        assert [trial.value for trial in trials] == [0.0, 1.0, 10.0, 11.0, 20.0, 21.0, 30.0, 31.0]
-        assert trials[5].params == {"rho": 0.7, "row": "theirs", "seed": 1}
-        assert trials[5].distributions["rho"].choices == (0.0, 0.5, 0.7)
-        assert trials[6].params == {"row": "SimCSE", "seed": 0}
-        assert storage.get_best_trial(0).number == 0
-        for trial in trials:
-            trial._validate()
+                of_grid = {"stage": "grid", "proposal": proposal, "label": label}
+                run(ledger, cell_of(trial, seed, **of_grid), [float(10 * trial + seed)])
+        grid = shown(LedgerCopy(tmp_path))
+    trials = grid.trials
+    assert [trial.value for trial in trials] == [0.0, 1.0, 10.0, 11.0, 20.0, 21.0, 30.0, 31.0]
+    assert trials[5].params == {"rho": 0.7, "row": "theirs", "seed": 1}
+    assert trials[5].distributions["rho"].choices == (0.0, 0.5, 0.7)
+    assert trials[6].params == {"row": "SimCSE", "seed": 0}
+    assert grid.best_trial.number == 0

@@ -9,7 +9,7 @@ from optuna.trial import create_trial
 from sklearn.ensemble import RandomForestRegressor
 
 from rse_study.sampling.fanova import MAX_DEPTH, encoded, fanova_shares, fractions_of
-from rse_study.sampling.proposer import distribution_of
+from rse_study.sampling.optuna_types import distribution_of
 from rse_study.study.definition.domains import Choice, Float, Int, Log
 
 NUMBERS = {"rho": Float(float=(0, 1)), "phi": Float(float=(0, 0.3)), "xi": Float(float=(-1, 1))}

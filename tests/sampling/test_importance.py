@@ -19,9 +19,7 @@ from rse_study.study.definition.space import Axis
 
 DOMAINS = {"rho": Float(float=(0, 1)), "alpha": Log(log=(1e-6, 1e-3))}
 AXES = [Axis(name, domain, (name,)) for name, domain in DOMAINS.items()]
-STUDY = StudyRecord(
-    name="s", question="?", objective=ObjectiveRecord(metric="dev"), num_trials=20, num_cells=20
-)
+STUDY = StudyRecord(name="s", objective=ObjectiveRecord(metric="dev"), num_trials=20, num_cells=20)
 
 
 def trials(num):
@@ -47,12 +45,10 @@ def test_a_handful_of_trials_says_nothing():
     assert importance_rows(AXES, [(point, 1.0) for point, _ in trials(64)], "maximize", 0) == []
 
 
-def test_number_of_trials_and_evaluator_go_with_every_share():
-    assert {(row.num_trials, row.evaluator) for row in rows_of(16)} == {(16, "PED-ANOVA"), (16, "fANOVA")}
-
-
-def test_an_interval_is_around_its_share_and_within_0_and_1():
-    for row in rows_of(16):
+def test_every_share_has_its_evaluator_number_of_trials_and_an_interval_around_it():
+    rows = rows_of(16)
+    assert {(row.num_trials, row.evaluator) for row in rows} == {(16, "PED-ANOVA"), (16, "fANOVA")}
+    for row in rows:
         assert 0 <= row.low <= row.value <= row.high <= 1
         assert row.low < row.high
 
@@ -96,23 +92,14 @@ def test_an_axis_that_belongs_to_a_choice_has_its_share_among_its_own_trials():
     known = []
     for index in range(90):
         point = quasi_random_point(domains, 0, index)
-        method = "c" if index < FEWEST - 1 else "ab"[index % 2]
-        point = {
-            name: value
-            for name, value in (point | {"method": method}).items()
-            if axes[list(domains).index(name)].is_active({"method": method})
-        }
+        point["method"] = "c" if index < FEWEST - 1 else "ab"[index % 2]
+        point = {axis.name: point[axis.name] for axis in axes if axis.is_active(point)}
         known.append((point, point.get("phi", 0.5) + 0.01 * point["rate"]))
     rows = importance_rows(axes, known, "maximize", 0, num_resamples=20)
     numbers = {row.axis: row.num_trials for row in rows}
     num_of_a = sum(point["method"] == "a" for point, _ in known)
-    assert numbers == {
-        "method": 90,
-        "rate": 90,
-        "phi": num_of_a,
-        "idle": num_of_a,
-        "of_two": 90 - (FEWEST - 1),
-    }
+    of_two = 90 - (FEWEST - 1)
+    assert numbers == {"method": 90, "rate": 90, "phi": num_of_a, "idle": num_of_a, "of_two": of_two}
     for evaluator in EVALUATORS:
         shares = {row.axis: row.value for row in rows if row.evaluator == evaluator}
         assert shares["phi"] > 0.6 > 5 * shares["idle"]
@@ -130,18 +117,12 @@ def test_axes_without_conditions_have_the_shares_that_they_had_alone():
 def entered(ledger, num, status="complete", t=30, value=None, seed=0):
     """Trial `num`, which ended so after t steps."""
     proposal, own = trials(num + 1)[num]
-    config = {"trial": num}
-    identity = f"{seed:032x}{num:032x}"
-    cell = CellRecord(identity=identity, trial=num, seed=seed, config=config, proposal=proposal)
-    ledger.plan([cell])
-    ledger.start(cell.identity, executor="inline", workers=1, threads=1)
+    of_cell = {"identity": f"{seed:032x}{num:032x}", "seed": seed, "config": {"trial": num}}
+    ledger.plan([CellRecord(trial=num, proposal=proposal, **of_cell)])
+    ledger.start(of_cell["identity"], executor="inline", workers=1, threads=1)
     point = Point(t=t, metrics={"dev": own if value is None else value})
-    ledger.record_result(
-        Result(
-            identity=cell.identity, seed=seed, config=config, status=status, history=(point,), final=point.metrics,
-            duration_s=1.0,
-        )
-    )  # fmt: skip
+    ended = {"status": status, "history": (point,), "final": point.metrics, "duration_s": 1.0}
+    ledger.record_result(Result(**of_cell, **ended))
 
 
 @pytest.fixture
@@ -170,10 +151,13 @@ def test_a_trial_of_several_seeds_counts_once_with_their_mean(ledger):
 
 
 @pytest.mark.slow
-def test_what_the_ledger_has_of_these_trials_is_not_computed_again(ledger, checked):
+def test_what_the_ledger_has_of_these_trials_with_intervals_is_not_computed_again(ledger, checked):
     enter_importance(ledger, checked)
     rows = ledger.importance()
     assert {row.evaluator for row in rows} == set(EVALUATORS)
+    ledger.record_importance([row.model_copy(update={"low": math.nan, "high": math.nan}) for row in rows])
+    enter_importance(ledger, checked)
+    assert ledger.importance() == rows
     known = [ImportanceRow(**{**row.model_dump(), "value": row.low}) for row in rows]
     ledger.record_importance(known)
     enter_importance(ledger, checked)
@@ -181,12 +165,3 @@ def test_what_the_ledger_has_of_these_trials_is_not_computed_again(ledger, check
     entered(ledger, 10)
     enter_importance(ledger, checked)
     assert {row.num_trials for row in ledger.importance()} == {11}
-
-
-@pytest.mark.slow
-def test_an_importance_without_intervals_is_computed_again(ledger, checked):
-    enter_importance(ledger, checked)
-    rows = ledger.importance()
-    ledger.record_importance([row.model_copy(update={"low": math.nan, "high": math.nan}) for row in rows])
-    enter_importance(ledger, checked)
-    assert ledger.importance() == rows

@@ -4,6 +4,7 @@ It answers this machine only.
 """
 
 import errno
+import functools
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from socketserver import ThreadingMixIn
@@ -78,10 +79,10 @@ def _application(study_dir: Path) -> Application:
             "pip install 'rse-study[dashboard]', or: pip install optuna-dashboard",
         )
         raise InputError("optuna-dashboard is not installed", rule=rule, remedy=remedy) from None
-    from rse_study.sampling.dashboard_storage import LedgerStorage
+    from rse_study.sampling.dashboard_storage import LedgerCopy
 
-    application: Application = wsgi(LedgerStorage(study_dir))
-    return application
+    copy, application_over = LedgerCopy(study_dir), functools.lru_cache(maxsize=1)(wsgi)
+    return lambda environ, start_response: application_over(copy.storage())(environ, start_response)
 
 
 class _Server(ThreadingMixIn, WSGIServer):

@@ -165,7 +165,7 @@ def _standings(
 ) -> list[RankedTrial]:
     """Trials by the mean of their complete cells, best first; those with fewer seeds than others come after them.
 
-    Not the ranking of a search (`search.selection`): a grid's rows and confirmed trials have several seeds.
+    Not the ranking of a search (`search.choice`): a grid's rows and confirmed trials have several seeds.
     """
     seeds = defaultdict(list)
     for cell in ledger.cells:

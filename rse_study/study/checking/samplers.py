@@ -1,9 +1,15 @@
-"""Capabilities of samplers as plain data, so that checks need no Optuna."""
+"""Abilities of the samplers, as plain data.
+
+Optuna is not imported to check a study.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from rse_study.errors import InputError
+from rse_study.study.checking.sampler_class import construct_sampler, sampler_class, takes_seed
 from rse_study.study.definition.config import Sampler, Study
 from rse_study.study.definition.space import Space
 
@@ -13,7 +19,7 @@ SLOW_ASK_S = 0.5
 
 @dataclass(frozen=True)
 class SamplerTraits:
-    """Capabilities of a sampler."""
+    """Abilities of a sampler, and what it learns from."""
 
     of_several: bool = True
     """takes several objectives, and constraints"""
@@ -41,9 +47,20 @@ TRAITS: dict[str, SamplerTraits] = {
 
 
 def sampler_problems(
-    sampler: Sampler, space: Space[Any], *, num_objectives: int = 1, num_constraints: int = 0
+    sampler: Sampler,
+    space: Space[Any],
+    *,
+    num_objectives: int = 1,
+    num_constraints: int = 0,
+    folder: Path = Path(),
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield (what, rule, remedy) for everything that a sampler cannot do."""
+    """Yield what, rule and remedy of all that a sampler of a study cannot do."""
+    if sampler.class_ is not None:
+        try:
+            construct_sampler(sampler, folder, seed=0)
+        except InputError as problem:
+            yield problem.what, problem.rule, problem.remedy
+        return
     what, remedy = f"sampler.name = {sampler.name!r}", "Use tpe, gp, nsga2 or nsga3"
     if not TRAITS[sampler.name].of_several:
         if num_objectives > 1:
@@ -59,9 +76,14 @@ def sampler_problems(
         yield what, rule, "Use tpe, or name an axis of numbers"
 
 
-def sampler_warnings(study: Study) -> Iterator[str]:
-    """Yield warnings about a search's sampler."""
-    sampler, traits, num_trials = study.sampler, TRAITS[study.sampler.name], study.num_trials
+def sampler_warnings(study: Study, folder: Path) -> Iterator[str]:
+    """Yield what a reader should know of a search's sampler; `folder` is the study's."""
+    sampler, num_trials = study.sampler, study.num_trials
+    if sampler.class_ is not None:
+        if not takes_seed(sampler_class(sampler, folder)):
+            yield f"{sampler.class_} takes no `seed`: what it draws at random is drawn anew in every run"
+        return
+    traits = TRAITS[sampler.name]
     random = f"all trials are random draws: num_trials {num_trials} <"
     is_cold = study.warm_start is None or not study.warm_start.study
     if traits.has_startup and sampler.num_startup > num_trials and is_cold:

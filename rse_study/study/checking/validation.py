@@ -101,7 +101,7 @@ def check_study(study: Study, *, where: str) -> CheckedStudy:
     result = _check_parts(PartialStudy(study), where=where)
     if result.problems:
         raise InputErrors(result.problems)
-    warnings = tuple(_warnings(study, result.space, result.rows))
+    warnings = tuple(_warnings(study, result.space, result.rows, Path(where).parent))
     return CheckedStudy(study, result.space, warnings, result.rows, rungs(study), where)
 
 
@@ -215,6 +215,7 @@ def _sampler_can(study: Study, space: Space[Trial], where: str) -> list[InputErr
             space,
             num_objectives=len(study.all_objectives),
             num_constraints=len(study.constraints),
+            folder=Path(where).parent,
         )
     ]
 
@@ -264,13 +265,13 @@ def _too_many(study: Study, space: Space[Trial], where: str) -> list[InputError]
     return [InputError(f"num_trials = {study.num_trials}", where=where, rule=rule, remedy="Ask for fewer")]
 
 
-def _warnings(study: Study, space: Space[Trial], rows: Sequence[Row]) -> list[str]:
+def _warnings(study: Study, space: Space[Trial], rows: Sequence[Row], folder: Path) -> list[str]:
     if study.grid is not None:
         return risks_among(row.trial for row in rows)
     warnings = risks_of_saturation(space)
     if space.base_point is None:
         warnings.append("the base lies outside the space, so it is not among the trials")
-    warnings += sampler_warnings(study)
+    warnings += sampler_warnings(study, folder)
     if study.evaluations and study.confirm is None:
         warnings.append(
             "evaluations are of confirmed trials, and nothing is confirmed: none will be measured"

@@ -13,6 +13,7 @@ from pydantic import (
     PositiveInt,
     PrivateAttr,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -54,6 +55,35 @@ class Sampler(Spec):
     """random draws before `tpe` or `gp` proposes"""
     population_size: int = field(10, ge=4, neutral=10)
     """trials of a generation of `cma_es`, `nsga2` or `nsga3`"""
+    class_: str | None = field(None, alias="class", neutral=None)
+    """instead of a name, `module:Class` of any BaseSampler of Optuna: of a file beside the study, or installed"""
+    settings: dict[str, Any] = field({}, neutral={})
+    """what `class` is made with, beside the seed"""
+
+    @model_validator(mode="after")
+    def _has_a_name_or_a_class(self) -> "Sampler":
+        if self.class_ is None:
+            if self.settings:
+                raise ValueError("has settings, which are those of a class: name it with `class`")
+        elif "name" in self.model_fields_set:
+            raise ValueError(
+                "has a name and a class: keep one (`name: null` takes away that of a file extended)"
+            )
+        elif not re.fullmatch(r"[^\W\d][\w.]*:[^\W\d]\w*", self.class_):
+            raise ValueError(f"class {self.class_!r} must be module:Class, for example my_samplers:MySampler")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _as_before_classes(self, write: Callable[["Sampler"], dict[str, Any]]) -> dict[str, Any]:
+        """Write a name or a class, as earlier studies were frozen with the name alone."""
+        left_out = ("class", "class_", "name" if self.class_ else "settings")
+        content = {key: value for key, value in write(self).items() if key not in left_out}
+        return content | ({"class": self.class_} if self.class_ else {})
+
+    @property
+    def title(self) -> str:
+        """The name, or the class, for readers."""
+        return self.class_ or self.name
 
 
 def _may_select(metric: str) -> str:

@@ -69,7 +69,8 @@ def _problem(finding: dict[str, Any], cls: type[BaseModel], where: str, prefix: 
     path, owner, description = _trace(cls, loc)
     at = ".".join([prefix, *path] if prefix else path)
     if finding["type"] == "extra_forbidden":
-        remedy = did_you_mean(path[-1], owner.model_fields)
+        keys = [info.alias or name for name, info in owner.model_fields.items()]
+        remedy = did_you_mean(path[-1], keys)
         return InputError(at, where=where, rule=f"no such field of {owner.__name__}", remedy=remedy)
     if finding["type"] == "union_tag_invalid":
         key = finding["ctx"]["discriminator"].strip("'")

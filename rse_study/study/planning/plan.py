@@ -134,7 +134,7 @@ def _notes(
 ) -> Iterator[str]:
     is_open = any(stage.num_to_run for stage in stages)
     if checked.study.grid is None and is_open:
-        who = checked.study.sampler.name
+        who = checked.study.sampler.title
         yield f"trials are not known before {who} proposes them: {NUM_POINTS} even points of the space stand for them"
     if any(stage.name == "path" for stage in stages) and stages[0].num_to_run:
         yield "path: as if base and best trial differed on every axis, until the search is over"

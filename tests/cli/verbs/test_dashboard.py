@@ -72,7 +72,7 @@ def test_the_study_is_listed(server):
 
 
 def test_pruned_trials_are_pruned_and_new_ones_appear_while_the_study_runs(server, ledger):
-    # Both keep what they read for a moment: the mirror for a second, optuna-dashboard for two. We look until then.
+    # The copy of the ledger is kept for a second. We look until then.
     run(ledger, 1, [10.0, 20.0], status="stopped_early", reason="stopped at step 5 of 15")
     start(ledger, 2)
     ledger.record_progress(f"{3:016x}".ljust(64, "0"), 5, {"dev": 33.0})
