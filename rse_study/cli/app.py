@@ -7,7 +7,7 @@ import typer
 
 from rse_study.cli.cluster_commands import CLUSTER_COMMANDS
 from rse_study.cli.commands import COMMANDS, DATA_COMMANDS
-from rse_study.cli.errors import guarded
+from rse_study.cli.terminal.errors import guarded
 
 app = typer.Typer(
     name="rse-study",

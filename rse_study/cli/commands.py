@@ -1,7 +1,7 @@
 """Signature and help of every command.
 
 A body is one call into `verbs/`, imported when the command runs. A new command is a function here, its name in
-COMMANDS, `verbs/<verb>.py`, and a line in docs/command_line.md; those of clusters are in `cluster_commands`. The first
+COMMANDS, `verbs/NAME.py`, and a line in docs/command_line.md; those of clusters are in `cluster_commands`. The first
 line of a docstring is the command's summary in `rse-study --help`, which has about 65 characters for it; the meaning of
 an argument stands in its `help=`.
 """
@@ -12,7 +12,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from rse_study.cli.arguments import (
+from rse_study.cli.arguments.completion import DEFAULT_STORE, Context, complete_data_set
+from rse_study.cli.arguments.declarations import (
     CellArgument,
     DataFolder,
     FileFormat,
@@ -27,7 +28,6 @@ from rse_study.cli.arguments import (
     TrialArgument,
     Wide,
 )
-from rse_study.cli.completion import DEFAULT_STORE, Context, complete_data_set
 
 Command = Callable[..., int | None]
 """Arguments in, exit code out; None is 0."""
@@ -91,7 +91,7 @@ def plan(
     processor core where cells use no GPU. Exit code 4 where the expected total passes a limit; a warning where only
     the high estimate does.
     """
-    from rse_study.cli.verbs.plan import show_plan
+    from rse_study.cli.verbs.plan.show import show_plan
 
     show_plan(study, override or (), store, probe, as_json, max_hours, max_cost, cluster, wide)
 
@@ -132,7 +132,7 @@ def status(
 
     Its cells, the best so far, what runs, what was lost, how long it will take.
     """
-    from rse_study.cli.verbs.status import show_status
+    from rse_study.cli.verbs.status.show import show_status
 
     show_status(study, store, as_json, watch)
 
@@ -212,9 +212,9 @@ def report(
 
     Of a folder that `evaluate --suite attacks` wrote: the page of its attacks.
     """
-    from rse_study.cli.verbs.report import write_page
-    from rse_study.cli.verbs.report_index import write_index_page
-    from rse_study.cli.verbs.report_watch import watch_page
+    from rse_study.cli.verbs.report.index import write_index_page
+    from rse_study.cli.verbs.report.page import write_page
+    from rse_study.cli.verbs.report.watch import watch_page
 
     if every:
         write_index_page(study, store, out, {"--tables": tables, "--figures": figures, "--watch": watch})
@@ -395,7 +395,7 @@ def evaluate(
     AdvSICK-R, its similarity scores. nli and glue fine-tune one for each task and score it on texts it has not seen.
     An option that would decide nothing is refused.
     """
-    from rse_study.cli.verbs.evaluate import EvaluateRequest, evaluate_model
+    from rse_study.cli.verbs.evaluate.evaluate import EvaluateRequest, evaluate_model
 
     request = EvaluateRequest(
         model, suite, data, pooling, variant, threads, as_json, out, on or (), recipe or ()

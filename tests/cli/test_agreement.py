@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from optuna.trial import TrialState
 
-from rse_study.cli import errors
+from rse_study.cli.terminal import errors
 from rse_study.cli.verbs.run import conclude
 from rse_study.on_ray.dashboard_storage import trials_of
 from rse_study.results.reader import Reader

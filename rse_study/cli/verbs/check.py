@@ -9,12 +9,12 @@ from analysis.columns_table import column_remarks, wide_table
 from analysis.comparison import Comparison, read_comparison
 from analysis.comparison_table import BETTER, EXACT, claims_table, remarks, rows_table
 from analysis.paper.layout import write_layouts
-from rse_study.cli.arguments import study_folder
-from rse_study.cli.errors import CONTRADICTED, INCOMPLETE, OK
-from rse_study.cli.next_step import command, in_store, run_again, suggest
-from rse_study.cli.paper_table import problems_of_table
-from rse_study.cli.screen import announce, print_table
-from rse_study.cli.writable import require_folder
+from rse_study.cli.arguments.declarations import study_folder
+from rse_study.cli.arguments.paper_table import problems_of_table
+from rse_study.cli.arguments.writable import require_folder
+from rse_study.cli.terminal.errors import CONTRADICTED, INCOMPLETE, OK
+from rse_study.cli.terminal.next_step import command, in_store, run_again, suggest
+from rse_study.cli.terminal.screen import announce, print_table
 from rse_study.errors import InputError
 from rse_study.results.citation import citation
 from rse_study.results.reader import Reader

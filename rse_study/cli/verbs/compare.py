@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from rse_study.cli.arguments import study_folder
-from rse_study.cli.next_step import command, in_store, suggest
-from rse_study.cli.screen import announce
-from rse_study.cli.writable import require_file
+from rse_study.cli.arguments.declarations import study_folder
+from rse_study.cli.arguments.writable import require_file
+from rse_study.cli.terminal.next_step import command, in_store, suggest
+from rse_study.cli.terminal.screen import announce
 from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
 from rse_study.results.comparisons import LEVEL, ComparedContrast, compare, compare_all, row_scores

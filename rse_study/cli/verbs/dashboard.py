@@ -10,8 +10,8 @@ from socketserver import ThreadingMixIn
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
-from rse_study.cli.arguments import study_folder
-from rse_study.cli.screen import announce
+from rse_study.cli.arguments.declarations import study_folder
+from rse_study.cli.terminal.screen import announce
 from rse_study.errors import InputError
 
 HOST = "127.0.0.1"  # whoever reaches the page sees the study: never another address

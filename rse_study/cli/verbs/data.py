@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from rse_study.cli.activity_bars import ActivityBars
-from rse_study.cli.errors import BAD_INPUT
-from rse_study.cli.next_step import command, suggest
-from rse_study.cli.screen import announce, stderr
+from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.cli.terminal.errors import BAD_INPUT
+from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.terminal.screen import announce, stderr
 from rse_study.data.catalogue import list_sets, verify
 from rse_study.data.location import data_dir
 

@@ -9,11 +9,11 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from rse_study.cli.activity_bars import ActivityBars
-from rse_study.cli.arguments import recoverable_folder
-from rse_study.cli.errors import INCOMPLETE
-from rse_study.cli.next_step import command, in_store, run_again, suggest
-from rse_study.cli.screen import announce
+from rse_study.cli.arguments.declarations import recoverable_folder
+from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.cli.terminal.errors import INCOMPLETE
+from rse_study.cli.terminal.next_step import command, in_store, run_again, suggest
+from rse_study.cli.terminal.screen import announce
 
 PACKAGES = (
     "torch",

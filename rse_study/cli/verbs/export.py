@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from rse_study.cli.activity_bars import ActivityBars
-from rse_study.cli.model_argument import cell_folder
-from rse_study.cli.next_step import command, suggest
-from rse_study.cli.screen import stderr
-from rse_study.cli.writable import require_folder
+from rse_study.cli.arguments.model import cell_folder
+from rse_study.cli.arguments.writable import require_folder
+from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.terminal.screen import stderr
 from rse_study.models.encoder_settings import stored_pooling
 from rse_study.models.export import export
 from rse_study.models.loading import load_encoder

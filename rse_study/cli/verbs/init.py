@@ -4,8 +4,8 @@ import json
 from importlib.resources import files
 from pathlib import Path
 
-from rse_study.cli.next_step import command, suggest
-from rse_study.cli.writable import require_folder
+from rse_study.cli.arguments.writable import require_folder
+from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.errors import InputError
 from rse_study.results.atomic import write_whole
 from rse_study.study.definition.config import Study

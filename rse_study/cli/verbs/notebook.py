@@ -5,10 +5,10 @@ from pathlib import Path
 
 from analysis.notebooks import KINDS, filled_in, fitting_kind
 from rse_study import open_study
-from rse_study.cli.arguments import study_folder
-from rse_study.cli.next_step import suggest
-from rse_study.cli.screen import announce
-from rse_study.cli.writable import require_file
+from rse_study.cli.arguments.declarations import study_folder
+from rse_study.cli.arguments.writable import require_file
+from rse_study.cli.terminal.next_step import suggest
+from rse_study.cli.terminal.screen import announce
 from rse_study.errors import InputError
 from rse_study.results.atomic import write_whole
 

@@ -13,14 +13,14 @@ import pandas as pd
 import torch
 
 from rse_study.assets import prepare
-from rse_study.cli.activity_bars import ActivityBars
-from rse_study.cli.arguments import study_folder
-from rse_study.cli.cell_argument import find_cell
-from rse_study.cli.cell_names import names_by_identity
-from rse_study.cli.errors import CONTRADICTED, INCOMPLETE, OK
-from rse_study.cli.next_step import command, suggest
-from rse_study.cli.screen import announce
-from rse_study.cli.writable import require_cache, require_new_folder
+from rse_study.cli.arguments.cell import find_cell
+from rse_study.cli.arguments.declarations import study_folder
+from rse_study.cli.arguments.writable import require_cache, require_new_folder
+from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.cli.terminal.cell_names import names_by_identity
+from rse_study.cli.terminal.errors import CONTRADICTED, INCOMPLETE, OK
+from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.terminal.screen import announce
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.errors import InputError
 from rse_study.results.bit_equality import NEAR, what_differs

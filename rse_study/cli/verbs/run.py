@@ -7,17 +7,17 @@ from pathlib import Path
 from analysis.comparison_table import NOT_AGAIN
 from analysis.report import write_report
 from rse_study.assets import prepare
-from rse_study.cli.activity_bars import ActivityBars, SaidOnce
-from rse_study.cli.arguments import study_file
-from rse_study.cli.cell_names import names_by_identity, names_in_ledger
-from rse_study.cli.errors import INCOMPLETE, OK
-from rse_study.cli.next_step import command, in_store, suggest, with_overrides
-from rse_study.cli.paper_table import problems_of_table
-from rse_study.cli.progress import ProgressBoard
-from rse_study.cli.screen import announce, say, stderr
-from rse_study.cli.study_table import show_table
-from rse_study.cli.verbs.plan import require_allowance
-from rse_study.cli.writable import require_cache, require_folder
+from rse_study.cli.arguments.declarations import study_file
+from rse_study.cli.arguments.paper_table import problems_of_table
+from rse_study.cli.arguments.writable import require_cache, require_folder
+from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
+from rse_study.cli.terminal.cell_names import names_by_identity, names_in_ledger
+from rse_study.cli.terminal.errors import INCOMPLETE, OK
+from rse_study.cli.terminal.next_step import command, in_store, suggest, with_overrides
+from rse_study.cli.terminal.progress import ProgressBoard
+from rse_study.cli.terminal.screen import announce, say, stderr
+from rse_study.cli.terminal.study_table import show_table
+from rse_study.cli.verbs.plan.show import require_allowance
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.downstream.registry import read_evaluation
 from rse_study.errors import InputErrors

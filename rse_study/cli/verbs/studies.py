@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rse_study.cli.cell_names import describe_counts
-from rse_study.cli.next_step import command, suggest
-from rse_study.cli.screen import announce
+from rse_study.cli.terminal.cell_names import describe_counts
+from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.terminal.screen import announce
 from rse_study.errors import InputError
 from rse_study.study.definition.reading import read_extended
 from rse_study.study.definition.shipped import shipped_studies, shipped_trials

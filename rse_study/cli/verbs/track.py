@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from rse_study.cli.arguments import study_folder
-from rse_study.cli.next_step import suggest
-from rse_study.cli.screen import announce
+from rse_study.cli.arguments.declarations import study_folder
+from rse_study.cli.terminal.next_step import suggest
+from rse_study.cli.terminal.screen import announce
 from rse_study.results.lock import holder
 from rse_study.trackers import TRACKERS
 from rse_study.trackers.copier import CopyCounts, StudyCopier

@@ -7,11 +7,11 @@ import torch
 
 from rse_study.activity import ActivityCallback
 from rse_study.assets import prepare
-from rse_study.cli.activity_bars import ActivityBars
-from rse_study.cli.arguments import trial_file
-from rse_study.cli.next_step import command, suggest
-from rse_study.cli.screen import announce, describe
-from rse_study.cli.writable import require_cache, require_folder
+from rse_study.cli.arguments.declarations import trial_file
+from rse_study.cli.arguments.writable import require_cache, require_folder
+from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.terminal.screen import announce, describe
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError, NonFiniteLoss

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from rse_study.assets import prepare
-from rse_study.cli.cell_argument import find_cell
+from rse_study.cli.arguments.cell import find_cell
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord

@@ -3,7 +3,7 @@
 import pytest
 
 from analysis.comparison_table import NOT_AGAIN
-from rse_study.cli import errors
+from rse_study.cli.terminal import errors
 from rse_study.cli.verbs.run import conclude
 from rse_study.errors import OverBudget
 from rse_study.on_ray.callbacks import StudyCallback

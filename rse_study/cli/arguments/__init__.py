@@ -1,0 +1,1 @@
+"""Arguments: declared, completed by shells, resolved, checked before a verb begins."""

@@ -1,0 +1,1 @@
+"""What draws and writes on the terminal: lines, tables, bars, errors, next steps."""

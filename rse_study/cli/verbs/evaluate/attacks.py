@@ -1,0 +1,180 @@
+"""What `evaluate --suite attacks` does: attack classifiers or similarity scores.
+
+Every outcome is stored in the folder of the attacks.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+
+from analysis.attacks import write_attacks
+from analysis.sections.attacked import goal_text
+from rse_study.activity import ActivityCallback
+from rse_study.assets.minilm import has_minilm
+from rse_study.assets.victim import WEAK, VictimClassifier
+from rse_study.cli.arguments.model import model_name
+from rse_study.cli.arguments.writable import require_cache, require_folder
+from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.cli.terminal.json_output import json_of
+from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.terminal.screen import announce, print_table, say, stderr, stdout
+from rse_study.cli.verbs.evaluate.encoder import embedder_of
+from rse_study.data.location import cache_dir
+from rse_study.downstream.attack_models import needs_masked_lm
+from rse_study.downstream.attacked_classifier import PREFIX, AttackedClassifier
+from rse_study.downstream.attacked_similarity import AttackedSimilarity
+from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED
+from rse_study.downstream.scored_model import ModelFiles
+from rse_study.downstream.settings import Settings
+from rse_study.errors import InputError
+from rse_study.evaluation.attacks.recipes import RECIPES
+from rse_study.evaluation.attacks.resources import Resource
+from rse_study.models.embedder import Embedder
+from rse_study.registry import Registry
+from rse_study.results.attack_file import SummaryRow
+
+LEAST_IMPORTANT = ("skipped", "queries", "inputs", "words changed", "goal", "drift")
+"""columns in the order in which a narrow terminal leaves them out"""
+AttackEvaluation = AttackedClassifier | AttackedSimilarity
+
+
+@dataclass(frozen=True)
+class AttackRequest:
+    """What is attacked, with which recipes, and where the outcomes go."""
+
+    data_dir: Path
+    sets: Sequence[str]
+    """Sets of classified texts by name; AdvSTS-B and AdvSICK-R for similarity."""
+    recipes: Sequence[str]
+    settings: Settings
+    out: Path
+
+
+def evaluate_attacks(model: str, pooling: str, request: AttackRequest, threads: int, as_json: bool) -> None:
+    """Attack and print. Interrupted, the same command goes on.
+
+    Whatever is missing is said before a victim is trained.
+
+    Parameters
+    ----------
+    model
+        The encoder, as the user wrote it.
+    pooling
+        Its pooling; `stored` as the model says.
+    request
+        What is attacked.
+    threads
+        CPU threads; 0 = torch's default.
+    as_json
+        Print JSON on stdout; progress then goes to stderr.
+    """
+    require_cache()
+    require_folder(request.out, where="--out")
+    attacks = [_read(name, recipe, request) for name in request.sets for recipe in request.recipes]
+    if threads:
+        torch.set_num_threads(threads)
+    folder = model_name(model)
+    embed = embedder_of(model, folder, pooling)
+    weights = ModelFiles(
+        folder, embed.encoder.pooling, cache_dir() / "assets", request.out, template=embed.template
+    )
+    beside = stderr() if as_json else stdout()
+    with ActivityBars(beside) as bars:
+        rows = list(_rows(attacks, weights, embed, bars))
+        with bars.waiting("writing the report"):
+            report = write_attacks(request.out).resolve()
+    if as_json:
+        print(json_of([row.model_dump(mode="json") for row in rows]), flush=True)
+    else:
+        print_table(_table(rows), f"--json, or in {report.name}", droppable=LEAST_IMPORTANT)
+        announce(f"every input: {request.out.resolve()}/*.jsonl")
+    say(f"report: {report}", beside)
+    if not as_json:
+        suggest(f"open {report.name} in a browser", command("report", request.out))
+
+
+def can_run(recipe: str, masked_lm: str) -> bool:
+    """Return whether the models that a recipe needs are there.
+
+    Where no recipe was named, those that can run are the default.
+    """
+    if needs_masked_lm(recipe) and not masked_lm:
+        return False
+    return Resource.SENTENCE_SIMILARITY not in RECIPES.get(recipe).needs or has_minilm()
+
+
+def _read(name: str, recipe: str, request: AttackRequest) -> AttackEvaluation:
+    RECIPES.get(recipe, where="--recipe")
+    Registry("attack set", dict.fromkeys((*ATTACKED, *ADVERSARIAL_STS))).get(name, where="--on")
+    if needs_masked_lm(recipe) and not request.settings.attacks.masked_lm:
+        rule, remedy = (
+            "its candidates are a masked language model's",
+            "Give --masked-lm: a folder, or minilm-mlm",
+        )
+        raise InputError("no masked language model", where=f"--recipe {recipe}", rule=rule, remedy=remedy)
+    if name in ADVERSARIAL_STS:
+        return AttackedSimilarity.read(f"{name}/{recipe}", request.data_dir, request.settings)
+    return AttackedClassifier.read(f"{PREFIX}{name}/{recipe}", request.data_dir, request.settings)
+
+
+def _rows(
+    attacks: Sequence[AttackEvaluation], weights: ModelFiles, embed: Embedder, callback: ActivityCallback
+) -> Iterator[SummaryRow]:
+    victims: dict[str, VictimClassifier] = {}
+    for one in attacks:
+        on_progress = partial(callback.advanced, f"{one.name}: inputs attacked")
+        if isinstance(one, AttackedSimilarity):
+            row = one.attacked(embed, weights, on_progress)
+            if row.weak:
+                callback.message(f"{one.name}: the scores of clean pairs order nothing: weak")
+            yield row
+            continue
+        if one.set not in victims:
+            victims[one.set] = _victim(one, weights, callback)
+        yield one.attacked(victims[one.set], weights.kept, on_progress)
+
+
+def _victim(one: AttackedClassifier, weights: ModelFiles, callback: ActivityCallback) -> VictimClassifier:
+    def on_progress(progress: Any) -> None:
+        callback.advanced(f"victim of {one.set}: fine-tuning steps", progress.t, progress.num_steps)
+
+    made = one.victim(weights, on_progress)
+    weak = f", below {WEAK:.0%}: weak" if made.is_weak else ""
+    callback.message(
+        f"victim of {one.set}: {one.training.name} without {made.num_removed} attacked texts, "
+        f"dev accuracy {made.dev_accuracy:.1%}{weak}"
+    )
+    return made
+
+
+def _table(rows: Sequence[SummaryRow]) -> pd.DataFrame:
+    shares = {
+        "accuracy": "original_accuracy",
+        "under attack": "accuracy_under_attack",
+        "success": "success_rate",
+        "words changed": "share_of_words_changed",
+    }
+    numbers = {
+        "queries": "mean_queries",
+        "Spearman": "clean_spearman",
+        "Spearman under attack": "spearman_under_attack",
+        "drift": "mean_drift",
+    }
+    shown = [
+        {"set": row.set, "recipe": row.recipe, "inputs": str(row.num_inputs), "skipped": str(row.num_skipped)}
+        | {title: _shown(getattr(row, name), "{:.1%}") for title, name in shares.items()}
+        | {"goal": goal_text(row.goal, row.tau)}
+        | {title: _shown(getattr(row, name), "{:.2f}") for title, name in numbers.items()}
+        for row in rows
+    ]
+    table = pd.DataFrame(shown)
+    return table.loc[:, (table != "").any()]
+
+
+def _shown(value: float | None, form: str) -> str:
+    return "" if value is None else form.format(value)

@@ -1,0 +1,182 @@
+"""What `evaluate --suite nli` and `glue` do: fine-tune classifiers, score them.
+
+Each is fine-tuned from the encoder and scored on texts it has not seen.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+
+from rse_study.assets.victim import WEAK, VictimClassifier
+from rse_study.cli.arguments.model import model_name
+from rse_study.cli.arguments.writable import require_cache, require_folder
+from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.cli.terminal.json_output import json_of
+from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.terminal.screen import announce, print_table, stderr, stdout
+from rse_study.data.glue import GLUE, GLUE_LAYOUT
+from rse_study.data.location import cache_dir
+from rse_study.data.pairs import StsPairs
+from rse_study.data.text_files import SET_DATA
+from rse_study.downstream.fine_tuned import FineTunedTask
+from rse_study.downstream.glue import PREFIX, GlueFineTuned
+from rse_study.downstream.nli import NliFineTuned
+from rse_study.downstream.registry import FINE_TUNED, NLI
+from rse_study.downstream.scored_model import ModelFiles
+from rse_study.downstream.settings import Settings
+from rse_study.errors import InputError, MissingFile
+from rse_study.models.loading import load_encoder
+from rse_study.registry import Registry
+from rse_study.results.atomic import write_whole
+from rse_study.results.records import EvaluationRow
+
+_NLI_LAYOUT = "nli/snli/..., nli/mnli/..., nli/anli/R1/{train,dev,test}.jsonl (plain or .gz)"
+
+
+@dataclass(frozen=True)
+class FineTuningRequest:
+    """What a classifier is fine-tuned for, and where the rows go."""
+
+    suite: str
+    """nli or glue."""
+    data_dir: Path
+    on: Sequence[str]
+    """Tasks by name; without any, all whose texts are in the data folder."""
+    settings: Settings
+    out: Path | None
+
+
+def evaluate_fine_tuned(
+    model: str, pooling: str, request: FineTuningRequest, threads: int, as_json: bool
+) -> None:
+    """Fine-tune, score, print. Interrupted, the same command goes on.
+
+    Nothing trains before every file was looked for.
+
+    Parameters
+    ----------
+    model
+        The encoder, as the user wrote it.
+    pooling
+        Its pooling; `stored` as the model says.
+    request
+        The tasks.
+    threads
+        CPU threads; 0 = torch's default.
+    as_json
+        Print JSON on stdout; progress then goes to stderr.
+    """
+    require_cache()
+    if request.out is not None:
+        require_folder(request.out, where="--out")
+    folder, absent = model_name(model), dict[str, str]()
+    evaluations = _tasks(request, absent)
+    kind = load_encoder(folder, pooling)[0].pooling
+    weights = ModelFiles(folder, kind, cache_dir() / "assets", cache_dir() / "assets")
+    if threads:
+        torch.set_num_threads(threads)
+    with ActivityBars(stderr() if as_json else stdout()) as bars:
+        rows = [row for one in evaluations for row in _rows(one, weights, model, bars)]
+    settings = {
+        "model": model,
+        "pooling": weights.pooling_of_classifiers,
+        "suite": request.suite,
+        "absent": absent,
+    }
+    content = json_of({**settings, "rows": [row.model_dump(mode="json") for row in rows]})
+    if request.out is not None:
+        write_whole(request.out / f"{request.suite}.json", content + "\n")
+    if as_json:
+        print(content, flush=True)
+        return
+    print_table(_table(rows), "--json", droppable=("skipped", "examples", "weak"))
+    for name, reason in absent.items():
+        announce(f"{name}: {reason}")
+    if request.out is None:
+        suggest(command("evaluate", model, "--suite", request.suite, "--out", "scores"))
+
+
+def _tasks(request: FineTuningRequest, absent: dict[str, str]) -> list[FineTunedTask]:
+    """Read the tasks that --on names; without it, every task whose files are in the data folder.
+
+    Tasks without files go to `absent`, with the reason.
+    """
+    known = Registry(f"{request.suite} task", dict.fromkeys(NLI if request.suite == "nli" else GLUE, None))
+    for name in request.on:
+        known.get(name, where="--on")
+    found = (
+        [_read(name, request) for name in request.on]
+        if request.on
+        else list(_present(tuple(known), request, absent))
+    )
+    if not found:
+        layout = _NLI_LAYOUT if request.suite == "nli" else f"{request.settings.tasks.glue}/{GLUE_LAYOUT}"
+        hub = "" if request.suite == "nli" else ". A task named by --on is asked of the hub"
+        rule, remedy = f"the layout is {layout} in the data folder", f"{SET_DATA}{hub}"
+        raise InputError(
+            f"no {request.suite} task is here", where=str(request.data_dir), rule=rule, remedy=remedy
+        )
+    absent |= {path: "not in the data folder" for one in found for path in one.lacking}
+    return found
+
+
+def _present(
+    names: Sequence[str], request: FineTuningRequest, absent: dict[str, str]
+) -> Iterator[FineTunedTask]:
+    """Tasks with files in the data folder; nothing is fetched."""
+    if request.suite == "glue" and not (request.data_dir / request.settings.tasks.glue).is_dir():
+        return
+    for name in names:
+        try:
+            yield _read(name, request)
+        except MissingFile as problem:
+            absent[name] = str(problem)
+
+
+def _read(name: str, request: FineTuningRequest) -> FineTunedTask:
+    if request.suite == "nli":
+        return NliFineTuned.read(f"{name}/{FINE_TUNED}", request.data_dir, request.settings)
+    return GlueFineTuned.read(f"{PREFIX}{name}/{FINE_TUNED}", request.data_dir, request.settings)
+
+
+def _rows(one: FineTunedTask, weights: ModelFiles, model: str, bars: ActivityBars) -> list[EvaluationRow]:
+    """One task: its classifier, and what it scores."""
+
+    def on_progress(progress: Any) -> None:
+        bars.advanced(f"{one.task}: fine-tuning steps", progress.t, progress.num_steps)
+
+    made = one.classifier(weights, on_progress)
+    bars.message(f"{one.task}: {_described(one, made)}")
+    with bars.waiting(f"{one.task}: scoring"):
+        return one.rows(made, weights, model)
+
+
+def _described(one: FineTunedTask, made: VictimClassifier) -> str:
+    """What the classifier was trained on, and how well that went."""
+    texts = f"{len(one.training) - made.num_removed} texts of {one.training.name} {one.training.split}"
+    removed = f", {made.num_removed} left out that are scored" if made.num_removed else ""
+    if isinstance(one.training, StsPairs):
+        return f"{texts}{removed}; Spearman {made.dev_accuracy:.3f} on a held-out share"
+    weak = f", below {WEAK:.0%}: weak" if made.is_weak else ""
+    return f"{texts}{removed}; accuracy {made.dev_accuracy:.1%} on a held-out share{weak}"
+
+
+def _table(rows: Sequence[EvaluationRow]) -> pd.DataFrame:
+    """A row a figure."""
+    shown = [
+        {
+            "task": row.task,
+            "split": row.split,
+            "metric": row.aggregation.removesuffix(row.split).strip(),
+            "value": f"{row.value:.2f}",
+            "examples": str(row.num_examples),
+            "skipped": str(row.num_skipped),
+            "weak": "weak" if row.degenerate else "",
+        }
+        for row in rows
+    ]
+    return pd.DataFrame(shown)

@@ -1,0 +1,240 @@
+"""Where a study stands, as its ledger has it.
+
+It is what `status` shows and, with --json, prints.
+"""
+
+import math
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from rse_study.cli.verbs.status.ledger_snapshot import LedgerSnapshot, read_snapshot
+from rse_study.cli.verbs.status.pace import pace_of
+from rse_study.results.ablation_path import num_planned
+from rse_study.results.bit_equality import describe_machines
+from rse_study.results.cell_state import count_cells, is_lost
+from rse_study.results.lock import holder
+from rse_study.results.records import FINISHED, Record, Stage
+from rse_study.results.row_names import in_order_of_file
+from rse_study.results.search_budget import BudgetShare
+
+NUM_EVENTS = 5
+NUM_STANDINGS = 20  # of confirmed trials, more than anybody confirms
+
+
+class RankedTrial(Record):
+    """A trial and its objective: the mean over its complete seeds."""
+
+    trial: int
+    label: str
+    value: float
+    num_seeds: int
+    proposal: dict[str, Any]
+
+
+class Running(Record):
+    """A cell that runs, or ran when its process died: the last it said of itself."""
+
+    name: str
+    identity: str
+    attempt: int
+    started: str
+    t: int
+    """Optimiser steps done; 0 before the first word."""
+    num_steps: int | None
+    """Optimiser steps in all; null where the budget is in epochs."""
+    metrics: dict[str, float | None]
+
+    @property
+    def share(self) -> float:
+        """How much of its way it has gone."""
+        return min(1.0, self.t / self.num_steps) if self.num_steps else 0.0
+
+
+class EndedCell(Record):
+    """A cell that failed for good, or an attempt that was lost, and why."""
+
+    name: str
+    identity: str
+    attempt: int
+    """Its number, from 1; 0 where a result was adopted that no attempt of this ledger made."""
+    at: str
+    reason: str
+
+
+class StudyStatus(Record):
+    """Where a study stands; its fields are the keys of `status --json`.
+
+    docs/status.md describes them.
+    """
+
+    name: str
+    question: str
+    kind: str
+    """`grid` or `search`."""
+    revision: int
+    """The study's edition, counted from 1."""
+    objective: str
+    """What is optimised, for readers."""
+    direction: str
+    """`maximize` or `minimize`."""
+    counts: dict[str, int]
+    """Cells planned, complete, stopped_early, failed, running, missing (still to be started)."""
+    is_complete: bool
+    """Nothing is missing and nothing runs."""
+    holder: dict[str, Any] | None
+    """The live process that runs it (pid, host, since), or null."""
+    best: RankedTrial | None
+    """The best complete trial; in a search, of those it selected among."""
+    confirmed: tuple[RankedTrial, ...]
+    """Of a search, with seeds that selected nothing; best first."""
+    running: tuple[Running, ...]
+    """Without a holder they are interrupted: the next run goes on."""
+    failed: tuple[EndedCell, ...]
+    """Cells that ended badly, for good."""
+    lost: tuple[EndedCell, ...]
+    """Attempts that ended without a result; their cells are tried again."""
+    num_attempts: int
+    num_retries: int
+    """Attempts at cells that had been tried before."""
+    num_found: int
+    """Cells whose results were there without an attempt: those that another study of the store ran, for one."""
+    device_s: float
+    """Device time that was spent so far, in seconds: `device_time.INCLUDED`."""
+    median_s: float | None
+    """Seconds of a cell that ended with a result, the median."""
+    cells_at_a_time: int
+    eta_s: float | None
+    """Seconds of running that are left; null before the first cell has ended."""
+    is_ended_by_budget: bool
+    """The search's budget has no room for another cell, and none runs."""
+    search_budget: tuple[BudgetShare, ...]
+    """Of a search with a budget, how far each limit is used up: name, limit, spent, with_next."""
+    machines: str
+    """A sentence where cells ran on unlike machines, between which no bits are promised; else empty."""
+    events: tuple[dict[str, str], ...]
+    """The newest, NUM_EVENTS at most: at, kind, cell, text."""
+
+
+def state_of(study_dir: Path) -> StudyStatus:
+    """Read it. Raises InputError where there is no study; disturbs nobody who runs it."""
+    held_by = holder(study_dir)  # before the ledger is read: what somebody who let go of it wrote is seen
+    ledger = read_snapshot(study_dir, NUM_EVENTS, is_held=held_by is not None)
+    study, running = ledger.study, _running(ledger)
+    planned = num_planned(study, ledger.cells_as_found, ledger.path, ledger.race)
+    counts = count_cells((ledger.statuses[cell.identity] for cell in ledger.cells), planned)
+    pace = pace_of(ledger, {cell.identity: cell.share for cell in running})
+    return StudyStatus(
+        **study.model_dump(include={"name", "question", "kind"}),
+        revision=ledger.revision,
+        objective=study.objective.label or study.objective.metric,
+        direction=study.objective.direction,
+        counts=counts,
+        is_complete=counts["missing"] == 0 and counts["running"] == 0,
+        holder=held_by,
+        best=_best(ledger),
+        confirmed=tuple(_standings(ledger, ("confirm",))),
+        running=running,
+        failed=_failed(ledger),
+        lost=_lost(ledger),
+        num_attempts=len(ledger.attempts),
+        num_retries=sum(attempt.number > 1 for attempt in ledger.attempts),
+        num_found=sum(
+            cell.status in FINISHED and cell.identity not in ledger.newest for cell in ledger.cells
+        ),
+        device_s=ledger.device_s,
+        **vars(pace),
+        is_ended_by_budget=study.is_ended_by_budget,
+        search_budget=ledger.search_budget,
+        machines=describe_machines(cell.provenance for cell in ledger.cells),
+        events=ledger.events,
+    )
+
+
+def _best(ledger: LedgerSnapshot) -> RankedTrial | None:
+    """Of a grid the row with the best mean; of a search the complete trial that it would choose first."""
+    if ledger.study.kind == "grid":
+        return next(iter(_standings(ledger, ("grid",))), None)
+    complete = {cell.identity: cell.trial for cell in ledger.cells if cell.status == "complete"}
+    first = next((complete[identity] for identity in ledger.chosen if identity in complete), None)
+    return next((one for one in _standings(ledger, ("search",), len(complete)) if one.trial == first), None)
+
+
+def _standings(
+    ledger: LedgerSnapshot, stages: tuple[Stage, ...], most: int = NUM_STANDINGS
+) -> list[RankedTrial]:
+    """Trials by the mean of their complete cells, best first; those with fewer seeds than others come after them.
+
+    Not the ranking of a search (`results.selection`): a grid's rows and confirmed trials have several seeds.
+    """
+    seeds = defaultdict(list)
+    for cell in ledger.cells:
+        _, value = ledger.last_points.get(cell.identity, (0, math.nan))
+        if cell.stage in stages and cell.status == "complete" and not math.isnan(value):
+            seeds[cell.trial].append((cell, value))
+    sign = 1 if ledger.study.objective.direction == "minimize" else -1
+    means = {trial: math.fsum(value for _, value in of) / len(of) for trial, of in seeds.items()}
+    ranked = sorted(seeds, key=lambda trial: (-len(seeds[trial]), sign * means[trial], trial))
+    return [
+        RankedTrial(
+            trial=trial,
+            label=seeds[trial][0][0].label,
+            value=means[trial],
+            num_seeds=len(seeds[trial]),
+            proposal=in_order_of_file(ledger.study, seeds[trial][-1][0].proposal),
+        )
+        for trial in ranked[:most]
+    ]
+
+
+def _running(ledger: LedgerSnapshot) -> tuple[Running, ...]:
+    found = []
+    for cell in ledger.cells:
+        if cell.status != "running":
+            continue
+        history = ledger.histories[cell.identity]
+        t = max((row.t for row in history), default=0)
+        budget = cell.config.get("budget", {})
+        found.append(
+            Running(
+                name=ledger.names[cell.identity],
+                identity=cell.identity,
+                attempt=ledger.newest.get(cell.identity, 1),
+                started=cell.started,
+                t=t,
+                num_steps=budget.get("amount") if budget.get("unit") == "steps" else None,
+                metrics={
+                    row.name: None if math.isnan(row.value) else row.value for row in history if row.t == t
+                },
+            )
+        )
+    return tuple(found)
+
+
+def _failed(ledger: LedgerSnapshot) -> tuple[EndedCell, ...]:
+    return tuple(
+        EndedCell(
+            name=ledger.names[cell.identity],
+            identity=cell.identity,
+            attempt=ledger.newest.get(cell.identity, 0),
+            at=cell.ended,
+            reason=cell.reason,
+        )
+        for cell in ledger.cells
+        if ledger.statuses[cell.identity] == "failed"
+    )
+
+
+def _lost(ledger: LedgerSnapshot) -> tuple[EndedCell, ...]:
+    """Oldest first."""
+    lost = [one for one in ledger.attempts if is_lost(one.outcome, ledger.statuses[one.cell])]
+    return tuple(
+        EndedCell(
+            name=ledger.names[one.cell],
+            identity=one.cell,
+            attempt=one.number,
+            at=one.ended,
+            reason=one.reason,
+        )
+        for one in sorted(lost, key=lambda one: one.ended)
+    )

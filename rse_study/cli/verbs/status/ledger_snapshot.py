@@ -1,0 +1,136 @@
+"""What `status` reads of a ledger: records, all of one moment."""
+
+import math
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from rse_study.cli.terminal.cell_names import name_of
+from rse_study.results.ablation_path import PathState, path_state
+from rse_study.results.cell_state import status_for_next_run
+from rse_study.results.connect import open_study
+from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
+from rse_study.results.queries import LedgerQueries, now
+from rse_study.results.race_state import RaceState, race_of
+from rse_study.results.records import AttemptRecord, CellRecord, MetricRow, Status, StudyRecord
+from rse_study.results.row_names import names_of_labelled
+from rse_study.results.schema import ledger_path
+from rse_study.results.search_budget import BudgetShare, as_far_as_it_went, budget_shares
+from rse_study.results.selection import chosen_first
+from rse_study.results.standings import standings_of
+
+
+@dataclass(frozen=True)
+class LedgerSnapshot:
+    """A study's ledger, without the cells that are no longer part of it."""
+
+    study: StudyRecord
+    revision: int
+    """The study's edition, counted from 1."""
+    cells: tuple[CellRecord, ...]
+    """By trial and seed, with the status that the ledger has."""
+    statuses: dict[str, Status]
+    """Of each cell, as the next run finds it."""
+    names: dict[str, str]
+    """What each cell is called."""
+    attempts: tuple[AttemptRecord, ...]
+    """By trial, seed and number."""
+    last_points: dict[str, tuple[int, float]]
+    """Step and value of the objective's last point, by cell."""
+    chosen: tuple[str, ...]
+    """Of a search, its cells in the order in which it would choose them."""
+    histories: dict[str, list[MetricRow]]
+    """Of each cell that runs."""
+    search_budget: tuple[BudgetShare, ...]
+    """How far each limit of a search is used up."""
+    race: RaceState | None
+    """How far the race of a search's seeds is."""
+    path: PathState | None
+    """How far the ablation path is."""
+    device_s: float
+    """Device time of all attempts, those at other cells too: `device_time.INCLUDED`."""
+    events: tuple[dict[str, str], ...]
+    """The newest: at, kind, cell, text."""
+
+    @property
+    def cells_as_found(self) -> list[CellRecord]:
+        """The cells, each with its status as the next run finds it."""
+        return [one.model_copy(update={"status": self.statuses[one.identity]}) for one in self.cells]
+
+    @property
+    def newest(self) -> dict[str, int]:
+        """The number of the newest attempt at each cell that has one."""
+        return {attempt.cell: attempt.number for attempt in self.attempts}
+
+
+def read_snapshot(study_dir: Path, num_events: int, *, is_held: bool) -> LedgerSnapshot:
+    """Read it, whatever a running driver writes meanwhile.
+
+    Raises InputError where there is no study.
+
+    Parameters
+    ----------
+    study_dir
+        The study's folder.
+    num_events
+        How many of the newest are read.
+    is_held
+        Whether a live process runs the study.
+    """
+    with closing(open_study(study_dir)) as connection:
+        connection.execute("BEGIN")  # one snapshot, from the first SELECT on
+        ledger = LedgerQueries(connection)
+        study, everything = ledger.frozen_study(str(ledger_path(study_dir))), ledger.cells()
+        cells = [cell for cell in everything if not cell.retired]
+        order = {cell.identity: place for place, cell in enumerate(cells)}
+        attempts = ledger.attempts()
+        gpus = gpus_per_worker([cell.provenance for cell in everything], ledger.provenance())
+        statuses = {one.identity: status_for_next_run(study_dir, one.identity, one.status) for one in cells}
+        last_points = ledger.last_points(study.objective.metric)
+        as_found = [one.model_copy(update={"status": statuses[one.identity]}) for one in cells]
+        shares = budget_shares(ledger, now(), is_held=is_held)
+        study = as_far_as_it_went(ledger, study, as_found, is_held=is_held)
+        race = race_of(ledger, study, as_found)
+        return LedgerSnapshot(
+            study=study,
+            revision=ledger.revisions()[-1].number,
+            cells=tuple(cells),
+            statuses=statuses,
+            names=_names(study, cells),
+            attempts=tuple(
+                sorted(
+                    (attempt for attempt in attempts if attempt.cell in order),
+                    key=lambda attempt: (order[attempt.cell], attempt.number),
+                )
+            ),
+            last_points=last_points,
+            chosen=_chosen(study, ledger),
+            search_budget=shares,
+            race=race,
+            path=path_state(study, as_found, last_points, ledger.importance(), race),
+            histories={
+                one.identity: ledger.history(one.identity) for one in cells if one.status == "running"
+            },
+            device_s=math.fsum(_device_seconds(attempt, gpus) for attempt in attempts),
+            events=tuple(ledger.last_events(num_events)),
+        )
+
+
+def _chosen(study: StudyRecord, ledger: LedgerQueries) -> tuple[str, ...]:
+    if study.kind == "grid":
+        return ()
+    return tuple(chosen_first(standings_of(ledger, "search"), study.directions))
+
+
+def _names(study: StudyRecord, cells: Sequence[CellRecord]) -> dict[str, str]:
+    names = names_of_labelled(study, [(one.trial, one.label, one.proposal, False) for one in cells])
+    return {
+        one.identity: name_of(one.stage, one.trial, one.seed, name, is_raced=bool(study.raced_seeds))
+        for one, name in zip(cells, names, strict=True)
+    }
+
+
+def _device_seconds(attempt: AttemptRecord, gpus: float) -> float:
+    devices: float = devices_of(attempt.workers, attempt.threads, gpus)
+    return seconds_between(attempt.started, attempt.ended) * devices
