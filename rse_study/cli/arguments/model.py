@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rse_study import open_study
 from rse_study.cli.arguments.cell import find_cell
-from rse_study.cli.arguments.declarations import study_folder
+from rse_study.cli.arguments.study import study_folder
 from rse_study.errors import InputError
 from rse_study.results import schema
 from rse_study.results.reader import Reader

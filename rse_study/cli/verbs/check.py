@@ -9,8 +9,8 @@ from analysis.columns_table import column_remarks, wide_table
 from analysis.comparison import Comparison, read_comparison
 from analysis.comparison_table import BETTER, EXACT, claims_table, remarks, rows_table
 from analysis.paper.layout import write_layouts
-from rse_study.cli.arguments.declarations import study_folder
 from rse_study.cli.arguments.paper_table import problems_of_table
+from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_folder
 from rse_study.cli.terminal.errors import CONTRADICTED, INCOMPLETE, OK
 from rse_study.cli.terminal.next_step import command, in_store, run_again, suggest

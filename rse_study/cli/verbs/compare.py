@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rse_study.cli.arguments.declarations import study_folder
+from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_file
 from rse_study.cli.terminal.next_step import command, in_store, suggest
 from rse_study.cli.terminal.screen import announce

@@ -9,7 +9,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from rse_study.cli.arguments.declarations import recoverable_folder
+from rse_study.cli.arguments.study import recoverable_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import INCOMPLETE
 from rse_study.cli.terminal.next_step import command, in_store, run_again, suggest

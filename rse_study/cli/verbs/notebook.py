@@ -5,7 +5,7 @@ from pathlib import Path
 
 from analysis.notebooks import KINDS, filled_in, fitting_kind
 from rse_study import open_study
-from rse_study.cli.arguments.declarations import study_folder
+from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_file
 from rse_study.cli.terminal.next_step import suggest
 from rse_study.cli.terminal.screen import announce

@@ -14,7 +14,7 @@ import torch
 
 from rse_study.assets import prepare
 from rse_study.cli.arguments.cell import find_cell
-from rse_study.cli.arguments.declarations import study_folder
+from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_cache, require_new_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.cell_names import names_by_identity

@@ -7,8 +7,8 @@ from pathlib import Path
 from analysis.comparison_table import NOT_AGAIN
 from analysis.report import write_report
 from rse_study.assets import prepare
-from rse_study.cli.arguments.declarations import study_file
 from rse_study.cli.arguments.paper_table import problems_of_table
+from rse_study.cli.arguments.study import study_file
 from rse_study.cli.arguments.writable import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.terminal.cell_names import names_by_identity, names_in_ledger

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from rse_study.cli.arguments.declarations import study_folder
+from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.terminal.next_step import suggest
 from rse_study.cli.terminal.screen import announce
 from rse_study.results.lock import holder

@@ -7,7 +7,7 @@ import torch
 
 from rse_study.activity import ActivityCallback
 from rse_study.assets import prepare
-from rse_study.cli.arguments.declarations import trial_file
+from rse_study.cli.arguments.study import trial_file
 from rse_study.cli.arguments.writable import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.next_step import command, suggest

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rse_study.cli.arguments.declarations import study_file
 from rse_study.cli.arguments.paper_table import problems_of_table
+from rse_study.cli.arguments.study import study_file
 from rse_study.cli.terminal.next_step import command, suggest, with_overrides
 from rse_study.cli.terminal.screen import announce
 from rse_study.data.location import data_dir

@@ -2,7 +2,7 @@
 
 import json
 
-from rse_study.cli.arguments.declarations import study_file
+from rse_study.cli.arguments.study import study_file
 
 
 def test_a_valid_study_is_said_to_be(rse):

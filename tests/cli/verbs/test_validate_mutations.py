@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from rse_study.cli.arguments.declarations import study_file
+from rse_study.cli.arguments.study import study_file
 from rse_study.study.definition.reading import apply_overrides, read_extended
 from tests.study.checking import mutations
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from rse_study.cli.arguments.declarations import study_file
+from rse_study.cli.arguments.study import study_file
 from rse_study.cli.terminal.next_step import command, suggest, with_overrides
 from rse_study.cluster.checking.check import check_cluster, check_study_on
 from rse_study.cluster.job import Job, job_of, write_job_files

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from rse_study.cli.arguments.declarations import study_file
+from rse_study.cli.arguments.study import study_file
 from rse_study.cli.terminal.next_step import command, suggest, with_overrides
 from rse_study.cli.terminal.screen import announce
 from rse_study.cluster.checking.batch_script import check_batch_script

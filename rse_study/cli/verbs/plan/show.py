@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from rse_study.activity import ActivityCallback
-from rse_study.cli.arguments.declarations import study_file
+from rse_study.cli.arguments.study import study_file
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, in_store, suggest, with_overrides

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from analysis.report import write_report
-from rse_study.cli.arguments.declarations import study_folder
+from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_file
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.next_step import suggest

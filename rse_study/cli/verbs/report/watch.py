@@ -6,7 +6,7 @@ from pathlib import Path
 
 from analysis.index import changed_at
 from analysis.report import write_report
-from rse_study.cli.arguments.declarations import study_folder
+from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_file
 from rse_study.cli.terminal.screen import announce
 from rse_study.cli.verbs.status.content import state_of

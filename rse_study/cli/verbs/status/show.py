@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from rse_study.cli.arguments.declarations import study_folder
+from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.terminal.activity_bars import LINE_SECONDS
 from rse_study.cli.terminal.fitting import wrapped
 from rse_study.cli.terminal.json_output import json_of

@@ -1,6 +1,6 @@
 """What a user may write for a study or a trial."""
 
-from rse_study.cli.arguments.declarations import trial_file
+from rse_study.cli.arguments.study import trial_file
 
 
 def test_shipped_trials_go_by_name():
