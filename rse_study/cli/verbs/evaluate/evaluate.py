@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.cli.arguments.completion import Context
-from rse_study.cli.verbs.evaluate.options import Given, require_used, require_used_by_attacks
+from rse_study.cli.verbs.evaluate.attack_options import Given, require_used, require_used_by_attacks
 from rse_study.data.pairs import Variant
 
 
@@ -65,7 +65,7 @@ def evaluate_model(
 
 
 def _fine_tuned(request: EvaluateRequest, seed: int, tuning: dict[str, Any]) -> None:
-    from rse_study.cli.verbs.evaluate.fine_tuned import FineTuningRequest, evaluate_fine_tuned
+    from rse_study.cli.verbs.evaluate.fine_tune import FineTuningRequest, evaluate_fine_tuned
     from rse_study.data.location import data_dir
     from rse_study.downstream.settings import Attacks, Settings, Tasks
     from rse_study.study.definition.reading import build
@@ -79,7 +79,7 @@ def _fine_tuned(request: EvaluateRequest, seed: int, tuning: dict[str, Any]) -> 
 def _attacked(
     request: EvaluateRequest, given: Given, attacks: dict[str, Any], tuning: dict[str, Any]
 ) -> None:
-    from rse_study.cli.verbs.evaluate.attacks import AttackRequest, can_run, evaluate_attacks
+    from rse_study.cli.verbs.evaluate.attack import AttackRequest, can_run, evaluate_attacks
     from rse_study.data.location import data_dir
     from rse_study.downstream.settings import Attacks, Settings
     from rse_study.evaluation.attacks.recipes import RECIPES

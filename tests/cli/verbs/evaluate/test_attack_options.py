@@ -8,7 +8,7 @@ import typer
 
 from rse_study.cli.app import app
 from rse_study.cli.commands import evaluate
-from rse_study.cli.verbs.evaluate.options import USED, require_used
+from rse_study.cli.verbs.evaluate.attack_options import USED, require_used
 from rse_study.errors import InputError
 from rse_study.training.classifier.config import FineTuning
 
