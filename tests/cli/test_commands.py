@@ -16,7 +16,7 @@ from rse_study.cli.commands import COMMANDS, DATA_COMMANDS
 from rse_study.results.ledger import Ledger
 from tests.cli.a_study import SEARCH, cell_of, run, start
 
-NAMES = [command.__name__ for command in COMMANDS]
+NAMES = [command.__name__.replace("_", "-") for command in COMMANDS]
 GROUPS = {"data": DATA_COMMANDS, "cluster": CLUSTER_COMMANDS}
 SUMMARIES = {"data": "The data sets the project knows.", "cluster": "The same study on many machines."}
 CALLS = [
@@ -63,7 +63,8 @@ def test_every_argument_is_explained():
 
 def test_every_command_has_its_file():
     folder = Path(verbs.__file__).parent
-    assert {*NAMES, "data"} <= {path.stem for path in folder.iterdir()}
+    files = {path.stem.replace("_", "-") for name in ("", "evaluate") for path in (folder / name).iterdir()}
+    assert {*NAMES, "data"} <= files
     assert {*CLUSTER_COMMANDS} <= {path.stem for path in (folder / "cluster").iterdir()}
 
 

@@ -18,6 +18,7 @@ else:
 
 DEFAULT_STORE = Path("studies")
 YAML = ("*.yaml", "*.yml")
+SUITES = ("sts", "fast", "full")
 
 
 def complete_study(incomplete: str) -> list[str]:
@@ -47,6 +48,11 @@ def complete_model(incomplete: str) -> list[str]:
     configs = (*folder.glob("*/config.json"), *folder.glob("*/model/config.json"))
     here = {str(folder / path.relative_to(folder).parts[0]) for path in configs}
     return _beginning(incomplete, ["minilm", *sorted(here)])
+
+
+def complete_suite(incomplete: str) -> list[str]:
+    """Names of the suites that score frozen vectors."""
+    return _beginning(incomplete, SUITES)
 
 
 def complete_data_set(incomplete: str) -> list[str]:

@@ -7,10 +7,12 @@ from typing import Annotated
 import typer
 
 from rse_study.cli.arguments.completion import (
+    SUITES,
     complete_cluster,
     complete_model,
     complete_ran_study,
     complete_study,
+    complete_suite,
     complete_trial,
 )
 
@@ -90,8 +92,26 @@ MaxCost = Annotated[
     float | None,
     typer.Option(min=0, help="Price the study may have in all; default: its allowance; 0 = no limit."),
 ]
+SuiteOption = Annotated[
+    str,
+    typer.Option(
+        metavar=f"[{'|'.join(SUITES)}]",
+        autocompletion=complete_suite,
+        help="sts; fast: and transfer (5 folds), geometry; full: 10 folds, invariance.",
+    ),
+]
 DataFolder = Annotated[Path | None, typer.Option("--data", help="Data folder; default: RSE_STUDY_DATA.")]
 Store = Annotated[Path, typer.Option(help="Folder that holds the studies' folders.")]
 Wide = Annotated[
     bool, typer.Option("--wide", help="Show every column of a table, also where the terminal is narrower.")
 ]
+Pooling = Annotated[
+    str,
+    typer.Option(help="cls, mean, first_last, prompt (needs a stored template); stored = as the model says."),
+]
+Threads = Annotated[int, typer.Option(min=0, help="CPU threads; 0 = torch's default.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+TuningSeed = Annotated[int, typer.Option(min=0, help="Seed of the fine-tuning, and of what is drawn.")]
+Epochs = Annotated[int, typer.Option(min=1, help="Epochs of the fine-tuning.")]
+LearningRate = Annotated[float, typer.Option("--lr", help="Learning rate of the fine-tuning.")]
+MaxLength = Annotated[int, typer.Option(min=4, help="Tokens of a text that a classifier reads.")]

@@ -68,7 +68,7 @@ def test_a_correlation_that_is_not_defined_is_null(rse, model, tmp_path, monkeyp
     path = tmp_path / "texts/nyu-mll/glue/stsb/validation.jsonl"
     write_lines(path, [json.loads(line) | {"label": 2.5} for line in path.read_text().splitlines()])
     ended = rse(
-        "evaluate", model, "--suite", "glue", "--on", "STS-B", "--data", "texts", "--json", "--out", "kept",
+        "fine-tune", model, "--suite", "glue", "--on", "STS-B", "--data", "texts", "--json", "--out", "kept",
         "--pooling", "mean", "--max-length", "16", "--epochs", "1",
     )  # fmt: skip
     assert ended.code == 0, ended.err

@@ -1,7 +1,4 @@
-"""What `evaluate --suite attacks` does: attack classifiers or similarity scores.
-
-Every outcome is stored in the folder of the attacks.
-"""
+"""Classifiers or similarity scores under attack, every outcome kept: the body of `attack`."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,33 +7,36 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import torch
 
 from analysis.attacks import write_attacks
 from analysis.sections.attacked import goal_text
 from rse_study.activity import ActivityCallback
 from rse_study.assets.minilm import has_minilm
 from rse_study.assets.victim import WEAK, VictimClassifier
+from rse_study.cli.arguments.completion import Context
 from rse_study.cli.arguments.model import model_name
 from rse_study.cli.arguments.writable import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, suggest
-from rse_study.cli.terminal.screen import announce, print_table, say, stderr, stdout
-from rse_study.cli.verbs.evaluate.encoder import embedder_of
+from rse_study.cli.terminal.screen import announce, print_table, say
+from rse_study.cli.verbs.evaluate.attack_options import given_options, require_used
+from rse_study.cli.verbs.evaluate.encoder import EncoderRequest, embedder_of
 from rse_study.data.location import cache_dir
 from rse_study.downstream.attack_models import needs_masked_lm
 from rse_study.downstream.attacked_classifier import PREFIX, AttackedClassifier
 from rse_study.downstream.attacked_similarity import AttackedSimilarity
 from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED
 from rse_study.downstream.scored_model import ModelFiles
-from rse_study.downstream.settings import Settings
+from rse_study.downstream.settings import Attacks, Settings
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import Resource
 from rse_study.models.embedder import Embedder
 from rse_study.registry import Registry
 from rse_study.results.attack_file import SummaryRow
+from rse_study.study.definition.reading import build
+from rse_study.training.classifier.config import FineTuning
 
 LEAST_IMPORTANT = ("skipped", "queries", "inputs", "words changed", "goal", "drift")
 """columns in the order in which a narrow terminal leaves them out"""
@@ -49,52 +49,63 @@ class AttackRequest:
 
     data_dir: Path
     sets: Sequence[str]
-    """Sets of classified texts by name; AdvSTS-B and AdvSICK-R for similarity."""
     recipes: Sequence[str]
     settings: Settings
     out: Path
 
 
-def evaluate_attacks(model: str, pooling: str, request: AttackRequest, threads: int, as_json: bool) -> None:
-    """Attack and print. Interrupted, the same command goes on.
+def attack_model(
+    context: Context,
+    encoder: EncoderRequest,
+    on: Sequence[str],
+    recipes: Sequence[str],
+    out: Path,
+    attacks: dict[str, Any],
+    tuning: dict[str, Any],
+) -> None:
+    """Attack what is built on an encoder, and print; interrupted, the same command goes on.
 
     Whatever is missing is said before a victim is trained.
 
     Parameters
     ----------
-    model
-        The encoder, as the user wrote it.
-    pooling
-        Its pooling; `stored` as the model says.
-    request
-        What is attacked.
-    threads
-        CPU threads; 0 = torch's default.
-    as_json
-        Print JSON on stdout; progress then goes to stderr.
+    context
+        The parsed command line, which knows what was given and what is a default.
+    on
+        Sets of classified texts; AdvSTS-B and AdvSICK-R for similarity.
+    recipes
+        Names of attacks; none for all that can run.
+    attacks, tuning
+        Fields of `Attacks` and `FineTuning`, not checked yet.
     """
+    trained = build(FineTuning, tuning, where="attack")
+    chosen = recipes or [name for name in RECIPES if can_run(name, attacks["masked_lm"])]
+    require_used(given_options(context), on, chosen, attacks["goal"])
+    settings = Settings(build(Attacks, attacks, where="attack"), trained)
+    _attack(encoder, AttackRequest(encoder.data_dir, on, chosen, settings, out))
+
+
+def _attack(encoder: EncoderRequest, request: AttackRequest) -> None:
     require_cache()
     require_folder(request.out, where="--out")
     attacks = [_read(name, recipe, request) for name in request.sets for recipe in request.recipes]
-    if threads:
-        torch.set_num_threads(threads)
-    folder = model_name(model)
-    embed = embedder_of(model, folder, pooling)
+    encoder.set_threads()
+    folder = model_name(encoder.model)
+    embed = embedder_of(encoder, folder)
     weights = ModelFiles(
         folder, embed.encoder.pooling, cache_dir() / "assets", request.out, template=embed.template
     )
-    beside = stderr() if as_json else stdout()
-    with ActivityBars(beside) as bars:
+    with ActivityBars(encoder.screen) as bars:
         rows = list(_rows(attacks, weights, embed, bars))
         with bars.waiting("writing the report"):
             report = write_attacks(request.out).resolve()
-    if as_json:
+    if encoder.as_json:
         print(json_of([row.model_dump(mode="json") for row in rows]), flush=True)
     else:
         print_table(_table(rows), f"--json, or in {report.name}", droppable=LEAST_IMPORTANT)
         announce(f"every input: {request.out.resolve()}/*.jsonl")
-    say(f"report: {report}", beside)
-    if not as_json:
+    say(f"report: {report}", encoder.screen)
+    if not encoder.as_json:
         suggest(f"open {report.name} in a browser", command("report", request.out))
 
 

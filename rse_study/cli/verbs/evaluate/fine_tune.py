@@ -1,7 +1,4 @@
-"""What `evaluate --suite nli` and `glue` do: fine-tune classifiers, score them.
-
-Each is fine-tuned from the encoder and scored on texts it has not seen.
-"""
+"""Classifiers fine-tuned from an encoder, scored on texts they have not seen: the body of `fine-tune`."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import torch
 
 from rse_study.assets.victim import WEAK, VictimClassifier
 from rse_study.cli.arguments.model import model_name
@@ -17,7 +13,8 @@ from rse_study.cli.arguments.writable import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, suggest
-from rse_study.cli.terminal.screen import announce, print_table, stderr, stdout
+from rse_study.cli.terminal.screen import announce, print_table
+from rse_study.cli.verbs.evaluate.encoder import EncoderRequest
 from rse_study.data.glue import GLUE, GLUE_LAYOUT
 from rse_study.data.location import cache_dir
 from rse_study.data.pairs import StsPairs
@@ -27,19 +24,21 @@ from rse_study.downstream.glue import PREFIX, GlueFineTuned
 from rse_study.downstream.nli import NliFineTuned
 from rse_study.downstream.registry import FINE_TUNED, NLI
 from rse_study.downstream.scored_model import ModelFiles
-from rse_study.downstream.settings import Settings
+from rse_study.downstream.settings import Attacks, Settings, Tasks
 from rse_study.errors import InputError, MissingFile
 from rse_study.models.loading import load_encoder
 from rse_study.registry import Registry
 from rse_study.results.atomic import write_whole
 from rse_study.results.records import EvaluationRow
+from rse_study.study.definition.reading import build
+from rse_study.training.classifier.config import FineTuning
 
 _NLI_LAYOUT = "nli/snli/..., nli/mnli/..., nli/anli/R1/{train,dev,test}.jsonl (plain or .gz)"
 
 
 @dataclass(frozen=True)
 class FineTuningRequest:
-    """What a classifier is fine-tuned for, and where the rows go."""
+    """The tasks a classifier is fine-tuned for."""
 
     suite: str
     """nli or glue."""
@@ -47,57 +46,48 @@ class FineTuningRequest:
     on: Sequence[str]
     """Tasks by name; without any, all whose texts are in the data folder."""
     settings: Settings
-    out: Path | None
 
 
-def evaluate_fine_tuned(
-    model: str, pooling: str, request: FineTuningRequest, threads: int, as_json: bool
+def fine_tune_model(
+    encoder: EncoderRequest,
+    suite: str,
+    on: Sequence[str],
+    out: Path | None,
+    seed: int,
+    tuning: dict[str, Any],
 ) -> None:
-    """Fine-tune, score, print. Interrupted, the same command goes on.
+    """Fine-tune, score, print; interrupted, the same command goes on.
 
-    Nothing trains before every file was looked for.
-
-    Parameters
-    ----------
-    model
-        The encoder, as the user wrote it.
-    pooling
-        Its pooling; `stored` as the model says.
-    request
-        The tasks.
-    threads
-        CPU threads; 0 = torch's default.
-    as_json
-        Print JSON on stdout; progress then goes to stderr.
+    Nothing trains before every file was looked for. `tuning` has the fields of `FineTuning`, not checked yet.
     """
+    settings = Settings(Attacks(), build(FineTuning, tuning, where="fine-tune"), Tasks(seed=seed))
     require_cache()
-    if request.out is not None:
-        require_folder(request.out, where="--out")
-    folder, absent = model_name(model), dict[str, str]()
-    evaluations = _tasks(request, absent)
-    kind = load_encoder(folder, pooling)[0].pooling
+    if out is not None:
+        require_folder(out, where="--out")
+    folder, absent = model_name(encoder.model), dict[str, str]()
+    evaluations = _tasks(FineTuningRequest(suite, encoder.data_dir, on, settings), absent)
+    kind = load_encoder(folder, encoder.pooling)[0].pooling
     weights = ModelFiles(folder, kind, cache_dir() / "assets", cache_dir() / "assets")
-    if threads:
-        torch.set_num_threads(threads)
-    with ActivityBars(stderr() if as_json else stdout()) as bars:
-        rows = [row for one in evaluations for row in _rows(one, weights, model, bars)]
-    settings = {
-        "model": model,
+    encoder.set_threads()
+    with ActivityBars(encoder.screen) as bars:
+        rows = [row for one in evaluations for row in _rows(one, weights, encoder.model, bars)]
+    said = {
+        "model": encoder.model,
         "pooling": weights.pooling_of_classifiers,
-        "suite": request.suite,
+        "suite": suite,
         "absent": absent,
     }
-    content = json_of({**settings, "rows": [row.model_dump(mode="json") for row in rows]})
-    if request.out is not None:
-        write_whole(request.out / f"{request.suite}.json", content + "\n")
-    if as_json:
+    content = json_of({**said, "rows": [row.model_dump(mode="json") for row in rows]})
+    if out is not None:
+        write_whole(out / f"{suite}.json", content + "\n")
+    if encoder.as_json:
         print(content, flush=True)
         return
     print_table(_table(rows), "--json", droppable=("skipped", "examples", "weak"))
     for name, reason in absent.items():
         announce(f"{name}: {reason}")
-    if request.out is None:
-        suggest(command("evaluate", model, "--suite", request.suite, "--out", "scores"))
+    if out is None:
+        suggest(command("fine-tune", encoder.model, "--suite", suite, "--out", "scores"))
 
 
 def _tasks(request: FineTuningRequest, absent: dict[str, str]) -> list[FineTunedTask]:

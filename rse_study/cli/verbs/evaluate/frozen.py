@@ -1,4 +1,4 @@
-"""What `evaluate` does with suites that train nothing: sts, fast and full."""
+"""Vectors of a frozen encoder scored: the body of `evaluate`."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,16 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import torch
 
+from rse_study.cli.arguments.completion import SUITES
 from rse_study.cli.arguments.model import model_name
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, suggest
-from rse_study.cli.terminal.screen import announce, print_table, stderr, stdout
-from rse_study.cli.verbs.evaluate.encoder import embedder_of
-from rse_study.cli.verbs.evaluate.evaluate import EvaluateRequest
-from rse_study.data.location import data_dir
+from rse_study.cli.terminal.screen import announce, print_table
+from rse_study.cli.verbs.evaluate.encoder import EncoderRequest, embedder_of
 from rse_study.data.pairs import StsPairs, Variant
 from rse_study.data.readers import read_sts
 from rse_study.downstream.registry import read_evaluation
@@ -27,23 +25,24 @@ from rse_study.evaluation.registry import beyond_similarity
 from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, average, evaluate_sts
 from rse_study.evaluation.transfer import averages
 from rse_study.evaluation.vectors import Embed
+from rse_study.registry import did_you_mean
 from rse_study.results.records import EvaluationRow
 
 SPLITS = (*((name, "test") for name in SEVEN), ("STS-B", "dev"))
 
 
-def evaluate_frozen(request: EvaluateRequest) -> None:
+def evaluate_frozen(request: EncoderRequest, suite: str, variant: Variant) -> None:
     """Score an encoder on the sets that are present, and print."""
-    model, variant, suite, as_json = request.model, request.variant, request.suite, request.as_json
-    name, folder = model_name(model), request.data or data_dir()
+    model, as_json, folder = request.model, request.as_json, request.data_dir
+    require_suite(suite, model)
+    name = model_name(model)
     tasks, absent = find_tasks(folder, variant)
     if not tasks:
         remedy = "Set RSE_STUDY_DATA or --data, or fetch sets: rse-study data list"
         raise InputError("no STS set is here", where=str(folder), remedy=remedy)
-    if request.threads:
-        torch.set_num_threads(request.threads)
-    with ActivityBars(stderr() if as_json else stdout()) as bars:
-        embedder = embedder_of(model, name, request.pooling, partial(bars.advanced, "sentences encoded"))
+    request.set_threads()
+    with ActivityBars(request.screen) as bars:
+        embedder = embedder_of(request, name, partial(bars.advanced, "sentences encoded"))
         embed, kind = CachedEncoder(embedder), embedder.encoder.pooling
         scores = evaluate_sts(embed, tasks)
         if not as_json:
@@ -54,8 +53,8 @@ def evaluate_frozen(request: EvaluateRequest) -> None:
     if not as_json:
         for average_name, value in means.items():
             announce(f"{average_name}: {value:.2f}")
-        wider = "attacks" if suite == "full" else "full"
-        suggest(command("evaluate", model, "--suite", wider))
+        wider = ("evaluate", model, "--suite", "full")
+        suggest(command("attack", model) if suite == "full" else command(*wider))
         return
     content = {"model": model, "pooling": kind, "variant": variant, "suite": suite, "absent": absent}
     listed = {
@@ -64,6 +63,20 @@ def evaluate_frozen(request: EvaluateRequest) -> None:
         "averages": means,
     }
     print(json_of({**content, **listed}), flush=True)
+
+
+def require_suite(suite: str, model: str) -> None:
+    """Raise InputError unless a suite scores frozen vectors, naming the command that does what it names."""
+    if suite in SUITES:
+        return
+    commands = {
+        "attacks": ("attack", model),
+        **{tasks: ("fine-tune", model, "--suite", tasks) for tasks in ("nli", "glue")},
+    }
+    elsewhere = suite in commands
+    remedy = f"Use {command(*commands[suite])}" if elsewhere else did_you_mean(suite, SUITES)
+    rule = f"suites of frozen vectors are {', '.join(SUITES)}"
+    raise InputError(f"no suite {suite!r}", where="--suite", rule=rule, remedy=remedy)
 
 
 def _others(

@@ -1,4 +1,4 @@
-"""`evaluate --suite attacks` refuses before anything is trained."""
+"""`attack` refuses before anything is trained."""
 
 import json
 
@@ -17,9 +17,7 @@ import pytest
     ids=str,
 )
 def test_what_cannot_run_is_refused_first(rse, data_dir, arguments, words):
-    ended = rse(
-        "evaluate", "minilm", "--suite", "attacks", "--data", str(data_dir), "--out", "kept", *arguments
-    )
+    ended = rse("attack", "minilm", "--data", str(data_dir), "--out", "kept", *arguments)
     assert ended.code == 2, ended.err
     assert all(word in ended.err for word in words), ended.err
     assert "victim" not in ended.out
@@ -32,7 +30,7 @@ def test_similarity_goes_on_with_more_pairs_and_refuses_another_encoder(
 
     def attacked(model, *arguments):
         return rse(
-            "evaluate", str(models_folder / model), "--suite", "attacks", "--on", "AdvSTS-B", "--recipe", "pwws",
+            "attack", str(models_folder / model), "--on", "AdvSTS-B", "--recipe", "pwws",
             "--data", str(toy_data), "--out", "kept", "--max-queries", "30", "--json", *arguments,
         )  # fmt: skip
 
@@ -59,7 +57,7 @@ def test_the_table_tells_the_goal_and_says_nothing_of_success_where_none_is_reac
 ):
     def attacked(out, *arguments):
         ended = rse(
-            "evaluate", str(models_folder / "encoder"), "--suite", "attacks", "--on", "AdvSTS-B", "--recipe", "pwws",
+            "attack", str(models_folder / "encoder"), "--on", "AdvSTS-B", "--recipe", "pwws",
             "--pooling", "mean", "--data", str(toy_data), "--max-queries", "10", "--out", out, *arguments,
         )  # fmt: skip
         assert ended.code == 0, ended.err

@@ -1,4 +1,4 @@
-"""`evaluate --suite nli` and `glue`: a very small encoder fine-tuned on small files, told, kept, gone on with."""
+"""`fine-tune`: a very small encoder fine-tuned on small files, told, kept, gone on with."""
 
 import json
 import re
@@ -26,9 +26,11 @@ def _offline(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def evaluate(rse, model, tmp_path):
+def fine_tune(rse, model, tmp_path):
     def call(suite, *arguments):
-        return rse("evaluate", model, "--suite", suite, "--data", str(tmp_path / "texts"), *QUICK, *arguments)
+        return rse(
+            "fine-tune", model, "--suite", suite, "--data", str(tmp_path / "texts"), *QUICK, *arguments
+        )
 
     return call
 
@@ -38,12 +40,12 @@ def texts(tmp_path):
     return tmp_path / "texts"
 
 
-def test_nli_of_what_is_here(evaluate, texts, tmp_path):
+def test_nli_of_what_is_here(fine_tune, texts, tmp_path):
     write_nli(texts, "snli/snli_1.0_train", 500, seed=0)
     write_nli(texts, "snli/snli_1.0_test", 12, seed=1, unlabelled=3)
     for number in (1, 2, 3):
         write_anli(texts, number, "dev", 9, seed=number)
-    ended = evaluate("nli", "--out", "kept", "--lr", "5e-3", "--epochs", "4")
+    ended = fine_tune("nli", "--out", "kept", "--lr", "5e-3", "--epochs", "4")
     assert ended.code == 0, ended.err
     assert "SNLI: 500 texts of SNLI train; accuracy " in ended.out
     assert "ANLI: step" not in ended.out  # the same classifier: SNLI is all there is to train on
@@ -57,7 +59,7 @@ def test_nli_of_what_is_here(evaluate, texts, tmp_path):
     assert "nli/anli/R1/test.jsonl: not in the data folder" in ended.out
     assert re.search(r"MNLI: .*no split of MNLI to score: the layout is nli/mnli/", ended.out)
     kept = json.loads((tmp_path / "kept/nli.json").read_text())
-    again = evaluate("nli", "--json", "--lr", "5e-3", "--epochs", "4")
+    again = fine_tune("nli", "--json", "--lr", "5e-3", "--epochs", "4")
     assert json.loads(again.out) == kept
     assert "step" not in again.err  # trained before
     assert "SNLI train" in again.err
@@ -65,12 +67,12 @@ def test_nli_of_what_is_here(evaluate, texts, tmp_path):
     assert (kept["pooling"], kept["suite"]) == ("mean", "nli")
 
 
-def test_glue_of_what_is_here(evaluate, texts):
+def test_glue_of_what_is_here(fine_tune, texts):
     write_mrpc(texts, "train", 60, seed=0)
     write_mrpc(texts, "validation", 12, seed=1)
     write_stsb(texts, "train", 60, seed=0)
     write_stsb(texts, "validation", 12, seed=1)
-    ended = evaluate("glue", "--json")
+    ended = fine_tune("glue", "--json")
     assert ended.code == 0, ended.err
     told = json.loads(ended.out)
     found = {(row["task"], row["aggregation"]) for row in told["rows"]}
@@ -80,7 +82,7 @@ def test_glue_of_what_is_here(evaluate, texts):
     assert set(told["absent"]) == {"CoLA", "SST-2", "QQP", "MNLI", "QNLI", "RTE", "WNLI"}
     assert "no such folder" in told["absent"]["RTE"]
     assert re.search(r"GLUE-STS-B: .*Spearman -?\d\.\d{3} on a held-out share", ended.err)
-    one = json.loads(evaluate("glue", "--on", "STS-B", "--seed", "1", "--json").out)
+    one = json.loads(fine_tune("glue", "--on", "STS-B", "--seed", "1", "--json").out)
     assert {row["task"] for row in one["rows"]} == {"GLUE-STS-B"}
     assert {row["seed"] for row in one["rows"]} == {1}
 
@@ -98,16 +100,16 @@ def test_glue_of_what_is_here(evaluate, texts):
     ],
     ids=str,
 )
-def test_what_cannot_be_is_refused_before_anything_trains(evaluate, suite, arguments, words):
-    ended = evaluate(suite, *arguments)
+def test_what_cannot_be_is_refused_before_anything_trains(fine_tune, suite, arguments, words):
+    ended = fine_tune(suite, *arguments)
     assert ended.code == 2, ended.err
     assert all(word in ended.err for word in words), ended.err
     assert "step" not in ended.out
 
 
-def test_an_encoder_that_reads_less_is_refused(evaluate, texts):
+def test_an_encoder_that_reads_less_is_refused(fine_tune, texts):
     write_nli(texts, "snli/snli_1.0_train", 30, seed=0)
     write_nli(texts, "snli/snli_1.0_test", 6, seed=1)
-    ended = evaluate("nli", "--max-length", "64")
+    ended = fine_tune("nli", "--max-length", "64")
     assert ended.code == 2
     assert "max_length = 64: this encoder reads at most 32 tokens" in ended.err

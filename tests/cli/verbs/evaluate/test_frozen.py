@@ -1,6 +1,7 @@
-"""`evaluate` without fine-tuning: which sets are present, and which pooling."""
+"""`evaluate`: which suites, which sets are present, and which pooling."""
 
 import numpy as np
+import pytest
 
 from rse_study.cli.verbs.evaluate.frozen import find_tasks, table_of
 from rse_study.data import builtin
@@ -54,3 +55,18 @@ def test_prompt_pooling_needs_a_stored_template(rse, models_folder, tmp_path):
     stored = StoredPooling(pooling="prompt", template='This sentence of "[X]" means [MASK].')
     store_pooling(tmp_path / "prompted", stored)
     assert rse(*arguments).code == 0
+
+
+@pytest.mark.parametrize(
+    ("suite", "remedy"),
+    [
+        ("attacks", "Use rse-study attack tiny"),
+        ("nli", "Use rse-study fine-tune tiny --suite nli"),
+        ("glue", "Use rse-study fine-tune tiny --suite glue"),
+        ("ful", "Did you mean 'full'?"),
+    ],
+)
+def test_a_suite_of_another_command_names_it(rse, suite, remedy):
+    ended = rse("evaluate", "tiny", "--suite", suite)
+    told = f"--suite: no suite {suite!r}: suites of frozen vectors are sts, fast, full. {remedy}\n"
+    assert (ended.code, ended.out, ended.err) == (2, "", told)

@@ -1,4 +1,4 @@
-"""`evaluate --suite attacks` ends with a page; `report FOLDER` writes it again."""
+"""`attack` ends with a page; `report FOLDER` writes it again."""
 
 import json
 import os
@@ -50,7 +50,7 @@ def test_attacks_end_with_their_page(rse, models_folder, toy_data, tmp_path):
     """A victim of two layers: what it is worth does not matter here."""
     asked = ("--recipe", "pwws", "--inputs", "4", "--max-queries", "30", "--epochs", "1", "--max-length", "8")
     ended = rse(
-        "evaluate", str(models_folder / "encoder"), "--suite", "attacks", "--pooling", "mean", "--threads", "1",
+        "attack", str(models_folder / "encoder"), "--pooling", "mean", "--threads", "1",
         "--data", str(toy_data), "--out", "kept", "--json", *asked,
     )  # fmt: skip
     assert ended.code == 0, ended.err
