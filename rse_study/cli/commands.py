@@ -1,9 +1,7 @@
 """Signature and help of every command.
 
-A body is one call into `verbs/`, imported when the command runs. A new command is a function here, its name in
-COMMANDS, `verbs/NAME.py`, and a line in docs/command_line.md; those of clusters are in `cluster_commands`. The first
-line of a docstring is the command's summary in `rse-study --help`, which has about 65 characters for it; the meaning of
-an argument stands in its `help=`.
+A body is one call into `verbs/`, imported when the command runs. The first line of a docstring is the command's summary
+in `rse-study --help`, which has about 65 characters for it; the meaning of an argument stands in its `help=`.
 """
 
 from collections.abc import Callable
@@ -25,7 +23,7 @@ from rse_study.cli.arguments.declarations import (
     MaxLength,
     ModelArgument,
     Overrides,
-    Pooling,
+    PoolingOption,
     RanStudyArgument,
     RowArguments,
     Store,
@@ -343,7 +341,7 @@ def evaluate(
     model: ModelArgument,
     suite: SuiteOption = "sts",
     data: DataFolder = None,
-    pooling: Pooling = "stored",
+    pooling: PoolingOption = "stored",
     variant: Annotated[Literal["orig", "senteval"], typer.Option(help="Text of the STS sets.")] = "orig",
     threads: Threads = 0,
     as_json: AsJson = False,
@@ -390,7 +388,7 @@ def attack(
     lr: LearningRate = 2e-5,
     max_length: MaxLength = 128,
     data: DataFolder = None,
-    pooling: Pooling = "stored",
+    pooling: PoolingOption = "stored",
     threads: Threads = 0,
     as_json: AsJson = False,
     out: Annotated[Path, typer.Option(help="Folder of every outcome and of attacks.html.")] = Path("attacks"),
@@ -421,7 +419,7 @@ def fine_tune(
     lr: LearningRate = 2e-5,
     max_length: MaxLength = 128,
     data: DataFolder = None,
-    pooling: Pooling = "stored",
+    pooling: PoolingOption = "stored",
     threads: Threads = 0,
     as_json: AsJson = False,
     out: Annotated[Path | None, typer.Option(help="Folder of the rows as JSON, SUITE.json.")] = None,

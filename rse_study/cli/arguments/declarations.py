@@ -105,7 +105,7 @@ Store = Annotated[Path, typer.Option(help="Folder that holds the studies' folder
 Wide = Annotated[
     bool, typer.Option("--wide", help="Show every column of a table, also where the terminal is narrower.")
 ]
-Pooling = Annotated[
+PoolingOption = Annotated[
     str,
     typer.Option(help="cls, mean, first_last, prompt (needs a stored template); stored = as the model says."),
 ]
