@@ -1,4 +1,4 @@
-"""The typer application: every command there is, guarded by `errors`."""
+"""The typer application: all commands, guarded by `errors`."""
 
 from importlib import metadata
 from typing import Annotated

@@ -1,1 +1,1 @@
-"""Arguments: declared, completed by shells, resolved, checked before a verb begins."""
+"""Arguments: declared, completed, resolved, and checked before a verb begins."""

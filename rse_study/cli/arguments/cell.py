@@ -14,21 +14,9 @@ SHOWN = 6
 
 
 def find_cell(cells: pd.DataFrame, wanted: str, study_dir: Path) -> dict[str, Any]:
-    """Return the one cell that is meant; a retired one only where no other is.
+    """Return the row of `cells` that is meant, a retired one only where no other is.
 
-    Parameters
-    ----------
-    cells
-        The frame of `Reader.cells(retired=True)`.
-    wanted
-        What the user wrote: `3`, `3/1`, or 6 or more digits of an identity.
-    study_dir
-        Named in the message.
-
-    Raises
-    ------
-    InputError
-        Where there is no such cell, or more than one.
+    Raises InputError where there is no such cell, or more than one.
     """
     found = _matching(cells[~cells["retired"]], wanted)
     if found.empty:

@@ -1,6 +1,6 @@
-"""What a shell may complete: names of studies, trials, clusters and data sets.
+"""Names that a shell completes: studies, trials, clusters, models, data sets.
 
-A shell asks at every press of a key: nothing heavy is imported, and nothing is read but names of files.
+A shell asks at every press of a key: nothing heavy is imported, and only names of files are read.
 """
 
 from collections.abc import Iterable
@@ -22,28 +22,28 @@ SUITES = ("sts", "fast", "full")
 
 
 def complete_study(incomplete: str) -> list[str]:
-    """Names of shipped studies, and YAML files of this folder."""
+    """Complete names of shipped studies and YAML files."""
     return _beginning(incomplete, [*(path.stem for path in shipped_studies()), *_yaml_files(incomplete)])
 
 
 def complete_trial(incomplete: str) -> list[str]:
-    """Names of shipped trials, and YAML files of this folder."""
+    """Complete names of shipped trials and YAML files."""
     return _beginning(incomplete, [*(path.stem for path in shipped_trials()), *_yaml_files(incomplete)])
 
 
 def complete_ran_study(context: Context, incomplete: str) -> list[str]:
-    """Names of the studies in the store."""
+    """Complete names of the studies in the store."""
     store = Path(context.params.get("store") or DEFAULT_STORE)
     return _beginning(incomplete, sorted(path.parent.name for path in store.glob("*/ledger.sqlite")))
 
 
 def complete_cluster(incomplete: str) -> list[str]:
-    """Names of shipped clusters, and YAML files of this folder."""
+    """Complete names of shipped clusters and YAML files."""
     return _beginning(incomplete, [*(path.stem for path in shipped_clusters()), *_yaml_files(incomplete)])
 
 
 def complete_model(incomplete: str) -> list[str]:
-    """Folders with a model, and the encoder that comes as an extra."""
+    """Complete folders with a model, and the encoder that comes as an extra."""
     folder = Path(incomplete) if incomplete.endswith("/") else Path(incomplete).parent
     configs = (*folder.glob("*/config.json"), *folder.glob("*/model/config.json"))
     here = {str(folder / path.relative_to(folder).parts[0]) for path in configs}
@@ -51,19 +51,18 @@ def complete_model(incomplete: str) -> list[str]:
 
 
 def complete_suite(incomplete: str) -> list[str]:
-    """Names of the suites that score frozen vectors."""
+    """Complete names of the suites that score frozen vectors."""
     return _beginning(incomplete, SUITES)
 
 
 def complete_data_set(incomplete: str) -> list[str]:
-    """Names of the catalogue's data sets."""
+    """Complete names of the catalogue's data sets."""
     from rse_study.data.catalogue import catalogue
 
     return _beginning(incomplete, catalogue())
 
 
 def _yaml_files(incomplete: str) -> list[str]:
-    """YAML files in the folder that is being written."""
     folder = Path(incomplete) if incomplete.endswith("/") else Path(incomplete).parent
     return sorted(str(path) for pattern in YAML for path in folder.glob(pattern))
 

@@ -1,7 +1,4 @@
-"""Models a user may name.
-
-A cell's folder, a study's trial, a packaged or a Hugging Face encoder.
-"""
+"""Models as a user names them: a cell's folder, a study's trial, an encoder."""
 
 from pathlib import Path
 
@@ -17,7 +14,7 @@ ASSETS = ("tiny", "tiny-vectors", "minilm-mlm")
 
 
 def model_name(model: str) -> str:
-    """What `load_encoder` can load for this argument."""
+    """Return what `load_encoder` can load for this argument."""
     if model == "minilm":
         from rse_study.assets.minilm import minilm_folder
 
@@ -37,21 +34,9 @@ def model_name(model: str) -> str:
 
 
 def cell_folder(source: str, trial: str, store: Path) -> Path:
-    """Find the folder of a cell that has kept its model.
+    """Find the folder of a cell that kept its model.
 
-    Parameters
-    ----------
-    source
-        A cell's folder, or a study that has run.
-    trial
-        Of a study: `best`, or what `find_cell` accepts.
-    store
-        Folder that holds the studies' folders.
-
-    Raises
-    ------
-    InputError
-        Where there is no such cell, or it kept no model.
+    `source` is such a folder, or a study whose `trial` is `best` or what `find_cell` accepts.
     """
     if (Path(source) / schema.MODEL_FOLDER / "config.json").is_file():
         return Path(source)
@@ -86,7 +71,7 @@ def _identity(study: Path, trial: str) -> str:
 
 
 def _no_best_row(study: Path) -> InputError:
-    """Names a cell of the row with the best mean: which one to take, a grid does not say."""
+    """Name a cell of the row with the best mean: which one to take, a grid does not say."""
     results = open_study(study)
     complete = results.cells[results.cells["status"] == "complete"]
     means = complete.groupby("row", sort=False)["objective"].mean()

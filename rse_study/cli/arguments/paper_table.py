@@ -1,4 +1,4 @@
-"""Whether the table that a study repeats is one of a paper's, before it runs."""
+"""The table of a paper that a study repeats, checked before the study runs."""
 
 from analysis.paper.ids import known_places
 from rse_study.errors import InputError

@@ -11,12 +11,12 @@ from rse_study.study.definition.shipped import shipped_studies, shipped_trials
 
 
 def study_file(study: str) -> Path:
-    """The YAML file a user means: a path, or the name of a shipped study."""
+    """Find the YAML file a user means: a path, or the name of a shipped study."""
     return _file(study, "study", shipped_studies())
 
 
 def trial_file(trial: str) -> Path:
-    """The YAML file a user means: a path, or the name of a shipped trial."""
+    """Find the YAML file a user means: a path, or the name of a shipped trial."""
     return _file(trial, "trial", shipped_trials())
 
 
@@ -44,7 +44,7 @@ def study_folder(study: str, store: Path) -> Path:
 
 
 def recoverable_folder(study: str, store: Path) -> Path:
-    """Find the folder of a study that has a ledger, or from which one can be rebuilt."""
+    """Find the folder of a study that has a ledger, or whose ledger can be rebuilt."""
     from rse_study.results.schema import ledger_path
     from rse_study.results.study_file import FILE_NAME
 
@@ -54,7 +54,6 @@ def recoverable_folder(study: str, store: Path) -> Path:
 
 
 def _folder_where(study: str, store: Path, holds: Callable[[Path], bool]) -> Path:
-    """The one place a user can mean that holds something of a study."""
     candidates = [Path(study), store / study]
     is_file = Path(study).suffix in (".yaml", ".yml")
     if is_file or study.replace("-", "_") in {path.stem for path in shipped_studies()}:
@@ -68,7 +67,7 @@ def _folder_where(study: str, store: Path, holds: Callable[[Path], bool]) -> Pat
 
 
 def name_in(path: Path) -> str:
-    """The name a study file gives itself."""
+    """Return the name a study file gives itself."""
     from rse_study.study.definition.reading import read_extended
 
     return str(read_extended(path).get("name", path.stem))

@@ -1,7 +1,4 @@
-"""Checks of where a verb may write, made before it begins.
-
-No long run ends at a path that cannot be written.
-"""
+"""Checks of output paths before a long run begins."""
 
 import os
 from pathlib import Path
@@ -10,10 +7,7 @@ from rse_study.errors import InputError
 
 
 def require_folder(path: Path, *, where: str) -> None:
-    """Raise InputError unless the folder can be written; nothing is made.
-
-    The folder is there, or it can be made.
-    """
+    """Raise InputError unless the folder can be written, or made; nothing is made."""
     full = path.absolute()
     nearest = next(folder for folder in (full, *full.parents) if os.path.lexists(folder))
     rule, remedy = "a folder that can be written is needed", "Name another folder"

@@ -1,1 +1,1 @@
-"""What draws and writes on the terminal: lines, tables, bars, errors, next steps."""
+"""The terminal: lines, tables, bars, errors and next steps written on it."""

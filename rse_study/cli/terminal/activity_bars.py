@@ -1,7 +1,4 @@
-"""Bars for whatever takes longer than two seconds.
-
-An `ActivityCallback`: on a terminal a line with a bar, a rate and the time left; elsewhere a plain line now and then.
-"""
+"""Progress bars for whatever takes longer than two seconds."""
 
 import sys
 import time
@@ -22,20 +19,17 @@ from rse_study.cli.terminal.screen import put, stdout, width_of
 
 Bars = TypeVar("Bars", bound="ActivityBars")
 PATIENCE_SECONDS = 2.0
-"""what takes no longer is not shown"""
+"""anything shorter is not shown"""
 LINE_SECONDS = 10.0
 """between two plain lines; what took as long leaves a line when it ends"""
 LINE_WIDTH = 80
-"""of a line of progress where there is no terminal"""
+"""columns of a progress line without a terminal"""
 
 
 class ActivityBars:
-    """Shows activities from their third second on.
+    """An `ActivityCallback`: bars on a terminal, elsewhere a plain line now and then.
 
-    Parameters
-    ----------
-    console
-        Where they are shown; None: stdout. Of a command that prints data, stderr.
+    `console` is stderr for commands that print data, and stdout by default.
     """
 
     def __init__(self, console: Console | None = None) -> None:
@@ -54,21 +48,11 @@ class ActivityBars:
             self._live = None
 
     def message(self, text: str) -> None:
-        """Print a sentence, above the bars where there are some."""
+        """Print a sentence, above the bars if there are any."""
         self._print(wrapped(text, width_of(self.console)))
 
     def advanced(self, activity: str, done: int, total: int, detail: str = "") -> None:
-        """Show that an activity came so far.
-
-        Parameters
-        ----------
-        activity
-            Its name, and what is counted.
-        done, total
-            How many, and of how many.
-        detail
-            What else is known of it now.
-        """
+        """Show how much of an activity is done."""
         now, known = time.monotonic(), self._activities.get(activity)
         if known is None or done < known.done:
             known = Activity(activity, now, done)
@@ -97,7 +81,7 @@ class ActivityBars:
 
     @property
     def line_width(self) -> int:
-        """Columns that a line of progress may have."""
+        """Columns that a progress line may have."""
         return width_of(self.console) or LINE_WIDTH
 
     def _is_due(self, activity: Activity, now: float) -> bool:
@@ -110,7 +94,6 @@ class ActivityBars:
             self._said = now
 
     def _wake(self) -> None:
-        """Draw from now on, where the console is a terminal that can."""
         if self._live is None and self.console.is_terminal and not self.console.is_dumb_terminal:
             # stderr is never ours: Ray's and libraries' words must not come back above the bars.
             self._live = Live(
@@ -130,7 +113,7 @@ class ActivityBars:
         yield from self._rows(console)
 
     def _rows(self, console: Console) -> Iterator[Text]:
-        """A line for each activity that takes long; asked by the thread that draws."""
+        """Yield a line for each long activity; called by the thread that draws."""
         now, ascii_only = time.monotonic(), console.options.ascii_only
         for activity in tuple(self._activities.values()):
             if now - activity.began >= PATIENCE_SECONDS:
@@ -139,20 +122,14 @@ class ActivityBars:
 
 
 class SaidOnce:
-    """Passes activities on, and each sentence once: what several trials share.
-
-    Parameters
-    ----------
-    callback
-        Gets them.
-    """
+    """Callback that passes each sentence on once, for what several trials share."""
 
     def __init__(self, callback: ActivityCallback) -> None:
         self.advanced, self._callback = callback.advanced, callback
         self._said = set[str]()
 
     def message(self, text: str) -> None:
-        """Pass a sentence on, the first time."""
+        """Pass a sentence on the first time."""
         if text not in self._said:
             self._said.add(text)
             self._callback.message(text)

@@ -1,4 +1,4 @@
-"""How far an activity is, as one line: a bar on a terminal, words elsewhere."""
+"""The progress of an activity as one line: a bar on a terminal, words elsewhere."""
 
 from dataclasses import dataclass
 
@@ -14,29 +14,29 @@ SHORTEST = 16
 
 @dataclass(frozen=True)
 class Activity:
-    """How far something is that takes a while."""
+    """Progress of something that takes a while."""
 
     name: str
     began: float
     """on the monotonic clock, in seconds"""
     done_before: int
-    """what was done when it was first heard of: no part of the pace"""
+    """count when it was first heard of; no part of the pace"""
     done: int = 0
     total: int = 0
-    """0: nobody knows"""
+    """0: unknown"""
     detail: str = ""
     first: tuple[float, int] | None = None
-    """when the first of them were done, and how many; what went before may be a start that comes once"""
+    """time and count at the first advance; the start before it may be slow"""
 
     def pace(self, now: float) -> float:
-        """Counts a second; 0 where nothing was done yet."""
+        """Return counts a second; 0 where nothing was done yet."""
         seconds = now - self.began
         return (self.done - self.done_before) / seconds if seconds > 0 else 0.0
 
     def seconds_left(self, now: float) -> float:
-        """Seconds at the pace since the first were done; 0 where nobody knows.
+        """Return the seconds left at the pace since the first advance; 0 where unknown.
 
-        One alone tells no pace.
+        A single count gives no pace.
         """
         if self.done - self.done_before <= 1:
             return 0.0
@@ -49,18 +49,7 @@ class Activity:
 def bar_line(activity: Activity, now: float, width: int, *, ascii_only: bool = False) -> str:
     """Draw an activity on one line: name, bar, count, rate, time left.
 
-    What there is no room for is left out: first what else is known of it, then the bar, the rate, the time left.
-
-    Parameters
-    ----------
-    activity
-        How far it is.
-    now
-        On the monotonic clock, in seconds.
-    width
-        Columns.
-    ascii_only
-        Whether the terminal has no other characters.
+    What does not fit is left out: first the detail, then the bar, the rate and the time left.
     """
     if not activity.total:
         return fit_line(activity.name, [LinePart(_seconds(now - activity.began), is_dropped=False)], width)
@@ -80,51 +69,21 @@ def bar_line(activity: Activity, now: float, width: int, *, ascii_only: bool = F
 
 
 def draw_bar(done: int, total: int, width: int, *, ascii_only: bool = False) -> str:
-    """Draw a bar, as full as `done` is of `total`.
-
-    Parameters
-    ----------
-    done, total
-        How many, and of how many.
-    width
-        Columns.
-    ascii_only
-        Whether the terminal has no other characters.
-    """
+    """Draw a bar, as full as `done` is of `total`."""
     full, empty = ("#", ".") if ascii_only else ("━", "╌")
     filled = width * min(done, total) // max(total, 1)
     return full * filled + empty * (width - filled)
 
 
 def plain_line(activity: Activity, now: float, width: int) -> str:
-    """Say how far an activity is, without a terminal.
-
-    Parameters
-    ----------
-    activity
-        How far it is.
-    now
-        On the monotonic clock, in seconds.
-    width
-        Columns.
-    """
+    """Describe the progress of an activity without a bar."""
     count, rate, left = _figures(activity, now)
     parts = [LinePart(count, is_dropped=False), LinePart(left), LinePart(rate), LinePart(activity.detail)]
     return fit_line(activity.name, parts, width)
 
 
 def end_line(activity: Activity, now: float, width: int) -> str:
-    """Say how long an activity took.
-
-    Parameters
-    ----------
-    activity
-        The whole of it.
-    now
-        On the monotonic clock, in seconds.
-    width
-        Columns.
-    """
+    """Describe how long an activity took."""
     seconds = now - activity.began
     if not activity.total:
         return fit_line(activity.name, [LinePart(_seconds(seconds), is_dropped=False)], width)
@@ -141,7 +100,7 @@ def _figures(activity: Activity, now: float) -> tuple[str, str, str]:
 
 
 def _rate(pace: float) -> str:
-    """A pace in the unit that suits it: 41/s, 12/min, 3.2/h."""
+    """Format a pace in the unit that suits it: 41/s, 12/min, 3.2/h."""
     if pace <= 0:
         return ""
     unit, factor = next(((unit, f) for unit, f in (("s", 1), ("min", 60)) if pace * f >= 1), ("h", 3600))

@@ -1,4 +1,4 @@
-"""Names of cells for people, and how many there are of which kind."""
+"""Names of cells for people, and counts of cells in words."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,18 +14,7 @@ if TYPE_CHECKING:
 def name_of(stage: str, trial: int, seed: int, name: str, *, is_raced: bool = False) -> str:
     """Return a cell's name, with its stage where that is not the first one.
 
-    Parameters
-    ----------
-    stage
-        grid, search, confirm or path.
-    trial
-        The trial's number; below 0 for what is no trial: a base, a point of the path.
-    seed
-        The cell's seed; where a search has one for all trials, it is not shown.
-    name
-        What its row is called (`results.row_names`).
-    is_raced
-        Whether the search races several seeds.
+    A trial below 0 is none: a base, or a point of the path, called `name`.
 
     Examples
     --------
@@ -37,8 +26,6 @@ def name_of(stage: str, trial: int, seed: int, name: str, *, is_raced: bool = Fa
     'trial 3 seed 6'
     >>> name_of("confirm", 3, 1, "")
     'trial 3 seed 1 (confirm)'
-    >>> name_of("confirm", -1, 1, "base")
-    'base seed 1 (confirm)'
     >>> name_of("path", -2, 1, "base with alpha")
     'base with alpha seed 1 (path)'
     """
@@ -50,7 +37,7 @@ def name_of(stage: str, trial: int, seed: int, name: str, *, is_raced: bool = Fa
 
 
 def names_by_identity(study: StudyRecord, cells: "pd.DataFrame") -> dict[str, str]:
-    """Return what each cell of `Reader.cells` is called, by its identity."""
+    """Return the names of the cells of `Reader.cells`, by identity."""
     columns = (cells[column] for column in ("identity", "stage", "trial", "seed"))
     rows, is_raced = zip(*columns, names_of_cells(study, cells), strict=True), bool(study.raced_seeds)
     return {
@@ -60,7 +47,7 @@ def names_by_identity(study: StudyRecord, cells: "pd.DataFrame") -> dict[str, st
 
 
 def names_in_ledger(study_dir: Path) -> dict[str, str]:
-    """Return what each cell in a study's ledger is called, by its identity."""
+    """Return the names of the cells in a study's ledger, by identity."""
     from rse_study.results.reader import Reader  # with it comes pandas
 
     with Reader(study_dir) as reader:
@@ -68,9 +55,9 @@ def names_in_ledger(study_dir: Path) -> dict[str, str]:
 
 
 def describe_counts(counts: Mapping[str, int], is_live: bool) -> str:
-    """Say `Reader.counts()` in words.
+    """Describe `Reader.counts()` in words.
 
-    What runs without a live process that runs it was interrupted.
+    Running cells without a live process that runs them are interrupted.
     """
     shown = {name.replace("_", " "): number for name, number in counts.items() if number}
     if not is_live and "running" in shown:

@@ -1,7 +1,4 @@
-"""The one place where errors become messages and exit codes.
-
-No traceback reaches a user for bad input.
-"""
+"""The one place where errors become messages and exit codes, not tracebacks."""
 
 import functools
 import os
@@ -21,7 +18,7 @@ Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
 def guarded(verb: Verb) -> Verb:
-    """The verb with every error turned into one message on stderr and an exit code."""
+    """Wrap a verb: every error becomes one message on stderr and an exit code."""
 
     @functools.wraps(verb)
     def wrapper(*args: Any, **kwargs: Any) -> None:
@@ -71,7 +68,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _write_log() -> Path:
-    """The traceback in a file of its own, in the cache folder or, where that cannot be written, a temporary one."""
+    """Write the traceback to the cache folder, or to a temporary one if that cannot be written."""
     from rse_study.data.location import cache_dir
 
     folder = cache_dir() / "logs"

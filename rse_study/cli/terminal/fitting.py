@@ -1,6 +1,6 @@
-"""Text that stays inside a width.
+"""Text that stays inside a width: shortened, wrapped, or with fewer values.
 
-It is shortened, broken at words, or has fewer values. Widths are columns of a terminal: some characters take two.
+Widths are columns of a terminal: some characters take two.
 """
 
 import re
@@ -11,14 +11,14 @@ from rich.cells import cell_len, set_cell_size
 
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 SHORTEST_NAME = 24
-"""columns of a name that is shortened; below that, values go first"""
+"""columns of a shortened name; below that, values go first"""
 INDENT = "    "
 
 
 def shorten(text: str, width: int) -> str:
-    """Take out the middle of a text that is too wide.
+    """Replace the middle of a text that is too wide.
 
-    Names of rows and trials begin alike or end alike, and both ends are kept.
+    Names of rows and trials begin alike or end alike, so both ends are kept.
 
     >>> shorten("row rho = 0.25, norm = l2 seed 1", 20)
     'row rho =…l2 seed 1'
@@ -34,18 +34,9 @@ def shorten(text: str, width: int) -> str:
 
 
 def wrapped(text: str, width: int | None, indent: str = INDENT) -> str:
-    """Break lines at spaces; what goes on is indented.
+    """Break lines at spaces and indent what goes on; None breaks nothing.
 
-    A word that is wider than a line (a path) stands alone in its own and stays whole, so that it can be copied.
-
-    Parameters
-    ----------
-    text
-        Any number of lines.
-    width
-        Columns; None: nothing is broken.
-    indent
-        Before each line that goes on, after the line's own indentation.
+    A word wider than a line, such as a path, stays whole on its own line, so that it can be copied.
     """
     if width is None:
         return text
@@ -76,19 +67,9 @@ class LinePart:
 
 
 def fit_line(name: str, parts: Sequence[LinePart], width: int) -> str:
-    """One line about something with a name, not wider than asked for.
+    """Format a name and what is said of it as one line inside a width.
 
-    Values of little weight are left out first, then the name is shortened in the middle, then other values are left
-    out, the last one first.
-
-    Parameters
-    ----------
-    name
-        Of what the line is about.
-    parts
-        What is said of it; empty texts are no parts.
-    width
-        Columns.
+    Parts marked for it are dropped first, then the name is shortened, then other parts are dropped from the right.
     """
     left = [part for part in parts if part.text]
     left = _dropped(name, left, width, [part for part in left if part.is_dropped_first])

@@ -1,4 +1,4 @@
-"""JSON for `--json`, as RFC 8259 has it: without NaN and infinity."""
+"""JSON for `--json`, by RFC 8259: without NaN and infinity."""
 
 import json
 from math import isfinite
@@ -6,12 +6,8 @@ from typing import Any
 
 
 def json_of(content: Any) -> str:
-    """Write JSON in ASCII, which every terminal and file can hold.
+    """Write JSON in ASCII; NaN and infinity become null.
 
-    A number that is NaN or infinite becomes null.
-
-    Examples
-    --------
     >>> print(json_of([0.5, float("nan")]))
     [
      0.5,

@@ -1,4 +1,4 @@
-"""What to do next: the commands that follow an answer."""
+"""The commands that follow an answer."""
 
 import os
 import shlex
@@ -20,17 +20,17 @@ def command(*words: str | Path) -> str:
 
 
 def in_store(store: Path) -> tuple[str, ...]:
-    """Return the option that names the store, where it is not the usual one."""
+    """Return the option that names the store, where it is not the default one."""
     return () if store == DEFAULT_STORE else ("--store", str(store))
 
 
 def with_overrides(overrides: Sequence[str]) -> tuple[str, ...]:
-    """Return the options that change a study's file as they did this time."""
+    """Return the options that repeat these overrides."""
     return tuple(word for override in overrides for word in ("-o", override))
 
 
 def run_again(name: str, store: Path) -> str:
-    """Return the command that goes on with a study, as far as its file is known."""
+    """Return the command that continues a study, as far as its file is known."""
     shipped = {path.stem.replace("_", "-"): path.stem for path in shipped_studies()}
     is_shipped = name.replace("_", "-") in shipped
     file = f"{name}.yaml" if os.path.isfile(f"{name}.yaml") else name if is_shipped else "STUDY.yaml"
@@ -38,7 +38,7 @@ def run_again(name: str, store: Path) -> str:
 
 
 def suggest(*steps: str) -> None:
-    """Print the line `Next: ...`; nothing where no step follows."""
+    """Print the line `Next: ...`, unless no step follows."""
     given = [step for step in steps if step]
     if given:
         say_next(*given)

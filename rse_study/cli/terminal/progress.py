@@ -1,7 +1,4 @@
-"""Progress of a study on a screen.
-
-One row a running cell, one line a cell that ended, a bar over all of them: a `StudyCallback` of on_ray.
-"""
+"""Progress of a study: a row a running cell, a line an ended one, a bar over all."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,23 +25,17 @@ NAME_SHARE = 0.45  # of a line: the widest name of a running cell
 
 
 class ProgressBoard(ActivityBars):
-    """Shows what happens in a study, as it happens.
+    """A `StudyCallback` of `on_ray` that shows what happens in a study.
 
     Parameters
     ----------
-    num_planned
-        Cells in all.
-    num_ended
-        Cells that had ended before.
-    console
-        Where it is shown; a terminal gets a live table, anything else plain lines. None: stdout.
     objective
-        The metric that decides, shown of a cell that ended beside its dev score.
+        The metric that decides, shown beside the dev score of a cell that ended.
     read_names
-        What the cells of a grid are called, by identity: which rows share a name shows in all of them. All are in the
-        ledger before the first one runs. A cell that is not among them goes by its own row.
+        Reads the names of a grid's cells, by identity; all are in the ledger before the first cell runs. A cell that is
+        not among them goes by its own row.
     is_raced
-        Whether a search races several seeds: nobody knows how many cells there will be, and their names have seeds.
+        Whether a search races several seeds: the number of cells is then unknown, and their names have seeds.
     """
 
     def __init__(
@@ -72,12 +63,12 @@ class ProgressBoard(ActivityBars):
         super().__exit__(*raised)
 
     def cells_found(self, cells: Sequence[Any]) -> None:
-        """Results were there: these cells have ended, and say nothing about the pace."""
+        """Count cells that ended earlier; they are no part of the pace."""
         self._num_ended += len(cells)
         self._num_before += len(cells)
 
     def started(self, cell: Any) -> None:
-        """A cell runs: a row of the table, a line where there is no terminal."""
+        """Show a cell that starts: a row of the table, a line where there is no terminal."""
         again = "goes on" if cell.continues else "started"
         self._update(cell, "starting", 0.0)
         if self._live is None:
@@ -85,17 +76,7 @@ class ProgressBoard(ActivityBars):
             self._print(fit_line(self._name(cell), parts, self.line_width))
 
     def progressed(self, cell: Any, t: int, num_steps: int, metrics: Mapping[str, float]) -> None:
-        """Show what a cell reported.
-
-        Parameters
-        ----------
-        cell
-            Its proposal, as the cell queue gave it out.
-        t, num_steps
-            Optimiser steps done, and in all.
-        metrics
-            What was measured at step t.
-        """
+        """Show what a cell measured after `t` of its optimiser steps."""
         followed = dict.fromkeys((*SHOWN, *self._deciding))
         step, values = f"step {t}/{num_steps}", describe(metrics, tuple(followed))
         if "dev" in metrics:
@@ -107,7 +88,7 @@ class ProgressBoard(ActivityBars):
             self._print(fit_line(self._name(cell), parts, self.line_width))
 
     def ended(self, cell: Any, record: CellRecord) -> None:
-        """A cell ended; `record` says how."""
+        """Show how a cell ended."""
         self._num_ended += not cell.continues
         self._running.pop(cell.identity, None)
         seconds = self._seconds_left()
@@ -133,12 +114,12 @@ class ProgressBoard(ActivityBars):
         self._say_of(cell, with_reason, others, verdict, reason)
 
     def lost(self, cell: Any, reason: str) -> None:
-        """A cell's process ended without a result; it is tried again."""
+        """Show that a cell's process ended without a result, and that it is tried again."""
         self._running.pop(cell.identity, None)
         self._say_of(cell, f"lost: {reason}; tried again", (), "lost, tried again", reason)
 
     def node_lost(self, node: str, cells: Sequence[Any]) -> None:
-        """A node was lost, and these cells with it; they are tried again."""
+        """Show that a node was lost, and how many cells with it."""
         for cell in cells:
             self._running.pop(cell.identity, None)
         number = len(cells)
@@ -148,7 +129,7 @@ class ProgressBoard(ActivityBars):
     def _say_of(
         self, cell: Any, with_reason: str, others: Sequence[LinePart], verdict: str, reason: str
     ) -> None:
-        """One line about a cell; a reason that it has no room for stands whole below it."""
+        """Print one line about a cell; a reason that does not fit stands whole below it."""
         name, kept = self._name(cell), [part for part in others if not part.is_dropped]
         short, width = shorten(name, SHORTEST_NAME), self.line_width
         fits = cell_len(fit_line(short, [LinePart(with_reason, is_dropped=False), *kept], width)) <= width
@@ -172,7 +153,7 @@ class ProgressBoard(ActivityBars):
         return name_of(cell.stage, cell.number, cell.seed, name, is_raced=self._is_raced)
 
     def _rows(self, console: Console) -> Iterator[Text]:
-        """What runs, each in a line; then the bar over all cells, and other activities."""
+        """Yield a line a running cell, then the bar over all cells and other activities."""
         now = time.monotonic()
         running = sorted((cell.name, cell.describe_progress(now)) for cell in tuple(self._running.values()))
         shown = running[: max(1, min(MAX_ROWS, console.height - FRAME_ROWS))]
@@ -185,7 +166,6 @@ class ProgressBoard(ActivityBars):
         yield from super()._rows(console)
 
     def _bar(self, width: int, *, ascii_only: bool) -> str:
-        """`━━━╌╌╌  12 of 40 cells ended, 4 running, about 3 min 20 s left`: as much of it as there is room for."""
         parts = self.summary()
         for bar_width in BAR_WIDTHS:
             bar = draw_bar(self._num_ended, self._num_planned, bar_width, ascii_only=ascii_only)
@@ -195,18 +175,21 @@ class ProgressBoard(ActivityBars):
         return shorten(", ".join((parts[0], *parts[2:])), width)
 
     def summary(self) -> list[str]:
-        """`12 of 40 cells ended`, `4 running`, `about 3 min 20 s left at this pace`."""
+        """Return `12 of 40 cells ended`, `4 running`, `about 3 min left at this pace`."""
         parts = [f"{self._ended_of_planned()} cells ended", f"{len(self._running)} running"]
         if seconds := self._seconds_left():
             parts.append(f"about {show_duration(seconds)} left at this pace")
         return parts
 
     def _ended_of_planned(self) -> str:
-        """`12 of 40`; where seeds race, nobody knows how many there will be."""
+        """Return `12 of 40`; while seeds race, `12 of at most 40`."""
         return f"{self._num_ended} of {'at most ' * self._is_raced}{self._num_planned}"
 
     def _seconds_left(self) -> float:
-        """At the pace of this run so far, running cells counted by their share; 0 where no cell has ended yet."""
+        """Estimate the time left at the pace of this run; 0 before a cell has ended.
+
+        Running cells count by their share.
+        """
         num_here, num_left = self._num_ended - self._num_before, self._num_planned - self._num_ended
         if num_here <= 0 or num_left <= 0 or not self._paced_from:
             return 0.0
@@ -217,25 +200,25 @@ class ProgressBoard(ActivityBars):
 
 @dataclass(frozen=True)
 class RunningCell:
-    """What the board knows of a cell that runs."""
+    """Progress of a running cell."""
 
     name: str
     text: str
-    """What it reported last."""
+    """its last report"""
     share: float
-    """Of its way."""
+    """share of its steps that is done"""
     since: float
-    """By the monotonic clock."""
+    """on the monotonic clock, in seconds"""
 
     def describe_progress(self, now: float) -> str:
-        """Its progress; before its first point how long it has been starting."""
+        """Return its progress; before its first point, how long it has been starting."""
         seconds = now - self.since
         waits = self.text == "starting" and seconds >= PATIENCE_SECONDS
         return f"starting ({show_duration(seconds)})" if waits else self.text
 
 
 def running_lines(rows: Sequence[tuple[str, str]], width: int) -> list[str]:
-    """Set names and progress of running cells as lines of at most so many columns."""
+    """Align names and progress of running cells as lines inside a width."""
     names = [shorten(name, int(width * NAME_SHARE)) for name, _ in rows]
     longest = max(map(len, names), default=0)
     return [
@@ -244,6 +227,6 @@ def running_lines(rows: Sequence[tuple[str, str]], width: int) -> list[str]:
 
 
 def _values(cell: Any) -> Iterator[LinePart]:
-    """The settings of a cell; of a grid's they are its name already."""
+    """Yield the settings of a cell; a grid's cells have them in their names already."""
     if cell.stage != "grid" or cell.label:
         yield from (LinePart(f"{name} {show_brief(value)}") for name, value in cell.proposal.items())

@@ -1,4 +1,4 @@
-"""What a terminal shows: lines and tables that stay inside its width.
+"""Lines and tables that stay inside the width of a terminal.
 
 Without a terminal nothing is broken, shortened or left out: what is piped is the same everywhere.
 """
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 SHOWN = ("loss", "dev")
 MOST_NAMED = 8
-"""columns that are named where they are left out"""
+"""left-out columns that are named"""
 
 
 def console_of(stream: Any) -> Console:
-    """Return a console on a stream of text; a terminal only where the stream is one."""
+    """Return a console on a stream, a terminal only where the stream is one."""
     return Console(file=stream, force_terminal=stream.isatty(), highlight=False, markup=False)
 
 
@@ -31,17 +31,17 @@ def stdout() -> Console:
 
 
 def stderr() -> Console:
-    """Return the console of notes; of progress where the answer is data."""
+    """Return the console of notes, and of progress where the answer is data."""
     return console_of(sys.stderr)
 
 
 def width_of(console: Console) -> int | None:
-    """Return the columns of a terminal; None where there is none, and no width."""
+    """Return the columns of a terminal; None, and so no limit, elsewhere."""
     return console.width if console.is_terminal else None
 
 
 def announce(text: str) -> None:
-    """Print sentences at once, on a terminal broken at words."""
+    """Print sentences on stdout, on a terminal broken at words."""
     say(text, stdout())
 
 
@@ -51,19 +51,19 @@ def say(text: str, console: Console) -> None:
 
 
 def put(text: str, console: Console) -> None:
-    """Print a text as it is, at once; above what the console draws, if it does."""
+    """Print a text unchanged, at once, above any live display."""
     console.print(text, markup=False, highlight=False, emoji=False, soft_wrap=True)
     console.file.flush()
 
 
 def say_next(*commands: str) -> None:
-    """Say what to do next, beside the answer: on stderr, where it disturbs no pipe."""
+    """Print what to do next on stderr, where it disturbs no pipe."""
     sys.stdout.flush()
     say(f"Next: {'; '.join(commands)}", stderr())
 
 
 def describe(metrics: Mapping[str, float], shown: Sequence[str] = SHOWN) -> str:
-    """Return the few metrics a reader follows, in one line."""
+    """Return the few metrics that a reader follows, on one line."""
     return "  ".join(f"{name} {metrics[name]:.4g}" for name in shown if name in metrics)
 
 
@@ -75,21 +75,7 @@ def print_table(
     is_wide: bool = False,
     console: Console | None = None,
 ) -> None:
-    """Print a frame of texts with the columns a terminal has room for: `print_rows`.
-
-    Parameters
-    ----------
-    frame
-        Texts; the first column names the rows.
-    see_all
-        How to see what is left out: "--wide, or the report".
-    droppable
-        Headings in the order in which they are left out; others follow, the last one first.
-    is_wide
-        Leave nothing out, whatever the width.
-    console
-        Where it is printed; None: stdout.
-    """
+    """Print a frame of texts as `print_rows` does."""
     rows = frame.astype(str).to_numpy().tolist()
     print_rows(list(frame.columns), rows, see_all, droppable=droppable, is_wide=is_wide, console=console)
 
@@ -105,22 +91,12 @@ def print_rows(
 ) -> None:
     """Print rows of texts with the columns a terminal has room for.
 
-    Which ones are left out stands below it, and how to see them.
-
     Parameters
     ----------
-    headings
-        Of the columns; the first one names the rows.
-    rows
-        A text for each column.
     see_all
-        How to see what is left out: "--wide, or the report".
+        Where the columns that were left out can be seen: "--wide, or the report".
     droppable
         Headings in the order in which they are left out; others follow, the last one first.
-    is_wide
-        Leave nothing out, whatever the width.
-    console
-        Where it is printed; None: stdout.
     """
     screen = console or stdout()
     table = text_table(headings, rows, None if is_wide else width_of(screen), droppable)

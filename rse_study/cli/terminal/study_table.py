@@ -10,16 +10,7 @@ from rse_study.results.reader import Reader
 def show_table(folder: Path, see_all: str, is_wide: bool = False) -> None:
     """Print the table of a study.
 
-    Of a grid the objective stands above it, and each seed is a column that goes before means do.
-
-    Parameters
-    ----------
-    folder
-        Of the study.
-    see_all
-        How to see the columns that are left out.
-    is_wide
-        Leave none out.
+    A grid's objective stands above it, and columns of seeds are left out before those of means.
     """
     with Reader(folder) as reader:
         study = reader.study()

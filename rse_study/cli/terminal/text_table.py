@@ -1,4 +1,4 @@
-"""Rows of texts as lines, with as many columns as a width has room for."""
+"""Rows of texts as aligned lines, with as many columns as a width has room for."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from rse_study.cli.terminal.fitting import shorten
 
 GAP = "  "
 FIRST_SHARE = 0.4
-"""of the width: the first column, which names the rows, is shortened to it before another column is left out"""
+"""of the width: the first column is shortened to it before another one is left out"""
 NUMBER = re.compile(r"[\[(]?[+\-\N{MINUS SIGN}]?\d")
 
 
@@ -37,7 +37,7 @@ class TextColumn:
 
     @property
     def is_number(self) -> bool:
-        """Whether some cell is one: such columns are set to the right."""
+        """Whether some cell is a number, so that the column is set to the right."""
         return any(NUMBER.match(cell) for cell in self.cells)
 
 
@@ -47,21 +47,10 @@ def text_table(
     width: int | None = None,
     droppable: Sequence[str] = (),
 ) -> TextTable:
-    """Set rows of texts as lines, their columns aligned.
+    """Align rows of texts as lines; no row is ever broken.
 
-    No row is ever broken. Where the lines would be wider than `width`, headings are broken at spaces, then the first
-    column is shortened, then whole columns are left out.
-
-    Parameters
-    ----------
-    headings
-        Of the columns; the first one names the rows and always stays.
-    rows
-        A text for each column.
-    width
-        Columns of a terminal; None: all of it, on lines as long as they are.
-    droppable
-        Headings in the order in which they are left out; others follow them, the last one first.
+    Where lines would be wider than `width`, headings are broken at spaces, then the first column, which names the rows,
+    is shortened, then whole columns are left out: those of `droppable` in that order, then others from the right.
     """
     whole = [_column(name, [str(row[place]) for row in rows]) for place, name in enumerate(headings)]
     if width is None or _width(whole) <= width:
@@ -87,7 +76,7 @@ def _column(name: str, cells: Sequence[str]) -> TextColumn:
 
 
 def _broken(column: TextColumn) -> TextColumn:
-    """The heading over several lines, none wider than the cells or its longest word."""
+    """Break the heading into lines no wider than the cells or its longest word."""
     words = column.name.split(" ")
     room = max(map(cell_len, (*column.cells, *words)))
     lines = [words[0]]
@@ -98,7 +87,7 @@ def _broken(column: TextColumn) -> TextColumn:
 
 
 def _shortened(column: TextColumn, width: int) -> TextColumn:
-    """The column at most so wide, or as narrow as its cells can still be told apart."""
+    """Shorten the column to `width`, or as far as its cells can still be told apart."""
     for room in range(width, column.width):
         cells = tuple(shorten(cell, room) for cell in column.cells)
         if len(set(cells)) == len(set(column.cells)):

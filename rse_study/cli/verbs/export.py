@@ -1,4 +1,4 @@
-"""What `export` does: a cell's model in a folder that other libraries load."""
+"""The body of `export`: a cell's model in a folder that other libraries load."""
 
 from pathlib import Path
 
@@ -14,19 +14,7 @@ from rse_study.results.schema import MODEL_FOLDER
 
 
 def export_model(source: str, directory: Path, trial: str, store: Path) -> None:
-    """Write the model of a cell, or of a study's trial, into a new folder.
-
-    Parameters
-    ----------
-    source
-        A cell's folder, or a study that has run.
-    directory
-        The new folder.
-    trial
-        Of a study: `best`, a trial's number, TRIAL/SEED, or an identity's first digits.
-    store
-        Folder that holds the studies' folders.
-    """
+    """Write the model of a cell, or of a study's trial, into a new folder."""
     folder = cell_folder(source, trial, store)
     require_folder(directory, where="DIR")
     with ActivityBars(stderr()) as bars, bars.waiting("reading and writing the model"):

@@ -1,7 +1,4 @@
-"""What `replay` does: run a cell again and compare every number.
-
-Its record comes from the ledger; its materials are made again.
-"""
+"""The body of `replay`: a cell run again, and every number compared."""
 
 import math
 import tempfile
@@ -37,20 +34,10 @@ MOST_SHOWN = 5
 
 
 def replay_cell(study: str, store: Path, wanted: str, out: Path | None) -> int:
-    """Run a cell again; return 1 where bits are promised and differ.
+    """Run a cell again, and return the exit code.
 
-    And 3 where they are not promised, and numbers are farther apart than rounding explains.
-
-    Parameters
-    ----------
-    study
-        What the user wrote: its name, folder or YAML file.
-    store
-        Folder that holds the studies' folders.
-    wanted
-        The cell: what `find_cell` accepts.
-    out
-        A new folder that keeps the cell, or None.
+    1 where numbers differ though bits are promised, 3 where they are not promised and numbers are farther apart than
+    rounding explains.
     """
     study_dir = study_folder(study, store)
     name, recorded = record_of(study_dir, wanted)
@@ -90,9 +77,9 @@ def replay_cell(study: str, store: Path, wanted: str, out: Path | None) -> int:
 
 
 def record_of(study_dir: Path, wanted: str) -> tuple[str, Result]:
-    """Return the cell's name, and what the ledger holds of it.
+    """Return the cell's name and its recorded result.
 
-    Raises InputError where it has not ended with a result.
+    Raises InputError where it has none.
     """
     with Reader(study_dir) as reader:
         cells = reader.cells(retired=True)
@@ -122,17 +109,7 @@ def require_device(recorded: Result, where: str) -> str:
 
 
 def require_fingerprints(recorded: Result, materials: Materials, where: str) -> None:
-    """Raise InputError unless the materials are those the cell was trained on.
-
-    Parameters
-    ----------
-    recorded
-        What the ledger holds of the cell.
-    materials
-        What is present now.
-    where
-        Names the cell in the message.
-    """
+    """Raise InputError unless the materials are those the cell was trained on."""
     before, now = recorded.provenance.get("materials", {}), materials.fingerprints
     differing = [part for part in {**before, **now} if before.get(part) != now.get(part)]
     if differing:
@@ -147,17 +124,7 @@ def require_fingerprints(recorded: Result, materials: Materials, where: str) -> 
 
 
 def verdict_lines(name: str, recorded: Result, compared: ReplayComparison) -> Iterator[str]:
-    """Say whether the numbers are equal, and show the first differences.
-
-    Parameters
-    ----------
-    name
-        The cell's name.
-    recorded
-        What the ledger holds of it.
-    compared
-        How the new run differs from that.
-    """
+    """Describe whether the numbers are equal, with the first or largest differences."""
     num_numbers = sum(len(point.metrics) for point in recorded.history)
     counted = f"{_number(compared.num_points, 'point')}, {_number(num_numbers, 'number')}"
     if recorded.status == "failed":

@@ -1,4 +1,4 @@
-"""What `run` does: check, price, prepare, run, table, report."""
+"""The body of `run`: check, price, prepare, run, table, report."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -41,26 +41,9 @@ def run_and_report(
     max_cost: float | None,
     is_wide: bool = False,
 ) -> int:
-    """Run what is missing of the study, show its table, write its report.
+    """Run what is missing of a study, show its table, write its report.
 
-    The exit code says whether every cell ended well.
-
-    Parameters
-    ----------
-    study
-        What the user wrote: a YAML file or the name of a shipped study.
-    overrides
-        PATH=VALUE, applied to the file.
-    store
-        Folder that holds the studies' folders.
-    cpus
-        CPUs to use; 0 = all this process may use.
-    address
-        Address of a running Ray cluster; empty for Ray on this machine.
-    max_hours, max_cost
-        Limits instead of the study's own; 0 = none.
-    is_wide
-        Print every column of the table, whatever the terminal's width.
+    Return the exit code. `cpus` 0 is all that this process may use; without `address` Ray starts on this machine.
     """
     checked = read_study(study_file(study), overrides)
     folder = store / checked.study.name
@@ -95,7 +78,7 @@ def run_and_report(
 
 
 def _next(checked: CheckedStudy, store: Path, code: int) -> str:
-    """Where cells are missing, why; else what a grid or a search is made for."""
+    """Ask why cells are missing; else do what a grid or a search is made for."""
     name, where = checked.study.name, in_store(store)
     if code != OK:
         return command("status", name, *where)
@@ -105,7 +88,7 @@ def _next(checked: CheckedStudy, store: Path, code: int) -> str:
 
 
 def _require_everything(checked: CheckedStudy, folder: Path) -> None:
-    """InputError where something the study names is not here, or where nothing can be written."""
+    """Raise InputErrors where something the study names is missing, or where nothing can be written."""
     require_folder(folder, where="--store")
     require_cache()
     study = checked.study
@@ -116,7 +99,6 @@ def _require_everything(checked: CheckedStudy, folder: Path) -> None:
 
 
 def _num_ended(folder: Path) -> int:
-    """Cells that an earlier run has ended."""
     if not ledger_path(folder).is_file():
         return 0
     with Reader(folder) as reader:
@@ -125,10 +107,7 @@ def _num_ended(folder: Path) -> int:
 
 
 def conclude(folder: Path) -> int:
-    """Return 0 where every planned cell has ended well.
-
-    Otherwise 3, and what is missing on stderr.
-    """
+    """Return 0 where every cell has ended well, else 3 and print what is missing."""
     with Reader(folder) as reader:
         counts, cells = reader.counts(), reader.cells()
         names = names_by_identity(reader.study(), cells)

@@ -1,4 +1,4 @@
-"""What `studies` does: list what there is to run, and what has run."""
+"""The body of `studies`: what there is to run, and what has run."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ def list_studies(store: Path) -> None:
 
 
 def lines_of(store: Path) -> Iterator[str]:
-    """Yield a line or two for each shipped study, shipped trial, study in the store."""
+    """Yield lines for each shipped study and trial, and each study in the store."""
     for path in shipped_studies():
         content = read_extended(path)
         yield f"{path.stem}: {content['question']}"
@@ -41,14 +41,14 @@ def lines_of(store: Path) -> Iterator[str]:
 
 
 def size_of(content: dict[str, Any]) -> str:
-    """Return how large a study is, from what its file says."""
+    """Return how large a study is, from its file."""
     num_evaluations = _num_evaluations(content.get("evaluations") or ())
     evaluations = f", {_counted(num_evaluations, 'evaluation')}" if num_evaluations else ""
     return f"{_cells(content)}{evaluations}"
 
 
 def _num_evaluations(written: Sequence[str]) -> int:
-    """Return how many evaluations a study asks for, a pattern counting as all that match it."""
+    """Count the evaluations a study asks for, a pattern as all that match it."""
     if not written:
         return 0
     # With it come all evaluations by name: only where a study asks for some.

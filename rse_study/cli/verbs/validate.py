@@ -1,4 +1,4 @@
-"""What `validate` does: say every problem at once, or what the study is."""
+"""The body of `validate`: every problem at once, or what the study is."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -34,7 +34,7 @@ def validate_study(study: str, overrides: Sequence[str]) -> None:
 
 
 def summary_of(checked: CheckedStudy) -> Iterator[str]:
-    """Say in a few lines what is run, and what is made of it."""
+    """Describe in a few lines what is run, and what is made of it."""
     study = checked.study
     size = _grid(checked) if checked.rows else _search(checked)
     at_most = "at most " if not checked.rows and len(study.seeds) > 1 else ""

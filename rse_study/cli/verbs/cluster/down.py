@@ -1,4 +1,4 @@
-"""What `cluster down` does: ask once, then end jobs and what was started for them."""
+"""The body of `cluster down`: jobs ended, and what was started for them."""
 
 from pathlib import Path
 
@@ -16,20 +16,9 @@ from rse_study.errors import InputError
 
 
 def end_jobs(given: str, study: str, is_confirmed: bool, dry_run: bool, store: Path) -> None:
-    """End jobs of ours on a cluster; where nobody else has one, the cluster, too.
+    """End a study's jobs, or all of ours, once confirmed.
 
-    Parameters
-    ----------
-    given
-        The cluster: a YAML file or the name of a shipped one.
-    study
-        A YAML file or a study's name; empty: all studies.
-    is_confirmed
-        Do not ask.
-    dry_run
-        Print the commands, and end nothing.
-    store
-        Folder that holds the studies' folders, and what is known of clusters.
+    Where nobody else has a job, the cluster ends, too.
     """
     spec = read_cluster(given)
     backend = backend_of(spec, cluster_home(store, spec.name))

@@ -1,4 +1,4 @@
-"""What `cluster fetch` does: bring a study that ran elsewhere to this machine."""
+"""The body of `cluster fetch`: a study that ran elsewhere, brought here."""
 
 from pathlib import Path
 
@@ -17,17 +17,7 @@ from rse_study.storage.storage import Storage
 
 
 def fetch_study(given: str, study: str, store: Path) -> None:
-    """Bring ledger, results and outcomes from the storage; write the report.
-
-    Parameters
-    ----------
-    given
-        The cluster: a YAML file or the name of a shipped one.
-    study
-        A YAML file or a study's name.
-    store
-        Folder that holds the studies' folders.
-    """
+    """Bring ledger, results and outcomes from the storage; write the report."""
     spec, name = read_cluster(given), study_name(study)
     record = read_record(cluster_home(store, spec.name), name)
     location = (record.storage if record else "") or spec.storage

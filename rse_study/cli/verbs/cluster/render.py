@@ -1,4 +1,4 @@
-"""What `cluster render` does: show, or write, what a cluster would be given."""
+"""The body of `cluster render`: the files a cluster would be given."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,19 +19,7 @@ MOST_CHARACTERS = 20_000  # of a file on the screen: a manifest may hold a whole
 
 
 def render_cluster(given: str, study: str, overrides: Sequence[str], out: Path | None) -> None:
-    """Print the files of a cluster and a job, or write them.
-
-    Parameters
-    ----------
-    given
-        The cluster: a YAML file or the name of a shipped one.
-    study
-        The study, likewise.
-    overrides
-        PATH=VALUE, applied to the study's file.
-    out
-        Folder to write into; None: the screen.
-    """
+    """Print the files of a cluster and a job, or write them into `out`."""
     spec = read_cluster(given)
     job = read_job(spec, study, overrides)
     files = render(spec, job)
@@ -49,20 +37,9 @@ def render_cluster(given: str, study: str, overrides: Sequence[str], out: Path |
 
 
 def read_job(spec: ClusterSpec, study: str, overrides: Sequence[str], limits: Sequence[str] = ()) -> Job:
-    """Return the job that runs a study on a cluster.
+    """Return the job that runs a study on a cluster, or raise InputErrors.
 
-    Raises InputErrors where it cannot run there.
-
-    Parameters
-    ----------
-    spec
-        The cluster.
-    study
-        What the user wrote: a YAML file or the name of a shipped study.
-    overrides
-        PATH=VALUE, applied to the file.
-    limits
-        More arguments of `run`.
+    `limits` are more arguments of its `run`.
     """
     path = study_file(study)
     checked = read_study(path, overrides)

@@ -1,4 +1,4 @@
-"""What `cluster status` does: show a study's jobs, nodes, cells and cost."""
+"""The body of `cluster status`: a study's jobs, nodes, cells and cost."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -27,25 +27,13 @@ NEXT = {
     "failed": ("logs",),
     "stopped": ("submit",),
 }
-"""what follows each state of a job"""
+"""command that follows each state of a job"""
 PATIENCE_SECONDS = 10.0
-"""a storage that does not answer is waited for no longer"""
+"""longest wait for a storage that does not answer"""
 
 
 def show_cluster_status(given: str, study: str, as_json: bool, store: Path) -> None:
-    """Show where a study stands on a cluster.
-
-    Parameters
-    ----------
-    given
-        The cluster: a YAML file or the name of a shipped one.
-    study
-        A YAML file or a study's name.
-    as_json
-        Print JSON.
-    store
-        Folder that holds the studies' folders, and what is known of clusters.
-    """
+    """Show the state of a study on a cluster."""
     where = study_on_cluster(given, study, store)
     nodes = where.backend.node_hours(where.jobs)
     state, source = cells_of(where)
@@ -57,9 +45,9 @@ def show_cluster_status(given: str, study: str, as_json: bool, store: Path) -> N
 
 
 def cells_of(where: StudyOnCluster) -> tuple[StudyStatus | None, str]:
-    """Return what a study's ledger says, and which one; None, and why, without one.
+    """Return a study's state and where its ledger lies; None and why without one.
 
-    The driver's own ledger where this machine sees it, else the copy in the storage.
+    It is the driver's own ledger where this machine sees it, else the copy in the storage.
     """
     storage = where.record.storage if where.record else where.spec.storage
     folder = Path(where.record.spec["store"] if where.record else where.spec.store) / where.study

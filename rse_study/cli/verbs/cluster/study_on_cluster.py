@@ -1,4 +1,4 @@
-"""Which study a verb of `cluster` means, and which jobs it has there."""
+"""A study on a cluster, as the verbs of `cluster` name it, and its jobs there."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,29 +24,19 @@ WORDS = {
 
 @dataclass(frozen=True)
 class StudyOnCluster:
-    """A study on a cluster: what both of them know of its jobs."""
+    """A study on a cluster, with its jobs."""
 
     spec: ClusterSpec
     backend: Backend
     study: str
     """its name"""
     jobs: list[JobReport]
-    """oldest first, those that the cluster has forgotten included"""
+    """oldest first, with those that the cluster has forgotten"""
     record: SubmissionRecord | None
 
 
 def study_on_cluster(given: str, study: str, store: Path) -> StudyOnCluster:
-    """Ask a cluster for a study's jobs. Raises InputError where it has none.
-
-    Parameters
-    ----------
-    given
-        The cluster: a YAML file or the name of a shipped one.
-    study
-        A YAML file, the name of a shipped study, or the name of a study.
-    store
-        Folder that holds the studies' folders, and what is known of clusters.
-    """
+    """Ask a cluster for a study's jobs; raise InputError where it has none."""
     spec = read_cluster(given)
     home = cluster_home(store, spec.name)
     backend, name = backend_of(spec, home), study_name(study)
@@ -70,6 +60,6 @@ def study_name(study: str) -> str:
 
 
 def show_job(report: JobReport) -> str:
-    """Say where a job stands, after its name."""
+    """Describe the state of a job, after its name."""
     word = WORDS[report.state]
     return f"{word} ({report.native}{f': {report.reason}' if report.reason else ''})"

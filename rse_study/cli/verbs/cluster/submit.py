@@ -1,4 +1,4 @@
-"""What `cluster submit` does: a study becomes a job, once."""
+"""The body of `cluster submit`: a study becomes a job, once."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -26,23 +26,7 @@ def submit_study(
     max_cost: float | None,
     store: Path,
 ) -> None:
-    """Submit a study to a cluster, or say what would be done.
-
-    Parameters
-    ----------
-    given
-        The cluster: a YAML file or the name of a shipped one.
-    study
-        The study, likewise.
-    overrides
-        PATH=VALUE, applied to the study's file.
-    dry_run
-        Print files and commands, and touch nothing.
-    max_hours, max_cost
-        Limits instead of the study's own, for `run` on the cluster.
-    store
-        Folder that holds the studies' folders, and what is known of clusters.
-    """
+    """Submit a study to a cluster; with `dry_run`, print files and commands only."""
     spec = read_cluster(given)
     if isinstance(spec, LocalCluster) and not Path(spec.store).is_absolute():
         # Its head is this machine: studies are where `run` would put them.

@@ -1,4 +1,4 @@
-"""What `cluster validate` does: say every problem at once, or what the cluster is."""
+"""The body of `cluster validate`: every problem at once, or what the cluster is."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -37,13 +37,13 @@ SCHEMA_FILE = "kuberay/rayjob-v1-schema.json.gz"
 
 @dataclass
 class Findings:
-    """What was found so far, and by whom."""
+    """Problems and notes collected so far."""
 
     problems: list[InputError] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def attempt(self, call: Callable[[], T]) -> T | None:
-        """Return what a call returns; where it raises, None, and its problems are kept."""
+        """Return what a call returns; keep the problems it raises, and return None then."""
         try:
             return call()
         except InputErrors as error:
@@ -56,16 +56,7 @@ class Findings:
 def validate_cluster(given: str, study: str, overrides: Sequence[str], schema: Path | None) -> None:
     """Print what a cluster is; raise InputErrors with all that is wrong with it.
 
-    Parameters
-    ----------
-    given
-        The cluster: a YAML file or the name of a shipped one.
-    study
-        The study, likewise; empty: the cluster alone.
-    overrides
-        PATH=VALUE, applied to the study's file.
-    schema
-        Of RayJob v1; None: the one in the data folder, if it is there.
+    `schema` is RayJob v1's; by default the one in the data folder, if it is there.
     """
     findings = Findings()
     spec = findings.attempt(lambda: read_cluster(given))

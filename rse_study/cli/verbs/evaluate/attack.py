@@ -1,4 +1,4 @@
-"""Classifiers or similarity scores under attack, every outcome kept: the body of `attack`."""
+"""The body of `attack`: classifiers or similarity scores under attack."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ AttackEvaluation = AttackedClassifier | AttackedSimilarity
 
 @dataclass(frozen=True)
 class AttackRequest:
-    """What is attacked, with which recipes, and where the outcomes go."""
+    """Sets to attack, recipes, and a folder for the outcomes."""
 
     data_dir: Path
     sets: Sequence[str]
@@ -63,20 +63,9 @@ def attack_model(
     attacks: dict[str, Any],
     tuning: dict[str, Any],
 ) -> None:
-    """Attack what is built on an encoder, and print; interrupted, the same command goes on.
+    """Attack, keep every outcome, print; interrupted, the same command goes on.
 
-    Whatever is missing is said before a victim is trained.
-
-    Parameters
-    ----------
-    context
-        The parsed command line, which knows what was given and what is a default.
-    on
-        Sets of classified texts; AdvSTS-B and AdvSICK-R for similarity.
-    recipes
-        Names of attacks; none for all that can run.
-    attacks, tuning
-        Fields of `Attacks` and `FineTuning`, not checked yet.
+    Whatever is missing is said before a victim is trained. Fields of `Attacks` and `FineTuning` come unchecked.
     """
     trained = build(FineTuning, tuning, where="attack")
     chosen = recipes or [name for name in RECIPES if can_run(name, attacks["masked_lm"])]
@@ -110,10 +99,7 @@ def _attack(encoder: EncoderRequest, request: AttackRequest) -> None:
 
 
 def can_run(recipe: str, masked_lm: str) -> bool:
-    """Return whether the models that a recipe needs are there.
-
-    Where no recipe was named, those that can run are the default.
-    """
+    """Whether the models that a recipe needs are there; such recipes are the default."""
     if needs_masked_lm(recipe) and not masked_lm:
         return False
     return Resource.SENTENCE_SIMILARITY not in RECIPES.get(recipe).needs or has_minilm()

@@ -1,4 +1,4 @@
-"""Options of `attack` that decide something for what is attacked; others, once given, are refused."""
+"""Options of `attack` that would decide nothing, refused where they are given."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -9,11 +9,11 @@ from rse_study.evaluation.attacks.recipes import RECIPES, recipes_with
 from rse_study.evaluation.attacks.resources import Resource
 
 Given = Mapping[str, str]
-"""The options that a user wrote: parameter -> --option."""
+"""options that a user wrote: parameter -> --option"""
 
 
 def given_options(context: Context) -> Given:
-    """Return the options that were written, whether or not they say what is the default."""
+    """Return the options that were written, even with their default values."""
     return {
         param.name or "": param.opts[0]
         for param in context.command.params
@@ -33,7 +33,7 @@ def require_used(given: Given, sets: Sequence[str], recipes: Sequence[str], goal
 def _unused(
     sets: Sequence[str], recipes: Sequence[str], goal: str
 ) -> Iterator[tuple[Iterable[str], str, str, str]]:
-    """(options, where, rule, remedy). Names nobody knows are refused where they are looked up, not here."""
+    """Yield (options, where, rule, remedy); unknown names are refused where they are looked up."""
     on, scores = f"--on {', '.join(sets)}", " or ".join(ADVERSARIAL_STS)
     if {*sets} <= {*ATTACKED}:
         yield ("goal", "tau", "sides"), on, "classifiers are attacked, not similarity", f"add --on {scores}"

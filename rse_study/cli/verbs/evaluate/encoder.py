@@ -1,4 +1,4 @@
-"""The encoder that a command scores, as it is asked for and as it embeds."""
+"""The encoder that a command scores: requested, loaded, ready to embed."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from rse_study.models.loading import load_encoder
 
 @dataclass(frozen=True)
 class EncoderRequest:
-    """An encoder to be scored, and how, as the command line says it."""
+    """An encoder to be scored, and how, as the command line says."""
 
     model: str
     pooling: str
@@ -46,7 +46,7 @@ class EncoderRequest:
 def embedder_of(
     request: EncoderRequest, name: str, on_progress: ProgressCallback = lambda done, total: None
 ) -> Embedder:
-    """Load an encoder, by folder or hub name, with its tokenizer and, where it has one, its template.
+    """Load an encoder, by folder or hub name, with its tokenizer and template.
 
     Raises InputError where the pooling is prompt and no template is stored.
     """

@@ -1,4 +1,4 @@
-"""Classifiers fine-tuned from an encoder, scored on texts they have not seen: the body of `fine-tune`."""
+"""The body of `fine-tune`: classifiers fine-tuned, scored on unseen texts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -41,10 +41,10 @@ class FineTuningRequest:
     """The tasks a classifier is fine-tuned for."""
 
     suite: str
-    """nli or glue."""
+    """nli or glue"""
     data_dir: Path
     on: Sequence[str]
-    """Tasks by name; without any, all whose texts are in the data folder."""
+    """names of tasks; none for all whose texts are in the data folder"""
     settings: Settings
 
 
@@ -91,10 +91,7 @@ def fine_tune_model(
 
 
 def _tasks(request: FineTuningRequest, absent: dict[str, str]) -> list[FineTunedTask]:
-    """Read the tasks that --on names; without it, every task whose files are in the data folder.
-
-    Tasks without files go to `absent`, with the reason.
-    """
+    """Read the tasks that are asked for; those without files go to `absent`, with the reason."""
     known = Registry(f"{request.suite} task", dict.fromkeys(NLI if request.suite == "nli" else GLUE, None))
     for name in request.on:
         known.get(name, where="--on")
@@ -117,7 +114,7 @@ def _tasks(request: FineTuningRequest, absent: dict[str, str]) -> list[FineTuned
 def _present(
     names: Sequence[str], request: FineTuningRequest, absent: dict[str, str]
 ) -> Iterator[FineTunedTask]:
-    """Tasks with files in the data folder; nothing is fetched."""
+    """Yield the tasks with files in the data folder; nothing is fetched."""
     if request.suite == "glue" and not (request.data_dir / request.settings.tasks.glue).is_dir():
         return
     for name in names:
@@ -134,7 +131,6 @@ def _read(name: str, request: FineTuningRequest) -> FineTunedTask:
 
 
 def _rows(one: FineTunedTask, weights: ModelFiles, model: str, bars: ActivityBars) -> list[EvaluationRow]:
-    """One task: its classifier, and what it scores."""
 
     def on_progress(progress: Any) -> None:
         bars.advanced(f"{one.task}: fine-tuning steps", progress.t, progress.num_steps)
@@ -146,7 +142,6 @@ def _rows(one: FineTunedTask, weights: ModelFiles, model: str, bars: ActivityBar
 
 
 def _described(one: FineTunedTask, made: VictimClassifier) -> str:
-    """What the classifier was trained on, and how well that went."""
     texts = f"{len(one.training) - made.num_removed} texts of {one.training.name} {one.training.split}"
     removed = f", {made.num_removed} left out that are scored" if made.num_removed else ""
     if isinstance(one.training, StsPairs):
@@ -156,7 +151,6 @@ def _described(one: FineTunedTask, made: VictimClassifier) -> str:
 
 
 def _table(rows: Sequence[EvaluationRow]) -> pd.DataFrame:
-    """A row a figure."""
     shown = [
         {
             "task": row.task,

@@ -1,4 +1,4 @@
-"""Vectors of a frozen encoder scored: the body of `evaluate`."""
+"""The body of `evaluate`: vectors of a frozen encoder, scored."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -66,7 +66,7 @@ def evaluate_frozen(request: EncoderRequest, suite: str, variant: Variant) -> No
 
 
 def require_suite(suite: str, model: str) -> None:
-    """Raise InputError unless a suite scores frozen vectors, naming the command that does what it names."""
+    """Raise InputError unless a suite scores frozen vectors; name its command."""
     if suite in SUITES:
         return
     commands = {
@@ -89,7 +89,7 @@ def _others(
     *,
     say: bool,
 ) -> Iterator[EvaluationRow]:
-    """Rows of what the suite has besides STS, told as they come; what is not here is told, too."""
+    """Yield and print the suite's rows beyond STS as they come; name what is absent."""
     names = beyond_similarity(suite)
     for number, name in enumerate(names):
         bars.advanced("evaluations", number, len(names), name)
@@ -107,7 +107,6 @@ def _others(
 
 
 def _describe(rows: Sequence[EvaluationRow]) -> str:
-    """Every row in words."""
     return ", ".join(
         f"{row.aggregation} {row.value:.4f}"
         if row.preset == "geometry"
@@ -117,14 +116,14 @@ def _describe(rows: Sequence[EvaluationRow]) -> str:
 
 
 def _without_subject(row: EvaluationRow) -> dict[str, Any]:
-    """A similarity in JSON: the model stands above all of them."""
+    """Return a similarity as JSON; the model stands above all of them."""
     names = ("task", "split", "aggregation", "num_examples", "degenerate", "fingerprint")
     content = row.model_dump(mode="json", include={*names, "value"})
     return {"spearman" if name == "value" else name: value for name, value in content.items()}
 
 
 def find_tasks(folder: Path, variant: Variant) -> tuple[list[StsPairs], dict[str, str]]:
-    """Read the STS sets in the data folder, and say what is missing of the others."""
+    """Read the STS sets in the data folder, and describe what others lack."""
     tasks, absent = [], {}
     for name, split in SPLITS:
         try:
@@ -135,7 +134,7 @@ def find_tasks(folder: Path, variant: Variant) -> tuple[list[StsPairs], dict[str
 
 
 def _absence(name: str, split: str, folder: Path) -> str:
-    """Absent, and how to have the other copy read where that one is here."""
+    """Describe an absent set, and how to read the other copy where that one is here."""
     try:
         return f"absent; as --variant {read_sts(name, split, folder).variant} it is here"
     except MissingFile:
@@ -143,10 +142,7 @@ def _absence(name: str, split: str, folder: Path) -> str:
 
 
 def table_of(scores: Sequence[EvaluationRow], absent: Mapping[str, str]) -> pd.DataFrame:
-    """Return one row a set: three aggregations, and its number of pairs.
-
-    The papers' average and what is absent come last.
-    """
+    """Return one row a set, then the papers' average and what is absent."""
     rows: dict[str, dict[str, str]] = {}
     for score in scores:
         row = rows.setdefault(f"{score.task} {score.split}", {"pairs": str(score.num_examples)})

@@ -1,7 +1,4 @@
-"""What `plan` does: check, count against the ledger, price, print.
-
-`run` asks the same before it starts.
-"""
+"""The body of `plan`: a study checked, counted, priced, printed."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,32 +37,7 @@ def show_plan(
     cluster: str = "",
     is_wide: bool = False,
 ) -> None:
-    """Print the plan; then refuse it where it passes a limit.
-
-    Parameters
-    ----------
-    study
-        What the user wrote: a YAML file or the name of a shipped study.
-    overrides
-        PATH=VALUE, applied to the file.
-    store
-        Folder that holds the studies' folders.
-    probes
-        Train a few steps on this machine to tell how long cells take.
-    as_json
-        Print JSON.
-    max_hours, max_cost
-        Limits instead of the study's own; 0 = none.
-    cluster
-        Where it would run, for its prices; empty: at the price the study says.
-    is_wide
-        Print every column of the table, whatever the terminal's width.
-
-    Raises
-    ------
-    OverBudget
-        Where the expected total passes a limit.
-    """
+    """Print the plan; raise OverBudget where its expected total passes a limit."""
     checked = read_study(study_file(study), overrides)
     planned = planned_study(checked, store, probes)
     if cluster:
@@ -87,7 +59,6 @@ def show_plan(
 
 
 def _next(planned: Plan, words: Sequence[str], cluster: str, probes: bool) -> str:
-    """Tell how long it takes, where nothing tells; then run it, or read what it came to."""
     if planned.device_hours is None and not probes:
         return command("plan", *words, "--probe")
     if cluster:
@@ -97,7 +68,7 @@ def _next(planned: Plan, words: Sequence[str], cluster: str, probes: bool) -> st
 
 
 def _priced_on(cluster: str, checked: CheckedStudy, planned: Plan) -> Plan:
-    """At the prices of a cluster. Raises InputErrors where it cannot run there."""
+    """Price a plan on a cluster; raise InputErrors where it cannot run there."""
     from rse_study.cluster.checking.resources import check_resources
     from rse_study.cluster.price import describe_price, describe_time, device_hour_price
     from rse_study.cluster.reading import read_cluster
@@ -121,16 +92,7 @@ def require_allowance(
 ) -> None:
     """Raise OverBudget where the study is expected to pass a limit that is set.
 
-    Where no history tells how long cells take, it is probed.
-
-    Parameters
-    ----------
-    checked
-        The study.
-    store
-        Folder that holds the studies' folders.
-    max_hours, max_cost
-        Limits instead of the study's own; 0 = none.
+    Where no history tells how long cells take, they are probed.
     """
     allowed = limits(checked, max_hours, max_cost)
     if not allowed.max_hours and not allowed.max_cost:
@@ -144,34 +106,14 @@ def require_allowance(
 
 
 def limits(checked: CheckedStudy, max_hours: float | None, max_cost: float | None) -> Allowance:
-    """Return the study's allowance, with what the command line says instead.
-
-    Parameters
-    ----------
-    checked
-        The study.
-    max_hours
-        Device hours; None for the study's own limit.
-    max_cost
-        Price; None for the study's own limit.
-    """
+    """Return the study's allowance, overridden by the command line."""
     given = {"max_hours": max_hours, "max_cost": max_cost}
     said = {name: value for name, value in given.items() if value is not None}
     return checked.study.allowance.model_copy(update=said)
 
 
 def planned_study(checked: CheckedStudy, store: Path, probes: bool) -> Plan:
-    """Plan a study against its folder in the store.
-
-    Parameters
-    ----------
-    checked
-        The study.
-    store
-        Folder of all studies; their histories tell how long cells take.
-    probes
-        Time a few steps on this machine instead.
-    """
+    """Plan a study against its folder in the store, timed by histories or a probe."""
     data_sizes = DataSizes(data_dir(), checked.study.settings, checked.folder)
     ledger_state, throughput = _history(checked, store, data_sizes)
     if probes:
@@ -185,7 +127,7 @@ def planned_study(checked: CheckedStudy, store: Path, probes: bool) -> Plan:
 
 
 def _history(checked: CheckedStudy, store: Path, data_sizes: DataSizes) -> tuple[LedgerState, Throughput]:
-    """What the ledgers of the store say. Where there are none, nothing is imported to read them."""
+    """Read the ledgers of the store; without any, import nothing to read them."""
     if not any(store.glob("*/ledger.sqlite")):
         return LedgerState(), Throughput()
     from rse_study.study.planning.history import history_of
@@ -195,17 +137,7 @@ def _history(checked: CheckedStudy, store: Path, data_sizes: DataSizes) -> tuple
 
 
 def prepare_with(callback: ActivityCallback, beside: Path, trial: Trial) -> Materials:
-    """Return what a trial is trained on.
-
-    Parameters
-    ----------
-    callback
-        Hears how it is made.
-    beside
-        Folder of the study's file.
-    trial
-        What is prepared.
-    """
+    """Return what a trial is trained on."""
     from rse_study.assets import prepare
 
     return prepare(trial, cache_dir(), data_dir(), callback, beside)

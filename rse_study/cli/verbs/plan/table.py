@@ -1,4 +1,4 @@
-"""A plan for readers, as lines; and for scripts, as JSON."""
+"""A plan as lines for readers, and as JSON for scripts."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -40,12 +40,12 @@ LEAST_IMPORTANT = (
 
 
 def stage_rows(plan: Plan) -> list[tuple[str, ...]]:
-    """Return a row per stage, and one of the evaluations, as text under HEADINGS."""
+    """Return a row a stage, and one of the evaluations, as text under HEADINGS."""
     return [*(_stage_row(stage) for stage in plan.stages), *_scores_row(plan)]
 
 
 def lines_below(plan: Plan) -> Iterator[str]:
-    """What stands below that table: price, what is new, what the figures rest on."""
+    """Yield the lines below that table: price, what is new, sources of the figures."""
     yield f"device time in all: {_time(plan.device_hours)}{_spent(plan)}{_price(plan)}"
     yield from _new(plan)
     if plan.scores.num_only:
@@ -69,7 +69,7 @@ def lines_below(plan: Plan) -> Iterator[str]:
 
 
 def as_content(plan: Plan) -> dict[str, Any]:
-    """Everything as JSON; null where nothing tells."""
+    """Return the whole plan as JSON; null for what is unknown."""
     return {
         "study": plan.study,
         "stages": [_stage_content(stage) for stage in plan.stages],
@@ -149,7 +149,6 @@ def _count(number: Range) -> str:
 
 
 def _time(hours: Range | None) -> str:
-    """In the unit that suits the expected time."""
     if hours is None:
         return "unknown"
     unit, factor = next(((u, f) for u, f in (("h", 1), ("min", 60)) if hours.mid * f >= 1), ("s", 3600))

@@ -1,4 +1,4 @@
-"""What `report --tables` and `--figures` write: files for programs and for papers."""
+"""Files that `report --tables` and `--figures` write, for programs and papers."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -15,20 +15,18 @@ from rse_study.results.export import write_tables
 from rse_study.results.reader import Reader
 
 FORMATS = {"--tables": ("parquet", "csv", "latex"), "--figures": ("svg", "png")}
-"""By the option that asks for the files; the first of each is the default."""
+"""by the option that asks for the files; the first of each is the default"""
 CITATION = "citation.txt"
 
 
 @dataclass(frozen=True)
 class FilesRequest:
-    """Which files are wanted beside the page."""
+    """Files to write beside the page."""
 
     tables: Path | None
-    """Folder for tables."""
     figures: Path | None
-    """Folder for figures."""
     formats: Collection[str]
-    """Those named by the user."""
+    """named by the user"""
 
     def check(self) -> None:
         """Raise InputError where a folder cannot be written, or a format decides nothing."""
@@ -43,22 +41,12 @@ class FilesRequest:
                 raise InputError(f"--as {name} without {option}", rule=rule, remedy=remedy)
 
     def formats_of(self, option: str) -> list[str]:
-        """The formats of --tables or --figures."""
+        """Return the formats of --tables or --figures."""
         return [name for name in FORMATS[option] if name in self.formats] or [FORMATS[option][0]]
 
 
 def write_files(study_dir: Path, html: str, request: FilesRequest) -> Iterator[Path]:
-    """Write what was asked for beside a study's page, and yield the paths.
-
-    Parameters
-    ----------
-    study_dir
-        The study's folder.
-    html
-        Its page: the figures are taken from it.
-    request
-        Which files.
-    """
+    """Write the requested files beside a study's page, and yield the paths."""
     study = open_study(study_dir)
     if request.tables:
         for name in request.formats_of("--tables"):
@@ -74,16 +62,6 @@ def write_files(study_dir: Path, html: str, request: FilesRequest) -> Iterator[P
 
 
 def write_images(html: str, folder: Path, request: FilesRequest) -> Iterator[Path]:
-    """Write a page's figures in every format asked for, and yield the paths.
-
-    Parameters
-    ----------
-    html
-        The page.
-    folder
-        Where they go.
-    request
-        Which files.
-    """
+    """Write a page's figures in every requested format, and yield the paths."""
     for name in request.formats_of("--figures"):
         yield from write_figures(html, folder, cast(ImageKind, name))

@@ -1,4 +1,4 @@
-"""What `report --all` does: an index of all studies of a store, and their reports."""
+"""The body of `report --all`: an index of a store's studies, and their reports."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,19 +13,7 @@ from rse_study.errors import InputError
 
 
 def write_index_page(study: str, store: Path, out: Path | None, options: Mapping[str, Any]) -> None:
-    """Write the index and each report that is missing or old; print its path.
-
-    Parameters
-    ----------
-    study
-        Nothing: the index is of all of them.
-    store
-        Folder that holds the studies' folders.
-    out
-        The HTML file; None for index.html in the store.
-    options
-        Options that are of one study, with what was given for them.
-    """
+    """Write the index and reports that are missing or old; refuse a study's options."""
     for name, given in {"STUDY": study, **options}.items():
         if given:
             what = study if name == "STUDY" else "is of one study"

@@ -1,4 +1,4 @@
-"""What `report` does: the page of a study or of attacks, and files beside it."""
+"""The body of `report`: the page of a study or of attacks, and files beside it."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -22,23 +22,7 @@ def write_page(
     figures: Path | None,
     formats: Collection[str],
 ) -> None:
-    """Write the page, and the files that are asked for beside it; print every path.
-
-    Parameters
-    ----------
-    study
-        A study that has run, or a folder of attacks.
-    store
-        Folder that holds the studies' folders.
-    out
-        The HTML file; None for its place in the study's folder.
-    tables
-        Folder for tables, or None.
-    figures
-        Folder for figures, or None.
-    formats
-        Of tables and figures; none for the defaults.
-    """
+    """Write the page of a study or of attacks, and files; print every path."""
     if not study:
         remedy = "Name one (rse-study studies lists them), or ask for all: rse-study report --all"
         raise InputError("no study is named", where="STUDY", remedy=remedy)

@@ -1,4 +1,4 @@
-"""What `report --watch` does: keep a study's page fresh while it runs."""
+"""The body of `report --watch`: a study's page kept fresh while it runs."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -22,16 +22,7 @@ REST = 4  # the page is written for at most one part in so many of the time
 def watch_page(study: str, store: Path, out: Path | None, options: Mapping[str, Path | None]) -> None:
     """Write the page again when the ledger has changed, until the run ends or Ctrl-C.
 
-    Parameters
-    ----------
-    study
-        A study that has run: its name, folder or YAML file.
-    store
-        Folder that holds the studies' folders.
-    out
-        The HTML file; None for its place in the study's folder.
-    options
-        Options whose files are written once, with what was given for them.
+    Refuse `options`, whose files are written once.
     """
     for name, given in options.items():
         if given:

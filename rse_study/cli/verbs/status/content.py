@@ -1,7 +1,4 @@
-"""Where a study stands, as its ledger has it.
-
-It is what `status` shows and, with --json, prints.
-"""
+"""The state of a study, as `status` shows it and, with --json, prints it."""
 
 import math
 from collections import defaultdict
@@ -33,21 +30,21 @@ class RankedTrial(Record):
 
 
 class Running(Record):
-    """A cell that runs, or ran when its process died: the last it said of itself."""
+    """A cell that runs, or ran when its process died, and its last report."""
 
     name: str
     identity: str
     attempt: int
     started: str
     t: int
-    """Optimiser steps done; 0 before the first word."""
+    """optimiser steps done; 0 before the first report"""
     num_steps: int | None
-    """Optimiser steps in all; null where the budget is in epochs."""
+    """optimiser steps in all; null where the budget is in epochs"""
     metrics: dict[str, float | None]
 
     @property
     def share(self) -> float:
-        """How much of its way it has gone."""
+        """Share of its steps that is done."""
         return min(1.0, self.t / self.num_steps) if self.num_steps else 0.0
 
 
@@ -57,67 +54,62 @@ class EndedCell(Record):
     name: str
     identity: str
     attempt: int
-    """Its number, from 1; 0 where a result was adopted that no attempt of this ledger made."""
+    """from 1; 0 where a result was adopted that no attempt of this ledger made"""
     at: str
     reason: str
 
 
 class StudyStatus(Record):
-    """Where a study stands; its fields are the keys of `status --json`.
-
-    docs/status.md describes them.
-    """
+    """State of a study; its fields are the keys of `status --json` (docs/status.md)."""
 
     name: str
     question: str
     kind: str
-    """`grid` or `search`."""
+    """`grid` or `search`"""
     revision: int
-    """The study's edition, counted from 1."""
+    """the study's edition, counted from 1"""
     objective: str
-    """What is optimised, for readers."""
     direction: str
-    """`maximize` or `minimize`."""
+    """`maximize` or `minimize`"""
     counts: dict[str, int]
-    """Cells planned, complete, stopped_early, failed, running, missing (still to be started)."""
+    """cells planned, complete, stopped_early, failed, running, missing (still to be started)"""
     is_complete: bool
-    """Nothing is missing and nothing runs."""
+    """nothing is missing and nothing runs"""
     holder: dict[str, Any] | None
-    """The live process that runs it (pid, host, since), or null."""
+    """the live process that runs it (pid, host, since), or null"""
     best: RankedTrial | None
-    """The best complete trial; in a search, of those it selected among."""
+    """the best complete trial; in a search, of those it selected among"""
     confirmed: tuple[RankedTrial, ...]
-    """Of a search, with seeds that selected nothing; best first."""
+    """trials of a search with seeds that selected nothing; best first"""
     running: tuple[Running, ...]
-    """Without a holder they are interrupted: the next run goes on."""
+    """interrupted, if there is no holder: the next run continues them"""
     failed: tuple[EndedCell, ...]
-    """Cells that ended badly, for good."""
     lost: tuple[EndedCell, ...]
-    """Attempts that ended without a result; their cells are tried again."""
+    """attempts that ended without a result; their cells are tried again"""
     num_attempts: int
     num_retries: int
-    """Attempts at cells that had been tried before."""
+    """attempts at cells that had been tried before"""
     num_found: int
-    """Cells whose results were there without an attempt: those that another study of the store ran, for one."""
+    """cells with results but no attempt, such as those another study of the store ran"""
     device_s: float
-    """Device time that was spent so far, in seconds: `device_time.INCLUDED`."""
+    """device time of all attempts: `device_time.INCLUDED`"""
     median_s: float | None
-    """Seconds of a cell that ended with a result, the median."""
+    """seconds of a cell that ended with a result"""
     cells_at_a_time: int
     eta_s: float | None
-    """Seconds of running that are left; null before the first cell has ended."""
+    """seconds of running that are left; null before the first cell has ended"""
     is_ended_by_budget: bool
-    """The search's budget has no room for another cell, and none runs."""
+    """the search's budget has no room for another cell, and none runs"""
     search_budget: tuple[BudgetShare, ...]
-    """Of a search with a budget, how far each limit is used up: name, limit, spent, with_next."""
+    """use of each limit of a search's budget"""
     machines: str
-    """A sentence where cells ran on unlike machines, between which no bits are promised; else empty."""
+    """a sentence where cells ran on unlike machines, between which no bits are promised"""
     events: tuple[dict[str, str], ...]
-    """The newest, NUM_EVENTS at most: at, kind, cell, text."""
+    """the newest, NUM_EVENTS at most"""
 
 
 def state_of(study_dir: Path) -> StudyStatus:
-    """Read it. Raises InputError where there is no study; disturbs nobody who runs it."""
+    """Read the state of a study from its ledger, without disturbing its driver."""
     held_by = holder(study_dir)  # before the ledger is read: what somebody who let go of it wrote is seen
     ledger = read_snapshot(study_dir, NUM_EVENTS, is_held=held_by is not None)
     study, running = ledger.study, _running(ledger)
@@ -152,7 +144,7 @@ def state_of(study_dir: Path) -> StudyStatus:
 
 
 def _best(ledger: LedgerSnapshot) -> RankedTrial | None:
-    """Of a grid the row with the best mean; of a search the complete trial that it would choose first."""
+    """Return a grid's row with the best mean, or the complete trial a search would choose first."""
     if ledger.study.kind == "grid":
         return next(iter(_standings(ledger, ("grid",))), None)
     complete = {cell.identity: cell.trial for cell in ledger.cells if cell.status == "complete"}
@@ -163,7 +155,7 @@ def _best(ledger: LedgerSnapshot) -> RankedTrial | None:
 def _standings(
     ledger: LedgerSnapshot, stages: tuple[Stage, ...], most: int = NUM_STANDINGS
 ) -> list[RankedTrial]:
-    """Trials by the mean of their complete cells, best first; those with fewer seeds than others come after them.
+    """Rank trials by the mean of their complete cells; those with fewer seeds come after the others.
 
     Not the ranking of a search (`results.selection`): a grid's rows and confirmed trials have several seeds.
     """
@@ -226,7 +218,6 @@ def _failed(ledger: LedgerSnapshot) -> tuple[EndedCell, ...]:
 
 
 def _lost(ledger: LedgerSnapshot) -> tuple[EndedCell, ...]:
-    """Oldest first."""
     lost = [one for one in ledger.attempts if is_lost(one.outcome, ledger.statuses[one.cell])]
     return tuple(
         EndedCell(

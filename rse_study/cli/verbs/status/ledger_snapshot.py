@@ -1,4 +1,4 @@
-"""What `status` reads of a ledger: records, all of one moment."""
+"""A study's ledger at one moment."""
 
 import math
 from collections.abc import Sequence
@@ -27,35 +27,34 @@ class LedgerSnapshot:
 
     study: StudyRecord
     revision: int
-    """The study's edition, counted from 1."""
+    """the study's edition, counted from 1"""
     cells: tuple[CellRecord, ...]
-    """By trial and seed, with the status that the ledger has."""
+    """by trial and seed, with the status that the ledger has"""
     statuses: dict[str, Status]
-    """Of each cell, as the next run finds it."""
+    """status of each cell for the next run"""
     names: dict[str, str]
-    """What each cell is called."""
     attempts: tuple[AttemptRecord, ...]
-    """By trial, seed and number."""
+    """by trial, seed and number"""
     last_points: dict[str, tuple[int, float]]
-    """Step and value of the objective's last point, by cell."""
+    """step and value of the objective's last point, by cell"""
     chosen: tuple[str, ...]
-    """Of a search, its cells in the order in which it would choose them."""
+    """cells of a search in the order in which it would choose them"""
     histories: dict[str, list[MetricRow]]
-    """Of each cell that runs."""
+    """histories of running cells"""
     search_budget: tuple[BudgetShare, ...]
-    """How far each limit of a search is used up."""
+    """use of each limit of a search's budget"""
     race: RaceState | None
-    """How far the race of a search's seeds is."""
+    """progress of the race of a search's seeds"""
     path: PathState | None
-    """How far the ablation path is."""
+    """progress of the ablation path"""
     device_s: float
-    """Device time of all attempts, those at other cells too: `device_time.INCLUDED`."""
+    """device time of all attempts, those at other cells too: `device_time.INCLUDED`"""
     events: tuple[dict[str, str], ...]
-    """The newest: at, kind, cell, text."""
+    """the newest: at, kind, cell, text"""
 
     @property
     def cells_as_found(self) -> list[CellRecord]:
-        """The cells, each with its status as the next run finds it."""
+        """The cells, each with its status for the next run."""
         return [one.model_copy(update={"status": self.statuses[one.identity]}) for one in self.cells]
 
     @property
@@ -65,19 +64,7 @@ class LedgerSnapshot:
 
 
 def read_snapshot(study_dir: Path, num_events: int, *, is_held: bool) -> LedgerSnapshot:
-    """Read it, whatever a running driver writes meanwhile.
-
-    Raises InputError where there is no study.
-
-    Parameters
-    ----------
-    study_dir
-        The study's folder.
-    num_events
-        How many of the newest are read.
-    is_held
-        Whether a live process runs the study.
-    """
+    """Read a ledger in one transaction, whatever a driver writes meanwhile."""
     with closing(open_study(study_dir)) as connection:
         connection.execute("BEGIN")  # one snapshot, from the first SELECT on
         ledger = LedgerQueries(connection)

@@ -1,4 +1,4 @@
-"""How long a study will still run, from how long its cells took."""
+"""The time a study will still run, estimated from its cells."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,26 +13,19 @@ from rse_study.results.records import AttemptRecord
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast a study goes; None where no cell has ended yet."""
+    """Speed of a study; None where no cell has ended yet."""
 
     median_s: float | None
-    """Seconds of a cell that ended with a result, the median."""
+    """seconds of a cell that ended with a result"""
     cells_at_a_time: int
     eta_s: float | None
-    """Seconds of running that are left."""
+    """seconds of running that are left"""
 
 
 def pace_of(ledger: LedgerSnapshot, running: Mapping[str, float]) -> Pace:
-    """Estimate how long a study still runs.
+    """Estimate how long a study still runs; `running` has shares that are done.
 
-    What is missing at each stage times the median of what has ended there, over the cells at a time.
-
-    Parameters
-    ----------
-    ledger
-        The study's.
-    running
-        Of each running cell, by identity: the share of its way it has gone.
+    Missing cells of each stage times the median of those that ended there, over the cells at a time.
     """
     at_a_time = len(running) or most_at_a_time(ledger.attempts)
     durations = defaultdict(list)
@@ -51,10 +44,7 @@ def pace_of(ledger: LedgerSnapshot, running: Mapping[str, float]) -> Pace:
 
 
 def missing_by_stage(ledger: LedgerSnapshot) -> dict[str, int]:
-    """Cells still to be started, by stage.
-
-    Of seeds that are raced as many as there may be.
-    """
+    """Count cells still to be started, by stage; of raced seeds, the most possible."""
     study = ledger.study
     begun = Counter(cell.stage for cell in ledger.cells if ledger.statuses[cell.identity] != "planned")
     if study.kind == "grid":
@@ -71,7 +61,7 @@ def missing_by_stage(ledger: LedgerSnapshot) -> dict[str, int]:
 
 
 def most_at_a_time(attempts: Sequence[AttemptRecord]) -> int:
-    """The most attempts that ever ran at the same time; 1 where none has."""
+    """Return the most attempts that ever ran at the same time; 1 where none has."""
     ended = [attempt for attempt in attempts if attempt.ended]
     changes = [(one.started, 1) for one in ended] + [(one.ended, -1) for one in ended]
     most = now = 0

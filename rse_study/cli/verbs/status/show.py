@@ -1,4 +1,4 @@
-"""What `status` does: read the ledger and show it, once or again and again."""
+"""The body of `status`: the state of a study shown once, or again and again."""
 
 import time
 from collections.abc import Iterator
@@ -22,19 +22,7 @@ LOOK_SECONDS = 2.0
 
 
 def show_status(study: str, store: Path, as_json: bool, watch: bool) -> None:
-    """Show where a study stands, once or until its run has ended.
-
-    Parameters
-    ----------
-    study
-        What the user wrote: its name, folder or YAML file.
-    store
-        Folder that holds the studies' folders.
-    as_json
-        Print JSON.
-    watch
-        Look again until nothing is left to run, or nobody runs it any more.
-    """
+    """Show the state of a study, once or until its run has ended."""
     if watch and as_json:
         remedy = "Call `status --json` as often as you like"
         raise InputError("--json", where="--watch", rule="is for people", remedy=remedy)
@@ -49,7 +37,7 @@ def show_status(study: str, store: Path, as_json: bool, watch: bool) -> None:
 
 
 def _next(state: StudyStatus, study: str, store: Path) -> str:
-    """Who runs is watched, what is missing runs, what failed is changed, what is complete is read."""
+    """Watch what runs, run what is missing, change what failed, read what is complete."""
     if state.holder:
         return command("status", study, *in_store(store), "--watch")
     if not state.is_complete:
@@ -60,9 +48,9 @@ def _next(state: StudyStatus, study: str, store: Path) -> str:
 
 
 def watch_status(study_dir: Path, console: Console | None = None) -> StudyStatus:
-    """Show where a study stands until its run has ended, or Ctrl-C; return the last.
+    """Show the state of a study until its run has ended; return the last one.
 
-    That is when nothing is left to run, or nobody runs it any more; one that has not begun is waited for.
+    The run has ended when nothing is left to run, or nobody runs it any more; one that has not begun is waited for.
     """
     screen = console or stdout()
     if screen.is_terminal and not screen.is_dumb_terminal:
@@ -78,7 +66,7 @@ def _watch_on_terminal(study_dir: Path, console: Console) -> StudyStatus:
 
 
 def _watch_in_lines(study_dir: Path) -> StudyStatus:
-    """A line where cells began or ended, or after a while; at the end all of it."""
+    """Print a line where cells began or ended, or after a while; at the end all of it."""
     said, said_at, counts = "", 0.0, None
     for state, is_last in _states_until_end(study_dir):
         line, waited = summary_of(state), time.monotonic() - said_at
@@ -91,7 +79,7 @@ def _watch_in_lines(study_dir: Path) -> StudyStatus:
 
 
 def _states_until_end(study_dir: Path) -> Iterator[tuple[StudyStatus, bool]]:
-    """Where the study stands, and whether that is the last look, until it is."""
+    """Yield the state, and whether it is the last one."""
     was_held, is_last = False, False
     while not is_last:
         state = state_of(study_dir)

@@ -1,4 +1,4 @@
-"""Where a study stands, in lines."""
+"""The state of a study, in lines."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ WIDTH = 30  # of the bar
 
 
 def lines_of(state: StudyStatus) -> Iterator[str]:
-    """Say all of it, for people."""
+    """Describe the whole state for people."""
     yield f"{state.name} ({state.kind}, revision {state.revision}): {state.question}"
     yield _who(state)
     yield f"{_bar(state)}  {_counts(state)}"
@@ -41,7 +41,7 @@ def lines_of(state: StudyStatus) -> Iterator[str]:
 
 
 def summary_of(state: StudyStatus) -> str:
-    """Say it in one line, for a log."""
+    """Describe the state in one line, for a log."""
     running = "; ".join(f"{cell.name} {_step(cell)}" for cell in state.running)
     return f"{_counts(state)}{f' ({running})' if running else ''}; left: {_left(state)}"
 
@@ -64,7 +64,6 @@ def _bar(state: StudyStatus) -> str:
 
 
 def _budget_line(share: BudgetShare, *, is_end: bool) -> str:
-    """Burn-down of one limit of a search."""
     left = max(0.0, share.limit - share.spent)
     filled = min(WIDTH, int(WIDTH * share.spent / share.limit))
     ends = "; one more cell would not fit: the search ended here" if is_end and not share.has_room else ""
