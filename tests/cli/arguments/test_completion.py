@@ -33,20 +33,10 @@ def home(tmp_path):
 
 def in_bash(home, script):
     """What a bash that has just started prints, with its own home folder."""
-    environment = {
-        "HOME": str(home),
-        "PATH": f"{home / 'bin'}:{os.environ['PATH']}",
-        "PYTHONPATH": os.getcwd(),
-    }
-    done = subprocess.run(
-        ["bash", "-c", script],
-        cwd=home,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    path = f"{home / 'bin'}:{os.environ['PATH']}"
+    environment = {"HOME": str(home), "PATH": path, "PYTHONPATH": os.getcwd()}
+    called = {"cwd": home, "env": environment, "timeout": 120, "check": False}
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, **called)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -77,12 +67,16 @@ def test_every_argument_completes_its_own_names(rse, home, monkeypatch):
         monkeypatch.setenv("COMP_CWORD", str(len(line.split(" "))))
         return rse().out.split()
 
-    assert offered("run q") == ["quickstart"]
-    assert offered("plan mini_") == ["mini_joint", "mini_robust"]
-    assert offered("plan mine") == ["mine.yaml"]
-    assert offered("train tiny_s") == ["tiny_simcse"]
-    assert offered("check l") == ["little"]
-    assert offered("cluster validate sl") == ["slurm"]
+    lines = {
+        "run q": ["quickstart"],
+        "plan mini_": ["mini_joint", "mini_robust"],
+        "plan mine": ["mine.yaml"],
+        "train tiny_s": ["tiny_simcse"],
+        "check l": ["little"],
+        "cluster validate sl": ["slurm"],
+        "evaluate minilm --suite f": ["fast", "full"],
+    }
+    assert {line: offered(line) for line in lines} == lines
     assert "STS-B" in offered("data verify STS-")
     assert "--probe" in offered("plan quickstart --p")
 

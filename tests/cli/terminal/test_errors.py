@@ -153,19 +153,21 @@ def run_guarded(error):
     return errors._run(verb)
 
 
-def test_a_failed_run_is_one_line_and_1(capsys):
-    assert run_guarded(NonFiniteLoss("the loss is not finite", 3)) == 3
-    assert capsys.readouterr().err == "the run failed: step 3: the loss is not finite\n"
-
-
-def test_what_is_gone_for_good_is_one_line_and_3(capsys):
-    assert run_guarded(Unavailable("the storage is gone", "Bring it back")) == 3
-    assert capsys.readouterr().err == "gave up: the storage is gone. Bring it back\n"
-
-
-def test_an_interruption_is_130(capsys):
-    assert run_guarded(KeyboardInterrupt()) == 130
-    assert "goes on from here" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (NonFiniteLoss("the loss is not finite", 3), 3, "the run failed: step 3: the loss is not finite"),
+        (
+            Unavailable("the storage is gone", "Bring it back"),
+            3,
+            "gave up: the storage is gone. Bring it back",
+        ),
+        (KeyboardInterrupt(), 130, "interrupted; the same command goes on from here"),
+    ],
+)
+def test_what_ends_a_run_is_one_line_and_a_code(capsys, error, code, line):
+    assert run_guarded(error) == code
+    assert capsys.readouterr().err == f"{line}\n"
 
 
 def test_our_own_defect_is_one_line_and_a_log_and_70(capsys, monkeypatch, tmp_path):

@@ -16,17 +16,9 @@ MACHINE = {"cpus": 2, "memory_gib": 8, "price_per_hour": 0}
 @pytest.fixture
 def spec(tmp_path):
     """A cluster whose storage is a folder."""
-    content = {
-        "extends": "slurm.yaml",
-        "kind": "slurm",
-        "name": "mine",
-        "folder": str(tmp_path),
-        "storage": str(tmp_path / "storage"),
-        "head": MACHINE,
-        "workers": {"node": MACHINE | {"max_nodes": 2}},
-        "limits": {"hours": 1},
-    }
-    del content["extends"]
+    places = {"folder": str(tmp_path), "storage": str(tmp_path / "storage")}
+    nodes = {"head": MACHINE, "workers": {"node": MACHINE | {"max_nodes": 2}}}
+    content = {"kind": "slurm", "name": "mine", **places, **nodes, "limits": {"hours": 1}}
     (tmp_path / "mine.yaml").write_text(json.dumps(content), encoding="utf-8")
     return "mine.yaml"
 

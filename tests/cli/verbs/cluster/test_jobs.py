@@ -13,13 +13,8 @@ def spec(tmp_path):
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
     machine = {"cpus": 1, "memory_gib": 2, "price_per_hour": 0}
-    content = {
-        "kind": "local",
-        "name": "mine",
-        "dashboard_port": port,
-        "head": machine,
-        "workers": {"cpu": machine | {"max_nodes": 2}},
-    }
+    nodes = {"head": machine, "workers": {"cpu": machine | {"max_nodes": 2}}}
+    content = {"kind": "local", "name": "mine", "dashboard_port": port, **nodes}
     (tmp_path / "mine.yaml").write_text(json.dumps(content), encoding="utf-8")
     return "mine.yaml"
 
@@ -57,25 +52,13 @@ def test_a_study_without_a_job_is_to_be_submitted(rse, spec, verb):
 
 
 def test_a_job_that_the_cluster_forgot_is_on_record(rse, spec, tmp_path):
-    report = {
-        "submission_id": "rse-old-0123456789ab",
-        "handle": "7",
-        "state": "failed",
-        "native": "NODE_FAIL",
-    }
+    names = {"submission_id": "rse-old-0123456789ab", "handle": "7"}
     times = {"num_nodes": 2, "started": 0.0, "ended": 7200.0, "reason": ""}
-    record = {
-        "study": "old",
-        "submission_id": report["submission_id"],
-        "handle": "7",
-        "submitted": "",
-        "storage": "",
-    }
+    report = names | {"state": "failed", "native": "NODE_FAIL"} | times
+    record = names | {"study": "old", "submitted": "", "storage": "", "spec": {"store": "studies"}}
     file = tmp_path / "studies" / ".clusters" / "mine" / "old.json"
     file.parent.mkdir(parents=True)
-    file.write_text(
-        json.dumps({**record, "spec": {"store": "studies"}, "reports": [report | times]}), "utf-8"
-    )
+    file.write_text(json.dumps(record | {"reports": [report]}), "utf-8")
     ended = rse("cluster", "status", spec, "old")
     assert (ended.err, ended.code) == ("", 0)
     lines = ended.out.splitlines()

@@ -53,10 +53,8 @@ def test_with_kuberays_schema_a_typo_in_the_spec_is_found(rse, tmp_path):
 @needs_schema
 def test_the_schema_in_the_data_folder_is_read(rse, monkeypatch):
     monkeypatch.setenv("RSE_STUDY_DATA", str(SCHEMA.parents[1]))
-    assert (
-        f"rayjob.yaml: read strictly against KubeRay's schema, {SCHEMA}"
-        in rse("cluster", "validate", "kuberay").out
-    )
+    said = f"rayjob.yaml: read strictly against KubeRay's schema, {SCHEMA}"
+    assert said in rse("cluster", "validate", "kuberay").out
 
 
 def test_problems_of_both_files_come_at_once(rse, tmp_path):
@@ -71,21 +69,12 @@ def test_problems_of_both_files_come_at_once(rse, tmp_path):
 
 
 def test_problems_of_all_checks_come_at_once(rse, tmp_path):
-    path = mine(
-        tmp_path, "slurm", "storage: /home/me\noptions: [--exclusiv]\nenvironment: {variables: {MY_TOKEN: x}}"
-    )
-    ended = rse(
-        "cluster", "validate", path, "joint", "-o", "resources.gpus=1", "-o", "resources.executor=train"
-    )
-    said = [
-        "environment.variables.MY_TOKEN",
-        "resources.gpus = 1",
-        "storage = '/home/me'",
-        "options",
-        "confirm",
-    ]
+    changes = "storage: /home/me\noptions: [--exclusiv]\nenvironment: {variables: {MY_TOKEN: x}}"
+    study = ("joint", "-o", "resources.gpus=1", "-o", "resources.executor=train")
+    ended = rse("cluster", "validate", mine(tmp_path, "slurm", changes), *study)
+    said = ["environment.variables.MY_TOKEN", "resources.gpus = 1", "storage = '/home/me'", "options"]
     assert ended.code == 2
-    assert [word for word in said[:4] if word not in ended.err] == []
+    assert [word for word in said if word not in ended.err] == []
 
 
 def test_a_cluster_that_is_not_there_is_said_with_the_study_that_is_wrong(rse):

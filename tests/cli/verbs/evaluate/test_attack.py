@@ -23,53 +23,45 @@ def test_what_cannot_run_is_refused_first(rse, data_dir, arguments, words):
     assert "victim" not in ended.out
 
 
-def test_similarity_goes_on_with_more_pairs_and_refuses_another_encoder(
-    rse, models_folder, toy_data, tmp_path
-):
+@pytest.fixture
+def attacked(rse, models_folder, toy_data):
+    """Attack the similarity of a small encoder with PWWS."""
+
+    def call(model, *arguments):
+        asked = ("--on", "AdvSTS-B", "--recipe", "pwws", "--data", str(toy_data))
+        return rse("attack", str(models_folder / model), *asked, *arguments)
+
+    return call
+
+
+def test_similarity_goes_on_with_more_pairs_and_refuses_another_encoder(attacked, tmp_path):
     """A sample of two pairs grows to four; another model, pooling or goal is another attack."""
-
-    def attacked(model, *arguments):
-        return rse(
-            "attack", str(models_folder / model), "--on", "AdvSTS-B", "--recipe", "pwws",
-            "--data", str(toy_data), "--out", "kept", "--max-queries", "30", "--json", *arguments,
-        )  # fmt: skip
-
-    path = tmp_path / "kept" / "AdvSTS-B-pwws.jsonl"
-    (first,) = json.loads(attacked("encoder", "--pooling", "mean", "--inputs", "2").out)
+    path, kept = tmp_path / "kept" / "AdvSTS-B-pwws.jsonl", ("--out", "kept", "--max-queries", "30", "--json")
+    (first,) = json.loads(attacked("encoder", "--pooling", "mean", "--inputs", "2", *kept).out)
     before = path.read_text().splitlines()
-    (second,) = json.loads(attacked("encoder", "--pooling", "mean", "--inputs", "4").out)
+    (second,) = json.loads(attacked("encoder", "--pooling", "mean", "--inputs", "4", *kept).out)
     assert (first["num_now"], second["num_now"], second["num_inputs"]) == (2, 2, 4)
     assert path.read_text().splitlines()[:3] == before
-    kept = path.read_bytes()
+    content = path.read_bytes()
     for model, pooling, more, key in (
         ("other", "mean", [], "encoder"),
         ("encoder", "cls", [], "pooling"),
         ("encoder", "mean", ["--goal", "drift"], "goal"),
     ):
-        ended = attacked(model, "--pooling", pooling, "--inputs", "4", *more)
+        ended = attacked(model, "--pooling", pooling, "--inputs", "4", *kept, *more)
         assert ended.code == 2
         assert f"another attack ({key} differ). Choose another --out" in ended.err
-        assert path.read_bytes() == kept
+        assert path.read_bytes() == content
 
 
-def test_the_table_tells_the_goal_and_says_nothing_of_success_where_none_is_reached(
-    rse, models_folder, toy_data
-):
-    def attacked(out, *arguments):
-        ended = rse(
-            "attack", str(models_folder / "encoder"), "--on", "AdvSTS-B", "--recipe", "pwws",
-            "--pooling", "mean", "--data", str(toy_data), "--max-queries", "10", "--out", out, *arguments,
-        )  # fmt: skip
-        assert ended.code == 0, ended.err
-        return ended
-
-    drift = attacked("drift", "--goal", "drift", "--tau", "0.5", "--inputs", "3").out
-    assert "drift, tau 0.5" in drift
-    assert "success" in drift
-    furthest = attacked("furthest", "--goal", "maximise", "--inputs", "1")
-    assert "maximise" in furthest.out
+def test_the_table_tells_the_goal_and_says_nothing_of_success_where_none_is_reached(attacked):
+    asked = ("encoder", "--pooling", "mean", "--max-queries", "10")
+    drift = attacked(*asked, "--out", "drift", "--goal", "drift", "--tau", "0.5", "--inputs", "3")
+    assert (drift.code, "drift, tau 0.5" in drift.out, "success" in drift.out) == (0, True, True)
+    furthest = attacked(*asked, "--out", "furthest", "--goal", "maximise", "--inputs", "1")
+    assert (furthest.code, "maximise" in furthest.out) == (0, True)
     assert "success" not in furthest.out
     assert "accuracy" not in furthest.out
     weak = "AdvSTS-B/pwws: the scores of clean pairs order nothing: weak"  # one pair has no order
     assert weak in furthest.out + furthest.err
-    assert weak not in drift
+    assert weak not in drift.out
