@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +12,6 @@ from rse_study.cli.terminal.json_output import json_of
 from rse_study.results.ledger import Ledger
 from tests.cli.a_study import SEARCH, cell_of, run
 from tests.downstream.toy_tasks import write_lines, write_stsb
-from tests.training.classifier.sorted_words import small_base
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 CONTENT = st.recursive(
@@ -51,24 +49,14 @@ def test_no_verb_writes_json_by_other_means():
     assert writers == {"json_output.py", "init.py"}  # the latter writes a schema, which has no numbers
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("json_model")
-    small_base(folder)
-    return str(folder)
-
-
-def test_a_correlation_that_is_not_defined_is_null(rse, model, tmp_path, monkeypatch):
+def test_a_correlation_that_is_not_defined_is_null(rse, small_model, no_hub, tmp_path):
     """GLUE's STS-B with one gold score for all pairs, printed and kept."""
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "datasets")
-    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", True)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     write_stsb(tmp_path / "texts", "train", 60, seed=0)
     write_stsb(tmp_path / "texts", "validation", 12, seed=1)
     path = tmp_path / "texts/nyu-mll/glue/stsb/validation.jsonl"
     write_lines(path, [json.loads(line) | {"label": 2.5} for line in path.read_text().splitlines()])
     ended = rse(
-        "fine-tune", model, "--suite", "glue", "--on", "STS-B", "--data", "texts", "--json", "--out", "kept",
+        "fine-tune", small_model, "--suite", "glue", "--on", "STS-B", "--data", "texts", "--json", "--out", "kept",
         "--pooling", "mean", "--max-length", "16", "--epochs", "1",
     )  # fmt: skip
     assert ended.code == 0, ended.err

@@ -6,31 +6,14 @@ import re
 import pytest
 
 from tests.downstream.toy_tasks import write_anli, write_mrpc, write_nli, write_stsb
-from tests.training.classifier.sorted_words import small_base
 
 QUICK = ("--pooling", "mean", "--max-length", "16", "--epochs", "1")
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("tuned_model")
-    small_base(folder)
-    return str(folder)
-
-
-@pytest.fixture(autouse=True)
-def _offline(tmp_path, monkeypatch):
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "datasets")
-    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", True)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-
-
 @pytest.fixture
-def fine_tune(rse, model, tmp_path):
+def fine_tune(rse, small_model, no_hub, texts):
     def call(suite, *arguments):
-        return rse(
-            "fine-tune", model, "--suite", suite, "--data", str(tmp_path / "texts"), *QUICK, *arguments
-        )
+        return rse("fine-tune", small_model, "--suite", suite, "--data", str(texts), *QUICK, *arguments)
 
     return call
 
