@@ -94,16 +94,10 @@ class ProgressBoard(ActivityBars):
         seconds = self._seconds_left()
         left = f"about {show_duration(seconds)} left" if seconds >= SHORT_SECONDS else ""
         stopped = record.status == "stopped_early"
-        verdict, reason = (
-            record.status.replace("_", " "),
-            record.reason.removeprefix("stopped " if stopped else ""),
-        )
-        with_reason = (
-            f"{verdict} {reason}".rstrip() if stopped else f"{verdict}: {reason}" if reason else verdict
-        )
-        values = (
-            _values(cell) if self._live is not None else ()
-        )  # elsewhere a line has said them when it started
+        verdict = record.status.replace("_", " ")
+        reason = record.reason.removeprefix("stopped ") if stopped else record.reason
+        with_reason = f"{verdict}{' ' if stopped else ': '}{reason}" if reason else verdict
+        values = _values(cell) if self._live is not None else ()  # elsewhere a line said them at its start
         others = [
             LinePart(self._last.pop(cell.identity, "")),
             *(replace(value, is_dropped_first=True) for value in values),

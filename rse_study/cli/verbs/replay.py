@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import torch
 
+from analysis.phrases import counted
 from rse_study.assets import prepare
 from rse_study.cli.arguments.cell import find_cell
 from rse_study.cli.arguments.study import study_folder
@@ -126,9 +127,9 @@ def require_fingerprints(recorded: Result, materials: Materials, where: str) -> 
 def verdict_lines(name: str, recorded: Result, compared: ReplayComparison) -> Iterator[str]:
     """Describe whether the numbers are equal, with the first or largest differences."""
     num_numbers = sum(len(point.metrics) for point in recorded.history)
-    counted = f"{_number(compared.num_points, 'point')}, {_number(num_numbers, 'number')}"
+    size = f"{counted(compared.num_points, 'point')}, {counted(num_numbers, 'number')}"
     if recorded.status == "failed":
-        counted += f", and it failed again as it did: {recorded.reason}" if compared.is_equal else ""
+        size += f", and it failed again as it did: {recorded.reason}" if compared.is_equal else ""
     if compared.reranked:
         most = max(abs(float(one.again or 0) - float(one.recorded or 0)) for one in compared.reranked)
         yield (
@@ -136,25 +137,21 @@ def verdict_lines(name: str, recorded: Result, compared: ReplayComparison) -> It
             f"at most {most:.1g} apart"
         )
     if compared.is_equal:
-        yield f"{name}: {'equal but for these' if compared.reranked else 'bit-equal'}: {counted}"
+        yield f"{name}: {'equal but for these' if compared.reranked else 'bit-equal'}: {size}"
         return
     unlike, differences = "; ".join(compared.unlike), compared.differences
     if compared.is_confirmed:
-        yield f"{name}: equal to 1e-6 ({unlike}): {counted}, at most {compared.farthest:.1g} apart"
+        yield f"{name}: equal to 1e-6 ({unlike}): {size}, at most {compared.farthest:.1g} apart"
         return
     if compared.unlike:
         far = sorted(differences, key=lambda one: one.distance, reverse=True)
         num_far = sum(one.distance > NEAR for one in far)
-        yield f"{name}: not equal to 1e-6: {_number(num_far, 'difference')} beyond it in {counted}"
+        yield f"{name}: not equal to 1e-6: {counted(num_far, 'difference')} beyond it in {size}"
         yield f"    This contradicts nothing, for bits are not promised ({unlike}). The largest:"
         differences = tuple(far[:num_far])
     else:
-        yield f"{name}: not equal: {_number(len(differences), 'difference')} in {counted}"
+        yield f"{name}: not equal: {counted(len(differences), 'difference')} in {size}"
     yield from (f"    {_difference(difference)}" for difference in differences[:MOST_SHOWN])
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _difference(difference: ReplayDifference) -> str:

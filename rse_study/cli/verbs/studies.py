@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from analysis.phrases import counted
 from rse_study.cli.terminal.cell_names import describe_counts
 from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.cli.terminal.screen import announce
@@ -43,7 +44,7 @@ def lines_of(store: Path) -> Iterator[str]:
 def size_of(content: dict[str, Any]) -> str:
     """Return how large a study is, from its file."""
     num_evaluations = _num_evaluations(content.get("evaluations") or ())
-    evaluations = f", {_counted(num_evaluations, 'evaluation')}" if num_evaluations else ""
+    evaluations = f", {counted(num_evaluations, 'evaluation')}" if num_evaluations else ""
     return f"{_cells(content)}{evaluations}"
 
 
@@ -63,11 +64,7 @@ def _cells(content: dict[str, Any]) -> str:
         return f"{content['num_trials']} trials" if "num_trials" in content else "a search"
     axes, seeds = grid.get("axes", {}), content.get("seeds", [0])
     num_rows = len(grid.get("rows", {})) + (math.prod(map(_num_values, axes.values())) if axes else 0)
-    return f"{_counted(num_rows, 'row')} x {_counted(len(seeds), 'seed')}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
+    return f"{counted(num_rows, 'row')} x {counted(len(seeds), 'seed')}"
 
 
 def _num_values(axis: Any) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from analysis.phrases import counted, show_brief, show_duration
+from rse_study.cli.terminal.activity_lines import draw_bar
 from rse_study.cli.terminal.cell_names import describe_counts
 from rse_study.cli.terminal.screen import describe
 from rse_study.cli.verbs.status.content import EndedCell, RankedTrial, Running, StudyStatus
@@ -59,8 +60,7 @@ def _counts(state: StudyStatus) -> str:
 def _bar(state: StudyStatus) -> str:
     counts = state.counts
     ended = counts["complete"] + counts["stopped_early"] + counts["failed"]
-    filled = WIDTH * ended // max(1, counts["planned"])
-    return f"[{'#' * filled}{'.' * (WIDTH - filled)}]"
+    return f"[{draw_bar(ended, counts['planned'], WIDTH, ascii_only=True)}]"
 
 
 def _budget_line(share: BudgetShare, *, is_end: bool) -> str:
