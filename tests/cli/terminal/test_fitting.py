@@ -32,18 +32,11 @@ def test_only_a_word_wider_than_the_line_leaves_it_and_no_word_is_lost(texts, wi
         assert cell_len(line) <= width or len(line.split()) == 1
 
 
-def test_without_a_width_nothing_is_broken():
+def test_what_goes_on_is_indented_and_a_path_stays_whole():
     assert wrapped("so long " * 100, None) == "so long " * 100
-
-
-def test_what_goes_on_is_indented_below_its_own_line():
     assert wrapped("  a list of some words", 12) == "  a list of\n      some\n      words"
-
-
-def test_a_path_stays_whole():
-    assert (
-        wrapped("report: /a/very/long/path/report.html", 20) == "report:\n    /a/very/long/path/report.html"
-    )
+    path = "/a/very/long/path/report.html"
+    assert wrapped(f"report: {path}", 20) == f"report:\n    {path}"
 
 
 @given(TEXTS, st.lists(TEXTS, max_size=6), st.integers(40, 120))

@@ -65,9 +65,9 @@ def command(line, columns):
 SCENES = {
     **{(line, columns): command(line, columns) for line in COMMANDS for columns in (60, 200)},
     **{
-        (study, columns): Scene(TABLE.format(study=study), columns)
-        for study in ("eight", "joint")
-        for columns in WIDTHS
+        (name, width): Scene(TABLE.format(study=name), width)
+        for name in ("eight", "joint")
+        for width in WIDTHS
     },
     **{("board", columns): Scene(BOARD, columns) for columns in WIDTHS},
     "dumb": Scene(BOARD.replace("board._live.refresh()", "pass"), 80, {"TERM": "dumb"}),
@@ -79,10 +79,7 @@ SCENES = {
 def store(tmp_path_factory):
     """A grid of eight seeds and a search over eight axes."""
     root = tmp_path_factory.mktemp("terminal")
-    rows = {
-        name: tuple(60.0 + 3 * place + (seed * 7 % 5) for seed in range(8))
-        for place, name in enumerate(NAMES)
-    }
+    rows = {name: [60.0 + 3 * n + seed * 7 % 5 for seed in range(8)] for n, name in enumerate(NAMES)}
     tabled.make(root / "studies" / "eight", rows, name="eight", baseline=NAMES[-1])
     searched.make(root / "studies" / "joint", searched.search, searched.baselines, searched.confirm)
     return root

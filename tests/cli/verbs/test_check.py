@@ -52,46 +52,30 @@ def test_another_row_is_the_baseline_where_one_is_named(rse, little):
     assert "Did you mean 'rho = 0.5'" in wrong.err or "Known" in wrong.err
 
 
-def with_row(half, row, scores):
-    return {
-        name: own if name != row else scores
-        for name, own in rows_where(half).items()
-        if name != row or scores
-    }
-
-
 WORSE = {"rho = 0": SIMCSE, "rho = 1": above(SIMCSE, (1, 2, 3, 4))}
 OPEN = (*SIMCSE[:2], tabled.PLANNED, tabled.RUNNING)
+TO_RUN = "Incomplete: cells of 1 row are still to run."
+SHORT = {name: row[:2] for name, row in rows_where(50.0).items()}
+WITHOUT_BEST = {name: row for name, row in rows_where(1.01).items() if name != "rho = 0.5"}
 ENDS = {
-    "reproduced": (rows_where(1.01), PAPER, 0, f"reproduced: {CLAIM}"),
-    "undecided": (rows_where(0.99), PAPER, 3, f"undecided: {CLAIM}"),
-    "contradicted": (rows_where(-1.01), PAPER, 1, f"contradicted: {CLAIM}"),
-    "at another scale": (rows_where(-1.01), MINI, 1, f"other direction here: {CLAIM}"),
-    "two seeds": ({name: row[:2] for name, row in rows_where(50.0).items()}, PAPER, 3, f"undecided: {CLAIM}"),
-    "judged later": (with_row(-50.0, "rho = 0", OPEN), PAPER, 3, f"incomplete: {CLAIM}"),
-    "cells to run": (
-        with_row(-50.0, "rho = 0", OPEN),
-        PAPER,
-        3,
-        "Incomplete: cells of 1 row are still to run.",
-    ),
-    "not asked": (with_row(1.01, "rho = 0.5", None), PAPER, 0, f"not asked: {CLAIM}"),
-    "no claim": (WORSE, None, 0, "little: STS-B dev, Spearman x100"),
-    "no claim, an open cell": (
-        WORSE | {"rho = 1": OPEN},
-        None,
-        3,
-        "Incomplete: cells of 1 row are still to run.",
-    ),
+    "reproduced": (rows_where(1.01), PAPER, 0, [f"reproduced: {CLAIM}"]),
+    "undecided": (rows_where(0.99), PAPER, 3, [f"undecided: {CLAIM}"]),
+    "contradicted": (rows_where(-1.01), PAPER, 1, [f"contradicted: {CLAIM}"]),
+    "at another scale": (rows_where(-1.01), MINI, 1, [f"other direction here: {CLAIM}"]),
+    "two seeds": (SHORT, PAPER, 3, [f"undecided: {CLAIM}"]),
+    "an open cell": (rows_where(-50.0) | {"rho = 0": OPEN}, PAPER, 3, [f"incomplete: {CLAIM}", TO_RUN]),
+    "not asked": (WITHOUT_BEST, PAPER, 0, [f"not asked: {CLAIM}"]),
+    "no claim": (WORSE, None, 0, []),
+    "no claim, an open cell": (WORSE | {"rho = 1": OPEN}, None, 3, [TO_RUN]),
 }
 
 
-@pytest.mark.parametrize(("rows", "paper", "code", "line"), ENDS.values(), ids=ENDS)
-def test_the_exit_code_is_the_verdict(rse, little, rows, paper, code, line):
+@pytest.mark.parametrize(("rows", "paper", "code", "said"), ENDS.values(), ids=ENDS)
+def test_the_exit_code_is_the_verdict(rse, little, rows, paper, code, said):
     little(rows, baseline="SimCSE" if paper else "", paper=paper)
     ended = rse("check", "little")
     assert (ended.code, ended.err) == (code, "")
-    assert line in ended.out.splitlines()
+    assert {*said} <= {*ended.out.splitlines()}
     assert ("Claims" in ended.out or CLAIM in ended.out) == (paper is not None)
 
 
@@ -111,8 +95,7 @@ def test_everything_a_reader_needs_is_there(rse, little):
     little(rows_where(1.01), paper=MINI)
     lines = rse("check", "little").out.splitlines()
     assert lines[0] == "little: STS-B dev, Spearman x100"
-    columns = lines[1].split()
-    assert " ".join(columns) == (
+    assert " ".join(lines[1].split()) == (
         "row paper mean SD seeds minus SimCSE 95 %, all rows at once p (sign-flip) p (Holm) g better seeds"
     )
     row = next(line for line in lines if line.strip().startswith("rho = 0.5 "))
@@ -122,12 +105,11 @@ def test_everything_a_reader_needs_is_there(rse, little):
     assert lines[verdict + 1].strip() == (
         f"rho = 0.5 minus rho = 0: +{half_width(4) * 1.01:.2f} [+{low:.2f}, +{high:.2f}]"
     )
-    assert (
-        lines[-1] == "Mini scale: a direction here, with a two-layer encoder, proves nothing about BERT-base."
+    assert lines[-1].startswith(
+        "Mini scale: a direction here, with a two-layer encoder, proves nothing about"
     )
-    assert any(
-        re.match(r"4 seeds and 2 comparisons with SimCSE: a true difference of \d", line) for line in lines
-    )
+    power = re.compile(r"4 seeds and 2 comparisons with SimCSE: a true difference of \d")
+    assert any(power.match(line) for line in lines)
 
 
 def test_of_several_claims_the_worst_decides(kept):
@@ -250,10 +232,8 @@ def test_a_search_has_no_rows(rse, tmp_path):
         ledger.freeze(SEARCH)
     ended = rse("check", "little")
     refused(ended)
-    assert ended.err == (
-        "studies/little: is a search: check compares the rows of a grid. "
-        "See its confirmed trials: rse-study report\n"
-    )
+    rule = "is a search: check compares the rows of a grid"
+    assert ended.err == f"studies/little: {rule}. See its confirmed trials: rse-study report\n"
 
 
 def test_a_table_that_no_paper_has_is_no_clean_bill(rse, little):
