@@ -31,7 +31,7 @@ from benchmarks.search_arms.surface import (
     Surface,
     joint_domains,
 )
-from rse_study.cli.errors import guarded
+from rse_study.cli.terminal.errors import guarded
 from rse_study.results.atomic import write_whole
 from rse_study.spec import canonical_json
 

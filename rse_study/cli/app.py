@@ -1,4 +1,4 @@
-"""The typer application: every command there is, guarded by `errors`."""
+"""The typer application: all commands, guarded by `errors`."""
 
 from importlib import metadata
 from typing import Annotated
@@ -7,7 +7,7 @@ import typer
 
 from rse_study.cli.cluster_commands import CLUSTER_COMMANDS
 from rse_study.cli.commands import COMMANDS, DATA_COMMANDS
-from rse_study.cli.errors import guarded
+from rse_study.cli.terminal.errors import guarded
 
 app = typer.Typer(
     name="rse-study",

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from rse_study.cli.arguments import (
+from rse_study.cli.arguments.completion import DEFAULT_STORE
+from rse_study.cli.arguments.declarations import (
     ClusterArgument,
     ClusterStudyArgument,
     MaxCost,
@@ -15,7 +16,6 @@ from rse_study.cli.arguments import (
     StudyArgument,
 )
 from rse_study.cli.commands import Command
-from rse_study.cli.completion import DEFAULT_STORE
 
 
 def cluster_render(
@@ -30,7 +30,7 @@ def cluster_render(
 
     Touches no cluster.
     """
-    from rse_study.cli.verbs.cluster_render import render_cluster
+    from rse_study.cli.verbs.cluster.render import render_cluster
 
     render_cluster(spec, study, override or (), out)
 
@@ -49,7 +49,7 @@ def cluster_validate(
     Offline: the spec, what the study needs, and every rendered file by the validators of those who will read it.
     Exit code 2 with a line for each problem.
     """
-    from rse_study.cli.verbs.cluster_validate import validate_cluster
+    from rse_study.cli.verbs.cluster.validate import validate_cluster
 
     validate_cluster(spec, study, override or (), schema)
 
@@ -70,7 +70,7 @@ def cluster_submit(
     The study's content is the job's name there: what runs already is left alone, and so is what has ended well. A job
     that ended before its end is submitted again, and goes on from where it was.
     """
-    from rse_study.cli.verbs.cluster_submit import submit_study
+    from rse_study.cli.verbs.cluster.submit import submit_study
 
     submit_study(spec, study, override or (), dry_run, max_hours, max_cost, store)
 
@@ -82,7 +82,7 @@ def cluster_status(
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Show a study's job, its nodes and cells, and what it has cost."""
-    from rse_study.cli.verbs.cluster_status import show_cluster_status
+    from rse_study.cli.verbs.cluster.status import show_cluster_status
 
     show_cluster_status(spec, study, as_json, store)
 
@@ -96,7 +96,7 @@ def cluster_logs(
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Show what a study's newest job printed."""
-    from rse_study.cli.verbs.cluster_logs import show_log
+    from rse_study.cli.verbs.cluster.logs import show_log
 
     show_log(spec, study, is_followed, store)
 
@@ -106,7 +106,7 @@ def cluster_fetch(spec: ClusterArgument, study: ClusterStudyArgument, store: Sto
 
     Also while it runs, as far as it is. Models stay there until `export` or `evaluate` asks for one.
     """
-    from rse_study.cli.verbs.cluster_fetch import fetch_study
+    from rse_study.cli.verbs.cluster.fetch import fetch_study
 
     fetch_study(spec, study, store)
 
@@ -124,7 +124,7 @@ def cluster_down(
 
     Without STUDY: every job of ours on the cluster. What is committed is kept, and `submit` goes on from there.
     """
-    from rse_study.cli.verbs.cluster_down import end_jobs
+    from rse_study.cli.verbs.cluster.down import end_jobs
 
     end_jobs(spec, study, is_confirmed, dry_run, store)
 

@@ -1,9 +1,7 @@
 """Signature and help of every command.
 
-A body is one call into `verbs/`, imported when the command runs. A new command is a function here, its name in
-COMMANDS, `verbs/<verb>.py`, and a line in docs/command_line.md; those of clusters are in `cluster_commands`. The first
-line of a docstring is the command's summary in `rse-study --help`, which has about 65 characters for it; the meaning of
-an argument stands in its `help=`.
+A body is one call into `verbs/`, imported when the command runs. The first line of a docstring is the command's summary
+in `rse-study --help`, which has about 65 characters for it; the meaning of an argument stands in its `help=`.
 """
 
 from collections.abc import Callable
@@ -12,22 +10,30 @@ from typing import Annotated, Literal
 
 import typer
 
-from rse_study.cli.arguments import (
+from rse_study.cli.arguments.completion import DEFAULT_STORE, Context, complete_data_set
+from rse_study.cli.arguments.declarations import (
+    AsJson,
     CellArgument,
     DataFolder,
+    Epochs,
     FileFormat,
+    LearningRate,
     MaxCost,
     MaxHours,
+    MaxLength,
     ModelArgument,
     Overrides,
+    PoolingOption,
     RanStudyArgument,
     RowArguments,
     Store,
     StudyArgument,
+    SuiteOption,
+    Threads,
     TrialArgument,
+    TuningSeed,
     Wide,
 )
-from rse_study.cli.completion import DEFAULT_STORE, Context, complete_data_set
 
 Command = Callable[..., int | None]
 """Arguments in, exit code out; None is 0."""
@@ -91,7 +97,7 @@ def plan(
     processor core where cells use no GPU. Exit code 4 where the expected total passes a limit; a warning where only
     the high estimate does.
     """
-    from rse_study.cli.verbs.plan import show_plan
+    from rse_study.cli.verbs.plan.show import show_plan
 
     show_plan(study, override or (), store, probe, as_json, max_hours, max_cost, cluster, wide)
 
@@ -132,7 +138,7 @@ def status(
 
     Its cells, the best so far, what runs, what was lost, how long it will take.
     """
-    from rse_study.cli.verbs.status import show_status
+    from rse_study.cli.verbs.status.show import show_status
 
     show_status(study, store, as_json, watch)
 
@@ -210,11 +216,11 @@ def report(
     With --tables, its numbers for other programs or for a paper; with --figures, its figures as images (extra
     `images`).
 
-    Of a folder that `evaluate --suite attacks` wrote: the page of its attacks.
+    Of a folder that `attack` wrote: the page of its attacks.
     """
-    from rse_study.cli.verbs.report import write_page
-    from rse_study.cli.verbs.report_index import write_index_page
-    from rse_study.cli.verbs.report_watch import watch_page
+    from rse_study.cli.verbs.report.index import write_index_page
+    from rse_study.cli.verbs.report.page import write_page
+    from rse_study.cli.verbs.report.watch import watch_page
 
     if every:
         write_index_page(study, store, out, {"--tables": tables, "--figures": figures, "--watch": watch})
@@ -332,51 +338,41 @@ def studies(store: Store = DEFAULT_STORE) -> None:
 
 
 def evaluate(
+    model: ModelArgument,
+    suite: SuiteOption = "sts",
+    data: DataFolder = None,
+    pooling: PoolingOption = "stored",
+    variant: Annotated[Literal["orig", "senteval"], typer.Option(help="Text of the STS sets.")] = "orig",
+    threads: Threads = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Score an encoder's vectors on every data set that is present.
+
+    On STS, and on transfer, geometry and invariance where the suite has them. `attack` and `fine-tune` are for
+    classifiers made from it.
+    """
+    from rse_study.cli.verbs.evaluate.encoder import EncoderRequest
+    from rse_study.cli.verbs.evaluate.frozen import evaluate_frozen
+
+    evaluate_frozen(EncoderRequest(model, pooling, data, threads, as_json), suite, variant)
+
+
+def attack(
     context: Context,
     model: ModelArgument,
-    suite: Annotated[
-        Literal["sts", "fast", "full", "attacks", "nli", "glue"],
-        typer.Option(
-            help="sts; fast: and transfer (5 folds), geometry; full: 10 folds, invariance; attacks; nli; glue."
-        ),
-    ] = "sts",
-    data: DataFolder = None,
-    pooling: Annotated[
-        str,
-        typer.Option(
-            help="cls, mean, first_last, prompt (needs a stored template); stored = as the model says."
-        ),
-    ] = "stored",
-    variant: Annotated[
-        Literal["orig", "senteval"], typer.Option(help="sts, fast, full: text of the STS sets.")
-    ] = "orig",
-    threads: Annotated[int, typer.Option(min=0, help="CPU threads; 0 = torch's default.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="attacks (default ./attacks): every outcome; nli, glue: the rows as JSON."),
-    ] = None,
-    # What is scored: sets, tasks, recipes.
+    # What is attacked, and how.
     on: Annotated[
-        list[str] | None,
-        typer.Option(help="attacks: mr (default), imdb, AdvSTS-B ...; nli: ANLI ...; glue: RTE ..."),
+        list[str] | None, typer.Option(help="Sets: mr (default), imdb, sst2 ...; AdvSTS-B, AdvSICK-R.")
     ] = None,
     recipe: Annotated[
-        list[str] | None,
-        typer.Option(help="attacks: textfooler, pwws, bae ...; default: what can run."),
+        list[str] | None, typer.Option(help="textfooler, pwws, bae ...; default: what can run.")
     ] = None,
     inputs: Annotated[
-        int, typer.Option(min=0, help="attacks: the first so many of a set (AdvSTS: drawn); 0 = all.")
+        int, typer.Option(min=0, help="The first so many of a set (AdvSTS: drawn); 0 = all.")
     ] = 0,
-    max_queries: Annotated[int, typer.Option(min=1, help="attacks: queries an input.")] = 5000,
-    # How classifiers are fine-tuned.
-    seed: Annotated[int, typer.Option(min=0, help="attacks, nli, glue: of what they draw.")] = 0,
-    epochs: Annotated[int, typer.Option(min=1, help="attacks, nli, glue: of the fine-tuning.")] = 3,
-    lr: Annotated[float, typer.Option(help="attacks, nli, glue: of the fine-tuning.")] = 2e-5,
-    max_length: Annotated[int, typer.Option(min=4, help="attacks, nli, glue: tokens a text.")] = 128,
-    # What some attacks need.
+    max_queries: Annotated[int, typer.Option(min=1, help="Queries an input.")] = 5000,
     masked_lm: Annotated[
-        str, typer.Option(help="attacks: bae and bert_attack need one; a folder, a hub name, or minilm-mlm.")
+        str, typer.Option(help="bae and bert_attack need one; a folder, a hub name, or minilm-mlm.")
     ] = "",
     goal: Annotated[
         Literal["deviation", "drift", "maximise"],
@@ -386,24 +382,58 @@ def evaluate(
     sides: Annotated[
         Literal["first", "second", "both"], typer.Option(help="AdvSTS: sentences that may be changed.")
     ] = "both",
+    # How the victims are fine-tuned.
+    seed: TuningSeed = 0,
+    epochs: Epochs = 3,
+    lr: LearningRate = 2e-5,
+    max_length: MaxLength = 128,
+    data: DataFolder = None,
+    pooling: PoolingOption = "stored",
+    threads: Threads = 0,
+    as_json: AsJson = False,
+    out: Annotated[Path, typer.Option(help="Folder of every outcome and of attacks.html.")] = Path("attacks"),
 ) -> None:
-    """Evaluate a sentence encoder on every data set that is present.
+    """Attack classifiers fine-tuned from an encoder, or its scores.
 
-    On STS, transfer and geometry; under attack; after fine-tuning.
-
-    Under attack are classifiers fine-tuned from it (how often they fall, after how many queries) or, as AdvSTS-B and
-    AdvSICK-R, its similarity scores. nli and glue fine-tune one for each task and score it on texts it has not seen.
-    An option that would decide nothing is refused.
+    Of classifiers: how often they fall, after how many queries. With --on AdvSTS-B or AdvSICK-R the encoder's scores of
+    similarity are attacked. An option that would decide nothing is refused.
     """
-    from rse_study.cli.verbs.evaluate import EvaluateRequest, evaluate_model
+    from rse_study.cli.verbs.evaluate.attack import attack_model
+    from rse_study.cli.verbs.evaluate.encoder import EncoderRequest
 
-    request = EvaluateRequest(
-        model, suite, data, pooling, variant, threads, as_json, out, on or (), recipe or ()
-    )
+    encoder = EncoderRequest(model, pooling, data, threads, as_json)
     tuning = {"epochs": epochs, "lr": lr, "max_length": max_length}
-    attacks = {"num_inputs": inputs, "max_queries": max_queries, "masked_lm": masked_lm}
+    attacks = {"num_inputs": inputs, "max_queries": max_queries, "masked_lm": masked_lm, "seed": seed}
     similarity = {"goal": goal, "tau": tau, "sides": sides}
-    evaluate_model(context, request, seed, tuning, {**attacks, **similarity})
+    attack_model(context, encoder, on or ["mr"], recipe or (), out, {**attacks, **similarity}, tuning)
+
+
+def fine_tune(
+    model: ModelArgument,
+    suite: Annotated[Literal["nli", "glue"], typer.Option(help="nli: SNLI, MNLI, ANLI; glue: GLUE's tasks.")],
+    on: Annotated[
+        list[str] | None, typer.Option(help="Tasks: ANLI ..., RTE ...; default: what is in the data folder.")
+    ] = None,
+    seed: TuningSeed = 0,
+    epochs: Epochs = 3,
+    lr: LearningRate = 2e-5,
+    max_length: MaxLength = 128,
+    data: DataFolder = None,
+    pooling: PoolingOption = "stored",
+    threads: Threads = 0,
+    as_json: AsJson = False,
+    out: Annotated[Path | None, typer.Option(help="Folder of the rows as JSON, SUITE.json.")] = None,
+) -> None:
+    """Fine-tune a classifier for each task, and score it.
+
+    Each is fine-tuned from the encoder and scored on texts it has not seen.
+    """
+    from rse_study.cli.verbs.evaluate.encoder import EncoderRequest
+    from rse_study.cli.verbs.evaluate.fine_tune import fine_tune_model
+
+    encoder = EncoderRequest(model, pooling, data, threads, as_json)
+    tuning = {"epochs": epochs, "lr": lr, "max_length": max_length}
+    fine_tune_model(encoder, suite, on or (), out, seed, tuning)
 
 
 def export(
@@ -514,6 +544,8 @@ COMMANDS: tuple[Command, ...] = (
     compare,
     studies,
     evaluate,
+    attack,
+    fine_tune,
     export,
     init,
     doctor,

@@ -21,7 +21,7 @@ ATTACK = "attack"  # key of a head and of a row: hash that identifies the attack
 CLASSES = "classes"  # key of a head: class names in the order of labels and scores; old files lack it
 FURTHEST = "maximise"  # the goal without a distance to reach: nothing succeeds or fails
 OF_SUCCESS = ("original_accuracy", "accuracy_under_attack", "success_rate")  # null under that goal
-AGAIN = "Attack again into this folder, or remove what is of no use: rse-study evaluate MODEL --suite attacks --out"
+AGAIN = "Attack again into this folder, or remove what is of no use: rse-study attack MODEL --out"
 
 
 class OutcomeRow(Record):

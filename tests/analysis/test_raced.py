@@ -14,9 +14,9 @@ from analysis.search import race_text, settings, trials
 from analysis.sections.opening import caution, states
 from analysis.sections.search import search_sections
 from analysis.tables import as_text
-from rse_study.cli.cell_names import names_in_ledger
-from rse_study.cli.model_argument import _identity
-from rse_study.cli.verbs.status_content import state_of
+from rse_study.cli.arguments.model import _identity
+from rse_study.cli.terminal.cell_names import names_in_ledger
+from rse_study.cli.verbs.status.content import state_of
 from rse_study.frames.study_results import open_results
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader

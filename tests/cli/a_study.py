@@ -4,12 +4,11 @@ from rse_study.results.records import AxisRecord, CellRecord, ObjectiveRecord, S
 from rse_study.results.result_file import Point, Result, write_result
 from rse_study.results.schema import cell_folder
 
-AXIS = AxisRecord(name="rho", paths=("blend.rho",), kind="float", low=0.0, high=1.0)
 SEARCH = StudyRecord(
     name="little",
     question="Does rho matter?",
     objective=ObjectiveRecord(metric="dev", label="pairs dev, Spearman x100"),
-    axes=(AXIS,),
+    axes=(AxisRecord(name="rho", paths=("blend.rho",), kind="float", low=0.0, high=1.0),),
     num_trials=4,
     num_cells=6,
 )
@@ -17,11 +16,8 @@ SEARCH = StudyRecord(
 
 def cell_of(trial, seed=0, **changes):
     """The cell of a trial whose rho is a quarter of its number, with a budget of 60 steps."""
-    content = {
-        "config": {"budget": {"unit": "steps", "amount": 60}},
-        "proposal": {"rho": trial / 4},
-        **changes,
-    }
+    config = {"budget": {"unit": "steps", "amount": 60}}
+    content = {"config": config, "proposal": {"rho": trial / 4}, **changes}
     return CellRecord(identity=f"{trial + 2:08x}{seed:08x}".ljust(64, "0"), trial=trial, seed=seed, **content)
 
 
@@ -32,21 +28,22 @@ def start(ledger, cell):
     return cell
 
 
+def end(ledger, cell, **content):
+    """The cell's result, on the disk and in the ledger."""
+    result = Result(identity=cell.identity, seed=cell.seed, config=cell.config, **content)
+    write_result(cell_folder(ledger.study_dir, cell.identity), result)
+    ledger.record_result(result)
+
+
 def finish(ledger, cell, dev, duration_s=30.0, **changes):
     """The cell's result, after 0 and 60 steps."""
     history = (Point(t=0, metrics={"dev": 10.0}), Point(t=60, metrics={"dev": dev, "loss": 1.0}))
-    content = {"config": cell.config, "history": history, "duration_s": duration_s, **changes}
-    ledger.record_result(Result(identity=cell.identity, seed=cell.seed, **content))
+    end(ledger, cell, history=history, duration_s=duration_s, **changes)
 
 
 def fail(ledger, cell, reason):
-    """Start, and end as a loss that is not finite does: with a result that says so, on the disk and in the ledger."""
-    start(ledger, cell)
-    result = Result(
-        identity=cell.identity, seed=cell.seed, config=cell.config, status="failed", reason=reason
-    )
-    write_result(cell_folder(ledger.study_dir, cell.identity), result)
-    ledger.record_result(result)
+    """Start, and end as a loss that is not finite does."""
+    end(ledger, start(ledger, cell), status="failed", reason=reason)
 
 
 def run(ledger, cell, dev, **changes):

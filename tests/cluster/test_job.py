@@ -1,6 +1,6 @@
 """A study becomes a job: self-contained, with a name that follows from its question."""
 
-from rse_study.cli.arguments import study_file
+from rse_study.cli.arguments.study import study_file
 from rse_study.cluster.job import job_of, storage_of, write_job_files
 from rse_study.cluster.yaml_text import BlockText, yaml_text
 from rse_study.study.checking.validation import read_content, read_study

@@ -2,7 +2,7 @@
 
     python -m tests.crosscheck.pwws --victim FOLDER --textattack PYTHON [--set mr] [--inputs 200] [--out FILE.json]
 
-FOLDER: a classifier of `evaluate --suite attacks`, or any of Hugging Face's. PYTHON: that of an environment with
+FOLDER: a classifier of `attack`, or any of Hugging Face's. PYTHON: that of an environment with
 TextAttack (docs/results/pwws_crosscheck.md). With --out the same command goes on where it was interrupted. Ends with 0
 if every input is equal or differs by a choice of decision 0012, with 1 if not, with 2 if something is missing.
 """

@@ -6,7 +6,7 @@ import pytest
 from optuna.trial import TrialState
 
 from analysis.report import write_report
-from rse_study.cli.verbs.status_content import state_of
+from rse_study.cli.verbs.status.content import state_of
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.schema import ledger_path

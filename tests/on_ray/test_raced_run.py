@@ -8,7 +8,7 @@ import pytest
 
 from analysis.report import write_report
 from rse_study.cli.verbs.run import conclude
-from rse_study.cli.verbs.status_content import state_of
+from rse_study.cli.verbs.status.content import state_of
 from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader
 from rse_study.results.schema import ledger_path

@@ -1,4 +1,4 @@
-"""A folder of attacks as `evaluate --suite attacks` leaves it, by the parts that write it, of made-up outcomes."""
+"""A folder of attacks as `attack` leaves it, by the parts that write it, of made-up outcomes."""
 
 import json
 from dataclasses import asdict

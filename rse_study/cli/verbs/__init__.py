@@ -1,1 +1,1 @@
-"""The body of every command: one file a verb, its companions named after it."""
+"""The body of every command: a file a verb, or a folder where it has companions."""

@@ -1,7 +1,4 @@
-"""What `check` does: set a grid beside its baseline and the paper's claims.
-
-It reads the comparison, prints it, writes its tables, and says by its exit code how it ended.
-"""
+"""The body of `check`: a grid compared with its baseline and the paper's claims."""
 
 from pathlib import Path
 
@@ -9,12 +6,12 @@ from analysis.columns_table import column_remarks, wide_table
 from analysis.comparison import Comparison, read_comparison
 from analysis.comparison_table import BETTER, EXACT, claims_table, remarks, rows_table
 from analysis.paper.layout import write_layouts
-from rse_study.cli.arguments import study_folder
-from rse_study.cli.errors import CONTRADICTED, INCOMPLETE, OK
-from rse_study.cli.next_step import command, in_store, run_again, suggest
-from rse_study.cli.paper_table import problems_of_table
-from rse_study.cli.screen import announce, print_table
-from rse_study.cli.writable import require_folder
+from rse_study.cli.arguments.paper_table import problems_of_table
+from rse_study.cli.arguments.study import study_folder
+from rse_study.cli.arguments.writable import require_folder
+from rse_study.cli.terminal.errors import CONTRADICTED, INCOMPLETE, OK
+from rse_study.cli.terminal.next_step import command, in_store, run_again, suggest
+from rse_study.cli.terminal.screen import announce, print_table
 from rse_study.errors import InputError
 from rse_study.results.citation import citation
 from rse_study.results.reader import Reader
@@ -25,25 +22,9 @@ LEAST_IMPORTANT = (BETTER, "g", EXACT, "SD", "seeds", "paper")
 
 
 def check_study(study: str, store: Path, out: Path | None, is_wide: bool = False, baseline: str = "") -> int:
-    """Print how a grid compares, and return the exit code.
+    """Print how a grid compares with a row, and return the exit code.
 
-    Parameters
-    ----------
-    study
-        What the user wrote: its name, folder or YAML file.
-    store
-        Folder that holds the studies' folders.
-    out
-        Folder for the table as CSV and LaTeX, or None.
-    is_wide
-        Print every column, whatever the terminal's width.
-    baseline
-        The row that all others are compared with; by default the one that the study names.
-
-    Raises
-    ------
-    InputError
-        Where the study is a search, which has no rows to compare, or has no row `baseline`.
+    Without `baseline` it is the row that the study names. A search has no rows to compare: InputError.
     """
     if out:
         require_folder(out, where="--out")
@@ -64,7 +45,7 @@ def check_study(study: str, store: Path, out: Path | None, is_wide: bool = False
 
 
 def show_comparison(comparison: Comparison, is_wide: bool = False) -> None:
-    """Print rows, columns, claims and remarks; of tables as much as there is room for."""
+    """Print rows, columns, claims and remarks, of tables as much as there is room for."""
     announce(f"{comparison.name}: {comparison.label}")
     print_table(rows_table(comparison), SEE_ALL, droppable=LEAST_IMPORTANT, is_wide=is_wide)
     announce("")
@@ -83,7 +64,7 @@ def show_comparison(comparison: Comparison, is_wide: bool = False) -> None:
 
 
 def _next(comparison: Comparison, study: str, store: Path, code: int, *, is_written: bool) -> str:
-    """What is missing runs; what is settled is written down."""
+    """Run what is missing; write down what is settled."""
     where = in_store(store)
     if not comparison.is_complete or any(cell.is_open for cell in comparison.columns):
         return run_again(comparison.name, store)

@@ -1,4 +1,4 @@
-"""What `compare` does: set rows, or the rows that studies share, side by side."""
+"""The body of `compare`: rows, or the rows that studies share, side by side."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from rse_study.cli.arguments import study_folder
-from rse_study.cli.next_step import command, in_store, suggest
-from rse_study.cli.screen import announce
-from rse_study.cli.writable import require_file
+from rse_study.cli.arguments.study import study_folder
+from rse_study.cli.arguments.writable import require_file
+from rse_study.cli.terminal.next_step import command, in_store, suggest
+from rse_study.cli.terminal.screen import announce
 from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
 from rse_study.results.comparisons import LEVEL, ComparedContrast, compare, compare_all, row_scores
@@ -23,36 +23,21 @@ FIRST, SECOND = "first", "second"
 
 @dataclass(frozen=True)
 class GivenRows:
-    """What a user named: rows of a study, with their scores."""
+    """Rows of a study that a user named, with their scores."""
 
     name: str
     table: pd.DataFrame
-    """[rows, seeds]."""
+    """[rows, seeds]"""
     label: str
-    """What is measured."""
+    """the measure, for readers"""
     question: str
 
 
 def compare_rows(given: Sequence[str], metric: str, unpaired: bool, store: Path, out: Path | None) -> None:
-    """Print a line for every pair of rows: of the first study, and of each other one.
+    """Print a line for every pair of rows of the first study and another one.
 
-    Parameters
-    ----------
-    given
-        Studies, or STUDY:ROW; two or more.
-    metric
-        An evaluation, task/split; empty for the studies' objective.
-    unpaired
-        Compare means of unrelated seeds, with Welch's interval.
-    store
-        Folder that holds the studies' folders.
-    out
-        The HTML file of a page that shows them side by side, or None.
-
-    Raises
-    ------
-    InputErrors
-        At the end, with every pair that cannot be compared.
+    `metric` is an evaluation, task/split; empty for the studies' objective. Pairs that cannot be compared are raised
+    together at the end.
     """
     _check(given, unpaired, out)
     first, *others = [_read(name, metric, store) for name in given]
@@ -109,7 +94,6 @@ def _write_page(chosen: Sequence[GivenRows], pairs: Sequence[tuple[str, pd.DataF
 
 
 def _read(given: str, metric: str, store: Path) -> GivenRows:
-    """Read the scores of a study, or of one row where one is named."""
     study, _, row = given.partition(":")
     with Reader(study_folder(study, store)) as reader:
         record = reader.study()
@@ -130,12 +114,11 @@ def _read(given: str, metric: str, store: Path) -> GivenRows:
 
 
 def _row_of(reader: Reader, wanted: str) -> str | None:
-    """The name of the row that is meant, however its values are spelled."""
     return find_cells_row(reader.study(), wanted, reader.cells())
 
 
 def _pairs(first: GivenRows, second: GivenRows, *, is_named: bool) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Rows to compare: name (with that of the second, where it is asked for), and a frame [first and second, seeds]."""
+    """Yield the name of each pair of rows, and its frame [first and second, seeds]."""
     one, other = first.table, second.table
     if len(one) == len(other) == 1:
         names = [(one.index[0], other.index[0])]

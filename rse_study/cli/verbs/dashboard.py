@@ -1,7 +1,4 @@
-"""What `dashboard` does: optuna-dashboard over a copy of the ledger.
-
-It answers this machine only.
-"""
+"""The body of `dashboard`: optuna-dashboard over a copy of the ledger."""
 
 import errno
 import functools
@@ -11,8 +8,8 @@ from socketserver import ThreadingMixIn
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
-from rse_study.cli.arguments import study_folder
-from rse_study.cli.screen import announce
+from rse_study.cli.arguments.study import study_folder
+from rse_study.cli.terminal.screen import announce
 from rse_study.errors import InputError
 
 HOST = "127.0.0.1"  # whoever reaches the page sees the study: never another address
@@ -21,17 +18,7 @@ Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 def serve_dashboard(study: str, store: Path, port: int) -> None:
-    """Serve a study's dashboard until Ctrl-C.
-
-    Parameters
-    ----------
-    study
-        What the user wrote: its name, folder or YAML file.
-    store
-        Folder that holds the studies' folders.
-    port
-        Port on 127.0.0.1; 0 = any free one.
-    """
+    """Serve a study's dashboard until Ctrl-C; port 0 is any free one."""
     with open_server(study_folder(study, store), port) as server:
         announce(f"http://{HOST}:{server.server_port}/  (Ctrl-C ends it; the study itself is only read)")
         try:
@@ -41,10 +28,7 @@ def serve_dashboard(study: str, store: Path, port: int) -> None:
 
 
 def open_server(study_dir: Path, port: int) -> WSGIServer:
-    """Return a server that listens already; port 0 = any free one.
-
-    Raises InputError where the port is taken or forbidden.
-    """
+    """Return a server that listens, or raise InputError where its port is taken."""
     application = refuse_other_hosts(_application(study_dir))
     try:
         return make_server(HOST, port, application, server_class=_Server, handler_class=_Quiet)
@@ -56,9 +40,9 @@ def open_server(study_dir: Path, port: int) -> WSGIServer:
 
 
 def refuse_other_hosts(application: Application) -> Application:
-    """Wrap the application: it answers requests to this machine's own name only.
+    """Wrap an application so that it answers requests to this machine's own name only.
 
-    So a foreign page cannot borrow the browser to read it.
+    A foreign page cannot borrow the browser to read it.
     """
 
     def guarded(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -86,13 +70,13 @@ def _application(study_dir: Path) -> Application:
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """One thread a request: a slow figure keeps nobody waiting."""
+    """Server with a thread a request: a slow figure keeps nobody waiting."""
 
     daemon_threads = True
 
 
 class _Quiet(WSGIRequestHandler):
-    """No line for every request."""
+    """Handler that logs no requests."""
 
     def log_message(self, format: str, *args: Any) -> None:
         pass

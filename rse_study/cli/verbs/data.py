@@ -1,13 +1,13 @@
-"""What `data list`, `data verify` and `data fetch` do."""
+"""The bodies of `data list`, `data verify` and `data fetch`."""
 
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from rse_study.cli.activity_bars import ActivityBars
-from rse_study.cli.errors import BAD_INPUT
-from rse_study.cli.next_step import command, suggest
-from rse_study.cli.screen import announce, stderr
+from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.cli.terminal.errors import BAD_INPUT
+from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.terminal.screen import announce, stderr
 from rse_study.data.catalogue import list_sets, verify
 from rse_study.data.location import data_dir
 
@@ -15,10 +15,7 @@ MOST_NAMED = 3  # of the files that a set lacks
 
 
 def show_sets(data: Path | None) -> None:
-    """Print every data set: what it is, its licence, how many files are here.
-
-    Of a set without a home, also where the others belong.
-    """
+    """Print every data set, its licence, and which of its files are here."""
     folder = data or data_dir()
     announce(f"data folder: {folder}")
     entries = list_sets(folder)
@@ -45,17 +42,7 @@ def verify_sets(names: list[str], data: Path | None) -> int | None:
 
 
 def fetch_sets(names: Sequence[str], data: Path | None, mirror: Path | None) -> None:
-    """Fetch what is missing of data sets, and print the files.
-
-    Parameters
-    ----------
-    names
-        Sets of the catalogue.
-    data
-        Data folder; None for RSE_STUDY_DATA.
-    mirror
-        Folder that holds copies of hub repositories; None for the hub.
-    """
+    """Fetch missing files of data sets from a mirror or the hub, and print them."""
     from rse_study.data.fetch import fetch
 
     folder = data or data_dir()

@@ -1,4 +1,4 @@
-"""What `doctor` does: say what this installation lacks, or repair a ledger."""
+"""The body of `doctor`: the state of this installation, or a ledger rebuilt."""
 
 import os
 import platform
@@ -9,11 +9,11 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from rse_study.cli.activity_bars import ActivityBars
-from rse_study.cli.arguments import recoverable_folder
-from rse_study.cli.errors import INCOMPLETE
-from rse_study.cli.next_step import command, in_store, run_again, suggest
-from rse_study.cli.screen import announce
+from rse_study.cli.arguments.study import recoverable_folder
+from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.cli.terminal.errors import INCOMPLETE
+from rse_study.cli.terminal.next_step import command, in_store, run_again, suggest
+from rse_study.cli.terminal.screen import announce
 
 PACKAGES = (
     "torch",
@@ -31,10 +31,7 @@ CONSTRAINTS = Path(__file__).parents[3] / "constraints.txt"  # in a checkout; a 
 
 
 def examine_installation() -> int | None:
-    """Print a line for each thing that is needed.
-
-    A note stands where it is missing, or not as it was tested.
-    """
+    """Print a line for each requirement, with a note where it is missing or untested."""
     for line in (*_python(), *_packages(), *_machine(), *_folders(), *_extras()):
         announce(line)
     suggest(command("studies"), command("init", "my-study"))
@@ -42,10 +39,7 @@ def examine_installation() -> int | None:
 
 
 def rebuild_ledger(study: str, store: Path) -> int | None:
-    """Make a study's ledger anew from its files.
-
-    The exit code is 3 where one of them was damaged: its cell runs again.
-    """
+    """Rebuild a study's ledger from its files; exit code 3 where one was damaged."""
     from rse_study.search.rebuild import rebuild
 
     study_dir = recoverable_folder(study, store)

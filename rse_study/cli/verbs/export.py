@@ -1,12 +1,12 @@
-"""What `export` does: a cell's model in a folder that other libraries load."""
+"""The body of `export`: a cell's model in a folder that other libraries load."""
 
 from pathlib import Path
 
-from rse_study.cli.activity_bars import ActivityBars
-from rse_study.cli.model_argument import cell_folder
-from rse_study.cli.next_step import command, suggest
-from rse_study.cli.screen import stderr
-from rse_study.cli.writable import require_folder
+from rse_study.cli.arguments.model import cell_folder
+from rse_study.cli.arguments.writable import require_folder
+from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.terminal.screen import stderr
 from rse_study.models.encoder_settings import stored_pooling
 from rse_study.models.export import export
 from rse_study.models.loading import load_encoder
@@ -14,19 +14,7 @@ from rse_study.results.schema import MODEL_FOLDER
 
 
 def export_model(source: str, directory: Path, trial: str, store: Path) -> None:
-    """Write the model of a cell, or of a study's trial, into a new folder.
-
-    Parameters
-    ----------
-    source
-        A cell's folder, or a study that has run.
-    directory
-        The new folder.
-    trial
-        Of a study: `best`, a trial's number, TRIAL/SEED, or an identity's first digits.
-    store
-        Folder that holds the studies' folders.
-    """
+    """Write the model of a cell, or of a study's trial, into a new folder."""
     folder = cell_folder(source, trial, store)
     require_folder(directory, where="DIR")
     with ActivityBars(stderr()) as bars, bars.waiting("reading and writing the model"):

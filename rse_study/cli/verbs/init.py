@@ -1,11 +1,11 @@
-"""What `init` does: write a commented study and its schema into this folder."""
+"""The body of `init`: a commented study and its schema in this folder."""
 
 import json
 from importlib.resources import files
 from pathlib import Path
 
-from rse_study.cli.next_step import command, suggest
-from rse_study.cli.writable import require_folder
+from rse_study.cli.arguments.writable import require_folder
+from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.errors import InputError
 from rse_study.results.atomic import write_whole
 from rse_study.study.definition.config import Study
@@ -21,7 +21,7 @@ SCHEMA = Path("study.schema.json")
 def write_first_study(name: str, is_grid: bool) -> None:
     """Write the study and the schema by which editors check it.
 
-    A study that is there is never touched; the schema is made anew: nobody edits it.
+    An existing study is never touched; the schema is always written anew, since nobody edits it.
     """
     kind = "grid" if is_grid else "search"
     text = (TEMPLATES / f"{kind}.yaml").read_text(encoding="utf-8")
@@ -42,7 +42,6 @@ def write_first_study(name: str, is_grid: bool) -> None:
 
 
 def _require_name(name: str, text: str) -> None:
-    """InputError where no study can have this name."""
     try:
         build(Study, {**parse_yaml(text, where="NAME"), "name": name}, where="NAME")
     except InputError:

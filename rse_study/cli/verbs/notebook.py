@@ -1,38 +1,22 @@
-"""What `notebook` does: a notebook about one study, ready to be worked in."""
+"""The body of `notebook`: a notebook about one study, ready to be worked in."""
 
 import os
 from pathlib import Path
 
 from analysis.notebooks import KINDS, filled_in, fitting_kind
 from rse_study import open_study
-from rse_study.cli.arguments import study_folder
-from rse_study.cli.next_step import suggest
-from rse_study.cli.screen import announce
-from rse_study.cli.writable import require_file
+from rse_study.cli.arguments.study import study_folder
+from rse_study.cli.arguments.writable import require_file
+from rse_study.cli.terminal.next_step import suggest
+from rse_study.cli.terminal.screen import announce
 from rse_study.errors import InputError
 from rse_study.results.atomic import write_whole
 
 
 def write_notebook(study: str, kind: str, out: Path | None, is_forced: bool, store: Path) -> None:
-    """Copy a notebook, filled in with the study, and say what to do next.
+    """Write a notebook, filled in with the study, and print what to do next.
 
-    Parameters
-    ----------
-    study
-        A study that has run: its name, folder or YAML file.
-    kind
-        One of the notebooks; empty: the one that fits the study best.
-    out
-        The file; None for STUDY-KIND.ipynb in this folder.
-    is_forced
-        Another file of this name is overwritten.
-    store
-        Folder that holds the studies' folders.
-
-    Raises
-    ------
-    InputError
-        Where there is no such study or notebook, or the file is there already.
+    Without `kind` it is the one that fits the study best; without `out` the file is STUDY-KIND.ipynb.
     """
     folder = study_folder(study, store)
     results = open_study(folder)
@@ -50,7 +34,7 @@ def write_notebook(study: str, kind: str, out: Path | None, is_forced: bool, sto
 
 
 def _seen_from(place: Path, folder: Path) -> str:
-    """Relative where both lie below this folder, so that they can be moved together."""
+    """Return a relative path where both lie below this folder, so that they can be moved together."""
     here, there = place.resolve(), folder.resolve()
     is_near = there.is_relative_to(Path.cwd()) and here.is_relative_to(Path.cwd())
     return Path(os.path.relpath(there, here)).as_posix() if is_near else str(there)

@@ -1,7 +1,4 @@
-"""What `replay` does: run a cell again and compare every number.
-
-Its record comes from the ledger; its materials are made again.
-"""
+"""The body of `replay`: a cell run again, and every number compared."""
 
 import math
 import tempfile
@@ -12,15 +9,16 @@ from pathlib import Path
 import pandas as pd
 import torch
 
+from analysis.phrases import counted
 from rse_study.assets import prepare
-from rse_study.cli.activity_bars import ActivityBars
-from rse_study.cli.arguments import study_folder
-from rse_study.cli.cell_argument import find_cell
-from rse_study.cli.cell_names import names_by_identity
-from rse_study.cli.errors import CONTRADICTED, INCOMPLETE, OK
-from rse_study.cli.next_step import command, suggest
-from rse_study.cli.screen import announce
-from rse_study.cli.writable import require_cache, require_new_folder
+from rse_study.cli.arguments.cell import find_cell
+from rse_study.cli.arguments.study import study_folder
+from rse_study.cli.arguments.writable import require_cache, require_new_folder
+from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.cli.terminal.cell_names import names_by_identity
+from rse_study.cli.terminal.errors import CONTRADICTED, INCOMPLETE, OK
+from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.terminal.screen import announce
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.errors import InputError
 from rse_study.results.bit_equality import NEAR, what_differs
@@ -37,20 +35,10 @@ MOST_SHOWN = 5
 
 
 def replay_cell(study: str, store: Path, wanted: str, out: Path | None) -> int:
-    """Run a cell again; return 1 where bits are promised and differ.
+    """Run a cell again, and return the exit code.
 
-    And 3 where they are not promised, and numbers are farther apart than rounding explains.
-
-    Parameters
-    ----------
-    study
-        What the user wrote: its name, folder or YAML file.
-    store
-        Folder that holds the studies' folders.
-    wanted
-        The cell: what `find_cell` accepts.
-    out
-        A new folder that keeps the cell, or None.
+    1 where numbers differ though bits are promised, 3 where they are not promised and numbers are farther apart than
+    rounding explains.
     """
     study_dir = study_folder(study, store)
     name, recorded = record_of(study_dir, wanted)
@@ -90,9 +78,9 @@ def replay_cell(study: str, store: Path, wanted: str, out: Path | None) -> int:
 
 
 def record_of(study_dir: Path, wanted: str) -> tuple[str, Result]:
-    """Return the cell's name, and what the ledger holds of it.
+    """Return the cell's name and its recorded result.
 
-    Raises InputError where it has not ended with a result.
+    Raises InputError where it has none.
     """
     with Reader(study_dir) as reader:
         cells = reader.cells(retired=True)
@@ -122,17 +110,7 @@ def require_device(recorded: Result, where: str) -> str:
 
 
 def require_fingerprints(recorded: Result, materials: Materials, where: str) -> None:
-    """Raise InputError unless the materials are those the cell was trained on.
-
-    Parameters
-    ----------
-    recorded
-        What the ledger holds of the cell.
-    materials
-        What is present now.
-    where
-        Names the cell in the message.
-    """
+    """Raise InputError unless the materials are those the cell was trained on."""
     before, now = recorded.provenance.get("materials", {}), materials.fingerprints
     differing = [part for part in {**before, **now} if before.get(part) != now.get(part)]
     if differing:
@@ -147,21 +125,11 @@ def require_fingerprints(recorded: Result, materials: Materials, where: str) -> 
 
 
 def verdict_lines(name: str, recorded: Result, compared: ReplayComparison) -> Iterator[str]:
-    """Say whether the numbers are equal, and show the first differences.
-
-    Parameters
-    ----------
-    name
-        The cell's name.
-    recorded
-        What the ledger holds of it.
-    compared
-        How the new run differs from that.
-    """
+    """Describe whether the numbers are equal, with the first or largest differences."""
     num_numbers = sum(len(point.metrics) for point in recorded.history)
-    counted = f"{_number(compared.num_points, 'point')}, {_number(num_numbers, 'number')}"
+    size = f"{counted(compared.num_points, 'point')}, {counted(num_numbers, 'number')}"
     if recorded.status == "failed":
-        counted += f", and it failed again as it did: {recorded.reason}" if compared.is_equal else ""
+        size += f", and it failed again as it did: {recorded.reason}" if compared.is_equal else ""
     if compared.reranked:
         most = max(abs(float(one.again or 0) - float(one.recorded or 0)) for one in compared.reranked)
         yield (
@@ -169,25 +137,21 @@ def verdict_lines(name: str, recorded: Result, compared: ReplayComparison) -> It
             f"at most {most:.1g} apart"
         )
     if compared.is_equal:
-        yield f"{name}: {'equal but for these' if compared.reranked else 'bit-equal'}: {counted}"
+        yield f"{name}: {'equal but for these' if compared.reranked else 'bit-equal'}: {size}"
         return
     unlike, differences = "; ".join(compared.unlike), compared.differences
     if compared.is_confirmed:
-        yield f"{name}: equal to 1e-6 ({unlike}): {counted}, at most {compared.farthest:.1g} apart"
+        yield f"{name}: equal to 1e-6 ({unlike}): {size}, at most {compared.farthest:.1g} apart"
         return
     if compared.unlike:
         far = sorted(differences, key=lambda one: one.distance, reverse=True)
         num_far = sum(one.distance > NEAR for one in far)
-        yield f"{name}: not equal to 1e-6: {_number(num_far, 'difference')} beyond it in {counted}"
+        yield f"{name}: not equal to 1e-6: {counted(num_far, 'difference')} beyond it in {size}"
         yield f"    This contradicts nothing, for bits are not promised ({unlike}). The largest:"
         differences = tuple(far[:num_far])
     else:
-        yield f"{name}: not equal: {_number(len(differences), 'difference')} in {counted}"
+        yield f"{name}: not equal: {counted(len(differences), 'difference')} in {size}"
     yield from (f"    {_difference(difference)}" for difference in differences[:MOST_SHOWN])
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _difference(difference: ReplayDifference) -> str:

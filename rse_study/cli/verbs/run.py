@@ -1,4 +1,4 @@
-"""What `run` does: check, price, prepare, run, table, report."""
+"""The body of `run`: check, price, prepare, run, table, report."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -7,17 +7,17 @@ from pathlib import Path
 from analysis.comparison_table import NOT_AGAIN
 from analysis.report import write_report
 from rse_study.assets import prepare
-from rse_study.cli.activity_bars import ActivityBars, SaidOnce
-from rse_study.cli.arguments import study_file
-from rse_study.cli.cell_names import names_by_identity, names_in_ledger
-from rse_study.cli.errors import INCOMPLETE, OK
-from rse_study.cli.next_step import command, in_store, suggest, with_overrides
-from rse_study.cli.paper_table import problems_of_table
-from rse_study.cli.progress import ProgressBoard
-from rse_study.cli.screen import announce, say, stderr
-from rse_study.cli.study_table import show_table
-from rse_study.cli.verbs.plan import require_allowance
-from rse_study.cli.writable import require_cache, require_folder
+from rse_study.cli.arguments.paper_table import problems_of_table
+from rse_study.cli.arguments.study import study_file
+from rse_study.cli.arguments.writable import require_cache, require_folder
+from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
+from rse_study.cli.terminal.cell_names import names_by_identity, names_in_ledger
+from rse_study.cli.terminal.errors import INCOMPLETE, OK
+from rse_study.cli.terminal.next_step import command, in_store, suggest, with_overrides
+from rse_study.cli.terminal.progress import ProgressBoard
+from rse_study.cli.terminal.screen import announce, say, stderr
+from rse_study.cli.terminal.study_table import show_table
+from rse_study.cli.verbs.plan.show import require_allowance
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.downstream.registry import read_evaluation
 from rse_study.errors import InputErrors
@@ -42,26 +42,9 @@ def run_and_report(
     max_cost: float | None,
     is_wide: bool = False,
 ) -> int:
-    """Run what is missing of the study, show its table, write its report.
+    """Run what is missing of a study, show its table, write its report.
 
-    The exit code says whether every cell ended well.
-
-    Parameters
-    ----------
-    study
-        What the user wrote: a YAML file or the name of a shipped study.
-    overrides
-        PATH=VALUE, applied to the file.
-    store
-        Folder that holds the studies' folders.
-    cpus
-        CPUs to use; 0 = all this process may use.
-    address
-        Address of a running Ray cluster; empty for Ray on this machine.
-    max_hours, max_cost
-        Limits instead of the study's own; 0 = none.
-    is_wide
-        Print every column of the table, whatever the terminal's width.
+    Return the exit code. `cpus` 0 is all that this process may use; without `address` Ray starts on this machine.
     """
     checked = read_study(study_file(study), overrides)
     folder = store / checked.study.name
@@ -96,7 +79,7 @@ def run_and_report(
 
 
 def _next(checked: CheckedStudy, store: Path, code: int) -> str:
-    """Where cells are missing, why; else what a grid or a search is made for."""
+    """Ask why cells are missing; else do what a grid or a search is made for."""
     name, where = checked.study.name, in_store(store)
     if code != OK:
         return command("status", name, *where)
@@ -106,7 +89,7 @@ def _next(checked: CheckedStudy, store: Path, code: int) -> str:
 
 
 def _require_everything(checked: CheckedStudy, folder: Path) -> None:
-    """InputError where something the study names is not here, or where nothing can be written."""
+    """Raise InputErrors where something the study names is missing, or where nothing can be written."""
     require_folder(folder, where="--store")
     require_cache()
     study = checked.study
@@ -117,7 +100,6 @@ def _require_everything(checked: CheckedStudy, folder: Path) -> None:
 
 
 def _num_ended(folder: Path) -> int:
-    """Cells that an earlier run has ended."""
     if not ledger_path(folder).is_file():
         return 0
     with Reader(folder) as reader:
@@ -126,10 +108,7 @@ def _num_ended(folder: Path) -> int:
 
 
 def conclude(folder: Path) -> int:
-    """Return 0 where every planned cell has ended well.
-
-    Otherwise 3, and what is missing on stderr.
-    """
+    """Return 0 where every cell has ended well, else 3 and print what is missing."""
     with Reader(folder) as reader:
         counts, cells = SearchState.read(reader).counts, reader.cells()
         names = names_by_identity(reader.study(), cells)

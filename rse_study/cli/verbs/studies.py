@@ -1,13 +1,14 @@
-"""What `studies` does: list what there is to run, and what has run."""
+"""The body of `studies`: what there is to run, and what has run."""
 
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rse_study.cli.cell_names import describe_counts
-from rse_study.cli.next_step import command, suggest
-from rse_study.cli.screen import announce
+from analysis.phrases import counted
+from rse_study.cli.terminal.cell_names import describe_counts
+from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.terminal.screen import announce
 from rse_study.errors import InputError
 from rse_study.study.definition.reading import read_extended
 from rse_study.study.definition.shipped import shipped_studies, shipped_trials
@@ -21,7 +22,7 @@ def list_studies(store: Path) -> None:
 
 
 def lines_of(store: Path) -> Iterator[str]:
-    """Yield a line or two for each shipped study, shipped trial, study in the store."""
+    """Yield lines for each shipped study and trial, and each study in the store."""
     for path in shipped_studies():
         content = read_extended(path)
         yield f"{path.stem}: {content['question']}"
@@ -41,14 +42,14 @@ def lines_of(store: Path) -> Iterator[str]:
 
 
 def size_of(content: dict[str, Any]) -> str:
-    """Return how large a study is, from what its file says."""
+    """Return how large a study is, from its file."""
     num_evaluations = _num_evaluations(content.get("evaluations") or ())
-    evaluations = f", {_counted(num_evaluations, 'evaluation')}" if num_evaluations else ""
+    evaluations = f", {counted(num_evaluations, 'evaluation')}" if num_evaluations else ""
     return f"{_cells(content)}{evaluations}"
 
 
 def _num_evaluations(written: Sequence[str]) -> int:
-    """Return how many evaluations a study asks for, a pattern counting as all that match it."""
+    """Count the evaluations a study asks for, a pattern as all that match it."""
     if not written:
         return 0
     # With it come all evaluations by name: only where a study asks for some.
@@ -63,11 +64,7 @@ def _cells(content: dict[str, Any]) -> str:
         return f"{content['num_trials']} trials" if "num_trials" in content else "a search"
     axes, seeds = grid.get("axes", {}), content.get("seeds", [0])
     num_rows = len(grid.get("rows", {})) + (math.prod(map(_num_values, axes.values())) if axes else 0)
-    return f"{_counted(num_rows, 'row')} x {_counted(len(seeds), 'seed')}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
+    return f"{counted(num_rows, 'row')} x {counted(len(seeds), 'seed')}"
 
 
 def _num_values(axis: Any) -> int:

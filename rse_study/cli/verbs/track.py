@@ -1,13 +1,13 @@
-"""What `track` does: copy a study's ledger into a tracker, once or while it runs."""
+"""The body of `track`: a study's ledger copied into a tracker."""
 
 import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from rse_study.cli.arguments import study_folder
-from rse_study.cli.next_step import suggest
-from rse_study.cli.screen import announce
+from rse_study.cli.arguments.study import study_folder
+from rse_study.cli.terminal.next_step import suggest
+from rse_study.cli.terminal.screen import announce
 from rse_study.results.lock import holder
 from rse_study.trackers import TRACKERS
 from rse_study.trackers.copier import CopyCounts, StudyCopier
@@ -17,21 +17,7 @@ LOOK_SECONDS = 2.0
 
 
 def track_study(study: str, to: str, target: str, is_live: bool, store: Path) -> None:
-    """Copy a study into a tracker; what is there is not copied again.
-
-    Parameters
-    ----------
-    study
-        What the user wrote: its name, folder or YAML file.
-    to
-        Name of the tracker.
-    target
-        Where its content goes; "" for the usual place.
-    is_live
-        Go on until the study's run has ended, or Ctrl-C.
-    store
-        Folder that holds the studies' folders.
-    """
+    """Copy what is new of a study; an empty `target` is the tracker's default place."""
     make = TRACKERS.get(to, where="--to")
     study_dir = study_folder(study, store)
     tracker = make(target)
@@ -47,7 +33,7 @@ def track_study(study: str, to: str, target: str, is_live: bool, store: Path) ->
 
 
 def describe(counts: CopyCounts) -> str:
-    """Say how much was added."""
+    """Describe how much was added."""
     if not counts.num_cells:
         return "nothing is new"
     return f"cells new or changed: {counts.num_cells}; numbers added: {counts.num_numbers}"

@@ -1,4 +1,4 @@
-"""What `train` does: assets, baselines, the loop with its progress, the summary."""
+"""The body of `train`: assets, baselines, the loop with its progress, the summary."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -7,11 +7,11 @@ import torch
 
 from rse_study.activity import ActivityCallback
 from rse_study.assets import prepare
-from rse_study.cli.activity_bars import ActivityBars
-from rse_study.cli.arguments import trial_file
-from rse_study.cli.next_step import command, suggest
-from rse_study.cli.screen import announce, describe
-from rse_study.cli.writable import require_cache, require_folder
+from rse_study.cli.arguments.study import trial_file
+from rse_study.cli.arguments.writable import require_cache, require_folder
+from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.terminal.screen import announce, describe
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError, NonFiniteLoss
@@ -39,25 +39,7 @@ def train_trial(
     threads: int,
     device: str,
 ) -> None:
-    """Train the configuration of a file on this machine.
-
-    Parameters
-    ----------
-    trial
-        What the user wrote: a YAML file or the name of a shipped trial.
-    overrides
-        PATH=VALUE, applied to the file.
-    seed
-        Of the cell.
-    out
-        Folder of the cell; None for one named after the file and the seed.
-    workers
-        Processes that share every batch.
-    threads
-        CPU threads of each.
-    device
-        cpu or cuda.
-    """
+    """Train a file's configuration; the default folder bears its name and the seed."""
     path = trial_file(trial)
     config = read_spec(Trial, path, overrides)
     folder = out or Path("studies") / "trials" / f"{path.stem}-seed{seed}"
@@ -68,29 +50,9 @@ def train_trial(
 def show_training(
     trial: Trial, seed: int, out: Path, beside: Path, *, workers: int, threads: int, device: str
 ) -> None:
-    """Train, or go on with what lies in `out`, and say what it came to.
+    """Train, or resume what lies in `out`, and print the result.
 
-    Parameters
-    ----------
-    trial
-        The configuration.
-    seed
-        Of the cell.
-    out
-        Folder of the cell; one that holds a result is only shown.
-    beside
-        Folder of the trial's file, where its corpus may lie.
-    workers
-        Processes that share every batch.
-    threads
-        CPU threads of each.
-    device
-        cpu or cuda.
-
-    Raises
-    ------
-    NonFiniteLoss
-        Where the run failed.
+    The trial's corpus may lie in `beside`, the folder of its file. Raises NonFiniteLoss where the run failed.
     """
     _require_device(device)
     require_equal_shares(trial, workers)
@@ -123,22 +85,14 @@ def show_training(
 
 
 class StepReport:
-    """Shows the steps of a run, with what was measured last.
-
-    Parameters
-    ----------
-    name
-        Of the run.
-    callback
-        Gets the steps.
-    """
+    """Callback that shows the steps of a run, with its last measurements."""
 
     def __init__(self, name: str, callback: ActivityCallback) -> None:
         self._activity, self._callback = f"{name}: steps", callback
         self._measured: dict[str, float] = {}
 
     def report(self, progress: Progress) -> None:
-        """Show a point of its history."""
+        """Show a point of the run's history."""
         self._measured |= progress.metrics
         self._callback.advanced(self._activity, progress.t, progress.num_steps, describe(self._measured))
 

@@ -1,11 +1,11 @@
-"""What `validate` does: say every problem at once, or what the study is."""
+"""The body of `validate`: every problem at once, or what the study is."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rse_study.cli.arguments import study_file
-from rse_study.cli.next_step import command, suggest, with_overrides
-from rse_study.cli.paper_table import problems_of_table
-from rse_study.cli.screen import announce
+from rse_study.cli.arguments.paper_table import problems_of_table
+from rse_study.cli.arguments.study import study_file
+from rse_study.cli.terminal.next_step import command, suggest, with_overrides
+from rse_study.cli.terminal.screen import announce
 from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
 from rse_study.study.checking.data_check import check_data, notes_on_data
@@ -32,7 +32,7 @@ def validate_study(study: str, overrides: Sequence[str]) -> None:
 
 
 def summary_of(checked: CheckedStudy) -> Iterator[str]:
-    """Say in a few lines what is run, and what is made of it."""
+    """Describe in a few lines what is run, and what is made of it."""
     study = checked.study
     size = _grid(checked) if checked.rows else _search(checked)
     at_most = "at most " if not checked.rows and len(study.seeds) > 1 else ""

@@ -12,20 +12,15 @@ import pytest
 from rse_study.cli.verbs.dashboard import open_server
 from rse_study.errors import InputError
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import AxisRecord, CellRecord, ObjectiveRecord, StudyRecord
-from rse_study.results.result_file import Point, Result
-
-AXIS = AxisRecord(name="rho", paths=("blend.rho",), kind="float", low=0.0, high=1.0)
+from rse_study.results.result_file import Point
+from tests.cli.a_study import SEARCH, cell_of, end, run, start
 
 
 @pytest.fixture
 def ledger(tmp_path):
-    study = StudyRecord(
-        name="little", question="?", objective=ObjectiveRecord(metric="dev"), axes=(AXIS,), num_trials=3
-    )
     with Ledger.open(tmp_path / "little") as ledger:
-        ledger.freeze(study)
-        run(ledger, 0, [10.0, 50.0])
+        ledger.freeze(SEARCH)
+        run(ledger, cell_of(0), 50.0)
         yield ledger
 
 
@@ -37,25 +32,6 @@ def server(ledger):
         yield server
         server.shutdown()
         serving.join()
-
-
-def start(ledger, trial):
-    cell = CellRecord(
-        identity=f"{trial + 1:016x}".ljust(64, "0"),
-        trial=trial,
-        seed=0,
-        config={},
-        proposal={"rho": trial / 4},
-    )
-    ledger.plan([cell])
-    ledger.start(cell.identity, executor="inline", workers=1, threads=1)
-    return cell
-
-
-def run(ledger, trial, values, **changes):
-    cell = start(ledger, trial)
-    history = tuple(Point(t=5 * i, metrics={"dev": value}) for i, value in enumerate(values))
-    ledger.record_result(Result(identity=cell.identity, seed=0, config={}, history=history, **changes))
 
 
 def asked(server, path, host="127.0.0.1"):
@@ -73,24 +49,22 @@ def test_the_study_is_listed(server):
 
 def test_pruned_trials_are_pruned_and_new_ones_appear_while_the_study_runs(server, ledger):
     # The copy of the ledger is kept for a second. We look until then.
-    run(ledger, 1, [10.0, 20.0], status="stopped_early", reason="stopped at step 5 of 15")
-    start(ledger, 2)
-    ledger.record_progress(f"{3:016x}".ljust(64, "0"), 5, {"dev": 33.0})
+    history = tuple(Point(t=t, metrics={"dev": value}) for t, value in ((0, 10.0), (5, 20.0)))
+    stopped = {"status": "stopped_early", "reason": "stopped at step 5 of 15"}
+    end(ledger, start(ledger, cell_of(1)), history=history, **stopped)
+    ledger.record_progress(start(ledger, cell_of(2)).identity, 5, {"dev": 33.0})
     patient_until = time.monotonic() + 30
     while time.monotonic() < patient_until:
         study = json.loads(asked(server, "/api/studies/0"))
         if len(study["trials"]) == 3:
             break
     assert [trial["state"] for trial in study["trials"]] == ["Complete", "Pruned", "Running"]
-    assert study["trials"][1]["intermediate_values"] == [
-        {"step": 0, "value": 10.0},
-        {"step": 5, "value": 20.0},
-    ]
-    assert study["trials"][2]["intermediate_values"] == [{"step": 5, "value": 33.0}]
+    _, pruned, running = study["trials"]
+    assert pruned["intermediate_values"] == [{"step": 0, "value": 10.0}, {"step": 5, "value": 20.0}]
+    assert running["intermediate_values"] == [{"step": 5, "value": 33.0}]
     assert study["best_trials"][0]["number"] == 0
-    assert study["trials"][1]["params"][0]["name"] == "rho"
-    attributes = {pair["key"]: pair["value"] for pair in study["trials"][1]["user_attrs"]}
-    assert attributes["reason"] == "stopped at step 5 of 15"
+    assert pruned["params"][0]["name"] == "rho"
+    assert {"key": "reason", "value": "stopped at step 5 of 15"} in pruned["user_attrs"]
 
 
 def test_it_listens_here_and_answers_to_this_machines_name_only(server):

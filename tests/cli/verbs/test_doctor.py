@@ -6,24 +6,16 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.schema import cell_folder, ledger_path
 from rse_study.search.state import SearchState
-from tests.cli.a_study import SEARCH, cell_of, finish, run, start
+from tests.cli.a_study import SEARCH, cell_of, run
 
 
 @pytest.fixture
 def study_dir(tmp_path):
-    from rse_study.results.result_file import Point, Result, write_result
-
     folder = tmp_path / "studies" / "little"
     with Ledger.open(folder) as ledger:
         ledger.freeze(SEARCH)
         for trial, dev in enumerate((50.0, 60.0)):
             run(ledger, cell_of(trial), dev)
-            cell = cell_of(trial)
-            point = Point(t=60, metrics={"dev": dev})
-            result = Result(
-                identity=cell.identity, seed=0, config=cell.config, history=(point,), duration_s=30.0
-            )
-            write_result(cell_folder(folder, cell.identity), result)
     return folder
 
 
@@ -62,8 +54,7 @@ def test_a_study_that_runs_is_left_alone(rse, study_dir):
         assert ended.code == 2
         assert "held by process" in ended.err
         assert ledger_path(study_dir).read_bytes() == before
-        start(ledger, cell_of(2))
-        finish(ledger, cell_of(2), 70.0)
+        run(ledger, cell_of(2), 70.0)
 
 
 @pytest.mark.parametrize("study", ["nothing", "joint", "."])

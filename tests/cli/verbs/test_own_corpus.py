@@ -28,9 +28,8 @@ def mine(tmp_path, models_folder):
     (folder / "sentences.txt").write_text("\n".join(builtin.corpus(0, 40)), encoding="utf-8")
     settings = SETTINGS.format(encoder=models_folder / "encoder")
     rest = "grid: {rows: {a: {}, b: {lambda1: 0}}}\nseeds: [0]\n"
-    (folder / "study.yaml").write_text(
-        f"name: mine\nquestion: Is it found?\nbase:{settings}{rest}", encoding="utf-8"
-    )
+    study = f"name: mine\nquestion: Is it found?\nbase:{settings}{rest}"
+    (folder / "study.yaml").write_text(study, encoding="utf-8")
     (folder / "trial.yaml").write_text(settings.replace("\n  ", "\n"), encoding="utf-8")
     return folder
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from rse_study.assets import prepare
-from rse_study.cli.cell_argument import find_cell
+from rse_study.cli.arguments.cell import find_cell
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord
@@ -88,19 +88,18 @@ def test_a_cell_that_was_stopped_early_stops_there_again(rse, trained, ran, tmp_
 
 def test_a_number_that_was_touched_is_found(rse, trained, ran):
     _, _, complete, _ = trained
-    *others, last = complete.history
-    touched = Point(t=last.t, metrics=last.metrics | {"dev": last.metrics["dev"] + 1e-12})
-    ran(complete.model_copy(update={"history": (*others, touched)}))
+    dev = complete.history[-1].metrics["dev"]
+    ran(touched(complete, dev=dev + 1e-12))
     ended = rse("replay", "little", "0")
     assert ended.code == 1
     assert "trial 0: not equal: 1 difference in 3 points" in ended.out
-    assert f"step 4, dev: {touched.metrics['dev']!r} on record, {last.metrics['dev']!r} again" in ended.out
+    assert f"step 4, dev: {dev + 1e-12!r} on record, {dev!r} again" in ended.out
 
 
 def test_other_materials_are_named(rse, trained, ran):
     _, _, complete, _ = trained
     materials = complete.provenance["materials"] | {"corpus": "f" * 64}
-    ran(complete.model_copy(update={"provenance": complete.provenance | {"materials": materials}}))
+    ran(changed(complete, materials=materials))
     ended = rse("replay", "little", "0")
     assert ended.code == 2
     assert "trial 0 of studies/little: other materials: corpus was ffffffffffff and is " in ended.err
@@ -140,16 +139,8 @@ def test_on_another_kind_of_machine_near_is_enough_and_far_no_contradiction(
     rse, trained, ran, moved, code, said
 ):
     _, _, complete, _ = trained
-    *others, last = complete.history
-    loss = last.metrics["loss"] * (1 + moved)
-    ran(
-        changed(
-            complete.model_copy(
-                update={"history": (*others, Point(t=last.t, metrics=last.metrics | {"loss": loss}))}
-            ),
-            kernels="MMX",
-        )
-    )
+    loss = complete.history[-1].metrics["loss"] * (1 + moved)
+    ran(changed(touched(complete, loss=loss), kernels="MMX"))
     ended = rse("replay", "little", "0")
     assert ended.code == code
     assert said in ended.out
@@ -230,6 +221,13 @@ def test_a_trials_number_alone_means_the_search(tmp_path):
     with Reader(tmp_path) as reader:
         cells = reader.cells(retired=True)
     assert [find_cell(cells, wanted, tmp_path)["seed"] for wanted in ("2", "2/1")] == [0, 1]
+
+
+def touched(result, **metrics):
+    """The result with other numbers at its last point."""
+    *others, last = result.history
+    history = (*others, Point(t=last.t, metrics=last.metrics | metrics))
+    return result.model_copy(update={"history": history})
 
 
 def changed(result, **provenance):

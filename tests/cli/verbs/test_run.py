@@ -3,12 +3,12 @@
 import pytest
 
 from analysis.comparison_table import NOT_AGAIN
-from rse_study.cli import errors
+from rse_study.cli.terminal import errors
 from rse_study.cli.verbs.run import conclude
 from rse_study.errors import OverBudget
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.results.ledger import Ledger
-from rse_study.results.result_file import Point, Result
+from tests.cli.a_study import cell_of, run
 
 
 def test_a_study_with_a_failed_trial_is_incomplete(ran, capsys):
@@ -48,8 +48,6 @@ def test_a_study_that_costs_too_much_is_not_begun(rse, ran, monkeypatch):
 
 def test_a_study_whose_trials_are_complete_is_well(ran, capsys):
     with Ledger.open(ran) as ledger:
-        point = Point(t=1, metrics={"dev": 51.0})
-        ledger.start("1" * 64, executor="inline", workers=1, threads=1)
-        ledger.record_result(Result(identity="1" * 64, seed=0, config={}, history=(point,)))
+        run(ledger, cell_of(1), 51.0)
     assert conclude(ran) == errors.OK
     assert capsys.readouterr().err == ""

@@ -2,7 +2,7 @@
 
 import json
 
-from rse_study.cli.arguments import study_file
+from rse_study.cli.arguments.study import study_file
 
 
 def test_a_valid_study_is_said_to_be(rse):
@@ -21,14 +21,9 @@ def test_a_valid_study_is_said_to_be(rse):
 def test_the_rows_of_a_grid_are_counted_and_named(rse, tmp_path):
     rows = {"ours": {}, "SimCSE": {"method.lambda1": 0}}
     grid = {"axes": {"rho": [0.25, 0.75]}, "rows": rows}
-    lines = [
-        f"extends: {study_file('joint')}",
-        "name: rows",
-        f"grid: {json.dumps(grid)}",
-        "seeds: [0, 1, 2]",
-    ]
     absent = ["search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm"]
-    (tmp_path / "rows.yaml").write_text("\n".join([*lines, *(f"{name}: null" for name in absent)]) + "\n")
+    content = {"extends": str(study_file("joint")), "name": "rows", "grid": grid, "seeds": [0, 1, 2]}
+    (tmp_path / "rows.yaml").write_text(json.dumps(content | dict.fromkeys(absent)))
     ended = rse("validate", "rows.yaml")
     assert (ended.code, ended.err) == (0, "")
     assert "rows: valid. 4 rows over rho, ours, SimCSE, seeds 0, 1, 2: 12 cells" in ended.out.splitlines()
@@ -40,3 +35,10 @@ def test_seeds_of_a_search_race_and_the_cells_are_the_most(rse):
     assert first.endswith(
         "over alpha, beta, N, norm, rho, lambda1, lambda2, phi, seeds 0, 7 raced: at most 16 cells"
     )
+
+
+def test_every_problem_is_said_with_its_path(rse):
+    ended = rse("validate", "joint", "-o", "sampler.nam=tpe", "-o", "gird.axes.beta=[1, 2]")
+    assert (ended.code, ended.out) == (2, "")
+    assert "sampler.nam: no such field of Sampler. Did you mean 'name'?" in ended.err
+    assert "gird: no such field of Study. Did you mean 'grid'?" in ended.err

@@ -1,0 +1,1 @@
+"""Arguments: declared, completed, resolved, and checked before a verb begins."""

@@ -1,0 +1,117 @@
+"""Arguments and options that several commands share, as typer declares them."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rse_study.cli.arguments.completion import (
+    SUITES,
+    complete_cluster,
+    complete_model,
+    complete_ran_study,
+    complete_study,
+    complete_suite,
+    complete_trial,
+)
+
+
+class FileFormat(StrEnum):
+    """Formats of the files that `report` writes beside its page."""
+
+    PARQUET = "parquet"
+    CSV = "csv"
+    LATEX = "latex"
+    SVG = "svg"
+    PNG = "png"
+
+
+StudyArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="STUDY", autocompletion=complete_study, help="A YAML file, or the name of a shipped study."
+    ),
+]
+RanStudyArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="STUDY",
+        autocompletion=complete_ran_study,
+        help="A study that has run: its name, folder or YAML file.",
+    ),
+]
+ClusterArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="SPEC",
+        autocompletion=complete_cluster,
+        help="A cluster: a YAML file, or the name of a shipped one.",
+    ),
+]
+ClusterStudyArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="[STUDY]", autocompletion=complete_study, help="A YAML file, or the name of a shipped study."
+    ),
+]
+RowArguments = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="STUDY[:ROW]...",
+        autocompletion=complete_ran_study,
+        help="Studies that have run, or rows of them: rse-table6:rho = 0.5.",
+    ),
+]
+CellArgument = Annotated[
+    str, typer.Argument(metavar="CELL", help="A trial's number, TRIAL/SEED, or an identity's first digits.")
+]
+TrialArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="TRIAL", autocompletion=complete_trial, help="A YAML file, or the name of a shipped trial."
+    ),
+]
+ModelArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODEL",
+        autocompletion=complete_model,
+        help="A Hugging Face encoder (folder or name), `minilm`, or a cell's folder.",
+    ),
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("-o", "--override", metavar="PATH=VALUE", help="Change a setting; may be repeated."),
+]
+MaxHours = Annotated[
+    float | None,
+    typer.Option(min=0, help="Device hours the study may cost in all; default: its allowance; 0 = no limit."),
+]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(min=0, help="Price the study may have in all; default: its allowance; 0 = no limit."),
+]
+SuiteOption = Annotated[
+    str,
+    typer.Option(
+        metavar=f"[{'|'.join(SUITES)}]",
+        autocompletion=complete_suite,
+        help="sts; fast: and transfer (5 folds), geometry; full: 10 folds, invariance.",
+    ),
+]
+DataFolder = Annotated[Path | None, typer.Option("--data", help="Data folder; default: RSE_STUDY_DATA.")]
+Store = Annotated[Path, typer.Option(help="Folder that holds the studies' folders.")]
+Wide = Annotated[
+    bool, typer.Option("--wide", help="Show every column of a table, also where the terminal is narrower.")
+]
+PoolingOption = Annotated[
+    str,
+    typer.Option(help="cls, mean, first_last, prompt (needs a stored template); stored = as the model says."),
+]
+Threads = Annotated[int, typer.Option(min=0, help="CPU threads; 0 = torch's default.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+TuningSeed = Annotated[int, typer.Option(min=0, help="Seed of the fine-tuning, and of what is drawn.")]
+Epochs = Annotated[int, typer.Option(min=1, help="Epochs of the fine-tuning.")]
+LearningRate = Annotated[float, typer.Option("--lr", help="Learning rate of the fine-tuning.")]
+MaxLength = Annotated[int, typer.Option(min=4, help="Tokens of a text that a classifier reads.")]

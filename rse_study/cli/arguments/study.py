@@ -1,0 +1,73 @@
+"""Studies and trials as a user names them: a file, a folder, or a name."""
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from rse_study.cli.arguments.completion import DEFAULT_STORE
+from rse_study.errors import InputError
+from rse_study.registry import did_you_mean
+from rse_study.study.definition.shipped import shipped_studies, shipped_trials
+
+
+def study_file(study: str) -> Path:
+    """Find the YAML file a user means: a path, or the name of a shipped study."""
+    return _file(study, "study", shipped_studies())
+
+
+def trial_file(trial: str) -> Path:
+    """Find the YAML file a user means: a path, or the name of a shipped trial."""
+    return _file(trial, "trial", shipped_trials())
+
+
+def _file(given: str, kind: str, paths: Iterable[Path]) -> Path:
+    if Path(given).suffix in (".yaml", ".yml") or os.path.isfile(given):
+        return Path(given)
+    shipped = {path.stem: path for path in paths}
+    wanted = given.replace("-", "_")
+    if wanted in shipped:
+        return shipped[wanted]
+    rule = f"a YAML file or the name of a shipped {kind}"
+    if (DEFAULT_STORE / Path(given).name / "ledger.sqlite").is_file():
+        remedy = f"It has run here: name the YAML file it was run from, {Path(given).name}.yaml or another"
+        raise InputError(f"no {kind} {given!r}", where=kind.upper(), rule=rule, remedy=remedy)
+    raise InputError(
+        f"no {kind} {given!r}", where=kind.upper(), rule=rule, remedy=did_you_mean(given, shipped)
+    )
+
+
+def study_folder(study: str, store: Path) -> Path:
+    """Find the folder of a study that has run, by its name, folder or YAML file."""
+    from rse_study.results.schema import ledger_path
+
+    return _folder_where(study, store, lambda folder: ledger_path(folder).is_file())
+
+
+def recoverable_folder(study: str, store: Path) -> Path:
+    """Find the folder of a study that has a ledger, or whose ledger can be rebuilt."""
+    from rse_study.results.schema import ledger_path
+    from rse_study.results.study_file import FILE_NAME
+
+    return _folder_where(
+        study, store, lambda folder: ledger_path(folder).is_file() or (folder / FILE_NAME).is_file()
+    )
+
+
+def _folder_where(study: str, store: Path, holds: Callable[[Path], bool]) -> Path:
+    candidates = [Path(study), store / study]
+    is_file = Path(study).suffix in (".yaml", ".yml")
+    if is_file or study.replace("-", "_") in {path.stem for path in shipped_studies()}:
+        candidates.append(store / name_in(study_file(study)))
+    for folder in candidates:
+        if holds(folder):
+            return folder
+    known = sorted(path.name for path in store.glob("*/") if holds(path))
+    remedy = did_you_mean(study, known) if known else "Run it first: rse-study run STUDY"
+    raise InputError(f"no study {study!r} has run", where=str(store), remedy=remedy)
+
+
+def name_in(path: Path) -> str:
+    """Return the name a study file gives itself."""
+    from rse_study.study.definition.reading import read_extended
+
+    return str(read_extended(path).get("name", path.stem))

@@ -1,0 +1,1 @@
+"""The terminal: lines, tables, bars, errors and next steps written on it."""

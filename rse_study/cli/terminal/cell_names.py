@@ -1,0 +1,68 @@
+"""Names of cells for people, and counts of cells in words."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rse_study.results.records import StudyRecord
+from rse_study.results.row_names import names_of_cells
+
+if TYPE_CHECKING:
+    import pandas as pd  # `studies` counts cells, too, and has no need of it
+
+
+def name_of(stage: str, trial: int, seed: int, name: str, *, is_raced: bool = False) -> str:
+    """Return a cell's name, with its stage where that is not the first one.
+
+    A trial below 0 is none: a base, or a point of the path, called `name`.
+
+    Examples
+    --------
+    >>> name_of("grid", 0, 0, "SimCSE")
+    'row SimCSE seed 0'
+    >>> name_of("search", 3, 0, "")
+    'trial 3'
+    >>> name_of("search", 3, 6, "", is_raced=True)
+    'trial 3 seed 6'
+    >>> name_of("confirm", 3, 1, "")
+    'trial 3 seed 1 (confirm)'
+    >>> name_of("path", -2, 1, "base with alpha")
+    'base with alpha seed 1 (path)'
+    """
+    if stage == "grid":
+        return f"row {name} seed {seed}"
+    if stage in ("confirm", "path"):
+        return f"{name if trial < 0 else f'trial {trial}'} seed {seed} ({stage})"
+    return f"trial {trial} seed {seed}" if is_raced else f"trial {trial}"
+
+
+def names_by_identity(study: StudyRecord, cells: "pd.DataFrame") -> dict[str, str]:
+    """Return the names of the cells of `Reader.cells`, by identity."""
+    columns = (cells[column] for column in ("identity", "stage", "trial", "seed"))
+    rows, is_raced = zip(*columns, names_of_cells(study, cells), strict=True), bool(study.raced_seeds)
+    return {
+        identity: name_of(stage, trial, seed, name, is_raced=is_raced)
+        for identity, stage, trial, seed, name in rows
+    }
+
+
+def names_in_ledger(study_dir: Path) -> dict[str, str]:
+    """Return the names of the cells in a study's ledger, by identity."""
+    from rse_study.results.reader import Reader  # with it comes pandas
+
+    with Reader(study_dir) as reader:
+        return names_by_identity(reader.study(), reader.cells())
+
+
+def describe_counts(counts: Mapping[str, int], is_live: bool) -> str:
+    """Describe `Reader.counts()` in words.
+
+    Running cells without a live process that runs them are interrupted.
+    """
+    shown = {name.replace("_", " "): number for name, number in counts.items() if number}
+    if not is_live and "running" in shown:
+        shown["interrupted"] = shown.pop("running")
+    planned = shown.pop("planned", 0)
+    return f"{planned} cells: " + (
+        ", ".join(f"{number} {name}" for name, number in shown.items()) or "none yet"
+    )

@@ -1,0 +1,111 @@
+"""Lines and tables that stay inside the width of a terminal.
+
+Without a terminal nothing is broken, shortened or left out: what is piped is the same everywhere.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from rse_study.cli.terminal.fitting import wrapped
+from rse_study.cli.terminal.text_table import text_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHOWN = ("loss", "dev")
+MOST_NAMED = 8
+"""left-out columns that are named"""
+
+
+def console_of(stream: Any) -> Console:
+    """Return a console on a stream, a terminal only where the stream is one."""
+    return Console(file=stream, force_terminal=stream.isatty(), highlight=False, markup=False)
+
+
+def stdout() -> Console:
+    """Return the console of answers."""
+    return console_of(sys.stdout)
+
+
+def stderr() -> Console:
+    """Return the console of notes, and of progress where the answer is data."""
+    return console_of(sys.stderr)
+
+
+def width_of(console: Console) -> int | None:
+    """Return the columns of a terminal; None, and so no limit, elsewhere."""
+    return console.width if console.is_terminal else None
+
+
+def announce(text: str) -> None:
+    """Print sentences on stdout, on a terminal broken at words."""
+    say(text, stdout())
+
+
+def say(text: str, console: Console) -> None:
+    """Print sentences on a console, on a terminal broken at words."""
+    put(wrapped(text, width_of(console)), console)
+
+
+def put(text: str, console: Console) -> None:
+    """Print a text unchanged, at once, above any live display."""
+    console.print(text, markup=False, highlight=False, emoji=False, soft_wrap=True)
+    console.file.flush()
+
+
+def say_next(*commands: str) -> None:
+    """Print what to do next on stderr, where it disturbs no pipe."""
+    sys.stdout.flush()
+    say(f"Next: {'; '.join(commands)}", stderr())
+
+
+def describe(metrics: Mapping[str, float], shown: Sequence[str] = SHOWN) -> str:
+    """Return the few metrics that a reader follows, on one line."""
+    return "  ".join(f"{name} {metrics[name]:.4g}" for name in shown if name in metrics)
+
+
+def print_table(
+    frame: "pd.DataFrame",
+    see_all: str,
+    *,
+    droppable: Sequence[str] = (),
+    is_wide: bool = False,
+    console: Console | None = None,
+) -> None:
+    """Print a frame of texts as `print_rows` does."""
+    rows = frame.astype(str).to_numpy().tolist()
+    print_rows(list(frame.columns), rows, see_all, droppable=droppable, is_wide=is_wide, console=console)
+
+
+def print_rows(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    see_all: str,
+    *,
+    droppable: Sequence[str] = (),
+    is_wide: bool = False,
+    console: Console | None = None,
+) -> None:
+    """Print rows of texts with the columns a terminal has room for.
+
+    Parameters
+    ----------
+    see_all
+        Where the columns that were left out can be seen: "--wide, or the report".
+    droppable
+        Headings in the order in which they are left out; others follow, the last one first.
+    """
+    screen = console or stdout()
+    table = text_table(headings, rows, None if is_wide else width_of(screen), droppable)
+    put("\n".join(table.lines), screen)
+    if table.dropped:
+        say(f"not shown: {_named(table.dropped)}; see them with {see_all}", screen)
+
+
+def _named(names: Sequence[str]) -> str:
+    number = f"{len(names)} column{'s' * (len(names) > 1)}"
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return f"{number} ({', '.join(names[:MOST_NAMED])}{more})"

@@ -1,0 +1,22 @@
+"""The table of a study, as `run` shows it at its end."""
+
+from pathlib import Path
+
+from analysis.tables import as_text
+from rse_study.cli.terminal.screen import announce, print_table
+from rse_study.results.reader import Reader
+
+
+def show_table(folder: Path, see_all: str, is_wide: bool = False) -> None:
+    """Print the table of a study.
+
+    A grid's objective stands above it, and columns of seeds are left out before those of means.
+    """
+    with Reader(folder) as reader:
+        study = reader.study()
+    label, table = study.objective.label or study.objective.metric, as_text(folder)
+    if study.kind == "grid":
+        announce(f"{label}:")
+        table = table.rename(columns={name: name.removeprefix(f"{label} ") for name in table.columns})
+    seeds = [name for name in table.columns if name.startswith("seed ")]
+    print_table(table, see_all, droppable=[*seeds[::-1], "time", "step"], is_wide=is_wide)

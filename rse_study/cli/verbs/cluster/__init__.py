@@ -1,0 +1,1 @@
+"""The bodies of `cluster ...`: one file a verb."""

@@ -1,0 +1,56 @@
+"""The body of `cluster render`: the files a cluster would be given."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rse_study.cli.arguments.study import study_file
+from rse_study.cli.terminal.next_step import command, suggest, with_overrides
+from rse_study.cluster.checking.check import check_cluster, check_study_on
+from rse_study.cluster.job import Job, job_of, write_job_files
+from rse_study.cluster.reading import read_cluster
+from rse_study.cluster.render import render
+from rse_study.cluster.rendered import RenderedFile
+from rse_study.cluster.spec import ClusterSpec
+from rse_study.cluster.wheel import wheel_of_this_version
+from rse_study.errors import InputErrors
+from rse_study.study.checking.validation import read_content, read_study
+
+MOST_CHARACTERS = 20_000  # of a file on the screen: a manifest may hold a whole wheel
+
+
+def render_cluster(given: str, study: str, overrides: Sequence[str], out: Path | None) -> None:
+    """Print the files of a cluster and a job, or write them into `out`."""
+    spec = read_cluster(given)
+    job = read_job(spec, study, overrides)
+    files = render(spec, job)
+    if out is None:
+        for file in files:
+            print(f"# ---- {file.name}\n{_shown(file)}")
+        return
+    out.mkdir(parents=True, exist_ok=True)
+    for file in files:
+        (out / file.name).write_text(file.text, encoding="utf-8")
+        print(out / file.name)
+    for path in write_job_files(job, out):
+        print(path)
+    suggest(command("cluster", "submit", given, study, *with_overrides(overrides)))
+
+
+def read_job(spec: ClusterSpec, study: str, overrides: Sequence[str], limits: Sequence[str] = ()) -> Job:
+    """Return the job that runs a study on a cluster, or raise InputErrors.
+
+    `limits` are more arguments of its `run`.
+    """
+    path = study_file(study)
+    checked = read_study(path, overrides)
+    where = f"cluster {spec.name}"
+    problems = [*check_cluster(spec, where=where), *check_study_on(spec, checked, where=where)]
+    if problems:
+        raise InputErrors(problems)
+    return job_of(checked, read_content(path, overrides), spec, wheel_of_this_version(), limits)
+
+
+def _shown(file: RenderedFile) -> str:
+    if len(file.text) <= MOST_CHARACTERS:
+        return file.text
+    return f"{file.text[:MOST_CHARACTERS]}\n... {len(file.text):,} characters in all: --out DIR writes them\n"

@@ -1,0 +1,74 @@
+"""The body of `cluster submit`: a study becomes a job, once."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rse_study.cli.terminal.next_step import command, in_store, suggest
+from rse_study.cli.terminal.screen import announce
+from rse_study.cli.verbs.cluster.render import read_job
+from rse_study.cli.verbs.cluster.study_on_cluster import show_job
+from rse_study.cluster.backend import Submission
+from rse_study.cluster.backends import backend_of
+from rse_study.cluster.job import job_files
+from rse_study.cluster.kinds.local import LocalCluster
+from rse_study.cluster.program import shown
+from rse_study.cluster.reading import read_cluster
+from rse_study.cluster.submission_record import cluster_home
+from rse_study.cluster.submit import Submitted, prepare_submission, submit_job
+
+
+def submit_study(
+    given: str,
+    study: str,
+    overrides: Sequence[str],
+    dry_run: bool,
+    max_hours: float | None,
+    max_cost: float | None,
+    store: Path,
+) -> None:
+    """Submit a study to a cluster; with `dry_run`, print files and commands only."""
+    spec = read_cluster(given)
+    if isinstance(spec, LocalCluster) and not Path(spec.store).is_absolute():
+        # Its head is this machine: studies are where `run` would put them.
+        spec = spec.model_copy(update={"store": str(store.absolute())})
+    job = read_job(spec, study, overrides, list(_limits(max_hours, max_cost)))
+    home = cluster_home(store, spec.name)
+    backend = backend_of(spec, home)
+    if dry_run:
+        submission = prepare_submission(spec, backend, job, [])
+        commands = [shown(each) for each in backend.submission(submission)]
+        print("\n".join(_dry_lines(submission, commands)), flush=True)
+        return
+    outcome = submit_job(spec, backend, job, home, announce)
+    announce(_outcome_of(outcome))
+    words = (given, study, *in_store(store))
+    suggest(command("cluster", "logs", "-f", *words), command("cluster", "status", *words))
+
+
+def _limits(max_hours: float | None, max_cost: float | None) -> Iterator[str]:
+    for option, limit in (("--max-hours", max_hours), ("--max-cost", max_cost)):
+        if limit is not None:
+            yield from (option, f"{limit:g}")
+
+
+def _dry_lines(submission: Submission, commands: list[str]) -> Iterator[str]:
+    for file in submission.files:
+        yield f"# ---- {submission.folder / file.name}\n{file.text}"
+    for name, content in job_files(submission.job).items():
+        yield f"# ---- {submission.folder / name}: {len(content):,} bytes"
+    yield "# ---- commands"
+    yield from commands
+    yield "# nothing was written or run"
+
+
+def _outcome_of(outcome: Submitted) -> str:
+    if outcome.is_new:
+        earlier = outcome.earlier
+        again = f"; the earlier one {show_job(earlier)}, and this one goes on from there" if earlier else ""
+        return f"submitted {outcome.submission_id}{_number(outcome)}{again}"
+    assert outcome.earlier is not None
+    return f"nothing to do: {outcome.submission_id}{_number(outcome)} {show_job(outcome.earlier)}"
+
+
+def _number(outcome: Submitted) -> str:
+    return "" if outcome.handle == outcome.submission_id else f" (job {outcome.handle})"

@@ -1,0 +1,1 @@
+"""An encoder evaluated: its vectors, its classifiers, both under attack."""

@@ -1,0 +1,177 @@
+"""The body of `attack`: classifiers or similarity scores under attack."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.attacks import write_attacks
+from analysis.sections.attacked import goal_text
+from rse_study.activity import ActivityCallback
+from rse_study.assets.minilm import has_minilm
+from rse_study.assets.victim import WEAK, VictimClassifier
+from rse_study.cli.arguments.completion import Context
+from rse_study.cli.arguments.model import model_name
+from rse_study.cli.arguments.writable import require_cache, require_folder
+from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.cli.terminal.json_output import json_of
+from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.terminal.screen import announce, print_table, say
+from rse_study.cli.verbs.evaluate.attack_options import given_options, require_used
+from rse_study.cli.verbs.evaluate.encoder import EncoderRequest, embedder_of
+from rse_study.data.location import cache_dir
+from rse_study.downstream.attack_models import needs_masked_lm
+from rse_study.downstream.attacked_classifier import PREFIX, AttackedClassifier
+from rse_study.downstream.attacked_similarity import AttackedSimilarity
+from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED
+from rse_study.downstream.scored_model import ModelFiles
+from rse_study.downstream.settings import Attacks, Settings
+from rse_study.errors import InputError
+from rse_study.evaluation.attacks.recipes import RECIPES
+from rse_study.evaluation.attacks.resources import Resource
+from rse_study.models.embedder import Embedder
+from rse_study.registry import Registry
+from rse_study.results.attack_file import SummaryRow
+from rse_study.study.definition.reading import build
+from rse_study.training.classifier.config import FineTuning
+
+LEAST_IMPORTANT = ("skipped", "queries", "inputs", "words changed", "goal", "drift")
+"""columns in the order in which a narrow terminal leaves them out"""
+AttackEvaluation = AttackedClassifier | AttackedSimilarity
+
+
+@dataclass(frozen=True)
+class AttackRequest:
+    """Sets to attack, recipes, and a folder for the outcomes."""
+
+    data_dir: Path
+    sets: Sequence[str]
+    recipes: Sequence[str]
+    settings: Settings
+    out: Path
+
+
+def attack_model(
+    context: Context,
+    encoder: EncoderRequest,
+    on: Sequence[str],
+    recipes: Sequence[str],
+    out: Path,
+    attacks: dict[str, Any],
+    tuning: dict[str, Any],
+) -> None:
+    """Attack, keep every outcome, print; interrupted, the same command goes on.
+
+    Whatever is missing is said before a victim is trained. Fields of `Attacks` and `FineTuning` come unchecked.
+    """
+    trained = build(FineTuning, tuning, where="attack")
+    chosen = recipes or [name for name in RECIPES if can_run(name, attacks["masked_lm"])]
+    require_used(given_options(context), on, chosen, attacks["goal"])
+    settings = Settings(build(Attacks, attacks, where="attack"), trained)
+    _attack(encoder, AttackRequest(encoder.data_dir, on, chosen, settings, out))
+
+
+def _attack(encoder: EncoderRequest, request: AttackRequest) -> None:
+    require_cache()
+    require_folder(request.out, where="--out")
+    attacks = [_read(name, recipe, request) for name in request.sets for recipe in request.recipes]
+    encoder.set_threads()
+    folder = model_name(encoder.model)
+    embed = embedder_of(encoder, folder)
+    weights = ModelFiles(
+        folder, embed.encoder.pooling, cache_dir() / "assets", request.out, template=embed.template
+    )
+    with ActivityBars(encoder.screen) as bars:
+        rows = list(_rows(attacks, weights, embed, bars))
+        with bars.waiting("writing the report"):
+            report = write_attacks(request.out).resolve()
+    if encoder.as_json:
+        print(json_of([row.model_dump(mode="json") for row in rows]), flush=True)
+    else:
+        print_table(_table(rows), f"--json, or in {report.name}", droppable=LEAST_IMPORTANT)
+        announce(f"every input: {request.out.resolve()}/*.jsonl")
+    say(f"report: {report}", encoder.screen)
+    if not encoder.as_json:
+        suggest(f"open {report.name} in a browser", command("report", request.out))
+
+
+def can_run(recipe: str, masked_lm: str) -> bool:
+    """Whether the models that a recipe needs are there; such recipes are the default."""
+    if needs_masked_lm(recipe) and not masked_lm:
+        return False
+    return Resource.SENTENCE_SIMILARITY not in RECIPES.get(recipe).needs or has_minilm()
+
+
+def _read(name: str, recipe: str, request: AttackRequest) -> AttackEvaluation:
+    RECIPES.get(recipe, where="--recipe")
+    Registry("attack set", dict.fromkeys((*ATTACKED, *ADVERSARIAL_STS))).get(name, where="--on")
+    if needs_masked_lm(recipe) and not request.settings.attacks.masked_lm:
+        rule, remedy = (
+            "its candidates are a masked language model's",
+            "Give --masked-lm: a folder, or minilm-mlm",
+        )
+        raise InputError("no masked language model", where=f"--recipe {recipe}", rule=rule, remedy=remedy)
+    if name in ADVERSARIAL_STS:
+        return AttackedSimilarity.read(f"{name}/{recipe}", request.data_dir, request.settings)
+    return AttackedClassifier.read(f"{PREFIX}{name}/{recipe}", request.data_dir, request.settings)
+
+
+def _rows(
+    attacks: Sequence[AttackEvaluation], weights: ModelFiles, embed: Embedder, callback: ActivityCallback
+) -> Iterator[SummaryRow]:
+    victims: dict[str, VictimClassifier] = {}
+    for one in attacks:
+        on_progress = partial(callback.advanced, f"{one.name}: inputs attacked")
+        if isinstance(one, AttackedSimilarity):
+            row = one.attacked(embed, weights, on_progress)
+            if row.weak:
+                callback.message(f"{one.name}: the scores of clean pairs order nothing: weak")
+            yield row
+            continue
+        if one.set not in victims:
+            victims[one.set] = _victim(one, weights, callback)
+        yield one.attacked(victims[one.set], weights.kept, on_progress)
+
+
+def _victim(one: AttackedClassifier, weights: ModelFiles, callback: ActivityCallback) -> VictimClassifier:
+    def on_progress(progress: Any) -> None:
+        callback.advanced(f"victim of {one.set}: fine-tuning steps", progress.t, progress.num_steps)
+
+    made = one.victim(weights, on_progress)
+    weak = f", below {WEAK:.0%}: weak" if made.is_weak else ""
+    callback.message(
+        f"victim of {one.set}: {one.training.name} without {made.num_removed} attacked texts, "
+        f"dev accuracy {made.dev_accuracy:.1%}{weak}"
+    )
+    return made
+
+
+def _table(rows: Sequence[SummaryRow]) -> pd.DataFrame:
+    shares = {
+        "accuracy": "original_accuracy",
+        "under attack": "accuracy_under_attack",
+        "success": "success_rate",
+        "words changed": "share_of_words_changed",
+    }
+    numbers = {
+        "queries": "mean_queries",
+        "Spearman": "clean_spearman",
+        "Spearman under attack": "spearman_under_attack",
+        "drift": "mean_drift",
+    }
+    shown = [
+        {"set": row.set, "recipe": row.recipe, "inputs": str(row.num_inputs), "skipped": str(row.num_skipped)}
+        | {title: _shown(getattr(row, name), "{:.1%}") for title, name in shares.items()}
+        | {"goal": goal_text(row.goal, row.tau)}
+        | {title: _shown(getattr(row, name), "{:.2f}") for title, name in numbers.items()}
+        for row in rows
+    ]
+    table = pd.DataFrame(shown)
+    return table.loc[:, (table != "").any()]
+
+
+def _shown(value: float | None, form: str) -> str:
+    return "" if value is None else form.format(value)

@@ -1,0 +1,59 @@
+"""The encoder that a command scores: requested, loaded, ready to embed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from rich.console import Console
+
+from rse_study.activity import ProgressCallback
+from rse_study.cli.terminal.screen import stderr, stdout
+from rse_study.data.location import data_dir
+from rse_study.errors import InputError
+from rse_study.models.embedder import Embedder
+from rse_study.models.encoder_settings import stored_template
+from rse_study.models.loading import load_encoder
+
+
+@dataclass(frozen=True)
+class EncoderRequest:
+    """An encoder to be scored, and how, as the command line says."""
+
+    model: str
+    pooling: str
+    """cls, mean, first_last, prompt; `stored`: as the model says"""
+    data: Path | None
+    threads: int
+    """CPU threads; 0: torch's default"""
+    as_json: bool
+
+    @property
+    def data_dir(self) -> Path:
+        """The data folder."""
+        return self.data or data_dir()
+
+    @property
+    def screen(self) -> Console:
+        """The console of progress: stdout is left to JSON."""
+        return stderr() if self.as_json else stdout()
+
+    def set_threads(self) -> None:
+        """Give torch its threads."""
+        if self.threads:
+            torch.set_num_threads(self.threads)
+
+
+def embedder_of(
+    request: EncoderRequest, name: str, on_progress: ProgressCallback = lambda done, total: None
+) -> Embedder:
+    """Load an encoder, by folder or hub name, with its tokenizer and template.
+
+    Raises InputError where the pooling is prompt and no template is stored.
+    """
+    encoder, tokenizer = load_encoder(name, request.pooling)
+    template = stored_template(name) if encoder.pooling == "prompt" else ""
+    if encoder.pooling == "prompt" and not template:
+        rule = "it reads the vector at a template's [MASK], and no template is stored beside these weights"
+        remedy = "Use cls, mean or first_last, or a model trained here with prompt pooling"
+        raise InputError("pooling 'prompt'", where=request.model, rule=rule, remedy=remedy)
+    return Embedder(encoder, tokenizer, template, on_progress=on_progress)

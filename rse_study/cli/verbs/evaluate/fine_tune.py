@@ -1,0 +1,166 @@
+"""The body of `fine-tune`: classifiers fine-tuned, scored on unseen texts."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rse_study.assets.victim import WEAK, VictimClassifier
+from rse_study.cli.arguments.model import model_name
+from rse_study.cli.arguments.writable import require_cache, require_folder
+from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.cli.terminal.json_output import json_of
+from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.terminal.screen import announce, print_table
+from rse_study.cli.verbs.evaluate.encoder import EncoderRequest
+from rse_study.data.glue import GLUE, GLUE_LAYOUT
+from rse_study.data.location import cache_dir
+from rse_study.data.pairs import StsPairs
+from rse_study.data.text_files import SET_DATA
+from rse_study.downstream.fine_tuned import FineTunedTask
+from rse_study.downstream.glue import PREFIX, GlueFineTuned
+from rse_study.downstream.nli import NliFineTuned
+from rse_study.downstream.registry import FINE_TUNED, NLI
+from rse_study.downstream.scored_model import ModelFiles
+from rse_study.downstream.settings import Attacks, Settings, Tasks
+from rse_study.errors import InputError, MissingFile
+from rse_study.models.loading import load_encoder
+from rse_study.registry import Registry
+from rse_study.results.atomic import write_whole
+from rse_study.results.records import EvaluationRow
+from rse_study.study.definition.reading import build
+from rse_study.training.classifier.config import FineTuning
+
+_NLI_LAYOUT = "nli/snli/..., nli/mnli/..., nli/anli/R1/{train,dev,test}.jsonl (plain or .gz)"
+
+
+@dataclass(frozen=True)
+class FineTuningRequest:
+    """The tasks a classifier is fine-tuned for."""
+
+    suite: str
+    """nli or glue"""
+    data_dir: Path
+    on: Sequence[str]
+    """names of tasks; none for all whose texts are in the data folder"""
+    settings: Settings
+
+
+def fine_tune_model(
+    encoder: EncoderRequest,
+    suite: str,
+    on: Sequence[str],
+    out: Path | None,
+    seed: int,
+    tuning: dict[str, Any],
+) -> None:
+    """Fine-tune, score, print; interrupted, the same command goes on.
+
+    Nothing trains before every file was looked for. `tuning` has the fields of `FineTuning`, not checked yet.
+    """
+    settings = Settings(Attacks(), build(FineTuning, tuning, where="fine-tune"), Tasks(seed=seed))
+    require_cache()
+    if out is not None:
+        require_folder(out, where="--out")
+    folder, absent = model_name(encoder.model), dict[str, str]()
+    evaluations = _tasks(FineTuningRequest(suite, encoder.data_dir, on, settings), absent)
+    kind = load_encoder(folder, encoder.pooling)[0].pooling
+    weights = ModelFiles(folder, kind, cache_dir() / "assets", cache_dir() / "assets")
+    encoder.set_threads()
+    with ActivityBars(encoder.screen) as bars:
+        rows = [row for one in evaluations for row in _rows(one, weights, encoder.model, bars)]
+    said = {
+        "model": encoder.model,
+        "pooling": weights.pooling_of_classifiers,
+        "suite": suite,
+        "absent": absent,
+    }
+    content = json_of({**said, "rows": [row.model_dump(mode="json") for row in rows]})
+    if out is not None:
+        write_whole(out / f"{suite}.json", content + "\n")
+    if encoder.as_json:
+        print(content, flush=True)
+        return
+    print_table(_table(rows), "--json", droppable=("skipped", "examples", "weak"))
+    for name, reason in absent.items():
+        announce(f"{name}: {reason}")
+    if out is None:
+        suggest(command("fine-tune", encoder.model, "--suite", suite, "--out", "scores"))
+
+
+def _tasks(request: FineTuningRequest, absent: dict[str, str]) -> list[FineTunedTask]:
+    """Read the tasks that are asked for; those without files go to `absent`, with the reason."""
+    known = Registry(f"{request.suite} task", dict.fromkeys(NLI if request.suite == "nli" else GLUE, None))
+    for name in request.on:
+        known.get(name, where="--on")
+    found = (
+        [_read(name, request) for name in request.on]
+        if request.on
+        else list(_present(tuple(known), request, absent))
+    )
+    if not found:
+        layout = _NLI_LAYOUT if request.suite == "nli" else f"{request.settings.tasks.glue}/{GLUE_LAYOUT}"
+        hub = "" if request.suite == "nli" else ". A task named by --on is asked of the hub"
+        rule, remedy = f"the layout is {layout} in the data folder", f"{SET_DATA}{hub}"
+        raise InputError(
+            f"no {request.suite} task is here", where=str(request.data_dir), rule=rule, remedy=remedy
+        )
+    absent |= {path: "not in the data folder" for one in found for path in one.lacking}
+    return found
+
+
+def _present(
+    names: Sequence[str], request: FineTuningRequest, absent: dict[str, str]
+) -> Iterator[FineTunedTask]:
+    """Yield the tasks with files in the data folder; nothing is fetched."""
+    if request.suite == "glue" and not (request.data_dir / request.settings.tasks.glue).is_dir():
+        return
+    for name in names:
+        try:
+            yield _read(name, request)
+        except MissingFile as problem:
+            absent[name] = str(problem)
+
+
+def _read(name: str, request: FineTuningRequest) -> FineTunedTask:
+    if request.suite == "nli":
+        return NliFineTuned.read(f"{name}/{FINE_TUNED}", request.data_dir, request.settings)
+    return GlueFineTuned.read(f"{PREFIX}{name}/{FINE_TUNED}", request.data_dir, request.settings)
+
+
+def _rows(one: FineTunedTask, weights: ModelFiles, model: str, bars: ActivityBars) -> list[EvaluationRow]:
+
+    def on_progress(progress: Any) -> None:
+        bars.advanced(f"{one.task}: fine-tuning steps", progress.t, progress.num_steps)
+
+    made = one.classifier(weights, on_progress)
+    bars.message(f"{one.task}: {_described(one, made)}")
+    with bars.waiting(f"{one.task}: scoring"):
+        return one.rows(made, weights, model)
+
+
+def _described(one: FineTunedTask, made: VictimClassifier) -> str:
+    texts = f"{len(one.training) - made.num_removed} texts of {one.training.name} {one.training.split}"
+    removed = f", {made.num_removed} left out that are scored" if made.num_removed else ""
+    if isinstance(one.training, StsPairs):
+        return f"{texts}{removed}; Spearman {made.dev_accuracy:.3f} on a held-out share"
+    weak = f", below {WEAK:.0%}: weak" if made.is_weak else ""
+    return f"{texts}{removed}; accuracy {made.dev_accuracy:.1%} on a held-out share{weak}"
+
+
+def _table(rows: Sequence[EvaluationRow]) -> pd.DataFrame:
+    shown = [
+        {
+            "task": row.task,
+            "split": row.split,
+            "metric": row.aggregation.removesuffix(row.split).strip(),
+            "value": f"{row.value:.2f}",
+            "examples": str(row.num_examples),
+            "skipped": str(row.num_skipped),
+            "weak": "weak" if row.degenerate else "",
+        }
+        for row in rows
+    ]
+    return pd.DataFrame(shown)

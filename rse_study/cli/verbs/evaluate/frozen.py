@@ -1,0 +1,155 @@
+"""The body of `evaluate`: vectors of a frozen encoder, scored."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from rse_study.cli.arguments.completion import SUITES
+from rse_study.cli.arguments.model import model_name
+from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.cli.terminal.json_output import json_of
+from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.terminal.screen import announce, print_table
+from rse_study.cli.verbs.evaluate.encoder import EncoderRequest, embedder_of
+from rse_study.data.pairs import StsPairs, Variant
+from rse_study.data.readers import read_sts
+from rse_study.downstream.registry import read_evaluation
+from rse_study.downstream.scored_model import ScoredModel, score_model
+from rse_study.errors import InputError, MissingFile
+from rse_study.evaluation.cached_encoder import CachedEncoder
+from rse_study.evaluation.registry import beyond_similarity
+from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, average, evaluate_sts
+from rse_study.evaluation.transfer import averages
+from rse_study.evaluation.vectors import Embed
+from rse_study.registry import did_you_mean
+from rse_study.results.records import EvaluationRow
+
+SPLITS = (*((name, "test") for name in SEVEN), ("STS-B", "dev"))
+
+
+def evaluate_frozen(request: EncoderRequest, suite: str, variant: Variant) -> None:
+    """Score an encoder on the sets that are present, and print."""
+    model, as_json, folder = request.model, request.as_json, request.data_dir
+    require_suite(suite, model)
+    name = model_name(model)
+    tasks, absent = find_tasks(folder, variant)
+    if not tasks:
+        remedy = "Set RSE_STUDY_DATA or --data, or fetch sets: rse-study data list"
+        raise InputError("no STS set is here", where=str(folder), remedy=remedy)
+    request.set_threads()
+    with ActivityBars(request.screen) as bars:
+        embedder = embedder_of(request, name, partial(bars.advanced, "sentences encoded"))
+        embed, kind = CachedEncoder(embedder), embedder.encoder.pooling
+        scores = evaluate_sts(embed, tasks)
+        if not as_json:
+            bars.message(f"{model}, {kind} pooling, {variant} text: Spearman x100")
+            print_table(table_of(scores, absent), "--json", console=bars.console)
+        rows = list(_others(embed, suite, folder, model, absent, bars, say=not as_json))
+    means = averages({row.task: row.value for row in rows if row.aggregation == "accuracy"})
+    if not as_json:
+        for average_name, value in means.items():
+            announce(f"{average_name}: {value:.2f}")
+        wider = ("evaluate", model, "--suite", "full")
+        suggest(command("attack", model) if suite == "full" else command(*wider))
+        return
+    content = {"model": model, "pooling": kind, "variant": variant, "suite": suite, "absent": absent}
+    listed = {
+        "scores": [_without_subject(row) for row in scores],
+        "rows": [row.model_dump(mode="json") for row in rows],
+        "averages": means,
+    }
+    print(json_of({**content, **listed}), flush=True)
+
+
+def require_suite(suite: str, model: str) -> None:
+    """Raise InputError unless a suite scores frozen vectors; name its command."""
+    if suite in SUITES:
+        return
+    commands = {
+        "attacks": ("attack", model),
+        **{tasks: ("fine-tune", model, "--suite", tasks) for tasks in ("nli", "glue")},
+    }
+    elsewhere = suite in commands
+    remedy = f"Use {command(*commands[suite])}" if elsewhere else did_you_mean(suite, SUITES)
+    rule = f"suites of frozen vectors are {', '.join(SUITES)}"
+    raise InputError(f"no suite {suite!r}", where="--suite", rule=rule, remedy=remedy)
+
+
+def _others(
+    embed: Embed,
+    suite: str,
+    folder: Path,
+    model: str,
+    absent: dict[str, str],
+    bars: ActivityBars,
+    *,
+    say: bool,
+) -> Iterator[EvaluationRow]:
+    """Yield and print the suite's rows beyond STS as they come; name what is absent."""
+    names = beyond_similarity(suite)
+    for number, name in enumerate(names):
+        bars.advanced("evaluations", number, len(names), name)
+        begun = time.monotonic()
+        try:
+            rows = score_model(ScoredModel(model, embed), [read_evaluation(name, folder)])
+        except MissingFile as problem:
+            absent[name] = str(problem)
+            if say:
+                bars.message(f"{name}: absent")
+            continue
+        if say:
+            bars.message(f"{name}: {_describe(rows)}  [{time.monotonic() - begun:.0f} s]")
+        yield from rows
+
+
+def _describe(rows: Sequence[EvaluationRow]) -> str:
+    return ", ".join(
+        f"{row.aggregation} {row.value:.4f}"
+        if row.preset == "geometry"
+        else f"{row.aggregation} {row.value:.2f}{' (degenerate)' if row.degenerate else ''}"
+        for row in rows
+    )
+
+
+def _without_subject(row: EvaluationRow) -> dict[str, Any]:
+    """Return a similarity as JSON; the model stands above all of them."""
+    names = ("task", "split", "aggregation", "num_examples", "degenerate", "fingerprint")
+    content = row.model_dump(mode="json", include={*names, "value"})
+    return {"spearman" if name == "value" else name: value for name, value in content.items()}
+
+
+def find_tasks(folder: Path, variant: Variant) -> tuple[list[StsPairs], dict[str, str]]:
+    """Read the STS sets in the data folder, and describe what others lack."""
+    tasks, absent = [], {}
+    for name, split in SPLITS:
+        try:
+            tasks.append(read_sts(name, split, folder, (variant,)))
+        except MissingFile as error:
+            absent[f"{name} {split}"] = f"lacks {error.part}" if error.part else _absence(name, split, folder)
+    return tasks, absent
+
+
+def _absence(name: str, split: str, folder: Path) -> str:
+    """Describe an absent set, and how to read the other copy where that one is here."""
+    try:
+        return f"absent; as --variant {read_sts(name, split, folder).variant} it is here"
+    except MissingFile:
+        return "absent"
+
+
+def table_of(scores: Sequence[EvaluationRow], absent: Mapping[str, str]) -> pd.DataFrame:
+    """Return one row a set, then the papers' average and what is absent."""
+    rows: dict[str, dict[str, str]] = {}
+    for score in scores:
+        row = rows.setdefault(f"{score.task} {score.split}", {"pairs": str(score.num_examples)})
+        row[score.aggregation] = f"{score.value:.2f}{' (degenerate)' if score.degenerate else ''}"
+    rows |= {name: {"pairs": missing} for name, missing in absent.items()}
+    present = {score.task for score in scores if score.split == "test"}
+    if present >= set(SEVEN):
+        rows["average of the seven"] = {name: f"{average(scores, name):.2f}" for name in AGGREGATIONS}
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=[*AGGREGATIONS, "pairs"]).fillna("")
+    return frame.rename_axis("set").reset_index()

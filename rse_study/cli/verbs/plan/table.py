@@ -1,0 +1,171 @@
+"""A plan as lines for readers, and as JSON for scripts."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import islice
+from typing import Any
+
+from analysis.phrases import show_duration
+from rse_study.study.planning.estimates import Range
+from rse_study.study.planning.plan import Plan
+from rse_study.study.planning.stages import StagePlan
+
+MOST_ROWS = 10  # of what is new; JSON has all
+HEADINGS = (
+    "",
+    "on",
+    "trials",
+    "seeds",
+    "cells",
+    "done",
+    "stopped early",
+    "failed",
+    "to run",
+    "steps",
+    "gradient passes",
+    "device time",
+)
+LEAST_IMPORTANT = (
+    "gradient passes",
+    "on",
+    "steps",
+    "trials",
+    "seeds",
+    "stopped early",
+    "failed",
+    "done",
+    "cells",
+)
+"""columns in the order in which a narrow terminal leaves them out"""
+
+
+def stage_rows(plan: Plan) -> list[tuple[str, ...]]:
+    """Return a row a stage, and one of the evaluations, as text under HEADINGS."""
+    return [*(_stage_row(stage) for stage in plan.stages), *_scores_row(plan)]
+
+
+def lines_below(plan: Plan) -> Iterator[str]:
+    """Yield the lines below that table: price, what is new, sources of the figures."""
+    yield f"device time in all: {_time(plan.device_hours)}{_spent(plan)}{_price(plan)}"
+    yield from _new(plan)
+    if plan.scores.num_only:
+        trained = f", {plan.scores.num_retrained} of them trained again" if plan.scores.num_retrained else ""
+        cells = "complete cell" + "s" * (plan.scores.num_only > 1)
+        yield f"to evaluate only: {plan.scores.num_only:,} {cells}{trained}"
+    if plan.scores.missing:
+        wanted = ", ".join(f"{name} {number:,}" for name, number in plan.scores.missing.items())
+        yield f"scores to be made: {wanted}"
+    yield (
+        f"told from: {plan.source}"
+        if plan.source
+        else "no history tells how long its cells take: use --probe"
+    )
+    if plan.spent_hours:
+        from rse_study.results.device_time import INCLUDED  # pandas, as above
+
+        yield f"spent before: {INCLUDED}"
+    for note in plan.notes:
+        yield f"note: {note}"
+
+
+def as_content(plan: Plan) -> dict[str, Any]:
+    """Return the whole plan as JSON; null for what is unknown."""
+    return {
+        "study": plan.study,
+        "stages": [_stage_content(stage) for stage in plan.stages],
+        "evaluations": {
+            "missing": plan.scores.missing,
+            "num_models": plan.scores.num_models,
+            "num_only": plan.scores.num_only,
+            "num_retrained": plan.scores.num_retrained,
+            "device_hours": _range(plan.scores.device_hours),
+        },
+        "num_cells": sum(stage.num_cells for stage in plan.stages),
+        "num_to_run": sum(stage.num_to_run for stage in plan.stages),
+        "steps": _range(plan.cost.steps),
+        "gradient_passes": _range(plan.cost.gradient_passes),
+        "device_hours": _range(plan.device_hours),
+        "spent_hours": plan.spent_hours,
+        "price_per_hour": plan.price_per_hour,
+        "price": _range(plan.price),
+        "source": plan.source,
+        "notes": plan.notes,
+        "new": plan.new,
+    }
+
+
+def _stage_content(stage: StagePlan) -> dict[str, Any]:
+    used = stage.resources
+    names = ("num_trials", "num_seeds", "num_cells", "num_done", "num_stopped", "num_failed", "num_to_run")
+    return {
+        "name": stage.name,
+        "executor": used.runs_on,
+        **{name: getattr(used, name) for name in ("workers", "threads", "gpus")},
+        **{name: getattr(stage, name) for name in names},
+        "steps": _range(stage.cost.steps),
+        "gradient_passes": _range(stage.cost.gradient_passes),
+        "work": _range(stage.cost.work),
+        "device_hours": _range(stage.device_hours),
+    }
+
+
+def _stage_row(stage: StagePlan) -> tuple[str, ...]:
+    used = stage.resources
+    device = f"{used.gpus:g} GPU" if used.gpus else f"{used.threads} thread{'s' * (used.threads > 1)}"
+    counts = (stage.num_done, stage.num_stopped, stage.num_failed, stage.num_to_run)
+    return (
+        stage.name,
+        f"{used.runs_on}, {used.workers} x {device}",
+        *(f"{number:,}" for number in (stage.num_trials, stage.num_seeds, stage.num_cells, *counts)),
+        _count(stage.cost.steps),
+        _count(stage.cost.gradient_passes),
+        _time(stage.device_hours),
+    )
+
+
+def _scores_row(plan: Plan) -> list[tuple[str, ...]]:
+    scores = plan.scores
+    if not scores.num_models:
+        return []
+    blank = ("",) * 3
+    models = f"{scores.num_models:,}"
+    return [("evaluations", "", *blank, "", "", "", models, "", "", _time(scores.device_hours))]
+
+
+def _new(plan: Plan) -> Iterator[str]:
+    if not plan.new:
+        return
+    yield f"new: cells of {len(plan.new):,} row{'s' * (len(plan.new) > 1)}"
+    for row, seeds in islice(plan.new.items(), MOST_ROWS):
+        yield f"    {row}: seeds {', '.join(map(str, seeds))}"
+    if len(plan.new) > MOST_ROWS:
+        yield f"    and {len(plan.new) - MOST_ROWS:,} more (--json lists all)"
+
+
+def _count(number: Range) -> str:
+    if number.low == number.high:
+        return f"{number.mid:,.0f}"
+    return f"{number.mid:,.0f} ({number.low:,.0f} to {number.high:,.0f})"
+
+
+def _time(hours: Range | None) -> str:
+    if hours is None:
+        return "unknown"
+    unit, factor = next(((u, f) for u, f in (("h", 1), ("min", 60)) if hours.mid * f >= 1), ("s", 3600))
+    low, mid, high = (f"{value * factor:.3g}" for value in (hours.low, hours.mid, hours.high))
+    return f"{mid} {unit}" if low == high else f"{mid} {unit} ({low} to {high})"
+
+
+def _spent(plan: Plan) -> str:
+    if not plan.spent_hours:
+        return ""
+    return f", {show_duration(3600 * plan.spent_hours)} spent before"
+
+
+def _price(plan: Plan) -> str:
+    price = plan.price
+    return "" if price is None else f"; price {price.mid:.3g} ({price.low:.3g} to {price.high:.3g})"
+
+
+def _range(value: Range | None) -> dict[str, float] | None:
+    return None if value is None else asdict(value)

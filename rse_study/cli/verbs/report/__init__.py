@@ -1,0 +1,1 @@
+"""Pages of studies and of attacks, and the files beside them."""

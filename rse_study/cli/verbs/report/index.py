@@ -1,0 +1,29 @@
+"""The body of `report --all`: an index of a store's studies, and their reports."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from analysis.index import study_folders, write_index
+from rse_study.cli.arguments.writable import require_file
+from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.cli.terminal.next_step import suggest
+from rse_study.cli.terminal.screen import stderr
+from rse_study.errors import InputError
+
+
+def write_index_page(study: str, store: Path, out: Path | None, options: Mapping[str, Any]) -> None:
+    """Write the index and reports that are missing or old; refuse a study's options."""
+    for name, given in {"STUDY": study, **options}.items():
+        if given:
+            what = study if name == "STUDY" else "is of one study"
+            rule, remedy = "--all is of all studies at once", f"Leave out {name}, or --all"
+            raise InputError(what, where=name, rule=rule, remedy=remedy)
+    if out:
+        require_file(out, where="--out")
+    if not study_folders(store):
+        raise InputError("no study has run here", where=str(store), remedy="Run one: rse-study run STUDY")
+    with ActivityBars(stderr()) as bars, bars.waiting("writing reports and their index"):
+        path = write_index(store, out)
+    print(path)
+    suggest(f"open {path} in a browser")

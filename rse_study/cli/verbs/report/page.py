@@ -1,0 +1,58 @@
+"""The body of `report`: the page of a study or of attacks, and files beside it."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from analysis.report import write_report
+from rse_study.cli.arguments.study import study_folder
+from rse_study.cli.arguments.writable import require_file
+from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.cli.terminal.next_step import suggest
+from rse_study.cli.terminal.screen import stderr
+from rse_study.cli.verbs.report.files import FilesRequest, write_files, write_images
+from rse_study.errors import InputError
+from rse_study.results.attack_file import is_attack_folder
+
+
+def write_page(
+    study: str,
+    store: Path,
+    out: Path | None,
+    tables: Path | None,
+    figures: Path | None,
+    formats: Collection[str],
+) -> None:
+    """Write the page of a study or of attacks, and files; print every path."""
+    if not study:
+        remedy = "Name one (rse-study studies lists them), or ask for all: rse-study report --all"
+        raise InputError("no study is named", where="STUDY", remedy=remedy)
+    if out:
+        require_file(out, where="--out")
+    request = FilesRequest(tables, figures, formats)
+    if is_attack_folder(Path(study)):
+        _report_attacks(Path(study), out, request)
+        return
+    folder = study_folder(study, store)
+    request.check()
+    with ActivityBars(stderr()) as bars, bars.waiting("writing the report"):  # stdout gets paths
+        path = write_report(folder, out)
+    print(path)
+    with ActivityBars(stderr()) as bars, bars.waiting("writing files"):
+        files = list(write_files(folder, path.read_text(encoding="utf-8"), request))
+    for written in files:
+        print(written)
+    suggest(f"open {path} in a browser")
+
+
+def _report_attacks(folder: Path, out: Path | None, request: FilesRequest) -> None:
+    from analysis.attacks import write_attacks
+
+    if request.tables:
+        rule, remedy = "tables are made of a study's ledger", f"Read {folder}/*.jsonl: an outcome a line"
+        raise InputError("attacks have none", where=f"--tables {request.tables}", rule=rule, remedy=remedy)
+    request.check()
+    path = write_attacks(folder, out)
+    print(path)
+    if request.figures:
+        for written in write_images(path.read_text(encoding="utf-8"), request.figures, request):
+            print(written)

@@ -1,0 +1,231 @@
+"""The state of a study, as `status` shows it and, with --json, prints it."""
+
+import math
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from rse_study.cli.verbs.status.ledger_snapshot import LedgerSnapshot, read_snapshot
+from rse_study.cli.verbs.status.pace import pace_of
+from rse_study.results.bit_equality import describe_machines
+from rse_study.results.cell_state import count_cells, is_lost
+from rse_study.results.lock import holder
+from rse_study.results.records import FINISHED, Record, Stage
+from rse_study.results.row_names import in_order_of_file
+from rse_study.search.ablation_path import num_planned
+from rse_study.search.budget import BudgetShare
+
+NUM_EVENTS = 5
+NUM_STANDINGS = 20  # of confirmed trials, more than anybody confirms
+
+
+class RankedTrial(Record):
+    """A trial and its objective: the mean over its complete seeds."""
+
+    trial: int
+    label: str
+    value: float
+    num_seeds: int
+    proposal: dict[str, Any]
+
+
+class Running(Record):
+    """A cell that runs, or ran when its process died, and its last report."""
+
+    name: str
+    identity: str
+    attempt: int
+    started: str
+    t: int
+    """optimiser steps done; 0 before the first report"""
+    num_steps: int | None
+    """optimiser steps in all; null where the budget is in epochs"""
+    metrics: dict[str, float | None]
+
+    @property
+    def share(self) -> float:
+        """Share of its steps that is done."""
+        return min(1.0, self.t / self.num_steps) if self.num_steps else 0.0
+
+
+class EndedCell(Record):
+    """A cell that failed for good, or an attempt that was lost, and why."""
+
+    name: str
+    identity: str
+    attempt: int
+    """from 1; 0 where a result was adopted that no attempt of this ledger made"""
+    at: str
+    reason: str
+
+
+class StudyStatus(Record):
+    """State of a study; its fields are the keys of `status --json` (docs/status.md)."""
+
+    name: str
+    question: str
+    kind: str
+    """`grid` or `search`"""
+    revision: int
+    """the study's edition, counted from 1"""
+    objective: str
+    direction: str
+    """`maximize` or `minimize`"""
+    counts: dict[str, int]
+    """cells planned, complete, stopped_early, failed, running, missing (still to be started)"""
+    is_complete: bool
+    """nothing is missing and nothing runs"""
+    holder: dict[str, Any] | None
+    """the live process that runs it (pid, host, since), or null"""
+    best: RankedTrial | None
+    """the best complete trial; in a search, of those it selected among"""
+    confirmed: tuple[RankedTrial, ...]
+    """trials of a search with seeds that selected nothing; best first"""
+    running: tuple[Running, ...]
+    """interrupted, if there is no holder: the next run continues them"""
+    failed: tuple[EndedCell, ...]
+    lost: tuple[EndedCell, ...]
+    """attempts that ended without a result; their cells are tried again"""
+    num_attempts: int
+    num_retries: int
+    """attempts at cells that had been tried before"""
+    num_found: int
+    """cells with results but no attempt, such as those another study of the store ran"""
+    device_s: float
+    """device time of all attempts: `device_time.INCLUDED`"""
+    median_s: float | None
+    """seconds of a cell that ended with a result"""
+    cells_at_a_time: int
+    eta_s: float | None
+    """seconds of running that are left; null before the first cell has ended"""
+    is_ended_by_budget: bool
+    """the search's budget has no room for another cell, and none runs"""
+    search_budget: tuple[BudgetShare, ...]
+    """use of each limit of a search's budget"""
+    machines: str
+    """a sentence where cells ran on unlike machines, between which no bits are promised"""
+    events: tuple[dict[str, str], ...]
+    """the newest, NUM_EVENTS at most"""
+
+
+def state_of(study_dir: Path) -> StudyStatus:
+    """Read the state of a study from its ledger, without disturbing its driver."""
+    held_by = holder(study_dir)  # before the ledger is read: what somebody who let go of it wrote is seen
+    ledger = read_snapshot(study_dir, NUM_EVENTS, is_held=held_by is not None)
+    study, running = ledger.study, _running(ledger)
+    planned = num_planned(study, ledger.cells_as_found, ledger.path, ledger.race)
+    counts = count_cells((ledger.statuses[cell.identity] for cell in ledger.cells), planned)
+    pace = pace_of(ledger, {cell.identity: cell.share for cell in running})
+    return StudyStatus(
+        **study.model_dump(include={"name", "question", "kind"}),
+        revision=ledger.revision,
+        objective=study.objective.label or study.objective.metric,
+        direction=study.objective.direction,
+        counts=counts,
+        is_complete=counts["missing"] == 0 and counts["running"] == 0,
+        holder=held_by,
+        best=_best(ledger),
+        confirmed=tuple(_standings(ledger, ("confirm",))),
+        running=running,
+        failed=_failed(ledger),
+        lost=_lost(ledger),
+        num_attempts=len(ledger.attempts),
+        num_retries=sum(attempt.number > 1 for attempt in ledger.attempts),
+        num_found=sum(
+            cell.status in FINISHED and cell.identity not in ledger.newest for cell in ledger.cells
+        ),
+        device_s=ledger.device_s,
+        **vars(pace),
+        is_ended_by_budget=study.is_ended_by_budget,
+        search_budget=ledger.search_budget,
+        machines=describe_machines(cell.provenance for cell in ledger.cells),
+        events=ledger.events,
+    )
+
+
+def _best(ledger: LedgerSnapshot) -> RankedTrial | None:
+    """Return a grid's row with the best mean, or the complete trial a search would choose first."""
+    if ledger.study.kind == "grid":
+        return next(iter(_standings(ledger, ("grid",))), None)
+    complete = {cell.identity: cell.trial for cell in ledger.cells if cell.status == "complete"}
+    first = next((complete[identity] for identity in ledger.chosen if identity in complete), None)
+    return next((one for one in _standings(ledger, ("search",), len(complete)) if one.trial == first), None)
+
+
+def _standings(
+    ledger: LedgerSnapshot, stages: tuple[Stage, ...], most: int = NUM_STANDINGS
+) -> list[RankedTrial]:
+    """Rank trials by the mean of their complete cells; those with fewer seeds come after the others.
+
+    Not the ranking of a search (`search.choice`): a grid's rows and confirmed trials have several seeds.
+    """
+    seeds = defaultdict(list)
+    for cell in ledger.cells:
+        _, value = ledger.last_points.get(cell.identity, (0, math.nan))
+        if cell.stage in stages and cell.status == "complete" and not math.isnan(value):
+            seeds[cell.trial].append((cell, value))
+    sign = 1 if ledger.study.objective.direction == "minimize" else -1
+    means = {trial: math.fsum(value for _, value in of) / len(of) for trial, of in seeds.items()}
+    ranked = sorted(seeds, key=lambda trial: (-len(seeds[trial]), sign * means[trial], trial))
+    return [
+        RankedTrial(
+            trial=trial,
+            label=seeds[trial][0][0].label,
+            value=means[trial],
+            num_seeds=len(seeds[trial]),
+            proposal=in_order_of_file(ledger.study, seeds[trial][-1][0].proposal),
+        )
+        for trial in ranked[:most]
+    ]
+
+
+def _running(ledger: LedgerSnapshot) -> tuple[Running, ...]:
+    found = []
+    for cell in ledger.cells:
+        if cell.status != "running":
+            continue
+        history = ledger.histories[cell.identity]
+        t = max((row.t for row in history), default=0)
+        budget = cell.config.get("budget", {})
+        found.append(
+            Running(
+                name=ledger.names[cell.identity],
+                identity=cell.identity,
+                attempt=ledger.newest.get(cell.identity, 1),
+                started=cell.started,
+                t=t,
+                num_steps=budget.get("amount") if budget.get("unit") == "steps" else None,
+                metrics={
+                    row.name: None if math.isnan(row.value) else row.value for row in history if row.t == t
+                },
+            )
+        )
+    return tuple(found)
+
+
+def _failed(ledger: LedgerSnapshot) -> tuple[EndedCell, ...]:
+    return tuple(
+        EndedCell(
+            name=ledger.names[cell.identity],
+            identity=cell.identity,
+            attempt=ledger.newest.get(cell.identity, 0),
+            at=cell.ended,
+            reason=cell.reason,
+        )
+        for cell in ledger.cells
+        if ledger.statuses[cell.identity] == "failed"
+    )
+
+
+def _lost(ledger: LedgerSnapshot) -> tuple[EndedCell, ...]:
+    lost = [one for one in ledger.attempts if is_lost(one.outcome, ledger.statuses[one.cell])]
+    return tuple(
+        EndedCell(
+            name=ledger.names[one.cell],
+            identity=one.cell,
+            attempt=one.number,
+            at=one.ended,
+            reason=one.reason,
+        )
+        for one in sorted(lost, key=lambda one: one.ended)
+    )

@@ -1,0 +1,115 @@
+"""A study's ledger at one moment."""
+
+import math
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from rse_study.cli.terminal.cell_names import name_of
+from rse_study.results.cell_state import status_for_next_run
+from rse_study.results.connect import open_study
+from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
+from rse_study.results.queries import LedgerQueries
+from rse_study.results.records import AttemptRecord, CellRecord, MetricRow, Status, StudyRecord
+from rse_study.results.row_names import names_of_labelled
+from rse_study.results.schema import ledger_path
+from rse_study.search.ablation_path import PathState
+from rse_study.search.budget import BudgetShare
+from rse_study.search.choice import chosen_first
+from rse_study.search.race import RaceState
+from rse_study.search.state import search_state
+
+
+@dataclass(frozen=True)
+class LedgerSnapshot:
+    """A study's ledger, without the cells that are no longer part of it."""
+
+    study: StudyRecord
+    revision: int
+    """the study's edition, counted from 1"""
+    cells: tuple[CellRecord, ...]
+    """by trial and seed, with the status that the ledger has"""
+    statuses: dict[str, Status]
+    """status of each cell for the next run"""
+    names: dict[str, str]
+    attempts: tuple[AttemptRecord, ...]
+    """by trial, seed and number"""
+    last_points: dict[str, tuple[int, float]]
+    """step and value of the objective's last point, by cell"""
+    chosen: tuple[str, ...]
+    """cells of a search in the order in which it would choose them"""
+    histories: dict[str, list[MetricRow]]
+    """histories of running cells"""
+    search_budget: tuple[BudgetShare, ...]
+    """use of each limit of a search's budget"""
+    race: RaceState | None
+    """progress of the race of a search's seeds"""
+    path: PathState | None
+    """progress of the ablation path"""
+    device_s: float
+    """device time of all attempts, those at other cells too: `device_time.INCLUDED`"""
+    events: tuple[dict[str, str], ...]
+    """the newest: at, kind, cell, text"""
+
+    @property
+    def cells_as_found(self) -> list[CellRecord]:
+        """The cells, each with its status for the next run."""
+        return [one.model_copy(update={"status": self.statuses[one.identity]}) for one in self.cells]
+
+    @property
+    def newest(self) -> dict[str, int]:
+        """The number of the newest attempt at each cell that has one."""
+        return {attempt.cell: attempt.number for attempt in self.attempts}
+
+
+def read_snapshot(study_dir: Path, num_events: int, *, is_held: bool) -> LedgerSnapshot:
+    """Read a ledger in one transaction, whatever a driver writes meanwhile."""
+    with closing(open_study(study_dir)) as connection:
+        connection.execute("BEGIN")  # one snapshot, from the first SELECT on
+        ledger = LedgerQueries(connection)
+        study, everything = ledger.frozen_study(str(ledger_path(study_dir))), ledger.cells()
+        cells = [cell for cell in everything if not cell.retired]
+        order = {cell.identity: place for place, cell in enumerate(cells)}
+        attempts = ledger.attempts()
+        gpus = gpus_per_worker([cell.provenance for cell in everything], ledger.provenance())
+        statuses = {one.identity: status_for_next_run(study_dir, one.identity, one.status) for one in cells}
+        last_points = ledger.last_points(study.objective.metric)
+        as_found = [one.model_copy(update={"status": statuses[one.identity]}) for one in cells]
+        state = search_state(ledger, as_found, is_held=is_held)
+        return LedgerSnapshot(
+            study=state.study,
+            revision=ledger.revisions()[-1].number,
+            cells=tuple(cells),
+            statuses=statuses,
+            names=_names(state.study, cells),
+            attempts=tuple(
+                sorted(
+                    (attempt for attempt in attempts if attempt.cell in order),
+                    key=lambda attempt: (order[attempt.cell], attempt.number),
+                )
+            ),
+            last_points=last_points,
+            chosen=tuple(chosen_first(state.standings, study.directions)),
+            search_budget=state.budget,
+            race=state.race,
+            path=state.path,
+            histories={
+                one.identity: ledger.history(one.identity) for one in cells if one.status == "running"
+            },
+            device_s=math.fsum(_device_seconds(attempt, gpus) for attempt in attempts),
+            events=tuple(ledger.last_events(num_events)),
+        )
+
+
+def _names(study: StudyRecord, cells: Sequence[CellRecord]) -> dict[str, str]:
+    names = names_of_labelled(study, [(one.trial, one.label, one.proposal, False) for one in cells])
+    return {
+        one.identity: name_of(one.stage, one.trial, one.seed, name, is_raced=bool(study.raced_seeds))
+        for one, name in zip(cells, names, strict=True)
+    }
+
+
+def _device_seconds(attempt: AttemptRecord, gpus: float) -> float:
+    devices: float = devices_of(attempt.workers, attempt.threads, gpus)
+    return seconds_between(attempt.started, attempt.ended) * devices

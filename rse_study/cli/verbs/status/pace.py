@@ -1,0 +1,71 @@
+"""The time a study will still run, estimated from its cells."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from rse_study.cli.verbs.status.ledger_snapshot import LedgerSnapshot
+from rse_study.results.cell_state import HAS_RESULT
+from rse_study.results.records import AttemptRecord
+from rse_study.search.ablation_path import num_path_cells, num_planned
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Speed of a study; None where no cell has ended yet."""
+
+    median_s: float | None
+    """seconds of a cell that ended with a result"""
+    cells_at_a_time: int
+    eta_s: float | None
+    """seconds of running that are left"""
+
+
+def pace_of(ledger: LedgerSnapshot, running: Mapping[str, float]) -> Pace:
+    """Estimate how long a study still runs; `running` has shares that are done.
+
+    Missing cells of each stage times the median of those that ended there, over the cells at a time.
+    """
+    at_a_time = len(running) or most_at_a_time(ledger.attempts)
+    durations = defaultdict(list)
+    for cell in ledger.cells:
+        if ledger.statuses[cell.identity] in HAS_RESULT and cell.duration_s > 0:
+            durations[cell.stage].append(cell.duration_s)
+    if not durations:
+        return Pace(None, at_a_time, None)
+    of_all = median(seconds for of_stage in durations.values() for seconds in of_stage)
+    medians: dict[str, float] = {stage: median(of_stage) for stage, of_stage in durations.items()}
+    missing = missing_by_stage(ledger).items()
+    left = sum(number * medians.get(stage, of_all) for stage, number in missing)
+    stages = {cell.identity: cell.stage for cell in ledger.cells}
+    going = [(1 - share) * medians.get(stages[name], of_all) for name, share in running.items()]
+    return Pace(of_all, at_a_time, max([(left + sum(going)) / at_a_time, *going]))
+
+
+def missing_by_stage(ledger: LedgerSnapshot) -> dict[str, int]:
+    """Count cells still to be started, by stage; of raced seeds, the most possible."""
+    study = ledger.study
+    begun = Counter(cell.stage for cell in ledger.cells if ledger.statuses[cell.identity] != "planned")
+    if study.kind == "grid":
+        return {"grid": max(0, study.num_cells - begun["grid"])}
+    num_path = num_path_cells(study, ledger.cells_as_found, ledger.path, ledger.race)
+    planned = num_planned(study, ledger.cells_as_found, ledger.path, ledger.race)
+    num_searched = ledger.race.most_cells if ledger.race else study.num_trials
+    num_confirmed = max(0, planned - num_path - num_searched)
+    return {
+        "search": max(0, num_searched - begun["search"]),
+        "confirm": max(0, num_confirmed - begun["confirm"]),
+        "path": max(0, num_path - begun["path"]),
+    }
+
+
+def most_at_a_time(attempts: Sequence[AttemptRecord]) -> int:
+    """Return the most attempts that ever ran at the same time; 1 where none has."""
+    ended = [attempt for attempt in attempts if attempt.ended]
+    changes = [(one.started, 1) for one in ended] + [(one.ended, -1) for one in ended]
+    most = now = 0
+    for _, change in sorted(changes):  # at the same second an end comes before a start
+        now += change
+        most = max(most, now)
+    return max(1, most)

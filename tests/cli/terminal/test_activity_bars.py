@@ -1,0 +1,111 @@
+"""Bars: from the third second on, inside the width on a terminal, a line now and then elsewhere."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from rse_study.activity import SILENCE, ActivityCallback
+from rse_study.cli.terminal import activity_bars
+from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
+from tests.heard import Heard
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    class Clock:
+        now = 100.0
+
+        def monotonic(self):
+            return self.now
+
+    made = Clock()
+    monkeypatch.setattr(activity_bars, "time", made)
+    return made
+
+
+@pytest.fixture
+def log():
+    """No terminal."""
+    return Console(file=io.StringIO(), width=80)
+
+
+def lines_of(console):
+    return console.file.getvalue().splitlines()
+
+
+def test_it_is_a_callback():
+    assert isinstance(ActivityBars(Console(file=io.StringIO())), ActivityCallback)
+    assert isinstance(SILENCE, ActivityCallback)
+    assert isinstance(Heard(), ActivityCallback)
+
+
+def test_what_is_short_leaves_no_trace(log, clock):
+    with ActivityBars(log) as bars:
+        for done in range(101):
+            bars.advanced("texts", done, 100)
+            clock.now += 0.05
+    assert lines_of(log) == []
+
+
+def test_elsewhere_a_line_comes_every_ten_seconds_and_one_at_the_end(log, clock):
+    with ActivityBars(log) as bars:
+        for done in range(101):
+            bars.advanced("texts", done, 100, "loss 1.5")
+            clock.now += 0.31
+    assert lines_of(log) == [
+        "texts: 33/100  21 s left  3.2/s  loss 1.5",
+        "texts: 66/100  11 s left  3.2/s  loss 1.5",
+        "texts: 99/100  0 s left  3.2/s  loss 1.5",
+        "texts: 100 in 31 s  3.2/s  loss 1.5",
+    ]
+
+
+def test_several_at_a_time_share_the_lines(log, clock):
+    with ActivityBars(log) as bars:
+        for done in range(200):
+            bars.advanced("texts", done, 1000)
+            bars.advanced("evaluations", done // 20, 50)
+            clock.now += 0.5
+    assert len(lines_of(log)) <= 10
+
+
+def test_one_that_begins_again_has_its_own_pace(log, clock):
+    with ActivityBars(log) as bars:
+        bars.advanced("sentences", 500, 1000)
+        clock.now += 50
+        bars.advanced("sentences", 100, 1000)
+        clock.now += 10
+        bars.advanced("sentences", 200, 1000)
+    assert lines_of(log)[-1] == "sentences: 200/1,000  1 min 20 s left  10/s"
+
+
+def test_what_cannot_be_counted_says_nothing_without_a_terminal(log, clock):
+    with ActivityBars(log) as bars:
+        with bars.waiting("writing the report"):
+            clock.now += 1
+        with bars.waiting("writing the report"):
+            clock.now += 75
+    assert lines_of(log) == []
+
+
+def test_a_failure_is_no_end(log, clock):
+    def fail():
+        with ActivityBars(log) as bars:
+            bars.advanced("texts", 1, 10)
+            clock.now += 60
+            raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        fail()
+    assert lines_of(log) == []
+
+
+def test_what_several_trials_share_is_said_once():
+    heard = Heard()
+    once = SaidOnce(heard)
+    for text in ("corpus: 500 sentences", "corpus: 500 sentences", "another"):
+        once.message(text)
+    once.advanced("steps", 1, 2)
+    assert heard.messages == ["corpus: 500 sentences", "another"]
+    assert heard.activities == [("steps", 1, 2)]

@@ -1,0 +1,180 @@
+"""Bad input: what, where, rule, remedy, exit code 2; never a traceback."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from rse_study.cli.terminal import errors
+from rse_study.errors import NonFiniteLoss, Unavailable
+
+TRIAL = """
+encoder: {name: tiny, pooling: mean}
+corpus: {source: CORPUS}
+budget: {unit: steps, amount: 1}
+selection: {dev: builtin}
+"""
+SMALL = """
+encoder: {name: models/encoder, pooling: mean}
+corpus: {source: {kind: builtin, num_sentences: 200}}
+method: {lambda2: 0}
+budget: {unit: steps, amount: 1}
+selection: {dev: builtin}
+"""
+
+
+# Files to write, the command line, what the message must say; rules have their own tests where they live.
+BAD = [
+    ({}, "train nowhere.yaml", "nowhere.yaml | no such file | rse-study studies"),
+    ({"t.yaml": "a: [1"}, "train t.yaml", "t.yaml:1 | valid YAML"),
+    ({"t.yaml": b"a: \xff\n"}, "train t.yaml", "t.yaml | UTF-8"),
+    ({"t.yaml": "batch_sise: 4\n"}, "train t.yaml", "t.yaml: batch_sise | Did you mean 'batch_size'?"),
+    ({"t.yaml": "batch_size: 4\n"}, "train t.yaml -o max_length=1", "max_length = 1 | must be >= 4"),
+    ({"t.yaml": "batch_size: 4\n"}, "train t.yaml -o max_length", "-o | path=value"),
+    ({"t.yaml": "method: {lambda1: -1}\n"}, "train t.yaml", "method.lambda1 = -1 | must be >= 0"),
+    ({"t.yaml": TRIAL}, "train t.yaml", "CORPUS | no such file"),
+    ({"t.yaml": TRIAL, "cache/data/CORPUS": ""}, "train t.yaml", "CORPUS | 0 distinct sentence | at least 2"),
+    ({"t.yaml": TRIAL, "cache/data/CORPUS": b"one\n\xff\n"}, "train t.yaml", "CORPUS:2 | UTF-8"),
+    (
+        {"t.yaml": SMALL, "cache/data/CORPUS": "one\ntwo\nthree\n"},
+        "train t.yaml -o corpus.source=CORPUS",
+        "3 distinct sentences | batch_size = 64 | smaller batch_size",
+    ),
+    (
+        {"t.yaml": SMALL},
+        "train t.yaml -o method.lambda2=0.1 -o method.rtd.generator=models/other",
+        "models/other: token 5 | token by token | lambda2 = 0",
+    ),
+    (
+        {"t.yaml": SMALL},
+        "train t.yaml -o method.lambda2=0.1 -o method.rtd.generator=models/headless",
+        "models/headless | no masked-LM head | lambda2: 0",
+    ),
+    (
+        {"t.yaml": SMALL},
+        "train t.yaml -o max_length=60",
+        "models/encoder | max_length = 60 | at most 48 tokens | Set max_length to 48",
+    ),
+    (
+        {"t.yaml": "method: {masks: {phi: 0.1, num_layers: 0, sites: below_k}}\n"},
+        "train t.yaml",
+        "t.yaml: method.masks | phi > 0 needs a site | raise num_layers",
+    ),
+    ({"t.yaml": SMALL}, "train t.yaml --device tpu", "--device | 'tpu' | rse-study doctor"),
+    (
+        {"t.yaml": SMALL},
+        "train t.yaml --workers 3",
+        "batch_size = 64 | multiple of the 3 workers | Change batch_size",
+    ),
+    (
+        {"t.yaml": SMALL, "taken": ""},
+        "train t.yaml --out taken",
+        "--out taken | taken is no folder | Name another folder",
+    ),
+    ({"t.yaml": SMALL, "f": ""}, "train t.yaml --out f/x/y", "--out f/x/y | f is no folder"),
+    ({"t.yaml": SMALL, "cache": ""}, "train t.yaml", "RSE_STUDY_CACHE | cache is no folder"),
+    ({"cache": ""}, "run joint", "RSE_STUDY_CACHE | cache is no folder"),
+    ({"f": ""}, "run joint --store f", "--store f/joint | f is no folder"),
+    ({"f": ""}, "report joint --store f", "f: no study 'joint' has run"),
+    ({"t.yaml": SMALL}, "train t.yaml/x.yaml", "t.yaml/x.yaml | no such file | Check the path"),
+    ({}, f"train {'x' * 300}.yaml", "cannot be read | Check the path"),
+    ({}, "train tiny_simcs", "TRIAL | Did you mean 'tiny_simcse'?"),
+    ({}, "evaluate tiny", "MODEL | 'tiny' is no model | an asset | Train it first"),
+    ({}, "run joint -o resources.workers=3", "batch_size = 32 | multiple | Change"),
+    ({}, "validate quikstart", "quikstart | Did you mean 'quickstart'?"),
+    ({}, "validate joint -o num_trials=none", "num_trials = 'none' | must be an integer"),
+    ({}, "run joint -o 'search.rho={float: [0, 2]}'", "search.rho = 2 | must be <= 1"),
+    ({"empty/x": ""}, "export empty out", "empty | neither a model nor a ledger"),
+    ({}, "evaluate nothing/here/at/all", "no STS set is here | RSE_STUDY_DATA"),
+    ({}, "data verify STS99", "STS99 | Did you mean 'STS1"),
+    ({}, "data fetch nothing", "no such data set 'nothing'"),
+    ({}, "frobnicate", "No such command 'frobnicate'"),
+    ({}, "train", "Missing argument"),
+    ({}, "train t.yaml --seed -1", "--seed"),
+    *(
+        ({}, f"{verb} joint", "no study 'joint' has run | rse-study run")
+        for verb in ("report", "status", "check")
+    ),
+    *(
+        ({}, line, "no study 'joint' has run")
+        for line in ("dashboard joint", "export joint x", "replay joint 0")
+    ),
+    ({}, "status nowhere.yaml", "nowhere.yaml: no such file"),
+    ({}, "status joint --watch --json", "--watch: --json | for people"),
+    ({"d/ledger.sqlite": "no database at all"}, "status d", "d/ledger.sqlite | no ledger | Move it away"),
+    ({"d/ledger.sqlite": "no database at all"}, "check d", "d/ledger.sqlite | no ledger | Move it away"),
+    ({"d/ledger.sqlite": "no database at all"}, "dashboard d", "d/ledger.sqlite | no ledger"),
+    ({"d/ledger.sqlite": ""}, "status d", "d | ledger"),
+    ({}, "status", "Missing argument 'STUDY'"),
+    ({}, "dashboard joint --port 99999", "--port | 65535"),
+    ({}, "replay joint", "Missing argument 'CELL'"),
+    ({}, "init 'Step Sizes'", "NAME: 'Step Sizes' | lower case | rse-study init step-sizes"),
+    ({}, "init one two", "extra argument"),
+    ({}, "doctor --rebuild joint", "no study 'joint' has run"),
+    ({"d/ledger.sqlite": "no database"}, "doctor --rebuild d", "d/study.json | no such file"),
+    ({"d/study.json": "{}"}, "doctor --rebuild d", "d/study.json"),
+    ({}, "run joint --max-hours -1", "--max-hours | greater than or equal to 0"),
+    ({}, "run joint --max-cost 1", "max_cost = 1 | no price | allowance.price_per_hour"),
+    ({}, "run joint --cpus many", "--cpus | integer"),
+    *(
+        ({}, f"{verb} joint -o 'evaluations=[STS-B/test]'", "evaluations | STS-B | RSE_STUDY_DATA")
+        for verb in ("run", "validate")
+    ),
+    ({}, "validate joint -o 'evaluations=[STS-Z/test]'", "evaluations | Did you mean 'STS-B/test'?"),
+    ({}, "validate joint -o base.corpus.source=x.txt", "corpus | x.txt | no such file"),
+    ({}, "validate joint --store x", "No such option: --store"),
+    (
+        {},
+        "validate rse_table6_mini -o paper.table=rse-tabel6",
+        "paper.table = 'rse-tabel6' | no table or figure of a paper | Did you mean 'rse-table6'?",
+    ),
+    ({}, "run rse_table6_mini -o paper.table=rse-tabel6", "paper.table = 'rse-tabel6'"),
+    ({}, "report joint --as xml", "--as | parquet"),
+]
+
+
+@pytest.mark.parametrize(("written", "line", "said"), BAD, ids=[line for _, line, _ in BAD])
+def test_bad_input_is_explained(rse, tmp_path, models_folder, written, line, said):
+    (tmp_path / "models").symlink_to(models_folder)
+    for name, content in written.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    ended = rse(*shlex.split(line))
+    assert ended.code == 2, ended
+    assert [part for part in said.split(" | ") if part not in ended.err] == [], ended.err
+    assert "Traceback" not in ended.out + ended.err
+
+
+def run_guarded(error):
+    def verb():
+        raise error
+
+    return errors._run(verb)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (NonFiniteLoss("the loss is not finite", 3), 3, "the run failed: step 3: the loss is not finite"),
+        (
+            Unavailable("the storage is gone", "Bring it back"),
+            3,
+            "gave up: the storage is gone. Bring it back",
+        ),
+        (KeyboardInterrupt(), 130, "interrupted; the same command goes on from here"),
+    ],
+)
+def test_what_ends_a_run_is_one_line_and_a_code(capsys, error, code, line):
+    assert run_guarded(error) == code
+    assert capsys.readouterr().err == f"{line}\n"
+
+
+def test_our_own_defect_is_one_line_and_a_log_and_70(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("RSE_STUDY_CACHE", str(tmp_path))
+    assert run_guarded(ZeroDivisionError("by\nzero")) == 70
+    said = capsys.readouterr().err
+    assert said.startswith("internal error: ZeroDivisionError: by (traceback: ")
+    assert said.count("\n") == 1
+    log = Path(said.rsplit("traceback: ")[-1].strip().rstrip(")"))
+    assert "Traceback" in log.read_text()

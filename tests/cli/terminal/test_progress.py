@@ -1,0 +1,252 @@
+"""What a study says on a screen while it runs."""
+
+import io
+from functools import partial
+
+import pytest
+from rich.console import Console
+
+from rse_study.cli.terminal.cell_names import names_in_ledger
+from rse_study.cli.terminal.progress import ProgressBoard, RunningCell
+from rse_study.cli.verbs.status.content import state_of
+from rse_study.on_ray.queue.callbacks import StudyCallback
+from rse_study.on_ray.queue.cell import Cell
+from rse_study.results.ledger import Ledger
+from rse_study.training.trial import Trial
+from tests.cli.a_study import SEARCH
+
+
+@pytest.fixture
+def screen():
+    return Console(file=io.StringIO(), width=100)
+
+
+def cell_of(number, seed=0, **changes):
+    return Cell(
+        number, seed, f"{number + 2:032x}{seed:032x}", Trial(), {"rho": 0.25, "norm": "l2"}, **changes
+    )
+
+
+def ended_as(cell, status, **changes):
+    return cell.record().model_copy(update={"status": status, **changes})
+
+
+def lines_on(screen):
+    return screen.file.getvalue().splitlines()
+
+
+def test_a_study_is_told_cell_by_cell(screen):
+    first, second = cell_of(0), cell_of(1)
+    with ProgressBoard(4, num_ended=1, console=screen) as board:
+        assert isinstance(board, StudyCallback)
+        board.message("search: 3 of 4 cells to run")
+        board.started(first)
+        board.progressed(first, 0, 60, {"dev": 40.0})
+        board.progressed(first, 30, 60, {"loss": 1.5})
+        board.progressed(first, 60, 60, {"loss": 1.2, "dev": 61.234})
+        board.ended(first, ended_as(first, "complete", duration_s=65.0))
+        board.started(second)
+        board.lost(second, "its worker was killed")
+        board.started(second)
+        board.ended(second, ended_as(second, "stopped_early", reason="stopped at step 15 of 60"))
+    assert lines_on(screen) == [
+        "search: 3 of 4 cells to run",
+        "trial 0: started  rho 0.25  norm l2",
+        "trial 0: step 0/60  dev 40",
+        "trial 0: step 60/60  loss 1.2  dev 61.23",
+        "trial 0: complete  dev 61.23  1 min 05 s  [2 of 4]",
+        "trial 1: started  rho 0.25  norm l2",
+        "trial 1: lost: its worker was killed; tried again",
+        "trial 1: started  rho 0.25  norm l2",
+        "trial 1: stopped early at step 15 of 60  [3 of 4]",
+    ]
+
+
+def test_a_lost_node_is_one_line_however_many_cells_it_had(screen):
+    cells = [cell_of(0), cell_of(1)]
+    with ProgressBoard(4, console=screen) as board:
+        for cell in cells:
+            board.started(cell)
+        board.node_lost("10.77.0.3", cells)
+        board.node_lost("10.77.0.4", [])
+    assert lines_on(screen)[2:] == [
+        "node 10.77.0.3 was lost; 2 cells are tried again",
+        "node 10.77.0.4 was lost",
+    ]
+
+
+def test_a_terminal_shows_a_bar_what_runs_and_the_time_left():
+    terminal = Console(file=io.StringIO(), width=100, force_terminal=True)
+    first, second = cell_of(0), cell_of(1)
+    with ProgressBoard(4, num_ended=1, console=terminal) as board:
+        board.started(first)
+        board.started(second)
+        board.progressed(first, 0, 60, {"dev": 50.0})
+        board.progressed(second, 30, 60, {"loss": 1.5})
+        board.ended(first, ended_as(first, "complete", duration_s=65.0))
+        shown = board.summary()
+        board._live.refresh()
+    assert shown[:2] == ["2 of 4 cells ended", "1 running"]
+    assert shown[2].startswith("about ")
+    assert shown[2].endswith(" left at this pace")
+    drawn = terminal.file.getvalue()
+    assert [word for word in ("━", "step 30/60  loss 1.5", *shown[:2]) if word not in drawn] == []
+
+
+def test_the_time_left_counts_what_runs_and_not_how_long_it_took_to_start(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr("rse_study.cli.terminal.progress.time.monotonic", lambda: clock[0])
+    first, second = cell_of(0), cell_of(1)
+    with ProgressBoard(4, console=Console(file=io.StringIO(), width=100)) as board:
+        board.started(first)
+        board.started(second)
+        clock[0] = 300.0  # Ray's workers started
+        board.progressed(first, 0, 60, {})
+        board.progressed(second, 0, 60, {})
+        clock[0] = 340.0
+        board.progressed(second, 60, 60, {})
+        board.ended(first, ended_as(first, "complete", duration_s=40.0))
+        assert board.summary()[2] == "about 40.0 s left at this pace"  # two cells in 40 s, and two to go
+
+
+def test_a_cell_that_starts_says_for_how_long():
+    cell = RunningCell("row SimCSE seed 1", "starting", 0.0, since=10.0)
+    assert (cell.describe_progress(11.0), cell.describe_progress(15.0)) == ("starting", "starting (5.0 s)")
+    begun = RunningCell("row SimCSE seed 1", "step 3/60", 0.05, since=10.0)
+    assert begun.describe_progress(99.0) == "step 3/60"
+
+
+def test_what_decides_is_told_beside_the_dev_score(screen):
+    cell = cell_of(0)
+    metrics = {"loss": 1.2, "dev": 61.234, "robust/spearman": 40.5, "robust/drift": 9.0}
+    with ProgressBoard(1, console=screen, objective="robust/spearman") as board:
+        board.progressed(cell, 60, 60, metrics)
+        board.ended(cell, ended_as(cell, "complete", duration_s=65.0))
+    assert lines_on(screen)[-1] == "trial 0: complete  dev 61.23  robust/spearman 40.5  1 min 05 s  [1 of 1]"
+
+
+@pytest.mark.parametrize(
+    ("cell", "name"),
+    [
+        (cell_of(3), "trial 3"),
+        (cell_of(3, 1, stage="confirm"), "trial 3 seed 1 (confirm)"),
+        (cell_of(-1, 1, stage="confirm", label="base"), "base seed 1 (confirm)"),
+        (cell_of(2, 1, stage="grid", label="SimCSE"), "row SimCSE seed 1"),
+        (cell_of(2, 1, stage="grid"), "row rho = 0.25, norm = l2 seed 1"),
+    ],
+)
+def test_cells_go_by_the_name_of_their_stage(screen, cell, name):
+    with ProgressBoard(1, console=screen) as board:
+        board.ended(cell, ended_as(cell, "failed", reason="step 3: the loss is nan"))
+    assert lines_on(screen) == [f"{name}: failed: step 3: the loss is nan  [1 of 1]"]
+
+
+REASON = "the worker was killed by signal 9 after 3 h 20 min, when its node had no memory left for anybody"
+LONG = {"rho": 0.25, "norm": "linf", "alpha": 1e-5, "beta": 1e-5, "lambda1": 0.0078125, "phi": 0.3}
+
+
+def narrow(columns):
+    return Console(file=io.StringIO(), width=columns, force_terminal=True, color_system=None)
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+@pytest.mark.parametrize("stage", ["grid", "search", "confirm"])
+def test_a_cell_that_ended_is_one_line_inside_the_width_and_its_reason_is_whole(columns, stage):
+    cells = [Cell(n, 1, f"{n + 2:064x}", Trial(), LONG | {"rho": n / 4}, stage=stage) for n in (0, 1)]
+    screen = narrow(columns)
+    with ProgressBoard(240, num_ended=99, console=screen, objective="robust/spearman") as board:
+        board._live = Quiet()  # what a terminal prints, without what it draws
+        for cell in cells:
+            board.started(cell)
+            board.progressed(cell, 6000, 6000, {"loss": 1.23456, "dev": 61.234, "robust/spearman": 40.512})
+        board.ended(cells[0], ended_as(cells[0], "complete", duration_s=6500.0))
+        board.lost(cells[1], REASON)
+    complete, *lost = lines_on(screen)
+    assert max(map(len, (complete, *lost))) <= columns
+    assert "complete" in complete
+    assert "[100 of 240]" in complete
+    end = REASON if columns < 200 else f"lost: {REASON}; tried again"
+    assert " ".join(" ".join(lost).split()).endswith(end)
+
+
+class Quiet:
+    """In place of a live display."""
+
+    def stop(self): ...
+
+
+def test_values_go_before_the_name_is_shortened_and_the_verdict_never():
+    cell = cell_of(3)
+    lines = []
+    for columns in (100, 60, 50, 40):
+        screen = narrow(columns)
+        with ProgressBoard(4, console=screen) as board:
+            board._live = Quiet()
+            board.started(cell)
+            board.progressed(cell, 60, 60, {"dev": 61.234})
+            board.ended(cell, ended_as(cell, "complete", duration_s=65.0))
+        lines += lines_on(screen)
+    assert lines == [
+        "trial 3: complete  dev 61.23  rho 0.25  norm l2  1 min 05 s  [1 of 4]",
+        "trial 3: complete  dev 61.23  rho 0.25  norm l2  [1 of 4]",
+        "trial 3: complete  dev 61.23  rho 0.25  [1 of 4]",
+        "trial 3: complete  dev 61.23  [1 of 4]",
+    ]
+
+
+def test_rows_that_look_alike_are_told_apart_as_status_does(screen, tmp_path):
+    cells = [
+        Cell(number, 0, f"{number + 2:064x}", Trial(), {"rho": rho}, stage="grid")
+        for number, rho in ((0, 0.12345671), (3, 0.12345672))
+    ]
+    with Ledger.open(tmp_path) as ledger:
+        ledger.freeze(SEARCH.model_copy(update={"kind": "grid"}))
+        ledger.plan([cell.record() for cell in cells])
+        for cell in cells:
+            ledger.start(cell.identity, executor="inline", workers=1, threads=1)
+    with ProgressBoard(2, console=screen, read_names=partial(names_in_ledger, tmp_path)) as board:
+        for cell in cells:
+            board.lost(cell, "gone")
+    names = [one.name for one in state_of(tmp_path).running]
+    assert names == [f"row rho = 0.123457 (trial {number}) seed 0" for number in (0, 3)]
+    assert lines_on(screen) == [f"{name}: lost: gone; tried again" for name in names]
+
+
+def test_the_names_of_a_grid_are_read_once(screen):
+    cells = [Cell(number, 0, f"{number + 2:064x}", Trial(), stage="grid") for number in range(3)]
+    reads = []
+
+    def read():
+        reads.append(1)
+        return {cell.identity: f"row {cell.number}" for cell in cells}
+
+    with ProgressBoard(3, console=screen, read_names=read) as board:
+        for cell in cells:
+            board.started(cell)
+    assert (len(reads), lines_on(screen)) == (1, ["row 0: started", "row 1: started", "row 2: started"])
+
+
+def test_cells_that_were_found_have_ended_and_are_no_pace(screen):
+    found, cell = [cell_of(0), cell_of(1)], cell_of(2)
+    with ProgressBoard(3, console=screen) as board:
+        board.cells_found(found)
+        board.started(cell)
+        board.progressed(cell, 60, 60, {})
+        assert board._seconds_left() == 0.0  # two cells that nobody waited for
+        board.ended(cell, ended_as(cell, "complete"))
+    assert lines_on(screen)[-1] == "trial 2: complete  [3 of 3]"
+
+
+def test_a_cell_that_is_continued_is_counted_once(screen):
+    cell = cell_of(1, continues=True)
+    with ProgressBoard(4, num_ended=4, console=screen) as board:
+        board.started(cell)
+        board.ended(cell, ended_as(cell, "complete"))
+    assert lines_on(screen) == ["trial 1: goes on  rho 0.25  norm l2", "trial 1: complete  [4 of 4]"]
+
+
+def test_where_seeds_race_cells_have_their_seeds_and_nobody_knows_how_many_there_will_be():
+    screen = Console(file=io.StringIO(), width=100)
+    with ProgressBoard(12, num_ended=2, console=screen, is_raced=True) as board:
+        assert board.summary()[0] == "2 of at most 12 cells ended"
+        assert board._name(Cell(3, 6, "abc", Trial())) == "trial 3 seed 6"

@@ -1,0 +1,72 @@
+"""`cluster submit`, `status`, `logs`, `down` where no cluster runs: what they say, and that they leave all as it is."""
+
+import json
+import socket
+
+import pytest
+
+
+@pytest.fixture
+def spec(tmp_path):
+    """A cluster of this machine at a port where nobody listens."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    machine = {"cpus": 1, "memory_gib": 2, "price_per_hour": 0}
+    nodes = {"head": machine, "workers": {"cpu": machine | {"max_nodes": 2}}}
+    content = {"kind": "local", "name": "mine", "dashboard_port": port, **nodes}
+    (tmp_path / "mine.yaml").write_text(json.dumps(content), encoding="utf-8")
+    return "mine.yaml"
+
+
+def test_a_dry_run_prints_files_and_commands_and_writes_nothing(rse, spec, tmp_path):
+    ended = rse("cluster", "submit", spec, "joint", "--dry-run", "--max-hours", "2")
+    assert (ended.err, ended.code) == ("", 0)
+    folder = f"{tmp_path}/studies/.clusters/mine/rse-joint-"
+    lines = ended.out.splitlines()
+    assert lines[0].startswith(f"# ---- {folder}") and lines[0].endswith("/cluster.sh")
+    assert lines[-1] == "# nothing was written or run"
+    start, submit = lines[lines.index("# ---- commands") + 1 : -1]
+    assert start.startswith(f"bash {folder}")
+    assert "ray job submit" in submit and f"--store {tmp_path}/studies --max-hours 2" in submit
+    assert [path.name for path in tmp_path.iterdir()] == [spec]
+
+
+def test_a_slurm_that_is_not_there_is_said(rse, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", "/nowhere")
+    ended = rse("cluster", "submit", "slurm", "joint")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(
+        "no program 'sacct': this kind of cluster is driven by it. Give the command on a login"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("verb", ["status", "logs"])
+def test_a_study_without_a_job_is_to_be_submitted(rse, spec, verb):
+    ended = rse("cluster", verb, spec, "joint")
+    assert ended.code == 2
+    assert ended.err == (
+        "STUDY: no job of study 'joint' on mine. Submit it: rse-study cluster submit mine.yaml joint\n"
+    )
+
+
+def test_a_job_that_the_cluster_forgot_is_on_record(rse, spec, tmp_path):
+    names = {"submission_id": "rse-old-0123456789ab", "handle": "7"}
+    times = {"num_nodes": 2, "started": 0.0, "ended": 7200.0, "reason": ""}
+    report = names | {"state": "failed", "native": "NODE_FAIL"} | times
+    record = names | {"study": "old", "submitted": "", "storage": "", "spec": {"store": "studies"}}
+    file = tmp_path / "studies" / ".clusters" / "mine" / "old.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(record | {"reports": [report]}), "utf-8")
+    ended = rse("cluster", "status", spec, "old")
+    assert (ended.err, ended.code) == ("", 0)
+    lines = ended.out.splitlines()
+    assert lines[1].startswith("job: 7 (rse-old-0123456789ab) failed (NODE_FAIL), since 1970-01-01")
+    assert lines[1].endswith("for 2 h 00 min")
+    assert lines[3] == "cells: unknown (no ledger is in sight: the study has no storage)"
+
+
+def test_there_is_nothing_to_end(rse, spec):
+    ended = rse("cluster", "down", spec)
+    assert (ended.code, ended.out) == (0, "nothing to end on mine\n")

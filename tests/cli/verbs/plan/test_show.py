@@ -1,0 +1,155 @@
+"""`plan`: what is left of a study and what it costs; exit code 4 where that is too much."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rse_study.cli.verbs.plan.show import require_allowance
+from rse_study.errors import OverBudget
+from rse_study.results.ledger import Ledger
+from rse_study.study.checking.validation import read_study
+from tests.cli.a_study import SEARCH, cell_of, run
+
+GRID = """
+extends: {joint}
+name: little
+search: null
+num_trials: null
+sampler: null
+search_seed: null
+early_stopping: null
+confirm: null
+evaluations: [builtin/test]
+grid: {{axes: {{rho: [0, 0.5, 1]}}}}
+seeds: [0, 1]
+"""
+JOINT = Path(__file__).parents[4] / "search_spaces" / "joint.yaml"
+
+
+@pytest.fixture
+def grid(tmp_path):
+    path = tmp_path / "little.yaml"
+    path.write_text(GRID.format(joint=JOINT))
+    return path
+
+
+@pytest.fixture
+def ran(tmp_path, grid):
+    """Row 0 of the grid is complete with seed 0, after an hour."""
+    row = read_study(grid).rows[0]
+    config = row.trial.model_dump(mode="json")
+    cell = cell_of(0, stage="grid", config=config, proposal=row.proposal)
+    with Ledger.open(tmp_path / "studies" / "little") as ledger:
+        ledger.freeze(SEARCH.model_copy(update={"kind": "grid", "axes": (), "num_trials": 0}))
+        run(ledger, cell, 50.0, duration_s=3600.0, provenance={"device_type": "cpu"})
+
+
+def row_of(out, name):
+    return next(line for line in out.splitlines() if line.startswith(name)).split()
+
+
+def test_a_new_study_without_history(rse):
+    ended = rse("plan", "joint")
+    assert (ended.code, ended.err) == (0, "")
+    assert row_of(ended.out, "search")[:6] == ["search", "inline,", "1", "x", "1", "thread"]
+    assert row_of(ended.out, "search")[6:13] == ["16", "1", "16", "0", "0", "0", "16"]
+    assert row_of(ended.out, "confirm")[6:13] == ["2", "2", "4", "0", "0", "0", "4"]
+    assert "unknown" in row_of(ended.out, "device time")
+    assert "scores to be made: builtin/test 4" in ended.out
+    assert "use --probe" in ended.out
+
+
+def test_what_is_new_is_listed(rse, grid, ran):
+    ended = rse("plan", str(grid))
+    assert ended.code == 0
+    assert row_of(ended.out, "grid")[6:13] == ["3", "2", "6", "1", "0", "0", "5"]
+    assert "    rho = 0: seeds 1\n    rho = 0.5: seeds 0, 1\n    rho = 1: seeds 0, 1" in ended.out
+    assert "to evaluate only: 1 complete cell, 1 of them trained again" in ended.out
+    assert "told from: 1 cells of little" in ended.out
+
+
+def test_a_script_reads_json(rse, grid, ran):
+    ended = rse("plan", str(grid), "--json", "-o", "budget.price_per_hour=2")
+    assert (ended.code, ended.err) == (0, "")
+    told = json.loads(ended.out)
+    assert (told["num_cells"], told["num_to_run"]) == (6, 5)
+    assert told["stages"][0]["steps"] == {"low": 300.0, "mid": 300.0, "high": 300.0}
+    assert told["new"] == {"rho = 0": [1], "rho = 0.5": [0, 1], "rho = 1": [0, 1]}
+    assert told["evaluations"]["missing"] == {"builtin/test": 6}
+    # Five cells of an hour each, one trained again, scores on top; all rows do the same work.
+    assert 6 < told["device_hours"]["mid"] < 6.2
+    assert told["price"]["mid"] == pytest.approx(2 * told["device_hours"]["mid"])
+
+
+def test_json_of_a_study_without_history(rse):
+    told = json.loads(rse("plan", "joint", "--json").out)
+    assert (told["device_hours"], told["price"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--max-hours", "7"], 0, ""),
+        (["--max-hours", "6"], 4, "over budget: little: 6."),
+        (["--max-hours", "7", "--max-cost", "10", "-o", "budget.price_per_hour=2"], 4, "max_cost = 10"),
+        (["--max-cost", "10"], 2, "Set allowance.price_per_hour"),
+        (["-o", "budget.max_hours=6"], 4, "max_hours = 6"),
+        (["-o", "budget.max_hours=6", "--max-hours", "0"], 0, ""),
+        (["--max-hours", "-1"], 2, "--max-hours"),
+    ],
+)
+def test_limits(rse, grid, ran, arguments, code, said):
+    ended = rse("plan", str(grid), *arguments)
+    assert ended.code == code, ended
+    assert said in ended.err
+    assert ("device time in all" in ended.out) == (code != 2 or "allowance" in said)
+
+
+def test_a_warning_where_only_the_high_estimate_is_too_much(rse, grid, ran):
+    # Other threads than those measured: 6 h expected, up to twice as much.
+    ended = rse("plan", str(grid), "-o", "resources.threads=4", "--max-hours", "20")
+    assert ended.code == 0, ended
+    assert ended.err.startswith("warning: little: ")
+    assert "max_hours = 20" in ended.err
+
+
+def test_a_limit_without_history_is_not_judged(rse):
+    ended = rse("plan", "joint", "--max-hours", "1")
+    assert ended.code == 2
+    assert "nothing tells how long its cells take. Use --probe" in ended.err
+
+
+def test_a_run_is_refused_as_its_plan_is(rse, grid, ran, tmp_path):
+    checked = read_study(grid)
+    require_allowance(checked, tmp_path / "studies", None, None)
+    require_allowance(checked, tmp_path / "studies", 7.0, None)
+    with pytest.raises(OverBudget):
+        require_allowance(checked, tmp_path / "studies", 6.0, None)
+
+
+def test_what_is_missing_here_is_said_before_anybody_runs_it(rse, monkeypatch, tmp_path):
+    """`run` would refuse the study: the next step is to fetch, not to run."""
+    monkeypatch.setenv("RSE_STUDY_DATA", str(tmp_path / "nothing"))
+    ended = rse("plan", "rse_table6_mini")
+    assert ended.code == 0
+    assert "missing here: " in ended.err
+    assert "base.selection.dev = 'STS-B': no such file" in ended.err
+    assert ended.next == "rse-study data list"
+
+
+def test_a_clusters_price_is_the_plans(rse):
+    hours = ["-o", "allowance.hours_per_cell=[0.1, 0.2]"]
+    content = json.loads(rse("plan", "joint", *hours, "--cluster", "aws-gpu", "--json").out)
+    assert content["price_per_hour"] == pytest.approx((8 * 0.2 + 0.1) / 32)
+    assert content["price"]["mid"] == pytest.approx(
+        content["device_hours"]["mid"] * content["price_per_hour"]
+    )
+    assert "rse-aws-gpu: aws, nodes: 0 to 8 'gpu'; 0.1 to 1.7 an hour, head included" in content["notes"]
+    assert any(note.startswith("32 cells at a time") for note in content["notes"])
+
+
+def test_a_plan_for_a_cluster_that_cannot_run_it_is_refused(rse):
+    ended = rse("plan", "joint", "-o", "resources.threads=3", "--cluster", "local")
+    assert ended.code == 2
+    assert "one worker of a cell needs 3 CPUs on one node" in ended.err
