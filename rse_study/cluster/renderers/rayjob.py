@@ -136,7 +136,7 @@ def _template(
         "serviceAccountName": spec.service_account,
         "imagePullSecrets": [{"name": spec.image_pull_secret}] if spec.image_pull_secret else [],
         "nodeSelector": dict(machine.node_selector),
-        "tolerations": [dict(each) for each in machine.tolerations],
+        "tolerations": [each.model_dump(exclude_defaults=True) for each in machine.tolerations],
     }
     return {
         "spec": {

@@ -32,7 +32,7 @@ def render_sbatch(spec: SlurmCluster, job: Job) -> tuple[RenderedFile, ...]:
     if spec.form == "symmetric-run":
         blocks = [_symmetric_run(spec, group, job)]
     text = script(
-        ["#!/bin/bash", *(f"#SBATCH {option}" for option in directives(spec, job))],
+        ["#!/bin/bash", *(f"#SBATCH {option}" for option in directives(spec, job.submission_id))],
         _opening(spec, job),
         _folders(spec, job),
         *blocks,
@@ -46,16 +46,16 @@ def group_of(spec: SlurmCluster) -> SlurmGroup:
     return next(iter(spec.workers.values()))
 
 
-def job_folder(spec: SlurmCluster, job: Job) -> str:
+def job_folder(spec: SlurmCluster, submission_id: str) -> str:
     """Return the shared folder of the job's files and its log."""
-    return f"{spec.folder.rstrip('/')}/{job.submission_id}"
+    return f"{spec.folder.rstrip('/')}/{submission_id}"
 
 
-def directives(spec: SlurmCluster, job: Job) -> Iterator[str]:
-    """Yield the options of sbatch."""
+def directives(spec: SlurmCluster, submission_id: str) -> Iterator[str]:
+    """Yield the options of sbatch: ours, then the spec's own."""
     group = group_of(spec)
     fewest = spec.fewest_nodes(group)
-    yield f"--job-name={job.submission_id}"
+    yield f"--job-name={submission_id}"
     yield f"--nodes={fewest}-{group.max_nodes}" if fewest < group.max_nodes else f"--nodes={group.max_nodes}"
     yield "--ntasks-per-node=1"
     yield f"--cpus-per-task={group.cpus}"
@@ -76,7 +76,7 @@ def directives(spec: SlurmCluster, job: Job) -> Iterator[str]:
     yield "--requeue" if spec.requeue else "--no-requeue"
     yield "--open-mode=append"
     yield "--no-kill"  # a node that fails takes only its own cells with it
-    yield f"--output={job_folder(spec, job)}/job.log"
+    yield f"--output={job_folder(spec, submission_id)}/job.log"
     yield from spec.options
 
 
@@ -105,7 +105,7 @@ def _opening(spec: SlurmCluster, job: Job) -> list[str]:
 
 def _folders(spec: SlurmCluster, job: Job) -> list[str]:
     return [
-        f"job={quoted([job_folder(spec, job)])}",
+        f"job={quoted([job_folder(spec, job.submission_id)])}",
         'work="/tmp/rse-$UID-$SLURM_JOB_ID-${SLURM_RESTART_COUNT:-0}"  # on the disk of each node, until the end',
         'everywhere() { srun --overlap --ntasks-per-node=1 --mem=0 "$@"; }',
         f'everywhere python -m zipfile -e "$job/{job.wheel.name}" "$work/code" || exit 1',
