@@ -38,6 +38,15 @@ class Job:
     wheel: Wheel
 
 
+@dataclass(frozen=True)
+class RenderedFile:
+    """A text file for an external program."""
+
+    name: str
+    """file name without a folder: job.sbatch, rayjob.yaml, cluster.yaml, cluster.sh"""
+    text: str
+
+
 def job_of(
     checked: CheckedStudy,
     content: dict[str, Any],

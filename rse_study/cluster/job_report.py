@@ -12,6 +12,14 @@ JobState = Literal["waiting", "running", "complete", "failed", "stopped"]
 LONGEST_STEM = 27
 """longest name of a study in an id: KubeRay allows 47, and 20 are ours"""
 ACTIVE: tuple[JobState, ...] = ("waiting", "running")
+RAY_STATES: dict[str, JobState] = {
+    "PENDING": "waiting",
+    "RUNNING": "running",
+    "SUCCEEDED": "complete",
+    "STOPPED": "stopped",
+    "FAILED": "failed",
+}
+"""states of Ray's own jobs, which a RayJob has too"""
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,11 @@
 """Rendering of the files for a cluster and its job, as a pure function."""
 
-from rse_study.cluster.job import Job
+from rse_study.cluster.job import Job, RenderedFile
 from rse_study.cluster.kinds.clouds import CloudCluster
 from rse_study.cluster.kinds.kuberay import KuberayCluster
 from rse_study.cluster.kinds.local import LocalCluster
 from rse_study.cluster.kinds.onprem import OnpremCluster
 from rse_study.cluster.kinds.slurm import SlurmCluster
-from rse_study.cluster.rendered import RenderedFile
 from rse_study.cluster.renderers.launcher import render_cloud, render_onprem
 from rse_study.cluster.renderers.local_script import render_local
 from rse_study.cluster.renderers.rayjob import render_rayjob

@@ -6,10 +6,9 @@ from pathlib import Path
 from rse_study.cli.arguments import study_file
 from rse_study.cli.next_step import command, suggest, with_overrides
 from rse_study.cluster.checking.check import check_cluster, check_study_on
-from rse_study.cluster.job import Job, job_of, write_job_files
+from rse_study.cluster.job import Job, RenderedFile, job_of, write_job_files
 from rse_study.cluster.reading import read_cluster
 from rse_study.cluster.render import render
-from rse_study.cluster.rendered import RenderedFile
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.cluster.wheel import wheel_of_this_version
 from rse_study.errors import InputErrors

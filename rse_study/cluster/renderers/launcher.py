@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from rse_study.cluster.job import Job
+from rse_study.cluster.job import Job, RenderedFile
 from rse_study.cluster.kinds.clouds import AwsCluster, AzureCluster, CloudCluster
 from rse_study.cluster.kinds.onprem import OnpremCluster
 from rse_study.cluster.machines import Machine
-from rse_study.cluster.rendered import RenderedFile
 from rse_study.cluster.renderers.instances import provider_of, virtual_machine
 from rse_study.cluster.renderers.ray_start import (
     driver_variables,

@@ -1,7 +1,7 @@
 """A script that keeps a head and its workers running on this machine."""
 
+from rse_study.cluster.job import RenderedFile
 from rse_study.cluster.kinds.local import LocalCluster
-from rse_study.cluster.rendered import RenderedFile
 from rse_study.cluster.renderers.ray_start import exports, head_options, variables_of, worker_options
 from rse_study.cluster.renderers.shell import folded, quoted, script
 

@@ -5,9 +5,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from rse_study.cluster.job import Job
+from rse_study.cluster.job import Job, RenderedFile
 from rse_study.cluster.kinds.kuberay import FILES, KubeGroup, KubeHead, KuberayCluster
-from rse_study.cluster.rendered import RenderedFile
 from rse_study.cluster.renderers.ray_start import (
     DRIVER_RESOURCES,
     OBJECT_STORE_BYTES,

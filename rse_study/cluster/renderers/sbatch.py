@@ -6,9 +6,8 @@ that restarts it, because `ray start` ends if its node is declared dead. Form `s
 
 from collections.abc import Iterator
 
-from rse_study.cluster.job import STUDY_FILE, Job
+from rse_study.cluster.job import STUDY_FILE, Job, RenderedFile
 from rse_study.cluster.kinds.slurm import SlurmCluster, SlurmGroup
-from rse_study.cluster.rendered import RenderedFile
 from rse_study.cluster.renderers.ray_start import (
     DRIVER_RESOURCES,
     exports,
