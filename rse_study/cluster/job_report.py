@@ -55,7 +55,8 @@ class JobReport:
     @property
     def number(self) -> int:
         """Number in the submission id; 1 if it has none."""
-        return number_of(self.submission_id)
+        match = _SUFFIX.search(self.submission_id)
+        return int(match[1] or 1) if match else 1
 
 
 def numbered_id(submission_id: str, number: int) -> str:
@@ -65,16 +66,6 @@ def numbered_id(submission_id: str, number: int) -> str:
     ('rse-a-0123456789ab', 'rse-a-0123456789ab-2')
     """
     return submission_id if number == 1 else f"{submission_id}-{number}"
-
-
-def number_of(submission_id: str) -> int:
-    """Return the number of the submission that an id belongs to.
-
-    >>> number_of("rse-a-0123456789ab"), number_of("rse-a-0123456789ab-12")
-    (1, 12)
-    """
-    match = _SUFFIX.search(submission_id)
-    return int(match[1] or 1) if match else 1
 
 
 def of_study(reports: Iterable[JobReport], study: str) -> list[JobReport]:

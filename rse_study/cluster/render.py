@@ -15,13 +15,14 @@ from rse_study.cluster.spec import ClusterSpec
 
 def render(spec: ClusterSpec, job: Job) -> tuple[RenderedFile, ...]:
     """Return the files for Slurm, Kubernetes, Ray's launcher, or a shell."""
-    if isinstance(spec, SlurmCluster):
-        return render_sbatch(spec, job)
-    if isinstance(spec, KuberayCluster):
-        return render_rayjob(spec, job)
-    if isinstance(spec, CloudCluster):
-        return render_cloud(spec, job)
-    if isinstance(spec, OnpremCluster):
-        return render_onprem(spec, job)
-    assert isinstance(spec, LocalCluster)
-    return render_local(spec)
+    match spec:
+        case SlurmCluster():
+            return render_sbatch(spec, job)
+        case KuberayCluster():
+            return render_rayjob(spec, job)
+        case LocalCluster():
+            return render_local(spec)
+        case OnpremCluster():
+            return render_onprem(spec, job)
+    assert isinstance(spec, CloudCluster)
+    return render_cloud(spec, job)
