@@ -81,9 +81,8 @@ class LauncherBackend(RayBackend):
         result = call(("ray", "get-head-ip", str(self.configuration)), remedy=REMEDY, folder=self.home)
         if result.code and NO_HEAD not in result.err + result.out:
             remedy = f"`ray get-head-ip {self.configuration}` shows more"
-            raise InputError(
-                f"nobody knows whether it is up: {result.complaint}", where=self.spec.name, remedy=remedy
-            )
+            what = f"nobody knows whether it is up: {result.complaint}"
+            raise InputError(what, where=self.spec.name, remedy=remedy)
         return result.code == 0
 
     def _tunnel(self, port: int) -> CommandWords:

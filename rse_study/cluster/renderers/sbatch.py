@@ -133,23 +133,12 @@ def _steps(spec: SlurmCluster, group: SlurmGroup) -> list[str]:
 
 def _symmetric_run(spec: SlurmCluster, group: SlurmGroup, job: Job) -> list[str]:
     """Run Ray's own command: trials also run on the head, and srun keeps signals."""
-    where = ['--address="$RAY_ADDRESS"', '--min-nodes="$SLURM_NNODES"']
+    command = ["everywhere ray symmetric-run", '--address="$RAY_ADDRESS"', '--min-nodes="$SLURM_NNODES"']
     options = [option for option in worker_options(group, group.cpus) if option != "--block"]
     driver_resource = f"--resources={shlex.quote(DRIVER_RESOURCES)}"
     return [
         f"export RAY_SYMMETRIC_RUN_CLUSTER_WAIT_TIMEOUT={spec.start_seconds}",
-        *folded(
-            [
-                "everywhere",
-                "ray",
-                "symmetric-run",
-                *where,
-                *options,
-                driver_resource,
-                "--",
-                shlex.join(job.command),
-            ]
-        ),
+        *folded([*command, *options, driver_resource, "--", shlex.join(job.command)]),
         "code=$?",
     ]
 
