@@ -6,12 +6,7 @@ from rse_study.cluster.job import Job, RenderedFile
 from rse_study.cluster.kinds.clouds import AwsCluster, AzureCluster, CloudCluster, CloudGroup
 from rse_study.cluster.kinds.onprem import OnpremCluster
 from rse_study.cluster.renderers.instances import provider_of, virtual_machine
-from rse_study.cluster.renderers.ray_start import (
-    driver_variables,
-    head_options,
-    variables_of,
-    worker_options,
-)
+from rse_study.cluster.renderers.ray_start import driver_variables, head_options, variables_of, worker_options
 from rse_study.cluster.renderers.shell import assignments
 from rse_study.cluster.spec import DRIVER_RESOURCE, NUM_DRIVERS, LauncherCluster
 from rse_study.cluster.yaml_text import yaml_text
