@@ -22,7 +22,7 @@ def check_shell_lines(spec: ClusterSpec, *, where: str) -> Iterator[InputError]:
 
 
 def syntax_error(text: str) -> str:
-    """Return the first syntax error that bash sees; empty without one, or without bash."""
+    """Return the first syntax error that bash sees; empty without one or without bash."""
     bash = shutil.which("bash")
     if bash is None:
         return ""
