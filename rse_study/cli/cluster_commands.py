@@ -39,19 +39,15 @@ def cluster_validate(
     spec: ClusterArgument,
     study: ClusterStudyArgument = "",
     override: Overrides = None,
-    schema: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="kuberay: schema of RayJob v1, or its CustomResourceDefinition."),
-    ] = None,
 ) -> None:
     """Check a cluster, and a study on it; say every problem at once.
 
-    Offline: the spec, what the study needs, and every rendered file by the validators of those who will read it.
-    Exit code 2 with a line for each problem.
+    Offline: the spec, what the study needs, and a launcher's file by Ray's own validators; for Slurm and KubeRay it
+    names their own dry run. Exit code 2 with a line for each problem.
     """
     from rse_study.cli.verbs.cluster.validate import validate_cluster
 
-    validate_cluster(spec, study, override or (), schema)
+    validate_cluster(spec, study, override or ())
 
 
 def cluster_submit(

@@ -18,10 +18,10 @@ def backend_of(spec: ClusterSpec, home: Path) -> Backend:
     home = home.absolute()
     match spec:
         case SlurmCluster():
-            return SlurmBackend(spec.folder)
+            return SlurmBackend(Path(spec.folder))
         case KuberayCluster():
-            return KubeRayBackend(spec.namespace, home)
+            return KubeRayBackend(home, spec.namespace)
         case LocalCluster():
-            return LocalBackend(spec, home)
+            return LocalBackend(home, spec)
     assert isinstance(spec, LauncherCluster)
-    return LauncherBackend(spec, home)
+    return LauncherBackend(home, spec)

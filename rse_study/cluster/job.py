@@ -6,7 +6,6 @@ A job's folder has two files: the resolved study, which needs no other file, and
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from rse_study.cluster.job_report import submission_stem
@@ -36,6 +35,15 @@ class Job:
     command: tuple[str, ...]
     """runs on the head, in the job's folder"""
     wheel: Wheel
+
+
+@dataclass(frozen=True)
+class RenderedFile:
+    """A text file for an external program."""
+
+    name: str
+    """file name without a folder: job.sbatch, rayjob.yaml, cluster.yaml, cluster.sh"""
+    text: str
 
 
 def job_of(
@@ -81,9 +89,8 @@ def run_command(spec: ClusterSpec) -> tuple[str, ...]:
 
 def sample_job(spec: ClusterSpec, wheel: Wheel) -> Job:
     """Return a job without a real study, for checking a cluster's own files."""
-    return Job(
-        "sample", f"rse-sample-{'0' * ID_DIGITS}", "name: sample\n", spec.storage, run_command(spec), wheel
-    )
+    name = f"rse-sample-{'0' * ID_DIGITS}"
+    return Job("sample", name, "name: sample\n", spec.storage, run_command(spec), wheel)
 
 
 def storage_of(checked: CheckedStudy, spec: ClusterSpec) -> str:
@@ -94,12 +101,3 @@ def storage_of(checked: CheckedStudy, spec: ClusterSpec) -> str:
 def job_files(job: Job) -> dict[str, bytes]:
     """Return the contents of the job's folder by file name."""
     return {STUDY_FILE: job.study_yaml.encode(), job.wheel.name: job.wheel.content}
-
-
-def write_job_files(job: Job, folder: Path) -> list[Path]:
-    """Write the job's folder, and return its files."""
-    folder.mkdir(parents=True, exist_ok=True)
-    written = {folder / name: content for name, content in job_files(job).items()}
-    for path, content in written.items():
-        path.write_bytes(content)
-    return list(written)

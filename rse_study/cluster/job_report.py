@@ -12,6 +12,14 @@ JobState = Literal["waiting", "running", "complete", "failed", "stopped"]
 LONGEST_STEM = 27
 """longest name of a study in an id: KubeRay allows 47, and 20 are ours"""
 ACTIVE: tuple[JobState, ...] = ("waiting", "running")
+RAY_STATES: dict[str, JobState] = {
+    "PENDING": "waiting",
+    "RUNNING": "running",
+    "SUCCEEDED": "complete",
+    "STOPPED": "stopped",
+    "FAILED": "failed",
+}
+"""states of Ray's own jobs, which a RayJob has too"""
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,8 @@ class JobReport:
     @property
     def number(self) -> int:
         """Number in the submission id; 1 if it has none."""
-        return number_of(self.submission_id)
+        match = _SUFFIX.search(self.submission_id)
+        return int(match[1] or 1) if match else 1
 
 
 def numbered_id(submission_id: str, number: int) -> str:
@@ -57,16 +66,6 @@ def numbered_id(submission_id: str, number: int) -> str:
     ('rse-a-0123456789ab', 'rse-a-0123456789ab-2')
     """
     return submission_id if number == 1 else f"{submission_id}-{number}"
-
-
-def number_of(submission_id: str) -> int:
-    """Return the number of the submission that an id belongs to.
-
-    >>> number_of("rse-a-0123456789ab"), number_of("rse-a-0123456789ab-12")
-    (1, 12)
-    """
-    match = _SUFFIX.search(submission_id)
-    return int(match[1] or 1) if match else 1
 
 
 def of_study(reports: Iterable[JobReport], study: str) -> list[JobReport]:

@@ -8,17 +8,16 @@ import os
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from rse_study.cluster.backend import CommandWords, NodeHours, Submission
+from rse_study.cluster.backend import CommandWords, Submission
 from rse_study.cluster.job_report import JobReport
 from rse_study.cluster.program import call, follow, our_environment
 from rse_study.cluster.ray_dashboard import RayDashboard
-from rse_study.cluster.ray_job_backend import REMEDY, RayJobs
+from rse_study.cluster.ray_job_backend import REMEDY, RayBackend, RayJobs
 from rse_study.cluster.spec import LauncherCluster
 from rse_study.errors import InputError
 from rse_study.results.atomic import write_whole
@@ -31,40 +30,19 @@ NO_HEAD = "Head node of cluster"
 
 
 @dataclass(frozen=True)
-class LauncherBackend:
+class LauncherBackend(RayBackend):
     """A cluster of Ray's launcher, which outlives its jobs until `cluster down`."""
 
     spec: LauncherCluster
-    home: Path
-    reuses_ids = False
 
     @property
     def configuration(self) -> Path:
         """The file passed to `ray up`; missing if no cluster was started."""
         return self.home / CONFIGURATION
 
-    def folder_of(self, submission_id: str) -> Path:
-        return self.home / submission_id
-
-    def jobs(self) -> list[JobReport]:
-        if not self._is_up():
-            return []
-        with self._ray() as ray:
-            return ray.reports()
-
     def submission(self, submission: Submission) -> list[CommandWords]:
         tunnel = self._tunnel(DASHBOARD_PORT)
         return [self._up(), tunnel, self._ray_at(DASHBOARD_PORT).submission(submission)]
-
-    def submit(self, submission: Submission) -> str:
-        if not self._is_up():
-            self._start(submission)
-        with self._ray() as ray:
-            return ray.submit(submission)
-
-    def show_log(self, report: JobReport, is_followed: bool) -> None:
-        with self._ray() as ray:
-            ray.show_log(report.submission_id, is_followed)
 
     def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
         stopping = self._ray_at(DASHBOARD_PORT).stopping(reports)
@@ -74,7 +52,7 @@ class LauncherBackend:
 
     def end(self, reports: list[JobReport], is_last: bool) -> None:
         if not is_last:
-            with self._ray() as ray:
+            with self.ray() as ray:
                 ray.stop(reports)
             return
         for command in self.ending(reports, is_last):
@@ -83,14 +61,8 @@ class LauncherBackend:
                 raise InputError("the cluster was not ended", where=self.spec.name, remedy=remedy)
             self.configuration.unlink()
 
-    def node_hours(self, reports: list[JobReport]) -> list[NodeHours]:
-        if not self._is_up():
-            return []
-        with self._ray() as ray:
-            return ray.node_hours(time.time())
-
-    def _start(self, submission: Submission) -> None:
-        """Start the cluster, with the launcher's output on the screen."""
+    def start(self, submission: Submission) -> None:
+        """Call the launcher, with its output on the screen."""
         wheel = submission.job.wheel
         write_whole(self.home / wheel.name, wheel.content)  # the configuration names it without a folder
         write_whole(self.configuration, (submission.folder / CONFIGURATION).read_bytes())
@@ -102,16 +74,15 @@ class LauncherBackend:
     def _up(self) -> CommandWords:
         return ("ray", "up", "--yes", str(self.configuration))
 
-    def _is_up(self) -> bool:
+    def is_up(self) -> bool:
         """Whether there is a head; if so, do not call `ray up`, which would restart Ray."""
         if not self.configuration.is_file():
             return False
         result = call(("ray", "get-head-ip", str(self.configuration)), remedy=REMEDY, folder=self.home)
         if result.code and NO_HEAD not in result.err + result.out:
             remedy = f"`ray get-head-ip {self.configuration}` shows more"
-            raise InputError(
-                f"nobody knows whether it is up: {result.complaint}", where=self.spec.name, remedy=remedy
-            )
+            what = f"nobody knows whether it is up: {result.complaint}"
+            raise InputError(what, where=self.spec.name, remedy=remedy)
         return result.code == 0
 
     def _tunnel(self, port: int) -> CommandWords:
@@ -121,7 +92,7 @@ class LauncherBackend:
         return RayJobs(RayDashboard(f"http://127.0.0.1:{port}", self.spec.token))
 
     @contextmanager
-    def _ray(self) -> Iterator[RayJobs]:
+    def ray(self) -> Iterator[RayJobs]:
         """Open a tunnel to the dashboard for the duration of the context."""
         port = _free_port()
         ray = self._ray_at(port)
@@ -135,12 +106,9 @@ class LauncherBackend:
             env=our_environment(),
         )
         try:
-            deadline = time.monotonic() + TUNNEL_SECONDS
-            while not ray.dashboard.answers():
-                if tunnel.poll() is not None or time.monotonic() > deadline:
-                    remedy = f"`ray attach {self.configuration}` shows what is wrong with the head"
-                    raise InputError("its dashboard cannot be reached", where=self.spec.name, remedy=remedy)
-                time.sleep(0.5)
+            if not ray.dashboard.answers_within(TUNNEL_SECONDS, tunnel):
+                remedy = f"`ray attach {self.configuration}` shows what is wrong with the head"
+                raise InputError("its dashboard cannot be reached", where=self.spec.name, remedy=remedy)
             yield ray
         finally:
             with suppress(ProcessLookupError):

@@ -4,16 +4,15 @@ import os
 import signal
 import subprocess
 import time
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
-from pathlib import Path
 
-from rse_study.cluster.backend import CommandWords, NodeHours, Submission
+from rse_study.cluster.backend import CommandWords, Submission
 from rse_study.cluster.job_report import JobReport
 from rse_study.cluster.kinds.local import LocalCluster
-from rse_study.cluster.program import our_environment
+from rse_study.cluster.program import call, our_environment
 from rse_study.cluster.ray_dashboard import RayDashboard
-from rse_study.cluster.ray_job_backend import RayJobs
+from rse_study.cluster.ray_job_backend import RayBackend, RayJobs
 from rse_study.errors import InputError
 from rse_study.results.atomic import write_whole
 
@@ -23,55 +22,42 @@ END_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
-class LocalBackend:
+class LocalBackend(RayBackend):
     """A cluster on this machine, from `cluster submit` to `cluster down`."""
 
     spec: LocalCluster
-    home: Path
-    reuses_ids = False
 
     @property
-    def ray(self) -> RayJobs:
+    def _jobs(self) -> RayJobs:
         dashboard = RayDashboard(f"http://127.0.0.1:{self.spec.dashboard_port}", self.spec.token)
         return RayJobs(dashboard, is_on_this_machine=True)
 
-    def folder_of(self, submission_id: str) -> Path:
-        return self.home / submission_id
+    def is_up(self) -> bool:
+        return self._jobs.dashboard.answers()
 
-    def jobs(self) -> list[JobReport]:
-        return self.ray.reports() if self.ray.dashboard.answers() else []
+    def ray(self) -> AbstractContextManager[RayJobs]:
+        return nullcontext(self._jobs)
 
     def submission(self, submission: Submission) -> list[CommandWords]:
-        return [("bash", str(submission.folder / SCRIPT)), self.ray.submission(submission)]
-
-    def submit(self, submission: Submission) -> str:
-        if not self.ray.dashboard.answers():
-            self._start(submission.folder / SCRIPT)
-        return self.ray.submit(submission)
-
-    def show_log(self, report: JobReport, is_followed: bool) -> None:
-        self.ray.show_log(report.submission_id, is_followed)
+        return [("bash", str(submission.folder / SCRIPT)), self._jobs.submission(submission)]
 
     def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
         number = self._process() if is_last else 0
-        return [*self.ray.stopping(reports), *([("kill", "--", f"-{number}")] if number else [])]
+        return [*self._jobs.stopping(reports), *([("kill", "--", f"-{number}")] if number else [])]
 
     def end(self, reports: list[JobReport], is_last: bool) -> None:
-        self.ray.stop(reports)
+        self._jobs.stop(reports)
         number = self._process() if is_last else 0
         if number:
             _end_group(number)
             (self.home / PROCESS).unlink()
 
-    def node_hours(self, reports: list[JobReport]) -> list[NodeHours]:
-        return self.ray.node_hours(time.time()) if self.ray.dashboard.answers() else []
-
-    def _start(self, script: Path) -> None:
-        """Start the nodes in a new process session; wait until they accept jobs."""
+    def start(self, submission: Submission) -> None:
+        """Start the nodes in a new process session."""
         log = self.home / LOG
         with log.open("w", encoding="utf-8") as output:
             process = subprocess.Popen(
-                ["bash", str(script)],
+                ["bash", str(submission.folder / SCRIPT)],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -79,24 +65,19 @@ class LocalBackend:
                 env=our_environment(),
             )
         write_whole(self.home / PROCESS, f"{process.pid}\n")
-        deadline = time.monotonic() + START_SECONDS
-        while not self.ray.dashboard.answers():
-            if process.poll() is not None or time.monotonic() > deadline:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                remedy = f"What its processes said is in {log}"
-                raise InputError("the cluster did not start", where=self.spec.name, remedy=remedy)
-            time.sleep(1.0)
+        if not self._jobs.dashboard.answers_within(START_SECONDS, process):
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            remedy = f"What its processes said is in {log}"
+            raise InputError("the cluster did not start", where=self.spec.name, remedy=remedy)
 
     def _process(self) -> int:
         """Return the process id of the cluster's leader; 0 if it is not running."""
         with suppress(OSError, ValueError):
             number = int((self.home / PROCESS).read_text(encoding="utf-8"))
             # The process id may have been reused since.
-            told = subprocess.run(
-                ["ps", "-o", "args=", "-p", str(number)], capture_output=True, text=True, check=False
-            )
-            return number if f"/{SCRIPT}" in told.stdout else 0
+            told = call(("ps", "-o", "args=", "-p", str(number)), remedy="Install procps")
+            return number if f"/{SCRIPT}" in told.out else 0
         return 0
 
 

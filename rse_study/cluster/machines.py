@@ -14,6 +14,11 @@ class Machine(Spec):
     price_per_hour: NonNegativeFloat
     """price of one such node for an hour, in the currency of the study's allowance; 0 where nobody bills it"""
 
+    @property
+    def memory_mib(self) -> int:
+        """Memory in Slurm's unit."""
+        return round(self.memory_gib * 1024)
+
 
 class WorkerGroup(Machine):
     """Nodes of one kind, on which trials run."""

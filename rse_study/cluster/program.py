@@ -2,11 +2,13 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rse_study.errors import InputError
 
@@ -20,10 +22,8 @@ def our_environment() -> dict[str, str]:
 
     `ray` and `python` are next to `rse-study`, which may be called by its path while its folder is not on PATH.
     """
-    return {
-        **os.environ,
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
-    }
+    folders = [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
+    return {**os.environ, "PATH": os.pathsep.join(folders)}
 
 
 @dataclass(frozen=True)
@@ -51,22 +51,7 @@ def call(
     seconds: float = SECONDS,
 ) -> ProgramResult:
     """Run a program and return its result; InputError if it is missing or too slow."""
-    try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            stdin=subprocess.DEVNULL,
-            check=False,
-            cwd=folder,
-            env=our_environment() if env is None else dict(env),
-        )
-    except FileNotFoundError:
-        raise _missing(command, remedy) from None
-    except subprocess.TimeoutExpired:
-        rule = f"no answer within {seconds:.0f} s"
-        raise InputError(shown(command), rule=rule, remedy="Is the cluster within reach?") from None
+    done = _run(command, remedy, folder, env, capture_output=True, text=True, timeout=seconds)
     return ProgramResult(done.returncode, done.stdout, done.stderr)
 
 
@@ -75,26 +60,23 @@ def follow(
 ) -> int:
     """Run a program with its output on the screen, and return its exit code."""
     sys.stdout.flush()
+    return int(_run(command, remedy, folder, env).returncode)
+
+
+def _run(
+    command: Sequence[str], remedy: str, folder: Path | None, env: Mapping[str, str] | None, **options: Any
+) -> subprocess.CompletedProcess[Any]:
+    env = our_environment() if env is None else env
     try:
-        return subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            check=False,
-            cwd=folder,
-            env=our_environment() if env is None else dict(env),
-        ).returncode
+        return subprocess.run(command, stdin=subprocess.DEVNULL, check=False, cwd=folder, env=env, **options)
     except FileNotFoundError:
-        raise _missing(command, remedy) from None
+        rule = "this kind of cluster is driven by it"
+        raise InputError(f"no program {command[0]!r}", rule=rule, remedy=remedy) from None
+    except subprocess.TimeoutExpired as error:
+        rule = f"no answer within {error.timeout:.0f} s"
+        raise InputError(shown(command), rule=rule, remedy="Is the cluster within reach?") from None
 
 
 def shown(command: Sequence[str]) -> str:
     """Return a command as one would type it."""
-    import shlex
-
     return shlex.join(command)
-
-
-def _missing(command: Sequence[str], remedy: str) -> InputError:
-    return InputError(
-        f"no program {command[0]!r}", rule="this kind of cluster is driven by it", remedy=remedy
-    )

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
@@ -11,7 +13,7 @@ from typing import Any
 from rse_study.cluster.program import our_environment
 from rse_study.errors import InputError
 
-SECONDS = 20.0
+SECONDS, PAUSE_SECONDS = 20.0, 0.5
 DEFAULT_TOKEN = "~/.ray/auth_token"
 """Ray's default"""
 REFUSED = (401, 403)
@@ -50,9 +52,18 @@ class RayDashboard:
             return not isinstance(error, NoAnswer)
         return True
 
+    def answers_within(self, seconds: float, process: subprocess.Popen[Any]) -> bool:
+        """Wait until a server responds; False if time is up or its process has ended."""
+        until = time.monotonic() + seconds
+        while not self.answers():
+            if process.poll() is not None or time.monotonic() > until:
+                return False
+            time.sleep(PAUSE_SECONDS)
+        return True
+
     def _get(self, path: str) -> Any:
         request = urllib.request.Request(f"{self.address.rstrip('/')}{path}")
-        token = self._token()
+        token, source = self._token()
         if token:
             request.add_header("Authorization", f"Bearer {token}")
         try:
@@ -61,32 +72,27 @@ class RayDashboard:
             with opener.open(request, timeout=SECONDS) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
+            what, rule, remedy = f"{path}: HTTP {error.code}", "this is no dashboard of Ray", ""
             if error.code in REFUSED:
-                raise self._refusal() from None
-            what = f"{path}: HTTP {error.code}"
-            raise InputError(what, where=self.address, rule="this is no dashboard of Ray") from None
+                what = f"the cluster refuses the token in {source}" if token else f"no token in {source}"
+                rule = "a cluster lets in whoever has its token"
+                remedy = (
+                    "Copy the file that the head has (~/.ray/auth_token), or name it in RAY_AUTH_TOKEN_PATH"
+                )
+            raise InputError(what, where=self.address, rule=rule, remedy=remedy) from None
         except (OSError, ValueError) as error:
-            reason = getattr(error, "reason", error)
-            what = f"no Ray cluster answers ({reason})"
+            what = f"no Ray cluster answers ({getattr(error, 'reason', error)})"
             remedy = (
                 "Is the cluster up, and this its dashboard? `rse-study cluster status` says what was started"
             )
             raise NoAnswer(what, where=self.address, remedy=remedy) from None
 
-    def _token(self) -> str:
-        if given := os.environ.get("RAY_AUTH_TOKEN"):
-            return given
+    def _token(self) -> tuple[str, str]:
+        """Return the token, empty if there is none, and where it comes from."""
+        if "RAY_AUTH_TOKEN" in os.environ:
+            return os.environ["RAY_AUTH_TOKEN"], "RAY_AUTH_TOKEN"
         file = Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or self.token_file).expanduser()
-        return file.read_text(encoding="utf-8").strip() if file.is_file() else ""
-
-    def _refusal(self) -> InputError:
-        file = Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or self.token_file).expanduser()
-        source = "RAY_AUTH_TOKEN" if "RAY_AUTH_TOKEN" in os.environ else str(file)
-        what = f"the cluster refuses the token in {source}" if self._token() else f"no token in {source}"
-        remedy = "Copy the file that the head has (~/.ray/auth_token), or name it in RAY_AUTH_TOKEN_PATH"
-        return InputError(
-            what, where=self.address, rule="a cluster lets in whoever has its token", remedy=remedy
-        )
+        return file.read_text(encoding="utf-8").strip() if file.is_file() else "", str(file)
 
 
 class NoAnswer(InputError):

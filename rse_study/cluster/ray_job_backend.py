@@ -6,25 +6,20 @@ import shlex
 import shutil
 import time
 import zipfile
+from abc import abstractmethod
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from rse_study.cluster.backend import CommandWords, NodeHours, Submission
+from rse_study.cluster.backend import Backend, CommandWords, NodeHours, Submission
 from rse_study.cluster.job import STUDY_FILE
-from rse_study.cluster.job_report import JobReport, JobState
+from rse_study.cluster.job_report import RAY_STATES, JobReport
 from rse_study.cluster.program import call, follow
 from rse_study.cluster.ray_dashboard import RayDashboard
 from rse_study.errors import InputError
 
 REMEDY = "Ray's command `ray` comes with this package: activate its environment"
 CODE = "code"
-STATES: dict[str, JobState] = {
-    "PENDING": "waiting",
-    "RUNNING": "running",
-    "SUCCEEDED": "complete",
-    "STOPPED": "stopped",
-    "FAILED": "failed",
-}
 NO_AGENT = "No available agent"
 """message of a head that responds before its nodes can take jobs"""
 AGENT_SECONDS, AGENT_PAUSE_SECONDS = 60.0, 2.0
@@ -65,11 +60,8 @@ class RayJobs:
 
     def show_log(self, submission_id: str, is_followed: bool) -> None:
         options = ("--follow",) if is_followed else ()
-        follow(
-            self._job("logs", submission_id, "--log-color=false", *options),
-            remedy=REMEDY,
-            env=self.dashboard.env,
-        )
+        command = self._job("logs", submission_id, "--log-color=false", *options)
+        follow(command, remedy=REMEDY, env=self.dashboard.env)
 
     def stopping(self, reports: list[JobReport]) -> list[CommandWords]:
         """Return the commands that stop the active jobs among these."""
@@ -98,12 +90,10 @@ class RayJobs:
 
     def _required(self, command: CommandWords) -> None:
         until = time.monotonic() + AGENT_SECONDS
-        result = call(command, remedy=REMEDY, env=self.dashboard.env)
-        while NO_AGENT in result.complaint and result.code and time.monotonic() < until:
+        while (result := call(command, remedy=REMEDY, env=self.dashboard.env)).code:
+            if NO_AGENT not in result.complaint or time.monotonic() > until:
+                raise InputError(f"ray job: {result.complaint}", where=self.dashboard.address)
             time.sleep(AGENT_PAUSE_SECONDS)
-            result = call(command, remedy=REMEDY, env=self.dashboard.env)
-        if result.code:
-            raise InputError(f"ray job: {result.complaint}", where=self.dashboard.address)
 
 
 def write_code(submission: Submission) -> None:
@@ -116,7 +106,7 @@ def write_code(submission: Submission) -> None:
 
 
 def _report(job: dict[str, Any], num_nodes: int) -> JobReport:
-    state = STATES.get(job["status"], "failed")
+    state = RAY_STATES.get(job["status"], "failed")
     started, ended = job.get("start_time"), job.get("end_time")
     message = str(job.get("message") or "").strip().splitlines()
     return JobReport(
@@ -129,3 +119,41 @@ def _report(job: dict[str, Any], num_nodes: int) -> JobReport:
         ended=ended / 1000 if ended else None,
         reason=message[0].partition(", last available logs")[0] if message and state == "failed" else "",
     )
+
+
+class RayBackend(Backend):
+    """A Ray cluster that outlives its jobs."""
+
+    @abstractmethod
+    def is_up(self) -> bool:
+        """Whether the cluster was started and takes jobs."""
+
+    @abstractmethod
+    def start(self, submission: Submission) -> None:
+        """Start the cluster, and wait until it takes jobs."""
+
+    @abstractmethod
+    def ray(self) -> AbstractContextManager[RayJobs]:
+        """Return its jobs, within reach for the duration of the context."""
+
+    def jobs(self) -> list[JobReport]:
+        if not self.is_up():
+            return []
+        with self.ray() as ray:
+            return ray.reports()
+
+    def submit(self, submission: Submission) -> str:
+        if not self.is_up():
+            self.start(submission)
+        with self.ray() as ray:
+            return ray.submit(submission)
+
+    def show_log(self, report: JobReport, is_followed: bool) -> None:
+        with self.ray() as ray:
+            ray.show_log(report.submission_id, is_followed)
+
+    def node_hours(self, reports: list[JobReport]) -> list[NodeHours]:
+        if not self.is_up():
+            return []
+        with self.ray() as ray:
+            return ray.node_hours(time.time())

@@ -1,12 +1,11 @@
 """Rendering of the files for a cluster and its job, as a pure function."""
 
-from rse_study.cluster.job import Job
+from rse_study.cluster.job import Job, RenderedFile
 from rse_study.cluster.kinds.clouds import CloudCluster
 from rse_study.cluster.kinds.kuberay import KuberayCluster
 from rse_study.cluster.kinds.local import LocalCluster
 from rse_study.cluster.kinds.onprem import OnpremCluster
 from rse_study.cluster.kinds.slurm import SlurmCluster
-from rse_study.cluster.rendered import RenderedFile
 from rse_study.cluster.renderers.launcher import render_cloud, render_onprem
 from rse_study.cluster.renderers.local_script import render_local
 from rse_study.cluster.renderers.rayjob import render_rayjob
@@ -16,13 +15,14 @@ from rse_study.cluster.spec import ClusterSpec
 
 def render(spec: ClusterSpec, job: Job) -> tuple[RenderedFile, ...]:
     """Return the files for Slurm, Kubernetes, Ray's launcher, or a shell."""
-    if isinstance(spec, SlurmCluster):
-        return render_sbatch(spec, job)
-    if isinstance(spec, KuberayCluster):
-        return render_rayjob(spec, job)
-    if isinstance(spec, CloudCluster):
-        return render_cloud(spec, job)
-    if isinstance(spec, OnpremCluster):
-        return render_onprem(spec, job)
-    assert isinstance(spec, LocalCluster)
-    return render_local(spec)
+    match spec:
+        case SlurmCluster():
+            return render_sbatch(spec, job)
+        case KuberayCluster():
+            return render_rayjob(spec, job)
+        case LocalCluster():
+            return render_local(spec)
+        case OnpremCluster():
+            return render_onprem(spec, job)
+    assert isinstance(spec, CloudCluster)
+    return render_cloud(spec, job)

@@ -2,10 +2,8 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
-from rse_study.cluster.backend import CommandWords, NodeHours, Submission
+from rse_study.cluster.backend import BatchBackend, CommandWords, Submission
 from rse_study.cluster.job_report import JobReport, JobState
 from rse_study.cluster.log_file import print_log
 from rse_study.cluster.program import ProgramResult, call
@@ -30,24 +28,16 @@ ACCOUNTED = "JobID,State,NNodes,Start,End,Reason,JobName"
 QUEUED = "%i|%T|%D|%S|%e|%r|%j"
 
 
-@dataclass(frozen=True)
-class SlurmBackend:
-    """A Slurm cluster whose commands are on this machine."""
+class SlurmBackend(BatchBackend):
+    """A Slurm cluster whose commands are on this machine; all nodes see its folder."""
 
-    folder: str
-    """shared folder for jobs' files, visible to all nodes and this machine"""
     reuses_ids = True
 
-    def folder_of(self, submission_id: str) -> Path:
-        return Path(self.folder) / submission_id
-
     def jobs(self) -> list[JobReport]:
-        since = f"--starttime=now-{DAYS}days"
         # Many clusters have no accounting; the queue lists a job for some minutes after its end.
-        accounted = _call(
-            "sacct", "--noheader", "--parsable2", "--allocations", since, f"--format={ACCOUNTED}"
-        )
-        queued = _required("squeue", "--me", "--noheader", "--states=all", f"--format={QUEUED}")
+        options = ("--noheader", "--parsable2", "--allocations", f"--starttime=now-{DAYS}days")
+        accounted = _call(("sacct", *options, f"--format={ACCOUNTED}"))
+        queued = self.answer(("squeue", "--me", "--noheader", "--states=all", f"--format={QUEUED}"))
         known = {report.handle: report for report in reports_in(accounted.out if not accounted.code else "")}
         return list((known | {report.handle: report for report in reports_in(queued)}).values())
 
@@ -56,7 +46,7 @@ class SlurmBackend:
 
     def submit(self, submission: Submission) -> str:
         (command,) = self.submission(submission)
-        return _required(*command).strip().partition(";")[0]
+        return self.answer(command).strip().partition(";")[0]
 
     def show_log(self, report: JobReport, is_followed: bool) -> None:
         log = self.folder_of(report.submission_id) / LOG
@@ -65,31 +55,21 @@ class SlurmBackend:
     def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
         return [("scancel", report.handle) for report in reports if report.is_active]
 
-    def end(self, reports: list[JobReport], is_last: bool) -> None:
-        for command in self.ending(reports, is_last):
-            _required(*command)
-
-    def node_hours(self, reports: list[JobReport]) -> list[NodeHours]:
-        num_nodes = sum(report.num_nodes for report in reports if report.is_active)
-        hours = sum(report.num_nodes * report.hours for report in reports)
-        return [NodeHours("", num_nodes, hours)] if reports else []
+    def answer(self, command: CommandWords) -> str:
+        result = _call(command)
+        if result.code:
+            rule = "Slurm refused it" if command[0] == "sbatch" else "Slurm does not answer"
+            what = result.complaint.removeprefix(f"{command[0]}: ")
+            raise InputError(f"{command[0]}: {what}", rule=rule, remedy=REMEDY)
+        return result.out
 
     def _is_active(self, report: JobReport) -> bool:
         return any(each.is_active for each in self.jobs() if each.handle == report.handle)
 
 
-def _call(*command: str) -> ProgramResult:
+def _call(command: CommandWords) -> ProgramResult:
     # Times as seconds since 1970, independent of the cluster's time zone.
     return call(command, remedy=REMEDY, env={**os.environ, "SLURM_TIME_FORMAT": "%s"})
-
-
-def _required(*command: str) -> str:
-    result = _call(*command)
-    if result.code:
-        rule = "Slurm refused it" if command[0] == "sbatch" else "Slurm does not answer"
-        what = result.complaint.removeprefix(f"{command[0]}: ")
-        raise InputError(f"{command[0]}: {what}", rule=rule, remedy=REMEDY)
-    return result.out
 
 
 def reports_in(text: str) -> Iterator[JobReport]:

@@ -37,9 +37,8 @@ class SubmissionRecord:
         """
         now = {report.handle: report for report in reports}
         merged = {each.handle: _merged(each, now.get(each.handle)) for each in self.reports}
-        return replace(
-            self, reports=tuple((merged | {key: now[key] for key in now if key not in merged}).values())
-        )
+        new = {handle: report for handle, report in now.items() if handle not in merged}
+        return replace(self, reports=(*merged.values(), *new.values()))
 
 
 def _merged(before: JobReport, now: JobReport | None) -> JobReport:
@@ -62,9 +61,8 @@ def read_record(home: Path, study: str) -> SubmissionRecord | None:
     path = _path(home, study)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        return SubmissionRecord(
-            **{**content, "reports": tuple(JobReport(**report) for report in content["reports"])}
-        )
+        reports = tuple(JobReport(**report) for report in content["reports"])
+        return SubmissionRecord(**{**content, "reports": reports})
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError) as error:

@@ -6,15 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rse_study.cluster.backend import Backend, Submission
-from rse_study.cluster.job import Job, write_job_files
+from rse_study.cluster.job import Job, job_files
 from rse_study.cluster.job_report import ACTIVE, JobReport, numbered_id, of_study
 from rse_study.cluster.render import render
 from rse_study.cluster.spec import ClusterSpec
-from rse_study.cluster.submission_record import (
-    SubmissionRecord,
-    read_record,
-    write_record,
-)
+from rse_study.cluster.submission_record import SubmissionRecord, read_record, write_record
 from rse_study.errors import InputError
 from rse_study.results.atomic import write_whole
 
@@ -38,9 +34,8 @@ def prepare_submission(spec: ClusterSpec, backend: Backend, job: Job, jobs: list
     """Return a study's submission, with an id the cluster has not used."""
     used = [report for report in jobs if report.submission_id.startswith(job.submission_id)]
     if used and not backend.reuses_ids:
-        job = replace(
-            job, submission_id=numbered_id(job.submission_id, max(report.number for report in used) + 1)
-        )
+        number = max(report.number for report in used) + 1
+        job = replace(job, submission_id=numbered_id(job.submission_id, number))
     return Submission(job, render(spec, job), backend.folder_of(job.submission_id))
 
 
@@ -74,23 +69,21 @@ def submit_job(
     return Submitted(submission.job.submission_id, handle, latest, is_new=True)
 
 
-def write_submission(submission: Submission) -> None:
-    """Write the files of a submission into its folder."""
+def write_submission(submission: Submission) -> list[Path]:
+    """Write the files of a submission into its folder, and return them."""
     folder = submission.folder
+    rendered = {file.name: file.text.encode() for file in submission.files}
+    contents = rendered | job_files(submission.job)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for file in submission.files:
-            write_whole(folder / file.name, file.text)
-        write_job_files(submission.job, folder)
+        return [write_whole(folder / name, content) for name, content in contents.items()]
     except OSError as error:
         remedy = "Is this a machine that sees the folder?"
         raise InputError(f"cannot be written: {error.strerror}", where=str(folder), remedy=remedy) from None
 
 
 def _require_one_edition(jobs: list[JobReport], job: Job) -> None:
-    others = [
-        each for each in jobs if each.is_active and not each.submission_id.startswith(job.submission_id)
-    ]
+    active = [each for each in jobs if each.is_active]
+    others = [each for each in active if not each.submission_id.startswith(job.submission_id)]
     if others:
         what = f"{job.study} is {others[-1].state} as {others[-1].submission_id}, from another edition of its file"
         remedy = "Wait for its end, or end it with `rse-study cluster down`, and submit this one then"

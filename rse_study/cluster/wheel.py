@@ -50,9 +50,7 @@ def as_tar(wheel: Wheel) -> bytes:
         tarfile.open(fileobj=stream, mode="w:xz", format=tarfile.USTAR_FORMAT) as archive,
     ):
         for entry in files.infolist():
-            member = tarfile.TarInfo(
-                entry.filename
-            )  # without date and owner: the same files give the same bytes
+            member = tarfile.TarInfo(entry.filename)  # without date and owner: the same bytes every time
             member.size = entry.file_size
             archive.addfile(member, files.open(entry))
     return stream.getvalue()

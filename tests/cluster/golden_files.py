@@ -5,8 +5,8 @@
 
 from pathlib import Path
 
+from rse_study.cluster.job import RenderedFile
 from rse_study.cluster.render import render
-from rse_study.cluster.rendered import RenderedFile
 from tests.cluster.samples import CLUSTERS, job_on, shipped
 
 FOLDER = Path(__file__).parent / "golden"

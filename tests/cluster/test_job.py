@@ -1,7 +1,9 @@
 """A study becomes a job: self-contained, with a name that follows from its question."""
 
 from rse_study.cli.arguments.study import study_file
-from rse_study.cluster.job import job_of, storage_of, write_job_files
+from rse_study.cluster.backend import Submission
+from rse_study.cluster.job import RenderedFile, job_of, storage_of
+from rse_study.cluster.submit import write_submission
 from rse_study.cluster.yaml_text import BlockText, yaml_text
 from rse_study.study.checking.validation import read_content, read_study
 from rse_study.study.definition.shipped import shipped_studies
@@ -57,8 +59,9 @@ def test_limits_are_handed_on():
 
 
 def test_the_jobs_folder_has_study_and_code(tmp_path):
-    written = write_job_files(job(), tmp_path / "job")
-    assert [path.name for path in written] == ["study.yaml", WHEEL.name]
+    submission = Submission(job(), (RenderedFile("job.sbatch", "#!/bin/bash\n"),), tmp_path / "job")
+    written = write_submission(submission)
+    assert [path.name for path in written] == ["job.sbatch", "study.yaml", WHEEL.name]
     assert (tmp_path / "job" / WHEEL.name).read_bytes() == WHEEL.content
 
 

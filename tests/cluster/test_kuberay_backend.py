@@ -6,16 +6,15 @@ from pathlib import Path
 import pytest
 
 from rse_study.cluster.backend import Submission
-from rse_study.cluster.job import Job
+from rse_study.cluster.job import Job, RenderedFile
 from rse_study.cluster.kuberay_backend import KubeRayBackend, report_of
-from rse_study.cluster.rendered import RenderedFile
 from rse_study.cluster.wheel import Wheel
 from rse_study.errors import InputError
 from tests import needs
 from tests.cases import cases
 
 NAME = "rse-grid-0123456789ab"
-BACKEND = KubeRayBackend("team", Path("/home/clusters"))
+BACKEND = KubeRayBackend(Path("/home/clusters"), "team")
 START = {"startTime": "2026-11-22T10:00:00Z"}
 
 

@@ -16,7 +16,7 @@ def backend(tmp_path: Path, monkeypatch) -> LauncherBackend:
     monkeypatch.setenv("HOME", str(tmp_path))
     spec = shipped("onprem")
     assert isinstance(spec, OnpremCluster)
-    return LauncherBackend(spec, tmp_path / "home")
+    return LauncherBackend(tmp_path / "home", spec)
 
 
 def test_a_cluster_that_was_never_started_has_no_jobs(backend: LauncherBackend):

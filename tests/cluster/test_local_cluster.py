@@ -83,7 +83,7 @@ def backend(home: Path, spec_file: Path) -> Iterator[LocalBackend]:
         patch.setenv("RSE_STUDY_CACHE", str(home / "cache"))
         spec = read_cluster(str(spec_file))
         assert isinstance(spec, LocalCluster)
-        running = LocalBackend(spec, home / "studies" / ".clusters" / spec.name)
+        running = LocalBackend(home / "studies" / ".clusters" / spec.name, spec)
         yield running
         running.end([], is_last=True)
 

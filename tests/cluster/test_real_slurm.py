@@ -76,6 +76,14 @@ def test_a_study_goes_to_its_end_on_two_nodes(slurm: Slurm) -> None:
     assert "has ended well" in command(slurm, "submit", "to-the-end")
 
 
+def test_the_dry_run_that_validate_names_takes_the_rendered_script(slurm: Slurm) -> None:
+    write_study(slurm, "dry")
+    render = ["python", "-m", "rse_study", "cluster", "render", f"{SHARED}/spec.yaml", f"{SHARED}/dry.yaml"]
+    slurm.login.run([*render, "--out", f"{SHARED}/job"], timeout=900)
+    slurm.run("sbatch", "--test-only", f"{SHARED}/job/job.sbatch")
+    assert "rse-dry" not in slurm.run("squeue", "--noheader", "--format=%j")
+
+
 def test_a_cancelled_job_submitted_again_goes_on_where_it_was(slurm: Slurm) -> None:
     write_study(slurm, "cancelled")
     command(slurm, "submit", "cancelled")

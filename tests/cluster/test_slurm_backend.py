@@ -1,5 +1,7 @@
 """What Slurm's programs print becomes reports; where they are missing, that is said."""
 
+from pathlib import Path
+
 import pytest
 
 from rse_study.cluster.job_report import of_study
@@ -36,11 +38,11 @@ def test_jobs_of_others_are_none_of_a_study():
 
 def test_nodes_are_counted_for_as_long_as_jobs_ran():
     ended = [report for report in reports_in(LINES) if report.handle in ("14", "15")]
-    (nodes,) = SlurmBackend("/shared").node_hours(ended)
+    (nodes,) = SlurmBackend(Path("/shared")).node_hours(ended)
     assert (nodes.num_nodes, nodes.hours) == (0, 4.0)
 
 
 def test_a_machine_without_slurm_is_told_where_to_go(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(InputError, match=r"no program 'sacct'.*login node"):
-        SlurmBackend("/shared").jobs()
+        SlurmBackend(Path("/shared")).jobs()

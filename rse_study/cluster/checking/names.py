@@ -13,6 +13,7 @@ LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 MACHINE = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?")
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 PLAIN_PATH = re.compile(r"/[^\s%'\"\\]*")
 LABEL_RULE = "Kubernetes takes a-z, 0-9 and -, with a letter or digit at both ends, at most 63"
 SUBDOMAIN_RULE = "Kubernetes takes a-z, 0-9, - and ., with a letter or digit at both ends"
@@ -34,6 +35,9 @@ def _names(spec: ClusterSpec) -> Iterator[tuple[str, str, re.Pattern[str], str]]
             yield f"workers.{group}.labels.{key}", value, LABEL_VALUE, VALUE_RULE
     if isinstance(spec, KuberayCluster):
         yield from _names_in_kubernetes(spec)
+    else:
+        for key in spec.environment.variables:
+            yield f"environment.variables.{key}", key, VARIABLE, "a shell takes A-Z, a-z, 0-9 and _"
     if isinstance(spec, CloudCluster):
         yield "name", spec.name, MACHINE, MACHINE_RULE
     if isinstance(spec, SlurmCluster):

@@ -31,15 +31,18 @@ def check_storage(spec: ClusterSpec, checked: CheckedStudy, *, where: str) -> It
 
 def check_storage_access(spec: ClusterSpec, *, where: str) -> Iterator[InputError]:
     """Yield a problem if nodes lack the right to write to the cluster's storage."""
-    scheme, is_own_server = (
-        urlsplit(spec.storage).scheme,
-        "endpoint_override" in parse_qs(urlsplit(spec.storage).query),
-    )
+    url = urlsplit(spec.storage)
+    is_own_server = "endpoint_override" in parse_qs(url.query)
     rule = f"without it workers may not write to {spec.storage.partition('?')[0]}"
-    if isinstance(spec, AwsCluster) and scheme == "s3" and not is_own_server and not spec.instance_profile:
+    if (
+        isinstance(spec, AwsCluster)
+        and url.scheme == "s3"
+        and not is_own_server
+        and not spec.instance_profile
+    ):
         remedy = "Name an IAM instance profile that may read and write the bucket"
         yield InputError("instance_profile is not given", where=where, rule=rule, remedy=remedy)
-    if isinstance(spec, GcpCluster) and scheme in ("gs", "gcs") and not spec.service_account:
+    if isinstance(spec, GcpCluster) and url.scheme in ("gs", "gcs") and not spec.service_account:
         remedy = "Name a service account that may read and write the bucket"
         yield InputError("service_account is not given", where=where, rule=rule, remedy=remedy)
 

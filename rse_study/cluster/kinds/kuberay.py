@@ -1,7 +1,7 @@
 """A RayJob of KubeRay: a cluster on Kubernetes that lives as long as its job."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeInt
 
@@ -14,13 +14,23 @@ FILES = "/rse/job"
 SUBMISSION_MODES = Literal["K8sJobMode", "HTTPMode", "SidecarMode"]
 
 
+class Toleration(Spec):
+    """A taint that a pod accepts, in Kubernetes' own words."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: Literal["", "NoSchedule", "PreferNoSchedule", "NoExecute"] = ""
+    tolerationSeconds: int | None = None  # noqa: N815 (Kubernetes' name)
+
+
 class Pod(Spec):
     """Where Kubernetes may put a pod."""
 
     node_selector: dict[str, str] = Field(default_factory=dict)
     """labels of the machines"""
-    tolerations: tuple[dict[str, Any], ...] = ()
-    """taints it accepts, as Kubernetes writes them: those of preemptible machines"""
+    tolerations: tuple[Toleration, ...] = ()
+    """taints it accepts: those of preemptible machines"""
 
 
 class KubeHead(Machine, Pod):

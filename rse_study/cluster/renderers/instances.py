@@ -17,36 +17,39 @@ Described = dict[str, Any]
 
 def provider_of(spec: CloudCluster) -> Described:
     """Return the provider section; ended machines are terminated, never cached."""
-    if isinstance(spec, AwsCluster):
-        zone = {"availability_zone": spec.zone} if spec.zone else {}
-        return {"type": "aws", "region": spec.region, **zone, "cache_stopped_nodes": False}
-    if isinstance(spec, GcpCluster):
-        where = {"region": spec.region, "availability_zone": spec.zone}
-        return {"type": "gcp", **where, "project_id": spec.project, "cache_stopped_nodes": False}
-    assert isinstance(spec, AzureCluster)
-    where = {"location": spec.region, "resource_group": spec.resource_group}
-    return {"type": "azure", **where, "availability_zone": spec.zone or "auto", "cache_stopped_nodes": False}
+    match spec:
+        case AwsCluster():
+            zone = {"availability_zone": spec.zone} if spec.zone else {}
+            where = {"type": "aws", "region": spec.region, **zone}
+        case GcpCluster():
+            where = {"type": "gcp", "region": spec.region, "availability_zone": spec.zone}
+            where |= {"project_id": spec.project}
+        case _:
+            assert isinstance(spec, AzureCluster)
+            where = {"type": "azure", "location": spec.region, "resource_group": spec.resource_group}
+            where |= {"availability_zone": spec.zone or "auto"}
+    return {**where, "cache_stopped_nodes": False}
 
 
 def virtual_machine(spec: CloudCluster, machine: CloudHead | CloudGroup, *, is_spot: bool) -> Described:
     """Describe a machine, on demand or spot, in its cloud's own terms."""
-    if isinstance(spec, AwsCluster):
-        return _aws(spec, machine, is_spot)
-    if isinstance(spec, GcpCluster):
-        return _gcp(spec, machine, is_spot)
+    match spec:
+        case AwsCluster():
+            return _aws(spec, machine, is_spot)
+        case GcpCluster():
+            return _gcp(spec, machine, is_spot)
     assert isinstance(spec, AzureCluster)
     return _azure(spec, machine, is_spot)
 
 
 def _aws(spec: AwsCluster, machine: CloudHead | CloudGroup, is_spot: bool) -> Described:
+    disk = {"VolumeSize": machine.disk_gb, "VolumeType": "gp3"}
     profile = {"IamInstanceProfile": {"Name": spec.instance_profile}} if spec.instance_profile else {}
     spot = {"InstanceMarketOptions": {"MarketType": "spot"}} if is_spot else {}
     return {
         "InstanceType": machine.instance,
         "ImageId": spec.image,
-        "BlockDeviceMappings": [
-            {"DeviceName": "/dev/sda1", "Ebs": {"VolumeSize": machine.disk_gb, "VolumeType": "gp3"}}
-        ],
+        "BlockDeviceMappings": [{"DeviceName": "/dev/sda1", "Ebs": disk}],
         "InstanceInitiatedShutdownBehavior": "terminate",  # at its time limit it is terminated, not stopped
         **profile,
         **spot,

@@ -2,18 +2,11 @@
 
 from typing import Any
 
-from rse_study.cluster.job import Job
-from rse_study.cluster.kinds.clouds import AwsCluster, AzureCluster, CloudCluster
+from rse_study.cluster.job import Job, RenderedFile
+from rse_study.cluster.kinds.clouds import AwsCluster, AzureCluster, CloudCluster, CloudGroup
 from rse_study.cluster.kinds.onprem import OnpremCluster
-from rse_study.cluster.machines import Machine
-from rse_study.cluster.rendered import RenderedFile
 from rse_study.cluster.renderers.instances import provider_of, virtual_machine
-from rse_study.cluster.renderers.ray_start import (
-    driver_variables,
-    head_options,
-    variables_of,
-    worker_options,
-)
+from rse_study.cluster.renderers.ray_start import driver_variables, head_options, variables_of, worker_options
 from rse_study.cluster.renderers.shell import assignments
 from rse_study.cluster.spec import DRIVER_RESOURCE, NUM_DRIVERS, LauncherCluster
 from rse_study.cluster.yaml_text import yaml_text
@@ -30,80 +23,68 @@ PORT = 6379
 def render_onprem(spec: OnpremCluster, job: Job) -> tuple[RenderedFile, ...]:
     """Return the launcher's file for own machines; `ray start` sets their resources."""
     (group,) = spec.workers.values()
-    content = {
-        "cluster_name": spec.name,
-        "min_workers": group.min_nodes,
-        "max_workers": group.max_nodes,
-        "idle_timeout_minutes": spec.limits.idle_minutes,
-        "provider": {"type": "local", "head_ip": spec.head.host, "worker_ips": list(group.hosts)},
-        **_shared(spec, job),
-        "head_start_ray_commands": _head_commands(spec, head_options()),
-        "worker_start_ray_commands": _worker_commands(spec, worker_options(group, group.cpus)),
-    }
-    return (RenderedFile(FILE_NAME, yaml_text(content)),)
+    size = {"min_workers": group.min_nodes, "max_workers": group.max_nodes}
+    provider = {"type": "local", "head_ip": spec.head.host, "worker_ips": list(group.hosts)}
+    return _file(spec, job, size, provider, {}, head_options(), worker_options(group, group.cpus))
 
 
 def render_cloud(spec: CloudCluster, job: Job) -> tuple[RenderedFile, ...]:
     """Return the launcher's file for machines in a cloud."""
-    types = {
-        "head": {
-            "node_config": virtual_machine(spec, spec.head, is_spot=False),
-            "resources": {"CPU": 0, "GPU": 0, DRIVER_RESOURCE: NUM_DRIVERS},
-            "min_workers": 0,
-            "max_workers": 0,
-        }
+    head = {
+        "node_config": virtual_machine(spec, spec.head, is_spot=False),
+        "resources": {"CPU": 0, "GPU": 0, DRIVER_RESOURCE: NUM_DRIVERS},
+        "min_workers": 0,
+        "max_workers": 0,
     }
-    for name, group in spec.workers.items():
-        types[name] = {
-            "node_config": virtual_machine(spec, group, is_spot=group.spot),
-            "resources": _resources(group),
-            **({"labels": dict(group.labels)} if group.labels else {}),
-            "min_workers": group.min_nodes,
-            "max_workers": group.max_nodes,
-        }
-    content = {
-        "cluster_name": spec.name,
-        "max_workers": sum(group.max_nodes for group in spec.workers.values()),
-        "idle_timeout_minutes": spec.limits.idle_minutes,
-        "provider": provider_of(spec),
-        **_shared(spec, job),
-        "head_node_type": "head",
-        "available_node_types": types,
-        "head_start_ray_commands": _head_commands(spec, []),
-        "worker_start_ray_commands": _worker_commands(spec, []),
+    types = {"head": head, **{name: _node_type(spec, group) for name, group in spec.workers.items()}}
+    size = {"max_workers": sum(group.max_nodes for group in spec.workers.values())}
+    nodes = {"head_node_type": "head", "available_node_types": types}
+    return _file(spec, job, size, provider_of(spec), nodes, [], [])
+
+
+def _node_type(spec: CloudCluster, group: CloudGroup) -> dict[str, Any]:
+    return {
+        "node_config": virtual_machine(spec, group, is_spot=group.spot),
+        "resources": {"CPU": group.cpus, **({"GPU": group.gpus} if group.gpus else {})},
+        **({"labels": dict(group.labels)} if group.labels else {}),
+        "min_workers": group.min_nodes,
+        "max_workers": group.max_nodes,
     }
-    return (RenderedFile(FILE_NAME, yaml_text(content)),)
 
 
-def _resources(machine: Machine) -> dict[str, int]:
-    return {"CPU": machine.cpus, **({"GPU": machine.gpus} if machine.gpus else {})}
-
-
-def _shared(spec: LauncherCluster, job: Job) -> dict[str, Any]:
+def _file(
+    spec: LauncherCluster,
+    job: Job,
+    size: dict[str, int],
+    provider: dict[str, Any],
+    nodes: dict[str, Any],
+    of_head: list[str],
+    of_worker: list[str],
+) -> tuple[RenderedFile, ...]:
     auth = {"ssh_user": spec.ssh_user, **({"ssh_private_key": spec.ssh_key} if spec.ssh_key else {})}
     if isinstance(spec, AzureCluster) and spec.ssh_key:  # both or neither: without them Ray creates a pair
         auth["ssh_public_key"] = spec.ssh_public_key
     wheel = f"{FILES}/{job.wheel.name}"
     install = [f"python -m pip install --quiet {wheel}"] if spec.install else []
-    container = {"image": spec.container, "container_name": "rse_study"} if spec.container else {}
-    return {
+    container = {"image": spec.container, "container_name": "rse_study"}
+    where = ["--head", f"--port={PORT}", "--dashboard-host=127.0.0.1", AUTOSCALER]
+    content = {
+        "cluster_name": spec.name,
+        **size,
+        "idle_timeout_minutes": spec.limits.idle_minutes,
+        "provider": provider,
         "auth": auth,
-        **({"docker": container} if container else {}),
+        **({"docker": container} if spec.container else {}),
         "file_mounts": {TOKEN: spec.token, wheel: job.wheel.name},
         "setup_commands": [
             f"chmod 600 {TOKEN}",
             *(_activated(spec, line) for line in [*spec.setup, *install]),
         ],
+        **nodes,
+        "head_start_ray_commands": _start(spec, driver_variables(spec), [*where, *of_head]),
+        "worker_start_ray_commands": _start(spec, {}, [f"--address=$RAY_HEAD_IP:{PORT}", *of_worker]),
     }
-
-
-def _head_commands(spec: LauncherCluster, options: list[str]) -> list[str]:
-    where = ["--head", f"--port={PORT}", "--dashboard-host=127.0.0.1", AUTOSCALER]
-    return _start(spec, driver_variables(spec), [*where, *options])
-
-
-def _worker_commands(spec: LauncherCluster, options: list[str]) -> list[str]:
-    return _start(spec, {}, [f"--address=$RAY_HEAD_IP:{PORT}", *options])
+    return (RenderedFile(FILE_NAME, yaml_text(content)),)
 
 
 def _start(spec: LauncherCluster, more: dict[str, str], options: list[str]) -> list[str]:

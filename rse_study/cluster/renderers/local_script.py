@@ -1,9 +1,11 @@
 """A script that keeps a head and its workers running on this machine."""
 
+from shlex import quote
+
+from rse_study.cluster.job import RenderedFile
 from rse_study.cluster.kinds.local import LocalCluster
-from rse_study.cluster.rendered import RenderedFile
 from rse_study.cluster.renderers.ray_start import exports, head_options, variables_of, worker_options
-from rse_study.cluster.renderers.shell import folded, quoted, script
+from rse_study.cluster.renderers.shell import folded, script
 
 FILE_NAME = "cluster.sh"
 START_SECONDS = 300
@@ -27,7 +29,7 @@ def render_local(spec: LocalCluster) -> tuple[RenderedFile, ...]:
 
 def _token(spec: LocalCluster) -> list[str]:
     is_below_home = spec.token.startswith("~/")
-    path = f'"$HOME"/{quoted([spec.token[2:]])}' if is_below_home else quoted([spec.token])
+    path = f'"$HOME"/{quote(spec.token[2:])}' if is_below_home else quote(spec.token)
     return [
         f"export RAY_AUTH_TOKEN_PATH={path} RAY_ADDRESS=127.0.0.1:{spec.port}",
         'if [ ! -s "$RAY_AUTH_TOKEN_PATH" ]; then',
@@ -38,7 +40,7 @@ def _token(spec: LocalCluster) -> list[str]:
 
 
 def _head(spec: LocalCluster) -> list[str]:
-    where = ["--node-ip-address=127.0.0.1", f"--port={spec.port}", f"--temp-dir={quoted([spec.folder])}"]
+    where = ["--node-ip-address=127.0.0.1", f"--port={spec.port}", f"--temp-dir={quote(spec.folder)}"]
     dashboard = ["--dashboard-host=127.0.0.1", f"--dashboard-port={spec.dashboard_port}"]
     return [
         "# What could not start yet, or was given up, starts again, until this script is ended.",

@@ -4,7 +4,7 @@ import json
 import shlex
 from collections.abc import Mapping
 
-from rse_study.cluster.machines import Machine, WorkerGroup
+from rse_study.cluster.machines import WorkerGroup
 from rse_study.cluster.node_capacity import NODES_VARIABLE
 from rse_study.cluster.spec import DRIVER_RESOURCE, NUM_DRIVERS, ClusterSpec
 
@@ -70,8 +70,3 @@ def worker_options(group: WorkerGroup, cpus: int | str) -> list[str]:
         *([f"--labels={shlex.quote(labels)}"] if labels else []),
         "--block",
     ]
-
-
-def memory_mib(machine: Machine) -> int:
-    """Return a node's memory in MiB, Slurm's unit."""
-    return round(machine.memory_gib * 1024)

@@ -2,19 +2,18 @@
 
 import base64
 import json
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from rse_study.cluster.job import Job
+from rse_study.cluster.job import Job, RenderedFile
 from rse_study.cluster.kinds.kuberay import FILES, KubeGroup, KubeHead, KuberayCluster
-from rse_study.cluster.rendered import RenderedFile
 from rse_study.cluster.renderers.ray_start import (
     DRIVER_RESOURCES,
     OBJECT_STORE_BYTES,
     driver_variables,
     variables_of,
 )
-from rse_study.cluster.renderers.shell import quoted
 from rse_study.cluster.spec import DRIVER_RESOURCE, STUDY_FILE
 from rse_study.cluster.wheel import as_tar
 from rse_study.cluster.yaml_text import BlockText, yaml_text
@@ -55,8 +54,8 @@ def config_map(spec: KuberayCluster, job: Job) -> KubeObject:
 
 def ray_job(spec: KuberayCluster, job: Job) -> KubeObject:
     """Return the RayJob, whose cluster is created for it and deleted afterwards."""
-    content: KubeObject = {
-        "entrypoint": quoted(job.command),
+    content = {
+        "entrypoint": shlex.join(job.command),
         "jobId": job.submission_id,
         "submissionMode": spec.submission_mode,
         "entrypointResources": json.dumps({DRIVER_RESOURCE: 1}),
@@ -65,9 +64,8 @@ def ray_job(spec: KuberayCluster, job: Job) -> KubeObject:
         "activeDeadlineSeconds": round(spec.limits.hours * 3600),
         "backoffLimit": spec.attempts,
         "rayClusterSpec": _cluster(spec, job),
+        **({"suspend": True} if spec.queue else {}),
     }
-    if spec.queue:
-        content["suspend"] = True
     return {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": _metadata(spec, job), "spec": content}
 
 
@@ -77,29 +75,23 @@ def _metadata(spec: KuberayCluster, job: Job) -> KubeObject:
 
 
 def _cluster(spec: KuberayCluster, job: Job) -> KubeObject:
+    idle = {"idleTimeoutSeconds": round(spec.limits.idle_minutes * 60)}
     return {
         "rayVersion": spec.ray_version,
         "authOptions": {"mode": "token", "secretName": spec.token_secret},
-        **({} if spec.queue else _autoscaling(spec)),
+        **({} if spec.queue else {"enableInTreeAutoscaling": True, "autoscalerOptions": idle}),
         "headGroupSpec": {
             "rayStartParams": {
                 "dashboard-host": "0.0.0.0",
                 "num-cpus": "0",
                 "num-gpus": "0",
                 "object-store-memory": str(OBJECT_STORE_BYTES),
-                "resources": json.dumps(
-                    DRIVER_RESOURCES
-                ),  # quoted twice: KubeRay puts it into a shell command
+                "resources": json.dumps(DRIVER_RESOURCES),  # quoted twice: KubeRay has it in a shell command
             },
             "template": _template(spec, job, spec.head, "ray-head", {}),
         },
         "workerGroupSpecs": [_group(spec, job, name, group) for name, group in spec.workers.items()],
     }
-
-
-def _autoscaling(spec: KuberayCluster) -> KubeObject:
-    idle = {"idleTimeoutSeconds": round(spec.limits.idle_minutes * 60)}
-    return {"enableInTreeAutoscaling": True, "autoscalerOptions": idle}
 
 
 def _group(spec: KuberayCluster, job: Job, name: str, group: KubeGroup) -> KubeObject:
@@ -122,7 +114,7 @@ def _group(spec: KuberayCluster, job: Job, name: str, group: KubeGroup) -> KubeO
 def _template(
     spec: KuberayCluster, job: Job, machine: KubeHead | KubeGroup, name: str, gpus: Mapping[str, str]
 ) -> KubeObject:
-    amounts = {"cpu": str(machine.cpus), "memory": f"{round(machine.memory_gib * 1024)}Mi", **gpus}
+    amounts = {"cpu": str(machine.cpus), "memory": f"{machine.memory_mib}Mi", **gpus}
     container = {
         "name": name,
         "image": spec.image,
@@ -136,7 +128,7 @@ def _template(
         "serviceAccountName": spec.service_account,
         "imagePullSecrets": [{"name": spec.image_pull_secret}] if spec.image_pull_secret else [],
         "nodeSelector": dict(machine.node_selector),
-        "tolerations": [dict(each) for each in machine.tolerations],
+        "tolerations": [each.model_dump(exclude_defaults=True) for each in machine.tolerations],
     }
     return {
         "spec": {
@@ -167,17 +159,14 @@ def _unpack(spec: KuberayCluster, job: Job) -> KubeObject:
 
 
 def _mounts(spec: KuberayCluster) -> list[KubeObject]:
-    mounts: list[KubeObject] = [{"name": "job", "mountPath": FILES, "readOnly": True}]
-    if spec.ship_code:
-        mounts.append({"name": "code", "mountPath": CODE})
-    return [*mounts, *({"name": each.claim, "mountPath": each.path} for each in spec.volumes)]
+    code = [{"name": "code", "mountPath": CODE}] if spec.ship_code else []
+    claims = [{"name": each.claim, "mountPath": each.path} for each in spec.volumes]
+    return [{"name": "job", "mountPath": FILES, "readOnly": True}, *code, *claims]
 
 
 def _volumes(spec: KuberayCluster, job: Job) -> list[KubeObject]:
-    volumes: list[KubeObject] = [{"name": "job", "configMap": {"name": job.submission_id}}]
-    if spec.ship_code:
-        volumes.append({"name": "code", "emptyDir": {}})
+    code = [{"name": "code", "emptyDir": {}}] if spec.ship_code else []
     claims = [
         {"name": each.claim, "persistentVolumeClaim": {"claimName": each.claim}} for each in spec.volumes
     ]
-    return [*volumes, *claims]
+    return [{"name": "job", "configMap": {"name": job.submission_id}}, *code, *claims]

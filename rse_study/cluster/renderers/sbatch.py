@@ -4,20 +4,19 @@ Form `steps`: the head, with no CPU for trials, and the driver on the first node
 that restarts it, because `ray start` ends if its node is declared dead. Form `symmetric-run`: Ray's own command.
 """
 
+import shlex
 from collections.abc import Iterator
 
-from rse_study.cluster.job import STUDY_FILE, Job
+from rse_study.cluster.job import STUDY_FILE, Job, RenderedFile
 from rse_study.cluster.kinds.slurm import SlurmCluster, SlurmGroup
-from rse_study.cluster.rendered import RenderedFile
 from rse_study.cluster.renderers.ray_start import (
     DRIVER_RESOURCES,
     exports,
     head_options,
-    memory_mib,
     variables_of,
     worker_options,
 )
-from rse_study.cluster.renderers.shell import folded, quoted, script
+from rse_study.cluster.renderers.shell import folded, script
 
 FILE_NAME = "job.sbatch"
 INTERRUPTED = 130
@@ -27,12 +26,12 @@ TO_LOG = ('>> "$job/ray.log"', "2>&1")
 
 def render_sbatch(spec: SlurmCluster, job: Job) -> tuple[RenderedFile, ...]:
     """Return the batch script of a job."""
-    group = group_of(spec)
+    (group,) = spec.workers.values()
     blocks = [_steps(spec, group), _driver(spec, job)]
     if spec.form == "symmetric-run":
         blocks = [_symmetric_run(spec, group, job)]
     text = script(
-        ["#!/bin/bash", *(f"#SBATCH {option}" for option in directives(spec, job))],
+        ["#!/bin/bash", *(f"#SBATCH {option}" for option in directives(spec, job.submission_id))],
         _opening(spec, job),
         _folders(spec, job),
         *blocks,
@@ -41,33 +40,24 @@ def render_sbatch(spec: SlurmCluster, job: Job) -> tuple[RenderedFile, ...]:
     return (RenderedFile(FILE_NAME, text),)
 
 
-def group_of(spec: SlurmCluster) -> SlurmGroup:
-    """Return the only kind of nodes that a Slurm job has."""
-    return next(iter(spec.workers.values()))
-
-
-def job_folder(spec: SlurmCluster, job: Job) -> str:
+def job_folder(spec: SlurmCluster, submission_id: str) -> str:
     """Return the shared folder of the job's files and its log."""
-    return f"{spec.folder.rstrip('/')}/{job.submission_id}"
+    return f"{spec.folder.rstrip('/')}/{submission_id}"
 
 
-def directives(spec: SlurmCluster, job: Job) -> Iterator[str]:
-    """Yield the options of sbatch."""
-    group = group_of(spec)
+def directives(spec: SlurmCluster, submission_id: str) -> Iterator[str]:
+    """Yield the options of sbatch: ours, then the spec's own."""
+    (group,) = spec.workers.values()
     fewest = spec.fewest_nodes(group)
-    yield f"--job-name={job.submission_id}"
+    yield f"--job-name={submission_id}"
     yield f"--nodes={fewest}-{group.max_nodes}" if fewest < group.max_nodes else f"--nodes={group.max_nodes}"
     yield "--ntasks-per-node=1"
     yield f"--cpus-per-task={group.cpus}"
-    yield f"--mem={memory_mib(group)}M"
+    yield f"--mem={group.memory_mib}M"
     if group.gpus:
         yield f"--gres={group.gres}:{group.gpus}" if group.gres else f"--gpus-per-node={group.gpus}"
-    named = {
-        "partition": group.partition,
-        "constraint": group.constraint,
-        "account": spec.account,
-        "qos": spec.qos,
-    }
+    named = {"partition": group.partition, "constraint": group.constraint}
+    named |= {"account": spec.account, "qos": spec.qos}
     yield from (f"--{name}={value}" for name, value in named.items() if value)
     yield f"--time={_time(spec.limits.hours)}"
     if spec.form == "steps":
@@ -76,7 +66,7 @@ def directives(spec: SlurmCluster, job: Job) -> Iterator[str]:
     yield "--requeue" if spec.requeue else "--no-requeue"
     yield "--open-mode=append"
     yield "--no-kill"  # a node that fails takes only its own cells with it
-    yield f"--output={job_folder(spec, job)}/job.log"
+    yield f"--output={job_folder(spec, submission_id)}/job.log"
     yield from spec.options
 
 
@@ -105,7 +95,7 @@ def _opening(spec: SlurmCluster, job: Job) -> list[str]:
 
 def _folders(spec: SlurmCluster, job: Job) -> list[str]:
     return [
-        f"job={quoted([job_folder(spec, job)])}",
+        f"job={shlex.quote(job_folder(spec, job.submission_id))}",
         'work="/tmp/rse-$UID-$SLURM_JOB_ID-${SLURM_RESTART_COUNT:-0}"  # on the disk of each node, until the end',
         'everywhere() { srun --overlap --ntasks-per-node=1 --mem=0 "$@"; }',
         f'everywhere python -m zipfile -e "$job/{job.wheel.name}" "$work/code" || exit 1',
@@ -143,18 +133,12 @@ def _steps(spec: SlurmCluster, group: SlurmGroup) -> list[str]:
 
 def _symmetric_run(spec: SlurmCluster, group: SlurmGroup, job: Job) -> list[str]:
     """Run Ray's own command: trials also run on the head, and srun keeps signals."""
-    command = [
-        "everywhere",
-        "ray",
-        "symmetric-run",
-        '--address="$RAY_ADDRESS"',
-        '--min-nodes="$SLURM_NNODES"',
-    ]
+    command = ["everywhere ray symmetric-run", '--address="$RAY_ADDRESS"', '--min-nodes="$SLURM_NNODES"']
     options = [option for option in worker_options(group, group.cpus) if option != "--block"]
-    driver_resource = f"--resources={quoted([DRIVER_RESOURCES])}"
+    driver_resource = f"--resources={shlex.quote(DRIVER_RESOURCES)}"
     return [
         f"export RAY_SYMMETRIC_RUN_CLUSTER_WAIT_TIMEOUT={spec.start_seconds}",
-        *folded([*command, *options, driver_resource, "--", quoted(job.command)]),
+        *folded([*command, *options, driver_resource, "--", shlex.join(job.command)]),
         "code=$?",
     ]
 
@@ -163,7 +147,7 @@ def _driver(spec: SlurmCluster, job: Job) -> list[str]:
     """Run the study, forward Slurm's signals, and interrupt twice near the time limit."""
     at_once = spec.warn_seconds // 2
     return [
-        f"{quoted(job.command)} &",
+        f"{shlex.join(job.command)} &",
         "driver=$!",
         "again=",
         f"""trap 'again=yes; kill -INT "$driver"; (sleep {at_once}; kill -INT "$driver") &' USR1""",

@@ -23,11 +23,6 @@ def folded(words: Sequence[str], indent: str = "") -> list[str]:
     return [*lines, line.rstrip()]
 
 
-def quoted(command: Sequence[str]) -> str:
-    """Quote a command for a shell."""
-    return shlex.join(command)
-
-
 def assignments(variables: Mapping[str, str]) -> str:
     """Return variables in the form `env` takes before a command."""
     return " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())

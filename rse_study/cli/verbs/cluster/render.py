@@ -5,12 +5,13 @@ from pathlib import Path
 
 from rse_study.cli.arguments.study import study_file
 from rse_study.cli.terminal.next_step import command, suggest, with_overrides
+from rse_study.cluster.backend import Submission
 from rse_study.cluster.checking.check import check_cluster, check_study_on
-from rse_study.cluster.job import Job, job_of, write_job_files
+from rse_study.cluster.job import Job, RenderedFile, job_of
 from rse_study.cluster.reading import read_cluster
 from rse_study.cluster.render import render
-from rse_study.cluster.rendered import RenderedFile
 from rse_study.cluster.spec import ClusterSpec
+from rse_study.cluster.submit import write_submission
 from rse_study.cluster.wheel import wheel_of_this_version
 from rse_study.errors import InputErrors
 from rse_study.study.checking.validation import read_content, read_study
@@ -27,11 +28,7 @@ def render_cluster(given: str, study: str, overrides: Sequence[str], out: Path |
         for file in files:
             print(f"# ---- {file.name}\n{_shown(file)}")
         return
-    out.mkdir(parents=True, exist_ok=True)
-    for file in files:
-        (out / file.name).write_text(file.text, encoding="utf-8")
-        print(out / file.name)
-    for path in write_job_files(job, out):
+    for path in write_submission(Submission(job, files, out)):
         print(path)
     suggest(command("cluster", "submit", given, study, *with_overrides(overrides)))
 

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from rse_study.cluster.checking.crd import check_manifest, read_schema
 from rse_study.errors import InputError
 from rse_study.yaml12 import parse_yaml
 from tests.cases import cases
 from tests.cluster.golden_files import rendered
-from tests.cluster.kuberay_schema import SCHEMA, needs_schema
+from tests.cluster.renderers.kuberay_schema import SCHEMA, needs_schema
+from tests.cluster.renderers.strict_schema import check_manifest, read_schema
 
 SMALL = {
     "type": "object",

@@ -1,13 +1,13 @@
-"""Checks of a batch script: syntax by bash, directives by name."""
+"""Checks of the options that a spec hands on to sbatch."""
 
-import re
 from collections.abc import Iterator
 
-from rse_study.cluster.checking.shell_syntax import check_shell
+from rse_study.cluster.kinds.slurm import SlurmCluster
+from rse_study.cluster.renderers.sbatch import directives
+from rse_study.cluster.spec import ClusterSpec
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
 
-DIRECTIVE = re.compile(r"^#SBATCH\s+(\S+)", re.MULTILINE)
 NAMES = """
 account acctg-freq array batch bb bbf begin chdir cluster-constraint clusters comment constraint container
 contiguous core-spec cores-per-socket cpu-freq cpus-per-gpu cpus-per-task deadline delay-boot dependency
@@ -23,11 +23,13 @@ time time-min tmp tres-per-task uid use-min-nodes verbose wait-all-nodes wckey
 OPTIONS = frozenset(NAMES.split())
 
 
-def check_batch_script(text: str, *, where: str) -> Iterator[InputError]:
-    """Yield bash's syntax errors and directives that sbatch does not know."""
-    yield from check_shell(text, where=where)
-    names = [word.lstrip("-").partition("=")[0] for word in DIRECTIVE.findall(text)]
-    for word, name in zip(DIRECTIVE.findall(text), names, strict=True):
+def check_batch_options(spec: ClusterSpec, *, where: str) -> Iterator[InputError]:
+    """Yield options that sbatch does not know, or that the spec sets twice."""
+    if not isinstance(spec, SlurmCluster):
+        return
+    words = ["".join(option.split()[:1]) for option in directives(spec, "rse-study")]
+    names = [word.lstrip("-").partition("=")[0] for word in words]
+    for word, name in zip(words, names, strict=True):
         if word.startswith("--") and name in OPTIONS:
             continue
         rule = (

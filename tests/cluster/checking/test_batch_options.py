@@ -1,0 +1,28 @@
+"""Options that a spec hands on to sbatch are known, written out, and not the spec's own."""
+
+from rse_study.cluster.checking.batch_options import check_batch_options
+from tests.cases import cases
+from tests.cluster.samples import shipped
+
+
+@cases(
+    ("option", "said"),
+    [
+        ("--exclusiv", "s: options: --exclusiv: no such option of sbatch. Did you mean 'exclusive'?"),
+        ("-N", "s: options: -N: an option is written out: --name=value."),
+        (
+            "--nodes=9",
+            "s: options: --nodes: is set by the spec already. Use the spec's own key, or take it away",
+        ),
+        ("--signal=B:USR2@9", "s: options: --signal: is set by the spec already."),
+        ("", "s: options: : an option is written out: --name=value"),
+    ],
+)
+def test_a_wrong_option_is_refused(option, said):
+    (problem,) = check_batch_options(shipped("slurm", f"options=['{option}']"), where="s")
+    assert str(problem).startswith(said)
+
+
+def test_what_sbatch_takes_is_no_problem():
+    spec = shipped("slurm", "options=['--exclusive', '--comment=of two words']")
+    assert list(check_batch_options(spec, where="s")) == []
