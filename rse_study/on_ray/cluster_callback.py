@@ -1,4 +1,4 @@
-"""What happens to the cluster between two steps of Tune."""
+"""Follows the cluster between two steps of Tune."""
 
 import time
 from collections.abc import Callable
@@ -15,21 +15,7 @@ PERIOD_SECONDS = 1.0
 
 
 class ClusterCallback(Callback):
-    """Leaves Tune where Ray or the storage is gone, and brings news of nodes.
-
-    Parameters
-    ----------
-    check : callable
-        Raises where something the run stands on is gone.
-    size : ElasticSize
-        Follows the nodes.
-    losses : Losses
-        Says what was lost.
-    searcher : CellSearcher
-        Knows how many cells are wanted.
-    coordinator : Coordinator
-        Is told again what it forgot.
-    """
+    """Leaves Tune where Ray or the storage is gone, and follows the nodes."""
 
     def __init__(
         self,
@@ -44,21 +30,11 @@ class ClusterCallback(Callback):
         self._checked = 0.0
 
     def on_step_begin(self, iteration: int, trials: list[Any], **info: Any) -> None:
-        """Do what is to be done between two steps.
-
-        Parameters
-        ----------
-        iteration : int
-            Tune's count of steps, not used.
-        trials : list
-            Tune's trials, not used.
-        **info
-            What else Tune passes to a callback.
-        """
+        """Follow the cluster before each step."""
         self.follow()
 
     def follow(self) -> None:
-        """Leave where the run cannot go on; once a second follow the nodes."""
+        """Raise where the run cannot go on; once a second follow the nodes."""
         self._check()
         if time.monotonic() - self._checked < PERIOD_SECONDS:
             return

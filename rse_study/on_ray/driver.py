@@ -33,35 +33,13 @@ def run_study(
     num_cpus: int = 0,
     address: str = "",
 ) -> Path:
-    """Run what is missing of the study and return its folder.
+    """Run the missing cells of the study and return its folder.
 
-    Call it again after an interruption.
+    The same call continues an interrupted study. `prepare` and `read` run in this process, before any cell
+    starts. `num_cpus` 0 means all; an empty `address` means a Ray on this machine.
 
-    Parameters
-    ----------
-    checked : CheckedStudy
-        The study, found to be valid.
-    directory : Path
-        The study's folder, made where there is none.
-    prepare : callable
-        Makes (or finds) what a trial is trained on. Called in this process, before a cell starts.
-    read : callable
-        Gives an evaluation with its data, by name. Called in this process, before a cell starts.
-    callback : StudyCallback
-        Gets what happens.
-    num_cpus : int
-        CPUs of a Ray on this machine; 0 = all.
-    address : str
-        Of a running cluster; empty = Ray on this machine.
-
-    Raises
-    ------
-    InputError
-        Where the study cannot run here.
-    Unavailable
-        Where its storage, or Ray, is gone for good.
-    KeyboardInterrupt
-        After an interruption, when running cells have ended and Ray is gone.
+    Raises InputError where the study cannot run here, Unavailable where its storage or Ray is gone for good,
+    and KeyboardInterrupt after an interruption, when the running cells have ended and Ray has stopped.
     """
     folders = StudyFolders(directory.resolve())
     with ExitStack() as stack:
@@ -85,7 +63,7 @@ def run_study(
 def _open_files(
     location: str, folders: StudyFolders, callback: StudyCallback, stack: ExitStack
 ) -> tuple[StudyFiles, StudyCallback]:
-    """The study's files, with what a driver elsewhere left of them."""
+    """Return the study's files, including what a driver elsewhere left."""
     if not location:
         return SharedFolders(folders), callback
     storage = Storage(absolute(location))

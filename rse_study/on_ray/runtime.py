@@ -1,7 +1,4 @@
-"""Ray for as long as a run lasts.
-
-It is started when the first cell needs it, and again where it is lost.
-"""
+"""Ray, for the length of a run: started for the first cell, restarted when lost."""
 
 import hashlib
 import sys
@@ -44,30 +41,14 @@ GAVE_UP = 3
 
 
 class RayRuntime:
-    """Where cells run: Ray, the study's coordinator, and how many cells fit.
-
-    Parameters
-    ----------
-    stack : ExitStack
-        Ends Ray and the coordinator.
-    files : StudyFiles
-        Of the study, and how workers get at them.
-    materials : MaterialsCache
-        What cells are trained on.
-    callback : StudyCallback
-        Gets messages about Ray and its nodes.
-    num_cpus : int
-        CPUs of a Ray on this machine; 0 = all.
-    address : str
-        Of a running cluster; empty = Ray on this machine.
-    """
+    """Ray, the study's coordinator, and how many cells fit."""
 
     closing: Event
-    """set as soon as no other cell is to start"""
+    """set once no further cell may start"""
     failure: Unavailable | None = None
-    """what is gone for good"""
+    """why the run cannot go on"""
     meanwhile: Callable[[], None]
-    """is called between two steps of Tune"""
+    """called between two steps of Tune"""
 
     def __init__(
         self,
@@ -89,15 +70,7 @@ class RayRuntime:
         self.meanwhile = lambda: None
 
     def open(self, resources: Resources) -> ElasticSize:
-        """Start Ray if it is not running; wait for a node with room for a cell.
-
-        Raises
-        ------
-        InputError
-            Where no node could run such a cell, or Ray does not start.
-        Unavailable
-            Where Ray was lost and does not come back.
-        """
+        """Start Ray unless it runs, and wait for a node with room for a cell."""
         if self._watch is None:
             self._begin()
         assert self._watch is not None
@@ -106,45 +79,28 @@ class RayRuntime:
         return size
 
     def give_up(self, failure: Unavailable) -> None:
-        """Start no other cell: something the run stands on is gone for good."""
+        """Start no further cell: something the run needs is gone for good."""
         self.failure = self.failure or failure
         self.closing.set()
 
     @property
     def payloads(self) -> Payloads:
-        """Makes payloads for the processes of this runtime."""
+        """Payloads for the processes of this runtime."""
         return Payloads(self._files, self._materials, self._coordinator.name if self._coordinator else "")
 
     def check(self) -> None:
-        """Raise RayLost where Ray is gone, Unavailable where something is for good."""
+        """Raise RayLost where Ray is gone, Unavailable where the run cannot go on."""
         if self.failure is not None:
             raise self.failure
         if self._watch is not None:
             self._watch.check()
 
     def run(self, queue: CellQueue, resources: Resources, callback: StudyCallback) -> None:
-        """Run all cells of a queue.
-
-        Parameters
-        ----------
-        queue : CellQueue
-            Of one stage.
-        resources : Resources
-            What one cell uses.
-        callback : StudyCallback
-            Gets how cells start, go and end.
-
-        Raises
-        ------
-        InputError
-            Where no node could run such a cell, or Ray does not start.
-        Unavailable
-            Where Ray was lost too often, or does not come back.
-        """
+        """Run all cells of a queue."""
         self.persist(lambda: self._run_once(queue, resources, callback))
 
     def persist(self, work: Callable[[], None]) -> None:
-        """Do some work with Ray, from its beginning again where Ray is lost."""
+        """Do some work with Ray, from the start again whenever Ray is lost."""
         done = False
         while not done and not self.closing.is_set():
             try:
@@ -186,7 +142,7 @@ class RayRuntime:
         self.meanwhile()
 
     def _begin(self) -> None:
-        """Start Ray, in the main thread: its processes end with the thread that started them."""
+        """Start Ray in the main thread, with which its processes end."""
         if self._log is None:
             self._log = self._stack.enter_context(ray_output_in_file(self._files.folders.study / "log"))
             self._stack.callback(lambda: self._session.close())
@@ -199,7 +155,7 @@ class RayRuntime:
         self._session.callback(self._coordinator.close)
 
     def _ray(self) -> ExitStack:
-        """A running Ray. One that was lost may take a while to come back."""
+        """Start or join Ray, which may take a while to come back once lost."""
         until = time.monotonic() + (REJOIN_SECONDS if self._num_losses and self._address else 0.0)
         while True:
             with ExitStack() as stack:
@@ -216,7 +172,7 @@ class RayRuntime:
             self.closing.wait(REJOIN_PAUSE_SECONDS)
 
     def _take_leave(self, loss: RayLost) -> None:
-        """Say that Ray was lost, and end what is left of it."""
+        """Report that Ray was lost, and end the rest of it."""
         self._num_losses += 1
         if self._num_losses <= MAX_RESTARTS:
             cells = f"; {_count_again(loss.num_cells)}" if loss.num_cells else ""
@@ -240,7 +196,7 @@ class RayRuntime:
         )
 
     def _say_where_once(self) -> None:
-        """After the first loss: where Ray's own words about this and later ones are."""
+        """Say after the first loss where Ray's own log is."""
         if not self._has_said_where:
             self._has_said_where = True
             print(f"{datetime.now(UTC):%H:%M:%S} a cell or a node was lost", file=sys.stderr)
@@ -250,7 +206,10 @@ class RayRuntime:
         return f"What Ray said is in {self._log}"
 
     def _exit_stuck(self, reason: str) -> None:
-        """The last resort: the driver waits for an answer that never comes. What was committed is committed."""
+        """End the process: the driver waits for an answer that never comes.
+
+        Everything committed is safe.
+        """
         sys.stdout.write(
             f"\ngave up: Ray was lost: {reason}. {self._says_more()}; the same command goes on\n"
         )
@@ -263,5 +222,5 @@ def _count_again(number: int) -> str:
 
 
 def _short_hash(path: Path) -> str:
-    """Several studies may share a cluster; each has its own coordinator."""
+    """Return a name for the study's coordinator: several studies may share a cluster."""
     return hashlib.sha256(str(path).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Scores a study's baselines and its kept models, each on every evaluation once."""
+"""Scores a study's baselines and kept models, once on each evaluation."""
 
 import shutil
 from collections.abc import Iterator, Sequence
@@ -33,25 +33,7 @@ EVALUATED = "evaluated"
 
 
 class Scoring:
-    """Measures what one study has no score of.
-
-    Parameters
-    ----------
-    study : Study
-        Names evaluations, baselines and which models are kept.
-    files : StudyFiles
-        Where it lies, and how models and evaluations get to workers.
-    ledger : Ledger
-        Holds the scores.
-    materials : MaterialsCache
-        What the base is trained on.
-    callback : StudyCallback
-        Gets messages.
-    evaluations : sequence of Evaluation
-        The study's.
-    judges : sequence of Evaluation
-        What a trial is judged by in training; baselines are scored on them too.
-    """
+    """Measures the scores that a study lacks."""
 
     def __init__(
         self,
@@ -70,14 +52,13 @@ class Scoring:
 
     @property
     def by_cells(self) -> list[Evaluation]:
-        """What a cell's own process is asked: all that needs vectors alone."""
+        """Evaluations of vectors alone, which a cell's own process measures."""
         return [one for one in self._evaluations if not isinstance(one, FineTunedEvaluation)]
 
     def baselines(self) -> Iterator[list[EvaluationRow]]:
-        """Scores of baselines on dev pairs and every evaluation of vectors.
+        """Return a generator that scores baselines on dev pairs and on vectors.
 
-        They are measured as they are asked for.
-        What is lacking is looked up now, and nothing entered: it may be another thread that asks.
+        The ledger is read now and never written: another thread may consume the generator.
         """
         return self._measured(list(self._lacking([*self._judges, *self.by_cells])))
 
@@ -88,9 +69,9 @@ class Scoring:
             yield measure_baseline_once(base, self._materials.of(base), name, lacking, on_progress)
 
     def everything(self, cells: Sequence[Cell], runtime: RayRuntime) -> None:
-        """Score what has no score yet; then delete models that need not be kept.
+        """Measure all missing scores, then delete the models that need not be kept.
 
-        As many tasks at a time as fit. Each score is in the ledger as soon as it is measured.
+        Each score enters the ledger as soon as it is measured.
         """
         self._carried.clear()  # a Ray that was started again has none of them
         of_cells = list(self._start_scoring_cells(cells, runtime))
@@ -119,7 +100,7 @@ class Scoring:
                 yield start_scoring(runtime.payloads.of_cell(cell), wanted)
 
     def _start_scoring_weights(self, runtime: RayRuntime) -> Iterator[ray.ObjectRef]:
-        """Baselines on what is fine-tuned: it may take hours, which no cell should wait for."""
+        """Start fine-tuned scores of baselines: no cell should wait for these hours."""
         study = self._study
         for name, lacking in self._lacking(self._evaluations):
             runtime.open(study.resources)
@@ -127,13 +108,13 @@ class Scoring:
             yield from (start_scoring_baseline(payload, self._carry(one)) for one in lacking)
 
     def _carry(self, evaluation: Evaluation) -> ray.ObjectRef:
-        """The evaluation for tasks: its data travel to each node once."""
+        """Return the evaluation as an object whose data travel to each node once."""
         if evaluation.name not in self._carried:
             self._carried[evaluation.name] = ray.put(self._files.carried(evaluation))
         return self._carried[evaluation.name]
 
     def _lacking(self, evaluations: Sequence[Evaluation]) -> Iterator[tuple[Baseline, list[Evaluation]]]:
-        """Baselines with the evaluations they have no score of."""
+        """Yield baselines with the evaluations on which they have no score."""
         scored = scored_in(self._ledger)
         for name in self._study.baselines:
             lacking = [
@@ -145,9 +126,9 @@ class Scoring:
                 yield name, lacking
 
     def models_not_kept(self, cells: Sequence[Cell]) -> list[str]:
-        """Identities of the cells whose model is deleted, by keep_models.
+        """Return identities of the cells whose model is deleted, by keep_models.
 
-        `best` keeps the chosen of a search, and the best cell of a grid.
+        `best` keeps the confirmed trials of a search, and the best cell of a grid.
         """
         complete = [record for record in self._ledger.cells() if record.status == "complete"]
         if self._study.keep_models == "final":
@@ -161,7 +142,7 @@ class Scoring:
         return [record.identity for record in complete if record.identity not in kept]
 
     def _best(self, identities: Sequence[str]) -> set[str]:
-        """One of them; none where none has a value."""
+        """Return the best cell, or nothing where no cell has a value."""
         last = self._ledger.last_points(self._study.objective.metric)
         standings = [(one, *last[one]) for one in identities if one in last]
         return set(best_first(standings, self._study.objective.direction)[:1])

@@ -1,4 +1,4 @@
-"""The queue of cells as Tune sees it: a searcher whose proposals are whole cells."""
+"""The cell queue as Tune sees it: a searcher that proposes whole cells."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -26,36 +26,19 @@ class Closing(Protocol):
     """Whether a run goes on."""
 
     closing: Event
-    """set where no other cell is to start"""
+    """set once no further cell may start"""
 
     def give_up(self, failure: Unavailable) -> None:
-        """Start no other cell: something the run stands on is gone for good."""
+        """Start no further cell: something the run needs is gone for good."""
 
     def check(self) -> None:
-        """Raise where nothing can be started: Ray is gone, or something for good."""
+        """Raise where nothing can be started."""
 
 
 class CellSearcher(Searcher):
-    """Takes cells from a queue and brings their progress and ends back.
+    """Gives Tune the cells of a queue, and the queue their progress and ends.
 
     Nothing of it is pickled or restored.
-
-    Parameters
-    ----------
-    queue : CellQueue
-        Of one stage.
-    payloads : Payloads
-        Makes a cell's payload.
-    coordinator : Coordinator
-        Gives verdicts to workers.
-    callback : StudyCallback
-        Gets how cells start, go and end.
-    concurrency : callable
-        Gives how many cells may run at a time, now.
-    losses : Losses
-        Reports cells whose process was lost.
-    runtime : Closing
-        Says whether another cell is to start; is told what is gone for good.
     """
 
     def __init__(
@@ -88,7 +71,8 @@ class CellSearcher(Searcher):
     def suggest(self, trial_id: str) -> Any:
         """The next cell as a configuration for its trial.
 
-        None while as many run as fit, while one may be tried again, or while it is not yet said why others were lost.
+        None while as many run as fit, while one may be tried again, or while it is not yet said why others
+        were lost.
         """
         if not self._running:
             self.while_idle()
@@ -117,7 +101,7 @@ class CellSearcher(Searcher):
         return payload.as_config()
 
     def on_trial_result(self, trial_id: str, result: dict[str, Any]) -> None:
-        """Enter progress; at a rung, give the coordinator the verdict."""
+        """Enter progress; at a rung, pass the verdict to the coordinator."""
         self._last_report[trial_id] = time.monotonic()
         if result.get("final"):
             self._ends[trial_id] = result
@@ -135,17 +119,7 @@ class CellSearcher(Searcher):
     def on_trial_complete(
         self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False
     ) -> None:
-        """Commit the cell: with its result, or with the reason it has none.
-
-        Parameters
-        ----------
-        trial_id : str
-            Tune's name of the trial.
-        result : dict or None
-            The trial's last report.
-        error : bool
-            Whether its process ended without one.
-        """
+        """Commit the cell: with its result, or the reason there is none."""
         cell, last = self._running.pop(trial_id), self._ends.pop(trial_id, result or {})
         del self._last_report[trial_id]
         gone = "its process ended before it could say why" if error else ""
@@ -163,12 +137,12 @@ class CellSearcher(Searcher):
             self._callback.ended(cell, record)
 
     def _any_starts(self) -> bool:
-        """Whether a cell is on its way to the workers that wait for it."""
+        """Whether a cell is on its way to workers that wait for it."""
         now = time.monotonic()
         return any(last > now for last in self._last_report.values())
 
     def _groups_stay(self) -> bool:
-        """Whether workers are still ending: whoever ends Ray's actors now leaves what they hold behind."""
+        """Whether workers are still ending: to end Ray now would leak what they hold."""
         if self._ending_since is None:
             self._ending_since = time.monotonic()
         is_late = time.monotonic() - self._ending_since > ENDING_SECONDS
@@ -176,19 +150,16 @@ class CellSearcher(Searcher):
 
     @property
     def num_running(self) -> int:
-        """Cells that run now."""
+        """Number of cells that run now."""
         return len(self._running)
 
     @property
     def num_wanted(self) -> int:
-        """Cells that would run now if there were room for all."""
+        """Number of cells that would run now if all had room."""
         return len(self._running) + self._queue.num_left
 
     def abandon(self, reason: str) -> int:
-        """Enter that all running cells are lost; how many are tried again.
-
-        It was no fault of theirs.
-        """
+        """Enter all running cells as lost, without blame; return how many are retried."""
         cells = list(self._running.values())
         self._running.clear()
         num_lost = 0
@@ -205,28 +176,25 @@ class CellSearcher(Searcher):
         return num_lost
 
     def silent(self) -> Iterator[tuple[str, Cell]]:
-        """Trials that have reported nothing for longer than their cell allows."""
+        """Yield trials that were silent for longer than their cell allows."""
         now = time.monotonic()
         for trial_id, cell in self._running.items():
             if now - self._last_report[trial_id] > cell.resources.max_silence_s:
                 yield trial_id, cell
 
     def give_up(self, trial_id: str, reason: str) -> None:
-        """Note that this process ends the trial, and why.
-
-        Its clock starts again, in case it does not notice.
-        """
+        """Note why this process ends the trial; its clock starts again."""
         self._ended_by_us[trial_id] = reason
         self._last_report[trial_id] = time.monotonic()
 
     def save_to_dir(self, checkpoint_dir: str, session_str: str = "default") -> None:
-        """Nothing: the ledger is the state."""
+        """Do nothing: the ledger is the state."""
 
     def save(self, checkpoint_path: str) -> None:
-        """Nothing: the ledger is the state."""
+        """Do nothing: the ledger is the state."""
 
     def restore(self, checkpoint_path: str) -> None:
-        """Nothing: a study is rebuilt from its ledger."""
+        """Do nothing: a study is rebuilt from its ledger."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {}  # Tune pickles its tuner; the ledger and the display stay out of it

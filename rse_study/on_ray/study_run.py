@@ -1,7 +1,4 @@
-"""One run of a study: its stages in order.
-
-The process it runs in is the only one that writes the ledger.
-"""
+"""One run of a study, by the only process that writes its ledger."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -50,29 +47,13 @@ from rse_study.study.revisions import change_between
 from rse_study.training.materials import Materials
 
 ReadEvaluation = Callable[[str], Evaluation]
-"""Gives an evaluation with its data, by name."""
+"""Returns an evaluation with its data, by name."""
 MANY_EVENTS = 100  # among which a note is looked for
 DRIVER_ENDED = "the driver ended while it ran"
 
 
 class StudyRun:
-    """Runs the stages of a study in order, each as far as it is still missing.
-
-    Parameters
-    ----------
-    checked : CheckedStudy
-        The study, found to be valid.
-    files : StudyFiles
-        Where it lies, and how workers get at its files.
-    ledger : Ledger
-        Opened to write.
-    materials : MaterialsCache
-        What trials are trained on.
-    read : callable
-        Gives an evaluation with its data, by name.
-    callback : StudyCallback
-        Gets what happens.
-    """
+    """Runs the stages of a study in order, each as far as it is missing."""
 
     def __init__(
         self,
@@ -88,13 +69,7 @@ class StudyRun:
         self._refusal: Exception | None = None
 
     def prepare(self) -> None:
-        """Freeze the study: its materials and evaluations are there.
-
-        Raises
-        ------
-        InputError
-            Where it cannot run; nothing is frozen then.
-        """
+        """Read materials and evaluations, then freeze the study; refuse before that."""
         self._refuse_another_question()
         study, base = self._study, self.materials.of(self._study.base)
         for point in self._checked.space.edges() if study.grid is None else ():
@@ -109,7 +84,7 @@ class StudyRun:
         )
 
     def _freeze(self, base: Materials, evaluations: list[Evaluation], judges: list[Evaluation]) -> None:
-        """Enter the study as it is now, and where its numbers will come from."""
+        """Enter the study as it is now, with the provenance of its numbers."""
         study, record = self._study, study_record(self._checked, base.dev, evaluations, judges)
         before = self._ledger.study()
         record = record.model_copy(update={"known_trials": self._known_trials(before)})
@@ -125,7 +100,7 @@ class StudyRun:
         self._ledger.add_provenance(provenance_of(base, study.resources, evaluations) | sampler)
 
     def _known_trials(self, before: StudyRecord | None) -> tuple[KnownTrial, ...]:
-        """What a warm start tells the sampler: read once, and from then on the ledger's own."""
+        """Read a warm start's trials once; afterwards the ledger keeps them."""
         if before is not None:
             return before.known_trials
         known = known_trials(self._checked, self._folders.study.parent, self.materials.identify)
@@ -134,7 +109,7 @@ class StudyRun:
         return known
 
     def _refuse_another_question(self) -> None:
-        """Refuse a name that owns another question, before corpora are read."""
+        """Refuse a name that belongs to a different question, before reading corpora."""
         before = self._ledger.study()
         if before is not None:
             kind = "search" if self._study.grid is None else "grid"
@@ -142,10 +117,7 @@ class StudyRun:
             change_between(before, before.model_copy(update=now))
 
     def _refuse_other_materials(self) -> None:
-        """Refuse a search whose trials had other materials.
-
-        Its sampler would compare what is not alike.
-        """
+        """Refuse a search whose earlier trials are not comparable with new ones."""
         searched = [record for record in self._ledger.cells() if record.stage == "search"]
         for record in searched if self._study.grid is None else ():
             trial = self._checked.space.apply(record.proposal)
@@ -157,18 +129,14 @@ class StudyRun:
                 raise InputError(what, where=self._study.name, rule=rule, remedy=remedy)
 
     def baselines(self) -> Iterator[list[EvaluationRow]]:
-        """Scores that a prepared study lacks of its baselines.
-
-        They are measured as they are asked for, and entered nowhere.
-        """
+        """Return a generator of the baselines' missing scores; enters nothing."""
         return self._scoring.baselines()
 
     def all_stages(self, runtime: RayRuntime) -> None:
-        """Run the grid, or the search, its confirmation and its path; then score.
+        """Run the grid, or the search with confirmation and path; then score.
 
-        Baselines are measured beside the first cells.
-
-        Where one of them cannot be scored the reason is raised when running cells have ended.
+        Baselines are measured beside the first cells. If one of them fails, its error is raised when the
+        running cells have ended.
         """
         with BackgroundWork(self.baselines()) as baselines:
             runtime.meanwhile = lambda: self._enter(baselines.made(), runtime)
@@ -181,9 +149,9 @@ class StudyRun:
             raise self._refusal
 
     def _enter(self, baselines: Iterator[list[EvaluationRow]], runtime: RayRuntime) -> None:
-        """Enter scores of baselines; where one cannot be scored running cells end, and the run with them.
+        """Enter scores of baselines; where one fails, only the running cells go on.
 
-        Tune calls this: whatever is raised here would kill the cells that run.
+        Tune calls this: an exception raised here would kill the cells that run.
         """
         try:
             for rows in baselines:
@@ -195,7 +163,7 @@ class StudyRun:
             runtime.closing.set()
 
     def _run_cells(self, runtime: RayRuntime) -> list[Cell]:
-        """Run what is missing; the cells of a grid, or those that confirm a search."""
+        """Run what is missing; return the grid's or the confirmation's cells."""
         if self._study.grid is not None:
             cells = grid_cells(self._checked, self._ledger, self.materials.identify)
             self._run_list("grid", cells, runtime)
@@ -225,7 +193,7 @@ class StudyRun:
         return all(share.has_room for share in budget_shares(self._ledger, now()))
 
     def _say_where_it_ended(self) -> None:
-        """Note once that the search's budget has ended it."""
+        """Note once that the budget has ended the search."""
         cells = cells_for_next_run(self._ledger, self._folders.study)
         state = search_state(self._ledger, cells, is_held=True)
         if not state.study.is_ended_by_budget:
@@ -247,9 +215,9 @@ class StudyRun:
         return cells
 
     def _run_path(self, runtime: RayRuntime) -> None:
-        """Run the ablation path round by round: what one came to decides the next.
+        """Run the ablation path round by round, each round decided by the last.
 
-        It ends where a round leaves cells that nobody could end; the next run tries them again.
+        It stops at a round with cells that failed; the next run tries them again.
         """
         before: set[str] | None = None
         while self._study.ablation_path is not None and not runtime.closing.is_set():
@@ -267,11 +235,11 @@ class StudyRun:
         return cell is not None and self._status_of(cell) in FINISHED
 
     def _status_of(self, cell: CellRecord) -> Status:
-        """As the next run finds it."""
+        """Return the cell's status as the next run finds it."""
         return status_for_next_run(self._folders.study, cell.identity, cell.status)
 
     def _run_list(self, stage: Stage, cells: list[Cell], runtime: RayRuntime) -> None:
-        """Run cells that are known beforehand."""
+        """Run cells that are known in advance."""
         if not cells:
             return
         if stage != "search":
@@ -287,7 +255,7 @@ class StudyRun:
         runtime.run(queue, cells[0].resources, self._callback)
 
     def _bring_shared(self, cells: list[Cell], asked: list[Evaluation]) -> None:
-        """Have what other studies of this store have run already; a storage's files stay where they are."""
+        """Take over cells that other studies have run, unless the files are in a storage."""
         if self._files.storage is not None:
             return
         with_models = self._study.keep_models != "none" or len(asked) < len(self._study.evaluations)
@@ -302,7 +270,7 @@ class StudyRun:
 
 
 def judges_of(base: Materials) -> Iterator[Evaluation]:
-    """What a trial is judged by in training, as evaluations that score baselines too."""
+    """Yield the evaluations that judge trials in training, for baselines too."""
     yield Similarity(base.dev)
     if base.replayed:
         yield ReplayedAttack(ReplayedPairs.open(Path(base.replayed)))

@@ -1,4 +1,4 @@
-"""Ray Tune around a queue of cells: it starts trials and reports how they go."""
+"""Ray Tune around a queue of cells: starts trials and reports their progress."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -18,23 +18,7 @@ def run(
     folder: Path,
     reservation: tune.PlacementGroupFactory,
 ) -> None:
-    """Run trials until the searcher has no more of them and the last one has ended.
-
-    Decisions and memory stay with the queue and its ledger.
-
-    Parameters
-    ----------
-    searcher : CellSearcher
-        Proposes whole cells.
-    trainable : callable
-        Runs one of them in a trial's process.
-    callbacks : sequence of tune.Callback
-        Look after trials and cluster between two steps.
-    folder : Path
-        For Tune's own notes.
-    reservation : tune.PlacementGroupFactory
-        What one trial reserves.
-    """
+    """Run trials until the searcher has no more and the last one has ended."""
     # A new experiment each time: resuming is replaying the ledger, never Tune's restore (which unpickles).
     name = f"tune-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     tune.Tuner(

@@ -1,6 +1,6 @@
-"""Whether Ray is still there, and which nodes it has: asked by a thread.
+"""A thread that watches Ray and its nodes.
 
-Calls to a Ray whose head is gone wait for it, and would take the driver's own thread with them.
+Calls to a Ray whose head is gone hang, and would block the driver's main thread.
 """
 
 import socket
@@ -29,9 +29,9 @@ RAYLET_OF_WORKER = "RAY_RAYLET_PID"  # in the environment of a worker
 
 
 class RayLost(BaseException):
-    """Ray is gone; says why.
+    """Ray is gone, for the reason given.
 
-    Like KeyboardInterrupt no Exception: those Tune takes for a trial's own.
+    A BaseException like KeyboardInterrupt: Tune takes an Exception for a trial's own.
     """
 
     def __init__(self, reason: str) -> None:
@@ -45,17 +45,17 @@ class Probe(Protocol):
     """One look at a Ray."""
 
     is_instant: bool
-    """Whether a look takes no time: then the driver looks itself before it asks Ray for something."""
+    """whether a look takes no time, so that the driver can look before each call"""
 
     def look(self) -> tuple[Node, ...]:
-        """The nodes that are alive. Raises RayLost where Ray is gone."""
+        """Return the live nodes; raise RayLost where Ray is gone."""
 
     def clear(self) -> None:
-        """End what a lost Ray has left on this machine."""
+        """End processes that a lost Ray has left on this machine."""
 
 
 class OwnRay:
-    """The Ray that this process has started: its processes are children of ours."""
+    """The Ray that this process has started, by child processes."""
 
     is_instant = True
 
@@ -72,10 +72,7 @@ class OwnRay:
         return self._nodes
 
     def clear(self) -> None:
-        """End workers whose raylet was killed.
-
-        They must not write into a cell that is tried again.
-        """
+        """End workers of a killed raylet: they must not write into cells tried again."""
         for process in psutil.process_iter():
             with suppress(psutil.Error):
                 if process.environ().get(RAYLET_OF_WORKER) == str(self._raylet):
@@ -113,21 +110,11 @@ class JoinedRay:
         return self._nodes
 
     def clear(self) -> None:
-        """Nothing: the processes of a joined cluster are not ours to end."""
+        """Do nothing: the processes of a joined cluster are not ours to end."""
 
 
 class ClusterWatch:
-    """Looks at a Ray every second, until `close`.
-
-    Parameters
-    ----------
-    probe : Probe
-        Looks once.
-    exit_stuck : callable
-        Gets the reason where Ray is gone and the driver has not heard it for too long; it ends the process.
-    stuck_seconds : float
-        What is too long.
-    """
+    """A thread that looks at Ray every second, and ends a driver stuck after its loss."""
 
     def __init__(self, probe: Probe, exit_stuck: Callable[[str], None], stuck_seconds: float) -> None:
         self._probe, self._exit_stuck, self._stuck_seconds = probe, exit_stuck, stuck_seconds
@@ -138,7 +125,7 @@ class ClusterWatch:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """The nodes that were alive at the last look."""
+        """Nodes alive at the last look."""
         return self._nodes
 
     def check(self) -> None:
@@ -150,11 +137,11 @@ class ClusterWatch:
             raise RayLost(self._reason)
 
     def clear(self) -> None:
-        """End what a lost Ray has left on this machine."""
+        """End processes that a lost Ray has left on this machine."""
         self._probe.clear()
 
     def close(self) -> None:
-        """Look no more."""
+        """Stop looking."""
         self._closed.set()
 
     def _look_on(self) -> None:
@@ -177,7 +164,7 @@ def _local_node() -> Any:
 
 
 def _listener(path: str) -> psutil.Process | None:
-    """The process that listens at a socket of this machine; None where it is of another container."""
+    """Return the process that listens at a socket, None if another container has it."""
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as end:
         end.settimeout(CALL_SECONDS)
         end.connect(path)

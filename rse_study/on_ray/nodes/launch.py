@@ -52,10 +52,7 @@ ENVIRONMENT = {
 
 @contextmanager
 def ray_session(num_cpus: int = 0, address: str = "") -> Iterator[None]:
-    """A running Ray: a fresh one on this machine, or the cluster at `address`.
-
-    A fresh one has `num_cpus` CPUs; 0 = all.
-    """
+    """Run a fresh Ray with `num_cpus` CPUs (0 = all), or join the one at `address`."""
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     if address:
@@ -70,7 +67,7 @@ def ray_session(num_cpus: int = 0, address: str = "") -> Iterator[None]:
 
 
 def _start(num_cpus: int) -> None:
-    """A fresh Ray on this machine. Raises InputError where it cannot be started."""
+    """Start a fresh Ray, or raise InputError."""
     for attempt in range(1, START_ATTEMPTS + 1):
         try:
             # The dashboard stays on: without its state API, stopped trials leak their workers' placement groups.
@@ -96,7 +93,7 @@ def _start(num_cpus: int) -> None:
 
 
 def _join(address: str) -> None:
-    """Connect to a running cluster. Ray itself tries for minutes where nobody listens, and then ends the process."""
+    """Connect to a running cluster, where Ray itself tries for minutes and then exits."""
     os.environ.setdefault(RECONNECT_VARIABLE, RECONNECT_SECONDS)
     try:
         ray.init(address=_located(address), log_to_driver=False, logging_level=logging.ERROR)
@@ -116,7 +113,7 @@ def _join(address: str) -> None:
 
 
 def _located(address: str) -> str:
-    """The cluster's HOST:PORT, after one short call that a wrong address or token does not survive."""
+    """Return the cluster's HOST:PORT, after a short call that tests it and the token."""
     if address.startswith("ray://"):
         raise ValueError("Ray Client is not supported: run the study on a node of the cluster")
     host, _, port = address.rpartition(":")
@@ -130,5 +127,5 @@ def _located(address: str) -> str:
 
 
 def usable_cpus() -> int:
-    """CPUs this process may use, not those the machine has."""
+    """Return the number of CPUs this process may use, not those of the machine."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

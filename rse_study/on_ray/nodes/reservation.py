@@ -1,4 +1,4 @@
-"""What a trial, and a task beside it, reserves of a cluster."""
+"""Resources that a trial, and a task beside it, reserve on a cluster."""
 
 from typing import Any
 
@@ -11,10 +11,7 @@ from rse_study.study.definition.config import Resources
 
 
 def trial_reservation(resources: Resources) -> tune.PlacementGroupFactory:
-    """What a trial actor reserves.
-
-    All of its cell's resources where the cell runs in it, next to nothing where it only waits for Train's workers.
-    """
+    """Return a trial's reservation: its cell's, or next to nothing on Train."""
     if resources.runs_on == "inline":
         return tune.PlacementGroupFactory([share_of(resources)], **labels_of_bundles(resources, 1))
     return tune.PlacementGroupFactory(
@@ -23,8 +20,5 @@ def trial_reservation(resources: Resources) -> tune.PlacementGroupFactory:
 
 
 def labels_of_bundles(resources: Resources, number: int) -> dict[str, Any]:
-    """The argument that keeps bundles of a placement group on some nodes.
-
-    None where no labels are asked for.
-    """
+    """Return the argument that binds placement group bundles to labelled nodes."""
     return {"bundle_label_selector": [dict(resources.labels)] * number} if resources.labels else {}

@@ -1,4 +1,4 @@
-"""Ends cells that hang: a silent one's process is killed and the cell tried again."""
+"""Ends cells that hang: the silent process is killed and the cell tried again."""
 
 import os
 import signal
@@ -18,24 +18,14 @@ CHECK_SECONDS = 1.0
 class Watchdog(Callback):
     """Checks the running cells between two steps of Tune.
 
-    It kills the worker, not the trial around it: Train then hears of a failed worker and cleans up after itself.
+    It kills the worker, not the trial around it: Train then sees a failed worker and cleans up after itself.
     """
 
     def __init__(self, searcher: CellSearcher, coordinator: Coordinator) -> None:
         self._searcher, self._coordinator, self._checked = searcher, coordinator, 0.0
 
     def on_step_begin(self, iteration: int, trials: list[Any], **info: Any) -> None:
-        """Kill the workers of silent cells, at most once a second.
-
-        Parameters
-        ----------
-        iteration : int
-            Tune's count of steps, not used.
-        trials : list
-            Tune's trials, not used: the searcher knows their cells.
-        **info
-            What else Tune passes to a callback.
-        """
+        """Kill the workers of silent cells, at most once a second."""
         if time.monotonic() - self._checked < CHECK_SECONDS:
             return
         self._checked = time.monotonic()

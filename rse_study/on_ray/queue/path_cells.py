@@ -14,19 +14,10 @@ FIRST_NUMBER = -2  # of a point that is no trial: trials count up from 0, and -1
 
 
 def path_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
-    """Return all cells of the path that are known now.
+    """Return all cells of the path known now, including confirmed ones.
 
-    Those of the confirmation are among them. An end keeps the number of its trial. Another point has a number below
-    0, which it keeps: a search that grows takes none of them.
-
-    Parameters
-    ----------
-    checked : CheckedStudy
-        Its search has a path.
-    ledger : Ledger
-        What the search, the confirmation and the path came to.
-    identify : callable
-        Gives a cell's identity by its trial and seed.
+    An end of the path keeps the number of its trial. Other points keep a number below 0, so that none
+    collides with a trial of a search that grows.
     """
     records = ledger.cells()
     state = _state(checked, ledger, identify)
@@ -59,7 +50,7 @@ def path_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> lis
 
 
 def _state(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> PathState | None:
-    """How far the path is, by cells that would run today as they ran then."""
+    """Return the path's state, from cells whose identity today's code confirms."""
     names = [axis.name for axis in checked.space.axes]
 
     def is_todays(record: CellRecord) -> bool:
@@ -77,7 +68,7 @@ def _state(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> PathSta
 
 
 def _end(state: PathState, point: PathPoint) -> int | None:
-    """The trial that a point is; None between both ends."""
+    """Return the trial at this end of the path; None between both ends."""
     ends = {0: state.base.trial, len(state.axes): state.best.trial}
     return ends.get(len(point))
 

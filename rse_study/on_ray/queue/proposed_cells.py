@@ -1,4 +1,4 @@
-"""Cells of a search: each proposal depends on what the earlier ones came to."""
+"""Cells of a search: each proposal depends on earlier results."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -19,21 +19,11 @@ BASE = "base"  # label of the base trial: the paper's setting
 
 
 class ProposedCells:
-    """The base, what a warm start runs, then what the sampler proposes.
+    """The base if the space holds it, a warm start's points, then proposals.
 
-    Each identity once. The base comes first where it is a point of the space. Where seeds race, the next seed of a
-    trial that may still win comes before a new trial, and the sampler is told of a trial when its race is over.
-
-    Parameters
-    ----------
-    checked : CheckedStudy
-        The study and its space.
-    proposer : Proposer
-        Asks the sampler.
-    identify : callable
-        Gives a cell's identity by its trial and seed.
-    known : sequence of KnownTrial
-        What the sampler is told before the first trial. None of them is proposed again; the best runs here first.
+    Each identity runs once. Where seeds race, the next seed of a trial that may still win precedes a new
+    trial, and the sampler learns of a trial when its race is over. The sampler knows the trials in `known`
+    from the start: it proposes none again, and the best runs here first.
     """
 
     def __init__(
@@ -110,9 +100,9 @@ class ProposedCells:
         return cell
 
     def _tell_ended(self, seeds: TrialSeeds) -> None:
-        """Tell the sampler of the trials whose race is over, before it is asked again.
+        """Report trials whose race is over, before the sampler is asked again.
 
-        One that it was told of already keeps its value in this run, should what ended later reopen the race.
+        A value once reported stands for this run, even if a later result reopens the race.
         """
         for number in list(self._untold):
             seen = seeds.outcome(number)

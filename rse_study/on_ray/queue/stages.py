@@ -1,4 +1,4 @@
-"""The cells of a study's stages: a grid, or what confirms a search."""
+"""The cells of a grid, and of a search's confirmation."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -22,19 +22,7 @@ BASE_OUTSIDE = -1  # number of the base where it is no point of the space
 
 
 def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
-    """Every row with every seed.
-
-    A row that the ledger has keeps its number, whatever was added around it.
-
-    Parameters
-    ----------
-    checked : CheckedStudy
-        Has the rows.
-    ledger : Ledger
-        What was planned before.
-    identify : callable
-        Gives a cell's identity by its trial and seed.
-    """
+    """Return every row with every seed; known rows keep their numbers."""
     study = checked.study
     configs = {record.trial: record.config for record in ledger.cells() if record.stage == "grid"}
     known = {_as_of_today(config): number for number, config in configs.items()}
@@ -61,7 +49,7 @@ def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> lis
 
 
 def _as_of_today(config: dict[str, Any]) -> str:
-    """A configuration with the settings that came after it was written, at their defaults."""
+    """Complete an old configuration with the defaults of newer settings."""
     with suppress(ValidationError):  # today's code may have no such trial
         config = Trial.model_validate(config).model_dump(mode="json")
     return canonical_json(config)
@@ -70,17 +58,8 @@ def _as_of_today(config: dict[str, Any]) -> str:
 def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
     """The cells that confirm a search.
 
-    First the search's own cells of the chosen trials, where these were stopped early; then the chosen trials with
-    other seeds.
-
-    Parameters
-    ----------
-    checked : CheckedStudy
-        Says how many trials are chosen, and the seeds.
-    ledger : Ledger
-        What the search came to.
-    identify : callable
-        Gives a cell's identity by its trial and seed.
+    First the search's own cells of the chosen trials, where these were stopped early; then the chosen trials
+    with other seeds.
     """
     study, searched = checked.study, [cell for cell in ledger.cells() if cell.stage == "search"]
     if study.confirm is None:
@@ -117,7 +96,7 @@ def _cell(
     *,
     continues: bool = False,
 ) -> Cell:
-    """A cell of a searched trial, or of the base where that is none of them."""
+    """Return a cell of a searched trial, or of a base outside the space."""
     study, confirm = checked.study, checked.study.confirm
     proposal = checked.space.active_of(record.proposal) if record else {}
     trial = checked.space.apply(proposal)

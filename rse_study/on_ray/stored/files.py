@@ -1,4 +1,4 @@
-"""Files of a study that its workers need, and those they leave: the driver's side."""
+"""Files that workers need and leave, as the driver sees them."""
 
 import shutil
 from collections.abc import Collection
@@ -26,51 +26,42 @@ class StudyFiles(Protocol):
     folders: StudyFolders
     """of the study, on the driver's disk"""
     train_runs: str
-    """folder for Ray Train's own notes; empty: a temporary one of each node"""
+    """folder for Ray Train's own notes; empty: a temporary one on each node"""
 
     @property
     def storage(self) -> Storage | None:
-        """None: workers see the study's own folder."""
+        """The storage; None where workers see the study's own folder."""
 
     def hand_out(self, materials: Materials) -> str:
-        """Have materials where workers find them, by the name that is given back."""
+        """Put materials where workers find them; return their name there."""
 
     def carried(self, evaluation: Evaluation) -> Evaluation:
-        """The evaluation as workers can read it."""
+        """Return the evaluation as workers can read it."""
 
     def cell(self, identity: str) -> str:
-        """What workers call the folder of a cell."""
+        """Return the folder of a cell as workers name it."""
 
     def baselines(self) -> str:
-        """What workers call the folder of the baselines."""
+        """Return the folder of the baselines as workers name it."""
 
     def bring_results(self) -> None:
-        """Have every result that was written and that is not here yet."""
+        """Fetch every result that is not here yet."""
 
     def bring_result(self, identity: str) -> None:
-        """Have a cell's result as it was written last, and the scores beside it.
-
-        Nothing where there is none.
-        """
+        """Fetch a cell's newest result and its scores, if there are any."""
 
     def set_aside(self, identity: str, name: str) -> None:
-        """Rename a cell's result: nobody takes it for one any more."""
+        """Rename a cell's result, so that it no longer counts as one."""
 
     def bring_outcomes(self) -> None:
-        """Have the outcomes of attacks."""
+        """Fetch the outcomes of attacks."""
 
     def drop_models(self, identities: Collection[str]) -> None:
         """Delete the models of these cells; their results stay."""
 
 
 class SharedFolders:
-    """All nodes see the study's folder, and all paths are the same everywhere.
-
-    Parameters
-    ----------
-    folders : StudyFolders
-        Of the study.
-    """
+    """The study's own folder, which all nodes see under the same path."""
 
     def __init__(self, folders: StudyFolders) -> None:
         self.folders = folders
@@ -93,17 +84,17 @@ class SharedFolders:
         return str(baselines_folder(self.folders.study))
 
     def bring_results(self) -> None:
-        """Nothing: they are here."""
+        """Do nothing: they are here."""
 
     def bring_result(self, identity: str) -> None:
-        """Nothing: it is here."""
+        """Do nothing: it is here."""
 
     def set_aside(self, identity: str, name: str) -> None:
         result = cell_folder(self.folders.study, identity) / FILE_NAME
         result.replace(result.with_name(name))
 
     def bring_outcomes(self) -> None:
-        """Nothing: they are here."""
+        """Do nothing: they are here."""
 
     def drop_models(self, identities: Collection[str]) -> None:
         for identity in identities:
@@ -111,17 +102,7 @@ class SharedFolders:
 
 
 class StoredFiles(SharedFolders):
-    """Workers see a storage, and nothing of the driver's disk.
-
-    Parameters
-    ----------
-    folders : StudyFolders
-        Of the study, on the driver's disk.
-    storage : Storage
-        What all nodes reach.
-    cache : Path
-        Of this machine.
-    """
+    """A storage that all nodes reach; workers see nothing of the driver's disk."""
 
     def __init__(self, folders: StudyFolders, storage: Storage, cache: Path) -> None:
         super().__init__(folders)

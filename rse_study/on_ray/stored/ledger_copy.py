@@ -17,28 +17,13 @@ from rse_study.results.schema import ledger_path
 from rse_study.storage.storage import Storage, ledger_key
 
 BEFORE = "ledger.before.sqlite"
-"""name of a ledger whose place the storage's copy took"""
+"""name of a ledger that the storage's copy replaced"""
 
 
 def bring_ledger(storage: Storage, study_dir: Path) -> bool:
-    """Take the ledger that a driver elsewhere left, where that one is further.
+    """Replace the ledger by the storage's copy where that one is ahead; say whether.
 
-    Parameters
-    ----------
-    storage : Storage
-        Holds the copy.
-    study_dir : Path
-        The study's folder on this machine.
-
-    Returns
-    -------
-    bool
-        Whether the copy took the place of what was here, which is kept beside it.
-
-    Raises
-    ------
-    InputError
-        Where another study of this name lies there.
+    The replaced ledger is kept beside it. Raises InputError where the copy is of another study of this name.
     """
     content = storage.find(ledger_key(study_dir.name))
     if content is None:
@@ -67,7 +52,7 @@ def bring_ledger(storage: Storage, study_dir: Path) -> bool:
 
 
 def copy_of(ledger: Path) -> bytes:
-    """A ledger as one file, by SQLite's own backup: also while it is written."""
+    """Return a ledger as one file, by SQLite's own backup, even while it is written."""
     source, memory = _opened(ledger), sqlite3.connect(":memory:")
     with closing(source), closing(memory):
         source.backup(memory)
@@ -75,20 +60,9 @@ def copy_of(ledger: Path) -> bytes:
 
 
 class CopyingCallback:
-    """Has the ledger copied after what changes it for good; passes all on.
+    """Copies the ledger after every lasting change, and passes all events on.
 
-    Copies are made beside the driver's work: what ends while one is made is in the next.
-
-    Parameters
-    ----------
-    callback : StudyCallback
-        Gets everything.
-    storage : Storage
-        Gets the copies.
-    study_dir : Path
-        The study's folder.
-    lease : DriverLease
-        Is renewed on the way.
+    Copies are made beside the driver's work: an end during one copy is in the next.
     """
 
     def __init__(
@@ -105,86 +79,46 @@ class CopyingCallback:
         ]
 
     def cells_found(self, cells: Sequence[Cell]) -> None:
-        """The results of these cells were there."""
         self._changed.set()
         self._callback.cells_found(cells)
 
     def started(self, cell: Cell) -> None:
-        """A cell runs."""
         self._changed.set()
         self._callback.started(cell)
 
     def progressed(self, cell: Cell, t: int, num_steps: int, metrics: dict[str, float]) -> None:
-        """A cell reported a point: nothing to copy, for its result will hold it.
-
-        Parameters
-        ----------
-        cell : Cell
-            Which one.
-        t : int
-            Optimiser steps it has done.
-        num_steps : int
-            Steps of its whole budget.
-        metrics : dict
-            What was measured at `t`.
-        """
+        """Pass on a point: nothing to copy, its result will hold it."""
         self._callback.progressed(cell, t, num_steps, metrics)
 
     def ended(self, cell: Cell, record: CellRecord) -> None:
-        """A cell ended; `record` says how."""
         self._changed.set()
         self._callback.ended(cell, record)
 
     def lost(self, cell: Cell, reason: str) -> None:
-        """A cell's process ended without a result; it is tried again."""
         self._changed.set()
         self._callback.lost(cell, reason)
 
     def node_lost(self, node: str, cells: Sequence[Cell]) -> None:
-        """A node was lost, and these cells with it; they are tried again."""
         self._changed.set()
         self._callback.node_lost(node, cells)
 
     def message(self, text: str) -> None:
-        """A sentence about the study as a whole: a stage begins."""
         self._changed.set()
         self._callback.message(text)
 
     def advanced(self, activity: str, done: int, total: int, detail: str = "") -> None:
-        """More of the study's scores came.
-
-        Parameters
-        ----------
-        activity : str
-            What is scored.
-        done : int
-            How many have a score.
-        total : int
-            Of how many.
-        detail : str
-            What else is known.
-        """
         self._changed.set()
         self._callback.advanced(activity, done, total, detail)
 
     def report_failure_to(self, hear: Callable[[Unavailable], None]) -> None:
-        """Have `hear` told that the storage is gone for good.
-
-        At once where it is already, else by another thread.
-        """
+        """Tell `hear` once the storage is gone for good, from another thread if later."""
         self._on_failure = hear
         if self._failure is not None:
             hear(self._failure)
 
     @contextmanager
     def copying(self) -> Iterator[None]:
-        """Copy until the end, and once more then.
-
-        Raises
-        ------
-        Unavailable
-            Where the storage is gone for good.
-        """
+        """Copy until the end and once more then; raise Unavailable if it failed."""
         for thread in self._threads:
             thread.start()
         try:
@@ -229,7 +163,7 @@ class CopyingCallback:
 
 
 def _birth(ledger: Path) -> str:
-    """When its first revision was frozen: another time, another study. Empty where nobody can tell."""
+    """Return when the first revision was frozen (tells studies apart), or empty."""
     try:
         with closing(_opened(ledger)) as opened:
             row = opened.execute("SELECT at FROM revision ORDER BY number LIMIT 1").fetchone()
@@ -239,10 +173,7 @@ def _birth(ledger: Path) -> str:
 
 
 def _progress(ledger: Path) -> tuple[int, int]:
-    """How far a ledger is: runs begun, attempts ended.
-
-    One that is damaged is behind every other.
-    """
+    """Return the number of runs begun and attempts ended; a damaged ledger is last."""
     try:
         with closing(_opened(ledger)) as opened:
             (runs,) = opened.execute("SELECT count(*) FROM provenance").fetchone()

@@ -22,26 +22,10 @@ from rse_study.storage.storage import Storage
 
 
 def bring_study(storage: Storage, study_dir: Path) -> bool:
-    """Bring a study that runs or ran elsewhere into a folder of this machine.
+    """Bring a study that runs or ran elsewhere to a folder (absolute) of this machine.
 
-    Parameters
-    ----------
-    storage : Storage
-        Where its files lie.
-    study_dir : Path
-        Its folder here; an absolute path.
-
-    Returns
-    -------
-    bool
-        Whether its ledger was further than the one here, if there was one.
-
-    Raises
-    ------
-    InputError
-        Where the storage has no such study, or another one of this name, or one runs here.
-    Unavailable
-        Where the storage does not answer.
+    Returns whether its ledger was ahead of the local one. Raises InputError where the storage has no such
+    study, or another one of this name, or one runs here; Unavailable where the storage does not answer.
     """
     if holder(study_dir) is not None:
         remedy = "Wait for its end: what it has is here"
@@ -66,23 +50,10 @@ def note_storage(study_dir: Path, storage: Storage) -> None:
 
 @contextmanager
 def stored_study(storage: Storage, study_dir: Path, callback: StudyCallback) -> Iterator[CopyingCallback]:
-    """Hold the study's lease, take the newest ledger, copy it while it grows.
+    """Hold the study's lease, take the newest ledger, and copy it as it grows.
 
-    Parameters
-    ----------
-    storage : Storage
-        Where the study's files lie.
-    study_dir : Path
-        The study's folder on this machine, of which no process is the writer yet.
-    callback : StudyCallback
-        Gets what happens.
-
-    Raises
-    ------
-    InputError
-        Where the storage cannot be used from here, or another driver runs the study.
-    Unavailable
-        Where the storage is gone for good.
+    Raises InputError where the storage cannot be used or another driver runs the study, Unavailable where the
+    storage is gone for good.
     """
     storage.require(is_new=not storage_file(study_dir).is_file())
     lease = DriverLease(storage, study_dir.name)

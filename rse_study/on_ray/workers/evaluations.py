@@ -35,17 +35,7 @@ CHECK_SECONDS = 3.0
 def missing_evaluations(
     cells: Sequence[Cell], evaluations: Sequence[Evaluation], ledger: Ledger
 ) -> dict[str, list[str]]:
-    """Names of the evaluations that a complete cell has no score of, by identity.
-
-    Parameters
-    ----------
-    cells : sequence of Cell
-        Of a grid, or those that confirm a search.
-    evaluations : sequence of Evaluation
-        The study's.
-    ledger : Ledger
-        Which cells are complete, and what is scored.
-    """
+    """Return names of the evaluations that complete cells lack, by identity."""
     scored = scored_in(ledger)
     complete = {record.identity for record in ledger.cells() if record.status == "complete"}
     wanted = [cell.identity for cell in cells if cell.identity in complete]
@@ -57,7 +47,7 @@ def missing_evaluations(
 
 
 def scored_in(ledger: Ledger) -> set[tuple[str, str, str]]:
-    """(subject, evaluation, fingerprint of its data) of every score in the ledger."""
+    """Return (subject, evaluation, fingerprint of data) of every score in the ledger."""
     return {(row.subject, row.evaluation, row.fingerprint) for row in ledger.evaluations()}
 
 
@@ -76,21 +66,10 @@ def start_scoring_baseline(payload: BaselinePayload, evaluation: ray.ObjectRef) 
 def as_they_come(
     tasks: Sequence[ray.ObjectRef], closing: Event, check: Callable[[], None] = lambda: None
 ) -> Iterator[list[EvaluationRow]]:
-    """The rows of each task as it ends, until all have or `closing` is set.
+    """Yield the rows of each task as it ends, until all have or `closing` is set.
 
-    Parameters
-    ----------
-    tasks : sequence of ObjectRef
-        Started already.
-    closing : Event
-        Set where nothing is to be waited for any more.
-    check : callable
-        Raises where Ray is gone, and every task with it.
-
-    Raises
-    ------
-    InputError, ray.exceptions.RayError
-        The first task's that failed, after the others have ended.
+    The error of the first failed task is raised after the others have ended. `check` raises where Ray is
+    gone, and every task with it.
     """
     waiting, failures = list(tasks), list[Exception]()  # the others' scores count all the same
     while waiting and not closing.is_set():
@@ -111,7 +90,7 @@ def as_they_come(
 
 
 def evaluate_baseline(payload: BaselinePayload, evaluation: Evaluation) -> list[EvaluationRow]:
-    """The rows of one baseline. Its classifiers stay: others may share them."""
+    """Return the rows of one baseline; its classifiers stay for others to share."""
     torch.set_num_threads(payload.threads)
     outcomes = attacks_folder(payload.baseline)
     with (
@@ -124,9 +103,9 @@ def evaluate_baseline(payload: BaselinePayload, evaluation: Evaluation) -> list[
 
 
 def evaluate_cell(payload: CellPayload, *evaluations: Evaluation) -> list[EvaluationRow]:
-    """The rows of one cell; those its file has already are not measured again.
+    """Return the rows of one cell, without measuring again those in its file.
 
-    Where its model was not kept, it is trained again for this alone: on the same kind of CPU bit for bit.
+    A model that was not kept is trained again for this alone, bit for bit on the same kind of CPU.
     """
     torch.set_num_threads(payload.threads)
     with workplace(payload, names=(FILE_NAME, MODEL_FOLDER, ATTACKS), evaluations=evaluations) as here:
@@ -136,19 +115,7 @@ def evaluate_cell(payload: CellPayload, *evaluations: Evaluation) -> list[Evalua
 def score_cell(
     payload: CellPayload, here: Workplace, on_progress: ProgressCallback = lambda done, total: None
 ) -> list[EvaluationRow]:
-    """The rows of the cell that lies in a workplace.
-
-    Each is in the cell's file before it is given back.
-
-    Parameters
-    ----------
-    payload : CellPayload
-        The cell.
-    here : Workplace
-        Where it lies, with what it is asked.
-    on_progress : callable
-        Is called with the number of evaluations of vectors done, and of how many.
-    """
+    """Return the rows of the cell in a workplace, each written to its file first."""
     # An attempt before may have written some and not reported them.
     rows = written_rows(here.folder, payload.cell, {(one.name, one.fingerprint) for one in here.evaluations})
     written = {row.evaluation for row in rows}
@@ -162,7 +129,7 @@ def _measured(
     evaluations: Sequence[Evaluation],
     on_progress: ProgressCallback,
 ) -> list[EvaluationRow]:
-    """Scores, each in the cell's file before it is reported, like a result."""
+    """Return scores, each in the cell's file before it is reported, like a result."""
     rows, folder = list[EvaluationRow](), here.folder
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         model = _scored_model(payload, here, Path(scratch))
@@ -177,7 +144,7 @@ def _measured(
 
 
 def _scored_model(payload: CellPayload, here: Workplace, scratch: Path) -> ScoredModel:
-    """The cell's model, on the device where its task runs."""
+    """Return the cell's model on the device of its task."""
     folder, device = here.folder, payload.device
     kept = folder / MODEL_FOLDER
     model = kept if kept.is_dir() else _train_again(payload, here.materials, scratch)
@@ -195,7 +162,7 @@ def _reserved(payload: Payload) -> dict[str, Any]:
 
 
 def _parts(evaluations: Sequence[Evaluation]) -> Iterator[Sequence[Evaluation]]:
-    """Evaluations of vectors share them; each of the others, which may take hours, alone."""
+    """Yield evaluations of vectors together; others may take hours, so each alone."""
     yield [one for one in evaluations if isinstance(one, FrozenEvaluation)]
     yield from ([one] for one in evaluations if not isinstance(one, FrozenEvaluation))
 
