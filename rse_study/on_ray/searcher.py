@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from threading import Event
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from ray.tune.search import Searcher
 
@@ -13,12 +14,25 @@ from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.workers.coordinator import Coordinator
+from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.on_ray.workers.payloads import Payloads
 from rse_study.on_ray.workers.reporting import SCORED
 
 PREFIX = "metrics/"
 ENDING_SECONDS = 30.0  # that workers have to end after the last cell
 START_SECONDS = 300.0  # a process that starts on a busy node has this much longer before its first report
+
+
+@dataclass(frozen=True)
+class Start:
+    """A cell that starts now."""
+
+    cell: Cell
+    payload: CellPayload
+
+
+NextStep = Start | Unavailable | Literal["wait", "over"]
+"""a cell; something is gone for good; nothing fits now, or a cell may be tried again; no cell is left to start"""
 
 
 @runtime_checkable
@@ -52,12 +66,8 @@ class CellSearcher(Searcher):
         runtime: Closing,
     ) -> None:
         super().__init__()
-        self._queue, self._payloads, self._coordinator, self._callback = (
-            queue,
-            payloads,
-            coordinator,
-            callback,
-        )
+        self._queue, self._payloads = queue, payloads
+        self._coordinator, self._callback = coordinator, callback
         self._concurrency, self._losses, self._runtime = concurrency, losses, runtime
         self.while_idle: Callable[[], None] = lambda: None
         """is called while no cell runs: Tune then asks for one for up to ten minutes, and calls nothing else"""
@@ -69,36 +79,41 @@ class CellSearcher(Searcher):
         self._ending_since: float | None = None
 
     def suggest(self, trial_id: str) -> Any:
-        """The next cell as a configuration for its trial.
-
-        None while as many run as fit, while one may be tried again, or while it is not yet said why others
-        were lost.
-        """
+        """Return the next cell as a configuration, None to be asked again, or FINISHED."""
         if not self._running:
             self.while_idle()
+        match self._next_step():
+            case Start(cell, payload):
+                self._ending_since = None
+                self._running[trial_id] = cell
+                self._last_report[trial_id] = time.monotonic() + START_SECONDS
+                self._coordinator.expect(cell.identity)
+                self._callback.started(cell)
+                return payload.as_config()
+            case Unavailable() as gone:
+                self._runtime.give_up(gone)
+            case "wait":
+                return None
+        return None if self._running else Searcher.FINISHED
+
+    def _next_step(self) -> NextStep:
+        """Decide what comes next; a cell that starts has begun an attempt in the ledger."""
         # Before room is asked for: where the last node has gone there is none, and the run would never end.
         has_cells = not self._runtime.closing.is_set() and self._queue.num_left > 0
         self._coordinator.keep_groups(has_cells or self._any_starts())
         if not has_cells:
-            return (
-                None if self._running or self._losses.num_open or self._groups_stay() else Searcher.FINISHED
-            )
+            return "wait" if self._running or self._losses.num_open or self._groups_stay() else "over"
         if len(self._running) >= self._concurrency() or self._losses.num_open:
-            return None
+            return "wait"
         self._runtime.check()  # what starts a trial never returns where Ray's head is gone
         cell = self._queue.next_cell()
         if cell is None:
-            return None if self._running else Searcher.FINISHED
+            return "over"
         try:
-            payload = self._payloads.of_cell(cell, self._queue.attempt_of(cell), self._queue.rungs_of(cell))
+            attempt, rungs = self._queue.attempt_of(cell), self._queue.rungs_of(cell)
+            return Start(cell, self._payloads.of_cell(cell, attempt, rungs))
         except Unavailable as gone:
-            self._runtime.give_up(gone)
-            return None if self._running else Searcher.FINISHED
-        self._ending_since = None
-        self._running[trial_id], self._last_report[trial_id] = cell, time.monotonic() + START_SECONDS
-        self._coordinator.expect(cell.identity)
-        self._callback.started(cell)
-        return payload.as_config()
+            return gone
 
     def on_trial_result(self, trial_id: str, result: dict[str, Any]) -> None:
         """Enter progress; at a rung, pass the verdict to the coordinator."""
