@@ -14,14 +14,11 @@ from ray.tune import with_parameters
 
 from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray import tuner
-from rse_study.on_ray.cluster_callback import ClusterCallback
 from rse_study.on_ray.nodes.cluster_watch import ClusterWatch, JoinedRay, OwnRay, RayLost
 from rse_study.on_ray.nodes.elastic import ElasticSize
 from rse_study.on_ray.nodes.launch import ray_session
 from rse_study.on_ray.nodes.lost_cells import HOLD_SECONDS, Losses
 from rse_study.on_ray.nodes.ray_output import ray_output_in_file
-from rse_study.on_ray.nodes.reservation import trial_reservation
-from rse_study.on_ray.nodes.watchdog import Watchdog
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.searcher import CellSearcher
@@ -119,19 +116,13 @@ class RayRuntime:
         searcher = CellSearcher(
             queue, self.payloads, self._coordinator, callback, size.concurrency, losses, self
         )
-        between = ClusterCallback(self._between_steps, size, losses, searcher, self._coordinator)
+        between = tuner.ClusterCallback(self._between_steps, size, losses, searcher, self._coordinator)
         searcher.while_idle = between.follow
-        watchers = [between, Watchdog(searcher, self._coordinator)]
         trainable = run_inline if resources.runs_on == "inline" else run_on_train
         carried = [self._files.carried(one) for one in queue.evaluations]
         try:
-            tuner.run(
-                searcher,
-                with_parameters(trainable, evaluations=carried) if carried else trainable,
-                watchers,
-                self._files.folders.ray,
-                trial_reservation(resources),
-            )
+            asking = with_parameters(trainable, evaluations=carried) if carried else trainable
+            tuner.run(searcher, asking, between, self._files.folders.ray, resources)
             size.close()
         except RayLost as loss:
             loss.num_cells = searcher.abandon(f"Ray was lost: {loss}")

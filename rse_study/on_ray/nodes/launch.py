@@ -20,8 +20,6 @@ from rse_study.cluster.spec import DRIVER_RESOURCE, NUM_DRIVERS
 from rse_study.errors import InputError, first_line
 
 OBJECT_STORE_BYTES = 100_000_000  # metrics and paths travel through it, never tensors
-# Trial actors only wait for their workers: on this machine they count against a resource of their own, so that
-# every CPU is left to training.
 CONNECT_SECONDS = 5.0
 # Ray ends a process whose head is silent for so many seconds, in its own words: ours is to notice it before.
 RECONNECT_VARIABLE, RECONNECT_SECONDS = "RAY_gcs_rpc_server_reconnect_timeout_s", "600"
