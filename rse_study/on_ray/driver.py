@@ -6,7 +6,7 @@ from pathlib import Path
 from rse_study.data.location import cache_dir
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.runtime import RayRuntime
-from rse_study.on_ray.stored.files import SharedFolders, StoredFiles, StudyFiles
+from rse_study.on_ray.stored.files import StoredFiles, StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.stored.ledger_copy import CopyingCallback
 from rse_study.on_ray.stored.stored_study import stored_study
@@ -65,7 +65,7 @@ def _open_files(
 ) -> tuple[StudyFiles, StudyCallback]:
     """Return the study's files, including what a driver elsewhere left."""
     if not location:
-        return SharedFolders(folders), callback
+        return StudyFiles(folders), callback
     storage = Storage(absolute(location))
     storage.report_silence_to(callback.message)
     copying = stack.enter_context(stored_study(storage, folders.study, callback))

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from rse_study.on_ray.scoring import Scoring
-from rse_study.on_ray.stored.files import SharedFolders
+from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.ledger import Ledger
@@ -36,7 +36,7 @@ def gone(study_content, checked, materials, tmp_path):
                 _complete(ledger, cell, {metric: score} if score is not None else {})
             ledger.retire_others({_cell(n).identity for n in range(len(scores)) if n not in retired}, "grid")
             cache = MaterialsCache(lambda trial: materials)
-            scoring = Scoring(study, SharedFolders(StudyFolders(tmp_path)), ledger, cache, Listener(), [], [])
+            scoring = Scoring(study, StudyFiles(StudyFolders(tmp_path)), ledger, cache, Listener(), [], [])
             left = scoring.models_not_kept([])
         return {number for number in range(len(scores)) if _cell(number).identity in left}
 

@@ -7,7 +7,7 @@ import pytest
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.stages import confirm_cells
-from rse_study.on_ray.stored.files import SharedFolders
+from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import ConstraintRecord, ObjectiveRecord, StudyRecord
@@ -82,7 +82,7 @@ def ledger(tmp_path):
 def queue_of(checked, ledger):
     source = Listening(checked)
     return CellQueue(
-        checked.study, "search", source, ledger, SharedFolders(StudyFolders(ledger.study_dir))
+        checked.study, "search", source, ledger, StudyFiles(StudyFolders(ledger.study_dir))
     ), source
 
 

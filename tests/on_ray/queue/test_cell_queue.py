@@ -7,7 +7,7 @@ from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.proposed_cells import ProposedCells
 from rse_study.on_ray.queue.stages import grid_cells
-from rse_study.on_ray.stored.files import SharedFolders
+from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.results.evaluation_file import write_evaluations
 from rse_study.results.ledger import Ledger
@@ -44,7 +44,7 @@ class World:
 
     def __init__(self, folder, content):
         self.checked = check_study(build(Study, content, where="x.yaml"), where="x.yaml")
-        self.ledger, self.files = Ledger.open(folder), SharedFolders(StudyFolders(folder))
+        self.ledger, self.files = Ledger.open(folder), StudyFiles(StudyFolders(folder))
         self.ledger.freeze(StudyRecord(name="x", objective=ObjectiveRecord(metric="dev")))
 
     def queue(self, **options):

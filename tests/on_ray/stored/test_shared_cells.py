@@ -6,7 +6,7 @@ import torch
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.stages import grid_cells
-from rse_study.on_ray.stored.files import SharedFolders
+from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.stored.shared_cells import bring_shared_cells
 from rse_study.results.bit_equality import SIMILARITY_DIGITS
@@ -88,7 +88,7 @@ def test_what_a_neighbour_ran_is_entered_and_not_run_again(checked, cells, ours,
     theirs = leave(cells[1], also=["STS12"])
     source = FixedCells(cells, ours)
     assert brought(ours, cells) == {cells[1].identity: "theirs"}
-    files = SharedFolders(StudyFolders(ours.study_dir))
+    files = StudyFiles(StudyFolders(ours.study_dir))
     queue = CellQueue(checked.study, "grid", source, ours, files, evaluations=ASKED)
     left = []
     while (cell := queue.next_cell()) is not None:
@@ -146,7 +146,7 @@ def test_a_cell_that_began_here_is_ours(cells, ours, leave, begun):
 
 def test_a_cell_that_failed_here_is_tried_again_here(checked, cells, ours, leave):
     """Beside a result that came from elsewhere it would stay failed."""
-    files = SharedFolders(StudyFolders(ours.study_dir))
+    files = StudyFiles(StudyFolders(ours.study_dir))
     queue = CellQueue(checked.study, "grid", FixedCells(cells, ours), ours, files)
     queue.finish(queue.next_cell(), "lost", for_good=True)
     assert ours.cell(cells[0].identity).status == "failed"
