@@ -3,16 +3,14 @@
 from contextlib import ExitStack
 from pathlib import Path
 
-from rse_study.data.location import cache_dir
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.stored.files import StoredFiles, StudyFiles
-from rse_study.on_ray.stored.folders import StudyFolders
+from rse_study.on_ray.stored.folders import StudyFolders, storage_cache
 from rse_study.on_ray.stored.ledger_copy import CopyingCallback
 from rse_study.on_ray.stored.stored_study import stored_study
 from rse_study.on_ray.study_run import ReadEvaluation, StudyRun
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
-from rse_study.on_ray.workers.workplace import STORAGE_CACHE
 from rse_study.results.ledger import Ledger
 from rse_study.results.schema import ledger_path
 from rse_study.search.rebuild import rebuild
@@ -69,7 +67,7 @@ def _open_files(
     storage = Storage(absolute(location))
     storage.report_silence_to(callback.message)
     copying = stack.enter_context(stored_study(storage, folders.study, callback))
-    files = StoredFiles(folders, storage, cache_dir().absolute() / STORAGE_CACHE)
+    files = StoredFiles(folders, storage, storage_cache())
     files.bring_results()
     return files, copying
 

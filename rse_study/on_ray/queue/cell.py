@@ -1,4 +1,4 @@
-"""A cell about to run, and the source of a stage's cells."""
+"""A cell about to run, the source of a stage's cells, and the files of their results."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -63,3 +63,14 @@ class CellSource(Protocol):
 
     def observe(self, cell: Cell, seen: Observation) -> None:
         """Take in how a cell from `next` ended."""
+
+
+@runtime_checkable
+class ResultFiles(Protocol):
+    """Results as workers leave them."""
+
+    def bring_result(self, identity: str) -> None:
+        """Fetch a cell's newest result and its scores, if there are any."""
+
+    def set_aside(self, identity: str, name: str) -> None:
+        """Rename a cell's result, so that it no longer counts as one."""

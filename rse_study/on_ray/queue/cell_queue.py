@@ -8,8 +8,7 @@ from pathlib import Path
 
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.on_ray.queue.cell import Cell, CellSource
-from rse_study.on_ray.stored.files import StudyFiles
+from rse_study.on_ray.queue.cell import Cell, CellSource, ResultFiles
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
 from rse_study.results.evaluation_file import written_rows
@@ -38,7 +37,7 @@ class CellQueue:
         stage: Stage,
         source: CellSource,
         ledger: Ledger,
-        files: StudyFiles,
+        files: ResultFiles,
         rungs: tuple[int, ...] = (),
         evaluations: Sequence[Evaluation] = (),
         has_room: Callable[[], bool] = lambda: True,

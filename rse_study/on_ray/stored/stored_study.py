@@ -5,14 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from rse_study.data.location import cache_dir
 from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.stored.files import StoredFiles
-from rse_study.on_ray.stored.folders import StudyFolders
+from rse_study.on_ray.stored.folders import StudyFolders, storage_cache
 from rse_study.on_ray.stored.lease import DriverLease
 from rse_study.on_ray.stored.ledger_copy import CopyingCallback, bring_ledger
-from rse_study.on_ray.workers.workplace import STORAGE_CACHE
 from rse_study.results.atomic import write_whole
 from rse_study.results.ledger import Ledger
 from rse_study.results.lock import holder
@@ -35,7 +33,7 @@ def bring_study(storage: Storage, study_dir: Path) -> bool:
         remedy = "Submit it, or wait until its first cell has started"
         raise InputError(f"no study {study_dir.name!r}", where=storage.location, remedy=remedy)
     note_storage(study_dir, storage)
-    files = StoredFiles(StudyFolders(study_dir), storage, cache_dir().absolute() / STORAGE_CACHE)
+    files = StoredFiles(StudyFolders(study_dir), storage, storage_cache())
     files.bring_results()
     files.bring_outcomes()
     with Ledger.open(study_dir) as ledger:

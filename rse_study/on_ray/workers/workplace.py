@@ -14,6 +14,7 @@ from rse_study.data.location import cache_dir
 from rse_study.downstream.scored_model import CLASSIFIERS, RelocatableEvaluation
 from rse_study.errors import Unavailable
 from rse_study.evaluation.evaluations import Evaluation
+from rse_study.on_ray.stored.folders import storage_cache
 from rse_study.on_ray.workers.payload import BaselinePayload, Payload
 from rse_study.results.atomic import write_whole
 from rse_study.storage.folders import get_folder, put_folder, remove_folder
@@ -22,8 +23,6 @@ from rse_study.storage.storage import Storage
 from rse_study.training.materials import Materials
 from rse_study.training.publishing import Publish, keep_local
 
-STORAGE_CACHE = "storage"
-"""folder of this machine's cache for copies from storages"""
 WORK = "work"
 """folder of this machine's cache for the work of its processes"""
 GROWING_SECONDS = 60.0
@@ -81,7 +80,7 @@ def workplace(
         yield Workplace(Path(payload.folder), read, keep_local, tuple(evaluations))
         return
     storage = Storage(payload.storage, payload.patience_s)
-    shared = NodeCache(cache_dir().absolute() / STORAGE_CACHE, storage)
+    shared = NodeCache(storage_cache(), storage)
 
     def take(name: str) -> str:
         return str(shared.take(name)) if is_stored(name) else name
