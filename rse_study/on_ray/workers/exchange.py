@@ -26,11 +26,6 @@ class _GroupState:
     is_taken: bool = False
     """whether a worker has the cell"""
 
-    def begin(self, number: int, cell: Config) -> None:
-        """Go on to a new cell."""
-        self.number, self.cell = number, cell
-        self.points, self.ended, self.is_taken = {}, None, False
-
 
 class Exchange:
     """Hands cells to groups, and their reports to the trials that wait for them.
@@ -49,9 +44,7 @@ class Exchange:
     ) -> tuple[PointsByKey, Config | None]:
         """Give a group its cell; wait for its end or for points beyond those fetched."""
         async with self._changed:
-            state = self._groups.setdefault(group, _GroupState())
-            if number > state.number:
-                state.begin(number, cell)
+            state = self._at(group, number)
             if number == state.number:
                 state.cell = cell
             for key in fetched:
@@ -60,20 +53,19 @@ class Exchange:
             await self._changed.wait_for(lambda: state.points or state.ended is not None)
             return dict(state.points), state.ended
 
-    async def tell(self, group: str, number: int, key: str, point: Config) -> None:
-        """Take in a point of a cell's history."""
-        async with self._changed:
-            state = self._at(group, number)
-            if state.number == number:
-                state.points[key] = point
-                self._changed.notify_all()
+    async def tell(
+        self, group: str, number: int, points: PointsByKey | None = None, ended: Config | None = None
+    ) -> None:
+        """Note that a worker has its cell, with points of its history and how it ended.
 
-    async def end(self, group: str, number: int, ended: Config) -> None:
-        """Take in how a cell ended."""
+        An answer alone proves nothing: a worker that died while it waited is answered, too.
+        """
         async with self._changed:
             state = self._at(group, number)
             if state.number == number:
-                state.ended = ended
+                state.is_taken = True
+                state.points |= points or {}
+                state.ended = ended or state.ended
                 self._changed.notify_all()
 
     async def next_cell(
@@ -84,21 +76,13 @@ class Exchange:
         `ended` repeats how the group's last cell ended, from the worker that reports it.
         """
         if ended is not None:
-            await self.end(group, number, ended)
+            await self.tell(group, number, ended=ended)
         async with self._changed:
             state = self._groups.setdefault(group, _GroupState())
             await self._changed.wait_for(
                 lambda: (state.number > number and state.cell) or not self._has_cells
             )
             return (state.number, state.cell) if state.number > number and state.cell else None
-
-    async def take(self, group: str, number: int) -> None:
-        """Note that a worker has its cell.
-
-        An answer alone proves nothing: a worker that died while it waited is answered, too.
-        """
-        async with self._changed:
-            self._at(group, number)
 
     async def leave_group(self, group: str) -> None:
         """Forget a group whose workers have gone."""
@@ -127,9 +111,11 @@ class Exchange:
         return len(self._groups)
 
     def _at(self, group: str, number: int) -> _GroupState:
-        """Return the state of a group, advanced to the cell of this number."""
+        """Return the state of a group, moved on to the cell of this number unless it is past it.
+
+        A worker may be the first to name a cell, where this actor was made again: its trial will ask again.
+        """
         state = self._groups.setdefault(group, _GroupState())
-        if number > state.number:  # this actor was made again: the group goes on, and its trial asks again
-            state.begin(number, {})
-        state.is_taken = state.is_taken or number == state.number
+        if number > state.number:
+            state.number, state.cell, state.points, state.ended, state.is_taken = number, {}, {}, None, False
         return state

@@ -19,7 +19,7 @@ from ray.train.v2.torch.torch_trainer import TorchTrainer
 
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.workers.coordinator import exchange_call
-from rse_study.on_ray.workers.exchange import IS_TAKEN, Config
+from rse_study.on_ray.workers.exchange import IS_TAKEN, Config, PointsByKey
 from rse_study.on_ray.workers.failure_reason import describe, reason_of
 from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.on_ray.workers.reporting import ReportMetrics
@@ -81,7 +81,8 @@ class TrainWorkers:
                 report(point)
             if ended is not None:
                 if IS_TAKEN in ended:
-                    raise GroupEnded(self._reason if self._is_to_blame(ended) else "")
+                    # A group's first cell is to blame in any case: workers that cannot start would be tried for ever.
+                    raise GroupEnded(self._reason if self._number == 1 or ended[IS_TAKEN] else "")
                 self._is_usable = not (ended["reason"] and payload.workers > 1)
                 return ended
             fetched, answer = list(points), None
@@ -105,10 +106,6 @@ class TrainWorkers:
         finally:
             self._leave()
 
-    def _is_to_blame(self, left: Config) -> bool:
-        # A group's first cell is in any case: workers that cannot start would be tried for ever.
-        return self._number == 1 or bool(left[IS_TAKEN])
-
     def _leave(self) -> None:
         exchange_call(self._coordinator, "leave_group", self.name)
 
@@ -128,21 +125,23 @@ class GroupMember:
         if given is None:
             return None
         (self._number, config), self._ended = given, None
-        ray.get(exchange_call(self._coordinator, "take", self._group, self._number))
+        self._tell()
         return CellPayload.from_config(config)
 
     def report(self, point: Config) -> None:
         """Report a point of the history."""
         if self._rank == 0:
             self._num_points += 1
-            key = f"{self._birth}-{self._num_points}"
-            ray.get(exchange_call(self._coordinator, "tell", self._group, self._number, key, point))
+            self._tell({f"{self._birth}-{self._num_points}": point})
 
     def end(self, ended: Config) -> None:
         """Report how the cell ended."""
         if self._rank == 0:
             self._ended = ended
-            ray.get(exchange_call(self._coordinator, "end", self._group, self._number, ended))
+            self._tell(None, ended)
+
+    def _tell(self, points: PointsByKey | None = None, ended: Config | None = None) -> None:
+        ray.get(exchange_call(self._coordinator, "tell", self._group, self._number, points, ended))
 
 
 def _used(payload: CellPayload) -> tuple[Any, ...]:

@@ -27,11 +27,11 @@ def test_a_cell_goes_to_its_group_and_its_points_and_end_come_back():
         reports = asyncio.ensure_future(exchange.reports("group", 1, CELL, []))
         assert await asked == (1, CELL)
         assert await waits(reports)
-        await exchange.tell("group", 1, "first", {"t": 0})
+        await exchange.tell("group", 1, {"first": {"t": 0}})
         assert await reports == ({"first": {"t": 0}}, None)
         more = asyncio.ensure_future(exchange.reports("group", 1, CELL, ["first"]))
         assert await waits(more)
-        await exchange.end("group", 1, ENDED)
+        await exchange.tell("group", 1, ended=ENDED)
         assert await more == ({}, ENDED)
 
     run(script)
@@ -39,8 +39,8 @@ def test_a_cell_goes_to_its_group_and_its_points_and_end_come_back():
 
 def test_the_next_cell_begins_without_points_of_the_one_before():
     async def script(exchange):
-        await exchange.tell("group", 1, "unread", {"t": 0})
-        await exchange.end("group", 1, ENDED)
+        await exchange.tell("group", 1, {"unread": {"t": 0}})
+        await exchange.tell("group", 1, ended=ENDED)
         reports = asyncio.ensure_future(exchange.reports("group", 2, OTHER, []))
         assert await waits(reports)
         assert await exchange.next_cell("group", 1, ENDED) == (2, OTHER)
@@ -55,7 +55,7 @@ def test_groups_do_not_hear_of_each_other():
         asked = asyncio.ensure_future(exchange.next_cell("one", 0))
         reports = asyncio.ensure_future(exchange.reports("other", 1, CELL, []))
         assert await waits(asked)
-        await exchange.end("one", 1, ENDED)
+        await exchange.tell("one", 1, ended=ENDED)
         assert await waits(reports)
         asked.cancel()
         reports.cancel()
@@ -94,7 +94,7 @@ def test_a_trial_hears_that_its_group_has_gone_and_whether_it_had_taken_the_cell
             assert await waits(reports)
             await exchange.next_cell("group", 0)
             if is_taken:  # said by the worker itself: whoever asked for the cell may be dead
-                await exchange.take("group", 1)
+                await exchange.tell("group", 1)
             await exchange.leave_group("group")
             assert await reports == ({}, {IS_TAKEN: is_taken})
 
@@ -103,7 +103,7 @@ def test_a_trial_hears_that_its_group_has_gone_and_whether_it_had_taken_the_cell
 
 def test_a_cell_of_which_something_is_told_is_taken_though_the_actor_is_another():
     async def script(exchange):
-        await exchange.tell("group", 2, "first", {"t": 0})
+        await exchange.tell("group", 2, {"first": {"t": 0}})
         await exchange.reports("group", 2, CELL, [])
         reports = asyncio.ensure_future(exchange.reports("group", 2, CELL, ["first"]))
         assert await waits(reports)
@@ -136,7 +136,7 @@ def test_an_actor_that_is_made_again_is_told_by_those_who_ask_again():
     """Cell 3 was under way: its trial and its workers repeat what they had asked the actor before."""
 
     async def script(exchange):
-        await exchange.tell("group", 3, "fifth", {"t": 5})
+        await exchange.tell("group", 3, {"fifth": {"t": 5}})
         reports = await exchange.reports("group", 3, CELL, ["fourth"])
         assert reports == ({"fifth": {"t": 5}}, None)
         asked = asyncio.ensure_future(exchange.next_cell("group", 3, ENDED))
@@ -150,7 +150,7 @@ def test_an_actor_that_is_made_again_is_told_by_those_who_ask_again():
 def test_a_point_that_is_told_twice_comes_once():
     async def script(exchange):
         for _ in range(2):
-            await exchange.tell("group", 1, "first", {"t": 0})
+            await exchange.tell("group", 1, {"first": {"t": 0}})
         assert await exchange.reports("group", 1, CELL, []) == ({"first": {"t": 0}}, None)
 
     run(script)
