@@ -12,13 +12,7 @@ from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.workers.evaluations import (
-    as_they_come,
-    missing_evaluations,
-    scored_in,
-    start_scoring,
-    start_scoring_baseline,
-)
+from rse_study.on_ray.workers.evaluations import as_they_come, start_scoring
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow
@@ -91,13 +85,13 @@ class Scoring:
             self._files.drop_models(self.models_not_kept(cells))
 
     def _start_scoring_cells(self, cells: Sequence[Cell], runtime: RayRuntime) -> Iterator[ray.ObjectRef]:
-        missing = missing_evaluations(cells, self._evaluations, self._ledger)
-        for cell in cells:
-            if cell.identity in missing:
+        complete = {record.identity for record in self._ledger.cells() if record.status == "complete"}
+        scored = self._scored()
+        for cell in (one for one in cells if one.identity in complete):
+            lacking = [one for one in self._evaluations if _key(cell.identity, one) not in scored]
+            if lacking:
                 runtime.open(cell.resources)
-                lacking = [one for one in self._evaluations if one.name in missing[cell.identity]]
-                wanted = [self._carry(one) for one in lacking]
-                yield start_scoring(runtime.payloads.of_cell(cell), wanted)
+                yield start_scoring(runtime.payloads.of_cell(cell), [self._carry(one) for one in lacking])
 
     def _start_scoring_weights(self, runtime: RayRuntime) -> Iterator[ray.ObjectRef]:
         """Start fine-tuned scores of baselines: no cell should wait for these hours."""
@@ -105,7 +99,7 @@ class Scoring:
         for name, lacking in self._lacking(self._evaluations):
             runtime.open(study.resources)
             payload = runtime.payloads.of_baseline(name, study.base, study.resources)
-            yield from (start_scoring_baseline(payload, self._carry(one)) for one in lacking)
+            yield from (start_scoring(payload, [self._carry(one)]) for one in lacking)
 
     def _carry(self, evaluation: Evaluation) -> ray.ObjectRef:
         """Return the evaluation as an object whose data travel to each node once."""
@@ -115,15 +109,15 @@ class Scoring:
 
     def _lacking(self, evaluations: Sequence[Evaluation]) -> Iterator[tuple[Baseline, list[Evaluation]]]:
         """Yield baselines with the evaluations on which they have no score."""
-        scored = scored_in(self._ledger)
+        scored = self._scored()
         for name in self._study.baselines:
-            lacking = [
-                one
-                for one in evaluations
-                if can_measure(name, one) and (name, one.name, one.fingerprint) not in scored
-            ]
+            measurable = [one for one in evaluations if can_measure(name, one)]
+            lacking = [one for one in measurable if _key(name, one) not in scored]
             if lacking:
                 yield name, lacking
+
+    def _scored(self) -> set[tuple[str, str, str]]:
+        return {(row.subject, row.evaluation, row.fingerprint) for row in self._ledger.evaluations()}
 
     def models_not_kept(self, cells: Sequence[Cell]) -> list[str]:
         """Return identities of the cells whose model is deleted, by keep_models.
@@ -146,3 +140,7 @@ class Scoring:
         last = self._ledger.last_points(self._study.objective.metric)
         standings = [(one, *last[one]) for one in identities if one in last]
         return set(best_first(standings, self._study.objective.direction)[:1])
+
+
+def _key(subject: str, evaluation: Evaluation) -> tuple[str, str, str]:
+    return subject, evaluation.name, evaluation.fingerprint

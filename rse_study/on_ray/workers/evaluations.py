@@ -5,7 +5,6 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Event
-from typing import Any
 
 import ray
 import torch
@@ -16,11 +15,9 @@ from rse_study.errors import InputError, Unavailable
 from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
-from rse_study.on_ray.queue.cell import Cell
-from rse_study.on_ray.workers.payload import BaselinePayload, CellPayload, Payload
+from rse_study.on_ray.workers.payload import BaselinePayload, CellPayload
 from rse_study.on_ray.workers.workplace import Workplace, workplace
 from rse_study.results.evaluation_file import FILE_NAME, write_evaluations, written_rows
-from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow
 from rse_study.results.schema import MODEL_FOLDER
 from rse_study.study.baselines import attacks_folder, measure_baselines
@@ -32,35 +29,13 @@ ATTACKS = "attacks"
 CHECK_SECONDS = 3.0
 
 
-def missing_evaluations(
-    cells: Sequence[Cell], evaluations: Sequence[Evaluation], ledger: Ledger
-) -> dict[str, list[str]]:
-    """Return names of the evaluations that complete cells lack, by identity."""
-    scored = scored_in(ledger)
-    complete = {record.identity for record in ledger.cells() if record.status == "complete"}
-    wanted = [cell.identity for cell in cells if cell.identity in complete]
-    missing = {
-        identity: [one.name for one in evaluations if (identity, one.name, one.fingerprint) not in scored]
-        for identity in wanted
-    }
-    return {identity: lacking for identity, lacking in missing.items() if lacking}
-
-
-def scored_in(ledger: Ledger) -> set[tuple[str, str, str]]:
-    """Return (subject, evaluation, fingerprint of data) of every score in the ledger."""
-    return {(row.subject, row.evaluation, row.fingerprint) for row in ledger.evaluations()}
-
-
-def start_scoring(payload: CellPayload, evaluations: list[ray.ObjectRef]) -> ray.ObjectRef:
-    """Start a task that scores one cell; evaluations travel to each node once."""
-    task = ray.remote(evaluate_cell).options(max_retries=3, **_reserved(payload))
-    return task.remote(payload, *evaluations)
-
-
-def start_scoring_baseline(payload: BaselinePayload, evaluation: ray.ObjectRef) -> ray.ObjectRef:
-    """Start a task that scores one baseline on one evaluation."""
-    task = ray.remote(evaluate_baseline).options(max_retries=3, **_reserved(payload))
-    return task.remote(payload, evaluation)
+def start_scoring(payload: CellPayload | BaselinePayload, evaluations: list[ray.ObjectRef]) -> ray.ObjectRef:
+    """Start a task that scores a cell or a baseline; evaluations travel to each node once."""
+    task = evaluate_cell if isinstance(payload, CellPayload) else evaluate_baseline
+    # One process on one node: what all workers of a cell have together may be more than any node has.
+    labels = {"label_selector": dict(payload.labels)} if payload.labels else {}
+    reserved = {"num_cpus": payload.threads, "num_gpus": payload.gpus, **labels}
+    return ray.remote(task).options(max_retries=3, **reserved).remote(payload, *evaluations)
 
 
 def as_they_come(
@@ -153,12 +128,6 @@ def _scored_model(payload: CellPayload, here: Workplace, scratch: Path) -> Score
     classifiers, attacks = folder / CLASSIFIERS, folder / ATTACKS
     files = ModelFiles(str(model), pooling, classifiers, attacks, device=device, template=template)
     return ScoredModel(payload.cell, Embedder(encoder.to(device), tokenizer, template), files)
-
-
-def _reserved(payload: Payload) -> dict[str, Any]:
-    # One process on one node: what all workers of a cell have together may be more than any node has.
-    labels = {"label_selector": dict(payload.labels)} if payload.labels else {}
-    return {"num_cpus": payload.threads, "num_gpus": payload.gpus, **labels}
 
 
 def _parts(evaluations: Sequence[Evaluation]) -> Iterator[Sequence[Evaluation]]:
