@@ -98,19 +98,19 @@ class RayRuntime:
 
     def persist(self, work: Callable[[], None]) -> None:
         """Do some work with Ray, from the start again whenever Ray is lost."""
-        done = False
-        while not done and not self.closing.is_set():
+        while not self.closing.is_set():
             try:
                 work()
-                done = True
             except RayLost as loss:
                 self._take_leave(loss)
+            else:
+                break
 
     def _run_once(self, queue: CellQueue, resources: Resources, callback: StudyCallback) -> None:
         if queue.num_left == 0:
             return
         size = self.open(resources)
-        assert self._coordinator is not None and self._watch is not None
+        assert self._coordinator is not None
         hold_seconds = HOLD_SECONDS if self._address else 0.0
         losses = Losses(callback, self._coordinator.nodes_of, self._say_where_once, hold_seconds)
         searcher = CellSearcher(
@@ -138,11 +138,13 @@ class RayRuntime:
             self._log = self._stack.enter_context(ray_output_in_file(self._files.folders.study / "log"))
             self._stack.callback(lambda: self._session.close())
         self._session.enter_context(self._ray())
-        kind = "joined" if self._address else "own"
         probe = JoinedRay() if self._address else OwnRay()
-        self._watch = ClusterWatch(probe, self._exit_stuck, STUCK_SECONDS[kind])
+        stuck_seconds = STUCK_SECONDS["joined" if self._address else "own"]
+        self._watch = ClusterWatch(probe, self._exit_stuck, stuck_seconds)
         self._session.callback(self._watch.close)
-        self._coordinator = Coordinator(f"coordinator-{_short_hash(self._files.folders.study)}")
+        # Several studies may share a cluster; each has its own coordinator.
+        study = hashlib.sha256(str(self._files.folders.study).encode()).hexdigest()[:16]
+        self._coordinator = Coordinator(f"coordinator-{study}")
         self._session.callback(self._coordinator.close)
 
     def _ray(self) -> ExitStack:
@@ -166,13 +168,12 @@ class RayRuntime:
         """Report that Ray was lost, and end the rest of it."""
         self._num_losses += 1
         if self._num_losses <= MAX_RESTARTS:
-            cells = f"; {_count_again(loss.num_cells)}" if loss.num_cells else ""
+            number = "1 cell is" if loss.num_cells == 1 else f"{loss.num_cells} cells are"
+            cells = f"; {number} tried again" if loss.num_cells else ""
             back = "joined" if self._address else "started"
             again = f"it is {back} again ({self._num_losses} of {MAX_RESTARTS} times)"
             self._callback.message(f"Ray was lost: {loss}{cells}; {again}. {self._says_more()}")
-        print(
-            f"{datetime.now(UTC):%H:%M:%S} Ray was lost: {loss}", file=sys.stderr
-        )  # its place in Ray's own words
+        _mark(f"Ray was lost: {loss}")
         self._session.close()
         if self._watch is not None:  # it may have been lost before anybody looked
             self._watch.clear()
@@ -182,36 +183,25 @@ class RayRuntime:
 
     def _gave_up(self, reason: str) -> Unavailable:
         times = f"{self._num_losses} time{'s' * (self._num_losses > 1)} in this run"
-        return Unavailable(
-            f"Ray was lost {times}, now: {reason}", f"{self._says_more()}; the same command goes on"
-        )
+        remedy = f"{self._says_more()}; the same command goes on"
+        return Unavailable(f"Ray was lost {times}, now: {reason}", remedy)
 
     def _say_where_once(self) -> None:
         """Say after the first loss where Ray's own log is."""
         if not self._has_said_where:
             self._has_said_where = True
-            print(f"{datetime.now(UTC):%H:%M:%S} a cell or a node was lost", file=sys.stderr)
+            _mark("a cell or a node was lost")
             self._callback.message(f"what Ray says about losses is in {self._log}")
 
     def _says_more(self) -> str:
         return f"What Ray said is in {self._log}"
 
     def _exit_stuck(self, reason: str) -> None:
-        """End the process: the driver waits for an answer that never comes.
-
-        Everything committed is safe.
-        """
-        sys.stdout.write(
-            f"\ngave up: Ray was lost: {reason}. {self._says_more()}; the same command goes on\n"
-        )
-        sys.stdout.flush()
+        """End the process, which waits for an answer that never comes; what is committed stays."""
+        print(f"\ngave up: Ray was lost: {reason}. {self._says_more()}; the same command goes on", flush=True)
         _exit(GAVE_UP)
 
 
-def _count_again(number: int) -> str:
-    return "1 cell is tried again" if number == 1 else f"{number} cells are tried again"
-
-
-def _short_hash(path: Path) -> str:
-    """Return a name for the study's coordinator: several studies may share a cluster."""
-    return hashlib.sha256(str(path).encode()).hexdigest()[:16]
+def _mark(text: str) -> None:
+    """Note when something happened among Ray's own words."""
+    print(f"{datetime.now(UTC):%H:%M:%S} {text}", file=sys.stderr)

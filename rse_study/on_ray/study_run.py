@@ -33,7 +33,6 @@ from rse_study.results.records import (
     EvaluationRow,
     KnownTrial,
     Stage,
-    Status,
     StudyRecord,
 )
 from rse_study.sampling.importance import enter_importance
@@ -94,8 +93,7 @@ class StudyRun:
         if materials.get("base") != base.fingerprints["base"]:  # a ledger that was rebuilt does not know
             reason = "baselines: the base's weights are others than before, or nobody knows"
             self._ledger.withdraw_evaluations(BASELINES.keys(), reason)
-        is_conditional = self._checked.space.is_conditional
-        described = describe_sampler(study.sampler, is_conditional=is_conditional)
+        described = describe_sampler(study.sampler, is_conditional=self._checked.space.is_conditional)
         sampler = {} if study.grid else {"sampler": described}
         self._ledger.add_provenance(provenance_of(base, study.resources, evaluations) | sampler)
 
@@ -121,8 +119,7 @@ class StudyRun:
         searched = [record for record in self._ledger.cells() if record.stage == "search"]
         for record in searched if self._study.grid is None else ():
             trial = self._checked.space.apply(record.proposal)
-            status = status_for_next_run(self._folders.study, record.identity, record.status)
-            if status in FINISHED and self.materials.identify(trial, record.seed) != record.identity:
+            if self._has_ended(record) and self.materials.identify(trial, record.seed) != record.identity:
                 what = f"trial {record.trial} was another cell when it ran: {record.identity[:16]}"
                 rule = "the trials of a search share corpus, base and the code's numbers"
                 remedy = "Give the study another name, or go on with what it was begun with"
@@ -181,16 +178,17 @@ class StudyRun:
         frozen = self._ledger.study()
         assert frozen is not None, "a search is run after it was frozen"
         source = ProposedCells(checked, proposer, self.materials.identify, frozen.known_trials)
+
+        def has_room() -> bool:
+            return all(share.has_room for share in budget_shares(self._ledger, now()))
+
         queue = CellQueue(
-            study, "search", source, self._ledger, self._files, checked.rungs, has_room=self._has_room
+            study, "search", source, self._ledger, self._files, checked.rungs, has_room=has_room
         )
         runtime.run(queue, study.resources, self._callback)
         if not runtime.closing.is_set():
             self._say_where_it_ended()
             enter_importance(self._ledger, checked)
-
-    def _has_room(self) -> bool:
-        return all(share.has_room for share in budget_shares(self._ledger, now()))
 
     def _say_where_it_ended(self) -> None:
         """Note once that the budget has ended the search."""
@@ -232,11 +230,9 @@ class StudyRun:
             before = left
 
     def _has_ended(self, cell: CellRecord | None) -> bool:
-        return cell is not None and self._status_of(cell) in FINISHED
-
-    def _status_of(self, cell: CellRecord) -> Status:
-        """Return the cell's status as the next run finds it."""
-        return status_for_next_run(self._folders.study, cell.identity, cell.status)
+        """Whether the next run finds nothing to do for the cell."""
+        study_dir = self._folders.study
+        return cell is not None and status_for_next_run(study_dir, cell.identity, cell.status) in FINISHED
 
     def _run_list(self, stage: Stage, cells: list[Cell], runtime: RayRuntime) -> None:
         """Run cells that are known in advance."""

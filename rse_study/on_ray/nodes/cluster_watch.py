@@ -21,9 +21,7 @@ from rse_study.cluster.node_capacity import Node
 from rse_study.on_ray.nodes.alive_nodes import CALL_SECONDS, alive_nodes
 
 PERIOD_SECONDS = 1.0
-UNREACHABLE_SECONDS = (
-    60.0  # a head that is silent for so long is gone: a cut link heals, or a head restarts, before
-)
+UNREACHABLE_SECONDS = 60.0  # of a head that is gone: a cut link heals, or a head restarts, before
 ESSENTIAL = {"gcs_server": "its head process (GCS) ended", "raylet": "its node process (raylet) ended"}
 RAYLET_OF_WORKER = "RAY_RAYLET_PID"  # in the environment of a worker
 
@@ -60,8 +58,12 @@ class OwnRay:
     is_instant = True
 
     def __init__(self) -> None:
-        self._node: Any = _local_node()
-        self._nodes = tuple(_as_node(one["NodeID"], one) for one in ray.nodes() if one["Alive"])
+        self._node: Any = global_worker.node
+        self._nodes = tuple(
+            Node(one["NodeManagerAddress"], one["Resources"], one["Labels"], one["NodeID"])
+            for one in ray.nodes()
+            if one["Alive"]
+        )
         self._raylet = self._node.all_processes["raylet"][0].process.pid
 
     def look(self) -> tuple[Node, ...]:
@@ -87,7 +89,7 @@ class JoinedRay:
     def __init__(self) -> None:
         self._address = ray.get_runtime_context().gcs_address
         self._own_node = ray.get_runtime_context().get_node_id()
-        self._raylet = _listener(_local_node().raylet_socket_name)
+        self._raylet = _listener(global_worker.node.raylet_socket_name)
         self._client = GcsClient(address=self._address)
         self._answered = time.monotonic()
         self._nodes: tuple[Node, ...] = ()
@@ -99,14 +101,16 @@ class JoinedRay:
             alive = alive_nodes(self._client)
         except RayError:
             if time.monotonic() - self._answered > UNREACHABLE_SECONDS:
-                raise RayLost(
-                    f"its head at {self._address} has not answered for {UNREACHABLE_SECONDS:g} s"
-                ) from None
+                said = f"its head at {self._address} has not answered for {UNREACHABLE_SECONDS:g} s"
+                raise RayLost(said) from None
             return self._nodes
         self._answered = time.monotonic()
         if self._own_node not in alive:
             raise RayLost("the driver's node was declared dead")
-        self._nodes = tuple(_of_table(identity, one) for identity, one in alive.items())
+        self._nodes = tuple(
+            Node(one.node_manager_address, dict(one.resources_total), dict(one.labels), identity)
+            for identity, one in alive.items()
+        )
         return self._nodes
 
     def clear(self) -> None:
@@ -159,10 +163,6 @@ class ClusterWatch:
             self._reason = str(lost)
 
 
-def _local_node() -> Any:
-    return global_worker.node
-
-
 def _listener(path: str) -> psutil.Process | None:
     """Return the process that listens at a socket, None if another container has it."""
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as end:
@@ -177,11 +177,3 @@ def _has_ended(process: psutil.Process) -> bool:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
-
-
-def _as_node(identity: str, one: dict[str, Any]) -> Node:
-    return Node(one["NodeManagerAddress"], one["Resources"], one["Labels"], identity)
-
-
-def _of_table(identity: str, one: Any) -> Node:
-    return Node(one.node_manager_address, dict(one.resources_total), dict(one.labels), identity)

@@ -1,7 +1,6 @@
 """The work of a Train worker: one cell after the other, with progress reported."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 import ray.train
@@ -16,7 +15,7 @@ from rse_study.on_ray.workers.free_memory import give_back_free_memory
 from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.on_ray.workers.reporting import SCORED, Reporter, ReportMetrics
 from rse_study.on_ray.workers.train_workers import GroupMember
-from rse_study.on_ray.workers.workplace import Workplace, workplace
+from rse_study.on_ray.workers.workplace import workplace
 from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
 from rse_study.results.result_file import FILE_NAME
 from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
@@ -55,8 +54,10 @@ def run_loop(
     of the driver, which says why.
     """
     torch.set_num_threads(payload.threads)
+    writes = collectives.rank == 0  # the model, and its scores
+    names = (*BEGINS_WITH, *OF_RANK_0) if writes else BEGINS_WITH
     try:
-        with _workplace(payload, collectives.rank, evaluations) as here:
+        with workplace(payload, names=names, evaluations=evaluations if writes else ()) as here:
             points = train(
                 payload.trial,
                 payload.seed,
@@ -78,12 +79,3 @@ def run_loop(
     except Unavailable as error:
         return {"reason": str(error), "for_good": False}
     return {"reason": "", "for_good": False}
-
-
-def _workplace(
-    payload: CellPayload, rank: int, evaluations: Sequence[Evaluation]
-) -> AbstractContextManager[Workplace]:
-    """Return this worker's workplace: rank 0 alone writes the model and scores it."""
-    if rank == 0:
-        return workplace(payload, names=(*BEGINS_WITH, *OF_RANK_0), evaluations=evaluations)
-    return workplace(payload, names=BEGINS_WITH)
