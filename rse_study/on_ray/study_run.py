@@ -16,7 +16,7 @@ from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.path_cells import path_cells
 from rse_study.on_ray.queue.proposed_cells import ProposedCells
 from rse_study.on_ray.queue.stages import confirm_cells, grid_cells
-from rse_study.on_ray.queue.warm_start import known_trials
+from rse_study.on_ray.queue.warm_start import directions_of, known_trials
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.scoring import Scoring
 from rse_study.on_ray.stored.files import StudyFiles
@@ -173,8 +173,7 @@ class StudyRun:
     def _search(self, runtime: RayRuntime) -> None:
         study, checked = self._study, self._checked
         domains = {axis.name: axis.domain for axis in checked.space.axes}
-        directions = [one.direction for one in study.all_objectives]
-        proposer = Proposer(domains, study.sampler, study.search_seed, directions)
+        proposer = Proposer(domains, study.sampler, study.search_seed, directions_of(study))
         frozen = self._ledger.study()
         assert frozen is not None, "a search is run after it was frozen"
         source = ProposedCells(checked, proposer, self.materials.identify, frozen.known_trials)

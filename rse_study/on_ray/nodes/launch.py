@@ -24,7 +24,7 @@ CONNECT_SECONDS = 5.0
 # Ray ends a process whose head is silent for so many seconds, in its own words: ours is to notice it before.
 RECONNECT_VARIABLE, RECONNECT_SECONDS = "RAY_gcs_rpc_server_reconnect_timeout_s", "600"
 START_ATTEMPTS = (
-    3  # on a busy machine Ray's first process may end, or take too long, before the others hear of it
+    3  # on a busy machine Ray's first process may end, or take too long, before others hear of it
 )
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -100,14 +100,12 @@ def _join(address: str) -> None:
         remedy = "Set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN_PATH to the file that holds the cluster's token"
         raise InputError(f"{address!r} was refused", where="--address", rule=rule, remedy=remedy) from None
     except (OSError, ValueError, OverflowError, RuntimeError, RayError) as error:
-        reason = first_line(error)
+        what = f"no cluster at {address!r} ({first_line(error)})"
         rule, remedy = (
             "HOST:PORT of a running Ray head, or auto",
             "Leave --address out to use Ray on this machine",
         )
-        raise InputError(
-            f"no cluster at {address!r} ({reason})", where="--address", rule=rule, remedy=remedy
-        ) from None
+        raise InputError(what, where="--address", rule=rule, remedy=remedy) from None
 
 
 def _located(address: str) -> str:

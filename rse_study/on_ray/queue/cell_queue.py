@@ -107,20 +107,19 @@ class CellQueue:
         that ended `for_good` is never retried; an `excused` attempt does not count, for all of Ray was lost.
         """
         self._room = None
-        result = self._new_result_of(cell)
+        result, reason = self._new_result_of(cell), reason or "ended without a result"
         self._tries[cell.identity] -= excused
         if result is None and not for_good and self._tries[cell.identity] < cell.resources.max_attempts:
-            self._ledger.lose(cell.identity, reason or "ended without a result")
+            self._ledger.lose(cell.identity, reason)
             self._interrupted.append(cell)
             return None
         if result is None:
-            self._ledger.fail(cell.identity, reason or "ended without a result")
+            self._ledger.fail(cell.identity, reason)
         else:
             self._record(result)
         if not cell.continues:  # the search it was part of is over
-            seen = (
-                Observation("failed") if result is None else self._judged(result.status, result.final_value)
-            )
+            failed = Observation("failed")
+            seen = failed if result is None else self._judged(result.status, result.final_value)
             self._source.observe(cell, seen)
         return self._ledger.cell(cell.identity)
 
@@ -142,9 +141,8 @@ class CellQueue:
         """Return the rule's own verdict; the ledger keeps it even if the trial runs on."""
         study = self._study
         assert study.early_stopping is not None, "rungs without early stopping"
-        waiting = TrialAtRung(
-            trial, t, value, self._values, self._rungs, study.search_seed, study.objective.direction
-        )
+        seed, direction = study.search_seed, study.objective.direction
+        waiting = TrialAtRung(trial, t, value, self._values, self._rungs, seed, direction)
         return verdict(study.early_stopping, waiting)
 
     def _note(self, row: RungRow, trial: int) -> None:

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.queue.proposed_cells import BASE
+from rse_study.on_ray.queue.warm_start import directions_of
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord
 from rse_study.search.confirmation import trials_to_confirm
@@ -56,7 +57,7 @@ def _as_of_today(config: dict[str, Any]) -> str:
 
 
 def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
-    """The cells that confirm a search.
+    """Return the cells that confirm a search.
 
     First the search's own cells of the chosen trials, where these were stopped early; then the chosen trials
     with other seeds.
@@ -68,13 +69,10 @@ def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> 
     assert frozen is not None, "cells are planned after their study was frozen"
     by_number = {first.trial: first for first, *_ in by_trial(frozen, searched)}
     bases = [record.trial for record in by_number.values() if record.label == BASE]
-    directions = [one.direction for one in study.all_objectives]
     numbers = {record.identity: record.trial for record in searched}
-    ended = [
-        TrialResult(numbers[one.key], one.t, one.values, one.is_feasible)
-        for one in standings_of(ledger, "search")
-    ]
-    chosen = trials_to_confirm(ended, bases, study.confirm.num_best, directions)
+    standings = standings_of(ledger, "search")
+    ended = [TrialResult(numbers[one.key], one.t, one.values, one.is_feasible) for one in standings]
+    chosen = trials_to_confirm(ended, bases, study.confirm.num_best, directions_of(study))
     if study.confirm.baseline == "base":
         chosen = [*(bases or [BASE_OUTSIDE]), *chosen]
     cells = [
@@ -82,10 +80,8 @@ def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> 
         for n in chosen
         if n in by_number and by_number[n].status == "stopped_early"
     ]
-    for number in chosen:
-        for seed in study.confirm.seeds:
-            cells.append(_cell(checked, by_number.get(number), seed, identify))
-    return cells
+    seeds = study.confirm.seeds
+    return cells + [_cell(checked, by_number.get(n), seed, identify) for n in chosen for seed in seeds]
 
 
 def _cell(

@@ -11,6 +11,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import psutil
+
 from rse_study.errors import InputError, Unavailable
 from rse_study.storage.storage import Storage, study_key
 
@@ -44,16 +46,15 @@ class DriverLease:
     def renew(self) -> None:
         """Renew the lease when due; raise Unavailable where another driver took over."""
         with self._one_at_a_time:
-            if time.monotonic() - self._renewed >= BEAT_SECONDS:
-                self._renew()
-
-    def _renew(self) -> None:
-        content = self._storage.find(self._key)
-        if content is None:  # its own note: only who took the study over, and has ended, took it away
-            raise Unavailable("another driver has had this study in the meantime", "The same command goes on")
-        if _parsed(content).get("holder") != self._holder:
-            raise Unavailable(f"{_describe(content)} has taken this study over")
-        self._write()
+            if time.monotonic() - self._renewed < BEAT_SECONDS:
+                return
+            content = self._storage.find(self._key)
+            if content is None:  # its own note: only who took the study over, and has ended, took it away
+                what = "another driver has had this study in the meantime"
+                raise Unavailable(what, "The same command goes on")
+            if _parsed(content).get("holder") != self._holder:
+                raise Unavailable(f"{_describe(content)} has taken this study over")
+            self._write()
 
     def release(self) -> None:
         """Give the lease back, so that the next driver need not wait."""
@@ -97,31 +98,20 @@ def _parsed(note: bytes) -> dict[str, Any]:
 
 def _describe(note: bytes) -> str:
     content = _parsed(note)
-    return (
-        f"the driver {content['pid']} on {content['host']}" if {"pid", "host"} <= set(content) else "a driver"
-    )
+    is_whole = {"pid", "host"} <= set(content)
+    return f"the driver {content['pid']} on {content['host']}" if is_whole else "a driver"
 
 
 def _this_machine() -> list[str]:
     """Identify this machine since its start: pids mean nothing elsewhere."""
     known = [socket.gethostname()]
     with suppress(OSError):  # Linux: its start, and the container
-        known += [
-            Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
-            os.readlink("/proc/self/ns/pid"),
-        ]
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        known += [boot, os.readlink("/proc/self/ns/pid")]
     return known
 
 
 def _died_on_this_machine(note: bytes) -> bool:
     """Whether its process ran on this machine and is gone."""
     content = _parsed(note)
-    if content.get("machine") != _this_machine():
-        return False
-    try:
-        os.kill(content["pid"], 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False
+    return content.get("machine") == _this_machine() and not psutil.pid_exists(content["pid"])

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 
@@ -32,11 +32,9 @@ def bring_ledger(storage: Storage, study_dir: Path) -> bool:
     write_whole(draft, content)
     try:
         if here.exists() and _birth(here) not in ("", _birth(draft)):
-            rule = "a storage holds one study of a name"
+            what, rule = f"another study {study_dir.name!r}", "a storage holds one study of a name"
             remedy = "Give this study another name or another storage"
-            raise InputError(
-                f"another study {study_dir.name!r}", where=storage.location, rule=rule, remedy=remedy
-            )
+            raise InputError(what, where=storage.location, rule=rule, remedy=remedy)
         if here.exists() and _progress(here) >= _progress(draft):
             return False
         kept = here.with_name(BEFORE)
@@ -164,23 +162,19 @@ class CopyingCallback:
 
 def _birth(ledger: Path) -> str:
     """Return when the first revision was frozen (tells studies apart), or empty."""
-    try:
-        with closing(_opened(ledger)) as opened:
-            row = opened.execute("SELECT at FROM revision ORDER BY number LIMIT 1").fetchone()
-    except sqlite3.DatabaseError:
-        return ""
-    return str(row[0]) if row else ""
+    with suppress(sqlite3.DatabaseError), closing(_opened(ledger)) as opened:
+        row = opened.execute("SELECT at FROM revision ORDER BY number LIMIT 1").fetchone()
+        return str(row[0]) if row else ""
+    return ""
 
 
 def _progress(ledger: Path) -> tuple[int, int]:
     """Return the number of runs begun and attempts ended; a damaged ledger is last."""
-    try:
-        with closing(_opened(ledger)) as opened:
-            (runs,) = opened.execute("SELECT count(*) FROM provenance").fetchone()
-            (ended,) = opened.execute("SELECT count(*) FROM attempt WHERE outcome != 'running'").fetchone()
-    except sqlite3.DatabaseError:
-        return -1, -1
-    return int(runs), int(ended)
+    with suppress(sqlite3.DatabaseError), closing(_opened(ledger)) as opened:
+        (runs,) = opened.execute("SELECT count(*) FROM provenance").fetchone()
+        (ended,) = opened.execute("SELECT count(*) FROM attempt WHERE outcome != 'running'").fetchone()
+        return int(runs), int(ended)
+    return -1, -1
 
 
 def _opened(ledger: Path) -> sqlite3.Connection:

@@ -10,6 +10,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from threading import Event, Thread
 
+import psutil
+
 from rse_study.data.location import cache_dir
 from rse_study.downstream.scored_model import CLASSIFIERS, RelocatableEvaluation
 from rse_study.errors import Unavailable
@@ -88,14 +90,12 @@ def workplace(
     def read_stored() -> Materials:
         return Materials.from_json(storage.read(payload.materials).decode()).relocated(take)
 
-    here = tuple(
-        one.relocated(take) if isinstance(one, RelocatableEvaluation) else one for one in evaluations
-    )
+    moved = (one.relocated(take) if isinstance(one, RelocatableEvaluation) else one for one in evaluations)
     with _own_folder(payload) as folder:
         files = _StoredFolder(storage, payload.folder, folder)
         for name in names:
             files.bring(name)
-        yield Workplace(folder, read_stored, files.publish, here, files.publish_growing)
+        yield Workplace(folder, read_stored, files.publish, tuple(moved), files.publish_growing)
 
 
 @contextmanager
@@ -105,15 +105,14 @@ def _own_folder(payload: Payload) -> Iterator[Path]:
     root.mkdir(parents=True, exist_ok=True)
     for other in root.glob("*-*-*"):
         owner, _, pid = other.name.partition("-")[2].rpartition("-")
-        if owner == host and not _is_alive(pid):
+        if owner == host and not psutil.pid_exists(int(pid)):
             shutil.rmtree(other, ignore_errors=True)
     folder = root / f"{Path(payload.folder).name}-{host}-{os.getpid()}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     try:
-        if isinstance(
-            payload, BaselinePayload
-        ):  # victims of one base serve several of its tasks on this machine
+        if isinstance(payload, BaselinePayload):
+            # Victims of one base serve several of its tasks on this machine.
             (root / CLASSIFIERS).mkdir(exist_ok=True)
             (folder / CLASSIFIERS).symlink_to(root / CLASSIFIERS)
         yield folder
@@ -149,28 +148,11 @@ class _StoredFolder:
     def publish_growing(self, name: str) -> None:
         """Store a folder, if it exists, while others add to its files."""
         here = self._folder / name
+        still = here.with_name(f".{here.name}.still")  # a copy to which nobody adds
         if here.is_dir():
-            with _still(here) as copy:
-                put_folder(self._storage, f"{self._key}/{name}", copy)
-
-
-@contextmanager
-def _still(folder: Path) -> Iterator[Path]:
-    """Copy a folder, so that nobody adds to it."""
-    copy = folder.with_name(f".{folder.name}.still")
-    shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(".*"))
-    try:
-        yield copy
-    finally:
-        shutil.rmtree(copy, ignore_errors=True)
-
-
-def _is_alive(pid: str) -> bool:
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+            shutil.rmtree(still, ignore_errors=True)
+            shutil.copytree(here, still, ignore=shutil.ignore_patterns(".*"))
+            try:
+                put_folder(self._storage, f"{self._key}/{name}", still)
+            finally:
+                shutil.rmtree(still, ignore_errors=True)
