@@ -132,14 +132,11 @@ class Scoring:
         elif self._study.grid is None:
             kept = {cell.identity for cell in cells}
         else:
-            kept = self._best([record.identity for record in complete if not record.retired])
+            last = self._ledger.last_points(self._study.objective.metric)
+            of_today = [record.identity for record in complete if not record.retired]
+            standings = [(one, *last[one]) for one in of_today if one in last]
+            kept = set(best_first(standings, self._study.objective.direction)[:1])
         return [record.identity for record in complete if record.identity not in kept]
-
-    def _best(self, identities: Sequence[str]) -> set[str]:
-        """Return the best cell, or nothing where no cell has a value."""
-        last = self._ledger.last_points(self._study.objective.metric)
-        standings = [(one, *last[one]) for one in identities if one in last]
-        return set(best_first(standings, self._study.objective.direction)[:1])
 
 
 def _key(subject: str, evaluation: Evaluation) -> tuple[str, str, str]:

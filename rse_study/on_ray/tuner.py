@@ -18,7 +18,6 @@ from rse_study.on_ray.nodes.elastic import ElasticSize
 from rse_study.on_ray.nodes.lost_cells import Losses
 from rse_study.on_ray.searcher import CellSearcher
 from rse_study.on_ray.workers.coordinator import Coordinator
-from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.study.definition.config import Resources
 
 PERIOD_SECONDS = 1.0
@@ -85,7 +84,7 @@ def run(
             search_alg=searcher,
             num_samples=-1,  # the searcher says when it is over: a lost cell is a trial more
             reuse_actors=True,  # cells of one process share its imports, which cost more than a small cell
-            trial_dirname_creator=_folder_name,
+            trial_dirname_creator=lambda trial: f"{trial.config['number']:04d}-{trial.trial_id}",
             trial_name_creator=lambda trial: f"trial-{trial.trial_id}",
         ),
         run_config=tune.RunConfig(
@@ -96,10 +95,6 @@ def run(
             failure_config=tune.FailureConfig(max_failures=0),
         ),
     ).fit()
-
-
-def _folder_name(trial: Any) -> str:
-    return f"{CellPayload.from_config(trial.config).number:04d}-{trial.trial_id}"
 
 
 def _reservation(resources: Resources) -> tune.PlacementGroupFactory:

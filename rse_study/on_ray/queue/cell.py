@@ -1,6 +1,6 @@
 """A cell about to run, the source of a stage's cells, and the files of their results."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -8,6 +8,9 @@ from rse_study.results.records import CellRecord, Stage
 from rse_study.search.observation import Observation
 from rse_study.study.definition.config import Resources
 from rse_study.training.trial import Trial
+
+Identify = Callable[[Trial, int], str]
+"""Returns a cell's identity by its trial and seed."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """The cells of a search's ablation path, as far as the ledger decides them."""
 
-from rse_study.on_ray.queue.cell import Cell
-from rse_study.on_ray.queue.stages import Identify
+from rse_study.on_ray.queue.cell import Cell, Identify
 from rse_study.results.cell_state import cells_for_next_run
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord

@@ -1,10 +1,10 @@
 """Cells of a search: each proposal depends on earlier results."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rse_study.errors import InputError
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue.cell import Cell, Identify
 from rse_study.on_ray.queue.trial_seeds import TrialSeeds
 from rse_study.on_ray.queue.warm_start import directions_of, first_points
 from rse_study.results.records import CellRecord, KnownTrial
@@ -12,7 +12,6 @@ from rse_study.sampling.proposer import Proposer
 from rse_study.search.known_trials import best_known
 from rse_study.search.observation import Observation
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.training.trial import Trial
 
 MAX_DRAWS = 32
 BASE = "base"  # label of the base trial: the paper's setting
@@ -30,7 +29,7 @@ class ProposedCells:
         self,
         checked: CheckedStudy,
         proposer: Proposer,
-        identify: Callable[[Trial, int], str],
+        identify: Identify,
         known: Sequence[KnownTrial] = (),
     ) -> None:
         self._study, self._space = checked.study, checked.space

@@ -1,12 +1,11 @@
 """The cells of a grid, and of a search's confirmation."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from pydantic import ValidationError
 
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue.cell import Cell, Identify
 from rse_study.on_ray.queue.proposed_cells import BASE
 from rse_study.on_ray.queue.warm_start import directions_of
 from rse_study.results.ledger import Ledger
@@ -18,7 +17,6 @@ from rse_study.spec import canonical_json
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.trial import Trial
 
-Identify = Callable[[Trial, int], str]
 BASE_OUTSIDE = -1  # number of the base where it is no point of the space
 
 

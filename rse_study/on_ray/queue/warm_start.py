@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from rse_study.errors import InputError
+from rse_study.on_ray.queue.cell import Identify
 from rse_study.results.connect import open_study
 from rse_study.results.queries import LedgerQueries
 from rse_study.results.records import CellRecord, ConstraintRecord, KnownTrial
@@ -42,9 +43,7 @@ def directions_of(study: Study) -> list[Direction]:
     return [one.direction for one in study.all_objectives]
 
 
-def known_trials(
-    checked: CheckedStudy, store: Path, identify: Callable[[Trial, int], str]
-) -> tuple[KnownTrial, ...]:
+def known_trials(checked: CheckedStudy, store: Path, identify: Identify) -> tuple[KnownTrial, ...]:
     """Return the trials that the study's warm start takes from another study.
 
     Complete cells that are points of this space and would have the same identity here; several seeds give
@@ -58,10 +57,7 @@ def known_trials(
         ledger = LedgerQueries(connection)
         cells = [cell for cell in ledger.cells() if cell.stage in STAGES and cell.status == "complete"]
         study = checked.study
-        metrics = [
-            *(one.metric for one in study.all_objectives),
-            *(one.metric for one in study.constraints),
-        ]
+        metrics = [one.metric for one in (*study.all_objectives, *study.constraints)]
         finals = {metric: ledger.final_values(metric) for metric in metrics}
         last_points = ledger.last_points(study.objective.metric)
     seeds: dict[int, list[dict[str, float]]] = defaultdict(list)
@@ -83,9 +79,7 @@ def known_trials(
     )
 
 
-def _point_of(
-    checked: CheckedStudy, cell: CellRecord, identify: Callable[[Trial, int], str]
-) -> dict[str, Any] | None:
+def _point_of(checked: CheckedStudy, cell: CellRecord, identify: Identify) -> dict[str, Any] | None:
     """Return the cell as a point of the space, None if it would differ here."""
     with suppress(ValidationError, InputError):
         trial = Trial.model_validate(cell.config)

@@ -1,21 +1,21 @@
 """The copy of a study's ledger in its storage, made while the study runs."""
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
+from typing import ParamSpec
 
 from rse_study.errors import InputError, Unavailable, first_line
 from rse_study.on_ray.queue.callbacks import StudyCallback
-from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.stored.lease import BEAT_SECONDS, DriverLease
 from rse_study.results.atomic import write_whole
 from rse_study.results.connect import parts_of, remove_ledger
-from rse_study.results.records import CellRecord
 from rse_study.results.schema import ledger_path
 from rse_study.storage.storage import Storage, ledger_key
 
+P = ParamSpec("P")
 BEFORE = "ledger.before.sqlite"
 """name of a ledger that the storage's copy replaced"""
 
@@ -66,7 +66,7 @@ class CopyingCallback:
     def __init__(
         self, callback: StudyCallback, storage: Storage, study_dir: Path, lease: DriverLease
     ) -> None:
-        self._callback, self._storage, self._study_dir, self._lease = callback, storage, study_dir, lease
+        self._storage, self._study_dir, self._lease = storage, study_dir, lease
         self._changed, self._over = Event(), Event()
         self._failure: Unavailable | None = None
         self._on_failure: Callable[[Unavailable], None] | None = None
@@ -75,38 +75,21 @@ class CopyingCallback:
             Thread(target=self._persist, args=(work,), name="ledger copy", daemon=True)
             for work in (self._keep_copying, self._keep_lease)
         ]
+        self.progressed = callback.progressed  # nothing to copy: its result will hold the point
+        self.cells_found = self._copied_after(callback.cells_found)
+        self.started = self._copied_after(callback.started)
+        self.ended = self._copied_after(callback.ended)
+        self.lost = self._copied_after(callback.lost)
+        self.node_lost = self._copied_after(callback.node_lost)
+        self.message = self._copied_after(callback.message)
+        self.advanced = self._copied_after(callback.advanced)
 
-    def cells_found(self, cells: Sequence[Cell]) -> None:
-        self._changed.set()
-        self._callback.cells_found(cells)
+    def _copied_after(self, event: Callable[P, None]) -> Callable[P, None]:
+        def happen(*arguments: P.args, **named: P.kwargs) -> None:
+            self._changed.set()
+            event(*arguments, **named)
 
-    def started(self, cell: Cell) -> None:
-        self._changed.set()
-        self._callback.started(cell)
-
-    def progressed(self, cell: Cell, t: int, num_steps: int, metrics: dict[str, float]) -> None:
-        """Pass on a point: nothing to copy, its result will hold it."""
-        self._callback.progressed(cell, t, num_steps, metrics)
-
-    def ended(self, cell: Cell, record: CellRecord) -> None:
-        self._changed.set()
-        self._callback.ended(cell, record)
-
-    def lost(self, cell: Cell, reason: str) -> None:
-        self._changed.set()
-        self._callback.lost(cell, reason)
-
-    def node_lost(self, node: str, cells: Sequence[Cell]) -> None:
-        self._changed.set()
-        self._callback.node_lost(node, cells)
-
-    def message(self, text: str) -> None:
-        self._changed.set()
-        self._callback.message(text)
-
-    def advanced(self, activity: str, done: int, total: int, detail: str = "") -> None:
-        self._changed.set()
-        self._callback.advanced(activity, done, total, detail)
+        return happen
 
     def report_failure_to(self, hear: Callable[[Unavailable], None]) -> None:
         """Tell `hear` once the storage is gone for good, from another thread if later."""

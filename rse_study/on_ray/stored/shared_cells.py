@@ -15,7 +15,7 @@ from rse_study.results.bit_equality import what_differs
 from rse_study.results.evaluation_file import write_evaluations, written_rows
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow
-from rse_study.results.result_file import FILE_NAME, Result, read_result
+from rse_study.results.result_file import FILE_NAME, read_result
 from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER, cell_folder
 from rse_study.training.provenance import provenance
 
@@ -77,10 +77,8 @@ def _is_alike(folder: Path, cell: Cell) -> bool:
         result = read_result(folder)
     except InputError:
         return False
-    return result.identity == cell.identity and result.status == "complete" and _ran_alike(result, cell)
-
-
-def _ran_alike(result: Result, cell: Cell) -> bool:
+    if result.identity != cell.identity or result.status != "complete":
+        return False
     device = torch.device("cuda" if cell.resources.gpus else "cpu")
     here = provenance(device, cell.resources.workers, cell.trial.precision)
     return not what_differs(here | {"threads": cell.resources.threads}, result.provenance)

@@ -92,23 +92,18 @@ def score_cell(
 ) -> list[EvaluationRow]:
     """Return the rows of the cell in a workplace, each written to its file first."""
     # An attempt before may have written some and not reported them.
-    rows = written_rows(here.folder, payload.cell, {(one.name, one.fingerprint) for one in here.evaluations})
+    folder, asked = here.folder, {(one.name, one.fingerprint) for one in here.evaluations}
+    rows = written_rows(folder, payload.cell, asked)
     written = {row.evaluation for row in rows}
     lacking = [one for one in here.evaluations if one.name not in written]
-    return [*rows, *_measured(payload, here, lacking, on_progress)] if lacking else rows
-
-
-def _measured(
-    payload: CellPayload,
-    here: Workplace,
-    evaluations: Sequence[Evaluation],
-    on_progress: ProgressCallback,
-) -> list[EvaluationRow]:
-    """Return scores, each in the cell's file before it is reported, like a result."""
-    rows, folder = list[EvaluationRow](), here.folder
+    if not lacking:
+        return rows
+    # Evaluations of vectors share them; each of the others, which may take hours, is alone.
+    of_vectors = [one for one in lacking if isinstance(one, FrozenEvaluation)]
+    others = [one for one in lacking if not isinstance(one, FrozenEvaluation)]
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         model = _scored_model(payload, here, Path(scratch))
-        for part in _parts(evaluations):
+        for part in (of_vectors, *([one] for one in others)):
             with here.published_as_it_grows(ATTACKS):
                 scores = score_model(model, part, on_progress)
             write_evaluations(folder, scores)
@@ -130,22 +125,9 @@ def _scored_model(payload: CellPayload, here: Workplace, scratch: Path) -> Score
     return ScoredModel(payload.cell, Embedder(encoder.to(device), tokenizer, template), files)
 
 
-def _parts(evaluations: Sequence[Evaluation]) -> Iterator[Sequence[Evaluation]]:
-    """Yield evaluations of vectors together; others may take hours, so each alone."""
-    yield [one for one in evaluations if isinstance(one, FrozenEvaluation)]
-    yield from ([one] for one in evaluations if not isinstance(one, FrozenEvaluation))
-
-
 def _train_again(payload: CellPayload, materials: Materials, scratch: Path) -> Path:
     # For its model alone, which what is watched does not change: that is not measured again.
     trial = payload.trial.model_copy(update={"watched": Cadences()})
-    train_locally(
-        trial,
-        payload.seed,
-        materials,
-        scratch,
-        workers=payload.workers,
-        threads=payload.threads,
-        device=payload.device,
-    )
+    workers, threads, device = payload.workers, payload.threads, payload.device
+    train_locally(trial, payload.seed, materials, scratch, workers=workers, threads=threads, device=device)
     return scratch / MODEL_FOLDER

@@ -17,10 +17,6 @@ def reason_of(error: TrainingFailedError) -> str:
 
 def describe(error: BaseException) -> str:
     """Return kind and last line of an error, with a hint if memory ran out."""
-    text = f"{type(error).__name__}: {_last_line(str(error))}"
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    text = f"{type(error).__name__}: {lines[-1][:LONGEST] if lines else ''}"
     return f"{text} (out of memory, most likely)" if OUT_OF_MEMORY in text else text
-
-
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][:LONGEST] if lines else ""

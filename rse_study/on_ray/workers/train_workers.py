@@ -47,10 +47,7 @@ class TrainWorkers:
     """The workers of one trial process, all for cells with the same resources."""
 
     def __init__(
-        self,
-        work: Callable[[Config], None],
-        payload: CellPayload,
-        evaluations: Sequence[Evaluation],
+        self, work: Callable[[Config], None], payload: CellPayload, evaluations: Sequence[Evaluation]
     ) -> None:
         self.name = f"{payload.cell[:16]}-{payload.attempt}-{secrets.token_hex(4)}"
         self._coordinator, self._used = payload.coordinator, _used(payload)
