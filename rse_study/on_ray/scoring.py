@@ -63,10 +63,7 @@ class Scoring:
             yield measure_baseline_once(base, self._materials.of(base), name, lacking, on_progress)
 
     def everything(self, cells: Sequence[Cell], runtime: RayRuntime) -> None:
-        """Measure all missing scores, then delete the models that need not be kept.
-
-        Each score enters the ledger as soon as it is measured.
-        """
+        """Measure and enter all missing scores, then delete models not to be kept."""
         self._carried.clear()  # a Ray that was started again has none of them
         of_cells = list(self._start_scoring_cells(cells, runtime))
         of_weights = list(self._start_scoring_weights(runtime))

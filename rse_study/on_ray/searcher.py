@@ -50,10 +50,7 @@ class Closing(Protocol):
 
 
 class CellSearcher(Searcher):
-    """Gives Tune the cells of a queue, and the queue their progress and ends.
-
-    Nothing of it is pickled or restored.
-    """
+    """Gives Tune the cells of a queue, and the queue their progress and ends."""
 
     def __init__(
         self,

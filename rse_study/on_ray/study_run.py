@@ -132,8 +132,7 @@ class StudyRun:
     def all_stages(self, runtime: RayRuntime) -> None:
         """Run the grid, or the search with confirmation and path; then score.
 
-        Baselines are measured beside the first cells. If one of them fails, its error is raised when the
-        running cells have ended.
+        Baselines are measured beside the first cells; their error is raised when running cells have ended.
         """
         with BackgroundWork(self.baselines()) as baselines:
             runtime.meanwhile = lambda: self._enter(baselines.made(), runtime)

@@ -100,7 +100,9 @@ def run(
 def _reservation(resources: Resources) -> tune.PlacementGroupFactory:
     """Return a trial's reservation: its cell's, or next to nothing on Train."""
     if resources.runs_on == "inline":
-        labels = {"bundle_label_selector": [dict(resources.labels)]} if resources.labels else {}
+        labels: dict[str, Any] = {}
+        if resources.labels:
+            labels["bundle_label_selector"] = [dict(resources.labels)]
         return tune.PlacementGroupFactory([share_of(resources)], **labels)
     # Its workers have their own; on our Ray it counts against another resource, and every CPU is left to training.
     is_ours = DRIVER_RESOURCE in ray.cluster_resources()

@@ -20,6 +20,7 @@ from ray.exceptions import RayError
 from rse_study.cluster.node_capacity import Node
 from rse_study.on_ray.nodes.alive_nodes import CALL_SECONDS, alive_nodes
 
+this_process: Any = global_worker
 PERIOD_SECONDS = 1.0
 UNREACHABLE_SECONDS = 60.0  # of a head that is gone: a cut link heals, or a head restarts, before
 ESSENTIAL = {"gcs_server": "its head process (GCS) ended", "raylet": "its node process (raylet) ended"}
@@ -58,7 +59,7 @@ class OwnRay:
     is_instant = True
 
     def __init__(self) -> None:
-        self._node: Any = global_worker.node
+        self._node = this_process.node
         self._nodes = tuple(
             Node(one["NodeManagerAddress"], one["Resources"], one["Labels"], one["NodeID"])
             for one in ray.nodes()
@@ -89,7 +90,7 @@ class JoinedRay:
     def __init__(self) -> None:
         self._address = ray.get_runtime_context().gcs_address
         self._own_node = ray.get_runtime_context().get_node_id()
-        self._raylet = _listener(global_worker.node.raylet_socket_name)
+        self._raylet = _listener(this_process.node.raylet_socket_name)
         self._client = GcsClient(address=self._address)
         self._answered = time.monotonic()
         self._nodes: tuple[Node, ...] = ()

@@ -34,8 +34,7 @@ class ElasticSize:
     def await_room(self, closing: Event) -> None:
         """Wait for the first node with room for a cell.
 
-        Raises InputError where no present or future node can run such a cell, Unavailable after too long a
-        wait.
+        Raises InputError where no node can ever run such a cell, Unavailable after too long a wait.
         """
         since = time.monotonic()
         while not num_fitting(self._watch.nodes, self._resources) and not closing.is_set():
@@ -55,10 +54,7 @@ class ElasticSize:
         return not self._is_own and not any(node.resources.get(kind) for node in self._watch.nodes)
 
     def follow(self, num_wanted: int, num_running: int) -> list[Node]:
-        """Announce new nodes, request missing ones, and return those that left.
-
-        Raises Unavailable where no node has had room for too long.
-        """
+        """Announce new nodes, request missing ones, and return those that left."""
         nodes = {node.identity: node for node in self._watch.nodes}
         joined = [node for identity, node in nodes.items() if identity not in self._known]
         gone = [node for identity, node in self._known.items() if identity not in nodes]
@@ -72,8 +68,7 @@ class ElasticSize:
 
     def close(self) -> None:
         """Withdraw the request to the autoscaler."""
-        if self._asks:
-            self._demand.ask(0)
+        self._demand.ask(0)
 
     def _ask(self, num_wanted: int, num_running: int) -> None:
         """Request missing room, and renew it while it is wanted."""

@@ -28,8 +28,7 @@ STAGES = ("search", "grid")
 def first_points(checked: CheckedStudy, known: Sequence[KnownTrial] = ()) -> list[dict[str, Any]]:
     """Return the distinct points that run before the sampler is asked.
 
-    The base if the space holds it, the listed points, and the best known trial: the study must choose among
-    its own trials.
+    The base if the space holds it, the listed points, and the best known: only own trials can be chosen.
     """
     base, warm = checked.space.base_point, checked.study.warm_start
     points = [base] if base is not None else []
@@ -57,7 +56,7 @@ def known_trials(checked: CheckedStudy, store: Path, identify: Identify) -> tupl
         ledger = LedgerQueries(connection)
         cells = [cell for cell in ledger.cells() if cell.stage in STAGES and cell.status == "complete"]
         study = checked.study
-        metrics = [one.metric for one in (*study.all_objectives, *study.constraints)]
+        metrics = [*(one.metric for one in study.all_objectives), *(one.metric for one in study.constraints)]
         finals = {metric: ledger.final_values(metric) for metric in metrics}
         last_points = ledger.last_points(study.objective.metric)
     seeds: dict[int, list[dict[str, float]]] = defaultdict(list)

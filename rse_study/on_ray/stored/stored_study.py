@@ -50,8 +50,7 @@ def note_storage(study_dir: Path, storage: Storage) -> None:
 def stored_study(storage: Storage, study_dir: Path, callback: StudyCallback) -> Iterator[CopyingCallback]:
     """Hold the study's lease, take the newest ledger, and copy it as it grows.
 
-    Raises InputError where the storage cannot be used or another driver runs the study, Unavailable where the
-    storage is gone for good.
+    Raises InputError where the storage is unusable or another driver runs, Unavailable where it is gone.
     """
     storage.require(is_new=not storage_file(study_dir).is_file())
     lease = DriverLease(storage, study_dir.name)

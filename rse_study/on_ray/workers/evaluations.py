@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import ray
 import torch
@@ -31,10 +32,11 @@ CHECK_SECONDS = 3.0
 
 def start_scoring(payload: CellPayload | BaselinePayload, evaluations: list[ray.ObjectRef]) -> ray.ObjectRef:
     """Start a task that scores a cell or a baseline; evaluations travel to each node once."""
-    task = evaluate_cell if isinstance(payload, CellPayload) else evaluate_baseline
+    task: Any = evaluate_cell if isinstance(payload, CellPayload) else evaluate_baseline
     # One process on one node: what all workers of a cell have together may be more than any node has.
-    labels = {"label_selector": dict(payload.labels)} if payload.labels else {}
-    reserved = {"num_cpus": payload.threads, "num_gpus": payload.gpus, **labels}
+    reserved: dict[str, Any] = {"num_cpus": payload.threads, "num_gpus": payload.gpus}
+    if payload.labels:
+        reserved["label_selector"] = dict(payload.labels)
     return ray.remote(task).options(max_retries=3, **reserved).remote(payload, *evaluations)
 
 
@@ -43,8 +45,7 @@ def as_they_come(
 ) -> Iterator[list[EvaluationRow]]:
     """Yield the rows of each task as it ends, until all have or `closing` is set.
 
-    The error of the first failed task is raised after the others have ended. `check` raises where Ray is
-    gone, and every task with it.
+    The first error is raised when all others have ended; `check` raises where Ray and all tasks are gone.
     """
     waiting, failures = list(tasks), list[Exception]()  # the others' scores count all the same
     while waiting and not closing.is_set():
@@ -99,11 +100,11 @@ def score_cell(
     if not lacking:
         return rows
     # Evaluations of vectors share them; each of the others, which may take hours, is alone.
-    of_vectors = [one for one in lacking if isinstance(one, FrozenEvaluation)]
-    others = [one for one in lacking if not isinstance(one, FrozenEvaluation)]
+    parts: list[Sequence[Evaluation]] = [[one for one in lacking if isinstance(one, FrozenEvaluation)]]
+    parts += [[one] for one in lacking if not isinstance(one, FrozenEvaluation)]
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         model = _scored_model(payload, here, Path(scratch))
-        for part in (of_vectors, *([one] for one in others)):
+        for part in parts:
             with here.published_as_it_grows(ATTACKS):
                 scores = score_model(model, part, on_progress)
             write_evaluations(folder, scores)

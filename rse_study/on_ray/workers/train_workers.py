@@ -34,8 +34,7 @@ UNKNOWN = "the workers ended without saying why"
 class GroupEnded(Exception):
     """The workers ended without reporting on the cell.
 
-    The reason is empty if the cell is not to blame: they knew of no more cells, or were lost before one took
-    it.
+    The reason is empty if the cell is not to blame: no more were to come, or no worker had taken it.
     """
 
     def __init__(self, reason: str) -> None:
