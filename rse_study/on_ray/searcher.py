@@ -24,14 +24,14 @@ START_SECONDS = 300.0  # a process that starts on a busy node has this much long
 
 
 @dataclass(frozen=True)
-class Start:
+class CellStart:
     """A cell that starts now."""
 
     cell: Cell
     payload: CellPayload
 
 
-NextStep = Start | Unavailable | Literal["wait", "over"]
+NextStep = CellStart | Unavailable | Literal["wait", "over"]
 """a cell; something is gone for good; nothing fits now, or a cell may be tried again; no cell is left to start"""
 
 
@@ -80,7 +80,7 @@ class CellSearcher(Searcher):
         if not self._running:
             self.while_idle()
         match self._next_step():
-            case Start(cell, payload):
+            case CellStart(cell, payload):
                 self._ending_since = None
                 self._running[trial_id] = cell
                 self._last_report[trial_id] = time.monotonic() + START_SECONDS
@@ -108,7 +108,7 @@ class CellSearcher(Searcher):
             return "over"
         try:
             attempt, rungs = self._queue.attempt_of(cell), self._queue.rungs_of(cell)
-            return Start(cell, self._payloads.of_cell(cell, attempt, rungs))
+            return CellStart(cell, self._payloads.of_cell(cell, attempt, rungs))
         except Unavailable as gone:
             return gone
 
