@@ -14,11 +14,7 @@ from tests.nodes.ray_cluster import ENVIRONMENT, NODES, TOKEN_PATH
 from tests.nodes.small_studies import grid
 from tests.nodes.submission import attempts_of
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.xdist_group("autoscaling"),
-    needs_nodes,
-]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("autoscaling"), needs_nodes]
 MOST = 3
 TYPES = json.dumps([{"name": "worker", "resources": {"CPU": 1}, "max": MOST}])
 STUDY = grid("grown", num_steps=100, every=10, seeds=[0, 1, 2])  # six cells

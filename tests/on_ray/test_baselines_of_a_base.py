@@ -16,7 +16,7 @@ from rse_study.results.records import CellRecord
 from rse_study.results.result_file import Result, write_result
 from rse_study.results.schema import cell_folder
 from rse_study.search.rebuild import rebuild
-from tests.on_ray.test_added_evaluation import Listener
+from tests.on_ray.listener import Listener
 from tests.on_ray.world import few
 
 

@@ -10,11 +10,7 @@ from tests.nodes.proving_ground import proving_ground
 from tests.nodes.small_studies import TWO_WORKERS, grid, search
 from tests.nodes.submission import attempts_of
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.xdist_group("many_nodes"),
-    needs_nodes,
-]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("many_nodes"), needs_nodes]
 
 
 @pytest.fixture(scope="module")
@@ -25,11 +21,8 @@ def ground(data_dir):
 
 def nodes_that_took_materials(ground) -> list[str]:
     """Workers on whose disk something lies that was taken from the storage."""
-    return [
-        w.name
-        for w in ground.cluster.workers
-        if any(Path(w.disk, "tmp/cache/storage").rglob("*.safetensors"))
-    ]
+    storages = {one.name: Path(one.disk, "tmp/cache/storage") for one in ground.cluster.workers}
+    return [name for name, storage in storages.items() if any(storage.rglob("*.safetensors"))]
 
 
 def test_a_cell_may_have_its_two_workers_on_two_nodes(ground):

@@ -11,11 +11,8 @@ from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader
 from rse_study.results.schema import ledger_path
 from rse_study.search.state import SearchState
-from rse_study.study.checking.validation import check_study
-from rse_study.study.definition.config import Study
-from rse_study.study.definition.reading import build
 from tests.on_ray.listener import Listener
-from tests.on_ray.world import few
+from tests.on_ray.world import checked_of, few
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
 NUM_PATH_CELLS = 4 * 2 - 2
@@ -38,12 +35,8 @@ class Interrupts(Listener):
 
 @pytest.fixture(scope="module")
 def checked(study_content):
-    content = study_content | {
-        "confirm": {"seeds": [1]},
-        "ablation_path": {"seeds": [1, 2]},
-        "resources": {"max_concurrent": 1},
-    }
-    return check_study(build(Study, content, where="little.yaml"), where="little.yaml")
+    path = {"confirm": {"seeds": [1]}, "ablation_path": {"seeds": [1, 2]}}
+    return checked_of(study_content | path | {"resources": {"max_concurrent": 1}})
 
 
 def run(checked, folder, materials, cluster, listener=None):
@@ -52,8 +45,7 @@ def run(checked, folder, materials, cluster, listener=None):
 
 def ledger_rows(folder):
     with Reader(folder) as reader:
-        table = reader.trials_table()
-        return table.drop(columns="duration_s").to_dict("records")
+        return reader.trials_table().drop(columns="duration_s").to_dict("records")
 
 
 @pytest.fixture(scope="module")
@@ -77,18 +69,15 @@ def test_a_path_runs_to_the_best_trial(whole):
         cells, state, counts = reader.cells(), SearchState.read(reader).path, SearchState.read(reader).counts
     assert state.is_over
     assert sorted(one.accepted for one in state.rounds) == ["alpha", "rho"]
-    assert counts == {
-        "planned": 4 + NUM_PATH_CELLS, "complete": 4 + NUM_PATH_CELLS, "stopped_early": 0, "failed": 0, "running": 0,
-        "missing": 0,
-    }  # fmt: skip
+    done = 4 + NUM_PATH_CELLS
+    assert {name: n for name, n in counts.items() if n} == {"planned": done, "complete": done}
     own = cells[cells["stage"] == "path"]
     assert len(own) == NUM_PATH_CELLS
     assert set(own["trial"]) == {0, 1, -2, -3}
     assert set(own.loc[own["trial"] >= 0, "seed"]) == {2}  # seed 1 of both ends is the confirmation's
     assert set(own["label"]) == {"base", "", "base with alpha", "base with rho"}
     status = state_of(whole)
-    assert status.is_complete
-    assert status.eta_s == 0
+    assert status.is_complete and status.eta_s == 0
 
 
 def test_an_interrupted_path_goes_on_to_the_same_end(whole, resumed):

@@ -13,11 +13,8 @@ from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader
 from rse_study.results.schema import ledger_path
 from rse_study.search.state import SearchState
-from rse_study.study.checking.validation import check_study
-from rse_study.study.definition.config import Study
-from rse_study.study.definition.reading import build
 from tests.on_ray.listener import Listener
-from tests.on_ray.world import few
+from tests.on_ray.world import checked_of, few
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
 SEEDS = [6, 0]
@@ -46,7 +43,7 @@ def checked_study(study_content, **resources):
         "ablation_path": {"seeds": [1], "order": "importance"},
         "resources": resources,
     }
-    return check_study(build(Study, content, where="little.yaml"), where="little.yaml")
+    return checked_of(content)
 
 
 def run(checked, folder, materials, cluster, listener=None):
@@ -70,12 +67,8 @@ def whole(checked, materials, tmp_path_factory, cluster):
 
 def test_the_search_ran_what_its_race_decided(whole):
     rows = [row for row in ledger_rows(whole) if row["stage"] == "search"]
-    assert [(row["trial"], row["seed"]) for row in rows if row["trial"] < 2] == [
-        (0, 0),
-        (0, 6),
-        (1, 0),
-        (1, 6),
-    ]
+    first = [(row["trial"], row["seed"]) for row in rows if row["trial"] < 2]
+    assert first == [(0, 0), (0, 6), (1, 0), (1, 6)]
     assert {row["trial"] for row in rows if row["seed"] == 6} == set(range(5))
     with Reader(whole) as reader:
         race = SearchState.read(reader).race

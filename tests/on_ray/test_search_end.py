@@ -8,17 +8,14 @@ from rse_study.cli.verbs.status_text import lines_of
 from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader
 from rse_study.search.state import SearchState
-from rse_study.study.checking.validation import check_study
-from rse_study.study.definition.config import Study
-from rse_study.study.definition.reading import build
 from tests.on_ray.listener import Listener
-from tests.on_ray.world import few
+from tests.on_ray.world import checked_of, few
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
 
 
 def run(folder, materials, cluster, content):
-    checked = check_study(build(Study, content, where="little.yaml"), where="little.yaml")
+    checked = checked_of(content)
     return run_study(checked, folder, lambda trial: materials, few, Listener(), address=cluster)
 
 

@@ -19,12 +19,8 @@ from tests.on_ray.world import few
 def test_a_baseline_that_fails_is_raised_when_running_cells_have_ended(
     checked, materials, tmp_path, monkeypatch, failure
 ):
-    files, cache, listener = (
-        StudyFiles(StudyFolders(tmp_path)),
-        MaterialsCache(lambda trial: materials),
-        Listener(),
-    )
-    ended = []
+    files, cache = StudyFiles(StudyFolders(tmp_path)), MaterialsCache(lambda trial: materials)
+    listener, ended = Listener(), []
 
     def baselines():
         raise failure
