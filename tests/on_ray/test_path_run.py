@@ -1,51 +1,25 @@
 """A real search with an ablation path: interrupted in its middle, gone on with, rebuilt."""
 
-import os
 import shutil
-import signal
 
 import pytest
 
 from rse_study.cli.verbs.status_content import state_of
-from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader
 from rse_study.results.schema import ledger_path
 from rse_study.search.state import SearchState
-from tests.on_ray.listener import Listener
-from tests.on_ray.world import checked_of, few
+from tests.on_ray.interrupted import Interrupts, ledger_rows, run
+from tests.on_ray.world import checked_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
 NUM_PATH_CELLS = 4 * 2 - 2
 """Four points, two seeds; both ends share seed 1 with the confirmation."""
 
 
-class Interrupts(Listener):
-    """Ends the run as Ctrl-C does, when the second cell of the path has ended."""
-
-    def __init__(self):
-        super().__init__()
-        self.num_ended = 0
-
-    def ended(self, cell, record):
-        super().ended(cell, record)
-        self.num_ended += cell.stage == "path"
-        if self.num_ended == 2:
-            os.kill(os.getpid(), signal.SIGINT)
-
-
 @pytest.fixture(scope="module")
 def checked(study_content):
     path = {"confirm": {"seeds": [1]}, "ablation_path": {"seeds": [1, 2]}}
     return checked_of(study_content | path | {"resources": {"max_concurrent": 1}})
-
-
-def run(checked, folder, materials, cluster, listener=None):
-    return run_study(checked, folder, lambda trial: materials, few, listener or Listener(), address=cluster)
-
-
-def ledger_rows(folder):
-    with Reader(folder) as reader:
-        return reader.trials_table().drop(columns="duration_s").to_dict("records")
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +32,7 @@ def resumed(checked, materials, tmp_path_factory, cluster):
     """The folder of a study that was interrupted in its path, and what stood there then."""
     folder = tmp_path_factory.mktemp("resumed") / "little"
     with pytest.raises(KeyboardInterrupt):
-        run(checked, folder, materials, cluster, Interrupts())
+        run(checked, folder, materials, cluster, Interrupts("path", 2))
     with Reader(folder) as reader:
         before = SearchState.read(reader).counts, SearchState.read(reader).path
     return run(checked, folder, materials, cluster), before
@@ -87,14 +61,11 @@ def test_an_interrupted_path_goes_on_to_the_same_end(whole, resumed):
     assert ledger_rows(folder) == ledger_rows(whole)
 
 
-def test_a_path_is_rebuilt_from_its_files_and_nothing_runs_again(
-    checked, whole, materials, tmp_path, cluster
-):
+def test_a_path_is_rebuilt_from_its_files_without_a_run(checked, whole, materials, tmp_path, cluster):
     folder = tmp_path / "little"
     shutil.copytree(whole, folder)
     ledger_path(folder).unlink()
-    listener = Listener()
-    run(checked, folder, materials, cluster, listener)
+    run(checked, folder, materials, cluster)
     assert ledger_rows(folder) == ledger_rows(whole)
     with Reader(folder) as reader:
         assert reader.attempts().empty

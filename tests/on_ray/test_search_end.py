@@ -44,9 +44,7 @@ def test_a_search_ends_before_the_first_cell_that_would_not_fit(ended):
     assert num_trials(ended) == 3  # nine steps of ten
     state = state_of(ended)
     assert state.is_complete
-    assert (
-        state.counts["planned"] == 3 + 3
-    )  # two trials beside the base are confirmed, where three were wanted
+    assert state.counts["planned"] == 3 + 3  # two trials beside the base are confirmed: there are no three
     assert conclude(ended) == 0
     (share,) = state.search_budget
     assert (share.spent, share.with_next, share.has_room) == (9, 12, False)

@@ -57,10 +57,9 @@ def test_a_node_and_its_cells_are_one_line_in_whatever_order_they_are_heard_of(c
     lost.add(cell(2), "connection reset")
     lost.add(cell(3), "out of memory")
     assert (lines.lines, lost.num_open) == ([], 3)
-    clock.now += 3.5
-    lost.report([])
-    clock.now += 3
-    lost.report([])
+    for seconds in (3.5, 3):
+        clock.now += seconds
+        lost.report([])
     assert lines.lines == [("10.77.0.3", [1, 2]), (3, "out of memory")]
     assert lost.num_open == 0
 

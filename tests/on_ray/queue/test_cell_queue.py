@@ -157,7 +157,7 @@ def test_another_configurations_result_is_set_aside_with_all_that_is_its_own(wor
     assert not left & {"result.json", "checkpoint"}
 
 
-def test_an_attempt_that_was_lost_with_ray_itself_does_not_count(world):
+def test_a_lost_cell_is_tried_again_as_often_as_allowed_and_one_lost_with_ray_itself_does_not_count(world):
     queue = world.queue()
     first = queue.next_cell()
     for _ in range(5):
@@ -166,7 +166,10 @@ def test_an_attempt_that_was_lost_with_ray_itself_does_not_count(world):
     for _ in range(2):
         assert queue.finish(first, "worker killed") is None
         assert queue.next_cell() == first
-    assert queue.finish(first, "worker killed").status == "failed"
+    record = queue.finish(first, "worker killed again")
+    assert (record.status, record.reason) == ("failed", "worker killed again")
+    outcomes = [attempt.outcome for attempt in world.ledger.attempts(first.identity)]
+    assert outcomes == [*["lost"] * 7, "failed"]
 
 
 def test_a_cell_that_would_fail_again_keeps_its_reason_and_the_search_goes_on(world):
@@ -175,18 +178,6 @@ def test_a_cell_that_would_fail_again_keeps_its_reason_and_the_search_goes_on(wo
     record = queue.finish(cell, "the corpus was tokenised otherwise", for_good=True)
     assert (record.status, record.reason) == ("failed", "the corpus was tokenised otherwise")
     assert queue.next_cell().number == 1
-
-
-def test_a_lost_cell_is_tried_again_as_often_as_allowed(world):
-    queue = world.queue()
-    first = queue.next_cell()
-    for _ in range(2):
-        assert queue.finish(first, "worker killed") is None
-        assert queue.next_cell() == first
-    record = queue.finish(first, "worker killed again")
-    assert (record.status, record.reason) == ("failed", "worker killed again")
-    outcomes = [attempt.outcome for attempt in world.ledger.attempts(first.identity)]
-    assert outcomes == ["lost", "lost", "failed"]
 
 
 def test_a_cell_lost_for_good_is_tried_again_by_the_next_run_but_a_lost_loss_is_not(world):

@@ -11,14 +11,11 @@ from rse_study.results.result_file import Point, Result
 from rse_study.spec import fingerprint_of
 from rse_study.study.record import study_record
 from tests.cases import cases
+from tests.on_ray.queue.test_cell_queue import identify
 from tests.on_ray.world import checked_of, few_pairs
 
 BEST = {"alpha": 1e-4, "rho": 0.9}
 BASE = {"alpha": 1e-5, "rho": 0.5}
-
-
-def identify(trial, seed):
-    return fingerprint_of({"trial": trial.model_dump(mode="json"), "seed": seed})
 
 
 def path_of(content, **options):
