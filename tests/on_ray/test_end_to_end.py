@@ -123,18 +123,14 @@ def test_the_baselines_are_measured_once(ran):
     assert all(measured.count([name, split]) == 1 for name in names for split in ("dev", "test"))
 
 
-def test_progress_was_heard_in_the_driver(ran):
-    _, diary = ran
+def test_progress_was_heard_in_the_driver_and_the_same_command_again_runs_nothing(ran, checked, materials):
+    folder, diary = ran
     assert ("ended", 0, "complete") in diary.events
     assert ("progressed", 0, 2, 3) in diary.events
     assert ("ended", 1, "failed") in diary.events
-
-
-def test_the_same_command_again_runs_nothing(ran, checked, materials):
-    folder, _ = ran
-    diary = Diary()
-    run_study(checked, folder, lambda trial: materials, few, diary)
-    assert diary.events == []
+    again = Diary()
+    run_study(checked, folder, lambda trial: materials, few, again)
+    assert again.events == []
 
 
 def test_only_the_confirmed_base_is_scored_on_test_pairs_and_the_ledger_says_who_ran_it(ran, checked):

@@ -36,9 +36,10 @@ class RacedWorld(World):
     def race(self):
         return race_of(self.ledger, self.ledger.study(), self.ledger.cells())
 
-    def end(self, queue, cell, value, status="complete"):
-        self.train(cell, value, status=status)
-        queue.finish(cell)
+    @staticmethod
+    def told(queue):
+        """What the sampler knows of each trial: state and value."""
+        return [(trial.state.name, trial.value) for trial in queue._source._proposer._optuna.trials]
 
 
 def value_of(cell):
@@ -73,12 +74,8 @@ def test_a_killed_race_runs_the_cells_of_an_uninterrupted_one(opened, content, s
     numbers = [number for number, _, _ in whole]
     assert set(numbers) == set(range(9)) and 9 + 4 < len(whole) < 27
     assert len(set(whole)) == len(whole)
-
-
-def test_the_seeds_of_a_trial_come_in_the_order_of_the_file_before_a_new_trial(opened, content):
-    cells = played(opened(RacedWorld, content))
-    assert cells == sorted(cells, key=lambda cell: (cell[0], SEEDS.index(cell[1])))
-    assert [seed for number, seed, _ in cells if number in (0, 1)] == SEEDS * 2
+    # The seeds of a trial come in the order of the file, before a new trial.
+    assert whole == sorted(whole, key=lambda cell: (cell[0], SEEDS.index(cell[1])))
 
 
 def test_the_ledger_says_the_same_as_the_queue(opened, content):
@@ -147,8 +144,7 @@ def test_what_ends_later_may_reopen_a_race_and_the_sampler_is_told_once(opened, 
     assert (second.number, third.number) == (2, 3)
     world.end(queue, third, 59.0)
     assert queue.next_cell() is None and queue.num_left == 0 and not world.race.is_over
-    told = queue._source._proposer._optuna.trials[3]
-    assert (told.state.name, told.value) == ("COMPLETE", 59.0)
+    assert world.told(queue)[3] == ("COMPLETE", 59.0)
     world.end(queue, second, 60.0)
     world.end(queue, queue.next_cell(), 40.0)
     reopened = queue.next_cell()
@@ -160,65 +156,46 @@ def test_what_ends_later_may_reopen_a_race_and_the_sampler_is_told_once(opened, 
 def test_the_sampler_is_told_one_mean_a_trial_when_its_race_is_over(opened, content):
     world = opened(RacedWorld, content)
     queue = world.queue()
-    proposer = queue._source._proposer
-
-    def states():
-        return [(trial.state.name, trial.value) for trial in proposer._optuna.trials]
-
     for value in (50.0, 51.0):
         world.end(queue, queue.next_cell(), value)
-        assert states() == [("RUNNING", None)]
+        assert world.told(queue) == [("RUNNING", None)]
     world.end(queue, queue.next_cell(), 55.0)
     queue.next_cell()
-    assert states()[0] == ("COMPLETE", 52.0)
-    assert [trial.number for trial in proposer._optuna.trials] == [0, 1]
+    assert world.told(queue) == [("COMPLETE", 52.0), ("RUNNING", None)]
 
 
 def test_a_first_seed_that_fails_fails_its_trial_and_a_later_one_ends_its_race(opened, content):
     world = opened(RacedWorld, content)
-    queue = world.queue()
-    proposer = queue._source._proposer
-    ran = []
+    queue, ran = world.queue(), []
     for value in (50.0, 51.0, math.nan, math.nan, 60.0):
         cell = queue.next_cell()
         ran.append((cell.number, cell.seed))
         world.end(queue, cell, value)
     assert ran == [(0, 6), (0, 0), (0, 7), (1, 6), (2, 6)]
     queue.next_cell()
-    said = [(trial.state.name, trial.value) for trial in proposer._optuna.trials]
-    assert said[:2] == [("COMPLETE", 50.5), ("FAIL", None)]
+    assert world.told(queue)[:2] == [("COMPLETE", 50.5), ("FAIL", None)]
     standings = {one.key: (one.t, one.values) for one in standings_of(world.ledger, "search")}
     first = next(one.identity for one in world.ledger.cells() if (one.trial, one.seed) == (0, 6))
     assert standings[first] == (2 * 3, (50.5,))  # steps and mean of the two that have a value
 
 
-@pytest.fixture
-def stopping(content):
-    return content | {"early_stopping": {"first": 1, "factor": 2}, "confirm": {"seeds": [1], "num_best": 1}}
-
-
-def test_only_a_first_seed_has_rungs_and_who_is_stopped_runs_no_other(opened, stopping):
-    world = opened(RacedWorld, stopping)
+def test_only_a_first_seed_has_rungs_and_who_is_stopped_runs_no_other_and_stays_out_of_the_race(
+    opened, content
+):
+    stopping = {"early_stopping": {"first": 1, "factor": 2}, "confirm": {"seeds": [1], "num_best": 1}}
+    world = opened(RacedWorld, content | stopping)
     queue, ran = world.queue(), []
     while (cell := queue.next_cell()) is not None:
         ran.append((cell.number, cell.seed))
         assert queue.rungs_of(cell) == ((1, 2) if cell.seed == SEEDS[0] else ())
         said = [queue.progressed(cell, t, {"dev": 50.0 - cell.number}) for t in (1, 2)]
         assert cell.seed == SEEDS[0] or said == [None, None]
-        world.end(queue, cell, 50.0 - cell.number, "stopped_early" if "stop" in said else "complete")
+        world.end(queue, cell, 50.0 - cell.number, status="stopped_early" if "stop" in said else "complete")
     stopped = {one.trial for one in world.ledger.cells() if one.status == "stopped_early"}
     assert stopped == set(range(1, 9))
     assert ran == [(0, 6), (0, 0), (0, 7), *((n, 6) for n in range(1, 9))]
     assert world.race.is_over
-
-
-def test_a_stopped_trial_that_confirmation_continues_stays_out_of_the_race(opened, stopping):
-    """Its first seed is complete then, and the search would go on after its end."""
-    world = opened(RacedWorld, stopping)
-    queue = world.queue()
-    while (cell := queue.next_cell()) is not None:
-        said = [queue.progressed(cell, t, {"dev": 50.0 - cell.number}) for t in queue.rungs_of(cell)]
-        world.end(queue, cell, 50.0 - cell.number, "stopped_early" if "stop" in said else "complete")
+    # Confirmation continues one: its first seed is complete then, and the search would go on after its end.
     (continued,) = [one for one in confirm_cells(world.checked, world.ledger, identify) if one.continues]
     source = FixedCells([continued], world.ledger)
     again = CellQueue(world.checked.study, "search", source, world.ledger, world.files)

@@ -63,12 +63,15 @@ class World:
         )
         write_result(cell_folder(self.ledger.study_dir, cell.identity), result)
 
+    def end(self, queue, cell, dev=50.0, **settings):
+        self.train(cell, dev, **settings)
+        return queue.finish(cell)
+
     def run(self, queue, value_of=lambda cell: 50.0):
         """All cells, one at a time."""
         ran = []
         while (cell := queue.next_cell()) is not None:
-            self.train(cell, value_of(cell))
-            queue.finish(cell)
+            self.end(queue, cell, value_of(cell))
             ran.append(cell)
         return ran
 
@@ -99,8 +102,7 @@ def test_a_search_ends_after_its_trials(world):
 def test_an_interrupted_cell_runs_again_and_asks_nothing_new(world):
     queue = world.queue()
     first = queue.next_cell()
-    world.train(first)
-    queue.finish(first)
+    world.end(queue, first)
     second = queue.next_cell()
     again = world.queue()
     assert again.num_left == 3
@@ -183,8 +185,7 @@ def test_a_cell_that_would_fail_again_keeps_its_reason_and_the_search_goes_on(wo
 def test_a_cell_lost_for_good_is_tried_again_by_the_next_run_but_a_lost_loss_is_not(world):
     queue = world.queue()
     first, second = queue.next_cell(), queue.next_cell()
-    world.train(second, status="failed", reason="step 1: the loss is not finite")
-    queue.finish(second)
+    world.end(queue, second, status="failed", reason="step 1: the loss is not finite")
     for _ in range(3):
         queue.finish(first, "worker killed")
         queue.next_cell()
@@ -206,8 +207,7 @@ def test_a_resumed_search_proposes_what_an_uninterrupted_one_does(opened, conten
             if restart:
                 queue = world.queue()
             cell = queue.next_cell()
-            world.train(cell, dev=math.sin(number))
-            queue.finish(cell)
+            world.end(queue, cell, math.sin(number))
             seen.append((cell.identity, cell.proposal))
         return seen
 
@@ -317,8 +317,7 @@ def run_with_rungs(world, restart):
             if verdicts[-1][1] == "stop":
                 break
         status = "stopped_early" if "stop" in dict(verdicts).values() else "complete"
-        world.train(cell, dev=math.sin(3 * number), status=status)
-        queue.finish(cell)
+        world.end(queue, cell, math.sin(3 * number), status=status)
         seen.append((cell.identity, verdicts))
     return seen
 
@@ -363,7 +362,6 @@ def test_without_room_no_cell_is_given_and_room_that_comes_back_is_used(world):
     assert queue.num_left == 0
     assert queue.next_cell() is None
     rooms.pop(0)
-    world.train(first)
-    queue.finish(first)
+    world.end(queue, first)
     assert queue.num_left == 3
     assert queue.next_cell().number == 1

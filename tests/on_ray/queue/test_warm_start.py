@@ -75,8 +75,7 @@ def test_killed_at_every_trial_a_warm_search_runs_the_same_ones(warmed):
     for _ in range(NUM_TRIALS):
         cell = killed.queue().next_cell()  # a driver that dies
         cell = (queue := killed.queue()).next_cell()
-        killed.train(cell, height(cell))
-        queue.finish(cell)
+        killed.end(queue, cell, height(cell))
         ran.append(cell)
     assert proposals(ran) == expected
 
@@ -96,8 +95,7 @@ def test_the_best_that_is_known_is_not_stopped_early(warmed, content):
     rungs = {}
     while (cell := queue.next_cell()) is not None:
         rungs[cell.number] = (dict(cell.proposal) == best, queue.rungs_of(cell))
-        warm.train(cell, height(cell))
-        queue.finish(cell)
+        warm.end(queue, cell, height(cell))
     assert [waits for is_best, waits in rungs.values() if is_best] == [()]
     assert all(waits for is_best, waits in rungs.values() if not is_best)
 
