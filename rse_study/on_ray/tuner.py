@@ -1,4 +1,4 @@
-"""Ray Tune around a queue of cells: starts trials, and looks after them between steps."""
+"""Ray Tune around a queue of cells: starts trials and looks after them."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ PERIOD_SECONDS = 1.0
 
 
 class ClusterCallback(tune.Callback):
-    """Leaves Tune where Ray or the storage is gone, follows the nodes, ends cells that hang."""
+    """Leaves Tune where the run cannot go on, follows the nodes, ends silent cells."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class ClusterCallback(tune.Callback):
         self.follow()
 
     def follow(self) -> None:
-        """Raise where the run cannot go on; once a second follow the nodes and end silent cells."""
+        """Raise where the run cannot go on; once a second follow nodes and watch cells."""
         self._check()
         if time.monotonic() - self._checked < PERIOD_SECONDS:
             return

@@ -1,4 +1,4 @@
-"""A cell about to run, the source of a stage's cells, and the files of their results."""
+"""A cell about to run, the source of a stage's cells, and their results' files."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

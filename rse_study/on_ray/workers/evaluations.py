@@ -31,7 +31,7 @@ CHECK_SECONDS = 3.0
 
 
 def start_scoring(payload: CellPayload | BaselinePayload, evaluations: list[ray.ObjectRef]) -> ray.ObjectRef:
-    """Start a task that scores a cell or a baseline; evaluations travel to each node once."""
+    """Start a task that scores a cell or baseline; data travel to each node once."""
     task: Any = evaluate_cell if isinstance(payload, CellPayload) else evaluate_baseline
     # One process on one node: what all workers of a cell have together may be more than any node has.
     reserved: dict[str, Any] = {"num_cpus": payload.threads, "num_gpus": payload.gpus}
