@@ -6,6 +6,7 @@ import pytest
 
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.queue.cell_queue import CellQueue
+from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.stages import confirm_cells
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
@@ -27,27 +28,18 @@ RECORD = StudyRecord(
 ENDS = [(50.0, 9.0), (60.0, 9.0), (58.0, 3.0), (45.0, 2.0), (30.0, 1.0)]  # dev, work: the third is the knee
 
 
-class Listening:
-    """A source that gives the base at five rates, and remembers what it is told."""
+class Listening(FixedCells):
+    """The base at five rates; it remembers what it is told."""
 
-    def __init__(self, checked):
-        self.checked, self.told, self.given = checked, {}, 0
-
-    @property
-    def num_left(self):
-        return 5 - self.given
+    def __init__(self, checked, ledger):
+        self.told, proposals = {}, [{"alpha": 1e-5, "rho": number / 4} for number in range(5)]
+        trials = [checked.space.apply(proposal) for proposal in proposals]
+        cells = zip(range(5), trials, proposals, strict=True)
+        super().__init__([Cell(n, 0, identify(trial, 0), trial, point) for n, trial, point in cells], ledger)
 
     def restore(self, record, seen):
         self.told[record.trial] = seen
-        self.given = max(self.given, record.trial + 1)
-
-    def next(self):
-        if not self.num_left:
-            return None
-        proposal = {"alpha": 1e-5, "rho": self.given / 4}
-        trial = self.checked.space.apply(proposal)
-        self.given += 1
-        return Cell(self.given - 1, 0, identify(trial, 0), trial, proposal)
+        return super().restore(record, seen)
 
     def observe(self, cell, seen):
         self.told[cell.number] = seen
@@ -72,7 +64,7 @@ def ledger(tmp_path):
 
 
 def queue_of(checked, ledger):
-    source, files = Listening(checked), StudyFiles(StudyFolders(ledger.study_dir))
+    source, files = Listening(checked, ledger), StudyFiles(StudyFolders(ledger.study_dir))
     return CellQueue(checked.study, "search", source, ledger, files), source
 
 
