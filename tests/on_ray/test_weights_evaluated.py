@@ -47,8 +47,8 @@ def run(study_content, materials, tmp_path_factory, cluster):
 
     def run(epochs: int) -> list[str]:
         spec = {"epochs": epochs, "batch_size": 8, "max_length": 16, "dev_share": 0.25}
-        asked = {"evaluations": [NAME], "baselines": ["untrained", *WITH_WEIGHTS], "fine_tuning": spec}
-        content = grid_of(study_content, grid={"axes": {"rho": [0, 1]}}, **asked)
+        options = {"evaluations": [NAME], "baselines": ["untrained", *WITH_WEIGHTS], "fine_tuning": spec}
+        content = grid_of(study_content, grid={"axes": {"rho": [0, 1]}}, **options)
         checked, listener = checked_of(content), Listener()
         evaluation = asked(FineTuning.model_validate(spec))
         read = {NAME: evaluation}.__getitem__
