@@ -1,1 +1,1 @@
-"""Where a study runs: the only place that imports Ray or Optuna."""
+"""Runs studies on Ray: the only package that imports it."""

@@ -1,4 +1,4 @@
-"""Work in a thread of its own, beside what the main thread does."""
+"""Work in a thread of its own, beside the main thread."""
 
 from collections.abc import Iterable, Iterator
 from queue import SimpleQueue
@@ -8,19 +8,14 @@ from typing import Generic, TypeVar
 Item = TypeVar("Item")
 LOOK_SECONDS = 0.2
 ENDING_SECONDS = 10.0
-"""for the item under way: an interpreter that ends while its thread computes may crash"""
+"""granted to the item in progress: an interpreter that ends while its thread computes may crash"""
 
 
 class BackgroundWork(Generic[Item]):
-    """Something that makes items one by one, beside whoever takes them.
+    """A thread that makes items one by one while others take them.
 
-    What it raises is raised where its items are taken. A context: at its end the item under way is waited for, but not
-    for ever, and no other is made. What it writes is to be whole at any moment.
-
-    Parameters
-    ----------
-    items : iterable
-        Is iterated in a thread of its own, from now on.
+    An error of the thread is raised where its items are taken. A context: its end waits up to ENDING_SECONDS
+    for the item in progress. The work must leave its files whole at any moment.
     """
 
     def __init__(self, items: Iterable[Item]) -> None:
@@ -38,7 +33,7 @@ class BackgroundWork(Generic[Item]):
         self._thread.join(ENDING_SECONDS)
 
     def made(self) -> Iterator[Item]:
-        """The items that are made and not taken yet; waits for none."""
+        """Yield the items that are made and not yet taken, without waiting."""
         over = not self._thread.is_alive()  # asked before the last look: what is added later is taken later
         while not self._made.empty():
             yield self._made.get()
@@ -47,7 +42,7 @@ class BackgroundWork(Generic[Item]):
             raise error
 
     def rest(self, closing: Event) -> Iterator[Item]:
-        """All that are not taken yet, when the last one is made or `closing` is set."""
+        """Yield all items not yet taken, once the last is made or `closing` is set."""
         while self._thread.is_alive() and not closing.is_set():
             self._thread.join(LOOK_SECONDS)
         yield from self.made()

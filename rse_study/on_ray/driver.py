@@ -3,16 +3,14 @@
 from contextlib import ExitStack
 from pathlib import Path
 
-from rse_study.data.location import cache_dir
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.runtime import RayRuntime
-from rse_study.on_ray.stored.files import SharedFolders, StoredFiles, StudyFiles
-from rse_study.on_ray.stored.folders import StudyFolders
+from rse_study.on_ray.stored.files import StoredFiles, StudyFiles
+from rse_study.on_ray.stored.folders import StudyFolders, storage_cache
 from rse_study.on_ray.stored.ledger_copy import CopyingCallback
 from rse_study.on_ray.stored.stored_study import stored_study
 from rse_study.on_ray.study_run import ReadEvaluation, StudyRun
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
-from rse_study.on_ray.workers.workplace import STORAGE_CACHE
 from rse_study.results.ledger import Ledger
 from rse_study.results.schema import ledger_path
 from rse_study.search.rebuild import rebuild
@@ -33,35 +31,13 @@ def run_study(
     num_cpus: int = 0,
     address: str = "",
 ) -> Path:
-    """Run what is missing of the study and return its folder.
+    """Run the missing cells of the study and return its folder.
 
-    Call it again after an interruption.
+    The same call continues an interrupted study. `prepare` and `read` run in this process, before any cell
+    starts. `num_cpus` 0 means all; an empty `address` means a Ray on this machine.
 
-    Parameters
-    ----------
-    checked : CheckedStudy
-        The study, found to be valid.
-    directory : Path
-        The study's folder, made where there is none.
-    prepare : callable
-        Makes (or finds) what a trial is trained on. Called in this process, before a cell starts.
-    read : callable
-        Gives an evaluation with its data, by name. Called in this process, before a cell starts.
-    callback : StudyCallback
-        Gets what happens.
-    num_cpus : int
-        CPUs of a Ray on this machine; 0 = all.
-    address : str
-        Of a running cluster; empty = Ray on this machine.
-
-    Raises
-    ------
-    InputError
-        Where the study cannot run here.
-    Unavailable
-        Where its storage, or Ray, is gone for good.
-    KeyboardInterrupt
-        After an interruption, when running cells have ended and Ray is gone.
+    Raises InputError where the study cannot run here, Unavailable where its storage or Ray is gone for good,
+    and KeyboardInterrupt after an interruption, when the running cells have ended and Ray has stopped.
     """
     folders = StudyFolders(directory.resolve())
     with ExitStack() as stack:
@@ -85,13 +61,13 @@ def run_study(
 def _open_files(
     location: str, folders: StudyFolders, callback: StudyCallback, stack: ExitStack
 ) -> tuple[StudyFiles, StudyCallback]:
-    """The study's files, with what a driver elsewhere left of them."""
+    """Return the study's files, including what a driver elsewhere left."""
     if not location:
-        return SharedFolders(folders), callback
+        return StudyFiles(folders), callback
     storage = Storage(absolute(location))
     storage.report_silence_to(callback.message)
     copying = stack.enter_context(stored_study(storage, folders.study, callback))
-    files = StoredFiles(folders, storage, cache_dir().absolute() / STORAGE_CACHE)
+    files = StoredFiles(folders, storage, storage_cache())
     files.bring_results()
     return files, copying
 

@@ -1,7 +1,4 @@
-"""Ray for as long as a run lasts.
-
-It is started when the first cell needs it, and again where it is lost.
-"""
+"""Ray, for the length of a run: started for the first cell, restarted when lost."""
 
 import hashlib
 import sys
@@ -17,14 +14,11 @@ from ray.tune import with_parameters
 
 from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray import tuner
-from rse_study.on_ray.cluster_callback import ClusterCallback
 from rse_study.on_ray.nodes.cluster_watch import ClusterWatch, JoinedRay, OwnRay, RayLost
 from rse_study.on_ray.nodes.elastic import ElasticSize
 from rse_study.on_ray.nodes.launch import ray_session
 from rse_study.on_ray.nodes.lost_cells import HOLD_SECONDS, Losses
 from rse_study.on_ray.nodes.ray_output import ray_output_in_file
-from rse_study.on_ray.nodes.reservation import trial_reservation
-from rse_study.on_ray.nodes.watchdog import Watchdog
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.searcher import CellSearcher
@@ -44,30 +38,14 @@ GAVE_UP = 3
 
 
 class RayRuntime:
-    """Where cells run: Ray, the study's coordinator, and how many cells fit.
-
-    Parameters
-    ----------
-    stack : ExitStack
-        Ends Ray and the coordinator.
-    files : StudyFiles
-        Of the study, and how workers get at them.
-    materials : MaterialsCache
-        What cells are trained on.
-    callback : StudyCallback
-        Gets messages about Ray and its nodes.
-    num_cpus : int
-        CPUs of a Ray on this machine; 0 = all.
-    address : str
-        Of a running cluster; empty = Ray on this machine.
-    """
+    """Ray, the study's coordinator, and how many cells fit."""
 
     closing: Event
-    """set as soon as no other cell is to start"""
+    """set once no further cell may start"""
     failure: Unavailable | None = None
-    """what is gone for good"""
+    """why the run cannot go on"""
     meanwhile: Callable[[], None]
-    """is called between two steps of Tune"""
+    """called between two steps of Tune"""
 
     def __init__(
         self,
@@ -89,15 +67,7 @@ class RayRuntime:
         self.meanwhile = lambda: None
 
     def open(self, resources: Resources) -> ElasticSize:
-        """Start Ray if it is not running; wait for a node with room for a cell.
-
-        Raises
-        ------
-        InputError
-            Where no node could run such a cell, or Ray does not start.
-        Unavailable
-            Where Ray was lost and does not come back.
-        """
+        """Start Ray unless it runs, and wait for a node with room for a cell."""
         if self._watch is None:
             self._begin()
         assert self._watch is not None
@@ -106,76 +76,53 @@ class RayRuntime:
         return size
 
     def give_up(self, failure: Unavailable) -> None:
-        """Start no other cell: something the run stands on is gone for good."""
+        """Start no further cell: something the run needs is gone for good."""
         self.failure = self.failure or failure
         self.closing.set()
 
     @property
     def payloads(self) -> Payloads:
-        """Makes payloads for the processes of this runtime."""
+        """Payloads for the processes of this runtime."""
         return Payloads(self._files, self._materials, self._coordinator.name if self._coordinator else "")
 
     def check(self) -> None:
-        """Raise RayLost where Ray is gone, Unavailable where something is for good."""
+        """Raise RayLost where Ray is gone, Unavailable where the run cannot go on."""
         if self.failure is not None:
             raise self.failure
         if self._watch is not None:
             self._watch.check()
 
     def run(self, queue: CellQueue, resources: Resources, callback: StudyCallback) -> None:
-        """Run all cells of a queue.
-
-        Parameters
-        ----------
-        queue : CellQueue
-            Of one stage.
-        resources : Resources
-            What one cell uses.
-        callback : StudyCallback
-            Gets how cells start, go and end.
-
-        Raises
-        ------
-        InputError
-            Where no node could run such a cell, or Ray does not start.
-        Unavailable
-            Where Ray was lost too often, or does not come back.
-        """
+        """Run all cells of a queue."""
         self.persist(lambda: self._run_once(queue, resources, callback))
 
     def persist(self, work: Callable[[], None]) -> None:
-        """Do some work with Ray, from its beginning again where Ray is lost."""
-        done = False
-        while not done and not self.closing.is_set():
+        """Do some work with Ray, from the start again whenever Ray is lost."""
+        while not self.closing.is_set():
             try:
                 work()
-                done = True
             except RayLost as loss:
                 self._take_leave(loss)
+            else:
+                break
 
     def _run_once(self, queue: CellQueue, resources: Resources, callback: StudyCallback) -> None:
         if queue.num_left == 0:
             return
         size = self.open(resources)
-        assert self._coordinator is not None and self._watch is not None
+        assert self._coordinator is not None
         hold_seconds = HOLD_SECONDS if self._address else 0.0
         losses = Losses(callback, self._coordinator.nodes_of, self._say_where_once, hold_seconds)
         searcher = CellSearcher(
             queue, self.payloads, self._coordinator, callback, size.concurrency, losses, self
         )
-        between = ClusterCallback(self._between_steps, size, losses, searcher, self._coordinator)
+        between = tuner.ClusterCallback(self._between_steps, size, losses, searcher, self._coordinator)
         searcher.while_idle = between.follow
-        watchers = [between, Watchdog(searcher, self._coordinator)]
         trainable = run_inline if resources.runs_on == "inline" else run_on_train
         carried = [self._files.carried(one) for one in queue.evaluations]
         try:
-            tuner.run(
-                searcher,
-                with_parameters(trainable, evaluations=carried) if carried else trainable,
-                watchers,
-                self._files.folders.ray,
-                trial_reservation(resources),
-            )
+            asking = with_parameters(trainable, evaluations=carried) if carried else trainable
+            tuner.run(searcher, asking, between, self._files.folders.ray, resources)
             size.close()
         except RayLost as loss:
             loss.num_cells = searcher.abandon(f"Ray was lost: {loss}")
@@ -186,20 +133,22 @@ class RayRuntime:
         self.meanwhile()
 
     def _begin(self) -> None:
-        """Start Ray, in the main thread: its processes end with the thread that started them."""
+        """Start Ray in the main thread, with which its processes end."""
         if self._log is None:
             self._log = self._stack.enter_context(ray_output_in_file(self._files.folders.study / "log"))
             self._stack.callback(lambda: self._session.close())
         self._session.enter_context(self._ray())
-        kind = "joined" if self._address else "own"
         probe = JoinedRay() if self._address else OwnRay()
-        self._watch = ClusterWatch(probe, self._exit_stuck, STUCK_SECONDS[kind])
+        stuck_seconds = STUCK_SECONDS["joined" if self._address else "own"]
+        self._watch = ClusterWatch(probe, self._exit_stuck, stuck_seconds)
         self._session.callback(self._watch.close)
-        self._coordinator = Coordinator(f"coordinator-{_short_hash(self._files.folders.study)}")
+        # Several studies may share a cluster; each has its own coordinator.
+        study = hashlib.sha256(str(self._files.folders.study).encode()).hexdigest()[:16]
+        self._coordinator = Coordinator(f"coordinator-{study}")
         self._session.callback(self._coordinator.close)
 
     def _ray(self) -> ExitStack:
-        """A running Ray. One that was lost may take a while to come back."""
+        """Start or join Ray, which may take a while to come back once lost."""
         until = time.monotonic() + (REJOIN_SECONDS if self._num_losses and self._address else 0.0)
         while True:
             with ExitStack() as stack:
@@ -216,16 +165,15 @@ class RayRuntime:
             self.closing.wait(REJOIN_PAUSE_SECONDS)
 
     def _take_leave(self, loss: RayLost) -> None:
-        """Say that Ray was lost, and end what is left of it."""
+        """Report that Ray was lost, and end the rest of it."""
         self._num_losses += 1
         if self._num_losses <= MAX_RESTARTS:
-            cells = f"; {_count_again(loss.num_cells)}" if loss.num_cells else ""
+            number = "1 cell is" if loss.num_cells == 1 else f"{loss.num_cells} cells are"
+            cells = f"; {number} tried again" if loss.num_cells else ""
             back = "joined" if self._address else "started"
             again = f"it is {back} again ({self._num_losses} of {MAX_RESTARTS} times)"
             self._callback.message(f"Ray was lost: {loss}{cells}; {again}. {self._says_more()}")
-        print(
-            f"{datetime.now(UTC):%H:%M:%S} Ray was lost: {loss}", file=sys.stderr
-        )  # its place in Ray's own words
+        _mark(f"Ray was lost: {loss}")
         self._session.close()
         if self._watch is not None:  # it may have been lost before anybody looked
             self._watch.clear()
@@ -235,33 +183,25 @@ class RayRuntime:
 
     def _gave_up(self, reason: str) -> Unavailable:
         times = f"{self._num_losses} time{'s' * (self._num_losses > 1)} in this run"
-        return Unavailable(
-            f"Ray was lost {times}, now: {reason}", f"{self._says_more()}; the same command goes on"
-        )
+        remedy = f"{self._says_more()}; the same command goes on"
+        return Unavailable(f"Ray was lost {times}, now: {reason}", remedy)
 
     def _say_where_once(self) -> None:
-        """After the first loss: where Ray's own words about this and later ones are."""
+        """Say after the first loss where Ray's own log is."""
         if not self._has_said_where:
             self._has_said_where = True
-            print(f"{datetime.now(UTC):%H:%M:%S} a cell or a node was lost", file=sys.stderr)
+            _mark("a cell or a node was lost")
             self._callback.message(f"what Ray says about losses is in {self._log}")
 
     def _says_more(self) -> str:
         return f"What Ray said is in {self._log}"
 
     def _exit_stuck(self, reason: str) -> None:
-        """The last resort: the driver waits for an answer that never comes. What was committed is committed."""
-        sys.stdout.write(
-            f"\ngave up: Ray was lost: {reason}. {self._says_more()}; the same command goes on\n"
-        )
-        sys.stdout.flush()
+        """End the process, which waits for an answer that never comes; what is committed stays."""
+        print(f"\ngave up: Ray was lost: {reason}. {self._says_more()}; the same command goes on", flush=True)
         _exit(GAVE_UP)
 
 
-def _count_again(number: int) -> str:
-    return "1 cell is tried again" if number == 1 else f"{number} cells are tried again"
-
-
-def _short_hash(path: Path) -> str:
-    """Several studies may share a cluster; each has its own coordinator."""
-    return hashlib.sha256(str(path).encode()).hexdigest()[:16]
+def _mark(text: str) -> None:
+    """Note when something happened among Ray's own words."""
+    print(f"{datetime.now(UTC):%H:%M:%S} {text}", file=sys.stderr)

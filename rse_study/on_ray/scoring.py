@@ -1,4 +1,4 @@
-"""Scores a study's baselines and its kept models, each on every evaluation once."""
+"""Scores a study's baselines and kept models, once on each evaluation."""
 
 import shutil
 from collections.abc import Iterator, Sequence
@@ -12,13 +12,7 @@ from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.workers.evaluations import (
-    as_they_come,
-    missing_evaluations,
-    scored_in,
-    start_scoring,
-    start_scoring_baseline,
-)
+from rse_study.on_ray.workers.evaluations import as_they_come, start_scoring
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow
@@ -33,25 +27,7 @@ EVALUATED = "evaluated"
 
 
 class Scoring:
-    """Measures what one study has no score of.
-
-    Parameters
-    ----------
-    study : Study
-        Names evaluations, baselines and which models are kept.
-    files : StudyFiles
-        Where it lies, and how models and evaluations get to workers.
-    ledger : Ledger
-        Holds the scores.
-    materials : MaterialsCache
-        What the base is trained on.
-    callback : StudyCallback
-        Gets messages.
-    evaluations : sequence of Evaluation
-        The study's.
-    judges : sequence of Evaluation
-        What a trial is judged by in training; baselines are scored on them too.
-    """
+    """Measures the scores that a study lacks."""
 
     def __init__(
         self,
@@ -70,14 +46,13 @@ class Scoring:
 
     @property
     def by_cells(self) -> list[Evaluation]:
-        """What a cell's own process is asked: all that needs vectors alone."""
+        """Evaluations of vectors alone, which a cell's own process measures."""
         return [one for one in self._evaluations if not isinstance(one, FineTunedEvaluation)]
 
     def baselines(self) -> Iterator[list[EvaluationRow]]:
-        """Scores of baselines on dev pairs and every evaluation of vectors.
+        """Return a generator that scores baselines on dev pairs and on vectors.
 
-        They are measured as they are asked for.
-        What is lacking is looked up now, and nothing entered: it may be another thread that asks.
+        The ledger is read now and never written: another thread may consume the generator.
         """
         return self._measured(list(self._lacking([*self._judges, *self.by_cells])))
 
@@ -88,10 +63,7 @@ class Scoring:
             yield measure_baseline_once(base, self._materials.of(base), name, lacking, on_progress)
 
     def everything(self, cells: Sequence[Cell], runtime: RayRuntime) -> None:
-        """Score what has no score yet; then delete models that need not be kept.
-
-        As many tasks at a time as fit. Each score is in the ledger as soon as it is measured.
-        """
+        """Measure and enter all missing scores, then delete models not to be kept."""
         self._carried.clear()  # a Ray that was started again has none of them
         of_cells = list(self._start_scoring_cells(cells, runtime))
         of_weights = list(self._start_scoring_weights(runtime))
@@ -110,44 +82,44 @@ class Scoring:
             self._files.drop_models(self.models_not_kept(cells))
 
     def _start_scoring_cells(self, cells: Sequence[Cell], runtime: RayRuntime) -> Iterator[ray.ObjectRef]:
-        missing = missing_evaluations(cells, self._evaluations, self._ledger)
-        for cell in cells:
-            if cell.identity in missing:
+        complete = {record.identity for record in self._ledger.cells() if record.status == "complete"}
+        scored = self._scored()
+        for cell in (one for one in cells if one.identity in complete):
+            lacking = [one for one in self._evaluations if _key(cell.identity, one) not in scored]
+            if lacking:
                 runtime.open(cell.resources)
-                lacking = [one for one in self._evaluations if one.name in missing[cell.identity]]
-                wanted = [self._carry(one) for one in lacking]
-                yield start_scoring(runtime.payloads.of_cell(cell), wanted)
+                yield start_scoring(runtime.payloads.of_cell(cell), [self._carry(one) for one in lacking])
 
     def _start_scoring_weights(self, runtime: RayRuntime) -> Iterator[ray.ObjectRef]:
-        """Baselines on what is fine-tuned: it may take hours, which no cell should wait for."""
+        """Start fine-tuned scores of baselines: no cell should wait for these hours."""
         study = self._study
         for name, lacking in self._lacking(self._evaluations):
             runtime.open(study.resources)
             payload = runtime.payloads.of_baseline(name, study.base, study.resources)
-            yield from (start_scoring_baseline(payload, self._carry(one)) for one in lacking)
+            yield from (start_scoring(payload, [self._carry(one)]) for one in lacking)
 
     def _carry(self, evaluation: Evaluation) -> ray.ObjectRef:
-        """The evaluation for tasks: its data travel to each node once."""
+        """Return the evaluation as an object whose data travel to each node once."""
         if evaluation.name not in self._carried:
             self._carried[evaluation.name] = ray.put(self._files.carried(evaluation))
         return self._carried[evaluation.name]
 
     def _lacking(self, evaluations: Sequence[Evaluation]) -> Iterator[tuple[Baseline, list[Evaluation]]]:
-        """Baselines with the evaluations they have no score of."""
-        scored = scored_in(self._ledger)
+        """Yield baselines with the evaluations on which they have no score."""
+        scored = self._scored()
         for name in self._study.baselines:
-            lacking = [
-                one
-                for one in evaluations
-                if can_measure(name, one) and (name, one.name, one.fingerprint) not in scored
-            ]
+            measurable = [one for one in evaluations if can_measure(name, one)]
+            lacking = [one for one in measurable if _key(name, one) not in scored]
             if lacking:
                 yield name, lacking
 
-    def models_not_kept(self, cells: Sequence[Cell]) -> list[str]:
-        """Identities of the cells whose model is deleted, by keep_models.
+    def _scored(self) -> set[tuple[str, str, str]]:
+        return {(row.subject, row.evaluation, row.fingerprint) for row in self._ledger.evaluations()}
 
-        `best` keeps the chosen of a search, and the best cell of a grid.
+    def models_not_kept(self, cells: Sequence[Cell]) -> list[str]:
+        """Return identities of the cells whose model is deleted, by keep_models.
+
+        `best` keeps the confirmed trials of a search, and the best cell of a grid.
         """
         complete = [record for record in self._ledger.cells() if record.status == "complete"]
         if self._study.keep_models == "final":
@@ -157,11 +129,12 @@ class Scoring:
         elif self._study.grid is None:
             kept = {cell.identity for cell in cells}
         else:
-            kept = self._best([record.identity for record in complete if not record.retired])
+            last = self._ledger.last_points(self._study.objective.metric)
+            of_today = [record.identity for record in complete if not record.retired]
+            standings = [(one, *last[one]) for one in of_today if one in last]
+            kept = set(best_first(standings, self._study.objective.direction)[:1])
         return [record.identity for record in complete if record.identity not in kept]
 
-    def _best(self, identities: Sequence[str]) -> set[str]:
-        """One of them; none where none has a value."""
-        last = self._ledger.last_points(self._study.objective.metric)
-        standings = [(one, *last[one]) for one in identities if one in last]
-        return set(best_first(standings, self._study.objective.direction)[:1])
+
+def _key(subject: str, evaluation: Evaluation) -> tuple[str, str, str]:
+    return subject, evaluation.name, evaluation.fingerprint

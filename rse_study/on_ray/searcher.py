@@ -1,9 +1,10 @@
-"""The queue of cells as Tune sees it: a searcher whose proposals are whole cells."""
+"""The cell queue as Tune sees it: a searcher that proposes whole cells."""
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from threading import Event
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from ray.tune.search import Searcher
 
@@ -13,6 +14,7 @@ from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.workers.coordinator import Coordinator
+from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.on_ray.workers.payloads import Payloads
 from rse_study.on_ray.workers.reporting import SCORED
 
@@ -21,42 +23,34 @@ ENDING_SECONDS = 30.0  # that workers have to end after the last cell
 START_SECONDS = 300.0  # a process that starts on a busy node has this much longer before its first report
 
 
+@dataclass(frozen=True)
+class CellStart:
+    """A cell that starts now."""
+
+    cell: Cell
+    payload: CellPayload
+
+
+NextStep = CellStart | Unavailable | Literal["wait", "over"]
+"""a cell; something is gone for good; nothing fits now, or a cell may be tried again; no cell is left to start"""
+
+
 @runtime_checkable
 class Closing(Protocol):
     """Whether a run goes on."""
 
     closing: Event
-    """set where no other cell is to start"""
+    """set once no further cell may start"""
 
     def give_up(self, failure: Unavailable) -> None:
-        """Start no other cell: something the run stands on is gone for good."""
+        """Start no further cell: something the run needs is gone for good."""
 
     def check(self) -> None:
-        """Raise where nothing can be started: Ray is gone, or something for good."""
+        """Raise where nothing can be started."""
 
 
 class CellSearcher(Searcher):
-    """Takes cells from a queue and brings their progress and ends back.
-
-    Nothing of it is pickled or restored.
-
-    Parameters
-    ----------
-    queue : CellQueue
-        Of one stage.
-    payloads : Payloads
-        Makes a cell's payload.
-    coordinator : Coordinator
-        Gives verdicts to workers.
-    callback : StudyCallback
-        Gets how cells start, go and end.
-    concurrency : callable
-        Gives how many cells may run at a time, now.
-    losses : Losses
-        Reports cells whose process was lost.
-    runtime : Closing
-        Says whether another cell is to start; is told what is gone for good.
-    """
+    """Gives Tune the cells of a queue, and the queue their progress and ends."""
 
     def __init__(
         self,
@@ -69,12 +63,8 @@ class CellSearcher(Searcher):
         runtime: Closing,
     ) -> None:
         super().__init__()
-        self._queue, self._payloads, self._coordinator, self._callback = (
-            queue,
-            payloads,
-            coordinator,
-            callback,
-        )
+        self._queue, self._payloads = queue, payloads
+        self._coordinator, self._callback = coordinator, callback
         self._concurrency, self._losses, self._runtime = concurrency, losses, runtime
         self.while_idle: Callable[[], None] = lambda: None
         """is called while no cell runs: Tune then asks for one for up to ten minutes, and calls nothing else"""
@@ -86,38 +76,44 @@ class CellSearcher(Searcher):
         self._ending_since: float | None = None
 
     def suggest(self, trial_id: str) -> Any:
-        """The next cell as a configuration for its trial.
-
-        None while as many run as fit, while one may be tried again, or while it is not yet said why others were lost.
-        """
+        """Return the next cell as a configuration, None to be asked again, or FINISHED."""
         if not self._running:
             self.while_idle()
+        match self._next_step():
+            case CellStart(cell, payload):
+                self._ending_since = None
+                self._running[trial_id] = cell
+                self._last_report[trial_id] = time.monotonic() + START_SECONDS
+                self._coordinator.expect(cell.identity)
+                self._callback.started(cell)
+                return payload.as_config()
+            case Unavailable() as gone:
+                self._runtime.give_up(gone)
+            case "wait":
+                return None
+        return None if self._running else Searcher.FINISHED
+
+    def _next_step(self) -> NextStep:
+        """Decide what comes next; a cell that starts has begun an attempt in the ledger."""
         # Before room is asked for: where the last node has gone there is none, and the run would never end.
         has_cells = not self._runtime.closing.is_set() and self._queue.num_left > 0
         self._coordinator.keep_groups(has_cells or self._any_starts())
         if not has_cells:
-            return (
-                None if self._running or self._losses.num_open or self._groups_stay() else Searcher.FINISHED
-            )
+            return "wait" if self._running or self._losses.num_open or self._groups_stay() else "over"
         if len(self._running) >= self._concurrency() or self._losses.num_open:
-            return None
+            return "wait"
         self._runtime.check()  # what starts a trial never returns where Ray's head is gone
         cell = self._queue.next_cell()
         if cell is None:
-            return None if self._running else Searcher.FINISHED
+            return "over"
         try:
-            payload = self._payloads.of_cell(cell, self._queue.attempt_of(cell), self._queue.rungs_of(cell))
+            attempt, rungs = self._queue.attempt_of(cell), self._queue.rungs_of(cell)
+            return CellStart(cell, self._payloads.of_cell(cell, attempt, rungs))
         except Unavailable as gone:
-            self._runtime.give_up(gone)
-            return None if self._running else Searcher.FINISHED
-        self._ending_since = None
-        self._running[trial_id], self._last_report[trial_id] = cell, time.monotonic() + START_SECONDS
-        self._coordinator.expect(cell.identity)
-        self._callback.started(cell)
-        return payload.as_config()
+            return gone
 
     def on_trial_result(self, trial_id: str, result: dict[str, Any]) -> None:
-        """Enter progress; at a rung, give the coordinator the verdict."""
+        """Enter progress; at a rung, pass the verdict to the coordinator."""
         self._last_report[trial_id] = time.monotonic()
         if result.get("final"):
             self._ends[trial_id] = result
@@ -135,17 +131,7 @@ class CellSearcher(Searcher):
     def on_trial_complete(
         self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False
     ) -> None:
-        """Commit the cell: with its result, or with the reason it has none.
-
-        Parameters
-        ----------
-        trial_id : str
-            Tune's name of the trial.
-        result : dict or None
-            The trial's last report.
-        error : bool
-            Whether its process ended without one.
-        """
+        """Commit the cell: with its result, or the reason there is none."""
         cell, last = self._running.pop(trial_id), self._ends.pop(trial_id, result or {})
         del self._last_report[trial_id]
         gone = "its process ended before it could say why" if error else ""
@@ -163,12 +149,12 @@ class CellSearcher(Searcher):
             self._callback.ended(cell, record)
 
     def _any_starts(self) -> bool:
-        """Whether a cell is on its way to the workers that wait for it."""
+        """Whether a cell is on its way to workers that wait for it."""
         now = time.monotonic()
         return any(last > now for last in self._last_report.values())
 
     def _groups_stay(self) -> bool:
-        """Whether workers are still ending: whoever ends Ray's actors now leaves what they hold behind."""
+        """Whether workers are still ending: to end Ray now would leak what they hold."""
         if self._ending_since is None:
             self._ending_since = time.monotonic()
         is_late = time.monotonic() - self._ending_since > ENDING_SECONDS
@@ -176,19 +162,16 @@ class CellSearcher(Searcher):
 
     @property
     def num_running(self) -> int:
-        """Cells that run now."""
+        """Number of cells that run now."""
         return len(self._running)
 
     @property
     def num_wanted(self) -> int:
-        """Cells that would run now if there were room for all."""
+        """Number of cells that would run now if all had room."""
         return len(self._running) + self._queue.num_left
 
     def abandon(self, reason: str) -> int:
-        """Enter that all running cells are lost; how many are tried again.
-
-        It was no fault of theirs.
-        """
+        """Enter all running cells as lost, without blame; return how many are retried."""
         cells = list(self._running.values())
         self._running.clear()
         num_lost = 0
@@ -205,28 +188,25 @@ class CellSearcher(Searcher):
         return num_lost
 
     def silent(self) -> Iterator[tuple[str, Cell]]:
-        """Trials that have reported nothing for longer than their cell allows."""
+        """Yield trials that were silent for longer than their cell allows."""
         now = time.monotonic()
         for trial_id, cell in self._running.items():
             if now - self._last_report[trial_id] > cell.resources.max_silence_s:
                 yield trial_id, cell
 
     def give_up(self, trial_id: str, reason: str) -> None:
-        """Note that this process ends the trial, and why.
-
-        Its clock starts again, in case it does not notice.
-        """
+        """Note why this process ends the trial; its clock starts again."""
         self._ended_by_us[trial_id] = reason
         self._last_report[trial_id] = time.monotonic()
 
     def save_to_dir(self, checkpoint_dir: str, session_str: str = "default") -> None:
-        """Nothing: the ledger is the state."""
+        """Do nothing: the ledger is the state."""
 
     def save(self, checkpoint_path: str) -> None:
-        """Nothing: the ledger is the state."""
+        """Do nothing: the ledger is the state."""
 
     def restore(self, checkpoint_path: str) -> None:
-        """Nothing: a study is rebuilt from its ledger."""
+        """Do nothing: a study is rebuilt from its ledger."""
 
     def __getstate__(self) -> dict[str, Any]:
         return {}  # Tune pickles its tuner; the ledger and the display stay out of it

@@ -1,7 +1,4 @@
-"""One run of a study: its stages in order.
-
-The process it runs in is the only one that writes the ledger.
-"""
+"""One run of a study, by the only process that writes its ledger."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +16,7 @@ from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.path_cells import path_cells
 from rse_study.on_ray.queue.proposed_cells import ProposedCells
 from rse_study.on_ray.queue.stages import confirm_cells, grid_cells
-from rse_study.on_ray.queue.warm_start import known_trials
+from rse_study.on_ray.queue.warm_start import directions_of, known_trials
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.scoring import Scoring
 from rse_study.on_ray.stored.files import StudyFiles
@@ -36,7 +33,6 @@ from rse_study.results.records import (
     EvaluationRow,
     KnownTrial,
     Stage,
-    Status,
     StudyRecord,
 )
 from rse_study.sampling.importance import enter_importance
@@ -50,29 +46,13 @@ from rse_study.study.revisions import change_between
 from rse_study.training.materials import Materials
 
 ReadEvaluation = Callable[[str], Evaluation]
-"""Gives an evaluation with its data, by name."""
+"""Returns an evaluation with its data, by name."""
 MANY_EVENTS = 100  # among which a note is looked for
 DRIVER_ENDED = "the driver ended while it ran"
 
 
 class StudyRun:
-    """Runs the stages of a study in order, each as far as it is still missing.
-
-    Parameters
-    ----------
-    checked : CheckedStudy
-        The study, found to be valid.
-    files : StudyFiles
-        Where it lies, and how workers get at its files.
-    ledger : Ledger
-        Opened to write.
-    materials : MaterialsCache
-        What trials are trained on.
-    read : callable
-        Gives an evaluation with its data, by name.
-    callback : StudyCallback
-        Gets what happens.
-    """
+    """Runs the stages of a study in order, each as far as it is missing."""
 
     def __init__(
         self,
@@ -88,13 +68,7 @@ class StudyRun:
         self._refusal: Exception | None = None
 
     def prepare(self) -> None:
-        """Freeze the study: its materials and evaluations are there.
-
-        Raises
-        ------
-        InputError
-            Where it cannot run; nothing is frozen then.
-        """
+        """Read materials and evaluations, then freeze the study; refuse before that."""
         self._refuse_another_question()
         study, base = self._study, self.materials.of(self._study.base)
         for point in self._checked.space.edges() if study.grid is None else ():
@@ -109,7 +83,7 @@ class StudyRun:
         )
 
     def _freeze(self, base: Materials, evaluations: list[Evaluation], judges: list[Evaluation]) -> None:
-        """Enter the study as it is now, and where its numbers will come from."""
+        """Enter the study as it is now, with the provenance of its numbers."""
         study, record = self._study, study_record(self._checked, base.dev, evaluations, judges)
         before = self._ledger.study()
         record = record.model_copy(update={"known_trials": self._known_trials(before)})
@@ -119,15 +93,13 @@ class StudyRun:
         if materials.get("base") != base.fingerprints["base"]:  # a ledger that was rebuilt does not know
             reason = "baselines: the base's weights are others than before, or nobody knows"
             self._ledger.withdraw_evaluations(BASELINES.keys(), reason)
-        is_conditional = self._checked.space.is_conditional
-        described = describe_sampler(
-            study.sampler, is_conditional=is_conditional, folder=self._checked.folder
-        )
+        is_conditional, folder = self._checked.space.is_conditional, self._checked.folder
+        described = describe_sampler(study.sampler, is_conditional=is_conditional, folder=folder)
         sampler = {} if study.grid else {"sampler": described}
         self._ledger.add_provenance(provenance_of(base, study.resources, evaluations) | sampler)
 
     def _known_trials(self, before: StudyRecord | None) -> tuple[KnownTrial, ...]:
-        """What a warm start tells the sampler: read once, and from then on the ledger's own."""
+        """Read a warm start's trials once; afterwards the ledger keeps them."""
         if before is not None:
             return before.known_trials
         known = known_trials(self._checked, self._folders.study.parent, self.materials.identify)
@@ -136,7 +108,7 @@ class StudyRun:
         return known
 
     def _refuse_another_question(self) -> None:
-        """Refuse a name that owns another question, before corpora are read."""
+        """Refuse a name that belongs to a different question, before reading corpora."""
         before = self._ledger.study()
         if before is not None:
             kind = "search" if self._study.grid is None else "grid"
@@ -144,33 +116,24 @@ class StudyRun:
             change_between(before, before.model_copy(update=now))
 
     def _refuse_other_materials(self) -> None:
-        """Refuse a search whose trials had other materials.
-
-        Its sampler would compare what is not alike.
-        """
+        """Refuse a search whose earlier trials are not comparable with new ones."""
         searched = [record for record in self._ledger.cells() if record.stage == "search"]
         for record in searched if self._study.grid is None else ():
             trial = self._checked.space.apply(record.proposal)
-            status = status_for_next_run(self._folders.study, record.identity, record.status)
-            if status in FINISHED and self.materials.identify(trial, record.seed) != record.identity:
+            if self._has_ended(record) and self.materials.identify(trial, record.seed) != record.identity:
                 what = f"trial {record.trial} was another cell when it ran: {record.identity[:16]}"
                 rule = "the trials of a search share corpus, base and the code's numbers"
                 remedy = "Give the study another name, or go on with what it was begun with"
                 raise InputError(what, where=self._study.name, rule=rule, remedy=remedy)
 
     def baselines(self) -> Iterator[list[EvaluationRow]]:
-        """Scores that a prepared study lacks of its baselines.
-
-        They are measured as they are asked for, and entered nowhere.
-        """
+        """Return a generator of the baselines' missing scores; enters nothing."""
         return self._scoring.baselines()
 
     def all_stages(self, runtime: RayRuntime) -> None:
-        """Run the grid, or the search, its confirmation and its path; then score.
+        """Run the grid, or the search with confirmation and path; then score.
 
-        Baselines are measured beside the first cells.
-
-        Where one of them cannot be scored the reason is raised when running cells have ended.
+        Baselines are measured beside the first cells; their error is raised when running cells have ended.
         """
         with BackgroundWork(self.baselines()) as baselines:
             runtime.meanwhile = lambda: self._enter(baselines.made(), runtime)
@@ -183,9 +146,9 @@ class StudyRun:
             raise self._refusal
 
     def _enter(self, baselines: Iterator[list[EvaluationRow]], runtime: RayRuntime) -> None:
-        """Enter scores of baselines; where one cannot be scored running cells end, and the run with them.
+        """Enter scores of baselines; where one fails, only the running cells go on.
 
-        Tune calls this: whatever is raised here would kill the cells that run.
+        Tune calls this: an exception raised here would kill the cells that run.
         """
         try:
             for rows in baselines:
@@ -197,7 +160,7 @@ class StudyRun:
             runtime.closing.set()
 
     def _run_cells(self, runtime: RayRuntime) -> list[Cell]:
-        """Run what is missing; the cells of a grid, or those that confirm a search."""
+        """Run what is missing; return the grid's or the confirmation's cells."""
         if self._study.grid is not None:
             cells = grid_cells(self._checked, self._ledger, self.materials.identify)
             self._run_list("grid", cells, runtime)
@@ -210,24 +173,25 @@ class StudyRun:
     def _search(self, runtime: RayRuntime) -> None:
         study, checked = self._study, self._checked
         domains = {axis.name: axis.domain for axis in checked.space.axes}
-        directions = [one.direction for one in study.all_objectives]
+        directions = directions_of(study)
         proposer = Proposer(domains, study.sampler, study.search_seed, directions, checked.folder)
         frozen = self._ledger.study()
         assert frozen is not None, "a search is run after it was frozen"
         source = ProposedCells(checked, proposer, self.materials.identify, frozen.known_trials)
+
+        def has_room() -> bool:
+            return all(share.has_room for share in budget_shares(self._ledger, now()))
+
         queue = CellQueue(
-            study, "search", source, self._ledger, self._files, checked.rungs, has_room=self._has_room
+            study, "search", source, self._ledger, self._files, checked.rungs, has_room=has_room
         )
         runtime.run(queue, study.resources, self._callback)
         if not runtime.closing.is_set():
             self._say_where_it_ended()
             enter_importance(self._ledger, checked)
 
-    def _has_room(self) -> bool:
-        return all(share.has_room for share in budget_shares(self._ledger, now()))
-
     def _say_where_it_ended(self) -> None:
-        """Note once that the search's budget has ended it."""
+        """Note once that the budget has ended the search."""
         cells = cells_for_next_run(self._ledger, self._folders.study)
         state = search_state(self._ledger, cells, is_held=True)
         if not state.study.is_ended_by_budget:
@@ -249,9 +213,9 @@ class StudyRun:
         return cells
 
     def _run_path(self, runtime: RayRuntime) -> None:
-        """Run the ablation path round by round: what one came to decides the next.
+        """Run the ablation path round by round, each round decided by the last.
 
-        It ends where a round leaves cells that nobody could end; the next run tries them again.
+        It stops at a round with cells that failed; the next run tries them again.
         """
         before: set[str] | None = None
         while self._study.ablation_path is not None and not runtime.closing.is_set():
@@ -266,14 +230,12 @@ class StudyRun:
             before = left
 
     def _has_ended(self, cell: CellRecord | None) -> bool:
-        return cell is not None and self._status_of(cell) in FINISHED
-
-    def _status_of(self, cell: CellRecord) -> Status:
-        """As the next run finds it."""
-        return status_for_next_run(self._folders.study, cell.identity, cell.status)
+        """Whether the next run finds nothing to do for the cell."""
+        study_dir = self._folders.study
+        return cell is not None and status_for_next_run(study_dir, cell.identity, cell.status) in FINISHED
 
     def _run_list(self, stage: Stage, cells: list[Cell], runtime: RayRuntime) -> None:
-        """Run cells that are known beforehand."""
+        """Run cells that are known in advance."""
         if not cells:
             return
         if stage != "search":
@@ -289,7 +251,7 @@ class StudyRun:
         runtime.run(queue, cells[0].resources, self._callback)
 
     def _bring_shared(self, cells: list[Cell], asked: list[Evaluation]) -> None:
-        """Have what other studies of this store have run already; a storage's files stay where they are."""
+        """Take over cells that other studies have run, unless the files are in a storage."""
         if self._files.storage is not None:
             return
         with_models = self._study.keep_models != "none" or len(asked) < len(self._study.evaluations)
@@ -304,7 +266,7 @@ class StudyRun:
 
 
 def judges_of(base: Materials) -> Iterator[Evaluation]:
-    """What a trial is judged by in training, as evaluations that score baselines too."""
+    """Yield the evaluations that judge trials in training, for baselines too."""
     yield Similarity(base.dev)
     if base.replayed:
         yield ReplayedAttack(ReplayedPairs.open(Path(base.replayed)))

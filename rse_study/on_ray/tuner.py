@@ -1,60 +1,109 @@
-"""Ray Tune around a queue of cells: it starts trials and reports how they go."""
+"""Ray Tune around a queue of cells: starts trials and looks after them."""
 
-from collections.abc import Callable, Sequence
+import os
+import signal
+import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import ray
 from ray import tune
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from rse_study.cluster.node_capacity import share_of
+from rse_study.cluster.spec import DRIVER_RESOURCE
+from rse_study.on_ray.nodes.elastic import ElasticSize
+from rse_study.on_ray.nodes.lost_cells import Losses
 from rse_study.on_ray.searcher import CellSearcher
-from rse_study.on_ray.workers.payload import CellPayload
+from rse_study.on_ray.workers.coordinator import Coordinator
+from rse_study.study.definition.config import Resources
+
+PERIOD_SECONDS = 1.0
+
+
+class ClusterCallback(tune.Callback):
+    """Leaves Tune where the run cannot go on, follows the nodes, ends silent cells."""
+
+    def __init__(
+        self,
+        check: Callable[[], None],
+        size: ElasticSize,
+        losses: Losses,
+        searcher: CellSearcher,
+        coordinator: Coordinator,
+    ) -> None:
+        self._check, self._size, self._losses = check, size, losses
+        self._searcher, self._coordinator = searcher, coordinator
+        self._checked = 0.0
+
+    def on_step_begin(self, iteration: int, trials: list[Any], **info: Any) -> None:
+        """Follow the cluster before each step."""
+        self.follow()
+
+    def follow(self) -> None:
+        """Raise where the run cannot go on; once a second follow nodes and watch cells."""
+        self._check()
+        if time.monotonic() - self._checked < PERIOD_SECONDS:
+            return
+        self._checked = time.monotonic()
+        self._coordinator.refresh()
+        gone = self._size.follow(self._searcher.num_wanted, self._searcher.num_running)
+        self._losses.report(gone)
+        for trial_id, cell in list(self._searcher.silent()):
+            reason = f"said nothing for {cell.resources.max_silence_s:g} s and was ended"
+            self._searcher.give_up(trial_id, reason)
+            # The workers, not the trial around them: Train then sees a failed worker and cleans up after itself.
+            for node, pid in self._coordinator.processes(cell.identity):
+                where = NodeAffinitySchedulingStrategy(node_id=node, soft=False)
+                kill = ray.remote(_kill).options(num_cpus=0, max_retries=0, scheduling_strategy=where)
+                kill.remote(pid)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {}
+
+
+def _kill(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)  # a stopped process dies of nothing less
 
 
 def run(
     searcher: CellSearcher,
     trainable: Callable[[dict[str, Any]], None],
-    callbacks: Sequence[tune.Callback],
+    callback: ClusterCallback,
     folder: Path,
-    reservation: tune.PlacementGroupFactory,
+    resources: Resources,
 ) -> None:
-    """Run trials until the searcher has no more of them and the last one has ended.
-
-    Decisions and memory stay with the queue and its ledger.
-
-    Parameters
-    ----------
-    searcher : CellSearcher
-        Proposes whole cells.
-    trainable : callable
-        Runs one of them in a trial's process.
-    callbacks : sequence of tune.Callback
-        Look after trials and cluster between two steps.
-    folder : Path
-        For Tune's own notes.
-    reservation : tune.PlacementGroupFactory
-        What one trial reserves.
-    """
+    """Run trials until the searcher has no more and the last one has ended."""
     # A new experiment each time: resuming is replaying the ledger, never Tune's restore (which unpickles).
     name = f"tune-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     tune.Tuner(
-        tune.with_resources(trainable, reservation),
+        tune.with_resources(trainable, _reservation(resources)),
         tune_config=tune.TuneConfig(
             search_alg=searcher,
             num_samples=-1,  # the searcher says when it is over: a lost cell is a trial more
             reuse_actors=True,  # cells of one process share its imports, which cost more than a small cell
-            trial_dirname_creator=_folder_name,
+            trial_dirname_creator=lambda trial: f"{trial.config['number']:04d}-{trial.trial_id}",
             trial_name_creator=lambda trial: f"trial-{trial.trial_id}",
         ),
         run_config=tune.RunConfig(
             name=name,
             storage_path=str(folder),
             verbose=0,
-            callbacks=list(callbacks),
+            callbacks=[callback],
             failure_config=tune.FailureConfig(max_failures=0),
         ),
     ).fit()
 
 
-def _folder_name(trial: Any) -> str:
-    return f"{CellPayload.from_config(trial.config).number:04d}-{trial.trial_id}"
+def _reservation(resources: Resources) -> tune.PlacementGroupFactory:
+    """Return a trial's reservation: its cell's, or next to nothing on Train."""
+    if resources.runs_on == "inline":
+        labels: dict[str, Any] = {}
+        if resources.labels:
+            labels["bundle_label_selector"] = [dict(resources.labels)]
+        return tune.PlacementGroupFactory([share_of(resources)], **labels)
+    # Its workers have their own; on our Ray it counts against another resource, and every CPU is left to training.
+    is_ours = DRIVER_RESOURCE in ray.cluster_resources()
+    return tune.PlacementGroupFactory([{DRIVER_RESOURCE: 1.0} if is_ours else {"CPU": 0.1}])

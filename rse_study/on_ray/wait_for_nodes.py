@@ -1,7 +1,7 @@
 """A command that waits until a cluster's head answers and workers have joined.
 
-`python -m rse_study.on_ray.wait_for_nodes NUM SECONDS`; the head's address is in RAY_ADDRESS. It asks the head alone,
-and is no driver: a node of its own, which may still be starting, would hold it up.
+`python -m rse_study.on_ray.wait_for_nodes NUM SECONDS`; the head's address is in RAY_ADDRESS. It asks only
+the head and is no driver: a driver needs a node of its own, which may still be starting.
 """
 
 import os
@@ -18,19 +18,7 @@ PAUSE = 1.0  # seconds between two looks
 
 
 def wait_for_nodes(address: str, num_wanted: int, seconds: float) -> int | None:
-    """Return how many nodes that offer CPUs have joined; None where no head answers.
-
-    It returns once there are enough, or the time is up.
-
-    Parameters
-    ----------
-    address
-        HOST:PORT of the head.
-    num_wanted
-        Nodes that are enough; 0 waits for the head alone.
-    seconds
-        The time.
-    """
+    """Return how many nodes with CPUs have joined in time; None without a head."""
     until = time.monotonic() + seconds
     while True:
         num_joined = _num_joined(address)
@@ -40,7 +28,7 @@ def wait_for_nodes(address: str, num_wanted: int, seconds: float) -> int | None:
 
 
 def _num_joined(address: str) -> int | None:
-    """None, where nobody answers yet: Ray's client would go on trying, so the port is tried first."""
+    """Count the nodes, None where nobody answers: Ray's client would keep trying."""
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host, int(port)), timeout=CALL_SECONDS).close()
@@ -51,7 +39,7 @@ def _num_joined(address: str) -> int | None:
 
 
 def main() -> int:
-    """Wait as the command line says; exit code 1 where nobody came."""
+    """Wait as the command line says; exit code 1 if nobody came."""
     num_wanted, seconds = int(sys.argv[1]), float(sys.argv[2])
     num_joined = wait_for_nodes(os.environ["RAY_ADDRESS"], num_wanted, seconds)
     if num_joined is None:

@@ -13,7 +13,7 @@ from typing import Any
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.proposed_cells import ProposedCells
-from rse_study.on_ray.stored.files import SharedFolders
+from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import ObjectiveRecord, StudyRecord
@@ -63,7 +63,7 @@ def fill(ledger: Ledger, checked: CheckedStudy, num_trials: int) -> None:
 
 
 def take_up(ledger: Ledger, checked: CheckedStudy) -> CellQueue:
-    study, files = checked.study, SharedFolders(StudyFolders(ledger.study_dir))
+    study, files = checked.study, StudyFiles(StudyFolders(ledger.study_dir))
     return CellQueue(
         study, "search", ProposedCells(checked, proposer_of(checked), identify), ledger, files, checked.rungs
     )

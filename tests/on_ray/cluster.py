@@ -26,14 +26,9 @@ def running_cluster(num_cpus: int = 1) -> Iterator[str]:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with ExitStack() as stack:
         cache = stack.enter_context(TemporaryDirectory())
-        environment = os.environ | {
-            "OMP_NUM_THREADS": "1",
-            "PYTHONPATH": str(ROOT),
-            "RSE_STUDY_CACHE": cache,
-        }
-        process = stack.enter_context(
-            subprocess.Popen(command, cwd=ROOT, env=environment, text=True, **pipes)
-        )
+        environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), "RSE_STUDY_CACHE": cache}
+        started = subprocess.Popen(command, cwd=ROOT, env=environment, text=True, **pipes)
+        process = stack.enter_context(started)
         assert process.stdin is not None and process.stdout is not None
         said = next((line for line in process.stdout if line.startswith(SAYS)), "")
         assert said, "the cluster did not start"

@@ -2,11 +2,8 @@
 
 import pytest
 
-from rse_study.study.checking.validation import check_study
-from rse_study.study.definition.config import Study
-from rse_study.study.definition.reading import build
 from rse_study.training.materials import Materials
-from tests.on_ray.world import STUDY, make_materials
+from tests.on_ray.world import STUDY, checked_of, make_materials
 
 
 @pytest.fixture(scope="session")
@@ -21,4 +18,20 @@ def study_content() -> dict:
 
 @pytest.fixture(scope="session")
 def checked(study_content):
-    return check_study(build(Study, study_content, where="little.yaml"), where="little.yaml")
+    return checked_of(study_content)
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Opens worlds by kind, content and folder; one that is opened again, or is left, is closed."""
+    worlds = {}
+
+    def open_one(kind, content, name="little"):
+        if name in worlds:
+            worlds[name].ledger.close()
+        worlds[name] = kind(tmp_path / name, content)
+        return worlds[name]
+
+    yield open_one
+    for world in worlds.values():
+        world.ledger.close()

@@ -61,24 +61,8 @@ def search(
 ) -> list[dict[str, Any]]:
     """Proposals of a search; at each kill everything is rebuilt from what a ledger holds.
 
-    Parameters
-    ----------
-    name : str or Sampler
-        Who proposes.
-    num_trials : int
-        In all, the base among them.
-    killed_after : collection of int
-        Trials that ended, and then the driver was killed.
-    killed_during : collection of int
-        Trials that were running when the driver was killed.
-    num_objectives : int
-        1: what is maximised alone; 2: what it costs, too.
-    is_constrained : bool
-        Whether N * phi must be small.
-    outcome_of : callable
-        How a trial ends, by its number.
-    domains : mapping of str to Domain
-        DOMAINS or CONDITIONAL.
+    `killed_after`: trials that ended, and then the driver was killed; `killed_during`: those that ran then. With two
+    objectives the second is what a trial costs; `is_constrained`: N * phi must be small.
     """
     first = FIRST if domains is DOMAINS else FIRST_CONDITIONAL
     directions = ["maximize", "minimize"][:num_objectives]

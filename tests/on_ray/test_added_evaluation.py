@@ -9,11 +9,8 @@ from rse_study.models.loading import load_encoder
 from rse_study.on_ray.driver import run_study
 from rse_study.results.ledger import Ledger
 from rse_study.results.schema import cell_folder
-from rse_study.study.checking.validation import check_study
-from rse_study.study.definition.config import Study
-from rse_study.study.definition.reading import build
 from tests.on_ray.listener import Listener
-from tests.on_ray.world import few
+from tests.on_ray.world import checked_of, few, grid_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
 
@@ -24,13 +21,9 @@ def run(study_content, materials, tmp_path_factory, cluster):
     directory = tmp_path_factory.mktemp("added") / "little"
 
     def run(*evaluations):
-        only_grid = {name: study_content[name] for name in ("name", "question", "base")}
-        content = only_grid | {
-            "grid": {"axes": {"rho": [0, 1]}},
-            "seeds": [0],
-            "evaluations": list(evaluations),
-        }
-        checked, listener = check_study(build(Study, content, where="x"), where="x"), Listener()
+        grid = {"axes": {"rho": [0, 1]}}
+        content = grid_of(study_content, grid=grid, evaluations=list(evaluations))
+        checked, listener = checked_of(content), Listener()
         run_study(checked, directory, lambda trial: materials, few, listener, address=cluster)
         with Ledger.open(directory) as ledger:
             cells = [cell.identity for cell in ledger.cells()]

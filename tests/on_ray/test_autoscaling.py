@@ -14,11 +14,7 @@ from tests.nodes.ray_cluster import ENVIRONMENT, NODES, TOKEN_PATH
 from tests.nodes.small_studies import grid
 from tests.nodes.submission import attempts_of
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.xdist_group("autoscaling"),
-    needs_nodes,
-]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("autoscaling"), needs_nodes]
 MOST = 3
 TYPES = json.dumps([{"name": "worker", "resources": {"CPU": 1}, "max": MOST}])
 STUDY = grid("grown", num_steps=100, every=10, seeds=[0, 1, 2])  # six cells
@@ -40,9 +36,8 @@ def machine():
 
 def num_workers(machine: Node) -> int:
     """Nodes that offer a CPU; none where Ray does not answer in time."""
-    asked = machine.run(
-        ["python", "-c", NODES.format(url="http://127.0.0.1:8265")], check=False, stderr=subprocess.DEVNULL
-    )
+    call = ["python", "-c", NODES.format(url="http://127.0.0.1:8265")]
+    asked = machine.run(call, check=False, stderr=subprocess.DEVNULL)
     nodes = json.loads(asked.stdout) if asked.returncode == 0 else []
     return sum(node["state"] == "ALIVE" and node["resources_total"].get("CPU", 0) > 0 for node in nodes)
 
@@ -76,6 +71,5 @@ def test_a_cluster_grows_to_what_a_study_needs_and_shrinks_after_it(machine):
         assert time.monotonic() < ended + 60 * IDLE_MINUTES + 240, f"{left} workers are left"
         time.sleep(1.0)
     grown = next(seconds for seconds, workers, _ in seen if workers == MOST)
-    print(
-        f"{MOST} nodes after {grown} s, none {time.monotonic() - ended:.0f} s after the study's end\n{said}"
-    )
+    gone = time.monotonic() - ended
+    print(f"{MOST} nodes after {grown} s, none {gone:.0f} s after the study's end\n{said}")

@@ -6,7 +6,7 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.on_ray.queue.cell import Cell
-from rse_study.on_ray.stored.files import SharedFolders
+from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.study_run import StudyRun
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
@@ -16,7 +16,7 @@ from rse_study.results.records import CellRecord
 from rse_study.results.result_file import Result, write_result
 from rse_study.results.schema import cell_folder
 from rse_study.search.rebuild import rebuild
-from tests.on_ray.test_added_evaluation import Listener
+from tests.on_ray.listener import Listener
 from tests.on_ray.world import few
 
 
@@ -29,7 +29,7 @@ def prepared(checked, materials, tmp_path):
         return MaterialsCache(lambda trial: made)
 
     def prepare(base: str) -> dict[str, float]:
-        files = SharedFolders(StudyFolders(tmp_path))
+        files = StudyFiles(StudyFolders(tmp_path))
         with Ledger.open(tmp_path) as ledger:
             run = StudyRun(checked, files, ledger, on(base), few, Listener())
             run.prepare()
@@ -43,28 +43,22 @@ def prepared(checked, materials, tmp_path):
     def cell_of(base: str) -> CellRecord:
         point = {"alpha": 1e-5, "rho": 0.5}
         trial = checked.space.apply(point)
-        cell = Cell(0, 0, on(base).identify(trial, 0), trial, point)
-        return cell.record()
+        return Cell(0, 0, on(base).identify(trial, 0), trial, point).record()
 
     prepare.cell_of = cell_of
     return prepare
 
 
-def test_they_are_measured_again_when_the_weights_are_others(prepared):
+def test_they_are_measured_again_when_the_weights_are_others_or_nobody_knows_them(prepared, tmp_path):
     first = prepared("one")
     assert first
     assert set(prepared("one").values()) == {-1.0}
     assert prepared("another") == first
     assert set(prepared("another").values()) == {-1.0}
-
-
-def test_they_are_measured_again_when_nobody_knows_the_weights(prepared, tmp_path):
-    first = prepared("one")
-    assert set(prepared("one").values()) == {-1.0}
     for part in tmp_path.glob("ledger.sqlite*"):
         part.unlink()
     rebuild(tmp_path)  # what the scores are of stood in the provenance of runs, which is in no file
-    assert prepared("one") == first
+    assert prepared("another") == first
 
 
 def test_a_search_goes_on_with_what_it_was_begun_with(prepared, tmp_path):

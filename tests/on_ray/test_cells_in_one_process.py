@@ -11,11 +11,8 @@ from rse_study.on_ray.driver import run_study
 from rse_study.results.ledger import Ledger
 from rse_study.results.result_file import read_result
 from rse_study.results.schema import cell_folder
-from rse_study.study.checking.validation import check_study
-from rse_study.study.definition.config import Study
-from rse_study.study.definition.reading import build
 from tests.on_ray.test_end_to_end import Diary
-from tests.on_ray.world import few
+from tests.on_ray.world import checked_of, few, grid_of
 
 pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.slow]
 ROWS = {
@@ -31,13 +28,9 @@ def ran(request, study_content, materials, cluster, tmp_path_factory):
     """(folder, diary) of the grid in its order and in the opposite one."""
 
     def run(name, rows):
-        content = {key: study_content[key] for key in ("name", "question", "base")} | {
-            "grid": {"rows": rows},
-            "seeds": [0],
-            "evaluations": ["builtin/test"],
-            "resources": {"executor": request.param},
-        }
-        checked, diary = check_study(build(Study, content, where="x"), where="x"), Diary()
+        asked = {"evaluations": ["builtin/test"], "resources": {"executor": request.param}}
+        content = grid_of(study_content, grid={"rows": rows}, **asked)
+        checked, diary = checked_of(content), Diary()
         folder = tmp_path_factory.mktemp(request.param) / name
         return run_study(checked, folder, lambda trial: materials, few, diary, address=cluster), diary
 

@@ -7,10 +7,8 @@ from rse_study.on_ray.driver import run_study
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.ledger import Ledger
 from rse_study.study.checking.validation import check_study
-from rse_study.study.definition.config import Study
-from rse_study.study.definition.reading import build
 from rse_study.study.record import study_record
-from tests.on_ray.world import few
+from tests.on_ray.world import checked_of, few
 
 
 class Nobody:
@@ -25,7 +23,7 @@ class Nobody:
 @pytest.fixture
 def checked(study_content):
     content = study_content | {"search": {"batch_size": {"choice": [2, 4, 8]}}}
-    return check_study(build(Study, content, where="little.yaml"), where="little.yaml")
+    return checked_of(content)
 
 
 def test_a_misfit_anywhere_in_the_space_is_refused_before_the_study_is_frozen(checked, materials, tmp_path):
@@ -41,14 +39,11 @@ def test_a_misfit_anywhere_in_the_space_is_refused_before_the_study_is_frozen(ch
         assert ledger.cells() == []
 
 
-def test_another_question_under_the_same_name_is_refused_before_anything_is_made(
-    checked, materials, tmp_path
-):
+def test_another_question_of_the_same_name_is_refused_before_anything_is_made(checked, materials, tmp_path):
     with Ledger.open(tmp_path) as ledger:
         ledger.freeze(study_record(checked, materials.dev))
-    changed = checked.study.model_copy(
-        update={"base": checked.study.base.model_copy(update={"max_length": 8})}
-    )
+    base = checked.study.base.model_copy(update={"max_length": 8})
+    changed = checked.study.model_copy(update={"base": base})
 
     def never(*given):
         raise AssertionError("nothing must be made")

@@ -39,24 +39,26 @@ class Ended:
 def rse(*arguments: str) -> Ended:
     """Run `rse-study ...` in this process."""
     out = io.StringIO()
-    with (
-        pytest.raises(SystemExit) as ended,
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(out),
-    ):
+    into = contextlib.redirect_stdout(out), contextlib.redirect_stderr(out)
+    with pytest.raises(SystemExit) as ended, into[0], into[1]:
         app(list(arguments), prog_name="rse-study")
     return Ended(int(ended.value.code or 0), out.getvalue())
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A copy of the earlier folder, which commands are called in."""
-    copied = tmp_path_factory.mktemp("earlier") / "study"
-    shutil.copytree(FIXTURE, copied)
+@contextlib.contextmanager
+def called_in_a_copy(fixture: Path, copied: Path):
+    """A copy of a folder of earlier code, which commands are called in."""
+    shutil.copytree(fixture, copied)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(copied)
         patch.setenv("RSE_STUDY_CACHE", str(copied / "cache"))
         patch.delenv("RSE_STUDY_DATA", raising=False)
+        yield copied
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    with called_in_a_copy(FIXTURE, tmp_path_factory.mktemp("earlier") / "study") as copied:
         yield copied
 
 
@@ -73,14 +75,9 @@ class Contents:
     def of(cls, study_dir: Path) -> "Contents":
         with Ledger.open(study_dir) as ledger:
             scores = ledger.evaluations()
-            cells = {
-                cell.identity: (
-                    list(ledger.history(cell.identity)),
-                    [row for row in scores if row.subject == cell.identity],
-                )
-                for cell in ledger.cells()
-            }
             numbers = {cell.identity: (cell.trial, cell.seed) for cell in ledger.cells()}
+            of_cells = {name: [row for row in scores if row.subject == name] for name in numbers}
+            cells = {name: (list(ledger.history(name)), rows) for name, rows in of_cells.items()}
             return cls(len(ledger.attempts()), cells, numbers)
 
 
@@ -144,11 +141,8 @@ def test_it_is_reported(grid_runs, folder):
     assert ended.code == 0, ended.out
     assert "Does a study folder of earlier code stay what it is?" in (folder / "report.html").read_text()
     status = json.loads(rse("status", "old_grid", "--json").out)
-    assert (status["counts"]["planned"], status["counts"]["complete"], status["best"]["label"]) == (
-        9,
-        9,
-        "SimCSE",
-    )
+    counts = status["counts"]["planned"], status["counts"]["complete"]
+    assert (counts, status["best"]["label"]) == ((9, 9), "SimCSE")
 
 
 def test_its_rows_are_checked(grid_runs):

@@ -17,10 +17,7 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.result_file import read_result
 from rse_study.results.schema import cell_folder
-from rse_study.study.checking.validation import check_study
-from rse_study.study.definition.config import Study
-from rse_study.study.definition.reading import build
-from tests.on_ray.world import few, few_pairs
+from tests.on_ray.world import checked_of, few, few_pairs
 from tests.slow import mostly_slow
 
 pytestmark = pytest.mark.xdist_group("ray")
@@ -68,7 +65,7 @@ def checked(request, study_content):
         "confirm": {"seeds": [1], "resources": {"executor": request.param}},
         "resources": {"executor": request.param},
     }
-    return check_study(build(Study, content, where="little.yaml"), where="little.yaml")
+    return checked_of(content)
 
 
 @pytest.fixture(scope="module")
@@ -111,12 +108,10 @@ def test_a_lost_loss_fails_its_trial_with_its_reason_and_the_study_goes_on(ran):
     folder, _ = ran
     with Ledger.open(folder) as ledger:
         cell = next(cell for cell in ledger.cells() if cell.trial == 1)
-        assert [attempt.outcome for attempt in ledger.attempts(cell.identity)] == [
-            "failed"
-        ]  # and not tried again
-    assert (cell.trial, cell.status) == (1, "failed")
-    assert "the loss is not finite" in cell.reason
-    assert cell.reason.startswith("step ")
+        outcomes = [attempt.outcome for attempt in ledger.attempts(cell.identity)]
+    assert outcomes == ["failed"]  # and not tried again
+    assert cell.status == "failed"
+    assert cell.reason.startswith("step ") and "the loss is not finite" in cell.reason
 
 
 def test_the_baselines_are_measured_once(ran):
@@ -128,32 +123,22 @@ def test_the_baselines_are_measured_once(ran):
     assert all(measured.count([name, split]) == 1 for name in names for split in ("dev", "test"))
 
 
-def test_progress_was_heard_in_the_driver(ran):
-    _, diary = ran
+def test_progress_was_heard_in_the_driver_and_the_same_command_again_runs_nothing(ran, checked, materials):
+    folder, diary = ran
     assert ("ended", 0, "complete") in diary.events
     assert ("progressed", 0, 2, 3) in diary.events
     assert ("ended", 1, "failed") in diary.events
+    again = Diary()
+    run_study(checked, folder, lambda trial: materials, few, again)
+    assert again.events == []
 
 
-def test_the_same_command_again_runs_nothing(ran, checked, materials):
-    folder, _ = ran
-    diary = Diary()
-    run_study(checked, folder, lambda trial: materials, few, diary)
-    assert diary.events == []
-
-
-def test_only_the_confirmed_base_is_scored_on_test_pairs(ran):
+def test_only_the_confirmed_base_is_scored_on_test_pairs_and_the_ledger_says_who_ran_it(ran, checked):
     folder, _ = ran
     with Ledger.open(folder) as ledger:
         cells = {cell.identity: cell for cell in ledger.cells()}
         scored = {row.subject for row in ledger.evaluations() if row.split == "test"} & set(cells)
-    assert [(cells[one].stage, cells[one].label, cells[one].seed) for one in scored] == [
-        ("confirm", "base", 1)
-    ]
-
-
-def test_the_ledger_says_who_ran_each_cell(ran, checked):
-    folder, _ = ran
-    with Ledger.open(folder) as ledger:
         executors = {attempt.executor for attempt in ledger.attempts()}
+    (only,) = (cells[one] for one in scored)
+    assert (only.stage, only.label, only.seed) == ("confirm", "base", 1)
     assert executors == {checked.study.resources.executor}

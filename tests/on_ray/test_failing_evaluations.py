@@ -20,9 +20,8 @@ def ask(cluster):
 
     def score(kind: str) -> list[EvaluationRow]:
         if kind == "bad":
-            raise InputError(
-                "no pairs", where="its tokenizer", rule="pairs are framed", remedy="Give it a template"
-            )
+            said = {"where": "its tokenizer", "rule": "pairs are framed", "remedy": "Give it a template"}
+            raise InputError("no pairs", **said)
         if kind == "killed":
             os._exit(1)
         return [EvaluationRow(subject="start", task=kind, split="dev", value=1.0, num_examples=9)]

@@ -10,11 +10,7 @@ from tests.nodes.proving_ground import proving_ground
 from tests.nodes.small_studies import TWO_WORKERS, grid, search
 from tests.nodes.submission import attempts_of
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.xdist_group("many_nodes"),
-    needs_nodes,
-]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("many_nodes"), needs_nodes]
 
 
 @pytest.fixture(scope="module")
@@ -25,11 +21,8 @@ def ground(data_dir):
 
 def nodes_that_took_materials(ground) -> list[str]:
     """Workers on whose disk something lies that was taken from the storage."""
-    return [
-        w.name
-        for w in ground.cluster.workers
-        if any(Path(w.disk, "tmp/cache/storage").rglob("*.safetensors"))
-    ]
+    storages = {one.name: Path(one.disk, "tmp/cache/storage") for one in ground.cluster.workers}
+    return [name for name, storage in storages.items() if any(storage.rglob("*.safetensors"))]
 
 
 def test_a_cell_may_have_its_two_workers_on_two_nodes(ground):
@@ -53,8 +46,7 @@ def test_a_search_and_its_confirmation_end_bit_for_bit_as_on_one_node(ground):
     stages = {row["stage"] for (table, _), row in rows.items() if table == "cells"}
     statuses = {row["status"] for (table, _), row in rows.items() if table == "cells"}
     assert stages == {"search", "confirm"} and statuses == {"complete", "stopped_early"}
-    assert any(
-        row["evaluation"] == "STS-B/test" for (table, _), row in rows.items() if table == "evaluations"
-    )
+    scored = {row["evaluation"] for (table, _), row in rows.items() if table == "evaluations"}
+    assert "STS-B/test" in scored
     for worker in ground.cluster.workers:
         assert not worker.run(f"ls {next(iter(ground.hidden))}").stdout

@@ -4,11 +4,8 @@ import pytest
 
 from rse_study.on_ray.driver import run_study
 from rse_study.results.ledger import Ledger
-from rse_study.study.checking.validation import check_study
-from rse_study.study.definition.config import Study
-from rse_study.study.definition.reading import build
 from tests.on_ray.listener import Listener
-from tests.on_ray.world import few
+from tests.on_ray.world import checked_of, few, grid_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
 
@@ -19,12 +16,9 @@ def run(study_content, materials, tmp_path_factory, cluster):
     store = tmp_path_factory.mktemp("store")
 
     def run(name, values):
-        content = {key: study_content[key] for key in ("question", "base")} | {
-            "name": name,
-            "grid": {"axes": {"rho": values}},
-            "evaluations": ["builtin/test"],
-        }
-        checked, listener = check_study(build(Study, content, where="x"), where="x"), Listener()
+        grid = {"axes": {"rho": values}}
+        content = grid_of(study_content, name=name, grid=grid, evaluations=["builtin/test"])
+        checked, listener = checked_of(content), Listener()
         run_study(checked, store / name, lambda trial: materials, few, listener, address=cluster)
         with Ledger.open(store / name) as ledger:
             rho = {cell.identity: cell.proposal["rho"] for cell in ledger.cells()}

@@ -6,18 +6,17 @@ import pytest
 
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.queue.cell_queue import CellQueue
+from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.stages import confirm_cells
-from rse_study.on_ray.stored.files import SharedFolders
+from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import ConstraintRecord, ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point, Result, write_result
 from rse_study.results.schema import cell_folder
 from rse_study.search.observation import Observation, judged
-from rse_study.spec import fingerprint_of
-from rse_study.study.checking.validation import check_study
-from rse_study.study.definition.config import Study
-from rse_study.study.definition.reading import build
+from tests.on_ray.queue.test_cell_queue import identify
+from tests.on_ray.world import checked_of
 
 WORK = ObjectiveRecord(metric="cost/work", direction="minimize")
 RECORD = StudyRecord(
@@ -29,34 +28,21 @@ RECORD = StudyRecord(
 ENDS = [(50.0, 9.0), (60.0, 9.0), (58.0, 3.0), (45.0, 2.0), (30.0, 1.0)]  # dev, work: the third is the knee
 
 
-class Listening:
-    """A source that gives the base at five rates, and remembers what it is told."""
+class Listening(FixedCells):
+    """The base at five rates; it remembers what it is told."""
 
-    def __init__(self, checked):
-        self.checked, self.told, self.given = checked, {}, 0
-
-    @property
-    def num_left(self):
-        return 5 - self.given
+    def __init__(self, checked, ledger):
+        self.told, proposals = {}, [{"alpha": 1e-5, "rho": number / 4} for number in range(5)]
+        trials = [checked.space.apply(proposal) for proposal in proposals]
+        cells = zip(range(5), trials, proposals, strict=True)
+        super().__init__([Cell(n, 0, identify(trial, 0), trial, point) for n, trial, point in cells], ledger)
 
     def restore(self, record, seen):
         self.told[record.trial] = seen
-        self.given = max(self.given, record.trial + 1)
-
-    def next(self):
-        if not self.num_left:
-            return None
-        proposal = {"alpha": 1e-5, "rho": self.given / 4}
-        trial = self.checked.space.apply(proposal)
-        self.given += 1
-        return Cell(self.given - 1, 0, identify(trial, 0), trial, proposal)
+        return super().restore(record, seen)
 
     def observe(self, cell, seen):
         self.told[cell.number] = seen
-
-
-def identify(trial, seed):
-    return fingerprint_of([trial.identity(), seed])
 
 
 @pytest.fixture
@@ -67,9 +53,7 @@ def checked(study_content):
         "confirm": {"num_best": 2, "baseline": "none", "seeds": [1]},
         "num_trials": 5,
     }
-    content.pop("objective", None)
-    content.pop("early_stopping", None)
-    return check_study(build(Study, content, where="x.yaml"), where="x.yaml")
+    return checked_of(content)
 
 
 @pytest.fixture
@@ -80,24 +64,15 @@ def ledger(tmp_path):
 
 
 def queue_of(checked, ledger):
-    source = Listening(checked)
-    return CellQueue(
-        checked.study, "search", source, ledger, SharedFolders(StudyFolders(ledger.study_dir))
-    ), source
+    source, files = Listening(checked, ledger), StudyFiles(StudyFolders(ledger.study_dir))
+    return CellQueue(checked.study, "search", source, ledger, files), source
 
 
 def run_all(queue, ledger):
     while (cell := queue.next_cell()) is not None:
         dev, work = ENDS[cell.number]
-        point = Point(t=3, metrics={"dev": dev})
-        result = Result(
-            identity=cell.identity,
-            seed=0,
-            config={},
-            history=(point,),
-            final=point.metrics,
-            provenance={"work": work},
-        )
+        came = {"history": (Point(t=3, metrics={"dev": dev}),), "final": {"dev": dev}}
+        result = Result(identity=cell.identity, seed=0, config={}, provenance={"work": work}, **came)
         write_result(cell_folder(ledger.study_dir, cell.identity), result)
         queue.finish(cell)
 
@@ -107,12 +82,7 @@ def test_a_sampler_is_told_all_objectives_and_by_how_much_a_bound_is_broken(chec
     run_all(queue, ledger)
     assert source.told[2] == Observation("complete", (58.0, 3.0), (-18.0,))
     assert source.told[4] == Observation("complete", (30.0, 1.0), (10.0,))
-
-
-def test_after_a_restart_it_is_told_the_same(checked, ledger):
-    queue, source = queue_of(checked, ledger)
-    run_all(queue, ledger)
-    _, again = queue_of(checked, ledger)
+    _, again = queue_of(checked, ledger)  # after a restart
     assert again.told == source.told
 
 

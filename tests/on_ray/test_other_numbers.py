@@ -3,13 +3,12 @@
 The folders are a copy of tests/fixtures/other_numbers, whose README says how they were made.
 """
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from rse_study.results.ledger import Ledger
-from tests.on_ray.test_earlier_study import Contents, rse
+from tests.on_ray.test_earlier_study import Contents, called_in_a_copy, rse
 
 pytestmark = pytest.mark.xdist_group("ray")
 
@@ -18,13 +17,7 @@ FIXTURE = Path(__file__).parents[1] / "fixtures" / "other_numbers"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A copy of the folder, which commands are called in."""
-    copied = tmp_path_factory.mktemp("other") / "study"
-    shutil.copytree(FIXTURE, copied)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(copied)
-        patch.setenv("RSE_STUDY_CACHE", str(copied / "cache"))
-        patch.delenv("RSE_STUDY_DATA", raising=False)
+    with called_in_a_copy(FIXTURE, tmp_path_factory.mktemp("other") / "study") as copied:
         yield copied
 
 

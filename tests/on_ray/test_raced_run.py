@@ -1,40 +1,21 @@
 """A real search that races its seeds: interrupted in its middle, gone on with, rebuilt, confirmed, reported."""
 
-import os
 import shutil
-import signal
 
 import pytest
 
 from analysis.report import write_report
 from rse_study.cli.verbs.run import conclude
 from rse_study.cli.verbs.status.content import state_of
-from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader
 from rse_study.results.schema import ledger_path
 from rse_study.search.state import SearchState
-from rse_study.study.checking.validation import check_study
-from rse_study.study.definition.config import Study
-from rse_study.study.definition.reading import build
+from tests.on_ray.interrupted import Interrupts, ledger_rows, run
 from tests.on_ray.listener import Listener
-from tests.on_ray.world import few
+from tests.on_ray.world import checked_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
 SEEDS = [6, 0]
-
-
-class Interrupts(Listener):
-    """Ends the run as Ctrl-C does, when the third cell has ended: the second trial's first seed."""
-
-    def __init__(self):
-        super().__init__()
-        self.num_ended = 0
-
-    def ended(self, cell, record):
-        super().ended(cell, record)
-        self.num_ended += 1
-        if self.num_ended == 3:
-            os.kill(os.getpid(), signal.SIGINT)
 
 
 def checked_study(study_content, **resources):
@@ -46,16 +27,7 @@ def checked_study(study_content, **resources):
         "ablation_path": {"seeds": [1], "order": "importance"},
         "resources": resources,
     }
-    return check_study(build(Study, content, where="little.yaml"), where="little.yaml")
-
-
-def run(checked, folder, materials, cluster, listener=None):
-    return run_study(checked, folder, lambda trial: materials, few, listener or Listener(), address=cluster)
-
-
-def ledger_rows(folder):
-    with Reader(folder) as reader:
-        return reader.trials_table().drop(columns="duration_s").to_dict("records")
+    return checked_of(content)
 
 
 @pytest.fixture(scope="module")
@@ -70,12 +42,8 @@ def whole(checked, materials, tmp_path_factory, cluster):
 
 def test_the_search_ran_what_its_race_decided(whole):
     rows = [row for row in ledger_rows(whole) if row["stage"] == "search"]
-    assert [(row["trial"], row["seed"]) for row in rows if row["trial"] < 2] == [
-        (0, 0),
-        (0, 6),
-        (1, 0),
-        (1, 6),
-    ]
+    first = [(row["trial"], row["seed"]) for row in rows if row["trial"] < 2]
+    assert first == [(0, 0), (0, 6), (1, 0), (1, 6)]
     assert {row["trial"] for row in rows if row["seed"] == 6} == set(range(5))
     with Reader(whole) as reader:
         race = SearchState.read(reader).race
@@ -93,7 +61,8 @@ def test_the_study_is_over_and_says_so(whole):
 def test_interrupted_and_gone_on_with_it_runs_the_same_cells(checked, whole, materials, tmp_path, cluster):
     folder = tmp_path / "little"
     with pytest.raises(KeyboardInterrupt):
-        run(checked, folder, materials, cluster, Interrupts())
+        # The second trial's first seed.
+        run(checked, folder, materials, cluster, Interrupts("search", 3))
     assert len(ledger_rows(folder)) == 3
     run(checked, folder, materials, cluster)
     assert ledger_rows(folder) == ledger_rows(whole)
@@ -103,9 +72,9 @@ def test_a_rebuilt_ledger_has_nothing_left_to_run(checked, whole, materials, tmp
     folder = tmp_path / "little"
     shutil.copytree(whole, folder)
     ledger_path(folder).unlink()
-    listener = Interrupts()
+    listener = Listener()
     run(checked, folder, materials, cluster, listener)
-    assert listener.num_ended == 0
+    assert listener.started_cells == []
     assert ledger_rows(folder) == ledger_rows(whole)
     assert state_of(folder).is_complete
 

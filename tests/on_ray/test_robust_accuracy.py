@@ -13,11 +13,8 @@ from rse_study.on_ray.driver import run_study
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.schema import cell_folder
-from rse_study.study.checking.validation import check_study
-from rse_study.study.definition.config import Study
-from rse_study.study.definition.reading import build
 from tests.on_ray.test_end_to_end import Diary
-from tests.on_ray.world import few
+from tests.on_ray.world import checked_of, few
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
 METRIC = "builtin-opinions/replayed/accuracy"
@@ -37,7 +34,7 @@ def checked(study_content):
     replayed = {"recipe": "pwws", "labelled": "builtin"}
     base = study_content["base"] | {"selection": selection, "replayed": replayed}
     content = study_content | {"base": base, "objective": {"metric": "robust/accuracy"}}
-    return check_study(build(Study, content, where="little.yaml"), where="little.yaml")
+    return checked_of(content)
 
 
 @pytest.fixture(scope="module")

@@ -8,17 +8,14 @@ from rse_study.cli.verbs.status.text import lines_of
 from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader
 from rse_study.search.state import SearchState
-from rse_study.study.checking.validation import check_study
-from rse_study.study.definition.config import Study
-from rse_study.study.definition.reading import build
 from tests.on_ray.listener import Listener
-from tests.on_ray.world import few
+from tests.on_ray.world import checked_of, few
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
 
 
 def run(folder, materials, cluster, content):
-    checked = check_study(build(Study, content, where="little.yaml"), where="little.yaml")
+    checked = checked_of(content)
     return run_study(checked, folder, lambda trial: materials, few, Listener(), address=cluster)
 
 
@@ -47,9 +44,7 @@ def test_a_search_ends_before_the_first_cell_that_would_not_fit(ended):
     assert num_trials(ended) == 3  # nine steps of ten
     state = state_of(ended)
     assert state.is_complete
-    assert (
-        state.counts["planned"] == 3 + 3
-    )  # two trials beside the base are confirmed, where three were wanted
+    assert state.counts["planned"] == 3 + 3  # two trials beside the base are confirmed: there are no three
     assert conclude(ended) == 0
     (share,) = state.search_budget
     assert (share.spent, share.with_next, share.has_room) == (9, 12, False)

@@ -39,11 +39,15 @@ class Ending:
     def check(self): ...
 
 
+def searcher_of(lines, losses):
+    untouched = (object.__new__(kind) for kind in (CellQueue, Payloads))
+    return CellSearcher(*untouched, Alone(), lines, lambda: 1, losses, Ending())
+
+
 def test_a_loss_is_said_and_the_study_goes_on_while_nothing_runs(clock):
     lines = Lines()
     losses = losses_of({1: {"n3"}}, lines)
-    untouched = (object.__new__(kind) for kind in (CellQueue, Payloads))
-    searcher = CellSearcher(*untouched, Alone(), lines, lambda: 1, losses, Ending())
+    searcher = searcher_of(lines, losses)
     searcher.while_idle = lambda: losses.report([])
     losses.add(cell(1), "its process ended")
     assert searcher.suggest("trial") is None
@@ -54,9 +58,7 @@ def test_a_loss_is_said_and_the_study_goes_on_while_nothing_runs(clock):
 
 def test_a_cell_that_is_scored_is_not_silent(clock, monkeypatch):
     monkeypatch.setattr(searcher_module, "time", clock)
-    losses = losses_of({}, Lines())
-    untouched = (object.__new__(kind) for kind in (CellQueue, Payloads))
-    searcher = CellSearcher(*untouched, Alone(), Lines(), lambda: 1, losses, Ending())
+    searcher = searcher_of(Lines(), losses_of({}, Lines()))
     running = cell(1)
     searcher._running["trial"], searcher._last_report["trial"] = running, clock.now
     for _ in range(3):

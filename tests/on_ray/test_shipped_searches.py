@@ -38,9 +38,8 @@ def asked(checked, name, seed, num_trials):
     proposer = Proposer(domains, sampler, seed, ["maximize"])
     for number in range(num_trials):
         proposal = proposer.ask(number)
-        proposer.tell(
-            number, outcome_of(number), [sum(share(domains[axis], proposal[axis]) for axis in proposal)]
-        )
+        value = sum(share(domains[axis], proposal[axis]) for axis in proposal)
+        proposer.tell(number, outcome_of(number), [value])
         yield proposal
 
 
@@ -51,15 +50,11 @@ def share(domain, value):
     return (value - low) / (high - low)
 
 
-def is_grid(checked):
-    return all(axis.domain.is_finite for axis in checked.space.axes)
-
-
 def can_ask(checked, name):
     """Whether a sampler can be asked for trials of this space: all axes in every trial, for a grid finite ones."""
     is_able = TRAITS[name].of_conditions or not checked.space.is_conditional
     assert is_able == (not list(sampler_problems(Sampler(name=name), checked.space))), name
-    return is_able and (name != "grid" or is_grid(checked))
+    return is_able and (name != "grid" or all(axis.domain.is_finite for axis in checked.space.axes))
 
 
 def hold_true(checked, name, seed, num_trials):

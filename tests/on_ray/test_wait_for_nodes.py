@@ -17,13 +17,10 @@ def nobody():
         yield f"127.0.0.1:{listener.getsockname()[1]}"
 
 
-def test_a_head_that_is_not_there_is_not_waited_for_longer_than_told(nobody):
+def test_a_head_that_is_not_there_is_not_waited_for_longer_than_told(nobody, monkeypatch, capsys):
     began = time.monotonic()
     assert wait_for_nodes(nobody, 1, 1.5) is None
     assert 1.5 <= time.monotonic() - began < 10
-
-
-def test_a_script_ends_where_no_head_answers(nobody, monkeypatch, capsys):
     monkeypatch.setenv("RAY_ADDRESS", nobody)
     monkeypatch.setattr(sys, "argv", ["wait_for_nodes", "1", "0"])
     assert main() == 1

@@ -17,12 +17,10 @@ from rse_study.results.evaluation_file import read_evaluations, write_evaluation
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.schema import baselines_folder, cell_folder
-from rse_study.study.checking.validation import check_study
-from rse_study.study.definition.config import Study
-from rse_study.study.definition.reading import build
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.trial import Trial
-from tests.on_ray.test_added_evaluation import Listener
+from tests.on_ray.listener import Listener
+from tests.on_ray.world import checked_of, grid_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
 NAME = "SNLI/fine_tuned"
@@ -49,18 +47,12 @@ def run(study_content, materials, tmp_path_factory, cluster):
 
     def run(epochs: int) -> list[str]:
         spec = {"epochs": epochs, "batch_size": 8, "max_length": 16, "dev_share": 0.25}
-        content = {name: study_content[name] for name in ("name", "question", "base")} | {
-            "grid": {"axes": {"rho": [0, 1]}},
-            "seeds": [0],
-            "evaluations": [NAME],
-            "baselines": ["untrained", *WITH_WEIGHTS],
-            "fine_tuning": spec,
-        }
-        checked, listener = check_study(build(Study, content, where="x"), where="x"), Listener()
+        options = {"evaluations": [NAME], "baselines": ["untrained", *WITH_WEIGHTS], "fine_tuning": spec}
+        content = grid_of(study_content, grid={"axes": {"rho": [0, 1]}}, **options)
+        checked, listener = checked_of(content), Listener()
         evaluation = asked(FineTuning.model_validate(spec))
-        run_study(
-            checked, directory, lambda trial: materials, lambda name: evaluation, listener, address=cluster
-        )
+        read = {NAME: evaluation}.__getitem__
+        run_study(checked, directory, lambda trial: materials, read, listener, address=cluster)
         return listener.heard
 
     run.directory = directory
@@ -131,23 +123,18 @@ def test_scores_in_a_cells_file_are_not_measured_again(run, runs, tmp_path: Path
     shutil.rmtree(folder / "model")
     rows = [row.model_copy(update={"value": 12.5}) for row in read_evaluations(folder)]
     write_evaluations(folder, rows)
-    payload = CellPayload(
-        cell=cell.identity,
-        number=cell.trial,
-        seed=cell.seed,
-        trial=Trial.model_validate(cell.config),
-        continues=False,
-        attempt=0,
-        rungs=(),
-        coordinator="",
-        materials=str(tmp_path / "absent.json"),
-        folder=str(folder),
-        train_runs=str(tmp_path / "absent"),
-        workers=1,
-        threads=1,
-        gpus=0.0,
-        labels={},
-    )
+    trial = Trial.model_validate(cell.config)
+    of_cell = {
+        "cell": cell.identity,
+        "number": cell.trial,
+        "seed": cell.seed,
+        "trial": trial,
+        "continues": False,
+    }
+    nowhere = {"attempt": 0, "rungs": (), "coordinator": "", "train_runs": str(tmp_path / "absent")}
+    used = {"workers": 1, "threads": 1, "gpus": 0.0, "labels": {}}
+    lies = {"materials": str(tmp_path / "absent.json"), "folder": str(folder)}
+    payload = CellPayload(**of_cell, **nowhere, **used, **lies)
     found = evaluate_cell(payload, evaluation)
     assert {row.value for row in found} == {12.5}
     assert {row.evaluation for row in found} == {NAME}

@@ -3,8 +3,10 @@
 No conftest: processes that tests start and kill make the same world from here.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +14,9 @@ from rse_study.data import builtin
 from rse_study.data.pairs import StsPairs
 from rse_study.data.tokenised import tokenise
 from rse_study.evaluation.sts import Similarity
+from rse_study.study.checking.validation import CheckedStudy, check_study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
 from rse_study.training.materials import Materials
 from tests.tiny_models import save_bert, word_tokenizer, words_of
 
@@ -33,6 +38,15 @@ STUDY = {
     "sampler": {"name": "tpe", "num_startup": 2},
 }
 """Two axes over a trial of three steps."""
+
+
+def checked_of(content: Mapping[str, Any]) -> CheckedStudy:
+    return check_study(build(Study, dict(content), where="little.yaml"), where="little.yaml")
+
+
+def grid_of(content: Mapping[str, Any], **grid: Any) -> dict[str, Any]:
+    """A grid of one seed with the content's base, in place of its search."""
+    return {name: content[name] for name in ("name", "question", "base")} | {"seeds": [0]} | grid
 
 
 def make_materials(root: Path) -> Materials:

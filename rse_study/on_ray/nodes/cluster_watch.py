@@ -1,6 +1,6 @@
-"""Whether Ray is still there, and which nodes it has: asked by a thread.
+"""A thread that watches Ray and its nodes.
 
-Calls to a Ray whose head is gone wait for it, and would take the driver's own thread with them.
+Calls to a Ray whose head is gone hang, and would block the driver's main thread.
 """
 
 import socket
@@ -20,18 +20,17 @@ from ray.exceptions import RayError
 from rse_study.cluster.node_capacity import Node
 from rse_study.on_ray.nodes.alive_nodes import CALL_SECONDS, alive_nodes
 
+this_process: Any = global_worker
 PERIOD_SECONDS = 1.0
-UNREACHABLE_SECONDS = (
-    60.0  # a head that is silent for so long is gone: a cut link heals, or a head restarts, before
-)
+UNREACHABLE_SECONDS = 60.0  # of a head that is gone: a cut link heals, or a head restarts, before
 ESSENTIAL = {"gcs_server": "its head process (GCS) ended", "raylet": "its node process (raylet) ended"}
 RAYLET_OF_WORKER = "RAY_RAYLET_PID"  # in the environment of a worker
 
 
 class RayLost(BaseException):
-    """Ray is gone; says why.
+    """Ray is gone, for the reason given.
 
-    Like KeyboardInterrupt no Exception: those Tune takes for a trial's own.
+    A BaseException like KeyboardInterrupt: Tune takes an Exception for a trial's own.
     """
 
     def __init__(self, reason: str) -> None:
@@ -45,23 +44,27 @@ class Probe(Protocol):
     """One look at a Ray."""
 
     is_instant: bool
-    """Whether a look takes no time: then the driver looks itself before it asks Ray for something."""
+    """whether a look takes no time, so that the driver can look before each call"""
 
     def look(self) -> tuple[Node, ...]:
-        """The nodes that are alive. Raises RayLost where Ray is gone."""
+        """Return the live nodes; raise RayLost where Ray is gone."""
 
     def clear(self) -> None:
-        """End what a lost Ray has left on this machine."""
+        """End processes that a lost Ray has left on this machine."""
 
 
 class OwnRay:
-    """The Ray that this process has started: its processes are children of ours."""
+    """The Ray that this process has started, by child processes."""
 
     is_instant = True
 
     def __init__(self) -> None:
-        self._node: Any = _local_node()
-        self._nodes = tuple(_as_node(one["NodeID"], one) for one in ray.nodes() if one["Alive"])
+        self._node = this_process.node
+        self._nodes = tuple(
+            Node(one["NodeManagerAddress"], one["Resources"], one["Labels"], one["NodeID"])
+            for one in ray.nodes()
+            if one["Alive"]
+        )
         self._raylet = self._node.all_processes["raylet"][0].process.pid
 
     def look(self) -> tuple[Node, ...]:
@@ -72,10 +75,7 @@ class OwnRay:
         return self._nodes
 
     def clear(self) -> None:
-        """End workers whose raylet was killed.
-
-        They must not write into a cell that is tried again.
-        """
+        """End workers of a killed raylet: they must not write into cells tried again."""
         for process in psutil.process_iter():
             with suppress(psutil.Error):
                 if process.environ().get(RAYLET_OF_WORKER) == str(self._raylet):
@@ -90,7 +90,7 @@ class JoinedRay:
     def __init__(self) -> None:
         self._address = ray.get_runtime_context().gcs_address
         self._own_node = ray.get_runtime_context().get_node_id()
-        self._raylet = _listener(_local_node().raylet_socket_name)
+        self._raylet = _listener(this_process.node.raylet_socket_name)
         self._client = GcsClient(address=self._address)
         self._answered = time.monotonic()
         self._nodes: tuple[Node, ...] = ()
@@ -102,32 +102,24 @@ class JoinedRay:
             alive = alive_nodes(self._client)
         except RayError:
             if time.monotonic() - self._answered > UNREACHABLE_SECONDS:
-                raise RayLost(
-                    f"its head at {self._address} has not answered for {UNREACHABLE_SECONDS:g} s"
-                ) from None
+                said = f"its head at {self._address} has not answered for {UNREACHABLE_SECONDS:g} s"
+                raise RayLost(said) from None
             return self._nodes
         self._answered = time.monotonic()
         if self._own_node not in alive:
             raise RayLost("the driver's node was declared dead")
-        self._nodes = tuple(_of_table(identity, one) for identity, one in alive.items())
+        self._nodes = tuple(
+            Node(one.node_manager_address, dict(one.resources_total), dict(one.labels), identity)
+            for identity, one in alive.items()
+        )
         return self._nodes
 
     def clear(self) -> None:
-        """Nothing: the processes of a joined cluster are not ours to end."""
+        """Do nothing: the processes of a joined cluster are not ours to end."""
 
 
 class ClusterWatch:
-    """Looks at a Ray every second, until `close`.
-
-    Parameters
-    ----------
-    probe : Probe
-        Looks once.
-    exit_stuck : callable
-        Gets the reason where Ray is gone and the driver has not heard it for too long; it ends the process.
-    stuck_seconds : float
-        What is too long.
-    """
+    """A thread that looks at Ray every second, and ends a driver stuck after its loss."""
 
     def __init__(self, probe: Probe, exit_stuck: Callable[[str], None], stuck_seconds: float) -> None:
         self._probe, self._exit_stuck, self._stuck_seconds = probe, exit_stuck, stuck_seconds
@@ -138,7 +130,7 @@ class ClusterWatch:
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """The nodes that were alive at the last look."""
+        """Nodes alive at the last look."""
         return self._nodes
 
     def check(self) -> None:
@@ -150,11 +142,11 @@ class ClusterWatch:
             raise RayLost(self._reason)
 
     def clear(self) -> None:
-        """End what a lost Ray has left on this machine."""
+        """End processes that a lost Ray has left on this machine."""
         self._probe.clear()
 
     def close(self) -> None:
-        """Look no more."""
+        """Stop looking."""
         self._closed.set()
 
     def _look_on(self) -> None:
@@ -172,12 +164,8 @@ class ClusterWatch:
             self._reason = str(lost)
 
 
-def _local_node() -> Any:
-    return global_worker.node
-
-
 def _listener(path: str) -> psutil.Process | None:
-    """The process that listens at a socket of this machine; None where it is of another container."""
+    """Return the process that listens at a socket, None if another container has it."""
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as end:
         end.settimeout(CALL_SECONDS)
         end.connect(path)
@@ -190,11 +178,3 @@ def _has_ended(process: psutil.Process) -> bool:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
-
-
-def _as_node(identity: str, one: dict[str, Any]) -> Node:
-    return Node(one["NodeManagerAddress"], one["Resources"], one["Labels"], identity)
-
-
-def _of_table(identity: str, one: Any) -> Node:
-    return Node(one.node_manager_address, dict(one.resources_total), dict(one.labels), identity)

@@ -1,4 +1,4 @@
-"""What a study asks an autoscaler for: room for all cells that would run now."""
+"""A study's request to the autoscaler: room for all cells that would run now."""
 
 import time
 from uuid import uuid4
@@ -19,7 +19,7 @@ EXPIRE_SECONDS, RENEW_SECONDS = 90.0, 20.0
 class Demand:
     """A request to the autoscaler that is renewed, and ends with its driver.
 
-    It goes to the actor by which Ray Train asks for its own workers, so that one request does not replace the other.
+    It uses the actor through which Ray Train requests workers, so that neither request replaces the other.
     """
 
     def __init__(self, resources: Resources) -> None:
@@ -28,7 +28,7 @@ class Demand:
         self._num_cells, self._asked = 0, 0.0
 
     def ask(self, num_cells: int) -> None:
-        """Ask for room for so many cells in all, instead of what was asked before."""
+        """Request room for this number of cells, replacing the last request."""
         is_new = num_cells != self._num_cells
         if not is_new and (num_cells == 0 or time.monotonic() - self._asked < RENEW_SECONDS):
             return

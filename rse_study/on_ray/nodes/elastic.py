@@ -1,4 +1,4 @@
-"""A study's size while it runs: it follows the nodes that join and leave."""
+"""The size of a running study, as nodes join and leave."""
 
 import time
 from threading import Event
@@ -16,19 +16,7 @@ POLL_SECONDS = 1.0
 
 
 class ElasticSize:
-    """How many cells of one kind fit on a cluster, now and later.
-
-    Parameters
-    ----------
-    watch : ClusterWatch
-        Knows the nodes.
-    resources : Resources
-        What one cell uses.
-    callback : StudyCallback
-        Gets messages about nodes.
-    is_own : bool
-        Whether this process has started Ray: no node joins it then.
-    """
+    """Number of cells of one kind that fit on a cluster, now and later."""
 
     def __init__(
         self, watch: ClusterWatch, resources: Resources, callback: StudyCallback, *, is_own: bool
@@ -40,20 +28,13 @@ class ElasticSize:
         self._empty_since: float | None = None
 
     def concurrency(self) -> int:
-        """How many cells may run at a time, now."""
+        """Return how many cells may run at once now."""
         return concurrency(self._resources, self._watch.nodes)
 
     def await_room(self, closing: Event) -> None:
-        """Wait for the first node that has room for a cell.
+        """Wait for the first node with room for a cell.
 
-        Refuses a cell that no node could have room for.
-
-        Raises
-        ------
-        InputError
-            Where no node that is there, or may come, can run such a cell.
-        Unavailable
-            Where no node has come for too long.
+        Raises InputError where no node can ever run such a cell, Unavailable after too long a wait.
         """
         since = time.monotonic()
         while not num_fitting(self._watch.nodes, self._resources) and not closing.is_set():
@@ -65,7 +46,7 @@ class ElasticSize:
             closing.wait(POLL_SECONDS)
 
     def _may_come(self) -> bool:
-        """Whether a node with room may still join; refuses what not even those have room for."""
+        """Whether a node with room may still join; refuse a cell that fits none."""
         if self._types:
             require_room(self._resources, [*self._watch.nodes, *self._types])
             return True
@@ -73,20 +54,7 @@ class ElasticSize:
         return not self._is_own and not any(node.resources.get(kind) for node in self._watch.nodes)
 
     def follow(self, num_wanted: int, num_running: int) -> list[Node]:
-        """Say who joined, and ask for what is missing; the nodes that are gone.
-
-        Parameters
-        ----------
-        num_wanted : int
-            Cells that run, or would if there were room.
-        num_running : int
-            Cells that run.
-
-        Raises
-        ------
-        Unavailable
-            Where no node has had room for a cell for too long.
-        """
+        """Announce new nodes, request missing ones, and return those that left."""
         nodes = {node.identity: node for node in self._watch.nodes}
         joined = [node for identity, node in nodes.items() if identity not in self._known]
         gone = [node for identity, node in self._known.items() if identity not in nodes]
@@ -99,12 +67,11 @@ class ElasticSize:
         return gone
 
     def close(self) -> None:
-        """Ask the autoscaler for nothing any more."""
-        if self._asks:
-            self._demand.ask(0)
+        """Withdraw the request to the autoscaler."""
+        self._demand.ask(0)
 
     def _ask(self, num_wanted: int, num_running: int) -> None:
-        """Ask for room where there is too little; go on asking for what has come, until it is no longer wanted."""
+        """Request missing room, and renew it while it is wanted."""
         limit = self._resources.max_concurrent
         most = min(num_wanted, limit) if limit else num_wanted
         if self._is_own or not (self._asks or most > num_fitting(self._watch.nodes, self._resources)):

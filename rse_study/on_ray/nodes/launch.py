@@ -20,13 +20,11 @@ from rse_study.cluster.spec import DRIVER_RESOURCE, NUM_DRIVERS
 from rse_study.errors import InputError, first_line
 
 OBJECT_STORE_BYTES = 100_000_000  # metrics and paths travel through it, never tensors
-# Trial actors only wait for their workers: on this machine they count against a resource of their own, so that
-# every CPU is left to training.
 CONNECT_SECONDS = 5.0
 # Ray ends a process whose head is silent for so many seconds, in its own words: ours is to notice it before.
 RECONNECT_VARIABLE, RECONNECT_SECONDS = "RAY_gcs_rpc_server_reconnect_timeout_s", "600"
 START_ATTEMPTS = (
-    3  # on a busy machine Ray's first process may end, or take too long, before the others hear of it
+    3  # on a busy machine Ray's first process may end, or take too long, before others hear of it
 )
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -52,10 +50,7 @@ ENVIRONMENT = {
 
 @contextmanager
 def ray_session(num_cpus: int = 0, address: str = "") -> Iterator[None]:
-    """A running Ray: a fresh one on this machine, or the cluster at `address`.
-
-    A fresh one has `num_cpus` CPUs; 0 = all.
-    """
+    """Run a fresh Ray with `num_cpus` CPUs (0 = all), or join the one at `address`."""
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     if address:
@@ -70,7 +65,7 @@ def ray_session(num_cpus: int = 0, address: str = "") -> Iterator[None]:
 
 
 def _start(num_cpus: int) -> None:
-    """A fresh Ray on this machine. Raises InputError where it cannot be started."""
+    """Start a fresh Ray, or raise InputError."""
     for attempt in range(1, START_ATTEMPTS + 1):
         try:
             # The dashboard stays on: without its state API, stopped trials leak their workers' placement groups.
@@ -96,7 +91,7 @@ def _start(num_cpus: int) -> None:
 
 
 def _join(address: str) -> None:
-    """Connect to a running cluster. Ray itself tries for minutes where nobody listens, and then ends the process."""
+    """Connect to a running cluster, where Ray itself tries for minutes and then exits."""
     os.environ.setdefault(RECONNECT_VARIABLE, RECONNECT_SECONDS)
     try:
         ray.init(address=_located(address), log_to_driver=False, logging_level=logging.ERROR)
@@ -105,18 +100,16 @@ def _join(address: str) -> None:
         remedy = "Set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN_PATH to the file that holds the cluster's token"
         raise InputError(f"{address!r} was refused", where="--address", rule=rule, remedy=remedy) from None
     except (OSError, ValueError, OverflowError, RuntimeError, RayError) as error:
-        reason = first_line(error)
+        what = f"no cluster at {address!r} ({first_line(error)})"
         rule, remedy = (
             "HOST:PORT of a running Ray head, or auto",
             "Leave --address out to use Ray on this machine",
         )
-        raise InputError(
-            f"no cluster at {address!r} ({reason})", where="--address", rule=rule, remedy=remedy
-        ) from None
+        raise InputError(what, where="--address", rule=rule, remedy=remedy) from None
 
 
 def _located(address: str) -> str:
-    """The cluster's HOST:PORT, after one short call that a wrong address or token does not survive."""
+    """Return the cluster's HOST:PORT, after a short call that tests it and the token."""
     if address.startswith("ray://"):
         raise ValueError("Ray Client is not supported: run the study on a node of the cluster")
     host, _, port = address.rpartition(":")
@@ -130,5 +123,5 @@ def _located(address: str) -> str:
 
 
 def usable_cpus() -> int:
-    """CPUs this process may use, not those the machine has."""
+    """Return the number of CPUs this process may use, not those of the machine."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -30,24 +30,17 @@ def check_launcher_file(content: dict[str, Any], *, where: str) -> Iterator[Inpu
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             validate_config(prepare_config(content))
-    except (
-        Exception,
-        SystemExit,
-    ) as error:  # Ray's own checks end with anything, an abort of the process included
+    except (Exception, SystemExit) as error:  # Ray's own checks may even abort the process
         lines = [line for line in said.getvalue().splitlines() if line.strip()]
-        reason = (
-            lines[-1].strip()
-            if isinstance(error, SystemExit) and lines
-            else first_line(Exception(str(error)))
-        )
+        has_said = isinstance(error, SystemExit) and lines
+        reason = lines[-1].strip() if has_said else first_line(Exception(str(error)))
         yield InputError(reason, where=where, rule="Ray's launcher refuses the file")
 
 
 def _against_schema(content: dict[str, Any], where: str) -> Iterator[InputError]:
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    if (
-        content.get("provider", {}).get("type") == "local"
-    ):  # Ray moves it elsewhere before it reads its own schema
+    if content.get("provider", {}).get("type") == "local":
+        # Ray moves it elsewhere before it reads its own schema.
         content = {key: value for key, value in content.items() if key != "min_workers"}
     for error in jsonschema.Draft7Validator(schema).iter_errors(content):
         path = ".".join(str(part) for part in error.absolute_path)

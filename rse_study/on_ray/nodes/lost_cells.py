@@ -1,4 +1,4 @@
-"""Cells whose processes were lost, put together by the node that took them along."""
+"""Lost cells, grouped by the node that took them along."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -11,21 +11,7 @@ HOLD_SECONDS = 5.0  # a node and its cells are not declared dead in the same mom
 
 
 class Losses:
-    """Says which cells were lost.
-
-    One line for a node and its cells, one for every other cell.
-
-    Parameters
-    ----------
-    callback : StudyCallback
-        Gets what is said.
-    nodes_of : callable
-        Gives the ids of the nodes where a cell ran.
-    said : callable
-        Is called after something was said.
-    hold_seconds : float
-        How long a loss waits for its node's; 0 where there is one node.
-    """
+    """Reports losses: one line for a node with its cells, one for each other cell."""
 
     def __init__(
         self,
@@ -42,7 +28,7 @@ class Losses:
 
     @property
     def num_open(self) -> int:
-        """Lost cells of which nothing is said yet."""
+        """Number of lost cells not yet reported."""
         return len(self._cells)
 
     def add(self, cell: Cell, reason: str) -> None:
@@ -51,7 +37,7 @@ class Losses:
         self.report([])
 
     def report(self, lost: Sequence[Node]) -> None:
-        """Take in lost nodes; say what has waited long enough."""
+        """Take in lost nodes; report every loss that has waited long enough."""
         now = time.monotonic()
         self._nodes += [(now, node) for node in lost]
         for since, node in list(self._nodes):

@@ -1,7 +1,4 @@
-"""What Ray prints goes to a file.
-
-From C++, from Python, and from threads of its own.
-"""
+"""Ray's output in a file: from C++, from Python, and from its own threads."""
 
 import os
 import sys
@@ -17,7 +14,7 @@ THREADS_OF_RAY = "ray_"  # how the names of its threads begin; they print what r
 
 
 class _PartedStdout:
-    """A stdout for everybody but Ray's threads, which get another one."""
+    """A stdout that sends the output of Ray's threads elsewhere."""
 
     def __init__(self, ours: Any, theirs: TextIO) -> None:  # ours: whatever somebody took for sys.stdout
         self._ours, self._theirs = ours, theirs
@@ -32,10 +29,7 @@ class _PartedStdout:
 
 @contextmanager
 def ray_output_in_file(folder: Path) -> Iterator[Path]:
-    """Lead stderr, and what Ray's threads print, to a new file in `folder`.
-
-    The file is removed where nothing was printed.
-    """
+    """Redirect stderr and Ray's threads to a new file, removed if nothing was printed."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"ray-{datetime.now(UTC):%Y%m%dT%H%M%S%f}.txt"
     sys.stderr.flush()
@@ -54,7 +48,7 @@ def ray_output_in_file(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def _led_to(log: TextIO) -> Iterator[None]:
-    """Let the descriptor of stderr be the file's."""
+    """Point the descriptor of stderr at the file."""
     before = os.dup(STDERR)
     os.dup2(log.fileno(), STDERR)
     try:

@@ -1,4 +1,4 @@
-"""What the driver reports while a study runs: to a progress display, or nobody."""
+"""The driver's reports while a study runs, for a progress display."""
 
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
@@ -10,34 +10,22 @@ from rse_study.results.records import CellRecord
 
 @runtime_checkable
 class StudyCallback(ActivityCallback, Protocol):
-    """Gets what happens to cells, and activities and messages of the study as a whole."""
+    """Receives events of cells, and the study's activities and messages."""
 
     def cells_found(self, cells: Sequence[Cell]) -> None:
-        """The results of these cells were there, and they are not run: another study had."""
+        """Another study had run these cells; their results are taken."""
 
     def started(self, cell: Cell) -> None:
-        """A cell runs."""
+        """A cell has started."""
 
     def progressed(self, cell: Cell, t: int, num_steps: int, metrics: dict[str, float]) -> None:
-        """A cell reported a point of its history.
-
-        Parameters
-        ----------
-        cell : Cell
-            Which one.
-        t : int
-            Optimiser steps it has done.
-        num_steps : int
-            Steps of its whole budget.
-        metrics : dict
-            Loss, dev score and what else was measured at `t`, by name.
-        """
+        """A cell reported its metrics after step `t` of `num_steps`."""
 
     def ended(self, cell: Cell, record: CellRecord) -> None:
-        """A cell ended; `record` says how."""
+        """A cell ended as `record` says."""
 
     def lost(self, cell: Cell, reason: str) -> None:
         """A cell's process ended without a result; it is tried again."""
 
     def node_lost(self, node: str, cells: Sequence[Cell]) -> None:
-        """A node was lost, and these cells with it; they are tried again."""
+        """A node was lost with these cells; they are tried again."""

@@ -1,6 +1,6 @@
-"""A cell about to run, and where a stage's cells come from."""
+"""A cell about to run, the source of a stage's cells, and their results' files."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -9,34 +9,33 @@ from rse_study.search.observation import Observation
 from rse_study.study.definition.config import Resources
 from rse_study.training.trial import Trial
 
+Identify = Callable[[Trial, int], str]
+"""Returns a cell's identity by its trial and seed."""
+
 
 @dataclass(frozen=True)
 class Cell:
-    """A trial x seed and what it runs on."""
+    """A trial x seed, and the resources it runs on."""
 
     number: int
     """of its trial"""
     seed: int
-    """of every random draw"""
     identity: str
-    """sha256 of all that decides its numbers"""
+    """sha256 of everything that decides its numbers"""
     trial: Trial
-    """its whole configuration"""
     proposal: Mapping[str, Any] = field(default_factory=dict)
     """value of each axis, by the axis' name"""
     stage: Stage = "search"
-    """which part of the study it belongs to"""
     label: str = ""
     """name of its row; empty where its axes name it"""
     resources: Resources = field(default_factory=Resources)
-    """what it runs on"""
     continues: bool = False
-    """whether it was stopped early and goes on to its full budget"""
+    """whether it was stopped early and now gets its full budget"""
     is_never_stopped: bool = False
-    """whether it has no rungs, whatever early stopping says"""
+    """whether it skips all rungs"""
 
     def record(self) -> CellRecord:
-        """The cell as the ledger plans it."""
+        """Return the cell as the ledger plans it."""
         return CellRecord(
             identity=self.identity,
             trial=self.number,
@@ -50,30 +49,31 @@ class Cell:
 
 @runtime_checkable
 class CellSource(Protocol):
-    """Where a stage's cells come from: a fixed list, or one proposal after the other."""
+    """The source of a stage's cells: a fixed list, or one proposal after the other."""
 
     @property
     def num_left(self) -> int:
-        """Cells still to come."""
+        """Number of cells still to come."""
 
     def restore(self, record: CellRecord, seen: Observation) -> Cell | None:
-        """Take in a cell that the ledger holds.
+        """Take in a cell of the ledger and how it ended (RUNNING without a result).
 
-        Parameters
-        ----------
-        record : CellRecord
-            The cell as the ledger has it.
-        seen : Observation
-            How it ended; RUNNING where it has no result.
-
-        Returns
-        -------
-        Cell or None
-            The cell itself, where it is to be run before all that `next` gives.
+        Returns the cell if it must run before everything that `next` returns.
         """
 
     def next(self) -> Cell | None:
-        """The next new cell; None when there is none left."""
+        """Return the next new cell; None when there is none left."""
 
     def observe(self, cell: Cell, seen: Observation) -> None:
         """Take in how a cell from `next` ended."""
+
+
+@runtime_checkable
+class ResultFiles(Protocol):
+    """Results as workers leave them."""
+
+    def bring_result(self, identity: str) -> None:
+        """Fetch a cell's newest result and its scores, if there are any."""
+
+    def set_aside(self, identity: str, name: str) -> None:
+        """Rename a cell's result, so that it no longer counts as one."""

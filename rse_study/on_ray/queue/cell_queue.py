@@ -1,4 +1,4 @@
-"""The queue of one stage: which cells are left to run, in order. Without Ray."""
+"""The queue of one stage: the cells left to run, in order."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,8 +8,7 @@ from pathlib import Path
 
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.on_ray.queue.cell import Cell, CellSource
-from rse_study.on_ray.stored.files import StudyFiles
+from rse_study.on_ray.queue.cell import Cell, CellSource, ResultFiles
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
 from rse_study.results.evaluation_file import written_rows
@@ -22,32 +21,13 @@ from rse_study.search.stopping import TrialAtRung
 from rse_study.study.definition.config import Study
 
 BESIDE_A_RESULT = (EVALUATIONS_FILE, MODEL_FOLDER, "checkpoint")
-"""What a cell's folder holds, too, that another configuration must not take up."""
+"""files of a cell's folder that another configuration must not reuse"""
 
 
 class CellQueue:
-    """Gives cells and takes in how they go and end.
+    """Hands out cells and takes in their progress and ends.
 
-    The ledger has both before anybody else.
-
-    Parameters
-    ----------
-    study : Study
-        Its objective and early stopping decide verdicts.
-    stage : Stage
-        Whose cells these are.
-    source : CellSource
-        Where new cells come from.
-    ledger : Ledger
-        What has run already, and where everything is entered.
-    files : StudyFiles
-        Brings the results that workers wrote.
-    rungs : tuple of int
-        Steps at which cells wait for a verdict.
-    evaluations : sequence of Evaluation
-        What a cell's own process asks its model.
-    has_room : callable
-        Says whether the search's budget has room for one more cell.
+    Everything enters the ledger before anybody else learns of it.
     """
 
     def __init__(
@@ -56,7 +36,7 @@ class CellQueue:
         stage: Stage,
         source: CellSource,
         ledger: Ledger,
-        files: StudyFiles,
+        files: ResultFiles,
         rungs: tuple[int, ...] = (),
         evaluations: Sequence[Evaluation] = (),
         has_room: Callable[[], bool] = lambda: True,
@@ -83,13 +63,13 @@ class CellQueue:
 
     @property
     def num_left(self) -> int:
-        """Cells still to be given, as far as is known now."""
+        """Number of cells still to be handed out, as far as is known now."""
         if self._room is None:
             self._room = self._has_room()
         return len(self._interrupted) + self._source.num_left if self._room else 0
 
     def next_cell(self) -> Cell | None:
-        """The next cell to run; None when there is none left, or no room for one."""
+        """Return the next cell to run; None when none is left or the budget is spent."""
         self._room = self._has_room()  # time has passed
         if not self._room:
             return None
@@ -106,22 +86,7 @@ class CellQueue:
         return cell
 
     def progressed(self, cell: Cell, t: int, metrics: dict[str, float]) -> Verdict | None:
-        """Enter what a running cell reported; at a rung, decide whether it goes on.
-
-        Parameters
-        ----------
-        cell : Cell
-            Which one.
-        t : int
-            Optimiser steps it has done.
-        metrics : dict
-            What was measured at `t`, by name.
-
-        Returns
-        -------
-        Verdict or None
-            None where `t` is no rung.
-        """
+        """Enter progress of a running cell; return a verdict at rungs, None elsewhere."""
         self._ledger.record_progress(cell.identity, t, metrics)
         if t not in self.rungs_of(cell):
             return None
@@ -135,50 +100,36 @@ class CellQueue:
     def finish(
         self, cell: Cell, reason: str = "", *, for_good: bool = False, excused: bool = False
     ) -> CellRecord | None:
-        """Commit a cell that ended: its `result.json`, or else the reason there is none.
+        """Commit a cell that ended: its `result.json`, or the reason there is none.
 
-        Parameters
-        ----------
-        cell : Cell
-            Which one.
-        reason : str
-            Why there is no result, as far as anybody could say.
-        for_good : bool
-            Whether it would end in the same way again.
-        excused : bool
-            Whether the attempt does not count: all of Ray was lost, and the cell with it.
-
-        Returns
-        -------
-        CellRecord or None
-            None where its process was lost and it is tried again: up to max_attempts times in one run.
+        Returns None where the cell was lost and is tried again, up to max_attempts times in one run. A cell
+        that ended `for_good` is never retried; an `excused` attempt does not count, for all of Ray was lost.
         """
         self._room = None
-        result = self._new_result_of(cell)
+        result, reason = self._new_result_of(cell), reason or "ended without a result"
         self._tries[cell.identity] -= excused
         if result is None and not for_good and self._tries[cell.identity] < cell.resources.max_attempts:
-            self._ledger.lose(cell.identity, reason or "ended without a result")
+            self._ledger.lose(cell.identity, reason)
             self._interrupted.append(cell)
             return None
         if result is None:
-            self._ledger.fail(cell.identity, reason or "ended without a result")
+            self._ledger.fail(cell.identity, reason)
         else:
             self._record(result)
         if not cell.continues:  # the search it was part of is over
-            seen = (
-                Observation("failed") if result is None else self._judged(result.status, result.final_value)
-            )
+            failed = Observation("failed")
+            seen = failed if result is None else self._judged(result.status, result.final_value)
             self._source.observe(cell, seen)
         return self._ledger.cell(cell.identity)
 
     def attempt_of(self, cell: Cell) -> int:
-        """The number of the attempt under way."""
+        """Return the number of the current attempt."""
         return self._attempts[cell.identity]
 
     def rungs_of(self, cell: Cell) -> tuple[int, ...]:
-        """Steps at which this cell waits for a verdict.
+        """Return the steps at which this cell waits for a verdict.
 
-        None where it is confirmed, never stopped, or a further seed of its trial.
+        There are none for a confirmation, for cells that are never stopped, and for further seeds of a trial.
         """
         rule, is_first = self._study.early_stopping, cell.seed == self._study.seeds[0]
         if rule is None or cell.continues or cell.is_never_stopped or not is_first:
@@ -186,12 +137,11 @@ class CellQueue:
         return rule.rungs_of_trial(self._rungs, self._study.search_seed, cell.number)
 
     def _decide(self, trial: int, t: int, value: float) -> Verdict:
-        """The rule's own verdict, which the ledger keeps of a trial that is let run on, too."""
+        """Return the rule's own verdict; the ledger keeps it even if the trial runs on."""
         study = self._study
         assert study.early_stopping is not None, "rungs without early stopping"
-        waiting = TrialAtRung(
-            trial, t, value, self._values, self._rungs, study.search_seed, study.objective.direction
-        )
+        seed, direction = study.search_seed, study.objective.direction
+        waiting = TrialAtRung(trial, t, value, self._values, self._rungs, seed, direction)
         return study.early_stopping.verdict(waiting)
 
     def _note(self, row: RungRow, trial: int) -> None:
@@ -201,7 +151,7 @@ class CellQueue:
         self._verdicts[row.cell, row.t] = said
 
     def _restore(self, record: CellRecord) -> None:
-        """Enter a cell the ledger holds. One without a result runs (again), unless its result already lies there."""
+        """Restore a cell of the ledger: one without a result runs unless its file exists."""
         seen = RUNNING
         status = status_for_next_run(self._ledger.study_dir, record.identity, record.status)
         if status in FINISHED:
@@ -216,14 +166,14 @@ class CellQueue:
             self._interrupted.append(cell)
 
     def _record(self, result: Result) -> None:
-        """Commit a result, and the scores that lie beside it."""
+        """Commit a result and the scores beside it."""
         self._ledger.record_result(result)
         directory = cell_folder(self._ledger.study_dir, result.identity)
         wanted = {(one.name, one.fingerprint) for one in self.evaluations}
         self._ledger.record_evaluations(written_rows(directory, result.identity, wanted))
 
     def _new_result_of(self, cell: Cell) -> Result | None:
-        """The result of the attempt that just ended; a continued cell's old one does not count."""
+        """Return the last attempt's result, not the earlier one of a continued cell."""
         self._files.bring_result(cell.identity)
         result = self._result_of(cell.identity)
         return None if result is not None and cell.continues and result.status == "stopped_early" else result
@@ -245,7 +195,7 @@ class CellQueue:
         return result
 
     def _set_aside_another(self, identity: str, other: str) -> None:
-        """Move away what another configuration left in a cell's folder."""
+        """Rename files that another configuration left in a cell's folder."""
         directory = cell_folder(self._ledger.study_dir, identity)
         self._files.set_aside(identity, free_name(directory / f"{FILE_NAME}.other").name)
         for path in (directory / name for name in BESIDE_A_RESULT):
@@ -259,6 +209,6 @@ class CellQueue:
 
 
 def free_name(path: Path) -> Path:
-    """The path, or the same with the first number that nobody has taken."""
+    """Return the path, or the first numbered variant that does not exist."""
     numbered = (path.with_name(f"{path.name}-{number}") for number in count(2))
     return path if not path.exists() else next(one for one in numbered if not one.exists())

@@ -1,4 +1,4 @@
-"""Cells known beforehand: a grid, or the cells that confirm a search."""
+"""Cells known in advance: a grid, or the confirmation of a search."""
 
 from collections.abc import Sequence
 
@@ -9,10 +9,7 @@ from rse_study.search.observation import Observation
 
 
 class FixedCells:
-    """Gives the cells of a list in order.
-
-    All of them are in the ledger, as planned, before the first one runs.
-    """
+    """A list of cells in order, all planned in the ledger before the first runs."""
 
     def __init__(self, cells: Sequence[Cell], ledger: Ledger) -> None:
         ledger.plan([cell.record() for cell in cells])

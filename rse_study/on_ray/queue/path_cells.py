@@ -1,11 +1,10 @@
 """The cells of a search's ablation path, as far as the ledger decides them."""
 
-from rse_study.on_ray.queue.cell import Cell
-from rse_study.on_ray.queue.stages import Identify
+from rse_study.on_ray.queue.cell import Cell, Identify
 from rse_study.results.cell_state import cells_for_next_run
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord
-from rse_study.search.ablation_path import PathPoint, PathState
+from rse_study.search.ablation_path import PathState
 from rse_study.search.state import search_state
 from rse_study.spec import canonical_json
 from rse_study.study.checking.validation import CheckedStudy
@@ -14,30 +13,23 @@ FIRST_NUMBER = -2  # of a point that is no trial: trials count up from 0, and -1
 
 
 def path_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
-    """Return all cells of the path that are known now.
+    """Return all cells of the path known now, including confirmed ones.
 
-    Those of the confirmation are among them. An end keeps the number of its trial. Another point has a number below
-    0, which it keeps: a search that grows takes none of them.
-
-    Parameters
-    ----------
-    checked : CheckedStudy
-        Its search has a path.
-    ledger : Ledger
-        What the search, the confirmation and the path came to.
-    identify : callable
-        Gives a cell's identity by its trial and seed.
+    An end of the path keeps the number of its trial. Other points keep a number below 0, so that none
+    collides with a trial of a search that grows.
     """
     records = ledger.cells()
     state = _state(checked, ledger, identify)
     path = checked.study.ablation_path
     if state is None or path is None:
         return []
-    numbers = {_key(record): record.trial for record in records if record.stage != "search"}
+    planned = [record for record in records if record.stage != "search"]
+    numbers = {canonical_json(record.proposal): record.trial for record in planned}
+    ends = {0: state.base.trial, len(state.axes): state.best.trial}
     free = min([FIRST_NUMBER + 1, *(record.trial for record in records)]) - 1
     cells = []
     for point in state.points:
-        proposal, end = state.proposal_of(point), _end(state, point)
+        proposal, end = state.proposal_of(point), ends.get(len(point))
         trial = checked.space.apply(proposal)
         key = canonical_json(proposal)
         if end is None and key not in numbers:
@@ -59,28 +51,11 @@ def path_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> lis
 
 
 def _state(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> PathState | None:
-    """How far the path is, by cells that would run today as they ran then."""
-    names = [axis.name for axis in checked.space.axes]
+    """Return the path's state, from cells whose identity today's code confirms."""
 
     def is_todays(record: CellRecord) -> bool:
-        trial = checked.space.apply(
-            {name: record.proposal[name] for name in names if name in record.proposal}
-        )
-        return identify(trial, record.seed) == record.identity
+        return identify(checked.space.apply(record.proposal), record.seed) == record.identity
 
-    cells = [
-        record
-        for record in cells_for_next_run(ledger, ledger.study_dir)
-        if record.stage == "search" or is_todays(record)
-    ]
+    known = cells_for_next_run(ledger, ledger.study_dir)
+    cells = [record for record in known if record.stage == "search" or is_todays(record)]
     return search_state(ledger, cells, is_held=True).path
-
-
-def _end(state: PathState, point: PathPoint) -> int | None:
-    """The trial that a point is; None between both ends."""
-    ends = {0: state.base.trial, len(state.axes): state.best.trial}
-    return ends.get(len(point))
-
-
-def _key(record: CellRecord) -> str:
-    return canonical_json(record.proposal)

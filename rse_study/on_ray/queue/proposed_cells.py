@@ -1,10 +1,10 @@
-"""Cells of a search: each proposal depends on what the earlier ones came to."""
+"""Cells of a search: each proposal depends on earlier results."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rse_study.errors import InputError
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue.cell import Cell, Identify
 from rse_study.on_ray.queue.trial_seeds import TrialSeeds
 from rse_study.on_ray.queue.warm_start import directions_of, first_points
 from rse_study.results.records import CellRecord, KnownTrial
@@ -12,35 +12,24 @@ from rse_study.sampling.proposer import Proposer
 from rse_study.search.choice import best_known
 from rse_study.search.observation import Observation
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.training.trial import Trial
 
 MAX_DRAWS = 32
 BASE = "base"  # label of the base trial: the paper's setting
 
 
 class ProposedCells:
-    """The base, what a warm start runs, then what the sampler proposes.
+    """The base if the space holds it, a warm start's points, then proposals.
 
-    Each identity once. The base comes first where it is a point of the space. Where seeds race, the next seed of a
-    trial that may still win comes before a new trial, and the sampler is told of a trial when its race is over.
-
-    Parameters
-    ----------
-    checked : CheckedStudy
-        The study and its space.
-    proposer : Proposer
-        Asks the sampler.
-    identify : callable
-        Gives a cell's identity by its trial and seed.
-    known : sequence of KnownTrial
-        What the sampler is told before the first trial. None of them is proposed again; the best runs here first.
+    Each identity runs once. Where seeds race, the next seed of a trial that may still win precedes a new
+    trial, and the sampler learns of a trial when its race is over. The sampler knows the trials in `known`
+    from the start: it proposes none again, and the best runs here first.
     """
 
     def __init__(
         self,
         checked: CheckedStudy,
         proposer: Proposer,
-        identify: Callable[[Trial, int], str],
+        identify: Identify,
         known: Sequence[KnownTrial] = (),
     ) -> None:
         self._study, self._space = checked.study, checked.space
@@ -110,9 +99,9 @@ class ProposedCells:
         return cell
 
     def _tell_ended(self, seeds: TrialSeeds) -> None:
-        """Tell the sampler of the trials whose race is over, before it is asked again.
+        """Report trials whose race is over, before the sampler is asked again.
 
-        One that it was told of already keeps its value in this run, should what ended later reopen the race.
+        A value once reported stands for this run, even if a later result reopens the race.
         """
         for number in list(self._untold):
             seen = seeds.outcome(number)

@@ -1,13 +1,13 @@
-"""The cells of a study's stages: a grid, or what confirms a search."""
+"""The cells of a grid, and of a search's confirmation."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from pydantic import ValidationError
 
-from rse_study.on_ray.queue.cell import Cell
+from rse_study.on_ray.queue.cell import Cell, Identify
 from rse_study.on_ray.queue.proposed_cells import BASE
+from rse_study.on_ray.queue.warm_start import directions_of
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord
 from rse_study.search.choice import TrialResult, by_trial, standings_of, trials_to_confirm
@@ -15,24 +15,11 @@ from rse_study.spec import canonical_json
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.trial import Trial
 
-Identify = Callable[[Trial, int], str]
 BASE_OUTSIDE = -1  # number of the base where it is no point of the space
 
 
 def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
-    """Every row with every seed.
-
-    A row that the ledger has keeps its number, whatever was added around it.
-
-    Parameters
-    ----------
-    checked : CheckedStudy
-        Has the rows.
-    ledger : Ledger
-        What was planned before.
-    identify : callable
-        Gives a cell's identity by its trial and seed.
-    """
+    """Return every row with every seed; known rows keep their numbers."""
     study = checked.study
     configs = {record.trial: record.config for record in ledger.cells() if record.stage == "grid"}
     known = {_as_of_today(config): number for number, config in configs.items()}
@@ -59,26 +46,16 @@ def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> lis
 
 
 def _as_of_today(config: dict[str, Any]) -> str:
-    """A configuration with the settings that came after it was written, at their defaults."""
+    """Complete an old configuration with the defaults of newer settings."""
     with suppress(ValidationError):  # today's code may have no such trial
         config = Trial.model_validate(config).model_dump(mode="json")
     return canonical_json(config)
 
 
 def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
-    """The cells that confirm a search.
+    """Return the cells that confirm a search.
 
-    First the search's own cells of the chosen trials, where these were stopped early; then the chosen trials with
-    other seeds.
-
-    Parameters
-    ----------
-    checked : CheckedStudy
-        Says how many trials are chosen, and the seeds.
-    ledger : Ledger
-        What the search came to.
-    identify : callable
-        Gives a cell's identity by its trial and seed.
+    First the chosen trials that were stopped early, continued; then the chosen trials with other seeds.
     """
     study, searched = checked.study, [cell for cell in ledger.cells() if cell.stage == "search"]
     if study.confirm is None:
@@ -87,13 +64,10 @@ def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> 
     assert frozen is not None, "cells are planned after their study was frozen"
     by_number = {first.trial: first for first, *_ in by_trial(frozen, searched)}
     bases = [record.trial for record in by_number.values() if record.label == BASE]
-    directions = [one.direction for one in study.all_objectives]
     numbers = {record.identity: record.trial for record in searched}
-    ended = [
-        TrialResult(numbers[one.key], one.t, one.values, one.is_feasible)
-        for one in standings_of(ledger, "search")
-    ]
-    chosen = trials_to_confirm(ended, bases, study.confirm.num_best, directions)
+    standings = standings_of(ledger, "search")
+    ended = [TrialResult(numbers[one.key], one.t, one.values, one.is_feasible) for one in standings]
+    chosen = trials_to_confirm(ended, bases, study.confirm.num_best, directions_of(study))
     if study.confirm.baseline == "base":
         chosen = [*(bases or [BASE_OUTSIDE]), *chosen]
     cells = [
@@ -101,10 +75,8 @@ def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> 
         for n in chosen
         if n in by_number and by_number[n].status == "stopped_early"
     ]
-    for number in chosen:
-        for seed in study.confirm.seeds:
-            cells.append(_cell(checked, by_number.get(number), seed, identify))
-    return cells
+    seeds = study.confirm.seeds
+    return cells + [_cell(checked, by_number.get(n), seed, identify) for n in chosen for seed in seeds]
 
 
 def _cell(
@@ -115,7 +87,7 @@ def _cell(
     *,
     continues: bool = False,
 ) -> Cell:
-    """A cell of a searched trial, or of the base where that is none of them."""
+    """Return a cell of a searched trial, or of a base outside the space."""
     study, confirm = checked.study, checked.study.confirm
     proposal = checked.space.active_of(record.proposal) if record else {}
     trial = checked.space.apply(proposal)

@@ -1,4 +1,4 @@
-"""The seeds of a search's trials: what runs next, and what a sampler learns."""
+"""The seeds of a search's trials: which run next, and the sampler's values."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,16 +9,9 @@ from rse_study.search.race import RaceVerdict, RacingTrial, mean_of, race
 
 
 class TrialSeeds:
-    """What is known of each trial's seeds.
+    """Results by trial and seed.
 
-    A trial is one thing to the sampler: it runs until its race is over, and has the means of its seeds then.
-
-    Parameters
-    ----------
-    seeds : sequence of int
-        Of the search, in the order in which a trial runs them.
-    less_is_better : bool
-        Of the objective.
+    The sampler sees trials: one runs until its race is over, and then has the means of its seeds.
     """
 
     def __init__(self, seeds: Sequence[int], *, less_is_better: bool) -> None:
@@ -34,7 +27,7 @@ class TrialSeeds:
         self._verdicts = None
 
     def next_cells(self) -> list[tuple[int, Mapping[str, Any], int]]:
-        """Return what is to run now, by trial: its number, its proposal, the seed."""
+        """Return trial number, proposal and seed of all cells that should run now."""
         return [
             (number, self._proposals[number], next(s for s in self._seeds if s not in self._seen[number]))
             for number, verdict in self._race().items()
@@ -42,10 +35,7 @@ class TrialSeeds:
         ]
 
     def outcome(self, number: int) -> Observation:
-        """Return what a sampler learns of a trial now.
-
-        Of a trial whose first seed has not come to a value, what became of that. Else the means of its complete seeds.
-        """
+        """Return the trial's outcome: that of its first seed unless complete, else means."""
         if self._race()[number] != "over":
             return RUNNING
         seen = self._of(number)

@@ -1,8 +1,8 @@
-"""What a search knows before its first trial, and what it runs first."""
+"""Trials that a search knows before its first one, and the points it runs first."""
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from rse_study.errors import InputError
+from rse_study.on_ray.queue.cell import Identify
 from rse_study.results.connect import open_study
 from rse_study.results.queries import LedgerQueries
 from rse_study.results.records import CellRecord, ConstraintRecord, Direction, KnownTrial
@@ -20,21 +21,13 @@ from rse_study.training.trial import Trial
 
 STEPS = "steps"
 STAGES = ("search", "grid")
-"""Whose cells are taken: a confirmation's seeds are of trials that were chosen for their value."""
+"""stages whose cells count: a confirmation's trials were chosen for their value"""
 
 
 def first_points(checked: CheckedStudy, known: Sequence[KnownTrial] = ()) -> list[dict[str, Any]]:
-    """Return the points that are run before the sampler is asked, each once.
+    """Return the distinct points that run before the sampler is asked.
 
-    The base where it is a point of the space, those that the study lists, and the best that is known: what is chosen in
-    the end is a trial of this study.
-
-    Parameters
-    ----------
-    checked : CheckedStudy
-        The study and its space.
-    known : sequence of KnownTrial
-        By `known_trials`.
+    The base if the space holds it, the listed points, and the best known: only own trials can be chosen.
     """
     base, warm = checked.space.base_point, checked.study.warm_start
     points = [base] if base is not None else []
@@ -44,31 +37,15 @@ def first_points(checked: CheckedStudy, known: Sequence[KnownTrial] = ()) -> lis
 
 
 def directions_of(study: Study) -> list[Direction]:
-    """Which way each objective is better."""
+    """Return the direction of each objective."""
     return [one.direction for one in study.all_objectives]
 
 
-def known_trials(
-    checked: CheckedStudy, store: Path, identify: Callable[[Trial, int], str]
-) -> tuple[KnownTrial, ...]:
-    """Return what the study's warm start knows from another one.
+def known_trials(checked: CheckedStudy, store: Path, identify: Identify) -> tuple[KnownTrial, ...]:
+    """Return the trials that the study's warm start takes from another study.
 
-    Its complete cells that are points of this space and would be the very same cells here: base, data, code and all
-    else agree. Of a trial with several such seeds the mean.
-
-    Parameters
-    ----------
-    checked : CheckedStudy
-        The study and its space.
-    store : Path
-        Folder that holds both studies.
-    identify : callable
-        Gives a cell's identity by its trial and seed.
-
-    Raises
-    ------
-    InputError
-        There is no such study, or nothing of it fits.
+    Complete cells that are points of this space and would have the same identity here; several seeds give
+    their mean. Raises InputError where no such study exists or nothing fits.
     """
     warm = checked.study.warm_start
     if warm is None or not warm.study:
@@ -78,10 +55,7 @@ def known_trials(
         ledger = LedgerQueries(connection)
         cells = [cell for cell in ledger.cells() if cell.stage in STAGES and cell.status == "complete"]
         study = checked.study
-        metrics = [
-            *(one.metric for one in study.all_objectives),
-            *(one.metric for one in study.constraints),
-        ]
+        metrics = [*(one.metric for one in study.all_objectives), *(one.metric for one in study.constraints)]
         finals = {metric: ledger.final_values(metric) for metric in metrics}
         last_points = ledger.last_points(study.objective.metric)
     seeds: dict[int, list[dict[str, float]]] = defaultdict(list)
@@ -103,10 +77,8 @@ def known_trials(
     )
 
 
-def _point_of(
-    checked: CheckedStudy, cell: CellRecord, identify: Callable[[Trial, int], str]
-) -> dict[str, Any] | None:
-    """The cell as a point of the space; None where it is none, or would be another cell here."""
+def _point_of(checked: CheckedStudy, cell: CellRecord, identify: Identify) -> dict[str, Any] | None:
+    """Return the cell as a point of the space, None if it would differ here."""
     with suppress(ValidationError, InputError):
         trial = Trial.model_validate(cell.config)
         point = checked.space.coordinates(trial)

@@ -1,9 +1,8 @@
-"""Files of a study that its workers need, and those they leave: the driver's side."""
+"""Files that workers need and leave, as the driver sees them."""
 
 import shutil
 from collections.abc import Collection
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 from rse_study.assets.fingerprint import whole_folder_of_model
 from rse_study.downstream.scored_model import RelocatableEvaluation
@@ -19,120 +18,62 @@ from rse_study.storage.storage import Storage, study_key
 from rse_study.training.materials import Materials
 
 
-@runtime_checkable
-class StudyFiles(Protocol):
-    """How files get to workers and results back."""
+class StudyFiles:
+    """The files of a study in its own folder, which all nodes see under the same path."""
 
-    folders: StudyFolders
-    """of the study, on the driver's disk"""
-    train_runs: str
-    """folder for Ray Train's own notes; empty: a temporary one of each node"""
-
-    @property
-    def storage(self) -> Storage | None:
-        """None: workers see the study's own folder."""
-
-    def hand_out(self, materials: Materials) -> str:
-        """Have materials where workers find them, by the name that is given back."""
-
-    def carried(self, evaluation: Evaluation) -> Evaluation:
-        """The evaluation as workers can read it."""
-
-    def cell(self, identity: str) -> str:
-        """What workers call the folder of a cell."""
-
-    def baselines(self) -> str:
-        """What workers call the folder of the baselines."""
-
-    def bring_results(self) -> None:
-        """Have every result that was written and that is not here yet."""
-
-    def bring_result(self, identity: str) -> None:
-        """Have a cell's result as it was written last, and the scores beside it.
-
-        Nothing where there is none.
-        """
-
-    def set_aside(self, identity: str, name: str) -> None:
-        """Rename a cell's result: nobody takes it for one any more."""
-
-    def bring_outcomes(self) -> None:
-        """Have the outcomes of attacks."""
-
-    def drop_models(self, identities: Collection[str]) -> None:
-        """Delete the models of these cells; their results stay."""
-
-
-class SharedFolders:
-    """All nodes see the study's folder, and all paths are the same everywhere.
-
-    Parameters
-    ----------
-    folders : StudyFolders
-        Of the study.
-    """
+    storage: Storage | None = None
+    """None where workers see the study's own folder"""
 
     def __init__(self, folders: StudyFolders) -> None:
         self.folders = folders
         self.train_runs = str(folders.train_runs)
-
-    @property
-    def storage(self) -> Storage | None:
-        return None
+        """folder for Ray Train's own notes; empty: a temporary one on each node"""
 
     def hand_out(self, materials: Materials) -> str:
+        """Put materials where workers find them; return their name there."""
         return str(materials.save(self.folders.materials))
 
     def carried(self, evaluation: Evaluation) -> Evaluation:
+        """Return the evaluation as workers can read it."""
         return evaluation
 
     def cell(self, identity: str) -> str:
+        """Return the folder of a cell as workers name it."""
         return str(cell_folder(self.folders.study, identity))
 
     def baselines(self) -> str:
+        """Return the folder of the baselines as workers name it."""
         return str(baselines_folder(self.folders.study))
 
     def bring_results(self) -> None:
-        """Nothing: they are here."""
+        """Fetch every result that is not here yet."""
 
     def bring_result(self, identity: str) -> None:
-        """Nothing: it is here."""
+        """Fetch a cell's newest result and its scores, if there are any."""
 
     def set_aside(self, identity: str, name: str) -> None:
+        """Rename a cell's result, so that it no longer counts as one."""
         result = cell_folder(self.folders.study, identity) / FILE_NAME
         result.replace(result.with_name(name))
 
     def bring_outcomes(self) -> None:
-        """Nothing: they are here."""
+        """Fetch the outcomes of attacks."""
 
     def drop_models(self, identities: Collection[str]) -> None:
+        """Delete the models of these cells; their results stay."""
         for identity in identities:
             shutil.rmtree(cell_folder(self.folders.study, identity) / MODEL_FOLDER, ignore_errors=True)
 
 
-class StoredFiles(SharedFolders):
-    """Workers see a storage, and nothing of the driver's disk.
-
-    Parameters
-    ----------
-    folders : StudyFolders
-        Of the study, on the driver's disk.
-    storage : Storage
-        What all nodes reach.
-    cache : Path
-        Of this machine.
-    """
+class StoredFiles(StudyFiles):
+    """A storage that all nodes reach; workers see nothing of the driver's disk."""
 
     def __init__(self, folders: StudyFolders, storage: Storage, cache: Path) -> None:
         super().__init__(folders)
-        self._storage = storage
+        self.storage = self._storage = storage
         self.train_runs = ""
         self._shared, self._key = NodeCache(cache, storage), study_key(folders.study.name)
         self._put: dict[str, str] = {}  # names in the storage, by the file or folder here
-
-    @property
-    def storage(self) -> Storage | None:
-        return self._storage
 
     def hand_out(self, materials: Materials) -> str:
         commits = dict(one.split("@") for one in materials.fingerprints.values() if "@" in one)

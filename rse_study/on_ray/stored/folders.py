@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from rse_study.data.location import cache_dir
+
 
 @dataclass(frozen=True)
 class StudyFolders:
@@ -25,3 +27,8 @@ class StudyFolders:
     def train_runs(self) -> Path:
         """Notes of Ray Train: disposable."""
         return self.ray / "train"
+
+
+def storage_cache() -> Path:
+    """Return this machine's folder for copies from storages."""
+    return cache_dir().absolute() / "storage"

@@ -1,4 +1,4 @@
-"""Which driver a stored study belongs to: one at a time, wherever drivers start."""
+"""The driver of a stored study: one at a time, on whatever machine."""
 
 import json
 import os
@@ -11,12 +11,14 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import psutil
+
 from rse_study.errors import InputError, Unavailable
 from rse_study.storage.storage import Storage, study_key
 
 BEAT_SECONDS = 10.0
 SILENCE_SECONDS = 45.0
-"""A driver that has not renewed its lease for so long is dead."""
+"""after which a driver that has not renewed its lease counts as dead"""
 LOOK_SECONDS = 1.0
 
 
@@ -24,13 +26,6 @@ class DriverLease:
     """A note in the storage, renewed by its holder: the one writer of a study.
 
     The study's own lock guards its folder on one machine; this guards it among machines.
-
-    Parameters
-    ----------
-    storage : Storage
-        Holds the note.
-    name : str
-        The study's name.
     """
 
     def __init__(self, storage: Storage, name: str) -> None:
@@ -40,18 +35,7 @@ class DriverLease:
         self._one_at_a_time = Lock()
 
     def take(self, message: Callable[[str], None]) -> None:
-        """Take the lease, from a dead holder after its silence.
-
-        Parameters
-        ----------
-        message : callable
-            Is told whom it waits for.
-
-        Raises
-        ------
-        InputError
-            Where another driver is alive.
-        """
+        """Take the lease, from a dead holder after its silence; refuse if one is alive."""
         before = self._storage.find(self._key)
         if before is not None and not _died_on_this_machine(before):
             told = _describe(before)
@@ -60,27 +44,20 @@ class DriverLease:
         self._write()
 
     def renew(self) -> None:
-        """Say that the holder is alive, if it is time to.
-
-        Raises
-        ------
-        Unavailable
-            Where another driver has taken the study over in the meantime.
-        """
+        """Renew the lease when due; raise Unavailable where another driver took over."""
         with self._one_at_a_time:
-            if time.monotonic() - self._renewed >= BEAT_SECONDS:
-                self._renew()
-
-    def _renew(self) -> None:
-        content = self._storage.find(self._key)
-        if content is None:  # its own note: only who took the study over, and has ended, took it away
-            raise Unavailable("another driver has had this study in the meantime", "The same command goes on")
-        if _parsed(content).get("holder") != self._holder:
-            raise Unavailable(f"{_describe(content)} has taken this study over")
-        self._write()
+            if time.monotonic() - self._renewed < BEAT_SECONDS:
+                return
+            content = self._storage.find(self._key)
+            if content is None:  # its own note: only who took the study over, and has ended, took it away
+                what = "another driver has had this study in the meantime"
+                raise Unavailable(what, "The same command goes on")
+            if _parsed(content).get("holder") != self._holder:
+                raise Unavailable(f"{_describe(content)} has taken this study over")
+            self._write()
 
     def release(self) -> None:
-        """Give the lease back: the next driver need not wait."""
+        """Give the lease back, so that the next driver need not wait."""
         content = self._storage.find(self._key)
         if content is not None and _parsed(content).get("holder") == self._holder:
             self._storage.delete(self._key)
@@ -112,7 +89,7 @@ class DriverLease:
 
 
 def _parsed(note: bytes) -> dict[str, Any]:
-    """What a note says; nothing where it is damaged: its holder writes it anew, or is dead."""
+    """Parse a note; a damaged one is empty: its holder rewrites it, or is dead."""
     with suppress(ValueError):
         content = json.loads(note)
         return content if isinstance(content, dict) else {}
@@ -121,31 +98,20 @@ def _parsed(note: bytes) -> dict[str, Any]:
 
 def _describe(note: bytes) -> str:
     content = _parsed(note)
-    return (
-        f"the driver {content['pid']} on {content['host']}" if {"pid", "host"} <= set(content) else "a driver"
-    )
+    is_whole = {"pid", "host"} <= set(content)
+    return f"the driver {content['pid']} on {content['host']}" if is_whole else "a driver"
 
 
 def _this_machine() -> list[str]:
-    """What tells this machine, since it was started, from all others: process numbers mean something here alone."""
+    """Identify this machine since its start: pids mean nothing elsewhere."""
     known = [socket.gethostname()]
     with suppress(OSError):  # Linux: its start, and the container
-        known += [
-            Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
-            os.readlink("/proc/self/ns/pid"),
-        ]
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        known += [boot, os.readlink("/proc/self/ns/pid")]
     return known
 
 
 def _died_on_this_machine(note: bytes) -> bool:
-    """Whether its process was one of this machine, and is gone."""
+    """Whether its process ran on this machine and is gone."""
     content = _parsed(note)
-    if content.get("machine") != _this_machine():
-        return False
-    try:
-        os.kill(content["pid"], 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False
+    return content.get("machine") == _this_machine() and not psutil.pid_exists(content["pid"])

@@ -1,44 +1,29 @@
 """The copy of a study's ledger in its storage, made while the study runs."""
 
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
+from typing import ParamSpec
 
 from rse_study.errors import InputError, Unavailable, first_line
 from rse_study.on_ray.queue.callbacks import StudyCallback
-from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.stored.lease import BEAT_SECONDS, DriverLease
 from rse_study.results.atomic import write_whole
 from rse_study.results.connect import parts_of, remove_ledger
-from rse_study.results.records import CellRecord
 from rse_study.results.schema import ledger_path
 from rse_study.storage.storage import Storage, ledger_key
 
+P = ParamSpec("P")
 BEFORE = "ledger.before.sqlite"
-"""name of a ledger whose place the storage's copy took"""
+"""name of a ledger that the storage's copy replaced"""
 
 
 def bring_ledger(storage: Storage, study_dir: Path) -> bool:
-    """Take the ledger that a driver elsewhere left, where that one is further.
+    """Replace the ledger by the storage's copy where that one is ahead; say whether.
 
-    Parameters
-    ----------
-    storage : Storage
-        Holds the copy.
-    study_dir : Path
-        The study's folder on this machine.
-
-    Returns
-    -------
-    bool
-        Whether the copy took the place of what was here, which is kept beside it.
-
-    Raises
-    ------
-    InputError
-        Where another study of this name lies there.
+    The replaced ledger is kept beside it. Raises InputError where the copy is of another study of this name.
     """
     content = storage.find(ledger_key(study_dir.name))
     if content is None:
@@ -47,11 +32,9 @@ def bring_ledger(storage: Storage, study_dir: Path) -> bool:
     write_whole(draft, content)
     try:
         if here.exists() and _birth(here) not in ("", _birth(draft)):
-            rule = "a storage holds one study of a name"
+            what, rule = f"another study {study_dir.name!r}", "a storage holds one study of a name"
             remedy = "Give this study another name or another storage"
-            raise InputError(
-                f"another study {study_dir.name!r}", where=storage.location, rule=rule, remedy=remedy
-            )
+            raise InputError(what, where=storage.location, rule=rule, remedy=remedy)
         if here.exists() and _progress(here) >= _progress(draft):
             return False
         kept = here.with_name(BEFORE)
@@ -67,7 +50,7 @@ def bring_ledger(storage: Storage, study_dir: Path) -> bool:
 
 
 def copy_of(ledger: Path) -> bytes:
-    """A ledger as one file, by SQLite's own backup: also while it is written."""
+    """Return a ledger as one file, by SQLite's own backup, even while it is written."""
     source, memory = _opened(ledger), sqlite3.connect(":memory:")
     with closing(source), closing(memory):
         source.backup(memory)
@@ -75,26 +58,15 @@ def copy_of(ledger: Path) -> bytes:
 
 
 class CopyingCallback:
-    """Has the ledger copied after what changes it for good; passes all on.
+    """Copies the ledger after every lasting change, and passes all events on.
 
-    Copies are made beside the driver's work: what ends while one is made is in the next.
-
-    Parameters
-    ----------
-    callback : StudyCallback
-        Gets everything.
-    storage : Storage
-        Gets the copies.
-    study_dir : Path
-        The study's folder.
-    lease : DriverLease
-        Is renewed on the way.
+    Copies are made beside the driver's work: an end during one copy is in the next.
     """
 
     def __init__(
         self, callback: StudyCallback, storage: Storage, study_dir: Path, lease: DriverLease
     ) -> None:
-        self._callback, self._storage, self._study_dir, self._lease = callback, storage, study_dir, lease
+        self._storage, self._study_dir, self._lease = storage, study_dir, lease
         self._changed, self._over = Event(), Event()
         self._failure: Unavailable | None = None
         self._on_failure: Callable[[Unavailable], None] | None = None
@@ -103,88 +75,31 @@ class CopyingCallback:
             Thread(target=self._persist, args=(work,), name="ledger copy", daemon=True)
             for work in (self._keep_copying, self._keep_lease)
         ]
+        self.progressed = callback.progressed  # nothing to copy: its result will hold the point
+        self.cells_found = self._copied_after(callback.cells_found)
+        self.started = self._copied_after(callback.started)
+        self.ended = self._copied_after(callback.ended)
+        self.lost = self._copied_after(callback.lost)
+        self.node_lost = self._copied_after(callback.node_lost)
+        self.message = self._copied_after(callback.message)
+        self.advanced = self._copied_after(callback.advanced)
 
-    def cells_found(self, cells: Sequence[Cell]) -> None:
-        """The results of these cells were there."""
-        self._changed.set()
-        self._callback.cells_found(cells)
+    def _copied_after(self, event: Callable[P, None]) -> Callable[P, None]:
+        def happen(*arguments: P.args, **named: P.kwargs) -> None:
+            self._changed.set()
+            event(*arguments, **named)
 
-    def started(self, cell: Cell) -> None:
-        """A cell runs."""
-        self._changed.set()
-        self._callback.started(cell)
-
-    def progressed(self, cell: Cell, t: int, num_steps: int, metrics: dict[str, float]) -> None:
-        """A cell reported a point: nothing to copy, for its result will hold it.
-
-        Parameters
-        ----------
-        cell : Cell
-            Which one.
-        t : int
-            Optimiser steps it has done.
-        num_steps : int
-            Steps of its whole budget.
-        metrics : dict
-            What was measured at `t`.
-        """
-        self._callback.progressed(cell, t, num_steps, metrics)
-
-    def ended(self, cell: Cell, record: CellRecord) -> None:
-        """A cell ended; `record` says how."""
-        self._changed.set()
-        self._callback.ended(cell, record)
-
-    def lost(self, cell: Cell, reason: str) -> None:
-        """A cell's process ended without a result; it is tried again."""
-        self._changed.set()
-        self._callback.lost(cell, reason)
-
-    def node_lost(self, node: str, cells: Sequence[Cell]) -> None:
-        """A node was lost, and these cells with it; they are tried again."""
-        self._changed.set()
-        self._callback.node_lost(node, cells)
-
-    def message(self, text: str) -> None:
-        """A sentence about the study as a whole: a stage begins."""
-        self._changed.set()
-        self._callback.message(text)
-
-    def advanced(self, activity: str, done: int, total: int, detail: str = "") -> None:
-        """More of the study's scores came.
-
-        Parameters
-        ----------
-        activity : str
-            What is scored.
-        done : int
-            How many have a score.
-        total : int
-            Of how many.
-        detail : str
-            What else is known.
-        """
-        self._changed.set()
-        self._callback.advanced(activity, done, total, detail)
+        return happen
 
     def report_failure_to(self, hear: Callable[[Unavailable], None]) -> None:
-        """Have `hear` told that the storage is gone for good.
-
-        At once where it is already, else by another thread.
-        """
+        """Tell `hear` once the storage is gone for good, from another thread if later."""
         self._on_failure = hear
         if self._failure is not None:
             hear(self._failure)
 
     @contextmanager
     def copying(self) -> Iterator[None]:
-        """Copy until the end, and once more then.
-
-        Raises
-        ------
-        Unavailable
-            Where the storage is gone for good.
-        """
+        """Copy until the end and once more then; raise Unavailable if it failed."""
         for thread in self._threads:
             thread.start()
         try:
@@ -229,27 +144,20 @@ class CopyingCallback:
 
 
 def _birth(ledger: Path) -> str:
-    """When its first revision was frozen: another time, another study. Empty where nobody can tell."""
-    try:
-        with closing(_opened(ledger)) as opened:
-            row = opened.execute("SELECT at FROM revision ORDER BY number LIMIT 1").fetchone()
-    except sqlite3.DatabaseError:
-        return ""
-    return str(row[0]) if row else ""
+    """Return when the first revision was frozen (tells studies apart), or empty."""
+    with suppress(sqlite3.DatabaseError), closing(_opened(ledger)) as opened:
+        row = opened.execute("SELECT at FROM revision ORDER BY number LIMIT 1").fetchone()
+        return str(row[0]) if row else ""
+    return ""
 
 
 def _progress(ledger: Path) -> tuple[int, int]:
-    """How far a ledger is: runs begun, attempts ended.
-
-    One that is damaged is behind every other.
-    """
-    try:
-        with closing(_opened(ledger)) as opened:
-            (runs,) = opened.execute("SELECT count(*) FROM provenance").fetchone()
-            (ended,) = opened.execute("SELECT count(*) FROM attempt WHERE outcome != 'running'").fetchone()
-    except sqlite3.DatabaseError:
-        return -1, -1
-    return int(runs), int(ended)
+    """Return the number of runs begun and attempts ended; a damaged ledger is last."""
+    with suppress(sqlite3.DatabaseError), closing(_opened(ledger)) as opened:
+        (runs,) = opened.execute("SELECT count(*) FROM provenance").fetchone()
+        (ended,) = opened.execute("SELECT count(*) FROM attempt WHERE outcome != 'running'").fetchone()
+        return int(runs), int(ended)
+    return -1, -1
 
 
 def _opened(ledger: Path) -> sqlite3.Connection:

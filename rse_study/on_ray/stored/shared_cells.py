@@ -1,4 +1,4 @@
-"""Cells that another study of the same store has run are not run again."""
+"""Cells that another study of the same store has run, taken instead of run again."""
 
 import shutil
 from collections.abc import Collection, Iterator
@@ -15,7 +15,7 @@ from rse_study.results.bit_equality import what_differs
 from rse_study.results.evaluation_file import write_evaluations, written_rows
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow
-from rse_study.results.result_file import FILE_NAME, Result, read_result
+from rse_study.results.result_file import FILE_NAME, read_result
 from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER, cell_folder
 from rse_study.training.provenance import provenance
 
@@ -25,21 +25,10 @@ DRAFT = ".shared-model"
 def bring_shared_cells(
     ledger: Ledger, cells: Collection[Cell], asked: Collection[Evaluation], *, with_models: bool
 ) -> Iterator[tuple[str, str]]:
-    """Copy cells that have not begun here from the studies beside this one.
+    """Copy cells that have not begun here from other studies; yield id and study.
 
-    The queue then finds them, as it finds whatever a worker wrote that nobody has entered. What cannot be read or
-    copied is left, and runs. Yields the identity of each cell and the name of the study it was taken from.
-
-    Parameters
-    ----------
-    ledger : Ledger
-        Of the study; others lie beside its folder. Cells that it has an end or an attempt of are left alone.
-    cells : collection of Cell
-        What is going to run.
-    asked : collection of Evaluation
-        A cell comes only with its scores on all of these, and with no others.
-    with_models : bool
-        Whether it comes only with its model.
+    The queue then adopts them as any result not yet entered. Cells that cannot be read or copied run here. A
+    cell comes only with its scores on exactly the evaluations in `asked`, and its model if `with_models`.
     """
     study = ledger.study_dir
     neighbours = _folders_beside(study)
@@ -66,7 +55,7 @@ def _is_untouched(folder: Path) -> bool:
 
 
 def _take(there: Path, here: Path, cell: Cell, asked: Collection[Evaluation], *, with_model: bool) -> bool:
-    """Copy a cell that lies there whole, as this study would run it; the result last, with which it is here."""
+    """Copy a whole cell that this study would run alike; the result comes last."""
     if not (there / FILE_NAME).exists() or not _is_alike(there, cell):
         return False
     rows = _rows_of_all(there, cell, asked)
@@ -83,29 +72,27 @@ def _take(there: Path, here: Path, cell: Cell, asked: Collection[Evaluation], *,
 
 
 def _is_alike(folder: Path, cell: Cell) -> bool:
-    """Whether a complete result of this cell is promised to have the bits that running it here would give."""
+    """Whether running this cell here would give a complete result with the same bits."""
     try:
         result = read_result(folder)
     except InputError:
         return False
-    return result.identity == cell.identity and result.status == "complete" and _ran_alike(result, cell)
-
-
-def _ran_alike(result: Result, cell: Cell) -> bool:
+    if result.identity != cell.identity or result.status != "complete":
+        return False
     device = torch.device("cuda" if cell.resources.gpus else "cpu")
     here = provenance(device, cell.resources.workers, cell.trial.precision)
     return not what_differs(here | {"threads": cell.resources.threads}, result.provenance)
 
 
 def _rows_of_all(folder: Path, cell: Cell, asked: Collection[Evaluation]) -> list[EvaluationRow] | None:
-    """The cell's scores on what is asked; None where it lacks one."""
+    """Return the cell's scores on all evaluations asked; None where it lacks one."""
     wanted = {(one.name, one.fingerprint) for one in asked}
     rows = written_rows(folder, cell.identity, wanted)
     return rows if {(row.evaluation, row.fingerprint) for row in rows} == wanted else None
 
 
 def _copy_model(source: Path, here: Path) -> bool:
-    """Whether it was there, and still was when it had been copied: its study may delete it."""
+    """Copy a model; return whether it was whole throughout: its study may delete it."""
     draft, names = here / DRAFT, _names_in(source)
     shutil.rmtree(draft, ignore_errors=True)
     if not names:
@@ -121,5 +108,5 @@ def _copy_model(source: Path, here: Path) -> bool:
 
 
 def _names_in(folder: Path) -> list[str]:
-    """What lies in a folder; nothing where it is none."""
+    """List the names in a folder, none where it does not exist."""
     return sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []

@@ -5,14 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from rse_study.data.location import cache_dir
 from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.stored.files import StoredFiles
-from rse_study.on_ray.stored.folders import StudyFolders
+from rse_study.on_ray.stored.folders import StudyFolders, storage_cache
 from rse_study.on_ray.stored.lease import DriverLease
 from rse_study.on_ray.stored.ledger_copy import CopyingCallback, bring_ledger
-from rse_study.on_ray.workers.workplace import STORAGE_CACHE
 from rse_study.results.atomic import write_whole
 from rse_study.results.ledger import Ledger
 from rse_study.results.lock import holder
@@ -22,26 +20,10 @@ from rse_study.storage.storage import Storage
 
 
 def bring_study(storage: Storage, study_dir: Path) -> bool:
-    """Bring a study that runs or ran elsewhere into a folder of this machine.
+    """Bring a study that runs or ran elsewhere to a folder (absolute) of this machine.
 
-    Parameters
-    ----------
-    storage : Storage
-        Where its files lie.
-    study_dir : Path
-        Its folder here; an absolute path.
-
-    Returns
-    -------
-    bool
-        Whether its ledger was further than the one here, if there was one.
-
-    Raises
-    ------
-    InputError
-        Where the storage has no such study, or another one of this name, or one runs here.
-    Unavailable
-        Where the storage does not answer.
+    Returns whether its ledger was ahead of the local one. Raises InputError where the storage has no such
+    study, or another one of this name, or one runs here; Unavailable where the storage does not answer.
     """
     if holder(study_dir) is not None:
         remedy = "Wait for its end: what it has is here"
@@ -51,7 +33,7 @@ def bring_study(storage: Storage, study_dir: Path) -> bool:
         remedy = "Submit it, or wait until its first cell has started"
         raise InputError(f"no study {study_dir.name!r}", where=storage.location, remedy=remedy)
     note_storage(study_dir, storage)
-    files = StoredFiles(StudyFolders(study_dir), storage, cache_dir().absolute() / STORAGE_CACHE)
+    files = StoredFiles(StudyFolders(study_dir), storage, storage_cache())
     files.bring_results()
     files.bring_outcomes()
     with Ledger.open(study_dir) as ledger:
@@ -66,23 +48,9 @@ def note_storage(study_dir: Path, storage: Storage) -> None:
 
 @contextmanager
 def stored_study(storage: Storage, study_dir: Path, callback: StudyCallback) -> Iterator[CopyingCallback]:
-    """Hold the study's lease, take the newest ledger, copy it while it grows.
+    """Hold the study's lease, take the newest ledger, and copy it as it grows.
 
-    Parameters
-    ----------
-    storage : Storage
-        Where the study's files lie.
-    study_dir : Path
-        The study's folder on this machine, of which no process is the writer yet.
-    callback : StudyCallback
-        Gets what happens.
-
-    Raises
-    ------
-    InputError
-        Where the storage cannot be used from here, or another driver runs the study.
-    Unavailable
-        Where the storage is gone for good.
+    Raises InputError where the storage is unusable or another driver runs, Unavailable where it is gone.
     """
     storage.require(is_new=not storage_file(study_dir).is_file())
     lease = DriverLease(storage, study_dir.name)

@@ -1,4 +1,4 @@
-"""Verdicts for running cells, and which processes run them: a named actor of Ray."""
+"""Verdicts for running cells, and the processes that run them: a named Ray actor."""
 
 import asyncio
 import secrets
@@ -26,7 +26,7 @@ Processes = dict[str, dict[int, tuple[str, int]]]
 
 
 class _CoordinatorActor(Exchange):
-    """Verdicts by (cell, step), the processes of each cell, and cells for groups of workers."""
+    """Verdicts by (cell, step), the processes of each cell, and the exchange."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,15 +49,15 @@ class _CoordinatorActor(Exchange):
         self._present.setdefault(cell, {})[rank] = (node, pid)
 
     async def leave(self, cell: str) -> list[tuple[str, int]]:
-        """The processes (node, pid) of a cell, which are forgotten."""
+        """Forget the processes (node, pid) of a cell and return them."""
         return list(self._present.pop(cell, {}).values())
 
     async def content(self) -> tuple[str, Processes]:
-        """Which actor this is, made anew or not, and where cells run."""
+        """Return which incarnation this is, and where cells run."""
         return self._birth, self._present
 
     async def restore(self, verdicts: Verdicts, present: Processes) -> None:
-        """Take over what the actor before this one knew."""
+        """Take over the knowledge of the previous incarnation."""
         async with self._news:
             self._verdicts = verdicts | self._verdicts
             self._present = present | self._present
@@ -65,7 +65,7 @@ class _CoordinatorActor(Exchange):
 
 
 class Coordinator:
-    """The driver's side: it gives verdicts and learns where cells run."""
+    """The driver's side: gives verdicts and learns where cells run."""
 
     def __init__(self, name: str) -> None:
         # Not detached: it ends with the driver, and whoever still asks goes on without it. It lives on the driver's
@@ -89,10 +89,7 @@ class Coordinator:
         self._answer: ray.ObjectRef | None = None
 
     def refresh(self) -> None:
-        """Learn where cells run; tell an actor made again what it forgot.
-
-        It waits for nothing.
-        """
+        """Learn where cells run, or remind a restarted actor; never waits."""
         if self._answer is None:
             self._answer = self._actor.content.remote()
         elif ray.wait([self._answer], timeout=0)[0]:
@@ -109,41 +106,31 @@ class Coordinator:
             self._birth = birth
 
     def decide(self, cell: str, t: int, verdict: Verdict) -> None:
-        """Give a verdict; the worker may ask for it before or after.
-
-        Parameters
-        ----------
-        cell : str
-            Identity of the cell.
-        t : int
-            Step of the rung.
-        verdict : "continue" or "stop"
-            What all workers of the cell then do.
-        """
+        """Give a cell's verdict at step `t`; a worker may ask before or after."""
         self._verdicts[cell, t] = verdict
         self._actor.decide.remote(cell, t, verdict)
 
     def expect(self, cell: str) -> None:
-        """The cell is about to start: where an earlier attempt ran no longer counts."""
+        """Forget where an earlier attempt at the cell ran: it starts anew."""
         self._present.pop(cell, None)
         self._actor.leave.remote(cell)
 
     def nodes_of(self, cell: str) -> set[str]:
-        """Ids of the nodes where a cell ran, as of the last refresh."""
+        """Return ids of the nodes where a cell ran at the last refresh."""
         return {node for node, _ in self._present.get(cell, {}).values()}
 
     def processes(self, cell: str) -> Iterable[tuple[str, int]]:
-        """Node id and pid of every worker of a cell; given once, then forgotten."""
+        """Return node id and pid of every worker of a cell, and forget them."""
         return ray.get(self._actor.leave.remote(cell), timeout=PATIENCE_SECONDS)
 
     def keep_groups(self, has_cells: bool) -> None:
-        """Say whether workers without a cell wait for another, or end."""
+        """Tell workers without a cell to wait for another, or to end."""
         if has_cells != self._has_cells:
             self._has_cells = has_cells
             self._actor.keep_groups.remote(has_cells)
 
     def num_groups(self) -> int:
-        """Groups of workers that have not ended. 0 where nobody can say."""
+        """Return how many groups of workers remain; 0 where nobody answers."""
         try:
             number: int = ray.get(self._actor.num_groups.remote(), timeout=ANSWER_SECONDS)
         except (RayError, GetTimeoutError):
@@ -151,7 +138,7 @@ class Coordinator:
         return number
 
     def forget_groups(self, cell: str) -> None:
-        """The process that had the workers of this cell is gone, and they with it."""
+        """Forget workers whose trial process, with this cell, is gone."""
         self._actor.forget_groups.remote(cell)
 
     def close(self) -> None:
@@ -160,23 +147,13 @@ class Coordinator:
 
 
 class CoordinatorClient:
-    """A worker's side.
-
-    Parameters
-    ----------
-    name : str
-        Of the study's coordinator.
-    cell : str
-        Identity of the cell that runs here.
-    rank : int
-        Of this worker among those of the cell.
-    """
+    """A worker's side of the coordinator."""
 
     def __init__(self, name: str, cell: str, rank: int) -> None:
         self._name, self._cell, self._rank = name, cell, rank
 
     def enter(self, pid: int) -> None:
-        """Say where this worker runs, so that the watchdog can end it."""
+        """Report this worker's process, so that the watchdog can end it."""
         node = ray.get_runtime_context().get_node_id()
         try:
             self._actor().enter.remote(self._cell, self._rank, node, pid)
@@ -184,7 +161,7 @@ class CoordinatorClient:
             return  # the coordinator has ended: nobody watches any more
 
     def wait_for_verdict(self, t: int) -> Verdict:
-        """The verdict on this cell at step `t`; "continue" where none comes."""
+        """Return the verdict at step `t`, or "continue" if none comes."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while (left := deadline - time.monotonic()) > 0:
             try:
@@ -202,19 +179,7 @@ class CoordinatorClient:
 
 
 def exchange_call(coordinator: str, method: str, *arguments: Any) -> ray.ObjectRef:
-    """Ask the coordinator's exchange something.
-
-    Ray repeats it where the actor is made again.
-
-    Parameters
-    ----------
-    coordinator : str
-        Its name.
-    method : str
-        Of `Exchange`.
-    *arguments
-        Of the method.
-    """
+    """Call a method of the coordinator's Exchange; Ray repeats it after a restart."""
     actor = ray.get_actor(coordinator, namespace=NAMESPACE)
     answer: ray.ObjectRef = getattr(actor, method).options(max_task_retries=FOR_EVER).remote(*arguments)
     return answer

@@ -16,11 +16,9 @@ from rse_study.errors import InputError, Unavailable
 from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
-from rse_study.on_ray.queue.cell import Cell
-from rse_study.on_ray.workers.payload import BaselinePayload, CellPayload, Payload
+from rse_study.on_ray.workers.payload import BaselinePayload, CellPayload
 from rse_study.on_ray.workers.workplace import Workplace, workplace
 from rse_study.results.evaluation_file import FILE_NAME, write_evaluations, written_rows
-from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow
 from rse_study.results.schema import MODEL_FOLDER
 from rse_study.study.baselines import attacks_folder, measure_baselines
@@ -32,65 +30,22 @@ ATTACKS = "attacks"
 CHECK_SECONDS = 3.0
 
 
-def missing_evaluations(
-    cells: Sequence[Cell], evaluations: Sequence[Evaluation], ledger: Ledger
-) -> dict[str, list[str]]:
-    """Names of the evaluations that a complete cell has no score of, by identity.
-
-    Parameters
-    ----------
-    cells : sequence of Cell
-        Of a grid, or those that confirm a search.
-    evaluations : sequence of Evaluation
-        The study's.
-    ledger : Ledger
-        Which cells are complete, and what is scored.
-    """
-    scored = scored_in(ledger)
-    complete = {record.identity for record in ledger.cells() if record.status == "complete"}
-    wanted = [cell.identity for cell in cells if cell.identity in complete]
-    missing = {
-        identity: [one.name for one in evaluations if (identity, one.name, one.fingerprint) not in scored]
-        for identity in wanted
-    }
-    return {identity: lacking for identity, lacking in missing.items() if lacking}
-
-
-def scored_in(ledger: Ledger) -> set[tuple[str, str, str]]:
-    """(subject, evaluation, fingerprint of its data) of every score in the ledger."""
-    return {(row.subject, row.evaluation, row.fingerprint) for row in ledger.evaluations()}
-
-
-def start_scoring(payload: CellPayload, evaluations: list[ray.ObjectRef]) -> ray.ObjectRef:
-    """Start a task that scores one cell; evaluations travel to each node once."""
-    task = ray.remote(evaluate_cell).options(max_retries=3, **_reserved(payload))
-    return task.remote(payload, *evaluations)
-
-
-def start_scoring_baseline(payload: BaselinePayload, evaluation: ray.ObjectRef) -> ray.ObjectRef:
-    """Start a task that scores one baseline on one evaluation."""
-    task = ray.remote(evaluate_baseline).options(max_retries=3, **_reserved(payload))
-    return task.remote(payload, evaluation)
+def start_scoring(payload: CellPayload | BaselinePayload, evaluations: list[ray.ObjectRef]) -> ray.ObjectRef:
+    """Start a task that scores a cell or baseline; data travel to each node once."""
+    task: Any = evaluate_cell if isinstance(payload, CellPayload) else evaluate_baseline
+    # One process on one node: what all workers of a cell have together may be more than any node has.
+    reserved: dict[str, Any] = {"num_cpus": payload.threads, "num_gpus": payload.gpus}
+    if payload.labels:
+        reserved["label_selector"] = dict(payload.labels)
+    return ray.remote(task).options(max_retries=3, **reserved).remote(payload, *evaluations)
 
 
 def as_they_come(
     tasks: Sequence[ray.ObjectRef], closing: Event, check: Callable[[], None] = lambda: None
 ) -> Iterator[list[EvaluationRow]]:
-    """The rows of each task as it ends, until all have or `closing` is set.
+    """Yield the rows of each task as it ends, until all have or `closing` is set.
 
-    Parameters
-    ----------
-    tasks : sequence of ObjectRef
-        Started already.
-    closing : Event
-        Set where nothing is to be waited for any more.
-    check : callable
-        Raises where Ray is gone, and every task with it.
-
-    Raises
-    ------
-    InputError, ray.exceptions.RayError
-        The first task's that failed, after the others have ended.
+    The first error is raised when all others have ended; `check` raises where Ray and all tasks are gone.
     """
     waiting, failures = list(tasks), list[Exception]()  # the others' scores count all the same
     while waiting and not closing.is_set():
@@ -111,7 +66,7 @@ def as_they_come(
 
 
 def evaluate_baseline(payload: BaselinePayload, evaluation: Evaluation) -> list[EvaluationRow]:
-    """The rows of one baseline. Its classifiers stay: others may share them."""
+    """Return the rows of one baseline; its classifiers stay for others to share."""
     torch.set_num_threads(payload.threads)
     outcomes = attacks_folder(payload.baseline)
     with (
@@ -124,9 +79,9 @@ def evaluate_baseline(payload: BaselinePayload, evaluation: Evaluation) -> list[
 
 
 def evaluate_cell(payload: CellPayload, *evaluations: Evaluation) -> list[EvaluationRow]:
-    """The rows of one cell; those its file has already are not measured again.
+    """Return the rows of one cell, without measuring again those in its file.
 
-    Where its model was not kept, it is trained again for this alone: on the same kind of CPU bit for bit.
+    A model that was not kept is trained again for this alone, bit for bit on the same kind of CPU.
     """
     torch.set_num_threads(payload.threads)
     with workplace(payload, names=(FILE_NAME, MODEL_FOLDER, ATTACKS), evaluations=evaluations) as here:
@@ -136,37 +91,20 @@ def evaluate_cell(payload: CellPayload, *evaluations: Evaluation) -> list[Evalua
 def score_cell(
     payload: CellPayload, here: Workplace, on_progress: ProgressCallback = lambda done, total: None
 ) -> list[EvaluationRow]:
-    """The rows of the cell that lies in a workplace.
-
-    Each is in the cell's file before it is given back.
-
-    Parameters
-    ----------
-    payload : CellPayload
-        The cell.
-    here : Workplace
-        Where it lies, with what it is asked.
-    on_progress : callable
-        Is called with the number of evaluations of vectors done, and of how many.
-    """
+    """Return the rows of the cell in a workplace, each written to its file first."""
     # An attempt before may have written some and not reported them.
-    rows = written_rows(here.folder, payload.cell, {(one.name, one.fingerprint) for one in here.evaluations})
+    folder, asked = here.folder, {(one.name, one.fingerprint) for one in here.evaluations}
+    rows = written_rows(folder, payload.cell, asked)
     written = {row.evaluation for row in rows}
     lacking = [one for one in here.evaluations if one.name not in written]
-    return [*rows, *_measured(payload, here, lacking, on_progress)] if lacking else rows
-
-
-def _measured(
-    payload: CellPayload,
-    here: Workplace,
-    evaluations: Sequence[Evaluation],
-    on_progress: ProgressCallback,
-) -> list[EvaluationRow]:
-    """Scores, each in the cell's file before it is reported, like a result."""
-    rows, folder = list[EvaluationRow](), here.folder
+    if not lacking:
+        return rows
+    # Evaluations of vectors share them; each of the others, which may take hours, is alone.
+    parts: list[Sequence[Evaluation]] = [[one for one in lacking if isinstance(one, FrozenEvaluation)]]
+    parts += [[one] for one in lacking if not isinstance(one, FrozenEvaluation)]
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         model = _scored_model(payload, here, Path(scratch))
-        for part in _parts(evaluations):
+        for part in parts:
             with here.published_as_it_grows(ATTACKS):
                 scores = score_model(model, part, on_progress)
             write_evaluations(folder, scores)
@@ -177,7 +115,7 @@ def _measured(
 
 
 def _scored_model(payload: CellPayload, here: Workplace, scratch: Path) -> ScoredModel:
-    """The cell's model, on the device where its task runs."""
+    """Return the cell's model on the device of its task."""
     folder, device = here.folder, payload.device
     kept = folder / MODEL_FOLDER
     model = kept if kept.is_dir() else _train_again(payload, here.materials, scratch)
@@ -188,28 +126,9 @@ def _scored_model(payload: CellPayload, here: Workplace, scratch: Path) -> Score
     return ScoredModel(payload.cell, Embedder(encoder.to(device), tokenizer, template), files)
 
 
-def _reserved(payload: Payload) -> dict[str, Any]:
-    # One process on one node: what all workers of a cell have together may be more than any node has.
-    labels = {"label_selector": dict(payload.labels)} if payload.labels else {}
-    return {"num_cpus": payload.threads, "num_gpus": payload.gpus, **labels}
-
-
-def _parts(evaluations: Sequence[Evaluation]) -> Iterator[Sequence[Evaluation]]:
-    """Evaluations of vectors share them; each of the others, which may take hours, alone."""
-    yield [one for one in evaluations if isinstance(one, FrozenEvaluation)]
-    yield from ([one] for one in evaluations if not isinstance(one, FrozenEvaluation))
-
-
 def _train_again(payload: CellPayload, materials: Materials, scratch: Path) -> Path:
     # For its model alone, which what is watched does not change: that is not measured again.
     trial = payload.trial.model_copy(update={"watched": Cadences()})
-    train_locally(
-        trial,
-        payload.seed,
-        materials,
-        scratch,
-        workers=payload.workers,
-        threads=payload.threads,
-        device=payload.device,
-    )
+    workers, threads, device = payload.workers, payload.threads, payload.device
+    train_locally(trial, payload.seed, materials, scratch, workers=workers, threads=threads, device=device)
     return scratch / MODEL_FOLDER

@@ -1,4 +1,4 @@
-"""Why a cell has no result, in one line."""
+"""The reason that a cell has no result, in one line."""
 
 from ray.train.v2.api.exceptions import TrainingFailedError, WorkerGroupError
 
@@ -7,7 +7,7 @@ LONGEST = 500
 
 
 def reason_of(error: TrainingFailedError) -> str:
-    """One line: the first failed worker's own words, or the controller's."""
+    """Return one line: the first failed worker's own words, or the controller's."""
     if isinstance(error, WorkerGroupError) and error.worker_failures:
         rank, failure = min(error.worker_failures.items())
         cause = getattr(failure, "cause", None) or failure
@@ -16,11 +16,7 @@ def reason_of(error: TrainingFailedError) -> str:
 
 
 def describe(error: BaseException) -> str:
-    """Kind and last line of an error, and what it most likely is."""
-    text = f"{type(error).__name__}: {_last_line(str(error))}"
+    """Return kind and last line of an error, with a hint if memory ran out."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    text = f"{type(error).__name__}: {lines[-1][:LONGEST] if lines else ''}"
     return f"{text} (out of memory, most likely)" if OUT_OF_MEMORY in text else text
-
-
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][:LONGEST] if lines else ""

@@ -14,12 +14,12 @@ class MaterialsCache:
         self._prepared: dict[Hashable, Materials] = {}
 
     def of(self, trial: Trial) -> Materials:
-        """The materials of a trial."""
+        """Return the materials of a trial."""
         needs = trial.needs()
         if needs not in self._prepared:
             self._prepared[needs] = self._prepare(trial)
         return self._prepared[needs]
 
     def identify(self, trial: Trial, seed: int) -> str:
-        """The identity of a cell."""
+        """Return the identity of a cell."""
         return identity_of(trial, seed, self.of(trial))

@@ -1,4 +1,4 @@
-"""What the driver gives to processes that train a cell or score something."""
+"""The driver's instructions to processes that train a cell or score something."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -10,7 +10,7 @@ from rse_study.training.trial import Trial
 
 @dataclass(frozen=True, kw_only=True)
 class Payload:
-    """What any such process needs to know."""
+    """Instructions common to all such processes."""
 
     trial: Trial
     """the cell's configuration, or the study's base"""
@@ -42,7 +42,6 @@ class BaselinePayload(Payload):
     """One baseline of the base, for a task that scores it."""
 
     baseline: Baseline
-    """which of the base's baselines"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,24 +49,23 @@ class CellPayload(Payload):
     """One attempt at a cell."""
 
     cell: str
-    """the cell's identity"""
+    """identity of the cell"""
     number: int
     """of the trial"""
     seed: int
-    """of every random draw"""
     continues: bool
-    """whether a cell that was stopped early goes on to its full budget"""
+    """whether a cell that was stopped early now gets its full budget"""
     attempt: int
-    """number of this try, from 1; 0 where the cell is scored and not trained"""
+    """number of this try, from 1; 0 where the cell is only scored"""
     rungs: tuple[int, ...]
     """steps at which the loop waits for a verdict"""
     coordinator: str
-    """name of the actor that has the verdicts"""
+    """name of the actor with the verdicts"""
     train_runs: str
     """folder for Ray Train's own notes"""
 
     def as_config(self) -> dict[str, Any]:
-        """The plain mapping that Tune and Train pass on to their functions."""
+        """Return the plain mapping that Tune and Train pass to their functions."""
         content = {one.name: getattr(self, one.name) for one in fields(self)}
         # The trial is a text: Tune would take a nested mapping for a space of its own.
         labels = list(self.labels.items())
@@ -75,7 +73,7 @@ class CellPayload(Payload):
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> "CellPayload":
-        """What `as_config` made a mapping of."""
+        """Rebuild a payload from `as_config`."""
         trial = Trial.model_validate_json(config["trial"])
         plain = {"rungs": tuple(config["rungs"]), "labels": dict(config["labels"]), "trial": trial}
         return cls(**{**config, **plain})

@@ -1,4 +1,4 @@
-"""Makes what the driver gives to processes: of cells, and of baselines."""
+"""Makes the payloads of cells and baselines, on the driver."""
 
 from typing import Any
 
@@ -11,33 +11,13 @@ from rse_study.training.trial import Trial
 
 
 class Payloads:
-    """Makes the payloads of one study.
-
-    Parameters
-    ----------
-    files : StudyFiles
-        How workers get at results and materials.
-    materials : MaterialsCache
-        Prepares what a trial needs and has not got yet.
-    coordinator : str
-        Name of the study's coordinator.
-    """
+    """Makes the payloads of one study."""
 
     def __init__(self, files: StudyFiles, materials: MaterialsCache, coordinator: str) -> None:
         self._files, self._materials, self._coordinator = files, materials, coordinator
 
     def of_cell(self, cell: Cell, attempt: int = 0, rungs: tuple[int, ...] = ()) -> CellPayload:
-        """The payload of a cell.
-
-        Parameters
-        ----------
-        cell : Cell
-            What runs, or is scored.
-        attempt : int
-            Number of the try that is under way.
-        rungs : tuple of int
-            Steps at which it waits for a verdict.
-        """
+        """Return the payload of an attempt at a cell; `attempt` 0 only scores it."""
         return CellPayload(
             cell=cell.identity,
             number=cell.number,
@@ -52,17 +32,7 @@ class Payloads:
         )
 
     def of_baseline(self, baseline: Baseline, base: Trial, resources: Resources) -> BaselinePayload:
-        """The payload of a baseline.
-
-        Parameters
-        ----------
-        baseline : Baseline
-            Which one.
-        base : Trial
-            The study's base, whose encoder or corpus it is made of.
-        resources : Resources
-            What its task may use.
-        """
+        """Return the payload of a baseline of `base`, the study's base trial."""
         folder = self._files.baselines()
         return BaselinePayload(baseline=baseline, folder=folder, **self._shared(base, resources))
 

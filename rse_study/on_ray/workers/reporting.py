@@ -12,21 +12,11 @@ from rse_study.training.loop import Progress
 
 ReportMetrics = Callable[[dict[str, Any]], None]
 SCORED = "scored"
-"""the one key of a report while a model is scored, with the number of evaluations done: a sign of life, and no point"""
+"""the only key of a report during scoring, with the number of evaluations done: a sign of life, no point"""
 
 
 class Reporter:
-    """Reports every point; at rungs all workers get the coordinator's verdict.
-
-    Parameters
-    ----------
-    payload : CellPayload
-        The cell that runs here.
-    collectives : Collectives
-        What joins its workers: rank 0 asks, all of them get the same verdict.
-    report : callable
-        Takes a point as Tune or Train wants it.
-    """
+    """Reports every point; at rungs rank 0 asks, and all workers share the verdict."""
 
     def __init__(self, payload: CellPayload, collectives: Collectives, report: ReportMetrics) -> None:
         self._rungs = frozenset(payload.rungs)
@@ -35,7 +25,7 @@ class Reporter:
         self._coordinator.enter(os.getpid())
 
     def report(self, progress: Progress) -> Verdict:
-        """Report a point; the verdict on it."""
+        """Report a point and return its verdict."""
         self._report({"t": progress.t, "num_steps": progress.num_steps, "metrics": dict(progress.metrics)})
         if progress.t not in self._rungs or progress.is_final:
             return "continue"

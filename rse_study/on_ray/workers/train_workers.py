@@ -1,7 +1,7 @@
 """Ray Train's workers, kept from cell to cell.
 
-Processes, imports and process group are paid once.
-One side runs in the trial's process, which Tune keeps too; the other in each worker.
+Processes, imports and process group are paid once. One side runs in the trial's process, which Tune keeps
+too; the other in each worker.
 """
 
 import secrets
@@ -19,7 +19,7 @@ from ray.train.v2.torch.torch_trainer import TorchTrainer
 
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.workers.coordinator import exchange_call
-from rse_study.on_ray.workers.exchange import IS_TAKEN, Config
+from rse_study.on_ray.workers.exchange import IS_TAKEN, Config, PointsByKey
 from rse_study.on_ray.workers.failure_reason import describe, reason_of
 from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.on_ray.workers.reporting import ReportMetrics
@@ -32,13 +32,9 @@ UNKNOWN = "the workers ended without saying why"
 
 
 class GroupEnded(Exception):
-    """The workers ended without a word on the cell.
+    """The workers ended without reporting on the cell.
 
-    Parameters
-    ----------
-    reason : str
-        Why; empty where it is no fault of the cell: they had heard that there are no more cells, or were lost before
-        one of them took it.
+    The reason is empty if the cell is not to blame: no more were to come, or no worker had taken it.
     """
 
     def __init__(self, reason: str) -> None:
@@ -47,23 +43,10 @@ class GroupEnded(Exception):
 
 
 class TrainWorkers:
-    """The workers of one trial process.
-
-    Parameters
-    ----------
-    work : callable
-        Runs on each worker until there are no more cells: `worker.run_worker`.
-    payload : CellPayload
-        The first cell: the others use the same resources.
-    evaluations : sequence of Evaluation
-        What the model of each cell is asked.
-    """
+    """The workers of one trial process, all for cells with the same resources."""
 
     def __init__(
-        self,
-        work: Callable[[Config], None],
-        payload: CellPayload,
-        evaluations: Sequence[Evaluation],
+        self, work: Callable[[Config], None], payload: CellPayload, evaluations: Sequence[Evaluation]
     ) -> None:
         self.name = f"{payload.cell[:16]}-{payload.attempt}-{secrets.token_hex(4)}"
         self._coordinator, self._used = payload.coordinator, _used(payload)
@@ -78,20 +61,7 @@ class TrainWorkers:
         return self._is_usable and self._thread.is_alive() and self._used == _used(payload)
 
     def run(self, payload: CellPayload, report: ReportMetrics) -> Config:
-        """Have a cell run; how it ended.
-
-        Parameters
-        ----------
-        payload : CellPayload
-            The cell.
-        report : callable
-            Takes every point of the history.
-
-        Raises
-        ------
-        GroupEnded
-            Where the workers are gone.
-        """
+        """Run a cell and return how it ended; raise GroupEnded where the workers are gone."""
         self._number += 1
         fetched, answer = list[str](), None
         while True:
@@ -107,15 +77,16 @@ class TrainWorkers:
                 report(point)
             if ended is not None:
                 if IS_TAKEN in ended:
-                    raise GroupEnded(self._reason if self._is_to_blame(ended) else "")
+                    # A group's first cell is to blame in any case: workers that cannot start would be tried for ever.
+                    raise GroupEnded(self._reason if self._number == 1 or ended[IS_TAKEN] else "")
                 self._is_usable = not (ended["reason"] and payload.workers > 1)
                 return ended
             fetched, answer = list(points), None
 
     def wait_if_over(self) -> None:
-        """Wait until the workers have ended, where no more cells come.
+        """Wait until the workers have ended, if no more cells come.
 
-        Tune may end this process as soon as it has the last cell's end, and what its workers hold would stay.
+        Tune may end this process once it has the last cell's end, and would leak its workers' reservations.
         """
         if not ray.get(exchange_call(self._coordinator, "has_cells")):
             self._thread.join(ENDING_SECONDS)
@@ -131,24 +102,12 @@ class TrainWorkers:
         finally:
             self._leave()
 
-    def _is_to_blame(self, left: Config) -> bool:
-        # A group's first cell is in any case: workers that cannot start would be tried for ever.
-        return self._number == 1 or bool(left[IS_TAKEN])
-
     def _leave(self) -> None:
         exchange_call(self._coordinator, "leave_group", self.name)
 
 
 class GroupMember:
-    """A worker's side: it takes cells and reports of them.
-
-    Parameters
-    ----------
-    config : dict
-        What `TrainWorkers` gives to each worker.
-    rank : int
-        Of this worker; the first one reports for all.
-    """
+    """A worker's side: takes cells, and reports on them if it is rank 0."""
 
     def __init__(self, config: Config, rank: int) -> None:
         self._group, self._coordinator, self._rank = config["group"], config["coordinator"], rank
@@ -157,30 +116,32 @@ class GroupMember:
         self._ended: Config | None = None
 
     def next_cell(self) -> CellPayload | None:
-        """The next cell; None where no more come."""
+        """Return the next cell; None where no more come."""
         given = ray.get(exchange_call(self._coordinator, "next_cell", self._group, self._number, self._ended))
         if given is None:
             return None
         (self._number, config), self._ended = given, None
-        ray.get(exchange_call(self._coordinator, "take", self._group, self._number))
+        self._tell()
         return CellPayload.from_config(config)
 
     def report(self, point: Config) -> None:
         """Report a point of the history."""
         if self._rank == 0:
             self._num_points += 1
-            key = f"{self._birth}-{self._num_points}"
-            ray.get(exchange_call(self._coordinator, "tell", self._group, self._number, key, point))
+            self._tell({f"{self._birth}-{self._num_points}": point})
 
     def end(self, ended: Config) -> None:
-        """Say how the cell ended."""
+        """Report how the cell ended."""
         if self._rank == 0:
             self._ended = ended
-            ray.get(exchange_call(self._coordinator, "end", self._group, self._number, ended))
+            self._tell(None, ended)
+
+    def _tell(self, points: PointsByKey | None = None, ended: Config | None = None) -> None:
+        ray.get(exchange_call(self._coordinator, "tell", self._group, self._number, points, ended))
 
 
 def _used(payload: CellPayload) -> tuple[Any, ...]:
-    """What one group of workers has to have in common with another to run the same cells."""
+    """Return what cells must have in common to run on the same workers."""
     labels = tuple(sorted(payload.labels.items()))
     return payload.coordinator, payload.workers, payload.threads, payload.gpus, labels
 

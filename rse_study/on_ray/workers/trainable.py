@@ -1,4 +1,4 @@
-"""What runs in a Tune trial: the loop itself, or what waits for its workers.
+"""The function of a Tune trial: the loop itself, or a wait for Train's workers.
 
 Tune keeps a trial's process for the next cell, and with the executor `train` the process keeps its workers.
 """
@@ -17,7 +17,7 @@ from rse_study.on_ray.workers.train_workers import GroupEnded, TrainWorkers
 from rse_study.on_ray.workers.worker import run_loop, run_worker
 
 _groups: list[TrainWorkers] = []
-"""the workers of this process: one group, or none yet"""
+"""the workers of this process: at most one group"""
 
 
 def run_inline(config: dict[str, Any], evaluations: Sequence[Evaluation] = ()) -> None:
@@ -35,10 +35,7 @@ def run_inline(config: dict[str, Any], evaluations: Sequence[Evaluation] = ()) -
 
 
 def run_on_train(config: dict[str, Any], evaluations: Sequence[Evaluation] = ()) -> None:
-    """Have Train workers train and score the cell in `config`, and report its end.
-
-    The loop resumes from the cell's folder by itself.
-    """
+    """Have Train workers train and score the cell, resumed from its folder."""
     payload = CellPayload.from_config(config)
     ended: dict[str, Any] | None = None
     while ended is None:

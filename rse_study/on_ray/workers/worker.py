@@ -1,7 +1,6 @@
-"""What runs on a Train worker: one cell after the other, progress reported."""
+"""The work of a Train worker: one cell after the other, with progress reported."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 import ray.train
@@ -16,16 +15,16 @@ from rse_study.on_ray.workers.free_memory import give_back_free_memory
 from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.on_ray.workers.reporting import SCORED, Reporter, ReportMetrics
 from rse_study.on_ray.workers.train_workers import GroupMember
-from rse_study.on_ray.workers.workplace import Workplace, workplace
+from rse_study.on_ray.workers.workplace import workplace
 from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
 from rse_study.results.result_file import FILE_NAME
 from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.training.loop import DifferentCheckpoints, drive, train
 
 BEGINS_WITH = (FILE_NAME, CHECKPOINT_FOLDER)
-"""What an attempt before may have left in the cell's folder"""
+"""what an earlier attempt may have left in the cell's folder"""
 OF_RANK_0 = (MODEL_FOLDER, EVALUATIONS_FILE)
-"""what else it may have left, for the worker that writes it"""
+"""further files of that kind, for the worker that writes them"""
 
 
 def run_worker(config: dict[str, Any]) -> None:
@@ -48,28 +47,17 @@ def run_loop(
     report: ReportMetrics,
     evaluations: Sequence[Evaluation] = (),
 ) -> dict[str, Any]:
-    """Train and score one cell in this process; say how it ended.
+    """Train and score one cell in this process; return how it ended.
 
-    Parameters
-    ----------
-    payload : CellPayload
-        The cell.
-    collectives : Collectives
-        What joins the workers of the cell.
-    report : callable
-        Takes every point of the history, and signs of life while the model is scored.
-    evaluations : sequence of Evaluation
-        What the model is asked at once by rank 0, which has all imports and data. What fails is asked again by a
-        task of the driver, which says why.
-
-    Returns
-    -------
-    dict
-        `reason`: why there is no complete result, empty where there is one. `for_good`: it would end so again.
+    `reason` says why there is no complete result, and is empty otherwise; `for_good`, whether another try
+    would end the same. Rank 0 scores the model on `evaluations` at once; a failed one is repeated by a task
+    of the driver, which says why.
     """
     torch.set_num_threads(payload.threads)
+    writes = collectives.rank == 0  # the model, and its scores
+    names = (*BEGINS_WITH, *OF_RANK_0) if writes else BEGINS_WITH
     try:
-        with _workplace(payload, collectives.rank, evaluations) as here:
+        with workplace(payload, names=names, evaluations=evaluations if writes else ()) as here:
             points = train(
                 payload.trial,
                 payload.seed,
@@ -91,12 +79,3 @@ def run_loop(
     except Unavailable as error:
         return {"reason": str(error), "for_good": False}
     return {"reason": "", "for_good": False}
-
-
-def _workplace(
-    payload: CellPayload, rank: int, evaluations: Sequence[Evaluation]
-) -> AbstractContextManager[Workplace]:
-    """What this worker needs of what is stored: rank 0 alone writes the model and scores it."""
-    if rank == 0:
-        return workplace(payload, names=(*BEGINS_WITH, *OF_RANK_0), evaluations=evaluations)
-    return workplace(payload, names=BEGINS_WITH)

@@ -1,4 +1,4 @@
-"""Where a process works: a cell's folder, its materials, and where its files go."""
+"""The workplace of a process: a cell's folder, its materials, and published files."""
 
 import os
 import shutil
@@ -10,10 +10,13 @@ from functools import cached_property, partial
 from pathlib import Path
 from threading import Event, Thread
 
+import psutil
+
 from rse_study.data.location import cache_dir
 from rse_study.downstream.scored_model import CLASSIFIERS, RelocatableEvaluation
 from rse_study.errors import Unavailable
 from rse_study.evaluation.evaluations import Evaluation
+from rse_study.on_ray.stored.folders import storage_cache
 from rse_study.on_ray.workers.payload import BaselinePayload, Payload
 from rse_study.results.atomic import write_whole
 from rse_study.storage.folders import get_folder, put_folder, remove_folder
@@ -22,35 +25,33 @@ from rse_study.storage.storage import Storage
 from rse_study.training.materials import Materials
 from rse_study.training.publishing import Publish, keep_local
 
-STORAGE_CACHE = "storage"
-"""Folder of this machine's cache for what was taken from storages."""
 WORK = "work"
-"""Folder of this machine's cache for what its processes are working on."""
+"""folder of this machine's cache for the work of its processes"""
 GROWING_SECONDS = 60.0
-"""How much of an attack's work a lost node takes with it."""
+"""of an attack's work, at most, that a lost node takes with it"""
 
 
 @dataclass(frozen=True)
 class Workplace:
-    """What a process has on its own machine."""
+    """Files of a process on its own machine."""
 
     folder: Path
     """of results"""
     read_materials: Callable[[], Materials]
     publish: Publish
-    """makes what others see of a file or folder what it is here"""
+    """copies a file or folder to where others see it"""
     evaluations: tuple[Evaluation, ...] = ()
     publish_growing: Publish = keep_local
-    """the same of a folder whose files are being added to"""
+    """the same for a folder whose files are being added to"""
 
     @cached_property
     def materials(self) -> Materials:
-        """What is trained on, taken when it is first asked for."""
+        """Training materials, read on first use."""
         return self.read_materials()
 
     @contextmanager
     def published_as_it_grows(self, name: str) -> Iterator[None]:
-        """Publish a folder now and then while it is added to, and at the end."""
+        """Publish a folder now and then while it grows, and at the end."""
         over = Event()
 
         def keep_publishing() -> None:
@@ -72,23 +73,16 @@ class Workplace:
 def workplace(
     payload: Payload, names: Sequence[str] = (), evaluations: Sequence[Evaluation] = ()
 ) -> Iterator[Workplace]:
-    """A process's workplace: the study's own folders, or copies of what is stored.
+    """Give a process the study's own folders, or copies of stored ones.
 
-    Parameters
-    ----------
-    payload : Payload
-        What the process is to do.
-    names : sequence of str
-        Files and folders of the payload's folder that it reads.
-    evaluations : sequence of Evaluation
-        What it asks.
+    `names` are the files and folders of the payload's folder that it reads.
     """
     if not payload.storage:
         read = partial(Materials.load, Path(payload.materials))
         yield Workplace(Path(payload.folder), read, keep_local, tuple(evaluations))
         return
     storage = Storage(payload.storage, payload.patience_s)
-    shared = NodeCache(cache_dir().absolute() / STORAGE_CACHE, storage)
+    shared = NodeCache(storage_cache(), storage)
 
     def take(name: str) -> str:
         return str(shared.take(name)) if is_stored(name) else name
@@ -96,32 +90,29 @@ def workplace(
     def read_stored() -> Materials:
         return Materials.from_json(storage.read(payload.materials).decode()).relocated(take)
 
-    here = tuple(
-        one.relocated(take) if isinstance(one, RelocatableEvaluation) else one for one in evaluations
-    )
+    moved = (one.relocated(take) if isinstance(one, RelocatableEvaluation) else one for one in evaluations)
     with _own_folder(payload) as folder:
         files = _StoredFolder(storage, payload.folder, folder)
         for name in names:
             files.bring(name)
-        yield Workplace(folder, read_stored, files.publish, here, files.publish_growing)
+        yield Workplace(folder, read_stored, files.publish, tuple(moved), files.publish_growing)
 
 
 @contextmanager
 def _own_folder(payload: Payload) -> Iterator[Path]:
-    """A folder for one process; what others of this machine left behind when they were killed goes."""
+    """Make a folder for one process; delete those of killed processes of this host."""
     root, host = cache_dir().absolute() / WORK, socket.gethostname()  # several hosts may share a cache
     root.mkdir(parents=True, exist_ok=True)
     for other in root.glob("*-*-*"):
         owner, _, pid = other.name.partition("-")[2].rpartition("-")
-        if owner == host and not _is_alive(pid):
+        if owner == host and not psutil.pid_exists(int(pid)):
             shutil.rmtree(other, ignore_errors=True)
     folder = root / f"{Path(payload.folder).name}-{host}-{os.getpid()}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     try:
-        if isinstance(
-            payload, BaselinePayload
-        ):  # victims of one base serve several of its tasks on this machine
+        if isinstance(payload, BaselinePayload):
+            # Victims of one base serve several of its tasks on this machine.
             (root / CLASSIFIERS).mkdir(exist_ok=True)
             (folder / CLASSIFIERS).symlink_to(root / CLASSIFIERS)
         yield folder
@@ -136,7 +127,7 @@ class _StoredFolder:
         self._storage, self._key, self._folder = storage, key, folder
 
     def bring(self, name: str) -> None:
-        """Have a file or folder here, as it is stored; nothing where it is not."""
+        """Copy a file or folder from the storage, if it is there."""
         key, here = f"{self._key}/{name}", self._folder / name
         if not get_folder(self._storage, key, here):
             content = self._storage.find(key)
@@ -144,7 +135,7 @@ class _StoredFolder:
                 write_whole(here, content)
 
     def publish(self, name: str) -> None:
-        """Store a file or folder as it is here; remove it where it is gone here."""
+        """Store a file or folder, or remove it from the storage if it is gone here."""
         key, here = f"{self._key}/{name}", self._folder / name
         if here.is_dir():
             put_folder(self._storage, key, here)
@@ -155,30 +146,13 @@ class _StoredFolder:
             self._storage.delete(key)
 
     def publish_growing(self, name: str) -> None:
-        """Store a folder as it is now, while others add to its files; nothing where it is not here yet."""
+        """Store a folder, if it exists, while others add to its files."""
         here = self._folder / name
+        still = here.with_name(f".{here.name}.still")  # a copy to which nobody adds
         if here.is_dir():
-            with _still(here) as copy:
-                put_folder(self._storage, f"{self._key}/{name}", copy)
-
-
-@contextmanager
-def _still(folder: Path) -> Iterator[Path]:
-    """A copy of a folder to which nobody adds."""
-    copy = folder.with_name(f".{folder.name}.still")
-    shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(".*"))
-    try:
-        yield copy
-    finally:
-        shutil.rmtree(copy, ignore_errors=True)
-
-
-def _is_alive(pid: str) -> bool:
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+            shutil.rmtree(still, ignore_errors=True)
+            shutil.copytree(here, still, ignore=shutil.ignore_patterns(".*"))
+            try:
+                put_folder(self._storage, f"{self._key}/{name}", still)
+            finally:
+                shutil.rmtree(still, ignore_errors=True)

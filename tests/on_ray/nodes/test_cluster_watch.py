@@ -11,8 +11,6 @@ from rse_study.on_ray.nodes.cluster_watch import ClusterWatch, RayLost
 class Looks:
     """One node, until it is told that Ray is gone."""
 
-    is_instant = False
-
     def __init__(self):
         self.reason = ""
 
@@ -24,14 +22,15 @@ class Looks:
     def clear(self): ...
 
 
-def watch_of(looks, stuck_seconds):
-    exits, ended = [], threading.Event()
+def watched(stuck_seconds, *, is_instant=False):
+    looks, exits, ended = Looks(), [], threading.Event()
+    looks.is_instant = is_instant
 
     def end(reason):
         exits.append(reason)
         ended.set()
 
-    return ClusterWatch(looks, end, stuck_seconds), exits, ended
+    return looks, ClusterWatch(looks, end, stuck_seconds), exits, ended
 
 
 def hear(watch):
@@ -46,8 +45,7 @@ def check_for_10_seconds(watch):
 
 
 def test_whoever_asks_hears_it_and_the_process_goes_on():
-    looks = Looks()
-    watch, exits, ended = watch_of(looks, 2.0)
+    looks, watch, exits, ended = watched(2.0)
     watch.check()
     assert [node.name for node in watch.nodes] == ["here"]
     looks.reason = "it ended"
@@ -57,18 +55,15 @@ def test_whoever_asks_hears_it_and_the_process_goes_on():
 
 
 def test_a_driver_that_cannot_ask_is_ended():
-    looks = Looks()
-    looks_on, exits, ended = watch_of(looks, 0.2)
+    looks, watch, exits, ended = watched(0.2)
     looks.reason = "it ended"
     assert ended.wait(10.0)
     assert exits == ["it ended"]
-    hear(looks_on)
+    hear(watch)
 
 
 def test_where_a_look_takes_no_time_the_driver_hears_of_a_loss_at_once():
-    looks = Looks()
-    looks.is_instant = True
-    watch, exits, _ = watch_of(looks, 2.0)
+    looks, watch, exits, _ = watched(2.0, is_instant=True)
     watch.check()
     looks.reason = "it ended"
     with pytest.raises(RayLost, match="it ended"):
@@ -77,8 +72,7 @@ def test_where_a_look_takes_no_time_the_driver_hears_of_a_loss_at_once():
 
 
 def test_a_watch_that_is_closed_ends_nobody():
-    looks = Looks()
-    watch, exits, ended = watch_of(looks, 0.2)
+    looks, watch, exits, ended = watched(0.2)
     watch.close()
     looks.reason = "it ended"
     assert not ended.wait(2.0)

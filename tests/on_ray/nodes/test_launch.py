@@ -11,10 +11,8 @@ from rse_study.on_ray.nodes.launch import ray_session
 
 @pytest.mark.parametrize("address", ["wrong", "127.0.0.1:1", "ray://127.0.0.1:1", "127.0.0.1:99999"])
 def test_an_address_where_no_cluster_is_is_refused_at_once(address):
-    with (
-        pytest.raises(InputError, match=r"--address: no cluster at .*running Ray head.*Leave") as caught,
-        ray_session(address=address),
-    ):
+    said = r"--address: no cluster at .*running Ray head.*Leave"
+    with pytest.raises(InputError, match=said) as caught, ray_session(address=address):
         raise AssertionError
     assert address in caught.value.what
 
@@ -23,9 +21,8 @@ def test_a_ray_that_never_starts_is_given_up_with_its_reason(tmp_path):
     """In a process of its own, with which what was half started ends."""
     command = "from rse_study.on_ray.nodes.launch import ray_session\nwith ray_session(1): pass"
     environment = os.environ | {"RAY_gcs_server_port_wait_time_s": "0", "HOME": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", command], env=environment, capture_output=True, text=True, check=False
-    )
+    call = [sys.executable, "-c", command]
+    done = subprocess.run(call, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "InputError: Ray did not start in 3 attempts (Timed out waiting" in done.stderr
     assert "less busy" in done.stderr

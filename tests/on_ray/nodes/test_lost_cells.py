@@ -7,6 +7,7 @@ from rse_study.on_ray.nodes import lost_cells as losses
 from rse_study.on_ray.nodes.lost_cells import Losses
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.training.trial import Trial
+from tests.on_ray.listener import Listener
 
 NODE, OTHER = Node("10.77.0.3", {}, identity="n3"), Node("10.77.0.4", {}, identity="n4")
 
@@ -15,23 +16,12 @@ def cell(number):
     return Cell(number, 0, f"{number:064x}", Trial())
 
 
-class Lines:
+class Lines(Listener):
     """A callback that keeps what it hears of losses."""
 
     def __init__(self):
+        super().__init__()
         self.lines = []
-
-    def cells_found(self, cells): ...
-
-    def started(self, cell): ...
-
-    def progressed(self, cell, t, num_steps, metrics): ...
-
-    def ended(self, cell, record): ...
-
-    def message(self, text): ...
-
-    def advanced(self, activity, done, total, detail=""): ...
 
     def lost(self, cell, reason):
         self.lines.append((cell.number, reason))
@@ -67,10 +57,9 @@ def test_a_node_and_its_cells_are_one_line_in_whatever_order_they_are_heard_of(c
     lost.add(cell(2), "connection reset")
     lost.add(cell(3), "out of memory")
     assert (lines.lines, lost.num_open) == ([], 3)
-    clock.now += 3.5
-    lost.report([])
-    clock.now += 3
-    lost.report([])
+    for seconds in (3.5, 3):
+        clock.now += seconds
+        lost.report([])
     assert lines.lines == [("10.77.0.3", [1, 2]), (3, "out of memory")]
     assert lost.num_open == 0
 

@@ -7,7 +7,7 @@ from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.proposed_cells import ProposedCells
 from rse_study.on_ray.queue.stages import grid_cells
-from rse_study.on_ray.stored.files import SharedFolders
+from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.results.evaluation_file import write_evaluations
 from rse_study.results.ledger import Ledger
@@ -16,10 +16,7 @@ from rse_study.results.result_file import Point, Result, write_result
 from rse_study.results.schema import cell_folder
 from rse_study.sampling.proposer import Proposer
 from rse_study.spec import fingerprint_of
-from rse_study.study.checking.validation import check_study
-from rse_study.study.definition.config import Study
-from rse_study.study.definition.reading import build
-from tests.on_ray.world import few
+from tests.on_ray.world import checked_of, few, grid_of
 from tests.slow import mostly_slow
 
 
@@ -30,21 +27,18 @@ def content(study_content):
 
 @pytest.fixture
 def grid_content(study_content):
-    content = {
-        key: value for key, value in study_content.items() if key not in ("search", "num_trials", "sampler")
-    }
-    return content | {
-        "grid": {"axes": {"rho": [0.0, 0.5]}, "rows": {"strong": {"alpha": 1e-3}}},
-        "seeds": [0, 1],
-    }
+    grid = {"axes": {"rho": [0.0, 0.5]}, "rows": {"strong": {"alpha": 1e-3}}}
+    return grid_of(study_content, grid=grid, seeds=[0, 1])
 
 
 class World:
     """Queues over one folder, as a driver makes them at every start."""
 
+    known = ()
+
     def __init__(self, folder, content):
-        self.checked = check_study(build(Study, content, where="x.yaml"), where="x.yaml")
-        self.ledger, self.files = Ledger.open(folder), SharedFolders(StudyFolders(folder))
+        self.checked = checked_of(content)
+        self.ledger, self.files = Ledger.open(folder), StudyFiles(StudyFolders(folder))
         self.ledger.freeze(StudyRecord(name="x", objective=ObjectiveRecord(metric="dev")))
 
     def queue(self, **options):
@@ -52,7 +46,7 @@ class World:
         study = self.checked.study
         domains = {axis.name: axis.domain for axis in self.checked.space.axes}
         proposer = Proposer(domains, study.sampler, study.search_seed, [study.objective.direction])
-        source = ProposedCells(self.checked, proposer, identify)
+        source = ProposedCells(self.checked, proposer, identify, self.known)
         return CellQueue(study, "search", source, self.ledger, self.files, self.checked.rungs, **options)
 
     def grid(self):
@@ -69,12 +63,15 @@ class World:
         )
         write_result(cell_folder(self.ledger.study_dir, cell.identity), result)
 
+    def end(self, queue, cell, dev=50.0, **settings):
+        self.train(cell, dev, **settings)
+        return queue.finish(cell)
+
     def run(self, queue, value_of=lambda cell: 50.0):
         """All cells, one at a time."""
         ran = []
         while (cell := queue.next_cell()) is not None:
-            self.train(cell, value_of(cell))
-            queue.finish(cell)
+            self.end(queue, cell, value_of(cell))
             ran.append(cell)
         return ran
 
@@ -84,39 +81,28 @@ def identify(trial, seed):
 
 
 @pytest.fixture
-def world(tmp_path, content):
-    made = World(tmp_path, content)
-    yield made
-    made.ledger.close()
+def world(opened, content):
+    return opened(World, content)
 
 
-def test_the_papers_setting_comes_first(world):
+def test_the_papers_setting_comes_first_and_is_in_the_ledger_before_it_runs(world):
     cell = world.queue().next_cell()
     assert (cell.number, cell.proposal) == (0, {"alpha": 1e-5, "rho": 0.5})
     assert cell.trial == world.checked.study.base
-
-
-def test_every_cell_is_in_the_ledger_before_it_runs(world):
-    cell = world.queue().next_cell()
     (record,) = world.ledger.cells()
     assert (record.identity, record.status, record.proposal) == (cell.identity, "running", cell.proposal)
 
 
 def test_a_search_ends_after_its_trials(world):
-    queue = world.queue()
-    for _ in range(4):
-        cell = queue.next_cell()
-        world.train(cell)
-        assert queue.finish(cell).status == "complete"
-    assert queue.next_cell() is None
+    assert len(world.run(world.queue())) == 4
+    assert {record.status for record in world.ledger.cells()} == {"complete"}
     assert world.queue().num_left == 0
 
 
 def test_an_interrupted_cell_runs_again_and_asks_nothing_new(world):
     queue = world.queue()
     first = queue.next_cell()
-    world.train(first)
-    queue.finish(first)
+    world.end(queue, first)
     second = queue.next_cell()
     again = world.queue()
     assert again.num_left == 3
@@ -141,16 +127,9 @@ def test_scores_that_lie_beside_a_result_are_entered_with_it(world):
     first, second = queue.next_cell(), queue.next_cell()
     for cell in (first, second):
         world.train(cell)
-        known = EvaluationRow(
-            subject=cell.identity,
-            task="builtin",
-            split="test",
-            preset="",
-            aggregation="all",
-            value=70.0,
-            num_examples=9,
-            fingerprint=evaluation.fingerprint if cell is first else "of other data",
-        )
+        fingerprint = evaluation.fingerprint if cell is first else "of other data"
+        score = {"task": "builtin", "split": "test", "value": 70.0, "num_examples": 9}
+        known = EvaluationRow(subject=cell.identity, fingerprint=fingerprint, **score)
         write_evaluations(cell_folder(world.ledger.study_dir, cell.identity), [known])
         queue.finish(cell)
     assert [(row.subject, row.value) for row in world.ledger.evaluations()] == [(first.identity, 70.0)]
@@ -175,15 +154,12 @@ def test_another_configurations_result_is_set_aside_with_all_that_is_its_own(wor
     for name in ("result.json", "checkpoint"):
         (there / name).rename(here / name)
     assert world.queue().next_cell() == cell
-    assert sorted(path.name for path in here.iterdir() if path.suffix == ".other") == [
-        "checkpoint.other",
-        "result.json.other",
-    ]
-    assert not (here / "result.json").exists()
-    assert not (here / "checkpoint").exists()
+    left = {path.name for path in here.iterdir()}
+    assert {"checkpoint.other", "result.json.other"} <= left
+    assert not left & {"result.json", "checkpoint"}
 
 
-def test_an_attempt_that_was_lost_with_ray_itself_does_not_count(world):
+def test_a_lost_cell_is_tried_again_as_often_as_allowed_and_one_lost_with_ray_itself_does_not_count(world):
     queue = world.queue()
     first = queue.next_cell()
     for _ in range(5):
@@ -192,7 +168,10 @@ def test_an_attempt_that_was_lost_with_ray_itself_does_not_count(world):
     for _ in range(2):
         assert queue.finish(first, "worker killed") is None
         assert queue.next_cell() == first
-    assert queue.finish(first, "worker killed").status == "failed"
+    record = queue.finish(first, "worker killed again")
+    assert (record.status, record.reason) == ("failed", "worker killed again")
+    outcomes = [attempt.outcome for attempt in world.ledger.attempts(first.identity)]
+    assert outcomes == [*["lost"] * 7, "failed"]
 
 
 def test_a_cell_that_would_fail_again_keeps_its_reason_and_the_search_goes_on(world):
@@ -203,27 +182,10 @@ def test_a_cell_that_would_fail_again_keeps_its_reason_and_the_search_goes_on(wo
     assert queue.next_cell().number == 1
 
 
-def test_a_lost_cell_is_tried_again_as_often_as_allowed(world):
-    queue = world.queue()
-    first = queue.next_cell()
-    assert queue.finish(first, "worker killed") is None
-    assert queue.next_cell() == first
-    assert queue.finish(first, "worker killed") is None
-    assert queue.next_cell() == first
-    record = queue.finish(first, "worker killed again")
-    assert (record.status, record.reason) == ("failed", "worker killed again")
-    assert [attempt.outcome for attempt in world.ledger.attempts(first.identity)] == [
-        "lost",
-        "lost",
-        "failed",
-    ]
-
-
 def test_a_cell_lost_for_good_is_tried_again_by_the_next_run_but_a_lost_loss_is_not(world):
     queue = world.queue()
     first, second = queue.next_cell(), queue.next_cell()
-    world.train(second, status="failed", reason="step 1: the loss is not finite")
-    queue.finish(second)
+    world.end(queue, second, status="failed", reason="step 1: the loss is not finite")
     for _ in range(3):
         queue.finish(first, "worker killed")
         queue.next_cell()
@@ -234,52 +196,46 @@ def test_a_cell_lost_for_good_is_tried_again_by_the_next_run_but_a_lost_loss_is_
 @pytest.mark.parametrize(
     "sampler", mostly_slow(["tpe", "gp", "cma_es", "nsga2"], fast=["tpe", "cma_es", "nsga2"])
 )
-def test_a_resumed_search_proposes_what_an_uninterrupted_one_does(tmp_path, content, sampler):
+def test_a_resumed_search_proposes_what_an_uninterrupted_one_does(opened, content, sampler):
     named = {"name": sampler, "num_startup": 2, "population_size": 4}
     content = content | {"sampler": named, "num_trials": 7}
 
-    def proposals(folder, restart):
-        world = World(folder, content)
+    def proposals(name, restart):
+        world = opened(World, content, name)
         queue, seen = world.queue(), []
         for number in range(7):
             if restart:
                 queue = world.queue()
             cell = queue.next_cell()
-            world.train(cell, dev=math.sin(number))
-            queue.finish(cell)
+            world.end(queue, cell, math.sin(number))
             seen.append((cell.identity, cell.proposal))
-        world.ledger.close()
         return seen
 
-    assert proposals(tmp_path / "a", restart=False) == proposals(tmp_path / "b", restart=True)
+    assert proposals("a", restart=False) == proposals("b", restart=True)
 
 
-def test_no_identity_runs_twice(tmp_path, content):
-    content = content | {"search": {"rho": {"choice": [0.0, 0.5, 1.0]}}, "num_trials": 3}
-    world = World(tmp_path, content)
-    queue = world.queue()
-    cells = [queue.next_cell() for _ in range(3)]
-    assert {cell.proposal["rho"] for cell in cells} == {0.0, 0.5, 1.0}
-    world.ledger.close()
+def test_no_identity_runs_twice(opened, content):
+    choices = [0.0, 0.5, 1.0]
+    queue = opened(World, content | {"search": {"rho": {"choice": choices}}, "num_trials": 3}).queue()
+    assert sorted(queue.next_cell().proposal["rho"] for _ in range(3)) == choices
 
 
-def test_another_studys_folder_is_not_taken_over(world, tmp_path):
+def test_another_studys_folder_is_not_taken_over(world):
     with pytest.raises(InputError, match="one writer"):
-        Ledger.open(tmp_path)
+        Ledger.open(world.ledger.study_dir)
 
 
-def test_a_grid_is_planned_whole_and_run_in_order(tmp_path, grid_content):
-    world = World(tmp_path, grid_content)
+def test_a_grid_is_planned_whole_and_run_in_order(opened, grid_content):
+    world = opened(World, grid_content)
     queue = world.grid()
+    planned = [(n, seed) for n in range(3) for seed in (0, 1)]
     assert [(c.trial, c.seed, c.status) for c in world.ledger.cells()] == [
-        (n, seed, "planned") for n in range(3) for seed in (0, 1)
+        (*one, "planned") for one in planned
     ]
     ran = world.run(queue)
-    assert [(cell.number, cell.seed, cell.label) for cell in ran] == [
-        (0, 0, ""), (0, 1, ""), (1, 0, ""), (1, 1, ""), (2, 0, "strong"), (2, 1, "strong")
-    ]  # fmt: skip
+    assert [(cell.number, cell.seed) for cell in ran] == planned
+    assert [cell.label for cell in ran] == [*[""] * 4, "strong", "strong"]
     assert world.grid().num_left == 0
-    world.ledger.close()
 
 
 @pytest.mark.parametrize(
@@ -294,39 +250,35 @@ def test_a_grid_is_planned_whole_and_run_in_order(tmp_path, grid_content):
     ],
     ids=["a seed more", "a row in between", "a row less"],
 )
-def test_a_grown_grid_runs_exactly_what_is_new(tmp_path, grid_content, change, expected):
-    world = World(tmp_path, grid_content)
+def test_a_grown_grid_runs_exactly_what_is_new(opened, grid_content, change, expected):
+    world = opened(World, grid_content)
     world.run(world.grid())
     before = {cell.identity: cell.trial for cell in world.ledger.cells()}
-    world.ledger.close()
-    grown = World(tmp_path, grid_content | change)
+    grown = opened(World, grid_content | change)
     ran = grown.run(grown.grid())
     assert [(cell.number, cell.seed) for cell in ran] == expected
     assert before.items() <= {cell.identity: cell.trial for cell in grown.ledger.cells()}.items()
-    grown.ledger.close()
 
 
-def test_a_row_taken_away_is_retired_and_comes_back_without_running(tmp_path, grid_content):
-    world = World(tmp_path, grid_content)
+def test_a_row_taken_away_is_retired_and_comes_back_without_running(opened, grid_content):
+    world = opened(World, grid_content)
     world.run(world.grid())
-    world.ledger.close()
-    less = World(tmp_path, grid_content | {"grid": {"axes": {"rho": [0.0, 0.5]}}})
+    less = opened(World, grid_content | {"grid": {"axes": {"rho": [0.0, 0.5]}}})
     less.grid()
     assert [cell.label for cell in less.ledger.cells() if cell.retired] == ["strong", "strong"]
-    less.ledger.close()
-    back = World(tmp_path, grid_content)
+    back = opened(World, grid_content)
     assert back.grid().num_left == 0
     assert not any(cell.retired for cell in back.ledger.cells())
-    back.ledger.close()
 
 
 @pytest.fixture
-def halving(tmp_path, content):
-    base = content["base"] | {"budget": {"unit": "steps", "amount": 4}}
-    stopping = {"early_stopping": {"first": 1, "factor": 2}, "num_trials": 6}
-    made = World(tmp_path, content | {"base": base} | stopping)
-    yield made
-    made.ledger.close()
+def of_four_steps(content):
+    return content | {"base": content["base"] | {"budget": {"unit": "steps", "amount": 4}}}
+
+
+@pytest.fixture
+def halving(opened, of_four_steps):
+    return opened(World, of_four_steps | {"early_stopping": {"first": 1, "factor": 2}, "num_trials": 6})
 
 
 def test_a_rung_is_decided_on_what_the_ledger_holds_and_stays_decided(halving):
@@ -339,11 +291,7 @@ def test_a_rung_is_decided_on_what_the_ledger_holds_and_stays_decided(halving):
     again = halving.queue()
     assert again.progressed(second, 1, {"dev": 99.0}) == "stop"
     assert [row.value for row in halving.ledger.rungs() if row.cell == second.identity] == [40.0]
-
-
-def test_between_rungs_nobody_waits(halving):
-    queue = halving.queue()
-    assert queue.progressed(queue.next_cell(), 3, {"dev": 50.0}) is None
+    assert again.progressed(third, 3, {"dev": 50.0}) is None  # between rungs nobody waits
 
 
 RULES = {
@@ -352,22 +300,6 @@ RULES = {
     "hyperband": {"name": "hyperband", "first": 1, "factor": 2},
     "let run": {"name": "median", "first": 1, "every": 1, "num_startup": 1, "let_run": 0.4},
 }
-
-
-@pytest.fixture(params=list(RULES))
-def stopping(request, tmp_path, content):
-    """A search of 12 trials under each rule, and how to open it anew elsewhere."""
-    base = content["base"] | {"budget": {"unit": "steps", "amount": 4}}
-    changed = content | {"base": base, "early_stopping": RULES[request.param], "num_trials": 12}
-    worlds = []
-
-    def opened(name):
-        worlds.append(World(tmp_path / name, changed))
-        return worlds[-1]
-
-    yield opened
-    for world in worlds:
-        world.ledger.close()
 
 
 def run_with_rungs(world, restart):
@@ -385,48 +317,41 @@ def run_with_rungs(world, restart):
             if verdicts[-1][1] == "stop":
                 break
         status = "stopped_early" if "stop" in dict(verdicts).values() else "complete"
-        world.train(cell, dev=math.sin(3 * number), status=status)
-        queue.finish(cell)
+        world.end(queue, cell, math.sin(3 * number), status=status)
         seen.append((cell.identity, verdicts))
     return seen
 
 
-def test_a_resumed_search_with_early_stopping_equals_an_uninterrupted_one(stopping):
-    whole, interrupted = stopping("whole"), stopping("interrupted")
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_a_resumed_search_with_early_stopping_equals_an_uninterrupted_one(opened, of_four_steps, rule):
+    stopping = of_four_steps | {"early_stopping": rule, "num_trials": 12}
+    whole, interrupted = opened(World, stopping, "whole"), opened(World, stopping, "interrupted")
     seen = run_with_rungs(whole, restart=False)
     assert run_with_rungs(interrupted, restart=True) == seen
     assert whole.ledger.rungs() == interrupted.ledger.rungs()
     assert {said for _, verdicts in seen for _, said in verdicts} == {"continue", "stop"}
 
 
-def test_who_is_let_run_goes_on_and_the_ledger_has_the_verdict(tmp_path, content):
-    base = content["base"] | {"budget": {"unit": "steps", "amount": 4}}
-    rule = {"name": "asha", "first": 1, "factor": 2, "let_run": 1.0}
-    world = World(tmp_path, content | {"base": base, "early_stopping": rule})
+def test_who_is_let_run_goes_on_and_the_ledger_has_the_verdict(opened, of_four_steps):
+    world = opened(World, of_four_steps | {"early_stopping": RULES["asha"] | {"let_run": 1.0}})
     queue = world.queue()
     cells = [queue.next_cell() for _ in range(3)]
-    said = [
-        queue.progressed(cell, 1, {"dev": dev})
-        for cell, dev in zip(cells, (50.0, 40.0, math.nan), strict=True)
-    ]
+    values = zip(cells, (50.0, 40.0, math.nan), strict=True)
+    said = [queue.progressed(cell, 1, {"dev": dev}) for cell, dev in values]
     assert said == ["continue", "continue", "stop"]  # of a lost value nothing can be learnt
     verdicts = {row.cell: row.verdict for row in world.ledger.rungs()}
     assert [verdicts[cell.identity] for cell in cells] == ["continue", "stop", "stop"]
     assert world.queue().progressed(cells[1], 1, {"dev": 40.0}) == "continue"
-    world.ledger.close()
 
 
-def test_under_hyperband_a_cell_waits_at_the_rungs_of_its_bracket(tmp_path, content):
-    base = content["base"] | {"budget": {"unit": "steps", "amount": 4}}
-    rule = {"name": "hyperband", "first": 1, "factor": 2}
-    world = World(tmp_path, content | {"base": base, "early_stopping": rule, "num_trials": 10})
+def test_under_hyperband_a_cell_waits_at_the_rungs_of_its_bracket(opened, of_four_steps):
+    world = opened(World, of_four_steps | {"early_stopping": RULES["hyperband"], "num_trials": 10})
     queue = world.queue()
     cells = [queue.next_cell() for _ in range(10)]
     assert {queue.rungs_of(cell) for cell in cells} == {(1, 2), (2,), ()}
     last = next(cell for cell in cells if queue.rungs_of(cell) == ())
     assert queue.progressed(last, 1, {"dev": -99.0}) is None
     assert world.ledger.rungs() == []
-    world.ledger.close()
 
 
 def test_without_room_no_cell_is_given_and_room_that_comes_back_is_used(world):
@@ -437,7 +362,6 @@ def test_without_room_no_cell_is_given_and_room_that_comes_back_is_used(world):
     assert queue.num_left == 0
     assert queue.next_cell() is None
     rooms.pop(0)
-    world.train(first)
-    queue.finish(first)
+    world.end(queue, first)
     assert queue.num_left == 3
     assert queue.next_cell().number == 1

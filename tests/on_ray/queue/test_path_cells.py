@@ -7,29 +7,19 @@ from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.queue.path_cells import path_cells
 from rse_study.on_ray.queue.stages import confirm_cells
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import AxisRecord, ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point, Result
 from rse_study.spec import fingerprint_of
-from rse_study.study.checking.validation import check_study
-from rse_study.study.definition.config import Study
-from rse_study.study.definition.reading import build
-from rse_study.study.record import resolved
+from rse_study.study.record import study_record
+from tests.cases import cases
+from tests.on_ray.queue.test_cell_queue import identify
+from tests.on_ray.world import checked_of, few_pairs
 
 BEST = {"alpha": 1e-4, "rho": 0.9}
 BASE = {"alpha": 1e-5, "rho": 0.5}
 
 
-def identify(trial, seed):
-    return fingerprint_of({"trial": trial.model_dump(mode="json"), "seed": seed})
-
-
-def checked_of(content, **options):
-    content = content | {
-        "confirm": {"seeds": [1]},
-        "ablation_path": {"seeds": [1, 2]},
-        **options,
-    }
-    return check_study(build(Study, content, where="x.yaml"), where="x.yaml")
+def path_of(content, **options):
+    return checked_of(content | {"confirm": {"seeds": [1]}, "ablation_path": {"seeds": [1, 2]}} | options)
 
 
 class PathWorld:
@@ -43,30 +33,20 @@ class PathWorld:
 
     def freeze(self, checked):
         self.checked = checked
-        axes = tuple(AxisRecord(name=n, paths=(n,), kind="float", low=0, high=1) for n in ("alpha", "rho"))
-        study = checked.study
-        record = StudyRecord(
-            name="x", objective=ObjectiveRecord(metric="dev"), axes=axes, num_trials=study.num_trials,
-            num_cells=checked.num_cells, resolved=resolved(study),
-        )  # fmt: skip
-        self.ledger.freeze(record)
+        self.ledger.freeze(study_record(checked, few_pairs("builtin/dev")))
 
     def run_trial(self, number, proposal, dev):
         trial = self.checked.space.apply(proposal)
         cell = Cell(number, 0, identify(trial, 0), trial, proposal, label="" if number else "base")
         self.run(cell, dev)
 
-    def run(self, cell, dev, status="complete"):
+    def run(self, cell, dev):
         self.ledger.plan([cell.record()])
         self.ledger.start(cell.identity, executor="inline", workers=1, threads=1)
+        history, final = (Point(t=3, metrics={"dev": dev}),), {"dev": dev}
         config = cell.trial.model_dump(mode="json")
-        points = (Point(t=3, metrics={"dev": dev}),)
-        self.ledger.record_result(
-            Result(
-                identity=cell.identity, seed=cell.seed, config=config, status=status, history=points,
-                final=points[-1].metrics, duration_s=1.0,
-            )
-        )  # fmt: skip
+        result = Result(identity=cell.identity, seed=cell.seed, config=config, history=history, final=final)
+        self.ledger.record_result(result)
 
     def path(self):
         return path_cells(self.checked, self.ledger, identify)
@@ -81,10 +61,8 @@ class PathWorld:
 
 
 @pytest.fixture
-def world(tmp_path, study_content):
-    world = PathWorld(tmp_path / "x", checked_of(study_content))
-    yield world
-    world.ledger.close()
+def world(opened, study_content):
+    return opened(PathWorld, path_of(study_content))
 
 
 def shown(cells):
@@ -127,7 +105,7 @@ def test_what_the_confirmation_ran_has_its_identity_and_is_taken_as_it_is(world)
 
 def test_a_confirmation_that_grows_takes_over_what_the_path_ran(world, study_content):
     world.run_open()
-    world.freeze(checked_of(study_content, confirm={"seeds": [1, 2]}))
+    world.freeze(path_of(study_content, confirm={"seeds": [1, 2]}))
     cells = confirm_cells(world.checked, world.ledger, identify)
     world.ledger.claim([cell.record() for cell in cells])
     by_stage = {(one.trial, one.seed): one.stage for one in world.ledger.cells()}
@@ -137,7 +115,7 @@ def test_a_confirmation_that_grows_takes_over_what_the_path_ran(world, study_con
 
 def test_a_search_that_grows_takes_no_number_of_the_path(world, study_content):
     world.run_open()
-    world.freeze(checked_of(study_content, num_trials=3))
+    world.freeze(path_of(study_content, num_trials=3))
     assert world.path() == []  # the search is not over again
     world.run_trial(2, BEST | {"rho": 0.8}, 60.0)
     cells = world.path()
@@ -145,8 +123,7 @@ def test_a_search_that_grows_takes_no_number_of_the_path(world, study_content):
     world.ledger.plan([cell.record() for cell in cells])
     numbers = {cell.label: cell.number for cell in cells}
     assert numbers == {"base": 0, "base with alpha": -2, "base with rho": -4}  # -3 is rho = 0.9
-    retired = {one.trial for one in world.ledger.cells() if one.retired}
-    assert retired == {-3}
+    assert {one.trial for one in world.ledger.cells() if one.retired} == {-3}
 
 
 def test_a_cell_of_other_materials_decides_nothing(world):
@@ -159,14 +136,12 @@ def test_a_cell_of_other_materials_decides_nothing(world):
     assert [cell.label for cell in found[::2]] == ["base", "base with alpha", "base with rho"]
 
 
-def test_by_importance_all_points_are_planned_at_once(tmp_path, study_content):
-    checked = checked_of(study_content, ablation_path={"seeds": [1, 2], "order": "importance"})
-    world = PathWorld(tmp_path / "y", checked)
-    assert [cell.number for cell in world.path()[::2]] == [0, -2, 1]
-    world.ledger.close()
+def test_by_importance_all_points_are_planned_at_once(opened, study_content):
+    checked = path_of(study_content, ablation_path={"seeds": [1, 2], "order": "importance"})
+    assert [cell.number for cell in opened(PathWorld, checked).path()[::2]] == [0, -2, 1]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("options", "what"),
     [
         ({"ablation_path": {"seeds": [0, 1]}}, "ablation_path.seeds.0 = 0"),
@@ -183,15 +158,14 @@ def test_by_importance_all_points_are_planned_at_once(tmp_path, study_content):
     ],
 )
 def test_a_path_that_cannot_be_walked_is_refused(study_content, options, what):
-    kept = {
-        k: v for k, v in study_content.items() if "grid" not in options or k not in ("num_trials", "sampler")
-    }
+    unused = ("num_trials", "sampler") if "grid" in options else ()
+    kept = {name: value for name, value in study_content.items() if name not in unused}
     with pytest.raises(InputErrors) as refused:
-        checked_of(kept, **options)
+        path_of(kept, **options)
     assert what in [problem.what for problem in refused.value.problems]
 
 
 def test_cells_of_a_study_with_a_path(study_content):
     # 2 trials; 2 confirmed; 4 points x 2 seeds, of which both ends share seed 1 with the confirmation.
-    assert checked_of(study_content).num_cells == 2 + 2 + 4 * 2 - 2
-    assert checked_of(study_content, confirm=None).num_cells == 2 + 4 * 2
+    assert path_of(study_content).num_cells == 2 + 2 + 4 * 2 - 2
+    assert path_of(study_content, confirm=None).num_cells == 2 + 4 * 2

@@ -6,7 +6,7 @@ import torch
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.stages import grid_cells
-from rse_study.on_ray.stored.files import SharedFolders
+from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.stored.shared_cells import bring_shared_cells
 from rse_study.results.bit_equality import SIMILARITY_DIGITS
@@ -16,21 +16,16 @@ from rse_study.results.records import EvaluationRow, ObjectiveRecord, StudyRecor
 from rse_study.results.result_file import FILE_NAME, Point, Result, write_result
 from rse_study.results.schema import MODEL_FOLDER, cell_folder
 from rse_study.spec import fingerprint_of
-from rse_study.study.checking.validation import check_study
-from rse_study.study.definition.config import Study
-from rse_study.study.definition.reading import build
 from rse_study.training.provenance import provenance
-from tests.on_ray.world import few
+from tests.on_ray.world import checked_of, few, grid_of
 
 ASKED = [few("builtin/test")]
 
 
 @pytest.fixture
 def checked(study_content):
-    searched = ("search", "num_trials", "sampler")
-    content = {key: value for key, value in study_content.items() if key not in searched}
-    content |= {"grid": {"axes": {"rho": [0.0, 0.5]}}, "seeds": [0, 1], "evaluations": ["builtin/test"]}
-    return check_study(build(Study, content, where="x.yaml"), where="x.yaml")
+    grid = {"axes": {"rho": [0.0, 0.5]}}
+    return checked_of(grid_of(study_content, grid=grid, seeds=[0, 1], evaluations=["builtin/test"]))
 
 
 @pytest.fixture
@@ -60,16 +55,11 @@ def leave(tmp_path):
         row = EvaluationRow(subject=cell.identity, fingerprint=fingerprint, **score)
         others = [row.model_copy(update={"task": name}) for name in also]
         write_evaluations(there, [row, *others])
-        result = Result(
-            identity=cell.identity,
-            seed=cell.seed,
-            config={},
-            status=status,
-            history=(Point(t=3, metrics={"dev": 50.0}),),
-            final={"dev": 50.0},
-            provenance=provenance(torch.device("cpu")) | {"threads": 1} | where,
+        came = {"history": (Point(t=3, metrics={"dev": 50.0}),), "final": {"dev": 50.0}, "status": status}
+        here = provenance(torch.device("cpu")) | {"threads": 1} | where
+        write_result(
+            there, Result(identity=cell.identity, seed=cell.seed, config={}, provenance=here, **came)
         )
-        write_result(there, result)
         return there
 
     return left
@@ -86,14 +76,8 @@ def files_here(ledger, cell):
 
 def test_what_a_neighbour_ran_is_entered_and_not_run_again(checked, cells, ours, leave):
     theirs = leave(cells[1], also=["STS12"])
-    source = FixedCells(cells, ours)
     assert brought(ours, cells) == {cells[1].identity: "theirs"}
-    files = SharedFolders(StudyFolders(ours.study_dir))
-    queue = CellQueue(checked.study, "grid", source, ours, files, evaluations=ASKED)
-    left = []
-    while (cell := queue.next_cell()) is not None:
-        left.append(cell)
-    assert left == [cells[0], *cells[2:]]
+    assert list(iter(queue_of(checked, cells, ours).next_cell, None)) == [cells[0], *cells[2:]]
     assert ours.cell(cells[1].identity).status == "complete"
     assert [(row.subject, row.value) for row in ours.evaluations()] == [(cells[1].identity, 70.0)]
     here = cell_folder(ours.study_dir, cells[1].identity)
@@ -125,6 +109,11 @@ def test_what_ran_otherwise_stays_where_it_is(cells, ours, leave, otherwise):
     assert files_here(ours, cells[0]) == {"cell.json"}
 
 
+def queue_of(checked, cells, ledger):
+    files = StudyFiles(StudyFolders(ledger.study_dir))
+    return CellQueue(checked.study, "grid", FixedCells(cells, ledger), ledger, files, evaluations=ASKED)
+
+
 def test_a_study_without_models_brings_none(cells, ours, leave):
     leave(cells[0])
     assert len(brought(ours, cells, with_models=False)) == 1
@@ -146,8 +135,7 @@ def test_a_cell_that_began_here_is_ours(cells, ours, leave, begun):
 
 def test_a_cell_that_failed_here_is_tried_again_here(checked, cells, ours, leave):
     """Beside a result that came from elsewhere it would stay failed."""
-    files = SharedFolders(StudyFolders(ours.study_dir))
-    queue = CellQueue(checked.study, "grid", FixedCells(cells, ours), ours, files)
+    queue = queue_of(checked, cells, ours)
     queue.finish(queue.next_cell(), "lost", for_good=True)
     assert ours.cell(cells[0].identity).status == "failed"
     leave(cells[0])

@@ -9,9 +9,13 @@ CELL, OTHER = {"cell": "a"}, {"cell": "b"}
 ENDED = {"reason": "", "for_good": False}
 
 
-def run(script):
-    """Its answer, on an exchange that nobody has asked yet."""
-    return asyncio.run(script(Exchange()))
+def in_a_loop(script):
+    """The test of a script on an exchange that nobody has asked yet."""
+
+    def test():
+        asyncio.run(script(Exchange()))
+
+    return test
 
 
 async def waits(call) -> bool:
@@ -20,137 +24,115 @@ async def waits(call) -> bool:
     return not done
 
 
-def test_a_cell_goes_to_its_group_and_its_points_and_end_come_back():
-    async def script(exchange):
-        asked = asyncio.ensure_future(exchange.next_cell("group", 0))
-        assert await waits(asked)
+@in_a_loop
+async def test_a_cell_goes_to_its_group_and_its_points_and_end_come_back(exchange):
+    asked = asyncio.ensure_future(exchange.next_cell("group", 0))
+    assert await waits(asked)
+    reports = asyncio.ensure_future(exchange.reports("group", 1, CELL, []))
+    assert await asked == (1, CELL)
+    assert await waits(reports)
+    await exchange.tell("group", 1, {"first": {"t": 0}})
+    assert await reports == ({"first": {"t": 0}}, None)
+    more = asyncio.ensure_future(exchange.reports("group", 1, CELL, ["first"]))
+    assert await waits(more)
+    await exchange.tell("group", 1, ended=ENDED)
+    assert await more == ({}, ENDED)
+
+
+@in_a_loop
+async def test_the_next_cell_begins_without_points_of_the_one_before(exchange):
+    await exchange.tell("group", 1, {"unread": {"t": 0}})
+    await exchange.tell("group", 1, ended=ENDED)
+    reports = asyncio.ensure_future(exchange.reports("group", 2, OTHER, []))
+    assert await waits(reports)
+    assert await exchange.next_cell("group", 1, ENDED) == (2, OTHER)
+    assert await waits(reports)  # an end that comes late is the first cell's
+    reports.cancel()
+
+
+@in_a_loop
+async def test_groups_do_not_hear_of_each_other(exchange):
+    asked = asyncio.ensure_future(exchange.next_cell("one", 0))
+    reports = asyncio.ensure_future(exchange.reports("other", 1, CELL, []))
+    assert await waits(asked)
+    await exchange.tell("one", 1, ended=ENDED)
+    assert await waits(reports)
+    asked.cancel()
+    reports.cancel()
+
+
+@in_a_loop
+async def test_who_waits_for_a_cell_is_told_that_there_are_no_more(exchange):
+    asked = asyncio.ensure_future(exchange.next_cell("group", 0))
+    assert await waits(asked)
+    await exchange.keep_groups(False)
+    assert await asked is None
+    assert await exchange.num_groups() == 1
+    await exchange.leave_group("group")
+    assert await exchange.num_groups() == 0
+
+
+@in_a_loop
+async def test_a_cell_that_is_there_is_given_though_no_others_follow(exchange):
+    reports = asyncio.ensure_future(exchange.reports("group", 1, CELL, []))
+    await asyncio.sleep(0)
+    await exchange.keep_groups(False)
+    assert await exchange.next_cell("group", 0) == (1, CELL)
+    reports.cancel()
+
+
+@in_a_loop
+async def test_a_trial_hears_that_its_group_has_gone_and_whether_it_had_taken_the_cell(exchange):
+    for is_taken in (False, True):
         reports = asyncio.ensure_future(exchange.reports("group", 1, CELL, []))
-        assert await asked == (1, CELL)
         assert await waits(reports)
-        await exchange.tell("group", 1, "first", {"t": 0})
-        assert await reports == ({"first": {"t": 0}}, None)
-        more = asyncio.ensure_future(exchange.reports("group", 1, CELL, ["first"]))
-        assert await waits(more)
-        await exchange.end("group", 1, ENDED)
-        assert await more == ({}, ENDED)
-
-    run(script)
-
-
-def test_the_next_cell_begins_without_points_of_the_one_before():
-    async def script(exchange):
-        await exchange.tell("group", 1, "unread", {"t": 0})
-        await exchange.end("group", 1, ENDED)
-        reports = asyncio.ensure_future(exchange.reports("group", 2, OTHER, []))
-        assert await waits(reports)
-        assert await exchange.next_cell("group", 1, ENDED) == (2, OTHER)
-        assert await waits(reports)  # an end that comes late is the first cell's
-        reports.cancel()
-
-    run(script)
-
-
-def test_groups_do_not_hear_of_each_other():
-    async def script(exchange):
-        asked = asyncio.ensure_future(exchange.next_cell("one", 0))
-        reports = asyncio.ensure_future(exchange.reports("other", 1, CELL, []))
-        assert await waits(asked)
-        await exchange.end("one", 1, ENDED)
-        assert await waits(reports)
-        asked.cancel()
-        reports.cancel()
-
-    run(script)
-
-
-def test_who_waits_for_a_cell_is_told_that_there_are_no_more():
-    async def script(exchange):
-        asked = asyncio.ensure_future(exchange.next_cell("group", 0))
-        assert await waits(asked)
-        await exchange.keep_groups(False)
-        assert await asked is None
-        assert await exchange.num_groups() == 1
+        await exchange.next_cell("group", 0)
+        if is_taken:  # said by the worker itself: whoever asked for the cell may be dead
+            await exchange.tell("group", 1)
         await exchange.leave_group("group")
-        assert await exchange.num_groups() == 0
-
-    run(script)
+        assert await reports == ({}, {IS_TAKEN: is_taken})
 
 
-def test_a_cell_that_is_there_is_given_though_no_others_follow():
-    async def script(exchange):
-        reports = asyncio.ensure_future(exchange.reports("group", 1, CELL, []))
-        await asyncio.sleep(0)
-        await exchange.keep_groups(False)
-        assert await exchange.next_cell("group", 0) == (1, CELL)
-        reports.cancel()
-
-    run(script)
-
-
-def test_a_trial_hears_that_its_group_has_gone_and_whether_it_had_taken_the_cell():
-    async def script(exchange):
-        for is_taken in (False, True):
-            reports = asyncio.ensure_future(exchange.reports("group", 1, CELL, []))
-            assert await waits(reports)
-            await exchange.next_cell("group", 0)
-            if is_taken:  # said by the worker itself: whoever asked for the cell may be dead
-                await exchange.take("group", 1)
-            await exchange.leave_group("group")
-            assert await reports == ({}, {IS_TAKEN: is_taken})
-
-    run(script)
+@in_a_loop
+async def test_a_cell_of_which_something_is_told_is_taken_though_the_actor_is_another(exchange):
+    await exchange.tell("group", 2, {"first": {"t": 0}})
+    await exchange.reports("group", 2, CELL, [])
+    reports = asyncio.ensure_future(exchange.reports("group", 2, CELL, ["first"]))
+    assert await waits(reports)
+    await exchange.leave_group("group")
+    assert await reports == ({}, {IS_TAKEN: True})
+    later = asyncio.ensure_future(exchange.reports("group", 3, OTHER, []))
+    assert await waits(later)
+    await exchange.leave_group("group")
+    assert await later == ({}, {IS_TAKEN: False})
 
 
-def test_a_cell_of_which_something_is_told_is_taken_though_the_actor_is_another():
-    async def script(exchange):
-        await exchange.tell("group", 2, "first", {"t": 0})
-        await exchange.reports("group", 2, CELL, [])
-        reports = asyncio.ensure_future(exchange.reports("group", 2, CELL, ["first"]))
-        assert await waits(reports)
-        await exchange.leave_group("group")
-        assert await reports == ({}, {IS_TAKEN: True})
-        later = asyncio.ensure_future(exchange.reports("group", 3, OTHER, []))
-        assert await waits(later)
-        await exchange.leave_group("group")
-        assert await later == ({}, {IS_TAKEN: False})
-
-    run(script)
+@in_a_loop
+async def test_groups_of_a_process_that_was_killed_are_forgotten_by_their_cell(exchange):
+    calls = [
+        asyncio.ensure_future(exchange.reports(str(n), 1, cell, [])) for n, cell in ((1, CELL), (2, OTHER))
+    ]
+    await asyncio.sleep(0)
+    await exchange.forget_groups("a")
+    assert await exchange.num_groups() == 1
+    for call in calls:
+        call.cancel()
 
 
-def test_groups_of_a_process_that_was_killed_are_forgotten_by_their_cell():
-    async def script(exchange):
-        calls = [
-            asyncio.ensure_future(exchange.reports(str(n), 1, cell, []))
-            for n, cell in ((1, CELL), (2, OTHER))
-        ]
-        await asyncio.sleep(0)
-        await exchange.forget_groups("a")
-        assert await exchange.num_groups() == 1
-        for call in calls:
-            call.cancel()
-
-    run(script)
-
-
-def test_an_actor_that_is_made_again_is_told_by_those_who_ask_again():
+@in_a_loop
+async def test_an_actor_that_is_made_again_is_told_by_those_who_ask_again(exchange):
     """Cell 3 was under way: its trial and its workers repeat what they had asked the actor before."""
-
-    async def script(exchange):
-        await exchange.tell("group", 3, "fifth", {"t": 5})
-        reports = await exchange.reports("group", 3, CELL, ["fourth"])
-        assert reports == ({"fifth": {"t": 5}}, None)
-        asked = asyncio.ensure_future(exchange.next_cell("group", 3, ENDED))
-        assert await exchange.reports("group", 3, CELL, ["fifth"]) == ({}, ENDED)
-        assert await waits(asked)
-        asked.cancel()
-
-    run(script)
+    await exchange.tell("group", 3, {"fifth": {"t": 5}})
+    reports = await exchange.reports("group", 3, CELL, ["fourth"])
+    assert reports == ({"fifth": {"t": 5}}, None)
+    asked = asyncio.ensure_future(exchange.next_cell("group", 3, ENDED))
+    assert await exchange.reports("group", 3, CELL, ["fifth"]) == ({}, ENDED)
+    assert await waits(asked)
+    asked.cancel()
 
 
-def test_a_point_that_is_told_twice_comes_once():
-    async def script(exchange):
-        for _ in range(2):
-            await exchange.tell("group", 1, "first", {"t": 0})
-        assert await exchange.reports("group", 1, CELL, []) == ({"first": {"t": 0}}, None)
-
-    run(script)
+@in_a_loop
+async def test_a_point_that_is_told_twice_comes_once(exchange):
+    for _ in range(2):
+        await exchange.tell("group", 1, {"first": {"t": 0}})
+    assert await exchange.reports("group", 1, CELL, []) == ({"first": {"t": 0}}, None)

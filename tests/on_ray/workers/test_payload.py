@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from rse_study.on_ray.queue.cell import Cell
-from rse_study.on_ray.stored.files import SharedFolders
+from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.on_ray.workers.payload import CellPayload
@@ -19,7 +19,7 @@ CELL = Cell(3, 1, "f" * 64, TRIAL, resources=Resources(workers=2, threads=4, gpu
 
 def payloads(folder, materials):
     return Payloads(
-        SharedFolders(StudyFolders(folder)), MaterialsCache(lambda trial: materials), "coordinator-1"
+        StudyFiles(StudyFolders(folder)), MaterialsCache(lambda trial: materials), "coordinator-1"
     )
 
 

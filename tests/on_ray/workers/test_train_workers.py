@@ -59,18 +59,19 @@ def crash():
     raise ValueError("no such worker")
 
 
-def test_whatever_ends_the_run_of_the_workers_is_a_reason(group, run):
-    workers = group(crash, ({}, {IS_TAKEN: True}))
+@pytest.mark.parametrize(
+    ("fit", "is_taken", "why"),
+    [
+        (crash, True, "ValueError: no such worker"),
+        (crash, False, "ValueError: no such worker"),  # or a first cell would be tried for ever
+        (lambda: None, False, ""),  # they went for want of cells
+    ],
+)
+def test_whatever_ended_the_workers_is_the_reason_of_their_first_cell(group, run, fit, is_taken, why):
+    workers = group(fit, ({}, {IS_TAKEN: is_taken}))
     with pytest.raises(GroupEnded) as end:
         run(workers)
-    assert end.value.reason == "ValueError: no such worker"
-
-
-def test_workers_that_went_for_want_of_cells_have_no_reason(group, run):
-    workers = group(lambda: None, ({}, {IS_TAKEN: False}))
-    with pytest.raises(GroupEnded) as end:
-        run(workers)
-    assert end.value.reason == ""
+    assert end.value.reason == why
 
 
 @pytest.mark.parametrize(("is_taken", "why"), [(False, ""), (True, "ValueError: no such worker")])
@@ -80,13 +81,6 @@ def test_a_later_cell_that_no_worker_took_loses_no_attempt(group, run, is_taken,
     with pytest.raises(GroupEnded) as end:
         run(workers)
     assert end.value.reason == why
-
-
-def test_a_first_cell_that_no_worker_took_has_the_reason_or_it_would_be_tried_for_ever(group, run):
-    workers = group(crash, ({}, {IS_TAKEN: False}))
-    with pytest.raises(GroupEnded) as end:
-        run(workers)
-    assert end.value.reason
 
 
 @pytest.mark.parametrize("has_cells", [False, True])

@@ -36,7 +36,9 @@ def world(tmp_path, materials, monkeypatch):
     assert not driver.exists() or not (driver / "little" / "cells").exists()
 
 
-def test_nothing_in_a_payload_is_a_path_of_the_drivers_disk(world, tmp_path):
+def test_nothing_in_a_payload_is_a_path_of_the_drivers_disk_and_materials_say_the_same(
+    world, tmp_path, materials
+):
     payloads, _ = world
     for payload in (payloads.of_cell(CELL), payloads.of_baseline("start", CELL.trial, Resources())):
         text = repr(replace(payload, storage=""))
@@ -45,13 +47,8 @@ def test_nothing_in_a_payload_is_a_path_of_the_drivers_disk(world, tmp_path):
             folders = (here.materials.base, here.materials.generator, str(here.materials.corpus))
             assert all(Path(folder).is_relative_to(tmp_path / "node") for folder in folders)
             assert all(Path(folder).is_dir() for folder in folders)
-
-
-def test_materials_say_the_same_there(world, materials):
-    payloads, _ = world
-    with workplace(payloads.of_cell(CELL)) as here:
-        assert here.materials.fingerprints == materials.fingerprints
-        assert here.materials.dev.fingerprint == materials.dev.fingerprint
+            assert here.materials.fingerprints == materials.fingerprints
+            assert here.materials.dev.fingerprint == materials.dev.fingerprint
 
 
 def test_what_is_published_is_brought_to_the_next_process_and_what_is_removed_is_not(world):
