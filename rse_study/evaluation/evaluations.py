@@ -55,6 +55,26 @@ class RegisteredEvaluation(FrozenEvaluation, Protocol):
         """Restore it from the output of `to_json`."""
 
 
+def evaluation_row(
+    evaluation: Evaluation,
+    subject: str,
+    split: str,
+    aggregation: str,
+    value: float,
+    num_examples: int,
+    *,
+    degenerate: bool,
+    num_skipped: int = 0,
+    seed: int = 0,
+) -> EvaluationRow:
+    """Return a row of an evaluation whose name is task/preset."""
+    task, _, preset = evaluation.name.partition("/")
+    return EvaluationRow(
+        subject=subject, task=task, split=split, aggregation=aggregation, value=value, num_examples=num_examples,
+        degenerate=degenerate, fingerprint=evaluation.fingerprint, preset=preset, num_skipped=num_skipped, seed=seed,
+    )  # fmt: skip
+
+
 def measure(embed: Embed, evaluations: Iterable[FrozenEvaluation]) -> dict[str, float]:
     """Return all figures by `EvaluationRow.metric`, independent of each other."""
     rows = (row for evaluation in evaluations for row in evaluation.score(embed, ""))

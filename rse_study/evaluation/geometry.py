@@ -17,6 +17,7 @@ import numpy as np
 
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import read_sts
+from rse_study.evaluation.evaluations import evaluation_row
 from rse_study.evaluation.vectors import Embed, is_one_vector, unit_rows
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.tensors import Float
@@ -74,9 +75,12 @@ class AlignmentUniformity:
         positive, both = self.pairs.gold > POSITIVE_ABOVE, np.concatenate([first, second])
         is_one = is_one_vector(both)
         aligned = float("nan") if is_one else alignment(first[positive], second[positive])
+        figures = {"alignment": (aligned, int(positive.sum())), "uniformity": (uniformity(both), len(both))}
         return [
-            self._row(subject, "alignment", aligned, int(positive.sum()), is_one),
-            self._row(subject, "uniformity", uniformity(both), len(both), is_one),
+            evaluation_row(
+                self, subject, self.pairs.split, metric, value, num, degenerate=is_one or value != value
+            )
+            for metric, (value, num) in figures.items()
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -85,19 +89,6 @@ class AlignmentUniformity:
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "AlignmentUniformity":
         return cls(StsPairs.from_json(content["pairs"]))
-
-    def _row(self, subject: str, metric: str, value: float, num_examples: int, is_one: bool) -> EvaluationRow:
-        return EvaluationRow(
-            subject=subject,
-            task=self.pairs.name,
-            split=self.pairs.split,
-            aggregation=metric,
-            value=value,
-            num_examples=num_examples,
-            degenerate=is_one or value != value,
-            fingerprint=self.fingerprint,
-            preset=PRESET,
-        )
 
 
 def alignment(u: Float[np.ndarray, "n d"], v: Float[np.ndarray, "n d"], alpha: float = ALPHA) -> float:
