@@ -24,11 +24,6 @@ OF_SOME_TRIALS = (
 )
 
 
-def by_what(rows: pd.DataFrame) -> str:
-    """Explain the evaluators that have an explanation."""
-    return " ".join(EVALUATORS[name] for name in dict.fromkeys(rows["evaluator"]) if name in EVALUATORS)
-
-
 def order_text(bars: pd.DataFrame) -> str:
     """Say which axes are not significantly ordered; "" without intervals."""
     bars = bars.dropna(subset=["low", "high"])
@@ -74,7 +69,10 @@ def importance(contents: Contents) -> str:
     axes = {axis.name: axis for axis in contents.study.axes}
     is_of_all = rows["axis"].map(lambda name: name not in axes or not axes[name].when)
     num = int((rows[is_of_all] if is_of_all.any() else rows)["num_trials"].min())
-    note = f"Share of each axis in the variation of {contents.label}, over {counted(num, 'trial')}. {by_what(rows)}"
+    explained = " ".join(EVALUATORS[name] for name in dict.fromkeys(rows["evaluator"]) if name in EVALUATORS)
+    note = (
+        f"Share of each axis in the variation of {contents.label}, over {counted(num, 'trial')}. {explained}"
+    )
     bars = importance_data(contents)
     if not is_of_all.all():
         numbers = rows.drop_duplicates("axis").set_index("axis")["num_trials"]
