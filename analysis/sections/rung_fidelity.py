@@ -8,13 +8,7 @@ from analysis.figures.rung_fidelity import MARKS, draw_rung_fidelity, rung_fidel
 from analysis.formats import show_number, show_with_interval
 from analysis.phrases import counted, join_words
 from analysis.search import chosen_of
-from rse_study.search.rung_fidelity import (
-    FEWEST,
-    LEAST,
-    StoppingAdvice,
-    stopping_advice,
-    unstoppable,
-)
+from rse_study.search.rung_fidelity import FEWEST, LEAST, StoppingAdvice, stopping_advice, unstoppable
 
 WHAT = (
     "At each rung, the trials by their values there against the same trials by their values at the end: rank "
