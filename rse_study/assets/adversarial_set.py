@@ -1,6 +1,6 @@
 """Replayed adversarial pairs: dev pairs attacked once for all trials of a study."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,19 +65,10 @@ def adversarial_set(
         outcomes = attack_inputs(attack, victim, targets, replayed, f"{dev.name} {dev.split}", on_progress)
         figures = summarise_scores(outcomes)
         write_attacked(
-            draft,
-            _pairs(dev, outcomes, attack.label, replayed.reference),
-            {
-                "asset": KIND,
-                **key,
-                "recipe": attack.label,
-                "num_changed": num_changed(outcomes),
-                "clean_spearman": figures.clean_spearman,
-                "spearman_under_attack": figures.spearman_under_attack,
-                "mean_drift": figures.mean_drift,
-                "mean_queries": figures.counts.mean_queries,
-            },
-        )
+            draft, _pairs(dev, outcomes, attack.label, replayed.reference), {"asset": KIND, **key}, outcomes,
+            clean_spearman=figures.clean_spearman, spearman_under_attack=figures.spearman_under_attack,
+            mean_drift=figures.mean_drift, mean_queries=figures.counts.mean_queries,
+        )  # fmt: skip
 
     return build(root, KIND, key, make)
 
@@ -112,7 +103,7 @@ def attack_inputs(
     for outcome in attacked:
         outcomes.append(outcome)
         on_progress(len(outcomes), len(inputs))
-    if not num_changed(outcomes):
+    if not any(outcome.changed for outcome in outcomes):
         what = f"{replayed.recipe} changed none of {len(outcomes)} inputs"
         rule = f"{replayed.max_queries} queries each, and all are as they were: a replayed set of these is no attack"
         remedy = "Raise replayed.max_queries, or choose another recipe or reference"
@@ -120,16 +111,18 @@ def attack_inputs(
     return sorted(outcomes, key=lambda row: row.index)
 
 
-def num_changed(outcomes: Iterable[AttackOutcome]) -> int:
-    """Return how many inputs an attack changed."""
-    return sum(bool(outcome.changed) for outcome in outcomes)
-
-
-def write_attacked(draft: Path, attacked: ReplayedPairs | ReplayedTexts, meta: dict[str, Any]) -> None:
-    """Write the draft of an asset."""
+def write_attacked(
+    draft: Path,
+    attacked: ReplayedPairs | ReplayedTexts,
+    asset: dict[str, Any],
+    outcomes: Sequence[AttackOutcome],
+    **figures: float,
+) -> None:
+    """Write the draft of an asset: the attacked inputs, and what the attack was and did."""
     draft.mkdir()
     attacked.save(draft)
-    write_meta(draft, meta)
+    num_changed = sum(bool(outcome.changed) for outcome in outcomes)
+    write_meta(draft, {**asset, "recipe": attacked.recipe, "num_changed": num_changed, **figures})
 
 
 def _pairs(dev: StsPairs, rows: list[AttackOutcome], label: str, reference: str) -> ReplayedPairs:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rse_study.activity import ProgressCallback
-from rse_study.assets.adversarial_set import attack_inputs, num_changed, write_attacked
+from rse_study.assets.adversarial_set import attack_inputs, write_attacked
 from rse_study.assets.attack_resources import fingerprints_of, resources_of
 from rse_study.assets.reference import Reference
 from rse_study.assets.store import build
@@ -53,19 +53,11 @@ def adversarial_texts(
         outcomes = attack_inputs(attack, victim, few.inputs, replayed, where, on_progress)
         attacked = replace(few.inputs, texts=[row.adversarial for row in outcomes])
         figures = summarise(outcomes)
+        texts = ReplayedTexts(few.training, few.inputs, attacked, attack.label, replayed.reference)
         write_attacked(
-            draft,
-            ReplayedTexts(few.training, few.inputs, attacked, attack.label, replayed.reference),
-            {
-                "asset": KIND,
-                **key,
-                "recipe": attack.label,
-                "num_changed": num_changed(outcomes),
-                "clean_accuracy": 100 * figures.original_accuracy,
-                "accuracy_under_attack": 100 * figures.accuracy_under_attack,
-                "mean_queries": figures.mean_queries,
-            },
-        )
+            draft, texts, {"asset": KIND, **key}, outcomes, clean_accuracy=100 * figures.original_accuracy,
+            accuracy_under_attack=100 * figures.accuracy_under_attack, mean_queries=figures.mean_queries,
+        )  # fmt: skip
 
     return build(root, KIND, key, make)
 
