@@ -81,7 +81,7 @@ def add_series(
     group: str | None = None,
     told: str = "",
 ) -> None:
-    """Add the line through the means of a series, and its seeds; `told` begins hover texts."""
+    """Add the means and the seeds of a series; `told` begins hover texts."""
     colour, symbol = (cycle[number % len(cycle)] for cycle in (SEED_COLOURS, SEED_SYMBOLS))
     means = part.drop_duplicates("x").sort_values("x")
     figure.add_scatter(

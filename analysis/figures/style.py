@@ -118,7 +118,7 @@ def chooser(buttons: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def add_views(
     figure: go.Figure, labels: Mapping[Any, str], layouts: Sequence[Mapping[str, Any]]
 ) -> go.Figure:
-    """Let the reader choose a view: the traces whose `meta` is its key, and its layout."""
+    """Let the reader choose a view: traces whose `meta` is its key, and a layout."""
     keys, owner = list(labels), [trace.meta for trace in figure.data]
     figure.for_each_trace(lambda trace: trace.update(visible=trace.meta == keys[0]))
     buttons = [

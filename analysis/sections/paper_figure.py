@@ -88,7 +88,7 @@ def geometry(contents: Contents) -> list[str]:
 def one_by_one(
     frame: pd.DataFrame, column: str, opening: str, draw: Callable[[pd.DataFrame], go.Figure], name: str
 ) -> list[str]:
-    """Return the opening and a figure per entry of a column, titled if there are several."""
+    """Return the opening and a figure per entry of a column, titled if several."""
     parts = [opening] if len(frame) else []
     for number, (entry, part) in enumerate(frame.groupby(column, sort=False)):
         title = f"<h4>{page.escape(str(entry))}</h4>" if frame[column].nunique() > 1 else ""

@@ -118,7 +118,7 @@ def write_attacked(
     outcomes: Sequence[AttackOutcome],
     **figures: float,
 ) -> None:
-    """Write the draft of an asset: the attacked inputs, and what the attack was and did."""
+    """Write the draft of an asset: the attacked inputs, and figures of the attack."""
     draft.mkdir()
     attacked.save(draft)
     num_changed = sum(bool(outcome.changed) for outcome in outcomes)
