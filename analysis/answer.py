@@ -20,7 +20,7 @@ class StudyAnswer:
     """A sentence that answers the question of a study."""
 
     text: str
-    is_settled: bool
+    is_settled: bool = False
     """Whether an interval supports it; otherwise the text says why there is none."""
     shows_difference: bool = False
     """Whether that interval excludes 0."""
@@ -44,15 +44,13 @@ def grid_answer(
 ) -> StudyAnswer:
     """Return the answer of a grid, or say why there is none yet."""
     if not progress.num_ended:
-        return StudyAnswer("No answer yet: no cell has ended.", is_settled=False)
+        return StudyAnswer("No answer yet: no cell has ended.")
     if not progress.is_over or not comparison.is_complete:
         left = max(progress.num_planned - progress.num_ended, 0)
         why = f"{left} of {counted(progress.num_planned, 'cell')} {'has' if left == 1 else 'have'} not ended"
-        return StudyAnswer(
-            f"No answer yet: {why if left else 'some cells have no score yet'}.", is_settled=False
-        )
+        return StudyAnswer(f"No answer yet: {why if left else 'some cells have no score yet'}.")
     if not comparison.baseline:
-        return StudyAnswer(_without_baseline(comparison, decimals, less_is_better), is_settled=False)
+        return StudyAnswer(_without_baseline(comparison, decimals, less_is_better))
     compared = comparison.compared
     answer = contrasts_answer(compared, comparison.baseline, decimals, less_is_better=less_is_better)
     collapsed = [row for row in (*compared, comparison.baseline) if row in comparison.degenerate]
@@ -73,9 +71,7 @@ def contrasts_answer(
     known = {row: one for row, one in compared.items() if one is not None}
     if not known:
         why = f"no row shares {MIN_SEEDS} seeds with {baseline}, and fewer show nothing"
-        return StudyAnswer(
-            f"No answer: {why if compared else f'no row stands beside {baseline}'}.", is_settled=False
-        )
+        return StudyAnswer(f"No answer: {why if compared else f'no row stands beside {baseline}'}.")
     shown = {row: one for row, one in known.items() if one.simultaneous.excludes(0.0)}
     if not shown:
         of = f"any of {counted(len(known), 'row')}" if len(known) > 1 else "the one row"

@@ -11,9 +11,9 @@ from analysis.comparison_table import show_interval
 from analysis.figures.dots import dots_data, draw_dots
 from analysis.formats import show_number, show_signed
 from analysis.phrases import counted
+from analysis.sections.scores import MAX_ROWS, NO_FIGURE
 from rse_study.results.comparisons import ComparedContrast
 
-MAX_ROWS = 80  # of a figure with a line per row
 LEGEND = (
     "The first minus each of the others, paired by seed; the intervals hold for all of these differences at once with "
     "95 %. Where an interval holds 0, no difference is shown; that is no proof that there is none."
@@ -99,7 +99,7 @@ def pairs_table(pairs: Sequence[ChosenPair]) -> pd.DataFrame:
 def _figure(label: str, chosen: Sequence[ChosenRows]) -> str:
     names = [(one, row) for one in chosen for row in one.table.index]
     if len(names) > MAX_ROWS:
-        return page.paragraph(f"No figure: it would have more than {MAX_ROWS} rows.")
+        return page.paragraph(NO_FIGURE)
     rows = [
         (place, _row_name(one, str(row)), "row", seed, label, value, False)
         for place, (one, row) in enumerate(names)

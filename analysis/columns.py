@@ -101,15 +101,11 @@ def _mean(parts: Sequence[Scores]) -> Scores:
     shared = [row for row in tables[0].index if all(row in table.index for table in tables)]
     return replace(
         parts[0],
-        table=_mean_table(tables, shared),
+        table=reduce(pd.DataFrame.add, (table.loc[shared] for table in tables)) / len(tables),
         open_rows=_any_of(part.open_rows for part in parts),
         degenerate_rows=_any_of(part.degenerate_rows for part in parts),
         fixed_rows=_any_of(part.fixed_rows for part in parts),
     )
-
-
-def _mean_table(tables: Sequence[pd.DataFrame], rows: Sequence[str]) -> pd.DataFrame:
-    return reduce(pd.DataFrame.add, (table.loc[rows] for table in tables)) / len(tables)
 
 
 def _any_of(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

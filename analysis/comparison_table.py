@@ -1,6 +1,6 @@
 """A comparison as tables of text: rows next to the paper's, claims with verdicts."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
 import pandas as pd
@@ -28,14 +28,7 @@ def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
     Columns: paper, mean, SD, seeds, and against the baseline: difference, simultaneous 95 % interval, exact p and p
     after Holm, Hedges' g, and the seeds with which the row is better.
     """
-    fixed = [
-        {"row": row, "mean": show_measured(value, decimals, row in comparison.degenerate)}
-        for row, value in comparison.fixed.items()
-    ]
-    own = [_row(comparison, row, decimals) for row in _in_the_papers_order(comparison)]
-    columns = dict.fromkeys(["row", *OWN, *(name for row in own for name in row)])
-    table = pd.DataFrame([*fixed, *own], columns=list(columns), dtype=object).fillna("")
-    return table if comparison.printed else table.drop(columns="paper")
+    return _table(comparison, _row, decimals, OWN)
 
 
 def printed_rows(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
@@ -43,13 +36,25 @@ def printed_rows(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
 
     The star marks a difference from the baseline whose simultaneous 95 % interval excludes 0.
     """
+    return _table(comparison, _printed_row, decimals, ("paper", "ours"))
+
+
+def _table(
+    comparison: Comparison,
+    show: Callable[[Comparison, str, int], dict[str, str]],
+    decimals: int,
+    columns: Sequence[str],
+) -> pd.DataFrame:
+    """Baselines, then rows in the paper's order; the second of `columns` is the score."""
     fixed = [
-        {"row": row, "ours": show_measured(value, decimals, row in comparison.degenerate)}
+        {"row": row, columns[1]: show_measured(value, decimals, row in comparison.degenerate)}
         for row, value in comparison.fixed.items()
     ]
-    own = [_printed_row(comparison, row, decimals) for row in _in_the_papers_order(comparison)]
-    columns = dict.fromkeys(["row", "paper", "ours", *(name for row in own for name in row)])
-    table = pd.DataFrame([*fixed, *own], columns=list(columns), dtype=object).fillna("")
+    ours = list(comparison.scores.table.index)
+    ordered = dict.fromkeys([*(row for row in comparison.printed if row in ours), *ours])
+    own = [show(comparison, row, decimals) for row in ordered]
+    names = dict.fromkeys(["row", *columns, *(name for row in own for name in row)])
+    table = pd.DataFrame([*fixed, *own], columns=list(names), dtype=object).fillna("")
     return table if comparison.printed else table.drop(columns="paper")
 
 
@@ -68,12 +73,6 @@ def _printed_row(comparison: Comparison, row: str, decimals: int) -> dict[str, s
         f"{show_signed(one.mean, decimals)} {show_interval(one.simultaneous, decimals)}" if one else ""
     )
     return own | {f"minus {comparison.baseline}, 95 %": difference}
-
-
-def _in_the_papers_order(comparison: Comparison) -> list[str]:
-    ours = list(comparison.scores.table.index)
-    printed = [row for row in comparison.printed if row in ours]
-    return [*printed, *(row for row in ours if row not in printed)]
 
 
 def _row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:

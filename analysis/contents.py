@@ -96,15 +96,16 @@ def read_contents(reader: Reader) -> Contents:
     """Read all frames of a ledger."""
     search, metrics = SearchState.read(reader), reader.metrics(retired=True)
     study = search.study
+    cells = reader.cells(retired=True)
+    cells = cells.assign(status=cells["identity"].map(reader.statuses_for_next_run()))
+    last = reader.last_points(study.objective.metric)
     curves = metrics.loc[metrics["name"] == study.objective.metric, ["cell", "t", "value"]]
     metric_names = metrics["name"].unique()
     watched = [name for name in metric_names if is_watched(study, name)]
     diagnostic = [name for name in metric_names if is_diagnostic(study, name)]
     return Contents(
         study=study,
-        cells=with_other_objectives(
-            reader, with_last_values(study, _cells(reader), reader.last_points(study.objective.metric))
-        ),
+        cells=with_other_objectives(reader, with_last_values(study, cells, last)),
         curves=curves.reset_index(drop=True),
         course=metrics.loc[metrics["name"].isin(watched), ["cell", "t", "name", "value"]],
         diagnostics=metrics.loc[metrics["name"].isin(diagnostic), ["cell", "t", "name", "value"]],
@@ -128,11 +129,6 @@ def contents_of(study: StudyResults) -> Contents:
     """Read all frames of an opened study."""
     with Reader(study.folder) as reader:
         return read_contents(reader)
-
-
-def _cells(reader: Reader) -> pd.DataFrame:
-    cells = reader.cells(retired=True)
-    return cells.assign(status=cells["identity"].map(reader.statuses_for_next_run()))
 
 
 def is_watched(study: StudyRecord, metric: str) -> bool:

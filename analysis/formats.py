@@ -19,6 +19,12 @@ def show_number(value: float, decimals: int = 2) -> str:
     return "" if pd.isna(value) else f"{value:.{decimals}f}"
 
 
+def show_with_interval(value: float, low: float, high: float) -> str:
+    """Show a number and its interval, if any: "0.33 (0.12 to 0.51)"."""
+    alone = show_number(value)
+    return alone if pd.isna(low) else f"{alone} ({show_number(low)} to {show_number(high)})"
+
+
 def decimals_of(metric: str, usual: int = 2, fine: int = 3) -> int:
     """Return how many decimals tell two values of a metric apart."""
     return fine if metric.endswith(FINE) else usual

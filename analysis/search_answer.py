@@ -58,19 +58,15 @@ def search_answer(
 ) -> StudyAnswer:
     """Return the answer of a search, or say why there is none yet."""
     if not search.num_ended:
-        return StudyAnswer("No answer yet: no trial has ended.", is_settled=False)
+        return StudyAnswer("No answer yet: no trial has ended.")
     if confirm is None:
         why = "this study confirms nothing, and the score of its best trial is the one that selected it"
-        return StudyAnswer(f"No answer: {why}.", is_settled=False)
+        return StudyAnswer(f"No answer: {why}.")
     if not confirm.is_over:
         left = f"{confirm.num_planned - confirm.num_ended} of {counted(confirm.num_planned, 'cell')}"
-        return StudyAnswer(
-            f"Nothing is confirmed yet: {left} of the confirmation have not ended.", is_settled=False
-        )
+        return StudyAnswer(f"Nothing is confirmed yet: {left} of the confirmation have not ended.")
     if found is None:
-        return StudyAnswer(
-            "Nothing is confirmed: no confirmed trial but the paper's setting has a score.", is_settled=False
-        )
+        return StudyAnswer("Nothing is confirmed: no confirmed trial but the paper's setting has a score.")
     return objectives_answer(objectives, beyond) if len(objectives) > 1 else confirmed_answer(found)
 
 
@@ -85,13 +81,11 @@ def objectives_answer(found: Sequence[ConfirmedTrial], beyond: Sequence[Confirme
     if not first.reference:
         values = join_words(_value_text(one, show_number) for one in found)
         text = f"No comparison: {first.row} has {values} with {seeds}, and nothing was confirmed beside it."
-        return StudyAnswer(text, is_settled=False)
+        return StudyAnswer(text)
     if min(len(one.sample) for one in found) < MIN_SEEDS:
         values = join_words(_value_text(one, show_signed) for one in found)
         why = f"an interval takes {MIN_SEEDS} seeds on each objective"
-        return StudyAnswer(
-            f"No answer: {first.row} minus {first.reference} is {values}, and {why}.", is_settled=False
-        )
+        return StudyAnswer(f"No answer: {first.row} minus {first.reference} is {values}, and {why}.")
     num_together = sum(one.num_together for one in found)
     intervals = [t_interval(list(one.sample), 1 - (1 - LEVEL) / num_together) for one in found]
     verdicts = [one.verdict(interval) for one, interval in zip(found, intervals, strict=True)]
@@ -138,14 +132,13 @@ def confirmed_answer(found: ConfirmedTrial) -> StudyAnswer:
         value = show_number(found.mean, found.decimals)
         why = "nothing was confirmed beside it"
         return StudyAnswer(
-            f"No comparison: {found.row} has {value} on {found.measure} with {seeds}, and {why}.",
-            is_settled=False,
+            f"No comparison: {found.row} has {value} on {found.measure} with {seeds}, and {why}."
         )
     difference = show_signed(found.mean, found.decimals)
     if len(found.sample) < MIN_SEEDS:
         few = "One seed tells" if len(found.sample) == 1 else "Two seeds tell"
         what = f"{found.row} minus {found.reference} is {difference} on {found.measure}"
-        return StudyAnswer(f"No answer: {what}. {few} no gain from chance.", is_settled=False)
+        return StudyAnswer(f"No answer: {what}. {few} no gain from chance.")
     interval = t_interval(list(found.sample), 1 - (1 - LEVEL) / found.num_together)
     at_once = f" for all {found.num_together} trials at once" if found.num_together > 1 else ""
     numbers = f"{difference} (95 % interval{at_once} {show_interval(interval, found.decimals)}, {seeds})"

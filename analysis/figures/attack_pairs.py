@@ -8,15 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.contents import Contents
-from analysis.figures.style import (
-    FAINT,
-    GREY,
-    SEED_COLOURS,
-    SEED_SYMBOLS,
-    label_text,
-    legend_below,
-    plain,
-)
+from analysis.figures.style import FAINT, GREY, SEED_COLOURS, SEED_SYMBOLS, label_text, legend_below, plain
 
 PARTS = ("queries", "original_accuracy", "accuracy_under_attack")
 COLUMNS = ["set", "recipe", "row", "lost", "queries", "num_seeds"]

@@ -4,16 +4,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.figures.course import with_gaps
-from analysis.figures.style import (
-    FAINT,
-    INK,
-    SEED_COLOURS,
-    chooser,
-    label_text,
-    legend_below,
-    plain,
-)
+from analysis.figures.steps import add_band, add_lines, add_mean, points_of
+from analysis.figures.style import FAINT, INK, SEED_COLOURS, chooser, label_text, legend_below, plain
 
 COLUMNS = ["row", "seed", "t", "value", "mean", "low", "high", "num_seeds"]
 MAX_ROWS = len(SEED_COLOURS)
@@ -27,7 +19,7 @@ def bands_data(cells: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     mean is NaN at steps that some complete seed of the row lacks, so that it covers the same seeds at every step.
     """
     complete = cells.loc[cells["status"] == "complete", ["identity", "name", "seed"]]
-    frame = complete.merge(points[["cell", "t", "value"]], left_on="identity", right_on="cell")
+    frame = points_of(complete, points)
     frame = frame[np.isfinite(frame["value"].astype(float))].rename(columns={"name": "row"})
     groups = frame.groupby(["row", "t"])["value"]
     num, sd = groups.transform("count"), groups.transform("std").fillna(0.0)
@@ -67,38 +59,30 @@ def add_row(figure: go.Figure, part: pd.DataFrame, colour: str, decimals: int) -
     """Add the band, seeds and mean of a row; the legend toggles all three."""
     name = str(part["row"].iloc[0])
     shown = label_text(name, 40)
-    means = part.dropna(subset="mean").drop_duplicates("t").sort_values("t")
-    shared = {"legendgroup": name, "showlegend": False}
+    means = means_of(part)
     if len(means) and (means["num_seeds"] > 1).any():
-        figure.add_scatter(
-            x=[*means["t"], *means["t"][::-1]], y=[*means["high"], *means["low"][::-1]], mode="lines", fill="toself",
-            fillcolor=colour, opacity=0.16, line={"width": 0}, hoverinfo="skip", **shared,
-        )  # fmt: skip
-        xs, ys, seeds = with_gaps(part)
-        figure.add_scatter(
-            x=xs, y=ys, customdata=seeds, mode="lines", line={"color": colour, "width": 1}, opacity=0.5,
+        add_band(figure, means, name, colour, 0.16)
+        add_lines(
+            figure, part, "seed", line={"color": colour, "width": 1}, opacity=0.5, legendgroup=name, showlegend=False,
             hovertemplate=f"{shown}, seed %{{customdata}}, step %{{x}}: %{{y:.{decimals}f}}<extra></extra>",
-            connectgaps=False, **shared,
         )  # fmt: skip
-    figure.add_scatter(
-        x=means["t"], y=means["mean"], mode="lines+markers", name=shown, legendgroup=name,
-        line={"color": colour, "width": 2.5}, marker={"size": 5, "color": colour}, customdata=means["num_seeds"],
-        hovertemplate=f"{shown}, step %{{x}}: %{{y:.{decimals}f}}, mean of %{{customdata}}<extra></extra>",
+    add_mean(
+        figure, means, name, "num_seeds", f".{decimals}f", name=shown, mode="lines+markers",
+        line={"color": colour, "width": 2.5}, marker={"size": 5, "color": colour},
     )  # fmt: skip
 
 
 def add_all_means(figure: go.Figure, frame: pd.DataFrame, decimals: int) -> None:
     """Add the means of all rows as one faint trace."""
-    xs: list[float | None] = []
-    ys: list[float | None] = []
-    texts: list[str] = []
-    for row, part in frame.dropna(subset="mean").groupby("row", sort=False):
-        means = part.drop_duplicates("t").sort_values("t")
-        xs += [*means["t"], None]
-        ys += [*means["mean"], None]
-        texts += [label_text(str(row), 40)] * (len(means) + 1)
-    figure.add_scatter(
-        x=xs, y=ys, text=texts, mode="lines", name="means of all rows", line={"color": FAINT, "width": 1},
-        connectgaps=False, hoverlabel={"font": {"color": INK}},
+    parts = [means_of(part) for _, part in frame.groupby("row", sort=False)]
+    means = pd.concat(parts).assign(row=lambda rows: rows["row"].map(lambda row: label_text(str(row), 40)))
+    add_lines(
+        figure, means, "row", "mean", "text", name="means of all rows", line={"color": FAINT, "width": 1},
+        hoverlabel={"font": {"color": INK}},
         hovertemplate=f"%{{text}}, step %{{x}}: %{{y:.{decimals}f}}<extra></extra>",
     )  # fmt: skip
+
+
+def means_of(part: pd.DataFrame) -> pd.DataFrame:
+    """Return the steps of a row that have a mean, once each."""
+    return part.dropna(subset="mean").drop_duplicates("t").sort_values("t")

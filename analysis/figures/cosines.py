@@ -4,15 +4,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.contents import Contents
-from analysis.figures.style import (
-    BLUE,
-    ORANGE,
-    label_text,
-    legend_below,
-    plain,
-    row_ticks,
-    rows_height,
-)
+from analysis.figures.style import BLUE, ORANGE, label_text, legend_below, plain, row_ticks, rows_height
 from analysis.paper.tables import read_table
 
 PAIRS = {"cosine/positive": "positive", "cosine/random": "random"}

@@ -4,6 +4,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.contents import Contents
+from analysis.figures.steps import add_lines, points_of
 from analysis.figures.style import BLUE, FAINT, GREY, SEED_COLOURS, label_text, plain
 from analysis.formats import decimals_of
 
@@ -21,7 +22,7 @@ def course_data(contents: Contents, metric: str) -> pd.DataFrame:
     cells = contents.current.loc[
         contents.current["stage"] != "path", ["identity", "trial", "seed", "name", "label"]
     ]
-    frame = cells.merge(points[["cell", "t", "value"]], left_on="identity", right_on="cell")
+    frame = points_of(cells, points)
     prefix = "trial " if contents.study.kind == "search" else ""
     frame = frame.sort_values(["trial", "seed", "t"]).assign(
         series=prefix + frame["name"].astype(str), is_base=frame["label"] == "base"
@@ -38,27 +39,13 @@ def draw_course(frame: pd.DataFrame, metric: str) -> go.Figure:
     ):
         is_base = bool(part["is_base"].any())
         colour = SEED_COLOURS[number % MAX_COLOURS] if are_few else BLUE if is_base else FAINT
-        xs, ys, seeds = with_gaps(part)
-        figure.add_scatter(
-            x=xs, y=ys, customdata=seeds, name=label_text(str(series), 36),
-            mode="lines+markers" if are_few else "lines",
+        add_lines(
+            figure, part, "seed", name=label_text(str(series), 36), mode="lines+markers" if are_few else "lines",
             line={"color": colour, "width": 2 if are_few or is_base else 1.2}, marker={"size": 4},
-            showlegend=are_few or is_base, connectgaps=False,
+            showlegend=are_few or is_base,
             hovertemplate=f"{label_text(str(series))}, seed %{{customdata}}, step %{{x}}: "
             f"%{{y:.{decimals_of(metric, fine=4)}f}}<extra></extra>",
         )  # fmt: skip
     figure.update_xaxes(title="step", rangemode="tozero", tickfont={"color": GREY})
     figure.update_yaxes(title=label_text(metric, 34), nticks=6)
     return plain(figure, height=320)
-
-
-def with_gaps(part: pd.DataFrame) -> tuple[list[float | None], list[float | None], list[int]]:
-    """Return steps, values and seeds of all lines, with a gap after each seed."""
-    xs: list[float | None] = []
-    ys: list[float | None] = []
-    seeds: list[int] = []
-    for seed, points in part.groupby("seed"):
-        xs += [*points["t"].tolist(), None]
-        ys += [*points["value"].tolist(), None]
-        seeds += [int(seed)] * (len(points) + 1)
-    return xs, ys, seeds

@@ -6,6 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.contents import BASE
+from analysis.figures.steps import add_lines, points_of
 from analysis.figures.style import BLUE, FAINT, GREY, ORANGE, label_text, plain
 
 LINES = {
@@ -26,11 +27,7 @@ def curve_data(table: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
         " ".join(["best"] * best + ["base"] * (label == BASE)) or "other"
         for best, label in table[["best", "label"]].values
     ]
-    frame = (
-        table[["identity", "trial", "status"]]
-        .assign(role=roles)
-        .merge(curves, left_on="identity", right_on="cell")
-    )
+    frame = points_of(table[["identity", "trial", "status"]].assign(role=roles), curves)
     frame = frame.dropna(subset="value").sort_values(["trial", "t"]).reset_index(drop=True)
     is_end = ~frame.duplicated("identity", keep="last")
     return frame[["trial", "t", "value", "status", "role"]].assign(is_end=is_end)
@@ -49,7 +46,10 @@ def draw_curves(frame: pd.DataFrame, rungs: Sequence[int], label: str, decimals:
             showarrow=False, font={"size": 11, "color": GREY},
         )  # fmt: skip
     for role, (name, line) in LINES.items():
-        add_lines(figure, frame[frame["role"] == role], name, line, decimals)
+        part = frame[frame["role"] == role]
+        if len(part):
+            hover = f"trial %{{customdata}}, step %{{x}}: %{{y:.{decimals}f}}<extra></extra>"
+            add_lines(figure, part, "trial", name=name, line=line, hovertemplate=hover)
     for status, (name, symbol) in ENDS.items():
         part = frame[frame["is_end"] & (frame["status"] == status)]
         if len(part):
@@ -61,22 +61,3 @@ def draw_curves(frame: pd.DataFrame, rungs: Sequence[int], label: str, decimals:
     figure.update_xaxes(title="step", range=[0, 1.03 * last])
     figure.update_yaxes(title=label_text(label, 18))
     return plain(figure, height=440)
-
-
-def add_lines(
-    figure: go.Figure, frame: pd.DataFrame, name: str, line: dict[str, object], decimals: int
-) -> None:
-    """Add all lines of one style as one trace with gaps."""
-    if frame.empty:
-        return
-    xs: list[float | None] = []
-    ys: list[float | None] = []
-    trials: list[int | None] = []
-    for trial, part in frame.groupby("trial"):
-        xs += [*part["t"].tolist(), None]
-        ys += [*part["value"].tolist(), None]
-        trials += [int(trial)] * (len(part) + 1)
-    figure.add_scatter(
-        x=xs, y=ys, customdata=trials, name=name, mode="lines", line=line, connectgaps=False,
-        hovertemplate=f"trial %{{customdata}}, step %{{x}}: %{{y:.{decimals}f}}<extra></extra>",
-    )  # fmt: skip

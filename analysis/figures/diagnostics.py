@@ -5,15 +5,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.contents import BASE, PAPER_SETTING, Contents
-from analysis.figures.style import (
-    BLUE,
-    INK,
-    ORANGE,
-    SEED_COLOURS,
-    label_text,
-    legend_below,
-    plain,
-)
+from analysis.figures.steps import add_band, add_mean
+from analysis.figures.style import BLUE, INK, ORANGE, SEED_COLOURS, label_text, legend_below, plain
 from analysis.search import chosen_of
 
 COLUMNS = ["metric", "series", "t", "mean", "low", "high", "num_cells"]
@@ -83,17 +76,10 @@ def draw_diagnostics(frame: pd.DataFrame, metric: str) -> go.Figure:
         points = part[part["series"] == name]
         colour = {ALL: BLUE, BEST: ORANGE, PAPER_SETTING: INK}.get(name, SEED_COLOURS[number % MAX_ROWS])
         if (points["num_cells"] > 1).any():
-            figure.add_scatter(
-                x=[*points["t"], *points["t"][::-1]], y=[*points["high"], *points["low"][::-1]], mode="lines",
-                fill="toself", fillcolor=colour, opacity=0.14, line={"width": 0}, hoverinfo="skip",
-                showlegend=False, legendgroup=name,
-            )  # fmt: skip
-        figure.add_scatter(
-            x=points["t"], y=points["mean"], mode="lines", name=label_text(name, 30), legendgroup=name,
-            line={"color": colour, "width": 2, "dash": "dash" if name == PAPER_SETTING else "solid"},
-            customdata=points["num_cells"],
-            hovertemplate=f"{label_text(name, 40)}, step %{{x}}: %{{y:.4g}}, mean of %{{customdata}}<extra></extra>",
-        )  # fmt: skip
+            add_band(figure, points, name, colour, 0.14)
+        dash = "dash" if name == PAPER_SETTING else "solid"
+        line = {"color": colour, "width": 2, "dash": dash}
+        add_mean(figure, points, name, "num_cells", ".4g", name=label_text(name, 30), mode="lines", line=line)
     figure.update_xaxes(title="step", rangemode="tozero", nticks=6)
     figure.update_yaxes(nticks=5, exponentformat="power")
     return legend_below(plain(figure, height=300))

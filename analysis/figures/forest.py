@@ -13,7 +13,7 @@ from analysis.figures.style import (
     FAINT,
     GREY,
     ORANGE,
-    chooser,
+    add_views,
     label_text,
     legend_below,
     plain,
@@ -72,35 +72,15 @@ def draw_forest(frame: pd.DataFrame) -> go.Figure:
     The reader chooses the column. Frames come from `forest_data` or `columns_forest_data`.
     """
     figure, columns = go.Figure(), list(dict.fromkeys(frame["column"]))
-    ticks = {column: tick_texts(frame[frame["column"] == column]) for column in columns}
-    for column in columns:
-        add_column(figure, frame[frame["column"] == column].reset_index(drop=True), column)
-    owner = [trace.meta for trace in figure.data]
-    figure.for_each_trace(lambda trace: trace.update(visible=trace.meta == columns[0]))
+    parts = [frame[frame["column"] == column].reset_index(drop=True) for column in columns]
+    ticks = [row_ticks(list(part["row"])) for part in parts]
+    for column, part in zip(columns, parts, strict=True):
+        add_column(figure, part, column)
     figure.add_vline(x=0, line={"color": GREY, "width": 1.2})
-    layouts = {column: rows_layout(texts, minus_of(frame, column)) for column, texts in ticks.items()}
-    plain(figure, height=190 + max((rows_height(texts, 26) for texts in ticks.values()), default=0))
-    legend_below(figure)
-    if len(columns) > 1:
-        buttons = [
-            {
-                "label": column, "method": "update",
-                "args": [{"visible": [one == column for one in owner]}, layouts[column]],
-            }
-            for column in columns
-        ]  # fmt: skip
-        figure.update_layout(updatemenus=[chooser(buttons)])
-    return figure.update_layout(layouts[columns[0]]) if columns else figure
-
-
-def tick_texts(part: pd.DataFrame) -> list[str]:
-    """Return the names of the rows, broken into short lines."""
-    return row_ticks(list(part["row"]))
-
-
-def minus_of(frame: pd.DataFrame, column: str) -> str:
-    """Return the row that a column's differences are from."""
-    return str(frame.loc[frame["column"] == column, "minus"].iloc[0])
+    plain(figure, height=190 + max((rows_height(texts, 26) for texts in ticks), default=0))
+    minus = [str(part["minus"].iloc[0]) for part in parts]
+    layouts = [rows_layout(*one) for one in zip(ticks, minus, strict=True)]
+    return add_views(legend_below(figure), {column: column for column in columns}, layouts)
 
 
 def rows_layout(texts: list[str], minus: str) -> dict[str, object]:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.figures.style import BLUE, FAINT, GREY, INK, ORANGE, chooser, label_text, legend_below, plain
+from analysis.figures.style import BLUE, FAINT, GREY, INK, ORANGE, add_views, label_text, legend_below, plain
 from analysis.formats import show_number
 from rse_study.results.records import Direction
 
@@ -35,22 +35,15 @@ def draw_front(
         add_view(figure, shown, labels[across], labels[up], number)
         if len(labels) == 2:
             add_line(figure, shown, labels[across], labels[up])
-    of_view = [trace.meta for trace in figure.data]
-    figure.for_each_trace(lambda trace: trace.update(visible=trace.meta == 0))
-    names = [titled(label, direction) for label, direction in zip(labels, directions, strict=True)]
+    better = ["higher" if direction == "maximize" else "lower" for direction in directions]
+    names = [f"{label} ({way} is better)" for label, way in zip(labels, better, strict=True)]
     titles = [
         {"xaxis.title.text": label_text(names[across], 60), "yaxis.title.text": label_text(names[up], 30)}
         for up, across in views
     ]
     figure.update_layout(titles[0]).update_xaxes(nticks=6).update_yaxes(nticks=7)
-    if len(views) > 1:
-        buttons = [
-            {"label": f"{labels[up]} and {labels[across]}", "method": "update",
-             "args": [{"visible": [one == number for one in of_view]}, titles[number]]}
-            for number, (up, across) in enumerate(views)
-        ]  # fmt: skip
-        figure.update_layout(updatemenus=[chooser(buttons)])
-    return legend_below(plain(figure, height=460))
+    pairs = {number: f"{labels[up]} and {labels[across]}" for number, (up, across) in enumerate(views)}
+    return legend_below(plain(add_views(figure, pairs, titles), height=460))
 
 
 def add_view(figure: go.Figure, frame: pd.DataFrame, across: str, up: str, number: int) -> None:
@@ -76,11 +69,6 @@ def add_line(figure: go.Figure, frame: pd.DataFrame, across: str, up: str) -> No
         x=members[across], y=members[up], mode="lines", name="none is better in both", hoverinfo="skip", meta=0,
         line={"color": ORANGE, "width": 1.5, "dash": "dot"},
     )  # fmt: skip
-
-
-def titled(label: str, direction: Direction) -> str:
-    """Return an objective's name with its better direction."""
-    return f"{label} ({'higher' if direction == 'maximize' else 'lower'} is better)"
 
 
 def hover(row: dict[str, Any], labels: list[str], decimals: list[int]) -> str:

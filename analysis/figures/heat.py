@@ -39,14 +39,8 @@ def draw_heat(frame: pd.DataFrame, headings: tuple[str, ...], label: str, decima
     hover = frame.assign(told=told).pivot(index="y", columns="x", values="told")
     # Above the map: beside it there would be no room for the fields' own numbers.
     bar = {
-        "orientation": "h",
-        "thickness": 8,
-        "x": 0,
-        "xanchor": "left",
-        "len": 0.9,
-        "y": 1.02,
-        "yanchor": "bottom",
-    }
+        "orientation": "h", "thickness": 8, "x": 0, "xanchor": "left", "len": 0.9, "y": 1.02, "yanchor": "bottom",
+    }  # fmt: skip
     figure = go.Figure(
         go.Heatmap(
             z=means.to_numpy(), x=columns, y=rows, colorscale=PALE, xgap=2, ygap=2,

@@ -24,7 +24,8 @@ def history_data(table: pd.DataFrame, direction: str) -> pd.DataFrame:
 def draw_history(frame: pd.DataFrame, scores: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
     """Draw complete trials, the best so far, baselines, and early ends in a strip."""
     ended = frame[frame["status"].isin(ENDED_BEFORE)]
-    figure = two_parts() if len(ended) else go.Figure()
+    parts = {"rows": 2, "shared_xaxes": True, "vertical_spacing": 0.06, "row_heights": [0.74, 0.26]}
+    figure = make_subplots(**parts) if len(ended) else go.Figure()
     add_complete(figure, frame, decimals)
     add_baselines(figure, scores, frame["trial"], decimals)
     figure.update_yaxes(title=label_text(label, 18))
@@ -34,11 +35,6 @@ def draw_history(frame: pd.DataFrame, scores: pd.DataFrame, label: str, decimals
     figure.update_xaxes(tickformat="d", range=span(frame["trial"]), **ticks)
     figure.update_xaxes(title="trial", **({"row": 2, "col": 1} if len(ended) else {}))
     return plain(figure, height=520 if len(ended) else 420)
-
-
-def two_parts() -> go.Figure:
-    """Return a figure with scores above and a strip below, over the same trials."""
-    return make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.06, row_heights=[0.74, 0.26])
 
 
 def add_complete(figure: go.Figure, frame: pd.DataFrame, decimals: int) -> None:

@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.contents import Contents
-from analysis.figures.scales import positions, scale_of, x_axis
+from analysis.figures.scales import AxisScale, positions, scale_of, x_axis
 from analysis.figures.style import GREY, SEED_COLOURS, SEED_SYMBOLS, label_text, plain
 from analysis.formats import show_value
 from rse_study.results.records import AxisRecord
@@ -62,19 +62,35 @@ def draw_lines(
     """
     figure, scale = go.Figure(), scale_of(frame["x"], is_log)
     for number, (series, part) in enumerate(frame.groupby("series", sort=False)):
-        colour, symbol = (cycle[number % len(cycle)] for cycle in (SEED_COLOURS, SEED_SYMBOLS))
         name = label_text(str(series)) if series else "mean of the seeds"
-        means = part.drop_duplicates("x").sort_values("x")
-        figure.add_scatter(
-            x=positions(means["x"], scale), y=means["mean"], name=name, mode="lines+markers",
-            line={"color": colour, "width": 2}, marker={"symbol": symbol, "size": 9},
-            hovertemplate=f"mean %{{y:.{decimals}f}}<extra></extra>",
-        )  # fmt: skip
-        figure.add_scatter(
-            x=positions(part["x"], scale), y=part["value"], mode="markers", text=part["seed"], showlegend=False,
-            marker={"symbol": f"{symbol}-open", "size": 6, "color": colour if series else GREY},
-            hovertemplate=f"seed %{{text}}: %{{y:.{decimals}f}}<extra></extra>",
-        )  # fmt: skip
+        add_series(figure, part, scale, number, decimals, of_seeds=None if series else GREY, name=name)
     figure.update_xaxes(title=label_text(heading, 40), **x_axis(frame["x"], scale))
     figure.update_yaxes(title=label_text(label, 34), nticks=6)
     return plain(figure, height=320)
+
+
+def add_series(
+    figure: go.Figure,
+    part: pd.DataFrame,
+    scale: AxisScale,
+    number: int,
+    decimals: int,
+    *,
+    name: str,
+    of_seeds: str | None = None,
+    group: str | None = None,
+    told: str = "",
+) -> None:
+    """Add the means and the seeds of a series; `told` begins hover texts."""
+    colour, symbol = (cycle[number % len(cycle)] for cycle in (SEED_COLOURS, SEED_SYMBOLS))
+    means = part.drop_duplicates("x").sort_values("x")
+    figure.add_scatter(
+        x=positions(means["x"], scale), y=means["mean"], name=name, mode="lines+markers", legendgroup=group,
+        line={"color": colour, "width": 2}, marker={"symbol": symbol, "size": 9},
+        hovertemplate=f"{told}mean %{{y:.{decimals}f}}<extra></extra>",
+    )  # fmt: skip
+    figure.add_scatter(
+        x=positions(part["x"], scale), y=part["value"], mode="markers", text=part["seed"], showlegend=False,
+        marker={"symbol": f"{symbol}-open", "size": 6, "color": of_seeds or colour}, legendgroup=group,
+        hovertemplate=f"{told}seed %{{text}}: %{{y:.{decimals}f}}<extra></extra>",
+    )  # fmt: skip

@@ -6,9 +6,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.contents import Contents
-from analysis.figures.lines import is_number
-from analysis.figures.scales import positions, scale_of, x_axis
-from analysis.figures.style import SEED_COLOURS, SEED_SYMBOLS, label_text, legend_below, plain
+from analysis.figures.lines import add_series, is_number
+from analysis.figures.scales import scale_of, x_axis
+from analysis.figures.style import SEED_COLOURS, label_text, legend_below, plain
 from analysis.scores import scores
 from rse_study.results.records import AxisRecord
 
@@ -42,19 +42,8 @@ def draw_measures(
     """Draw a line through the means of each measure, and small dots for the seeds."""
     figure, scale = go.Figure(), scale_of(frame["x"], is_log)
     for number, (measure, part) in enumerate(frame.groupby("measure", sort=False)):
-        colour, symbol = SEED_COLOURS[number], SEED_SYMBOLS[number]
-        means = part.drop_duplicates("x").sort_values("x")
-        shown = f"%{{y:.{decimals.get(str(measure), 2)}f}}"
-        figure.add_scatter(
-            x=positions(means["x"], scale), y=means["mean"], name=label_text(str(measure), 36), mode="lines+markers",
-            line={"color": colour, "width": 2}, marker={"symbol": symbol, "size": 9}, legendgroup=str(measure),
-            hovertemplate=f"{label_text(str(measure), 36)}, mean {shown}<extra></extra>",
-        )  # fmt: skip
-        figure.add_scatter(
-            x=positions(part["x"], scale), y=part["value"], mode="markers", text=part["seed"], showlegend=False,
-            marker={"symbol": f"{symbol}-open", "size": 6, "color": colour}, legendgroup=str(measure),
-            hovertemplate=f"{label_text(str(measure), 36)}, seed %{{text}}: {shown}<extra></extra>",
-        )  # fmt: skip
+        name, places = label_text(str(measure), 36), decimals.get(str(measure), 2)
+        add_series(figure, part, scale, number, places, name=name, group=str(measure), told=f"{name}, ")
     figure.update_xaxes(title=label_text(heading, 40), **x_axis(frame["x"], scale))
     figure.update_yaxes(nticks=7)
     return legend_below(plain(figure, height=380))

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from analysis.contents import BASE, Contents
 from analysis.cost import alone_seconds
-from analysis.figures.style import BLUE, FAINT, GREY, INK, ORANGE, chooser, label_text, legend_below, plain
+from analysis.figures.style import BLUE, FAINT, GREY, INK, ORANGE, add_views, label_text, legend_below, plain
 from analysis.formats import show_number
 
 COSTS = {
@@ -61,19 +61,11 @@ def draw_pareto(
     costs = [cost for cost in COSTS if frame.loc[frame["status"] == "complete", cost].gt(0).any()]
     for cost in costs:
         add_view(figure, frame[frame[cost] > 0], cost, decimals, is_less_better)
-    of_view = [trace.meta for trace in figure.data]
-    figure.for_each_trace(lambda trace: trace.update(visible=trace.meta == costs[0]))
     figure.update_yaxes(title=label_text(label, 34), nticks=7)
     plain(figure, height=440)
     legend_below(figure)
-    layouts = {cost: axis_layout(cost, frame[cost]) for cost in costs}
-    buttons = [
-        {"label": COSTS[cost], "method": "update", "args": [{"visible": [one == cost for one in of_view]}, layout]}
-        for cost, layout in layouts.items()
-    ]  # fmt: skip
-    if len(costs) > 1:
-        figure.update_layout(updatemenus=[chooser(buttons)])
-    return figure.update_layout(layouts[costs[0]]) if costs else figure
+    layouts = [axis_layout(cost, frame[cost]) for cost in costs]
+    return add_views(figure, {cost: COSTS[cost] for cost in costs}, layouts)
 
 
 def axis_layout(cost: str, values: pd.Series) -> Mapping[str, Any]:

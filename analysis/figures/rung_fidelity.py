@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from analysis.contents import Contents
 from analysis.figures.style import BLUE, GREY, INK, ORANGE, legend_below, plain
-from analysis.formats import show_number
+from analysis.formats import show_number, show_with_interval
 from rse_study.search.rung_fidelity import LEAST, fidelity_of
 
 MARKS = {
@@ -55,5 +55,5 @@ def draw_rung_fidelity(frame: pd.DataFrame) -> go.Figure:
 
 def hover(row: Any) -> str:
     """Return the hover text of a row."""
-    rho = f"{show_number(row.spearman)} ({show_number(row.spearman_low)} to {show_number(row.spearman_high)})"
+    rho = show_with_interval(row.spearman, row.spearman_low, row.spearman_high)
     return f"step {row.t}, {row.num_trials} trials: rho {rho}, tau-b {show_number(row.kendall)}"

@@ -1,6 +1,6 @@
 """Colours and layout of all figures, safe for colour blindness and print."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from textwrap import wrap
@@ -113,6 +113,25 @@ def chooser(buttons: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "direction": "down", "showactive": True, "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom",
         "pad": {"b": 10, "t": 4}, "font": {"size": 13, "color": INK}, "bgcolor": "#f6f8fa", "bordercolor": FAINT,
     }  # fmt: skip
+
+
+def add_views(
+    figure: go.Figure, labels: Mapping[Any, str], layouts: Sequence[Mapping[str, Any]]
+) -> go.Figure:
+    """Let the reader choose a view: traces whose `meta` is its key, and a layout."""
+    keys, owner = list(labels), [trace.meta for trace in figure.data]
+    figure.for_each_trace(lambda trace: trace.update(visible=trace.meta == keys[0]))
+    buttons = [
+        {
+            "label": labels[key],
+            "method": "update",
+            "args": [{"visible": [one == key for one in owner]}, layout],
+        }
+        for key, layout in zip(keys, layouts, strict=True)
+    ]
+    if len(keys) > 1:
+        figure.update_layout(updatemenus=[chooser(buttons)])
+    return figure.update_layout(layouts[0]) if layouts else figure
 
 
 def legend_below(figure: go.Figure) -> go.Figure:

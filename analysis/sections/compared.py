@@ -27,7 +27,8 @@ def compared(comparison: Comparison, decimals: int) -> str:
         return ""
     table = rows_table(comparison, decimals)
     beside = f" The paper's numbers are those of {comparison.table}." if comparison.printed else ""
-    parts = [page.paragraph(LEGEND + beside), page.table(table, _classes(comparison), "long", "compared")]
+    classes = ["baseline"] * len(comparison.fixed) + [""] * len(comparison.scores.table)
+    parts = [page.paragraph(LEGEND + beside), page.table(table, classes, "long", "compared")]
     forest = forest_data(comparison, decimals)
     if len(forest):
         parts.append(page.figure(draw_forest(forest), "forest", forest))
@@ -59,7 +60,3 @@ def claims(comparison: Comparison, decimals: int) -> str:
         return ""
     heading = f"<h3>{counted(len(comparison.judged), 'claim')} of the paper</h3>"
     return heading + page.table(claims_table(comparison, decimals), kind="plain", name="claims")
-
-
-def _classes(comparison: Comparison) -> list[str]:
-    return ["baseline"] * len(comparison.fixed) + [""] * len(comparison.scores.table)

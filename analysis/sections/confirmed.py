@@ -6,7 +6,6 @@ import pandas as pd
 
 from analysis import page
 from analysis.contents import BASE, PAPER_SETTING, Contents
-from analysis.figures.bands import bands_data, draw_bands
 from analysis.formats import show_number, show_signed
 from analysis.phrases import counted, join_words, show_status
 from analysis.scores import (
@@ -19,7 +18,7 @@ from analysis.scores import (
     show_scores,
 )
 from analysis.search import confirm_plan, confirmed, trials
-from analysis.sections.grid import STEPS
+from analysis.sections.grid import steps_of
 from analysis.sections.scores import above_text, dots, row_classes
 
 
@@ -34,6 +33,7 @@ def confirmation(contents: Contents) -> str:
     shown = show_scores(frame, "range", decimals, every_seed=detailed)
     has_scores = frame["value"].notna().any()
     table = page.table(shown, row_classes(frame), name="confirmed") if has_scores else ""
+    steps = steps_of(contents, cells, "confirmed-steps")
     return page.section(
         "Confirmed",
         page.paragraph(f"{explained(contents, frame)} {missing_text(contents, cells, frame)}".strip()),
@@ -42,17 +42,8 @@ def confirmation(contents: Contents) -> str:
         page.paragraph(above_text(contents, frame)),
         dots(contents, frame, "confirmed"),
         gains(contents, frame),
-        steps(contents, cells),
+        "".join(["<h3>Step by step</h3>", *steps] if steps else []),
     )
-
-
-def steps(contents: Contents, cells: pd.DataFrame) -> str:
-    """Return the objective of the confirmed cells over training: seeds, mean, band."""
-    frame = bands_data(cells, contents.curves)
-    if frame.empty:
-        return ""
-    drawn = draw_bands(frame, contents.label, contents.decimals)
-    return "<h3>Step by step</h3>" + page.paragraph(STEPS) + page.figure(drawn, "confirmed-steps", frame)
 
 
 def explained(contents: Contents, frame: pd.DataFrame) -> str:

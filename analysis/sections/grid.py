@@ -1,5 +1,7 @@
 """The rows of a grid, all of which are results."""
 
+import pandas as pd
+
 from analysis import page
 from analysis.contents import Contents
 from analysis.figures.bands import bands_data, draw_bands
@@ -51,8 +53,14 @@ def grid_axes(contents: Contents) -> str:
 
 def grid_steps(contents: Contents) -> str:
     """Return section "Step by step" of a grid; "" before a cell is complete."""
-    frame = bands_data(contents.stage("grid"), contents.curves)
+    parts = steps_of(contents, contents.stage("grid"), "steps")
+    return page.section("Step by step", *parts) if parts else ""
+
+
+def steps_of(contents: Contents, cells: pd.DataFrame, name: str) -> list[str]:
+    """Return the objective of complete cells over training: seeds, mean, band."""
+    frame = bands_data(cells, contents.curves)
     if frame.empty:
-        return ""
+        return []
     drawn = draw_bands(frame, contents.label, contents.decimals)
-    return page.section("Step by step", page.paragraph(STEPS), page.figure(drawn, "steps", frame))
+    return [page.paragraph(STEPS), page.figure(drawn, name, frame)]

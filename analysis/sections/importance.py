@@ -5,7 +5,7 @@ import pandas as pd
 from analysis import page
 from analysis.contents import Contents
 from analysis.figures.importance import draw_importance, importance_data, not_told_apart
-from analysis.formats import show_condition, show_number
+from analysis.formats import show_condition, show_with_interval
 from analysis.phrases import counted, join_words
 
 FEW = 30  # trials below which an importance is mostly noise
@@ -22,17 +22,6 @@ OF_SOME_TRIALS = (
     "An axis that belongs to some trials only has its share in the variation among these, beside all axes that each of "
     "them has: it is compared with no axis of other trials."
 )
-
-
-def by_what(rows: pd.DataFrame) -> str:
-    """Explain the evaluators that have an explanation."""
-    return " ".join(EVALUATORS[name] for name in dict.fromkeys(rows["evaluator"]) if name in EVALUATORS)
-
-
-def share_cell(value: float, low: float, high: float) -> str:
-    """Return a share with its interval, if any: "0.33 (0.12 to 0.51)"."""
-    alone = show_number(value)
-    return alone if pd.isna(low) else f"{alone} ({show_number(low)} to {show_number(high)})"
 
 
 def order_text(bars: pd.DataFrame) -> str:
@@ -72,14 +61,18 @@ def importance(contents: Contents) -> str:
     cells = rows.set_index(["evaluator", "axis"])[["value", "low", "high"]]
     shown |= {
         str(name): [
-            share_cell(*cells.loc[(name, axis)]) if (name, axis) in cells.index else "" for axis in wide.index
+            show_with_interval(*cells.loc[(name, axis)]) if (name, axis) in cells.index else ""
+            for axis in wide.index
         ]
         for name in wide.columns
     }
     axes = {axis.name: axis for axis in contents.study.axes}
     is_of_all = rows["axis"].map(lambda name: name not in axes or not axes[name].when)
     num = int((rows[is_of_all] if is_of_all.any() else rows)["num_trials"].min())
-    note = f"Share of each axis in the variation of {contents.label}, over {counted(num, 'trial')}. {by_what(rows)}"
+    explained = " ".join(EVALUATORS[name] for name in dict.fromkeys(rows["evaluator"]) if name in EVALUATORS)
+    note = (
+        f"Share of each axis in the variation of {contents.label}, over {counted(num, 'trial')}. {explained}"
+    )
     bars = importance_data(contents)
     if not is_of_all.all():
         numbers = rows.drop_duplicates("axis").set_index("axis")["num_trials"]

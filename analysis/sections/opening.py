@@ -42,7 +42,7 @@ def answer(contents: Contents, comparison: Comparison | None = None) -> StudyAns
         search, found = stage_progress(contents, "search"), confirmed_trial(contents)
         return search_answer(search, confirm, found, *confirmed_objectives(contents))
     if comparison is None:
-        return StudyAnswer("No answer: its rows were not compared.", is_settled=False)
+        return StudyAnswer("No answer: its rows were not compared.")
     progress = stage_progress(contents, "grid")
     return grid_answer(comparison, progress, contents.decimals, less_is_better=less)
 

@@ -1,5 +1,10 @@
 """A study's results as the papers' own figures, where the ledger has the data."""
 
+from collections.abc import Callable
+
+import pandas as pd
+import plotly.graph_objects as go
+
 from analysis import page
 from analysis.contents import Contents
 from analysis.figures.alignment import alignment_data, draw_alignment
@@ -69,20 +74,25 @@ def remark(contents: Contents, *, has_lines: bool) -> str:
 def pairs(contents: Contents) -> list[str]:
     """Return queries against accuracy lost, a figure per attacked set."""
     frame = attack_pairs_data(contents, result_cells(contents))
-    parts = [f"<h3>Under attack</h3>{page.paragraph(PAIRS)}"] if len(frame) else []
-    for number, (name, part) in enumerate(frame.groupby("set", sort=False)):
-        title = f"<h4>{page.escape(str(name))}</h4>" if frame["set"].nunique() > 1 else ""
-        parts.append(title + page.figure(draw_attack_pairs(part), f"attack-pairs-{number}", part))
-    return parts
+    opening = f"<h3>Under attack</h3>{page.paragraph(PAIRS)}"
+    return one_by_one(frame, "set", opening, draw_attack_pairs, "attack-pairs")
 
 
 def geometry(contents: Contents) -> list[str]:
     """Return alignment against uniformity, a figure per evaluation."""
     frame = alignment_data(contents, result_cells(contents), repeated(contents))
-    parts = [f"<h3>Alignment and uniformity</h3>{page.paragraph(GEOMETRY)}"] if len(frame) else []
-    for number, (name, part) in enumerate(frame.groupby("evaluation", sort=False)):
-        title = f"<h4>{page.escape(str(name))}</h4>" if frame["evaluation"].nunique() > 1 else ""
-        parts.append(title + page.figure(draw_alignment(part), f"alignment-{number}", part))
+    opening = f"<h3>Alignment and uniformity</h3>{page.paragraph(GEOMETRY)}"
+    return one_by_one(frame, "evaluation", opening, draw_alignment, "alignment")
+
+
+def one_by_one(
+    frame: pd.DataFrame, column: str, opening: str, draw: Callable[[pd.DataFrame], go.Figure], name: str
+) -> list[str]:
+    """Return the opening and a figure per entry of a column, titled if several."""
+    parts = [opening] if len(frame) else []
+    for number, (entry, part) in enumerate(frame.groupby(column, sort=False)):
+        title = f"<h4>{page.escape(str(entry))}</h4>" if frame[column].nunique() > 1 else ""
+        parts.append(title + page.figure(draw(part), f"{name}-{number}", part))
     return parts
 
 

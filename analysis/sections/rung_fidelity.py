@@ -5,16 +5,10 @@ import pandas as pd
 from analysis import page
 from analysis.contents import Contents
 from analysis.figures.rung_fidelity import MARKS, draw_rung_fidelity, rung_fidelity_data
-from analysis.formats import show_number
+from analysis.formats import show_number, show_with_interval
 from analysis.phrases import counted, join_words
 from analysis.search import chosen_of
-from rse_study.search.rung_fidelity import (
-    FEWEST,
-    LEAST,
-    StoppingAdvice,
-    stopping_advice,
-    unstoppable,
-)
+from rse_study.search.rung_fidelity import FEWEST, LEAST, StoppingAdvice, stopping_advice, unstoppable
 
 WHAT = (
     "At each rung, the trials by their values there against the same trials by their values at the end: rank "
@@ -94,14 +88,10 @@ def shown(frame: pd.DataFrame) -> pd.DataFrame:
             MARKS[row.sample][0],
             row.t,
             row.num_trials,
-            _with_interval(row.spearman, row.spearman_low, row.spearman_high),
-            _with_interval(row.kendall, row.kendall_low, row.kendall_high),
+            show_with_interval(row.spearman, row.spearman_low, row.spearman_high),
+            show_with_interval(row.kendall, row.kendall_low, row.kendall_high),
         )
         for row in frame.sort_values(["sample", "t"]).itertuples()
     ]
     columns = ["sample", "step", "trials", "Spearman's rho (95 %)", "Kendall's tau-b (95 %)"]
     return pd.DataFrame(rows, columns=columns, dtype=object)
-
-
-def _with_interval(value: float, low: float, high: float) -> str:
-    return f"{show_number(value)} ({show_number(low)} to {show_number(high)})"

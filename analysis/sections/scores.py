@@ -8,6 +8,7 @@ from analysis.figures.dots import dots_data, draw_dots
 from analysis.scores import is_higher_better, summarise
 
 MAX_ROWS = 80  # of a figure with a line per row
+NO_FIGURE = f"No figure: it would have more than {MAX_ROWS} rows."
 
 
 def dots(contents: Contents, frame: pd.DataFrame, name: str) -> str:
@@ -19,7 +20,7 @@ def dots(contents: Contents, frame: pd.DataFrame, name: str) -> str:
         if part.loc[part["kind"] != "baseline", "value"].notna().any()
     ]
     if frame["position"].nunique() > MAX_ROWS:
-        return page.paragraph(f"No figure: it would have more than {MAX_ROWS} rows.")
+        return page.paragraph(NO_FIGURE)
     frames = [dots_data(frame, measure) for measure in measures]
     drawn = [
         page.figure(draw_dots(part, measure, decimals[measure]), f"{name}-{number}", part)

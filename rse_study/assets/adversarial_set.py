@@ -1,6 +1,8 @@
 """Replayed adversarial pairs: dev pairs attacked once for all trials of a study."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
@@ -9,14 +11,19 @@ from rse_study.activity import ProgressCallback
 from rse_study.assets.attack_resources import fingerprints_of, resources_of
 from rse_study.assets.reference import Reference
 from rse_study.assets.store import build, write_meta
+from rse_study.data.labelled import Labelled
 from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import fit_score, summarise_scores, targets_of, victim_of
+from rse_study.evaluation.attacks.attack import Attack
 from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.goals import Maximise
 from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.evaluation.attacks.recipes import RECIPES
+from rse_study.evaluation.attacks.single_input import Target
+from rse_study.evaluation.attacks.victim import Victim
 from rse_study.evaluation.replayed import ReplayedPairs
+from rse_study.evaluation.replayed_texts import ReplayedTexts
 from rse_study.streams import Streams
 from rse_study.training.trial import Encoder, Replayed
 
@@ -52,37 +59,16 @@ def adversarial_set(
     def make(draft: Path) -> None:
         embed = reference.load()
         recipe = RECIPES.get(replayed.recipe)(sides=replayed.sides)
-        furthest = recipe.build(resources_of(replayed.recipe, data_dir), Maximise(distance="deviation"))
+        attack = recipe.build(resources_of(replayed.recipe, data_dir), Maximise(distance="deviation"))
         targets = targets_of(dev, _drawn(len(dev), replayed.num_pairs, replayed.seed))
         victim = victim_of(embed, fit_score(embed, dev))
-        outcomes: list[AttackOutcome] = []
-        for outcome in attack_all(
-            furthest,
-            victim,
-            targets,
-            max_queries=replayed.max_queries,
-            seed=replayed.seed,
-            num_in_flight=NUM_IN_FLIGHT,
-        ):
-            outcomes.append(outcome)
-            on_progress(len(outcomes), len(targets))
-        num_changed = require_changes(outcomes, replayed, f"{dev.name} {dev.split}")
-        draft.mkdir()
-        _pairs(dev, outcomes, furthest.label, replayed.reference).save(draft)
+        outcomes = attack_inputs(attack, victim, targets, replayed, f"{dev.name} {dev.split}", on_progress)
         figures = summarise_scores(outcomes)
-        write_meta(
-            draft,
-            {
-                "asset": KIND,
-                **key,
-                "recipe": furthest.label,
-                "num_changed": num_changed,
-                "clean_spearman": figures.clean_spearman,
-                "spearman_under_attack": figures.spearman_under_attack,
-                "mean_drift": figures.mean_drift,
-                "mean_queries": figures.counts.mean_queries,
-            },
-        )
+        write_attacked(
+            draft, _pairs(dev, outcomes, attack.label, replayed.reference), {"asset": KIND, **key}, outcomes,
+            clean_spearman=figures.clean_spearman, spearman_under_attack=figures.spearman_under_attack,
+            mean_drift=figures.mean_drift, mean_queries=figures.counts.mean_queries,
+        )  # fmt: skip
 
     return build(root, KIND, key, make)
 
@@ -97,22 +83,49 @@ def _drawn(num_given: int, num_wanted: int, seed: int) -> Int[np.ndarray, " m"]:
     return np.sort(Streams(seed).numpy("attack").choice(num_given, num_wanted, replace=False))
 
 
-def require_changes(outcomes: list[AttackOutcome], replayed: Replayed, where: str) -> int:
-    """Count the changed inputs; raise InputError if there are none.
+def attack_inputs(
+    attack: Attack,
+    victim: Victim,
+    inputs: Labelled | Sequence[Target],
+    replayed: Replayed,
+    where: str,
+    on_progress: ProgressCallback,
+) -> list[AttackOutcome]:
+    """Attack all inputs and return their outcomes by index.
 
-    Clean texts say nothing about robustness.
+    Raises InputError if none changed: clean texts say nothing about robustness.
     """
-    num_changed = sum(bool(outcome.changed) for outcome in outcomes)
-    if not num_changed:
+    outcomes: list[AttackOutcome] = []
+    attacked = attack_all(
+        attack, victim, inputs,
+        max_queries=replayed.max_queries, seed=replayed.seed, num_in_flight=NUM_IN_FLIGHT,
+    )  # fmt: skip
+    for outcome in attacked:
+        outcomes.append(outcome)
+        on_progress(len(outcomes), len(inputs))
+    if not any(outcome.changed for outcome in outcomes):
         what = f"{replayed.recipe} changed none of {len(outcomes)} inputs"
         rule = f"{replayed.max_queries} queries each, and all are as they were: a replayed set of these is no attack"
         remedy = "Raise replayed.max_queries, or choose another recipe or reference"
         raise InputError(what, where=where, rule=rule, remedy=remedy)
-    return num_changed
+    return sorted(outcomes, key=lambda row: row.index)
 
 
-def _pairs(dev: StsPairs, outcomes: list[AttackOutcome], label: str, reference: str) -> ReplayedPairs:
-    rows = sorted(outcomes, key=lambda row: row.index)
+def write_attacked(
+    draft: Path,
+    attacked: ReplayedPairs | ReplayedTexts,
+    asset: dict[str, Any],
+    outcomes: Sequence[AttackOutcome],
+    **figures: float,
+) -> None:
+    """Write the draft of an asset: the attacked inputs, and figures of the attack."""
+    draft.mkdir()
+    attacked.save(draft)
+    num_changed = sum(bool(outcome.changed) for outcome in outcomes)
+    write_meta(draft, {**asset, "recipe": attacked.recipe, "num_changed": num_changed, **figures})
+
+
+def _pairs(dev: StsPairs, rows: list[AttackOutcome], label: str, reference: str) -> ReplayedPairs:
     gold = np.array([row.label for row in rows], np.float64)
     clean, attacked = (
         StsPairs(dev.name, dev.split, [text[0] for text in texts], [text[1] for text in texts], gold)

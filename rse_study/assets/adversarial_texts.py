@@ -4,13 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from rse_study.activity import ProgressCallback
-from rse_study.assets.adversarial_set import NUM_IN_FLIGHT, require_changes
+from rse_study.assets.adversarial_set import attack_inputs, write_attacked
 from rse_study.assets.attack_resources import fingerprints_of, resources_of
 from rse_study.assets.reference import Reference
-from rse_study.assets.store import build, write_meta
+from rse_study.assets.store import build
 from rse_study.data.few_labelled import FewLabelled, read_few_labelled
-from rse_study.evaluation.attacks.engine import attack_all
-from rse_study.evaluation.attacks.outcome import AttackOutcome
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.summary import summarise
 from rse_study.evaluation.replayed_texts import ReplayedTexts, probe_of, victim_of
@@ -49,35 +47,17 @@ def adversarial_texts(
     def make(draft: Path) -> None:
         embed = reference.load()
         recipe = RECIPES.get(replayed.recipe)()
-        untargeted = recipe.build(resources_of(replayed.recipe, data_dir))
+        attack = recipe.build(resources_of(replayed.recipe, data_dir))
         victim = victim_of(embed, probe_of(embed, few.training))
-        outcomes: list[AttackOutcome] = []
-        for outcome in attack_all(
-            untargeted,
-            victim,
-            few.inputs,
-            max_queries=replayed.max_queries,
-            seed=replayed.seed,
-            num_in_flight=NUM_IN_FLIGHT,
-        ):
-            outcomes.append(outcome)
-            on_progress(len(outcomes), len(few.inputs))
-        num_changed = require_changes(outcomes, replayed, f"{few.inputs.name} {few.inputs.split}")
-        draft.mkdir()
-        _texts(few, outcomes, untargeted.label, replayed.reference).save(draft)
+        where = f"{few.inputs.name} {few.inputs.split}"
+        outcomes = attack_inputs(attack, victim, few.inputs, replayed, where, on_progress)
+        attacked = replace(few.inputs, texts=[row.adversarial for row in outcomes])
         figures = summarise(outcomes)
-        write_meta(
-            draft,
-            {
-                "asset": KIND,
-                **key,
-                "recipe": untargeted.label,
-                "num_changed": num_changed,
-                "clean_accuracy": 100 * figures.original_accuracy,
-                "accuracy_under_attack": 100 * figures.accuracy_under_attack,
-                "mean_queries": figures.mean_queries,
-            },
-        )
+        texts = ReplayedTexts(few.training, few.inputs, attacked, attack.label, replayed.reference)
+        write_attacked(
+            draft, texts, {"asset": KIND, **key}, outcomes, clean_accuracy=100 * figures.original_accuracy,
+            accuracy_under_attack=100 * figures.accuracy_under_attack, mean_queries=figures.mean_queries,
+        )  # fmt: skip
 
     return build(root, KIND, key, make)
 
@@ -91,9 +71,3 @@ def read_for(replayed: Replayed, data_dir: Path) -> FewLabelled:
         num_training=replayed.num_training,
         seed=replayed.seed,
     )
-
-
-def _texts(few: FewLabelled, outcomes: list[AttackOutcome], label: str, reference: str) -> ReplayedTexts:
-    rows = sorted(outcomes, key=lambda row: row.index)
-    attacked = replace(few.inputs, texts=[row.adversarial for row in rows])
-    return ReplayedTexts(few.training, few.inputs, attacked, label, reference)

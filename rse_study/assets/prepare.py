@@ -100,12 +100,8 @@ def _replayed(
         return ""
     on_progress = partial(callback.advanced, f"adversarial set: pairs attacked by {trial.replayed.recipe}")
     folder = adversarial_set(root, trial.replayed, base, trial.encoder, dev, data_dir, on_progress)
-    made = json.loads((folder / META).read_text(encoding="utf-8"))
-    callback.message(
-        f"adversarial set: {made['num_changed']} of {trial.replayed.num_pairs} pairs changed by {made['recipe']}, "
-        f"the reference's Spearman {made['clean_spearman']:.1f} -> {made['spearman_under_attack']:.1f}"
-    )
-    return str(folder)
+    wanted = f"{trial.replayed.num_pairs} pairs"
+    return _announce(folder, "adversarial set", wanted, "Spearman", callback)
 
 
 def _replayed_texts(trial: Trial, base: str, root: Path, data_dir: Path, callback: ActivityCallback) -> str:
@@ -113,10 +109,15 @@ def _replayed_texts(trial: Trial, base: str, root: Path, data_dir: Path, callbac
         return ""
     on_progress = partial(callback.advanced, f"adversarial texts: texts attacked by {trial.replayed.recipe}")
     folder = adversarial_texts(root, trial.replayed, base, trial.encoder, data_dir, on_progress)
+    return _announce(folder, "adversarial texts", str(trial.replayed.num_texts), "accuracy", callback)
+
+
+def _announce(folder: Path, what: str, wanted: str, figure: str, callback: ActivityCallback) -> str:
     made = json.loads((folder / META).read_text(encoding="utf-8"))
+    clean, now = made[f"clean_{figure.lower()}"], made[f"{figure.lower()}_under_attack"]
     callback.message(
-        f"adversarial texts: {made['num_changed']} of {trial.replayed.num_texts} changed by {made['recipe']}, "
-        f"the reference's accuracy {made['clean_accuracy']:.1f} -> {made['accuracy_under_attack']:.1f}"
+        f"{what}: {made['num_changed']} of {wanted} changed by {made['recipe']}, "
+        f"the reference's {figure} {clean:.1f} -> {now:.1f}"
     )
     return str(folder)
 

@@ -13,6 +13,7 @@ from rse_study.errors import InputError, MissingFile
 
 NLI_CLASSES = ("entailment", "neutral", "contradiction")
 SENTIMENT_CLASSES = ("negative", "positive")
+BINARY = {"0": 0, "1": 1}
 Example = tuple[Text, int | None]  # None: no label
 
 _REMEDY = "Fetch the file again, or correct the line"
@@ -58,6 +59,16 @@ def text_of(*parts: object, where: str) -> Text:
         if not isinstance(part, str):
             raise InputError(f"{part!r}", where=where, rule="a sentence must be a text", remedy=_REMEDY)
     return tuple(str(part).strip() for part in parts)
+
+
+def tabbed_sentences(path: Path) -> Iterator[Example]:
+    """Yield the examples of a file whose lines are sentence, tab, 0 or 1."""
+    for number, line in enumerate(read_lines(path), start=1):
+        where = f"{path}:{number}"
+        text, tab, label = line.rpartition("\t")
+        if not tab:
+            raise malformed("no tab", where, "a line is sentence, tab, label")
+        yield text_of(text, where=where), label_of(label.strip(), BINARY, where)
 
 
 def malformed(what: str, where: str, rule: str) -> InputError:

@@ -10,20 +10,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rse_study.data.classes import (
+    BINARY,
     SENTIMENT_CLASSES,
     Example,
     find_set_file,
     label_of,
     labelled,
-    malformed,
     read_objects,
+    tabbed_sentences,
     text_of,
 )
 from rse_study.data.labelled import Labelled
-from rse_study.data.text_files import read_lines
 from rse_study.registry import Registry
 
-_LABELS = {"0": 0, "1": 1}
 SENTIMENT_SETS: Registry[str] = Registry(
     "sentiment set",
     {
@@ -38,19 +37,10 @@ SENTIMENT_SETS: Registry[str] = Registry(
 def read_sentiment(name: str, data_dir: Path) -> Labelled:
     """Read the whole set (split `all`), with classes negative and positive."""
     path = find_set_file(SENTIMENT_SETS.get(name), data_dir)
-    examples = _objects(path) if path.name.removesuffix(".gz").endswith(".jsonl") else _columns(path)
+    examples = _objects(path) if path.name.removesuffix(".gz").endswith(".jsonl") else tabbed_sentences(path)
     return labelled(name, "all", examples, SENTIMENT_CLASSES, str(path))
 
 
 def _objects(path: Path) -> Iterator[Example]:
     for where, (label, text) in read_objects(path, ("label", "text")):
-        yield text_of(text, where=where), label_of(label, _LABELS, where)
-
-
-def _columns(path: Path) -> Iterator[Example]:
-    for number, line in enumerate(read_lines(path), start=1):
-        where = f"{path}:{number}"
-        text, tab, label = line.rpartition("\t")
-        if not tab:
-            raise malformed("no tab", where, "a line is sentence, tab, label")
-        yield text_of(text, where=where), label_of(label.strip(), _LABELS, where)
+        yield text_of(text, where=where), label_of(label, BINARY, where)

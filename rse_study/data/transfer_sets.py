@@ -17,12 +17,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rse_study.data.classes import (
+    BINARY,
     SENTIMENT_CLASSES,
     Example,
     find_set_file,
     label_of,
     labelled,
     malformed,
+    tabbed_sentences,
     text_of,
 )
 from rse_study.data.labelled import Labelled
@@ -32,7 +34,6 @@ from rse_study.registry import Registry
 MRPC_CLASSES = ("other", "paraphrase")
 TREC_CLASSES = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
 _TREC = {name: place for place, name in enumerate(TREC_CLASSES)}
-_BINARY = {"0": 0, "1": 1}
 _BY_CLASS = {  # (classes, a file for each)
     "MR": (SENTIMENT_CLASSES, ("rt-polarity.neg", "rt-polarity.pos")),
     "CR": (SENTIMENT_CLASSES, ("custrev.neg", "custrev.pos")),
@@ -77,7 +78,7 @@ def _read_by_class(name: str, split: str, data_dir: Path) -> Labelled:
 
 def _read_sst2(name: str, split: str, data_dir: Path) -> Labelled:
     path = find_set_file(f"transfer/{name}/sentiment-{split}", data_dir)
-    return labelled(name, split, _columns(path), SENTIMENT_CLASSES, str(path))
+    return labelled(name, split, tabbed_sentences(path), SENTIMENT_CLASSES, str(path))
 
 
 def _read_trec(name: str, split: str, data_dir: Path) -> Labelled:
@@ -88,15 +89,6 @@ def _read_trec(name: str, split: str, data_dir: Path) -> Labelled:
 def _read_mrpc(name: str, split: str, data_dir: Path) -> Labelled:
     path = find_set_file(f"transfer/{name}/msr_paraphrase_{split}.txt", data_dir)
     return labelled(name, split, _paraphrases(path), MRPC_CLASSES, str(path))
-
-
-def _columns(path: Path) -> Iterator[Example]:
-    for number, line in enumerate(read_lines(path), start=1):
-        where = f"{path}:{number}"
-        text, tab, label = line.rpartition("\t")
-        if not tab:
-            raise malformed("no tab", where, "a line is sentence, tab, label")
-        yield text_of(text, where=where), label_of(label.strip(), _BINARY, where)
 
 
 def _questions(path: Path) -> Iterator[Example]:
@@ -115,7 +107,7 @@ def _paraphrases(path: Path) -> Iterator[Example]:
             rule = f"{_MRPC_COLUMNS} columns, tab separated"
             raise malformed(f"{len(columns)} column(s)", where, rule)
         if number > 1:
-            yield text_of(*columns[3:], where=where), label_of(columns[0], _BINARY, where)
+            yield text_of(*columns[3:], where=where), label_of(columns[0], BINARY, where)
 
 
 _TASKS: Registry[tuple[tuple[str, ...], Callable[[str, str, Path], Labelled]]] = Registry(

@@ -10,18 +10,19 @@ from typing import Any
 import numpy as np
 
 from rse_study.activity import ProgressCallback
-from rse_study.assets.victim import VictimClassifier, victim
+from rse_study.assets.victim import VictimClassifier
 from rse_study.data.attack_sets import read_attack_set
 from rse_study.data.labelled import Labelled
 from rse_study.data.victim_texts import training_for
 from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resources, resources_for
-from rse_study.downstream.fine_tuned import drawn
+from rse_study.downstream.fine_tuned import classifier_of, drawn
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
 from rse_study.evaluation.attacks.outcome_store import OutcomeStore
 from rse_study.evaluation.attacks.recipes import RECIPES
-from rse_study.evaluation.attacks.resumable_attack import attack_and_store
+from rse_study.evaluation.attacks.resumable_attack import AttackRun, attack_and_store
 from rse_study.evaluation.attacks.summary import summarise
+from rse_study.evaluation.evaluations import Evaluation, evaluation_row
 from rse_study.evaluation.vectors import Embed
 from rse_study.results.attack_file import ATTACK, CLASSES, SummaryRow, keep_summary, outcomes_path
 from rse_study.results.records import EvaluationRow, Measure
@@ -102,22 +103,7 @@ class AttackedClassifier:
         made = self.victim(weights)
         found = self.attacked(made, weights.kept, device=weights.device, replaces=True)
         figures = figures_of(found) | {"victim_accuracy": 100 * made.dev_accuracy}
-        return [
-            EvaluationRow(
-                subject=subject,
-                task=self.whole.name,
-                split=self.inputs.split,
-                aggregation=name,
-                value=value,
-                num_examples=found.num_inputs,
-                num_skipped=found.num_skipped,
-                degenerate=made.is_weak or value != value,
-                fingerprint=self.fingerprint,
-                preset=self.recipe,
-                seed=self.settings.attacks.seed,
-            )
-            for name, value in figures.items()
-        ]
+        return rows_under_attack(self, subject, self.inputs.split, found, figures)
 
     def attacked(
         self,
@@ -132,7 +118,7 @@ class AttackedClassifier:
 
         Outcomes of another attack raise InputError, or are overwritten if `replaces` is set.
         """
-        attacks, attack = self.settings.attacks, RECIPES.get(self.recipe)().build(self.resources())
+        asked, attack = self.settings.attacks, RECIPES.get(self.recipe)().build(self.resources())
         classifier = made.load()
         classifier.network.to(device)
         outcomes = OutcomeStore(
@@ -142,29 +128,15 @@ class AttackedClassifier:
             since=(WEIGHTS,),
             replaces=replaces,
         )
+        victim = classifier.predicting(self.inputs.classes)
         kept = attack_and_store(
-            attack,
-            classifier.predicting(self.inputs.classes),
-            self.inputs,
-            outcomes,
-            max_queries=attacks.max_queries,
-            seed=attacks.seed,
-            on_progress=on_progress,
-        )
-        row = SummaryRow(
-            set=self.set,
-            recipe=self.recipe,
-            label=attack.label,
-            victim=made.folder.name,
-            victim_dev_accuracy=made.dev_accuracy,
-            weak=made.is_weak,
-            num_now=kept.num_now,
-            seconds_now=kept.seconds_now,
-            seed=attacks.seed,
-            fingerprint=self.inputs.fingerprint,
-            attack=outcomes.head[ATTACK],
-            **without_nan(asdict(summarise(kept.outcomes))),
-        )
+            attack, victim, self.inputs, outcomes,
+            max_queries=asked.max_queries, seed=asked.seed, on_progress=on_progress,
+        )  # fmt: skip
+        row = summary_row(
+            self._head(made, attack.label), outcomes, kept, asdict(summarise(kept.outcomes)),
+            victim_dev_accuracy=made.dev_accuracy, weak=made.is_weak, fingerprint=self.inputs.fingerprint,
+        )  # fmt: skip
         keep_summary(folder, row, replaces=replaces)
         return row
 
@@ -186,18 +158,8 @@ class AttackedClassifier:
         self, weights: ModelFiles, on_progress: Callable[[Any], None] = lambda progress: None
     ) -> VictimClassifier:
         """Return the classifier, trained on nothing from the set; all recipes share it."""
-        return victim(
-            weights.made,
-            weights.base,
-            weights.pooling_of_classifiers,
-            self.training,
-            self.whole.texts,
-            self.settings.attacks.seed,
-            self.settings.fine_tuning,
-            revision=weights.revision,
-            device=weights.device,
-            on_progress=on_progress,
-        )
+        seed, scored = self.settings.attacks.seed, self.whole.texts
+        return classifier_of(weights, self.training, scored, seed, self.settings, on_progress)
 
 
 @lru_cache(maxsize=4)
@@ -217,6 +179,28 @@ def figures_of(found: SummaryRow) -> dict[str, float]:
     return shares | {"queries": nan if found.mean_queries is None else found.mean_queries}
 
 
-def without_nan(figures: Mapping[str, int | float]) -> dict[str, Any]:
-    """Replace NaN by None, because JSON has no NaN."""
-    return {name: None if value != value else value for name, value in figures.items()}
+def rows_under_attack(
+    evaluation: Evaluation, subject: str, split: str, found: SummaryRow, figures: Mapping[str, float]
+) -> list[EvaluationRow]:
+    """Return one row per figure, all degenerate where the victim is weak."""
+    return [
+        evaluation_row(
+            evaluation, subject, split, name, value, found.num_inputs,
+            degenerate=found.weak or value != value, num_skipped=found.num_skipped, seed=found.seed,
+        )
+        for name, value in figures.items()
+    ]  # fmt: skip
+
+
+def summary_row(
+    head: Mapping[str, Any],
+    store: OutcomeStore,
+    run: AttackRun,
+    figures: Mapping[str, int | float],
+    **own: Any,
+) -> SummaryRow:
+    """Return the summary of an attack, with fields of its own."""
+    known = {name: head[name] for name in ("set", "recipe", "label", "victim", "seed")}
+    now = {"num_now": run.num_now, "seconds_now": run.seconds_now, "attack": store.head[ATTACK]}
+    counts = {name: None if value != value else value for name, value in figures.items()}  # JSON has no NaN
+    return SummaryRow(**known, **now, **counts, **own)

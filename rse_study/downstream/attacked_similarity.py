@@ -15,7 +15,7 @@ from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import read_sts
 from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resources, resources_for
-from rse_study.downstream.attacked_classifier import figures_of, without_nan
+from rse_study.downstream.attacked_classifier import figures_of, rows_under_attack, summary_row
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.errors import InputError
@@ -27,7 +27,6 @@ from rse_study.evaluation.attacks.resumable_attack import attack_and_store
 from rse_study.evaluation.score_map import MapKind, ScoreMap
 from rse_study.evaluation.vectors import Embed
 from rse_study.results.attack_file import (
-    ATTACK,
     FURTHEST,
     SIMILARITY,
     SummaryRow,
@@ -122,22 +121,7 @@ class AttackedSimilarity:
             "drift": found.mean_drift,
         }
         figures |= {name: nan if value is None else value for name, value in scores.items()}
-        return [
-            EvaluationRow(
-                subject=subject,
-                task=self.task,
-                split=self.pairs.split,
-                aggregation=name,
-                value=value,
-                num_examples=found.num_inputs,
-                num_skipped=found.num_skipped,
-                degenerate=found.weak or value != value,
-                fingerprint=self.fingerprint,
-                preset=self.recipe,
-                seed=self.attacks.seed,
-            )
-            for name, value in figures.items()
-        ]
+        return rows_under_attack(self, subject, self.pairs.split, found, figures)
 
     def attacked(
         self,
@@ -162,33 +146,18 @@ class AttackedSimilarity:
             {MAP: [fitted.cosines.tolist(), fitted.scores.tolist()]},
             replaces=replaces,
         )
-        score = _map_of(outcomes, asked.scores, replaces)
+        victim = victim_of(embed, _map_of(outcomes, asked.scores, replaces))
         kept = attack_and_store(
-            attack,
-            victim_of(embed, score),
-            targets_of(self.pairs, self._sample),
-            outcomes,
-            max_queries=asked.max_queries,
-            seed=asked.seed,
-            on_progress=on_progress,
-        )
+            attack, victim, targets_of(self.pairs, self._sample), outcomes,
+            max_queries=asked.max_queries, seed=asked.seed, on_progress=on_progress,
+        )  # fmt: skip
         found = asdict(summarise_scores(kept.outcomes))
         counts, clean = found.pop("counts"), found["clean_spearman"]
-        row = SummaryRow(
-            set=self.task,
-            recipe=self.recipe,
-            label=attack.label,
-            victim=SIMILARITY,
-            victim_dev_accuracy=None,
-            weak=clean != clean,  # e.g. a constant map: all pairs score alike, and no change moves them
-            num_now=kept.num_now,
-            seconds_now=kept.seconds_now,
-            seed=asked.seed,
-            fingerprint=self.fingerprint,
-            attack=outcomes.head[ATTACK],
-            drawn=self.drawn,
-            **without_nan(counts | found),
-        )
+        # Without a clean Spearman, e.g. by a constant map, all pairs score alike, and no change moves them.
+        row = summary_row(
+            self._head(weights, attack.label), outcomes, kept, counts | found, victim_dev_accuracy=None,
+            weak=clean != clean, fingerprint=self.fingerprint, drawn=self.drawn,
+        )  # fmt: skip
         row = reaching(row, asked.goal, asked.tau)
         keep_summary(folder, row, replaces=replaces)
         return row

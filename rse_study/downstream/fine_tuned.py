@@ -1,7 +1,7 @@
 """The base class of evaluations that score a fine-tuned classifier."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,6 +15,7 @@ from rse_study.downstream.registry import FINE_TUNED
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
 from rse_study.evaluation.classification import ClassifierScore
+from rse_study.evaluation.evaluations import evaluation_row
 from rse_study.evaluation.vectors import Embed
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.results.records import EvaluationRow, Measure
@@ -76,38 +77,35 @@ class FineTunedTask(ABC):
     ) -> VictimClassifier:
         """Return the classifier; tasks with the same training share one."""
         scored: list[Text] = [text for given in self.held_out for text in examples_of(given).texts]
-        return victim(
-            weights.made,
-            weights.base,
-            weights.pooling_of_classifiers,
-            self.training,
-            scored,
-            self.settings.tasks.seed,
-            self.settings.fine_tuning,
-            revision=weights.revision,
-            device=weights.device,
-            on_progress=on_progress,
+        return classifier_of(
+            weights, self.training, scored, self.settings.tasks.seed, self.settings, on_progress
         )
 
     def rows(self, made: VictimClassifier, weights: ModelFiles, subject: str) -> list[EvaluationRow]:
         classifier = made.load()
         classifier.network.to(weights.device)
         return [
-            EvaluationRow(
-                subject=subject,
-                task=self.task,
-                split=score.split,
-                aggregation=label,
-                value=score.value,
-                num_examples=score.num_examples,
-                num_skipped=score.num_unlabelled,
-                degenerate=self.is_worthless(score, made),
-                fingerprint=self.fingerprint,
-                preset=FINE_TUNED,
-                seed=score.seed,
+            evaluation_row(
+                self, subject, score.split, label, score.value, score.num_examples,
+                degenerate=self.is_worthless(score, made), num_skipped=score.num_unlabelled, seed=score.seed,
             )
             for label, score in self.scores(classifier)
-        ]
+        ]  # fmt: skip
+
+
+def classifier_of(
+    weights: ModelFiles,
+    training: Supervised,
+    scored: Sequence[Text],
+    seed: int,
+    settings: Settings,
+    on_progress: Callable[[Any], None],
+) -> VictimClassifier:
+    """Return the classifier fine-tuned from the encoder on no text of `scored`."""
+    return victim(
+        weights.made, weights.base, weights.pooling_of_classifiers, training, scored, seed, settings.fine_tuning,
+        revision=weights.revision, device=weights.device, on_progress=on_progress,
+    )  # fmt: skip
 
 
 def drawn(num_given: int, num_wanted: int, seed: int) -> Int[np.ndarray, " m"]:

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from rse_study.activity import ProgressCallback
 from rse_study.errors import NonFiniteLoss
-from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation, score_all
+from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation, evaluation_row, score_all
 from rse_study.evaluation.vectors import Embed
 from rse_study.models.pooling import PoolingKind
 from rse_study.results.records import EvaluationRow
@@ -89,18 +89,7 @@ def score_model(
 
 def _diverged(evaluation: Evaluation, subject: str) -> list[EvaluationRow]:
     """Return NaN for every measure: training would diverge again."""
-    task, _, preset = evaluation.name.partition("/")
+    lost = [measure.metric.removeprefix(f"{evaluation.name}/") for measure in evaluation.measures]
     return [
-        EvaluationRow(
-            subject=subject,
-            task=task,
-            split="",
-            aggregation=measure.metric.removeprefix(f"{evaluation.name}/"),
-            value=nan,
-            num_examples=0,
-            degenerate=True,
-            fingerprint=evaluation.fingerprint,
-            preset=preset,
-        )
-        for measure in evaluation.measures
+        evaluation_row(evaluation, subject, "", aggregation, nan, 0, degenerate=True) for aggregation in lost
     ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rse_study.data.labelled import Labelled
+from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.victim import Victim
 from rse_study.tensors import Float, Int
@@ -39,6 +40,17 @@ def probabilities(predict: Victim, labelled: Labelled) -> Float[np.ndarray, "n c
         where, remedy = f"{labelled.name} {labelled.split}", "Use a classifier trained for these classes"
         raise InputError(what, where=where, rule=rule, remedy=remedy)
     return found
+
+
+def score_of(
+    task: Labelled | StsPairs, metric: str, value: float, *, seed: int, degenerate: bool
+) -> ClassifierScore:
+    """Return one figure of a classifier on all of a split."""
+    num_unlabelled = task.num_unlabelled if isinstance(task, Labelled) else 0
+    return ClassifierScore(
+        task=task.name, split=task.split, metric=metric, value=value, num_examples=len(task),
+        num_unlabelled=num_unlabelled, seed=seed, degenerate=degenerate, fingerprint=task.fingerprint,
+    )  # fmt: skip
 
 
 def accuracy(labels: Int[np.ndarray, " n"], predicted: Int[np.ndarray, " n"]) -> float:

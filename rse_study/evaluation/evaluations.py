@@ -1,10 +1,12 @@
 """The protocol of evaluations: what an encoder can be scored on."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 from rse_study.activity import ProgressCallback
+from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.cached_encoder import CachedEncoder
 from rse_study.evaluation.vectors import Embed
 from rse_study.results.records import EvaluationRow, Measure
@@ -53,6 +55,48 @@ class RegisteredEvaluation(FrozenEvaluation, Protocol):
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "RegisteredEvaluation":
         """Restore it from the output of `to_json`."""
+
+
+@dataclass(frozen=True)
+class PairsEvaluation:
+    """The base class of registered evaluations whose data are pairs."""
+
+    pairs: StsPairs
+
+    @property
+    def fingerprint(self) -> str:
+        return self.pairs.fingerprint
+
+    @property
+    def num_sentences(self) -> int:
+        return 2 * len(self.pairs)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"pairs": self.pairs.to_json()}
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Self:
+        return cls(StsPairs.from_json(content["pairs"]))
+
+
+def evaluation_row(
+    evaluation: Evaluation,
+    subject: str,
+    split: str,
+    aggregation: str,
+    value: float,
+    num_examples: int,
+    *,
+    degenerate: bool,
+    num_skipped: int = 0,
+    seed: int = 0,
+) -> EvaluationRow:
+    """Return a row of an evaluation whose name is task/preset."""
+    task, _, preset = evaluation.name.partition("/")
+    return EvaluationRow(
+        subject=subject, task=task, split=split, aggregation=aggregation, value=value, num_examples=num_examples,
+        degenerate=degenerate, fingerprint=evaluation.fingerprint, preset=preset, num_skipped=num_skipped, seed=seed,
+    )  # fmt: skip
 
 
 def measure(embed: Embed, evaluations: Iterable[FrozenEvaluation]) -> dict[str, float]:

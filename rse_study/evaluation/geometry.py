@@ -11,12 +11,11 @@ itself, at distance 0.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import read_sts
+from rse_study.evaluation.evaluations import PairsEvaluation, evaluation_row
 from rse_study.evaluation.vectors import Embed, is_one_vector, unit_rows
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.tensors import Float
@@ -31,10 +30,8 @@ _BLOCK = 512  # rows of distances held at once: 512 x 3000 float64 are 12 MiB
 
 
 @dataclass(frozen=True)
-class AlignmentUniformity:
+class AlignmentUniformity(PairsEvaluation):
     """Alignment and uniformity on a task's dev pairs; neither selects a model."""
-
-    pairs: StsPairs
 
     @classmethod
     def read(cls, name: str, data_dir: Path) -> "AlignmentUniformity":
@@ -45,19 +42,11 @@ class AlignmentUniformity:
         return f"{self.pairs.name}/{PRESET}"
 
     @property
-    def fingerprint(self) -> str:
-        return self.pairs.fingerprint
-
-    @property
     def measures(self) -> tuple[Measure, ...]:
         return tuple(
             Measure(name=f"{self.pairs.name} {metric}", metric=f"{self.name}/{metric}", direction="minimize")
             for metric in METRICS
         )
-
-    @property
-    def num_sentences(self) -> int:
-        return 2 * len(self.pairs)
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
         """Return alignment, 0..4, of positive pairs and uniformity, -8..0, of all texts.
@@ -74,30 +63,13 @@ class AlignmentUniformity:
         positive, both = self.pairs.gold > POSITIVE_ABOVE, np.concatenate([first, second])
         is_one = is_one_vector(both)
         aligned = float("nan") if is_one else alignment(first[positive], second[positive])
+        figures = {"alignment": (aligned, int(positive.sum())), "uniformity": (uniformity(both), len(both))}
         return [
-            self._row(subject, "alignment", aligned, int(positive.sum()), is_one),
-            self._row(subject, "uniformity", uniformity(both), len(both), is_one),
+            evaluation_row(
+                self, subject, self.pairs.split, metric, value, num, degenerate=is_one or value != value
+            )
+            for metric, (value, num) in figures.items()
         ]
-
-    def to_json(self) -> dict[str, Any]:
-        return {"pairs": self.pairs.to_json()}
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> "AlignmentUniformity":
-        return cls(StsPairs.from_json(content["pairs"]))
-
-    def _row(self, subject: str, metric: str, value: float, num_examples: int, is_one: bool) -> EvaluationRow:
-        return EvaluationRow(
-            subject=subject,
-            task=self.pairs.name,
-            split=self.pairs.split,
-            aggregation=metric,
-            value=value,
-            num_examples=num_examples,
-            degenerate=is_one or value != value,
-            fingerprint=self.fingerprint,
-            preset=PRESET,
-        )
 
 
 def alignment(u: Float[np.ndarray, "n d"], v: Float[np.ndarray, "n d"], alpha: float = ALPHA) -> float:

@@ -10,7 +10,13 @@ from rse_study.data.labelled import Labelled, Text
 from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.victim import Victim
-from rse_study.evaluation.classification import ClassifierScore, accuracy, probabilities, says_one_thing
+from rse_study.evaluation.classification import (
+    ClassifierScore,
+    accuracy,
+    probabilities,
+    says_one_thing,
+    score_of,
+)
 from rse_study.evaluation.rank_correlation import spearman
 from rse_study.registry import Registry
 from rse_study.tensors import Float, Int
@@ -42,20 +48,11 @@ GLUE_METRICS: Registry[tuple[str, ...]] = Registry(
 def evaluate_glue(predict: Victim, task: Labelled, *, seed: int) -> list[ClassifierScore]:
     """Return a task's metrics x100; InputError if `predict` has other classes."""
     predicted = probabilities(predict, task).argmax(axis=1)
-    return [
-        ClassifierScore(
-            task=task.name,
-            split=task.split,
-            metric=metric,
-            value=100 * _METRICS[metric](task.labels, predicted),
-            num_examples=len(task),
-            num_unlabelled=task.num_unlabelled,
-            seed=seed,
-            degenerate=says_one_thing(predicted),
-            fingerprint=task.fingerprint,
-        )
-        for metric in GLUE_METRICS.get(task.name)
-    ]
+    values = {
+        metric: 100 * _METRICS[metric](task.labels, predicted) for metric in GLUE_METRICS.get(task.name)
+    }
+    is_flat = says_one_thing(predicted)
+    return [score_of(task, metric, value, seed=seed, degenerate=is_flat) for metric, value in values.items()]
 
 
 def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> list[ClassifierScore]:
@@ -67,16 +64,12 @@ def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> 
     is_flat = says_one_thing(found)
     named = {"pearson": lambda a, b: float(pearsonr(a, b).statistic), "spearman": spearman}
     return [
-        ClassifierScore(
-            task=task.name,
-            split=task.split,
-            metric=metric,
-            value=0.0 if is_flat else 100 * named[metric](found, task.gold),
-            num_examples=len(task),
-            num_unlabelled=0,
+        score_of(
+            task,
+            metric,
+            0.0 if is_flat else 100 * named[metric](found, task.gold),
             seed=seed,
             degenerate=is_flat,
-            fingerprint=task.fingerprint,
         )
         for metric in GLUE_METRICS.get(task.name)
     ]

@@ -17,6 +17,7 @@ from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import read_sts
 from rse_study.evaluation.changes import CHANGES
 from rse_study.evaluation.changes.change import ChangeResources
+from rse_study.evaluation.evaluations import evaluation_row
 from rse_study.evaluation.vectors import Embed, is_one_vector, unit_rows
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
@@ -88,22 +89,11 @@ class Invariance:
     def from_json(cls, content: dict[str, Any]) -> "Invariance":
         return cls(**content)
 
-    def _row(
-        self, subject: str, change: str, cosine: float, num_examples: int, num_skipped: int
-    ) -> EvaluationRow:
-        return EvaluationRow(
-            subject=subject,
-            task=self.task,
-            split=self.split,
-            aggregation=change,
-            value=100 * cosine,
-            num_examples=num_examples,
-            degenerate=cosine != cosine,
-            fingerprint=self.fingerprint,
-            preset=PRESET,
-            num_skipped=num_skipped,
-            seed=SEED,
-        )
+    def _row(self, subject: str, change: str, cosine: float, num: int, num_skipped: int) -> EvaluationRow:
+        return evaluation_row(
+            self, subject, self.split, change, 100 * cosine, num,
+            degenerate=cosine != cosine, num_skipped=num_skipped, seed=SEED,
+        )  # fmt: skip
 
 
 def changed_texts(

@@ -5,13 +5,20 @@ and 42.6); its text has the mean over examples (46.2 %). Both are rows here, und
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from rse_study.data.labelled import Labelled
 from rse_study.data.nli_sets import ANLI_ROUNDS
 from rse_study.evaluation.attacks.victim import Victim
-from rse_study.evaluation.classification import ClassifierScore, accuracy, probabilities, says_one_thing
+from rse_study.evaluation.classification import (
+    ClassifierScore,
+    accuracy,
+    probabilities,
+    says_one_thing,
+    score_of,
+)
 from rse_study.spec import fingerprint_of
 
 ANLI_ALL, ANLI_MEAN = "ANLI-all", "ANLI-mean"
@@ -30,32 +37,20 @@ def evaluate_nli(predict: Victim, tasks: Sequence[Labelled], *, seed: int) -> li
 
 def _score(predict: Victim, task: Labelled, seed: int) -> ClassifierScore:
     predicted = probabilities(predict, task).argmax(axis=1)
-    return ClassifierScore(
-        task=task.name,
-        split=task.split,
-        metric="accuracy",
-        value=100 * accuracy(task.labels, predicted),
-        num_examples=len(task),
-        num_unlabelled=task.num_unlabelled,
-        seed=seed,
-        degenerate=says_one_thing(predicted),
-        fingerprint=task.fingerprint,
-    )
+    value = 100 * accuracy(task.labels, predicted)
+    return score_of(task, "accuracy", value, seed=seed, degenerate=says_one_thing(predicted))
 
 
 def _averages(rounds: list[ClassifierScore]) -> list[ClassifierScore]:
     values, sizes = [row.value for row in rounds], [row.num_examples for row in rounds]
     named = {ANLI_ALL: np.average(values, weights=sizes), ANLI_MEAN: np.mean(values)}
-    first = rounds[0]
     return [
-        ClassifierScore(
+        replace(
+            rounds[0],
             task=name,
-            split=first.split,
-            metric="accuracy",
             value=float(value),
             num_examples=sum(sizes),
             num_unlabelled=sum(row.num_unlabelled for row in rounds),
-            seed=first.seed,
             degenerate=any(row.degenerate for row in rounds),
             fingerprint=fingerprint_of([row.fingerprint for row in rounds]),
         )

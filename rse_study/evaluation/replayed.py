@@ -10,6 +10,7 @@ import numpy as np
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.adversarial_sts import cosines_of
 from rse_study.evaluation.cached_encoder import CachedEncoder
+from rse_study.evaluation.evaluations import evaluation_row
 from rse_study.evaluation.sts import evaluate_sts
 from rse_study.evaluation.vectors import Embed
 from rse_study.results.records import EvaluationRow, Measure
@@ -100,16 +101,14 @@ class ReplayedAttack:
         drift = FARTHEST if degenerate else float(np.abs(now - before).mean())
         figures = {"spearman": attacked.value, "drift": 100 * drift, "drop": clean.value - attacked.value}
         return [
-            EvaluationRow(
-                subject=subject,
-                task=self.pairs.clean.name,
-                split=self.pairs.clean.split,
-                aggregation=name,
-                value=value,
-                num_examples=len(self.pairs.clean),
+            evaluation_row(
+                self,
+                subject,
+                self.pairs.clean.split,
+                name,
+                value,
+                len(self.pairs.clean),
                 degenerate=degenerate,
-                fingerprint=self.fingerprint,
-                preset=PRESET,
             )
             for name, value in figures.items()
         ]

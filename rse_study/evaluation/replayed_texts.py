@@ -11,6 +11,7 @@ import numpy as np
 from rse_study.data.labelled import Labelled, Text
 from rse_study.errors import InputError
 from rse_study.evaluation.cached_encoder import CachedEncoder
+from rse_study.evaluation.evaluations import evaluation_row
 from rse_study.evaluation.probe import Fit, fit_probe
 from rse_study.evaluation.replayed import PRESET
 from rse_study.evaluation.vectors import Embed, is_collapsed
@@ -88,21 +89,14 @@ class ReplayedTextAttack:
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
         """Score a new probe on the encoder's embeddings; 0, degenerate if collapsed."""
-        accuracies = self._accuracies(embed)
+        accuracies, clean = self._accuracies(embed), self.texts.clean
         return [
-            EvaluationRow(
-                subject=subject,
-                task=self.texts.clean.name,
-                split=self.texts.clean.split,
-                aggregation=name,
-                value=accuracies.get(name, 0.0),
-                num_examples=len(self.texts.clean),
+            evaluation_row(
+                self, subject, clean.split, name, accuracies.get(name, 0.0), len(clean),
                 degenerate=name not in accuracies,
-                fingerprint=self.fingerprint,
-                preset=PRESET,
             )
             for name in ("accuracy", "clean_accuracy")
-        ]
+        ]  # fmt: skip
 
     def _accuracies(self, embed: Embed) -> dict[str, float]:
         parts = (self.texts.training, self.texts.clean, self.texts.attacked)

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from rse_study.data import builtin
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import read_sts
+from rse_study.evaluation.evaluations import PairsEvaluation
 from rse_study.evaluation.overlap import overlaps
 from rse_study.evaluation.rank_correlation import spearman
 from rse_study.evaluation.registry import BUILTIN
@@ -23,10 +24,8 @@ SEVEN = ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")
 
 
 @dataclass(frozen=True)
-class Similarity:
+class Similarity(PairsEvaluation):
     """Spearman x100 of cosines on a task's pairs, by three aggregations."""
-
-    pairs: StsPairs
 
     @classmethod
     def read(cls, name: str, data_dir: Path) -> "Similarity":
@@ -38,17 +37,9 @@ class Similarity:
         return f"{self.pairs.name}/{self.pairs.split}"
 
     @property
-    def fingerprint(self) -> str:
-        return self.pairs.fingerprint
-
-    @property
     def measures(self) -> tuple[Measure, ...]:
         """The papers' aggregation, `all`."""
         return (Measure(name=self.name, metric=f"{self.name}/all"),)
-
-    @property
-    def num_sentences(self) -> int:
-        return 2 * len(self.pairs)
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
         """Return one row per aggregation; 0, degenerate for collapsed embeddings."""
@@ -57,13 +48,6 @@ class Similarity:
     def score_overlap(self, subject: str) -> list[EvaluationRow]:
         """Score the cosine of word counts instead, which needs no encoder."""
         return score_pairs(self.pairs, overlaps(self.pairs), subject)
-
-    def to_json(self) -> dict[str, Any]:
-        return {"pairs": self.pairs.to_json()}
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> "Similarity":
-        return cls(StsPairs.from_json(content["pairs"]))
 
 
 def evaluate_sts(embed: Embed, tasks: Sequence[StsPairs], subject: str = "") -> list[EvaluationRow]:
