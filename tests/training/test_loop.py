@@ -65,7 +65,7 @@ def test_the_kept_model_is_the_best_or_the_last(world: World, keep: str) -> None
 
 
 def test_a_complete_cell_keeps_no_checkpoint(world: World) -> None:
-    directory = world.root / "light"
+    directory = world.root / "ended"
     for _ in range(2):  # also where a crash left one behind the result
         list(train(light_trial(), 3, world.materials(), directory, checkpoint_seconds=0.0))
         assert sorted(path.name for path in directory.iterdir()) == ["model", "result.json"]
