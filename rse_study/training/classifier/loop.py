@@ -1,8 +1,4 @@
-"""Fine-tuning of a whole encoder for classes or gold similarities, in one process.
-
-An interrupted run that is called again ends in the same bits, on the same kind of processor with the same number of
-threads.
-"""
+"""Fine-tuning of a whole encoder; on one machine it resumes to the same bits."""
 
 import time
 from collections.abc import Callable
@@ -34,9 +30,10 @@ def fine_tune(
 ) -> FineTuned:
     """Fine-tune an encoder, or resume from the checkpoint in `directory`.
 
-    A finished fine-tuning only reads its weights back. The caller removes the checkpoint. Without `dev`, a share of
-    the training data is split off. SIGINT raises KeyboardInterrupt once the step is finished and saved. Raises
-    InputError if data and encoder do not fit or the folder is another run's, NonFiniteLoss if a loss is not finite.
+    A finished fine-tuning only reads its weights back. The caller removes the checkpoint. Without `dev`, a
+    share of the training data is split off. SIGINT raises KeyboardInterrupt once the step is finished and
+    saved. Raises InputError if data and encoder do not fit or the folder is another run's, NonFiniteLoss if a
+    loss is not finite.
     """
     run = open_run(spec, seed, start, split_off(training, dev, spec.dev_share), torch.device(device))
     state = run.resume(directory, fingerprint_of(identity_of_tuning(spec, seed, start, training, dev)))
