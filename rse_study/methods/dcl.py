@@ -32,9 +32,9 @@ class _Projected:
 class DCL(MethodBase):
     """L = align(p(x), t(x_aug)) + align(p(x_aug), t(x)) + weight * L_MLM.
 
-    DCL eqs 7-9, align = 2 - 2 cos. x_aug: x with a share of its words replaced by WordNet synonyms. p: encoder,
-    projection, predictor; t: the target, a moving average of encoder and projection, without gradient. The masked
-    LM has a pass of its own on x. Costs 2 encoder calls and one of the target.
+    DCL eqs 7-9, align = 2 - 2 cos. x_aug: x with a share of its words replaced by WordNet synonyms. p:
+    encoder, projection, predictor; t: the target, a moving average of encoder and projection, without
+    gradient. The masked LM has a pass of its own on x. Costs 2 encoder calls and one of the target.
     """
 
     semantics: ClassVar[int] = 1
@@ -66,7 +66,6 @@ class DCL(MethodBase):
 
     @property
     def cost(self) -> StepCost:
-        """Two trained views, both through the target too, and the masked LM's pass."""
         return StepCost(ascent=0, num_views=2 + (self.masked_lm > 0), clean=2)
 
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> DCLNetworks:
@@ -139,9 +138,9 @@ class DCL(MethodBase):
     def _masked_lm(
         self, networks: DCLNetworks, batch: Batch, run: RunContext, step: int
     ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-        """Return L_MLM and this worker's number of chosen tokens.
+        """Return L_MLM, a mean over the global batch, and this worker's number of chosen tokens.
 
-        The loss is a mean over the global batch's chosen tokens: 15 %, of which 80 / 10 / 10 masked, random, kept.
+        15 % are chosen, of which 80 / 10 / 10 are masked, random, kept.
         """
         corrupted, picked = _masked(batch, networks.encoder, run, step)
         chosen = batch.places_of(picked)
@@ -164,10 +163,7 @@ class DCL(MethodBase):
 
 
 def align(predicted: Float[Tensor, "b d"], target: Float[Tensor, "b d"]) -> Float[Tensor, " b"]:
-    """Return 2 - 2 cos of each row and its target, a constant (eq 8).
-
-    Eq 8 mixes p and q; we read it as BYOL's.
-    """
+    """Return 2 - 2 cos of each row and its constant target: eq 8, read as BYOL's."""
     return 2 - 2 * F.cosine_similarity(predicted, target.detach(), dim=-1)
 
 

@@ -23,9 +23,9 @@ VIEWS = "views"  # the dropout stream: the ascent and the final pass share its m
 class L2PCSR(ContrastiveMethod):
     """L = L_con(z1, {z2}) over two weakened views (L2P-CSR eqs 1-9).
 
-    Their masks are moved so that the loss rises. Eq 9 is printed without its minus and without the positive in its
-    denominator; eqs 10-11 mean the usual loss, and so do we. `perturbs: embeddings` is the paper's row "Emb Noise":
-    the ascent moves an addition to the word embeddings. Costs 2 (t + 1) encoder calls.
+    Their masks are moved so that the loss rises. Eq 9 is printed without its minus and without the positive
+    in its denominator; eqs 10-11 mean the usual loss, and so do we. `perturbs: embeddings` is the paper's row
+    "Emb Noise": the ascent moves an addition to the word embeddings. Costs 2 (t + 1) encoder calls.
     """
 
     semantics: ClassVar[int] = 1
@@ -46,7 +46,6 @@ class L2PCSR(ContrastiveMethod):
 
     @property
     def cost(self) -> StepCost:
-        """The t passes over both views, then both to train on."""
         return StepCost(self.player.num_steps, num_views=2, views_per_ascent=2)
 
     @property
@@ -106,7 +105,7 @@ class _Twice:
     step: int
 
     def anchor(self, embeddings: Float[Tensor, "b l d"]) -> Anchor:
-        """Return the start of both views, in which [CLS] may move like any token."""
+        """Start both views; [CLS] may move like any token."""
         return Anchor(embeddings.repeat(2, 1, 1), self.rows.all_perturbable(), self.step)
 
     @functools.cached_property
@@ -136,7 +135,6 @@ def _constant(change: Change) -> Change:
 
 
 def _weakened(change: Change, anchor: Anchor) -> dict[str, Mean]:
-    """Return the share of real tokens and of features weakened, over sites and views."""
     if not change.masks:
         return {}
     tokens = torch.stack([1 - site.tokens for site in change.masks])

@@ -7,10 +7,7 @@ from rse_study.tensors import Tensor, torch
 
 
 def inner_losses(ascent: Ascent, num_rows: int) -> dict[str, Mean]:
-    """Return the losses of the first and the last inner pass.
-
-    The loss after the last update is not known: it would take another pass.
-    """
+    """Return the losses of the first and last inner pass, each before its update."""
     if not ascent.losses:
         return {}
     count = float(num_rows)
@@ -18,10 +15,7 @@ def inner_losses(ascent: Ascent, num_rows: int) -> dict[str, Mean]:
 
 
 def gradient_ratio(term: Tensor, reference: Tensor, networks: Networks, collectives: Collectives) -> Mean:
-    """Return ||grad term||_2 / ||grad reference||_2 over all parameters and workers.
-
-    It takes two more backward passes; both losses can still be differentiated afterwards.
-    """
+    """Return ||grad term||_2 / ||grad reference||_2 over all parameters and workers."""
     parameters = [p for p in networks.parameters() if p.requires_grad]
 
     def norm(loss: Tensor) -> Tensor:

@@ -27,8 +27,8 @@ from rse_study.tensors import Bool, Float, Tensor, torch
 class RobustSentEmbed(MethodBase):
     """L = L_con(z, {z_pos, z_adv}) + lambda1 L_con(z_adv, {z_pos}) + lambda2 L_RTD.
 
-    Eq 10. z_adv = f(X + delta_final). N = 0 steps mean *no adversarial view*: with lambda1 = lambda2 = phi = 0 that
-    is SimCSE. Costs N + 2 encoder calls.
+    Eq 10. z_adv = f(X + delta_final). N = 0 steps mean *no adversarial view*: with lambda1 = lambda2 = phi =
+    0 that is SimCSE. Costs N + 2 encoder calls.
     """
 
     semantics: ClassVar[int] = 1
@@ -91,7 +91,6 @@ class RobustSentEmbed(MethodBase):
 
     @property
     def has_eta(self) -> bool:
-        """Whether there is a token-level perturbation, with eta and V."""
         return self.has_adversary and self.token_level.presence == "present"
 
     @property
@@ -108,7 +107,6 @@ class RobustSentEmbed(MethodBase):
 
     @property
     def cost(self) -> StepCost:
-        """The inner loop, two or three views, and RTD."""
         per_step = passes_for(self.blend, delta_sees_eta=self._delta_sees_eta).per_step
         num_views = 3 if self.has_adversary else 2
         clean = int(self.has_adversary)
@@ -192,7 +190,7 @@ class RobustSentEmbed(MethodBase):
         return adversary.find(networks, state.get("V"), anchor, batch, run)
 
     def _contrastive(self, views: Views, batch: Batch, run: RunContext) -> tuple[Tensor, dict[str, Mean]]:
-        """Return this worker's share of the first two terms of eq 10."""
+        """This worker's share of the first two terms of eq 10."""
         own = batch.rows[:, None] == run.collectives.gather(batch.rows)[None, :]
         others = run.collectives.gather(views.z_pos)
         if views.z_adv is None:
@@ -214,7 +212,6 @@ class RobustSentEmbed(MethodBase):
     def _first_term(
         self, views: Views, others: Float[Tensor, "g d"], own: Bool[Tensor, "b g"]
     ) -> Float[Tensor, " b"]:
-        """Return L_con(z, {z_pos, z_adv}): z_adv in the log, in its own loss, or nowhere."""
         assert views.z_adv is not None
         positives = torch.stack([views.z_pos, views.z_adv])
         if self.second_positive == "inside":

@@ -15,8 +15,8 @@ from rse_study.models.rtd import Generator, masked_logits
 class WordPredictor:
     """A source of whole words of letters, one token each, the most probable first.
 
-    A word of several pieces is hidden even where it should stay visible, since one token stands for it. BERT-Attack
-    tries combinations of pieces there; we only score words of one piece.
+    One token stands for a hidden word. BERT-Attack tries combinations of pieces there; we only score words of
+    one piece.
     """
 
     def __init__(self, generator: Generator, num_words: int = 60, batch_size: int = 64) -> None:
@@ -80,7 +80,6 @@ class WordPredictor:
 
 
 def _whole_words(tokenizer: Any) -> tuple[torch.Tensor, list[str]]:
-    """Return the tokens that are a word of letters by themselves, and the words."""
     names = sorted(tokenizer.get_vocab().items(), key=lambda entry: entry[1])
     is_marked = marks_beginnings([name for name, _ in names])
     special, tokens, words = set(tokenizer.all_special_ids), [], []

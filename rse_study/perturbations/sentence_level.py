@@ -27,7 +27,6 @@ class DeltaState:
     perturbable: Bool[Tensor, "b l"]
 
     def to(self, delta: Float[Tensor, "b l d"]) -> "DeltaState":
-        """Return the perturbation moved to `delta` and projected into its ball."""
         return replace(self, delta=self.ball.project(delta))
 
 
@@ -59,10 +58,7 @@ class SentenceLevel(Spec):
         return state if t > self.num_steps else self.step(state, state.delta, gradient)
 
     def reach(self) -> Reach | None:
-        """Return the bounds on an entry of delta, if all steps have one length.
-
-        A player whose steps grow or shrink needs a `reach` of its own.
-        """
+        """Return the bounds on an entry of delta, if all steps have one length."""
         if self.ball.given_for != "linf" or self.num_steps == 0:
             return None
         path = self.num_steps * self.step_size
@@ -70,10 +66,7 @@ class SentenceLevel(Spec):
 
     @abstractmethod
     def step(self, state: DeltaState, origin: Float[Tensor, "b l d"], gradient: Change) -> DeltaState:
-        """Take one step from `origin`: the state's own delta, or the mix of a blend.
-
-        The step number is not given: anything that differs from step to step belongs in the state.
-        """
+        """Step from `origin`; what differs from step to step belongs in the state."""
 
 
 def perturbable_gradient(state: DeltaState, gradient: Change) -> Float[Tensor, "b l d"]:

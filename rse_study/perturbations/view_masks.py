@@ -26,9 +26,9 @@ class KeepProbabilities:
 class ViewMasks(Spec):
     """Masks of two views, moved so that their loss rises (L2P-CSR eqs 1-8).
 
-    mask = 1 where p >= phi, p moved by the gradient with respect to the mask. p is drawn anew each batch, for every
-    view by itself. All real tokens count, special ones included. `num_steps` 0 is the paper's row without learning;
-    `values: continual` has p itself as the mask.
+    mask = 1 where p >= phi, p moved by the gradient with respect to the mask. p is drawn anew each batch, for
+    every view by itself. All real tokens count, special ones included. `num_steps` 0 is the paper's row
+    without learning; `values: continual` has p itself as the mask.
     """
 
     semantics: ClassVar[int] = 1
@@ -62,7 +62,6 @@ class ViewMasks(Spec):
 
     @property
     def num_sites(self) -> int:
-        """Number of weakened outputs: the embedding block's and those of the first layers."""
         return self.num_layers + (self.sites == "through_k")
 
     def reach(self) -> None:

@@ -16,8 +16,9 @@ from rse_study.tensors import torch
 class VirtualAdversarial(Spec):
     """r ~ N(0, s^2), then K times r <- Proj(r + step * g) (V-advCSE Algorithm 1).
 
-    r starts away from 0, where the gradient of every divergence vanishes. The paper gives neither s nor epsilon nor
-    the step; these are ours, for the l2 norm of a sentence. `gradient: raw` is Algorithm 1 to the letter.
+    r starts away from 0, where the gradient of every divergence vanishes. The paper gives neither s nor
+    epsilon nor the step; these are ours, for the l2 norm of a sentence. `gradient: raw` is Algorithm 1 to the
+    letter.
     """
 
     semantics: ClassVar[int] = 1
@@ -36,7 +37,6 @@ class VirtualAdversarial(Spec):
         """Return None: a normal start has no farthest entry."""
 
     def init(self, anchor: Anchor, streams: Streams) -> DeltaState:
-        """Start at random on perturbable tokens, projected into the ball."""
         bound = self.ball.around(anchor.perturbable, anchor.embeddings)
         noise = self.scale * normal_rows(anchor, streams, "r", anchor.embeddings.shape[-1])
         # Algorithm 1 projects after its steps only. Decision 0015.

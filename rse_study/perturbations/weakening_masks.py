@@ -26,8 +26,8 @@ class Probabilities:
 class WeakeningMasks(Spec):
     """Masks of the adversarial view, moved by the ascent (L2P-CSR eqs 1-8).
 
-    mask = 1 where p >= phi, p moved by the gradient with respect to the mask. Inside RobustSentEmbed p is drawn anew
-    each batch and weakens the adversarial view only. All real tokens count, special ones included.
+    mask = 1 where p >= phi, p moved by the gradient with respect to the mask. Inside RobustSentEmbed p is
+    drawn anew each batch and weakens the adversarial view only. All real tokens count, special ones included.
     """
 
     semantics: ClassVar[int] = 1
@@ -54,7 +54,6 @@ class WeakeningMasks(Spec):
 
     @property
     def num_sites(self) -> int:
-        """Number of weakened outputs: the embedding block's and those of the first layers."""
         return self.num_layers + (self.sites == "through_k")
 
     def reach(self) -> None:
