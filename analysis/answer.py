@@ -21,9 +21,8 @@ class StudyAnswer:
 
     text: str
     is_settled: bool
-    """Whether an interval supports it; otherwise the text says why there is none."""
+    """otherwise the text says why no interval supports it"""
     shows_difference: bool = False
-    """Whether that interval excludes 0."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,6 @@ class StageProgress:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is left to run."""
         return self.num_ended >= self.num_planned
 
 
@@ -109,7 +107,6 @@ def _largest_text(contrasts: Mapping[str, ComparedContrast], decimals: int, num_
 
 
 def _contrast_text(one: ComparedContrast, decimals: int, num_together: int) -> str:
-    """A difference with its interval, and p where enough seeds make it meaningful."""
     at_once = " for all rows at once" if num_together > 1 else ""
     adjusted = " (Holm)" if num_together > 1 else ""
     is_exact = not pd.isna(one.p_holm) and one.least_p_holm <= 1 - LEVEL

@@ -1,7 +1,4 @@
-"""Pairwise comparisons of the values of a grid's axis, without a baseline.
-
-Each value is represented by the mean of its rows over the values of the other axes, seed by seed.
-"""
+"""Pairwise comparisons of an axis's values, each the mean over all other axes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -55,7 +52,7 @@ def axis_pairs(contents: Contents, scores: Scores) -> list[AxisPairs]:
 
 
 def _rows_by_value(contents: Contents, axis: str, table: pd.DataFrame) -> dict[str, list[str]]:
-    """The rows of each value, limited to settings of the other axes that all share."""
+    """Rows of each value, limited to settings of the other axes that all share."""
     cells = contents.stage("grid")
     cells = cells[cells["label"] == ""].drop_duplicates("name")
     scored = set(table.dropna(how="all").index)

@@ -25,8 +25,8 @@ OWN = ("paper", "mean", "SD", "seeds")  # columns of every row, in this order
 def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
     """Return a row per row of the grid, below the untrained baselines.
 
-    Columns: paper, mean, SD, seeds, and against the baseline: difference, simultaneous 95 % interval, exact p and p
-    after Holm, Hedges' g, and the seeds with which the row is better.
+    Columns: paper, mean, SD, seeds, and against the baseline: difference, simultaneous 95 % interval, exact p
+    and p after Holm, Hedges' g, and the seeds with which the row is better.
     """
     fixed = [
         {"row": row, "mean": show_measured(value, decimals, row in comparison.degenerate)}
@@ -39,10 +39,7 @@ def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
 
 
 def printed_rows(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
-    """Return the table for a paper: mean ± standard deviation and a star.
-
-    The star marks a difference from the baseline whose simultaneous 95 % interval excludes 0.
-    """
+    """Return the table for a paper: mean ± SD, and a star if its interval excludes 0."""
     fixed = [
         {"row": row, "ours": show_measured(value, decimals, row in comparison.degenerate)}
         for row, value in comparison.fixed.items()
@@ -131,7 +128,6 @@ def claims_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
 
 
 def _shown(judged: Judged, decimals: int) -> str:
-    """The deciding contrast with its interval, and the number of contrasts."""
     one, number = judged.deciding, sum(other is not None for other in judged.compared)
     if one is None:
         return ""

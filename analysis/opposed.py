@@ -1,8 +1,4 @@
-"""Rows on which the objective and an evaluation disagree.
-
-The objective is often measured on dev pairs and an evaluation on a test split: where their differences from the
-baseline have opposite signs, neither is an answer alone.
-"""
+"""Rows whose difference from the baseline is opposite on objective and evaluation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -19,10 +19,7 @@ COLUMNS = ["position", "row", "kind", "trial", "seed", "measure", "value", "stat
 
 
 def measures_of(study: StudyRecord, label: str) -> dict[str, str]:
-    """Return the ledger's name of each measure, by the name readers see.
-
-    The objective comes first in a grid; in a search it selected, so the evaluations come first.
-    """
+    """Return measures by readers' names: objective first in a grid, last in a search."""
     named = {measure.name: measure.metric for measure in study.shown_measures}
     objective = study.objective.evaluation
     others = {name: metric for name, metric in named.items() if metric != objective}
@@ -41,9 +38,9 @@ def is_higher_better(contents: Contents, measure: str) -> bool:
 def scores(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
     """Return one row per row, seed and measure, baselines first (without seed).
 
-    `kind` is baseline, base (the paper's setting) or row. `value` is NaN where it is missing, and for cells that are
-    not complete, because a value after fewer steps is another quantity. `degenerate` marks scores of a collapsed
-    model, which may be NaN (status `undefined`). Rows keep the order of `cells`.
+    `kind` is baseline, base (the paper's setting) or row. `value` is NaN where it is missing, and for cells
+    that are not complete, because a value after fewer steps is another quantity. `degenerate` marks scores of
+    a collapsed model, which may be NaN (status `undefined`). Rows keep the order of `cells`.
     """
     scored = measures_of(contents.study, contents.label)
     frames = [_baselines(contents.evaluations, measure, metric) for measure, metric in scored.items()]
@@ -88,17 +85,13 @@ def _cells(contents: Contents, cells: pd.DataFrame, measure: str, metric: str) -
 
 
 def _status(status: str, value: float, is_degenerate: bool) -> str:
-    """The cell's status unless it is complete without a value; then the reason."""
     if status != "complete" or pd.notna(value):
         return status
     return UNDEFINED if is_degenerate else NOT_MEASURED
 
 
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return mean, sd, low, high, num_seeds and degenerate per row and measure.
-
-    sd divides by n - 1 and is NaN for one seed; num_seeds counts values; degenerate says whether any score is.
-    """
+    """Return mean, sd (n - 1), low, high, num_seeds, degenerate (any) per row and measure."""
     groups = frame.groupby(["position", "row", "kind", "measure"], sort=True)
     table = groups["value"].agg(mean="mean", sd="std", low="min", high="max", num_seeds="count")
     return table.assign(degenerate=groups["degenerate"].any()).reset_index()
@@ -125,8 +118,8 @@ def show_scores(
 ) -> pd.DataFrame:
     """Show scores as text by row, with pairs (measure, statistic) as columns.
 
-    Measures outside `every_seed` show mean and spread ("range" or "SD") only. Degenerate scores, and means over one of
-    them, are marked.
+    Measures outside `every_seed` show mean and spread ("range" or "SD") only. Degenerate scores, and means
+    over one of them, are marked.
     """
     detailed, table, seeds = set(every_seed), summarise(frame), seeds_of(frame)
     rows = table.drop_duplicates("position")[["position", "row"]]

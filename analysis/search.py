@@ -17,10 +17,10 @@ ORDINALS = {2: "second", 3: "third"}
 def trials(contents: Contents) -> pd.DataFrame:
     """Return a row per trial of a search, or per cell of a grid.
 
-    Columns: trial, seed, label, status, one per axis, objective, t, and so on. `best` marks the complete trial that
-    the search would choose first (with several objectives, the knee of the front), and none in a grid. Where seeds
-    race, a row is the cell of a trial's first seed, with the mean, the total time and the number (num_seeds) of its
-    seeds.
+    Columns: trial, seed, label, status, one per axis, objective, t, and so on. `best` marks the complete
+    trial that the search would choose first (with several objectives, the knee of the front), and none in a
+    grid. Where seeds race, a row is the cell of a trial's first seed, with the mean, the total time and the
+    number (num_seeds) of its seeds.
     """
     study = contents.study
     cells = contents.stage(study.kind) if study.kind == "grid" else contents.first_seeds
@@ -37,7 +37,6 @@ def trials(contents: Contents) -> pd.DataFrame:
 
 
 def _with_further_seeds(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
-    """Add the mean, the total time and the number of each trial's seeds."""
     if contents.race is None:
         return cells.assign(num_seeds=1)
     of_trial = contents.stage("search").groupby("trial")["duration_s"].sum()
@@ -108,10 +107,7 @@ def _role(place: int, num_objectives: int) -> str:
 
 
 def settings(contents: Contents, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the best trial's values next to the paper's as text.
-
-    Columns: axis, best, paper setting, searched, scale, writes.
-    """
+    """Return the best trial's values and the paper's as text, by axis."""
     base = paper_setting(contents)
     best = table[table["best"]].iloc[0]
     rows = [

@@ -29,8 +29,8 @@ MAX_NAMED = 12  # rows with a colour and symbol of their own
 def alignment_data(contents: Contents, cells: pd.DataFrame, figure: str = "") -> pd.DataFrame:
     """Return a row per row, seed and evaluation that has both numbers.
 
-    Columns: evaluation, row, kind (row, baseline, paper), seed (only of rows), alignment, uniformity. The paper's
-    numbers are included if `figure` is figure 3 of RobustSentEmbed.
+    Columns: evaluation, row, kind (row, baseline, paper), seed (only of rows), alignment, uniformity. The
+    paper's numbers are included if `figure` is figure 3 of RobustSentEmbed.
     """
     rows = contents.evaluations[contents.evaluations["aggregation"].isin(PARTS)]
     keys = ["evaluation", "subject"]
@@ -59,10 +59,7 @@ def printed(wide: pd.DataFrame, figure: str) -> pd.DataFrame:
 
 
 def draw_alignment(frame: pd.DataFrame) -> go.Figure:
-    """Draw the frame of one evaluation: a small dot per seed, a large one per mean.
-
-    Hollow marks stand for baselines and for the paper's numbers.
-    """
+    """Draw one evaluation: small dots are seeds, large ones means, hollow ones baselines."""
     figure = go.Figure()
     own = frame[frame["kind"] == "row"]
     rows = list(dict.fromkeys(own["row"]))

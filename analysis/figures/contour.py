@@ -1,7 +1,4 @@
-"""The objective over two axes of a search, as a map that shows the trials.
-
-The map is interpolated between trials; outside their hull nothing is drawn, because nothing was tried there.
-"""
+"""The objective over two axes of a search, interpolated within the trials' hull."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -26,8 +23,9 @@ COLUMNS = ["x_axis", "y_axis", "trial", "best", "x", "y", "x_text", "y_text", "o
 def contour_data(positions: pd.DataFrame, axes: Sequence[str] = ()) -> pd.DataFrame:
     """Return a row per pair of axes and complete trial, from `rulers.positions_data`.
 
-    Columns: x_axis, y_axis, trial, best, x, y (positions from 0 to 1), x_text, y_text, objective. Pairs follow `axes`
-    (most important first), then the order of the study. Trials without a position on either axis are left out.
+    Columns: x_axis, y_axis, trial, best, x, y (positions from 0 to 1), x_text, y_text, objective. Pairs
+    follow `axes` (most important first), then the order of the study. Trials without a position on either
+    axis are left out.
     """
     by_axis = {axis: part.set_index("trial") for axis, part in positions.groupby("axis", sort=False)}
     order = [*axes, *(axis for axis in by_axis if axis not in axes)]
@@ -44,8 +42,8 @@ def contour_data(positions: pd.DataFrame, axes: Sequence[str] = ()) -> pd.DataFr
 def surface(x: np.ndarray, y: np.ndarray, values: np.ndarray) -> np.ndarray | None:
     """Return the interpolated map [y, x] of values over the unit square.
 
-    It is NaN outside the hull of the points, and None if they are too few or on one line. Values in one field of a
-    grid are averaged first, so that chance differences between neighbours make no peaks.
+    It is NaN outside the hull of the points, and None if they are too few or on one line. Values in one field
+    of a grid are averaged first, so that chance differences between neighbours make no peaks.
     """
     fields = pd.DataFrame({"x": x, "y": y, "value": values})
     keys = [np.minimum((np.asarray(one) * BIN).astype(int), BIN - 1) for one in (x, y)]
@@ -94,10 +92,7 @@ def draw_contour(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, decim
 
 
 def add_map(figure: go.Figure, part: pd.DataFrame, decimals: int, is_shown: bool) -> None:
-    """Add one pair's interpolated map, empty for too few trials.
-
-    Pairs with an axis of choices pass no trials, as there is nothing between choices.
-    """
+    """Add one pair's interpolated map; empty for axes of choices and for too few trials."""
     field = surface(*(part[name].to_numpy(dtype=float) for name in ("x", "y", "objective")))
     ticks = None if field is None else np.linspace(0, 1, GRID, dtype=np.float32)
     figure.add_heatmap(

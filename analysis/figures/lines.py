@@ -19,8 +19,8 @@ COLUMNS = ["series", "x", "seed", "value", "mean"]
 def lines_data(contents: Contents, axis: AxisRecord) -> pd.DataFrame:
     """Return series, x, seed, value, mean (over seeds) of complete combinations.
 
-    Empty where the axis is not numeric or has one value only, or where the other axes make too many lines. Named rows
-    are left out, as they may differ in more than axes.
+    Empty where the axis is not numeric or has one value only, or where the other axes make too many lines.
+    Named rows are left out, as they may differ in more than axes.
     """
     cells = contents.stage("grid")
     cells = cells[(cells["label"] == "") & (cells["status"] == "complete") & cells["objective"].notna()]
@@ -56,10 +56,7 @@ def series_name(proposal: dict[str, Any], axis: AxisRecord, headings: dict[str, 
 def draw_lines(
     frame: pd.DataFrame, heading: str, label: str, decimals: int = 2, is_log: bool = False
 ) -> go.Figure:
-    """Draw a line through the means and small dots for the seeds.
-
-    The scale keeps the values apart; `is_log` asks for a logarithmic one.
-    """
+    """Draw a line through the means and small dots for the seeds."""
     figure, scale = go.Figure(), scale_of(frame["x"], is_log)
     for number, (series, part) in enumerate(frame.groupby("series", sort=False)):
         colour, symbol = (cycle[number % len(cycle)] for cycle in (SEED_COLOURS, SEED_SYMBOLS))

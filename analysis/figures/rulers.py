@@ -25,7 +25,6 @@ class Ruler:
     high: float = 1.0
     is_log: bool = False
     is_whole: bool = False
-    """whether only whole numbers have ticks"""
     choices: tuple[str, ...] = ()
     """the texts of an axis of choices, in the order of the study"""
     is_conditional: bool = False
@@ -45,7 +44,6 @@ class Ruler:
         return _share(number, self.low, self.high)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Return positions and texts of a few values."""
         if self.choices:
             every = math.ceil(len(self.choices) / MAX_TICKS)
             return [(self.position(choice), choice) for choice in self.choices[::every]]
@@ -102,8 +100,9 @@ def rulers_of(table: pd.DataFrame, axes: Sequence[AxisRecord], headings: Sequenc
 def positions_data(table: pd.DataFrame, rulers: Sequence[Ruler]) -> pd.DataFrame:
     """Return a row per complete trial and axis that it has.
 
-    Columns: trial, objective, best, is_base, axis (its heading), value, text (the value for readers), position (from 0
-    to 1 on its ruler). Complete trials only, because a score after fewer steps is another quantity.
+    Columns: trial, objective, best, is_base, axis (its heading), value, text (the value for readers),
+    position (from 0 to 1 on its ruler). Complete trials only, because a score after fewer steps is another
+    quantity.
     """
     complete = table[(table["status"] == "complete") & table["objective"].notna()]
     own = {

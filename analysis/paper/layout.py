@@ -18,9 +18,9 @@ from rse_study.results.contrasts import contrast_numbers
 def write_layouts(comparison: Comparison, folder: Path, cited: str = "") -> list[Path]:
     """Write a study's files into a folder, which is created, and return them.
 
-    `<study>.csv` (with every difference as a number), `.tex`, `-contrasts.csv` if there is a baseline, `-claims.csv`
-    if there are claims, and `-columns.csv` and `-columns.tex` if the columns of the paper's table have metrics of
-    their own. `cited` identifies the study in a LaTeX comment.
+    `<study>.csv` (with every difference as a number), `.tex`, `-contrasts.csv` if there is a baseline,
+    `-claims.csv` if there are claims, and `-columns.csv` and `-columns.tex` if the columns of the paper's
+    table have metrics of their own. `cited` identifies the study in a LaTeX comment.
     """
     table = rows_table(comparison)
     plain = table.apply(lambda column: column if column.name == "row" else column.str.replace(MINUS, "-"))
@@ -35,10 +35,7 @@ def write_layouts(comparison: Comparison, folder: Path, cited: str = "") -> list
 
 
 def latex_layouts(comparison: Comparison, cited: str = "") -> dict[str, str]:
-    """Return the LaTeX tables by the ending of their file's name.
-
-    `.tex` has rows against the baseline; `-columns.tex` has the paper's own layout, if metrics measure its columns.
-    """
+    """Return the LaTeX tables by the ending of their file: rows, and the paper's columns."""
     comment = [cited] if cited else []
     label = re.sub(r"[^A-Za-z0-9]+", "-", comparison.name)
     rows = printed_rows(comparison)
@@ -50,10 +47,7 @@ def latex_layouts(comparison: Comparison, cited: str = "") -> dict[str, str]:
 
 
 def contrasts_of(comparison: Comparison) -> pd.DataFrame:
-    """Return all statistics of each row's differences from the baseline.
-
-    Columns `bca_low` and `bca_high` are empty below 6 seeds.
-    """
+    """Return all statistics of each row's differences; BCa is empty below 6 seeds."""
     rows = [
         {
             "row": row,

@@ -67,13 +67,7 @@ def score_all(
     subject: str,
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> list[EvaluationRow]:
-    """Return the rows of every evaluation, embedding shared sentences once.
-
-    Parameters
-    ----------
-    on_progress
-        Called with the number of evaluations done and their total, the first time with 0.
-    """
+    """Return the rows of every evaluation, embedding shared sentences once."""
     cached, rows = CachedEncoder(embed), list[EvaluationRow]()
     on_progress(0, len(evaluations))
     for number, evaluation in enumerate(evaluations, start=1):

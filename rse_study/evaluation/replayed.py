@@ -27,7 +27,6 @@ class ReplayedPairs:
 
     clean: StsPairs
     attacked: StsPairs
-    """The attacked version of each pair in `clean`."""
     recipe: str
     reference: str
 
@@ -36,7 +35,6 @@ class ReplayedPairs:
         return fingerprint_of([self.clean.fingerprint, self.attacked.fingerprint])
 
     def save(self, folder: Path) -> None:
-        """Write the pairs to an existing folder."""
         sides = {
             name: [p.first, p.second] for name, p in (("clean", self.clean), ("attacked", self.attacked))
         }
@@ -60,11 +58,7 @@ class ReplayedPairs:
 
 @dataclass(frozen=True)
 class ReplayedAttack:
-    """Similarity under attack, all x100: `spearman`, `drop` and `drift`.
-
-    `drop` is the Spearman of the clean pairs minus that of the attacked ones, `drift` the mean |cos(x') -
-    cos(x)|.
-    """
+    """Spearman under attack, `drop` from the clean one, `drift` mean |cos(x') - cos(x)|; x100."""
 
     pairs: ReplayedPairs
 
@@ -88,11 +82,7 @@ class ReplayedAttack:
         return 4 * len(self.pairs.clean)
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """Return one row per figure.
-
-        A collapsed encoder gets Spearman 0 and the largest drift, so that no search takes it for a robust
-        one.
-        """
+        """Score both; a collapsed encoder gets Spearman 0 and the largest drift, the worst."""
         cached, sides = CachedEncoder(embed), (self.pairs.clean, self.pairs.attacked)
         clean, attacked = (row for row in evaluate_sts(cached, sides) if row.aggregation == "all")
         before, now = (cosines_of(cached, list(zip(side.first, side.second, strict=True))) for side in sides)

@@ -45,7 +45,6 @@ AVERAGES: dict[str, tuple[str, ...]] = {
 }
 """Tasks of each average: RobustSentEmbed's, and the other papers'."""
 FOLDS_SEED = 0
-"""Seed of the folds, the same for every model."""
 
 
 @dataclass(frozen=True)
@@ -94,13 +93,8 @@ def evaluate_transfer(
 ) -> list[EvaluationRow]:
     """Return a task's accuracy x100, and F1 of the second class for pairs.
 
-    Every distinct text is embedded once. A nested k-fold reports the mean over outer folds, which depend on
-    `seed` and the labels alone.
-
-    Raises
-    ------
-    InputError
-        A class has too few examples for the folds.
+    A nested k-fold reports the mean over outer folds, which depend on `seed` and the labels alone. InputError
+    if a class has too few examples for the folds.
     """
     _check_classes(task, preset)
     texts = sorted({text for split in task for parts in split.texts for text in parts})

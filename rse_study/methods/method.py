@@ -58,7 +58,7 @@ class StepOutcome:
 
 @runtime_checkable
 class Method(Protocol):
-    """A training method: the configured object itself; its state goes in and comes out."""
+    """A training method: the configured object itself; state goes in and comes out."""
 
     @property
     def name(self) -> str: ...

@@ -64,7 +64,7 @@ class LinearTanh(_WithoutMoments):
 
 
 class BatchNormHead(nn.Module):
-    """Linear - BN - ReLU - Linear - BN without biases, the last BN without affine part."""
+    """Linear - BN - ReLU - Linear - BN without biases; no affine part in the last BN."""
 
     def __init__(self, width: int, generator: torch.Generator, collectives: Collectives) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
 """Means, intervals, paired tests, and what a number of seeds can show.
 
-Values are scores over seeds; paired values are differences of two rows by seed, floats [n]. Every function
-raises ValueError for samples that are empty, too small or not finite, and for a level outside (0, 1).
+Values are scores over seeds, floats [n]. Every function raises ValueError for samples that are too small or
+not finite, and for a level outside (0, 1).
 """
 
 from bisect import bisect_left
@@ -205,7 +205,7 @@ def _t_quantile(level: float, freedom: int | float) -> float:
 
 
 def _sign_patterns_p(terms: NDArray[np.float64]) -> float:
-    """Return the share of sign patterns whose sum is at least as far from 0 as that of `terms`."""
+    """Share of sign patterns whose sum is at least as far from 0 as that of `terms`."""
     if terms.size > EXACT_UP_TO:
         raise ValueError(f"{terms.size} differences; all sign patterns are counted up to {EXACT_UP_TO}")
     sums = np.zeros(1)
