@@ -21,7 +21,7 @@ class StudyAnswer:
 
     text: str
     is_settled: bool
-    """otherwise the text says why no interval supports it"""
+    """Whether an interval supports it; otherwise the text says why there is none."""
     shows_difference: bool = False
 
 

@@ -52,7 +52,7 @@ def axis_pairs(contents: Contents, scores: Scores) -> list[AxisPairs]:
 
 
 def _rows_by_value(contents: Contents, axis: str, table: pd.DataFrame) -> dict[str, list[str]]:
-    """Rows of each value, limited to settings of the other axes that all share."""
+    """The rows of each value, limited to settings of the other axes that all share."""
     cells = contents.stage("grid")
     cells = cells[cells["label"] == ""].drop_duplicates("name")
     scored = set(table.dropna(how="all").index)

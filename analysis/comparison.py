@@ -73,7 +73,7 @@ class Comparison:
 
 
 def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
-    """Return the comparison of a grid, with another `baseline` if given; None for a search."""
+    """Return the comparison of a grid, or None for a search; `baseline` names a row."""
     study, cells = reader.study(), reader.cells()
     if study.kind != "grid":
         return None

@@ -185,7 +185,7 @@ def objective_decimals(objective: ObjectiveRecord) -> int:
 
 
 def baseline_scores(evaluations: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return the baselines on one evaluation: subject, label, value or NaN, degenerate."""
+    """Return the baselines on one evaluation: subject, label, value, degenerate."""
     matching = evaluations[evaluations["metric"] == metric].set_index("subject")
     shown = {*ALWAYS_SHOWN, *evaluations["subject"]}
     rows = [(subject, label) for subject, label in BASELINES.items() if subject in shown]

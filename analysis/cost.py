@@ -70,7 +70,7 @@ def seconds(started: pd.Series, ended: pd.Series) -> pd.Series:
 
 
 def steps(contents: Contents) -> tuple[int, int]:
-    """Return (steps trained, planned) of a search's ended cells; (0, 0) until one is complete."""
+    """Return (steps trained, planned) of a search's ended cells; (0, 0) without any."""
     cells = contents.stage("search")
     complete = cells.loc[cells["status"] == "complete", "t"].dropna()
     ended = cells.loc[cells["status"].isin(["complete", "stopped_early"]), "t"].dropna()

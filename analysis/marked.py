@@ -13,7 +13,7 @@ Pieces = list[str]
 def marked(
     original: Sequence[str], adversarial: Sequence[str], changed: Sequence[int]
 ) -> tuple[list[Pieces], list[Pieces]]:
-    """Return the pieces of the parts of both texts; `changed` counts words through all parts.
+    """Return the pieces of both texts; `changed` counts words through all parts.
 
     An adversarial part that differs elsewhere too, or lost a word, is one unchanged piece.
     """

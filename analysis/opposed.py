@@ -1,4 +1,8 @@
-"""Rows whose difference from the baseline is opposite on objective and evaluation."""
+"""Rows on which the objective and an evaluation disagree.
+
+If their differences from the baseline have opposite signs, on dev pairs and a test split, neither is an
+answer alone.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -19,7 +19,10 @@ COLUMNS = ["position", "row", "kind", "trial", "seed", "measure", "value", "stat
 
 
 def measures_of(study: StudyRecord, label: str) -> dict[str, str]:
-    """Return measures by readers' names: objective first in a grid, last in a search."""
+    """Return the ledger's name of each measure, by the name readers see.
+
+    The objective comes first in a grid; in a search it selected, so the evaluations come first.
+    """
     named = {measure.name: measure.metric for measure in study.shown_measures}
     objective = study.objective.evaluation
     others = {name: metric for name, metric in named.items() if metric != objective}
@@ -91,7 +94,7 @@ def _status(status: str, value: float, is_degenerate: bool) -> str:
 
 
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return mean, sd (n - 1), low, high, num_seeds, degenerate (any) per row and measure."""
+    """Return mean, sd (n - 1), low, high, num_seeds, degenerate per row and measure."""
     groups = frame.groupby(["position", "row", "kind", "measure"], sort=True)
     table = groups["value"].agg(mean="mean", sd="std", low="min", high="max", num_seeds="count")
     return table.assign(degenerate=groups["degenerate"].any()).reset_index()

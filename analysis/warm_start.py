@@ -6,7 +6,10 @@ from analysis.contents import Contents
 
 
 def known_data(contents: Contents) -> pd.DataFrame:
-    """Return a row per known trial of another study; none for a cold start."""
+    """Return a row per known trial of another study; none for a cold start.
+
+    Columns: study, trial (its number there), objective (the first), one per axis by its heading.
+    """
     study = contents.study
     rows = [
         {"study": one.study, "trial": one.trial, "objective": one.values[0]}

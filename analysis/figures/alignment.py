@@ -59,7 +59,7 @@ def printed(wide: pd.DataFrame, figure: str) -> pd.DataFrame:
 
 
 def draw_alignment(frame: pd.DataFrame) -> go.Figure:
-    """Draw one evaluation: small dots are seeds, large ones means, hollow ones baselines."""
+    """Draw one evaluation: dots for seeds and means, hollow ones for baselines."""
     figure = go.Figure()
     own = frame[frame["kind"] == "row"]
     rows = list(dict.fromkeys(own["row"]))

@@ -49,7 +49,7 @@ def attack_pairs_data(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_attack_pairs(frame: pd.DataFrame) -> go.Figure:
-    """Draw the frame of one set: a colour per row (shared if too many), a symbol per recipe."""
+    """Draw the frame of one set: a colour per row, a symbol per recipe."""
     figure = go.Figure()
     rows, recipes = (list(dict.fromkeys(frame[name])) for name in ("row", "recipe"))
     symbols = {recipe: SEED_SYMBOLS[number % len(SEED_SYMBOLS)] for number, recipe in enumerate(recipes)}

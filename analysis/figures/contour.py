@@ -92,7 +92,7 @@ def draw_contour(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, decim
 
 
 def add_map(figure: go.Figure, part: pd.DataFrame, decimals: int, is_shown: bool) -> None:
-    """Add one pair's interpolated map; empty for axes of choices and for too few trials."""
+    """Add one pair's interpolated map, empty for choices and too few trials."""
     field = surface(*(part[name].to_numpy(dtype=float) for name in ("x", "y", "objective")))
     ticks = None if field is None else np.linspace(0, 1, GRID, dtype=np.float32)
     figure.add_heatmap(

@@ -37,7 +37,7 @@ def curve_data(table: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_curves(frame: pd.DataFrame, rungs: Sequence[int], label: str, decimals: int = 2) -> go.Figure:
-    """Draw a line per trial; stopped ones end hollow, and vertical lines mark the rungs."""
+    """Draw a line per trial, with hollow ends if stopped; vertical lines mark rungs."""
     figure = go.Figure()
     for rung in rungs:
         figure.add_vline(x=rung, line={"color": GREY, "width": 1, "dash": "dot"})

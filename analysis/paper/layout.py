@@ -35,7 +35,7 @@ def write_layouts(comparison: Comparison, folder: Path, cited: str = "") -> list
 
 
 def latex_layouts(comparison: Comparison, cited: str = "") -> dict[str, str]:
-    """Return the LaTeX tables by the ending of their file: rows, and the paper's columns."""
+    """Return the LaTeX tables by their file's ending: rows, and the paper's columns."""
     comment = [cited] if cited else []
     label = re.sub(r"[^A-Za-z0-9]+", "-", comparison.name)
     rows = printed_rows(comparison)

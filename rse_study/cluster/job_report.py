@@ -77,7 +77,7 @@ def of_study(reports: Iterable[JobReport], study: str) -> list[JobReport]:
 
 
 def submission_stem(study: str) -> str:
-    """Return the prefix of a study's submission ids (also names of Kubernetes objects).
+    """Return the prefix of a study's submission ids, which name Kubernetes objects.
 
     >>> submission_stem("my-grid"), submission_stem("my_grid")
     ('rse-my-grid', 'rse-my-grid-05e3')

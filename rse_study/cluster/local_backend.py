@@ -71,7 +71,7 @@ class LocalBackend(RayBackend):
             raise InputError("the cluster did not start", where=self.spec.name, remedy=remedy)
 
     def _process(self) -> int:
-        """Process id of the cluster's leader; 0 if it is not running."""
+        """Return the process id of the cluster's leader; 0 if it is not running."""
         with suppress(OSError, ValueError):
             number = int((self.home / PROCESS).read_text(encoding="utf-8"))
             # The process id may have been reused since.

@@ -7,7 +7,7 @@ from rse_study.cluster.spec import ClusterSpec
 
 
 def spent(spec: ClusterSpec, nodes: Iterable[NodeHours]) -> float:
-    """Return the price of these hours; unknown kinds cost as much as the dearest worker."""
+    """Return the price of these hours; unknown kinds cost as the dearest worker does."""
     return sum((each.hours * price_of(spec, each.group) for each in nodes), 0.0)
 
 

@@ -67,7 +67,10 @@ def score_all(
     subject: str,
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> list[EvaluationRow]:
-    """Return the rows of every evaluation, embedding shared sentences once."""
+    """Return the rows of every evaluation, embedding shared sentences once.
+
+    `on_progress` gets the number of evaluations done and their total, the first time with 0.
+    """
     cached, rows = CachedEncoder(embed), list[EvaluationRow]()
     on_progress(0, len(evaluations))
     for number, evaluation in enumerate(evaluations, start=1):

@@ -62,8 +62,8 @@ class AlignmentUniformity:
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
         """Return alignment, 0..4, of positive pairs and uniformity, -8..0, of all texts.
 
-        Undefined figures are NaN and degenerate: after a collapse alignment is NaN, because it would be 0,
-        its best.
+        Undefined figures are NaN and degenerate. If embeddings have collapsed to one vector, uniformity is 0,
+        its worst value, and alignment NaN, because it would be 0, its best.
         """
         sentences = list(dict.fromkeys([*self.pairs.first, *self.pairs.second]))
         vectors = unit_rows(embed(sentences)) if sentences else np.zeros((0, 1))
@@ -106,7 +106,10 @@ def alignment(u: Float[np.ndarray, "n d"], v: Float[np.ndarray, "n d"], alpha: f
 
 
 def uniformity(x: Float[np.ndarray, "n d"], t: float = T) -> float:
-    """Return the log of the mean of exp(-t |x_i - x_j|^2) over i < j of unit rows, or NaN."""
+    """Return the log of the mean of exp(-t |x_i - x_j|^2) over i < j of unit rows.
+
+    NaN for fewer than two rows. Computed in blocks, so memory grows with n, not with its square.
+    """
     if len(x) < 2:
         return float("nan")
     total = 0.0

@@ -1,9 +1,10 @@
 """The probe of transfer tasks: logistic regression on frozen features.
 
-C is chosen as in SentEval, but features are centred and divided by their root mean square where the
-classifier is fitted, so that C does not depend on the length of an encoder's vectors. The classifiers are
-SentEval's; dividing each feature by its own spread would change them. Float64 takes twice float32's time (MR,
-384 features) to the same optimum.
+C is chosen as in SentEval, but in another unit: features are centred and divided by one number, their root
+mean square where the classifier is fitted. Centring moves only the free intercept, and one divisor for all
+features is another C, so the classifiers are SentEval's, while C does not depend on the length of an
+encoder's vectors. Dividing each feature by its own spread would change the classifier. Float64 takes about
+twice the time of float32 (MR, 384 features), but the optimum does not depend on rounding.
 """
 
 import warnings

@@ -58,7 +58,11 @@ class ReplayedPairs:
 
 @dataclass(frozen=True)
 class ReplayedAttack:
-    """Spearman under attack, `drop` from the clean one, `drift` mean |cos(x') - cos(x)|; x100."""
+    """Similarity under attack, all x100: `spearman`, `drop` and `drift`.
+
+    `drop` is the Spearman of the clean pairs minus that of the attacked ones, `drift` the mean |cos(x') -
+    cos(x)|.
+    """
 
     pairs: ReplayedPairs
 
@@ -82,7 +86,7 @@ class ReplayedAttack:
         return 4 * len(self.pairs.clean)
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """Score both; a collapsed encoder gets Spearman 0 and the largest drift, the worst."""
+        """Return one row per figure; a collapsed encoder gets the worst of each."""
         cached, sides = CachedEncoder(embed), (self.pairs.clean, self.pairs.attacked)
         clean, attacked = (row for row in evaluate_sts(cached, sides) if row.aggregation == "all")
         before, now = (cosines_of(cached, list(zip(side.first, side.second, strict=True))) for side in sides)

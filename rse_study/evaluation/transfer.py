@@ -93,8 +93,13 @@ def evaluate_transfer(
 ) -> list[EvaluationRow]:
     """Return a task's accuracy x100, and F1 of the second class for pairs.
 
-    A nested k-fold reports the mean over outer folds, which depend on `seed` and the labels alone. InputError
-    if a class has too few examples for the folds.
+    Every distinct text is embedded once. A nested k-fold reports the mean over outer folds, which depend on
+    `seed` and the labels alone.
+
+    Raises
+    ------
+    InputError
+        A class has too few examples for the folds.
     """
     _check_classes(task, preset)
     texts = sorted({text for split in task for parts in split.texts for text in parts})

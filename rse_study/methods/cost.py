@@ -29,7 +29,8 @@ class StepCost:
     def work(self) -> float:
         """Floating-point operations in P*T: RobustSentEmbed takes 4 N + 20, SimCSE 12.
 
-        RTD adds 8: D is trained, G reads once. Heads, losses and projections are not counted.
+        4 N + 20: z_pos once, three views. RTD adds 8: D is trained, G reads once. Heads, losses and
+        projections are not counted.
         """
         detection = (TRAINED + FORWARD) * self.detects
         inner = ASCENT * self.ascent * self.views_per_ascent + FORWARD * self.clean

@@ -163,7 +163,10 @@ class DCL(MethodBase):
 
 
 def align(predicted: Float[Tensor, "b d"], target: Float[Tensor, "b d"]) -> Float[Tensor, " b"]:
-    """Return 2 - 2 cos of each row and its constant target: eq 8, read as BYOL's."""
+    """Return 2 - 2 cos of each row and its target, a constant (eq 8).
+
+    Eq 8 mixes p and q; we read it as BYOL's.
+    """
     return 2 - 2 * F.cosine_similarity(predicted, target.detach(), dim=-1)
 
 

@@ -105,7 +105,7 @@ class _Twice:
     step: int
 
     def anchor(self, embeddings: Float[Tensor, "b l d"]) -> Anchor:
-        """Start both views; [CLS] may move like any token."""
+        """Return the start of both views, in which [CLS] may move like any token."""
         return Anchor(embeddings.repeat(2, 1, 1), self.rows.all_perturbable(), self.step)
 
     @functools.cached_property

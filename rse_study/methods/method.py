@@ -65,7 +65,7 @@ class Method(Protocol):
 
     @property
     def generator(self) -> str:
-        """Masked LM it needs; empty if none."""
+        """Name of the masked LM it needs; empty if it needs none."""
         ...
 
     @property

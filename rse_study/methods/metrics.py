@@ -15,7 +15,10 @@ def inner_losses(ascent: Ascent, num_rows: int) -> dict[str, Mean]:
 
 
 def gradient_ratio(term: Tensor, reference: Tensor, networks: Networks, collectives: Collectives) -> Mean:
-    """Return ||grad term||_2 / ||grad reference||_2 over all parameters and workers."""
+    """Return ||grad term||_2 / ||grad reference||_2 over all parameters and workers.
+
+    It takes two more backward passes; both losses can still be differentiated afterwards.
+    """
     parameters = [p for p in networks.parameters() if p.requires_grad]
 
     def norm(loss: Tensor) -> Tensor:

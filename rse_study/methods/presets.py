@@ -19,7 +19,7 @@ class Preset:
 
     method: str
     settings: Mapping[str, Any]
-    """by path below the method"""
+    """values by path below the method"""
     about: str
     """the system they stand for, and what they cannot reproduce"""
 

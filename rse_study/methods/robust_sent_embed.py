@@ -190,7 +190,7 @@ class RobustSentEmbed(MethodBase):
         return adversary.find(networks, state.get("V"), anchor, batch, run)
 
     def _contrastive(self, views: Views, batch: Batch, run: RunContext) -> tuple[Tensor, dict[str, Mean]]:
-        """This worker's share of the first two terms of eq 10."""
+        """Return this worker's share of the first two terms of eq 10."""
         own = batch.rows[:, None] == run.collectives.gather(batch.rows)[None, :]
         others = run.collectives.gather(views.z_pos)
         if views.z_adv is None:

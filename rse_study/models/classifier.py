@@ -26,7 +26,7 @@ class Classifier(nn.Module):
         self.head = seeded_linear(encoder.hidden_size, num_outputs, generator)
 
     def forward(self, inputs: Inputs) -> Float[Tensor, "b c"]:
-        """Logits per class, or a regression's values in its one column."""
+        """Return logits per class, or a regression's values in its one column."""
         embeddings = self.encoder.word_embeddings(inputs.ids)
         # Attacks compare scores of texts with the same tokens, which must tie exactly. Decision 0025.
         pooled = self.encoder(embeddings, inputs.mask, types=inputs.types, keeps_padding=True)

@@ -139,7 +139,10 @@ def logits_at(
     *,
     skips_padding: bool = True,
 ) -> Float[Tensor, "m v"]:
-    """Return the logits of the taken tokens; the vocabulary's layer sees no others."""
+    """Return the logits of the taken tokens; the vocabulary-wide layer sees no others.
+
+    With `skips_padding=False`, dropout is drawn for padding too.
+    """
     reader = SentenceEncoder(model.base_model, "mean")
     reader.skips_padding &= skips_padding
     hidden = reader.token_vectors(reader.word_embeddings(ids), mask, places=places.real)

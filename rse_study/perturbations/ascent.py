@@ -70,7 +70,7 @@ class Reach:
     """largest absolute value of an entry at the start, at d = SMALLEST_WIDTH"""
     radius: float
     is_certain: bool = False
-    """an entry whose gradient keeps its sign moves the whole path (sign steps)"""
+    """whether an entry whose gradient keeps its sign moves the whole path (sign steps)"""
 
 
 @runtime_checkable

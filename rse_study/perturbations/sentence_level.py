@@ -58,7 +58,10 @@ class SentenceLevel(Spec):
         return state if t > self.num_steps else self.step(state, state.delta, gradient)
 
     def reach(self) -> Reach | None:
-        """Return the bounds on an entry of delta, if all steps have one length."""
+        """Return the bounds on an entry of delta, if all steps have one length.
+
+        A player whose steps grow or shrink needs a `reach` of its own.
+        """
         if self.ball.given_for != "linf" or self.num_steps == 0:
             return None
         path = self.num_steps * self.step_size

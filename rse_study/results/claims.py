@@ -106,7 +106,7 @@ def _contrasts(claim: Claim, there: Sequence[str], outside: Collection[str]) -> 
 
 
 def _trend(rows: Sequence[str]) -> ContrastWeights:
-    """Rise of the least-squares line from the first to the last row, in points."""
+    """Return the rise of the least-squares line from the first to the last row, in points."""
     middle = (len(rows) - 1) / 2
     around = [position - middle for position in range(len(rows))]
     scale = (len(rows) - 1) / sum(distance**2 for distance in around)

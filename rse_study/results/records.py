@@ -140,7 +140,7 @@ class KnownTrial(Record):
     """Objectives, each the mean over its seeds."""
     violations: tuple[float, ...] = ()
     num_steps: int = 1
-    """optimiser steps over all seeds"""
+    """optimiser steps behind the values, over all seeds"""
 
 
 class Measure(Record):

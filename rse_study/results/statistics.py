@@ -205,7 +205,7 @@ def _t_quantile(level: float, freedom: int | float) -> float:
 
 
 def _sign_patterns_p(terms: NDArray[np.float64]) -> float:
-    """Share of sign patterns whose sum is at least as far from 0 as that of `terms`."""
+    """Return the share of sign patterns whose sum is at least as far from 0 as that of `terms`."""
     if terms.size > EXACT_UP_TO:
         raise ValueError(f"{terms.size} differences; all sign patterns are counted up to {EXACT_UP_TO}")
     sums = np.zeros(1)

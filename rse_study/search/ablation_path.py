@@ -31,7 +31,7 @@ class Round(NamedTuple):
     before: PathPoint
     flips: tuple[str, ...]
     accepted: str
-    """kept flip; empty while cells of the round have not ended"""
+    """the flip that was kept; empty while cells of the round have not ended"""
 
 
 class PathEnd(NamedTuple):
@@ -54,11 +54,11 @@ class PathState:
     """those on which both ends differ; in the order of importance, or of the study's file"""
     rounds: tuple[Round, ...]
     values: Mapping[PathPoint, SeedValues]
-    """only of points whose cells have all ended"""
+    """values of points whose cells have all ended"""
 
     @property
     def points(self) -> tuple[PathPoint, ...]:
-        """Base, then every point of the rounds, each once."""
+        """The base, then every point of the rounds, each once."""
         tried = [one.before | {flip} for one in self.rounds for flip in one.flips]
         return tuple(dict.fromkeys([PathPoint(), *tried]))
 

@@ -12,7 +12,7 @@ from rse_study.search.race import mean_of
 
 Key = TypeVar("Key")
 ScoredTrial = tuple[Key, int, float]
-"""Key, last step, objective there (NaN if it has none)."""
+"""The key, the last step, and the objective there (NaN if it has none)."""
 
 
 def best_first(trials: Iterable[ScoredTrial[Key]], direction: Direction) -> list[Key]:
@@ -49,9 +49,9 @@ class TrialResult(Generic[Key]):
 
     key: Key
     t: int
-    """last step"""
+    """its last step"""
     values: tuple[float, ...]
-    """objectives there; NaN if missing"""
+    """its objectives there; NaN if missing"""
     is_feasible: bool = True
 
     @property

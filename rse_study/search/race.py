@@ -2,9 +2,9 @@
 
 Another seed costs as much as the first, and helps only for a trial that may still win: one not worse than the
 incumbent by more than the noise of seeds explains. In the manner of F-Race and irace (Birattari et al. 2002;
-López-Ibáñez et al. 2016), where instances stand in the seeds' place; that a challenger runs only as long as
-it may win is SMAC's (Hutter et al. 2011). Each trial is judged by trials of lower number alone: what comes
-later changes no verdict.
+López-Ibáñez et al. 2016), where instances stand in the seeds' place, with one noise for all trials; that a
+challenger runs only as long as it may win is SMAC's (Hutter et al. 2011). Each trial is judged by trials of
+lower number alone: what comes later changes no verdict.
 """
 
 import math
@@ -33,7 +33,7 @@ class RacingTrial(NamedTuple):
     """objectives of its complete seeds, in the order of the study's file"""
     is_running: bool = False
     is_out: bool = False
-    """runs no other seed: it was stopped early, or a seed of it failed"""
+    """whether it runs no other seed: it was stopped early, or a seed of it failed"""
 
 
 @dataclass
@@ -121,7 +121,7 @@ class RaceState:
 
     num_seeds: int
     num_trials: int
-    """includes trials that nobody has proposed yet"""
+    """trials of the search, also those that nobody has proposed yet"""
     num_cells: Mapping[int, int]
     """planned cells of each trial"""
     trials: tuple[RacingTrial, ...]

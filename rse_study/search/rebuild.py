@@ -40,7 +40,7 @@ class RecoveredFiles:
     results: dict[str, Result] = field(default_factory=dict)
     evaluations: list[EvaluationRow] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
-    """why files were left out"""
+    """what is wrong with the files that were left out"""
 
 
 def rebuild(study_dir: Path) -> Rebuilt:

@@ -38,7 +38,7 @@ class TrainState:
     """dev score of the kept model; None before the first"""
     best_t: int = 0
     seconds: float = 0.0
-    """earlier attempts included"""
+    """time spent, earlier attempts included"""
     similarity_digits: int | None = None
     """decimals of the cosines by which the whole history was ranked; None in checkpoints older than decision 0016"""
     provenance: dict[str, Any] = field(default_factory=dict)

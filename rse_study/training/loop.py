@@ -42,7 +42,7 @@ class Progress:
     metrics: dict[str, float] = field(default_factory=dict)
     """by name; empty on workers that measure nothing"""
     is_final: bool = False
-    """at the full budget"""
+    """whether this is the last point of the full budget"""
 
 
 def train(

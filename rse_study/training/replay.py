@@ -64,7 +64,7 @@ class ReplayComparison:
 
     @property
     def is_confirmed(self) -> bool:
-        """Equal to the bit, or near where bits are not promised."""
+        """Whether they are equal to the bit, or near where bits are not promised."""
         return self.is_equal or (bool(self.unlike) and self.farthest <= NEAR)
 
 

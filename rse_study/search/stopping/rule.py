@@ -30,18 +30,18 @@ class TrialAtRung:
     direction: Direction
 
     def others(self) -> Iterator[int]:
-        """Numbers of the other trials that have a finite value at this rung."""
+        """Return the numbers of the other trials that have a finite value at this rung."""
         for trial, value in self.values.get(self.t, {}).items():
             if trial != self.trial and math.isfinite(value):
                 yield trial
 
     def others_values(self, among: Collection[int] | None = None) -> list[float]:
-        """Finite values of the others at this rung, or of some of them."""
+        """Return the finite values of the others at this rung, or of some of them."""
         here = self.values.get(self.t, {})
         return [here[trial] for trial in self.others() if among is None or trial in among]
 
     def course(self, trial: int) -> list[float]:
-        """Finite values of a trial at the rungs up to this one."""
+        """Return the finite values of a trial at the rungs up to this one."""
         until = [t for t in self.rungs if t <= self.t]
         values = [self.values.get(t, {}).get(trial, math.nan) for t in until]
         if trial == self.trial:
@@ -61,7 +61,7 @@ class StoppingRule(Spec):
     """share of the trials that run to the full budget whatever the verdict, so that it can be judged"""
 
     def rungs(self, num_steps: int) -> tuple[int, ...]:
-        """Steps below the full budget at which a trial may be stopped."""
+        """Return the steps below the full budget at which a trial may be stopped."""
         raise NotImplementedError
 
     @property

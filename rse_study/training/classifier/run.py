@@ -45,7 +45,7 @@ class FineTuned:
     num_training: int
     num_dev: int
     seconds: float
-    """interrupted attempts included"""
+    """time spent, interrupted attempts included"""
 
 
 @dataclass

@@ -19,7 +19,8 @@ MOST_KEPT = 4096  # vectors of unchanged texts; the oldest are dropped first
 class SentenceSimilarity:
     """Keeps candidates whose similarity to the reference text reaches a threshold.
 
-    Of a pair only the changed side is compared; TextAttack compares both, so that the unchanged half dominates.
+    For a pair only the changed side is compared. TextAttack compares both as one text, where the unchanged
+    half makes everything similar.
     """
 
     encode: Encode
