@@ -1,4 +1,4 @@
-"""Pairwise comparisons of an axis's values, each the mean over all other axes."""
+"""Pairwise comparisons of an axis's values, each a mean over the other axes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

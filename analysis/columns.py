@@ -67,8 +67,8 @@ class TableCell:
 def read_columns(reader: Reader, table: str, baseline: str) -> tuple[TableCell, ...]:
     """Return every cell of a paper's table for which the study has scores.
 
-    Differences are from the grid's baseline; without one, from the encoder before training if the paper's
-    table has it.
+    Differences are from the grid's baseline; without one, from the encoder before training if the paper's table has
+    it.
     """
     columns = columns_of(table, reader.study().encoder)
     minus = baseline or (START if any(START in column.printed for column in columns) else "")

@@ -25,8 +25,8 @@ OWN = ("paper", "mean", "SD", "seeds")  # columns of every row, in this order
 def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
     """Return a row per row of the grid, below the untrained baselines.
 
-    Columns: paper, mean, SD, seeds, and against the baseline: difference, simultaneous 95 % interval, exact p
-    and p after Holm, Hedges' g, and the seeds with which the row is better.
+    Columns: paper, mean, SD, seeds, and against the baseline: difference, simultaneous 95 % interval, exact p and p
+    after Holm, Hedges' g, and the seeds with which the row is better.
     """
     fixed = [
         {"row": row, "mean": show_measured(value, decimals, row in comparison.degenerate)}

@@ -14,8 +14,8 @@ STAGES = {"grid": "grid", "search": "search", "confirm": "confirmation", "path":
 def by_stage(contents: Contents) -> pd.DataFrame:
     """Return a row per stage: device_s, cells, alone_s, median_s.
 
-    `device_s` is the device time of all attempts (NaN without any on record); the others count finished
-    cells, their training and scoring time alone, and its median.
+    `device_s` is the device time of all attempts (NaN without any on record); the others count finished cells, their
+    training and scoring time alone, and its median.
     """
     cells = contents.cells
     stages = contents.attempts["cell"].map(cells.set_index("identity")["stage"])
@@ -70,7 +70,7 @@ def seconds(started: pd.Series, ended: pd.Series) -> pd.Series:
 
 
 def steps(contents: Contents) -> tuple[int, int]:
-    """Return (steps trained, planned) of a search's ended cells; (0, 0) without any."""
+    """Return (steps trained, planned) of ended cells; (0, 0) until one is complete."""
     cells = contents.stage("search")
     complete = cells.loc[cells["status"] == "complete", "t"].dropna()
     ended = cells.loc[cells["status"].isin(["complete", "stopped_early"]), "t"].dropna()

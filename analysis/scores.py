@@ -41,9 +41,9 @@ def is_higher_better(contents: Contents, measure: str) -> bool:
 def scores(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
     """Return one row per row, seed and measure, baselines first (without seed).
 
-    `kind` is baseline, base (the paper's setting) or row. `value` is NaN where it is missing, and for cells
-    that are not complete, because a value after fewer steps is another quantity. `degenerate` marks scores of
-    a collapsed model, which may be NaN (status `undefined`). Rows keep the order of `cells`.
+    `kind` is baseline, base (the paper's setting) or row. `value` is NaN where it is missing, and for cells that are
+    not complete, because a value after fewer steps is another quantity. `degenerate` marks scores of a collapsed
+    model, which may be NaN (status `undefined`). Rows keep the order of `cells`.
     """
     scored = measures_of(contents.study, contents.label)
     frames = [_baselines(contents.evaluations, measure, metric) for measure, metric in scored.items()]
@@ -121,8 +121,8 @@ def show_scores(
 ) -> pd.DataFrame:
     """Show scores as text by row, with pairs (measure, statistic) as columns.
 
-    Measures outside `every_seed` show mean and spread ("range" or "SD") only. Degenerate scores, and means
-    over one of them, are marked.
+    Measures outside `every_seed` show mean and spread ("range" or "SD") only. Degenerate scores, and means over one of
+    them, are marked.
     """
     detailed, table, seeds = set(every_seed), summarise(frame), seeds_of(frame)
     rows = table.drop_duplicates("position")[["position", "row"]]

@@ -17,10 +17,10 @@ ORDINALS = {2: "second", 3: "third"}
 def trials(contents: Contents) -> pd.DataFrame:
     """Return a row per trial of a search, or per cell of a grid.
 
-    Columns: trial, seed, label, status, one per axis, objective, t, and so on. `best` marks the complete
-    trial that the search would choose first (with several objectives, the knee of the front), and none in a
-    grid. Where seeds race, a row is the cell of a trial's first seed, with the mean, the total time and the
-    number (num_seeds) of its seeds.
+    Columns: trial, seed, label, status, one per axis, objective, t, and so on. `best` marks the complete trial that
+    the search would choose first (with several objectives, the knee of the front), and none in a grid. Where seeds
+    race, a row is the cell of a trial's first seed, with the mean, the total time and the number (num_seeds) of its
+    seeds.
     """
     study = contents.study
     cells = contents.stage(study.kind) if study.kind == "grid" else contents.first_seeds

@@ -29,8 +29,8 @@ MAX_NAMED = 12  # rows with a colour and symbol of their own
 def alignment_data(contents: Contents, cells: pd.DataFrame, figure: str = "") -> pd.DataFrame:
     """Return a row per row, seed and evaluation that has both numbers.
 
-    Columns: evaluation, row, kind (row, baseline, paper), seed (only of rows), alignment, uniformity. The
-    paper's numbers are included if `figure` is figure 3 of RobustSentEmbed.
+    Columns: evaluation, row, kind (row, baseline, paper), seed (only of rows), alignment, uniformity. The paper's
+    numbers are included if `figure` is figure 3 of RobustSentEmbed.
     """
     rows = contents.evaluations[contents.evaluations["aggregation"].isin(PARTS)]
     keys = ["evaluation", "subject"]

@@ -23,9 +23,8 @@ COLUMNS = ["x_axis", "y_axis", "trial", "best", "x", "y", "x_text", "y_text", "o
 def contour_data(positions: pd.DataFrame, axes: Sequence[str] = ()) -> pd.DataFrame:
     """Return a row per pair of axes and complete trial, from `rulers.positions_data`.
 
-    Columns: x_axis, y_axis, trial, best, x, y (positions from 0 to 1), x_text, y_text, objective. Pairs
-    follow `axes` (most important first), then the order of the study. Trials without a position on either
-    axis are left out.
+    Columns: x_axis, y_axis, trial, best, x, y (positions from 0 to 1), x_text, y_text, objective. Pairs follow `axes`
+    (most important first), then the order of the study. Trials without a position on either axis are left out.
     """
     by_axis = {axis: part.set_index("trial") for axis, part in positions.groupby("axis", sort=False)}
     order = [*axes, *(axis for axis in by_axis if axis not in axes)]
@@ -42,8 +41,8 @@ def contour_data(positions: pd.DataFrame, axes: Sequence[str] = ()) -> pd.DataFr
 def surface(x: np.ndarray, y: np.ndarray, values: np.ndarray) -> np.ndarray | None:
     """Return the interpolated map [y, x] of values over the unit square.
 
-    It is NaN outside the hull of the points, and None if they are too few or on one line. Values in one field
-    of a grid are averaged first, so that chance differences between neighbours make no peaks.
+    It is NaN outside the hull of the points, and None if they are too few or on one line. Values in one field of a
+    grid are averaged first, so that chance differences between neighbours make no peaks.
     """
     fields = pd.DataFrame({"x": x, "y": y, "value": values})
     keys = [np.minimum((np.asarray(one) * BIN).astype(int), BIN - 1) for one in (x, y)]

@@ -30,9 +30,9 @@ SURE, UNSURE = "0 outside", "0 inside"
 def forest_data(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
     """Return a row per contrast of the objective: each row minus the baseline.
 
-    Columns: column (measure), row, minus, difference (mean over seeds), low and high (simultaneous 95 %),
-    alone_low and alone_high (95 % for this row alone), n (seeds), paper (its difference, or NaN), decimals.
-    Rows with too few seeds are left out.
+    Columns: column (measure), row, minus, difference (mean over seeds), low and high (simultaneous 95 %), alone_low
+    and alone_high (95 % for this row alone), n (seeds), paper (its difference, or NaN), decimals. Rows with too few
+    seeds are left out.
     """
     start = comparison.printed.get(comparison.baseline, float("nan"))
     rows = [
@@ -49,8 +49,8 @@ def forest_data(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
 def columns_forest_data(cells: Iterable[TableCell]) -> pd.DataFrame:
     """Return the same frame for every column of a paper's table.
 
-    alone_low and alone_high are NaN, as no such intervals are computed. Names of columns include the block if
-    there is more than one.
+    alone_low and alone_high are NaN, as no such intervals are computed. Names of columns include the block if there is
+    more than one.
     """
     compared = [cell for cell in cells if cell.interval is not None]
     blocks = {cell.column.block for cell in compared}

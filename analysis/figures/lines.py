@@ -19,8 +19,8 @@ COLUMNS = ["series", "x", "seed", "value", "mean"]
 def lines_data(contents: Contents, axis: AxisRecord) -> pd.DataFrame:
     """Return series, x, seed, value, mean (over seeds) of complete combinations.
 
-    Empty where the axis is not numeric or has one value only, or where the other axes make too many lines.
-    Named rows are left out, as they may differ in more than axes.
+    Empty where the axis is not numeric or has one value only, or where the other axes make too many lines. Named rows
+    are left out, as they may differ in more than axes.
     """
     cells = contents.stage("grid")
     cells = cells[(cells["label"] == "") & (cells["status"] == "complete") & cells["objective"].notna()]

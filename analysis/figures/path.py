@@ -21,9 +21,9 @@ COLUMNS = [
 def path_data(contents: Contents) -> pd.DataFrame:
     """Return a row per finished point of the path.
 
-    Columns: place (0: the paper's setting; then the round), axis (its heading), before, after (its values as
-    text), is_kept, num_seeds, mean and its 95 % interval low, high over seeds; gain over the point before,
-    paired by seed, and its interval. Student's t; NaN for fewer than two seeds.
+    Columns: place (0: the paper's setting; then the round), axis (its heading), before, after (its values as text),
+    is_kept, num_seeds, mean and its 95 % interval low, high over seeds; gain over the point before, paired by seed,
+    and its interval. Student's t; NaN for fewer than two seeds.
     """
     state = contents.path
     if state is None:

@@ -100,9 +100,8 @@ def rulers_of(table: pd.DataFrame, axes: Sequence[AxisRecord], headings: Sequenc
 def positions_data(table: pd.DataFrame, rulers: Sequence[Ruler]) -> pd.DataFrame:
     """Return a row per complete trial and axis that it has.
 
-    Columns: trial, objective, best, is_base, axis (its heading), value, text (the value for readers),
-    position (from 0 to 1 on its ruler). Complete trials only, because a score after fewer steps is another
-    quantity.
+    Columns: trial, objective, best, is_base, axis (its heading), value, text (the value for readers), position (from 0
+    to 1 on its ruler). Complete trials only, because a score after fewer steps is another quantity.
     """
     complete = table[(table["status"] == "complete") & table["objective"].notna()]
     own = {

@@ -36,9 +36,9 @@ def table(
 ) -> str:
     """Return a frame of strings and links as a table; a wide one scrolls in its box.
 
-    Pairs as columns make two lines of headings. Columns of words are left-aligned, those of numbers
-    right-aligned. `kind` and `row_classes` are CSS classes; `name` makes the anchor `table-NAME` and the name
-    of the download; `row_names` are anchors of rows, unique on the page, or "".
+    Pairs as columns make two lines of headings. Columns of words are left-aligned, those of numbers right-aligned.
+    `kind` and `row_classes` are CSS classes; `name` makes the anchor `table-NAME` and the name of the download;
+    `row_names` are anchors of rows, unique on the page, or "".
     """
     classes, anchors = row_classes or [""] * len(frame), row_names or [""] * len(frame)
     kinds = [_kinds_of_column(frame, place) for place in range(frame.shape[1])]

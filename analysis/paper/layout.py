@@ -18,9 +18,9 @@ from rse_study.results.contrasts import contrast_numbers
 def write_layouts(comparison: Comparison, folder: Path, cited: str = "") -> list[Path]:
     """Write a study's files into a folder, which is created, and return them.
 
-    `<study>.csv` (with every difference as a number), `.tex`, `-contrasts.csv` if there is a baseline,
-    `-claims.csv` if there are claims, and `-columns.csv` and `-columns.tex` if the columns of the paper's
-    table have metrics of their own. `cited` identifies the study in a LaTeX comment.
+    `<study>.csv` (with every difference as a number), `.tex`, `-contrasts.csv` if there is a baseline, `-claims.csv`
+    if there are claims, and `-columns.csv` and `-columns.tex` if the columns of the paper's table have metrics of
+    their own. `cited` identifies the study in a LaTeX comment.
     """
     table = rows_table(comparison)
     plain = table.apply(lambda column: column if column.name == "row" else column.str.replace(MINUS, "-"))

@@ -1,9 +1,8 @@
 """The printed tables, claims and errata of the four papers.
 
-`tables/<id>.csv` holds a row per number; ids are paper-tableN or paper-figureN (rse, l2p, vadv, dcl), with
-figures only if the paper's text has their numbers. `source` is file:line of the paper's text. Rows of
-ablations have the names of a study's rows (`rho = 0.5`), all others those of the table without footnote
-marks.
+`tables/<id>.csv` holds a row per number; ids are paper-tableN or paper-figureN (rse, l2p, vadv, dcl), with figures
+only if the paper's text has their numbers. `source` is file:line of the paper's text. Rows of ablations have the names
+of a study's rows (`rho = 0.5`), all others those of the table without footnote marks.
 """
 
 import difflib
@@ -17,8 +16,8 @@ from analysis.paper.ids import FIGURES, PAPER, table_ids
 def read_table(id: str) -> pd.DataFrame:
     """Return a row per number: row, column, group, value, spread, source.
 
-    `group` is the block of the table, or ""; `value` is in the table's unit; `spread` is the number printed
-    after a plus-minus, else NaN. Raises ValueError for an unknown id.
+    `group` is the block of the table, or ""; `value` is in the table's unit; `spread` is the number printed after a
+    plus-minus, else NaN. Raises ValueError for an unknown id.
     """
     known = table_ids()
     if id not in known:
@@ -32,9 +31,9 @@ def read_table(id: str) -> pd.DataFrame:
 def errata() -> pd.DataFrame:
     """Return what cannot be taken as printed, all as text.
 
-    Columns: table, row, column, printed, computed, kind, note, source. kind: `average` does not recompute
-    from its row; `split` or setting unclear; `misprint`; `uncertain` or contradicted elsewhere. `table` may
-    also be another place of a paper: rse-equation4, l2p-section-b.
+    Columns: table, row, column, printed, computed, kind, note, source. kind: `average` does not recompute from its
+    row; `split` or setting unclear; `misprint`; `uncertain` or contradicted elsewhere. `table` may also be another
+    place of a paper: rse-equation4, l2p-section-b.
     """
     return _read("errata.csv")
 
@@ -42,9 +41,9 @@ def errata() -> pd.DataFrame:
 def measures() -> pd.DataFrame:
     """Return our metric for each column of the papers' main tables.
 
-    Columns, all text: table, column, group, metric, note. group `*` is the block of the study's encoder.
-    metric is as in comparisons.row_scores, `mean` over the block's other columns, or empty if we have no such
-    metric, for which `note` gives the reason. Otherwise `note` says what the paper leaves open.
+    Columns, all text: table, column, group, metric, note. group `*` is the block of the study's encoder. metric is as
+    in comparisons.row_scores, `mean` over the block's other columns, or empty if we have no such metric, for which
+    `note` gives the reason. Otherwise `note` says what the paper leaves open.
     """
     return _read("measures.csv")
 
@@ -52,11 +51,11 @@ def measures() -> pd.DataFrame:
 def claims() -> pd.DataFrame:
     """Return the papers' claims about their rows.
 
-    Columns: id, table, kind, rows, margin (points, a float), measure, says, source. kind: `best` names one
-    row; `better` and `ordering` have rows from good to bad (" > "), `rising` from low to high (" < "), `flat`
-    rows within the margin of each other (" ~ "). measure is our metric that a claim is judged on, whose
-    direction defines good; if empty, the claim is about every column and judged on the study's objective.
-    `table` is an id of `table_ids` or of `figures`.
+    Columns: id, table, kind, rows, margin (points, a float), measure, says, source. kind: `best` names one row;
+    `better` and `ordering` have rows from good to bad (" > "), `rising` from low to high (" < "), `flat` rows within
+    the margin of each other (" ~ "). measure is our metric that a claim is judged on, whose direction defines good; if
+    empty, the claim is about every column and judged on the study's objective. `table` is an id of `table_ids` or of
+    `figures`.
     """
     table = _read("claims.csv")
     return table.assign(margin=pd.to_numeric(table["margin"]).fillna(0.0))

@@ -1,7 +1,6 @@
 """The wheel of this version, by which jobs ship the code.
 
-It is packed from the running packages, because an installed wheel has no sources to build from; it needs no
-network.
+It is packed from the running packages, because an installed wheel has no sources to build from; it needs no network.
 """
 
 import base64

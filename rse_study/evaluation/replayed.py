@@ -86,7 +86,7 @@ class ReplayedAttack:
         return 4 * len(self.pairs.clean)
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """Return one row per figure; a collapsed encoder gets the worst of each."""
+        """Return a row per figure; collapsed encoders get Spearman 0, the largest drift."""
         cached, sides = CachedEncoder(embed), (self.pairs.clean, self.pairs.attacked)
         clean, attacked = (row for row in evaluate_sts(cached, sides) if row.aggregation == "all")
         before, now = (cosines_of(cached, list(zip(side.first, side.second, strict=True))) for side in sides)

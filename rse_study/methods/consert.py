@@ -24,9 +24,9 @@ ViewKind = Literal["none", "shuffle", "token_cutoff", "feature_cutoff", "adversa
 class ConSERT(ContrastiveMethod):
     """L = L_con(z1, {z2}) between two views of the word embeddings (ConSERT).
 
-    Its best pair is the default. `adversarial` adds what `noise` finds, from the other view's side: X + delta
-    against the unperturbed X. `dropout` says whether the encoder's own dropout is on beside the views. Costs
-    2 encoder calls, with an adversarial view `noise.num_steps` + 1 more.
+    Its best pair is the default. `adversarial` adds what `noise` finds, from the other view's side: X + delta against
+    the unperturbed X. `dropout` says whether the encoder's own dropout is on beside the views. Costs 2 encoder calls,
+    with an adversarial view `noise.num_steps` + 1 more.
     """
 
     semantics: ClassVar[int] = 1

@@ -32,9 +32,9 @@ class _Projected:
 class DCL(MethodBase):
     """L = align(p(x), t(x_aug)) + align(p(x_aug), t(x)) + weight * L_MLM.
 
-    DCL eqs 7-9, align = 2 - 2 cos. x_aug: x with a share of its words replaced by WordNet synonyms. p:
-    encoder, projection, predictor; t: the target, a moving average of encoder and projection, without
-    gradient. The masked LM has a pass of its own on x. Costs 2 encoder calls and one of the target.
+    DCL eqs 7-9, align = 2 - 2 cos. x_aug: x with a share of its words replaced by WordNet synonyms. p: encoder,
+    projection, predictor; t: the target, a moving average of encoder and projection, without gradient. The masked
+    LM has a pass of its own on x. Costs 2 encoder calls and one of the target.
     """
 
     semantics: ClassVar[int] = 1

@@ -23,9 +23,9 @@ VIEWS = "views"  # the dropout stream: the ascent and the final pass share its m
 class L2PCSR(ContrastiveMethod):
     """L = L_con(z1, {z2}) over two weakened views (L2P-CSR eqs 1-9).
 
-    Their masks are moved so that the loss rises. Eq 9 is printed without its minus and without the positive
-    in its denominator; eqs 10-11 mean the usual loss, and so do we. `perturbs: embeddings` is the paper's row
-    "Emb Noise": the ascent moves an addition to the word embeddings. Costs 2 (t + 1) encoder calls.
+    Their masks are moved so that the loss rises. Eq 9 is printed without its minus and without the positive in its
+    denominator; eqs 10-11 mean the usual loss, and so do we. `perturbs: embeddings` is the paper's row "Emb Noise":
+    the ascent moves an addition to the word embeddings. Costs 2 (t + 1) encoder calls.
     """
 
     semantics: ClassVar[int] = 1

@@ -27,8 +27,8 @@ from rse_study.tensors import Bool, Float, Tensor, torch
 class RobustSentEmbed(MethodBase):
     """L = L_con(z, {z_pos, z_adv}) + lambda1 L_con(z_adv, {z_pos}) + lambda2 L_RTD.
 
-    Eq 10. z_adv = f(X + delta_final). N = 0 steps mean *no adversarial view*: with lambda1 = lambda2 = phi =
-    0 that is SimCSE. Costs N + 2 encoder calls.
+    Eq 10. z_adv = f(X + delta_final). N = 0 steps mean *no adversarial view*: with lambda1 = lambda2 = phi = 0 that
+    is SimCSE. Costs N + 2 encoder calls.
     """
 
     semantics: ClassVar[int] = 1

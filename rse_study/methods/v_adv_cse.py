@@ -23,9 +23,9 @@ from rse_study.tensors import Float, Tensor, torch
 class VAdvCSE(ContrastiveMethod):
     """L = L_con(z, {z_pos}) + lambda * F(p(f(X)), p(f(X + r))) (V-advCSE eqs 8-10).
 
-    The clean branch has no gradient. F is summed over the batch, and no branch of it has dropout. `output:
-    features` reads p as the softmax over the vector's features, `similarities` as that over its cosines with
-    the batch's clean vectors. lambda 0 is SimCSE with this head. Costs K + 3 encoder calls.
+    The clean branch has no gradient. F is summed over the batch, and no branch of it has dropout. `output: features`
+    reads p as the softmax over the vector's features, `similarities` as that over its cosines with the batch's clean
+    vectors. lambda 0 is SimCSE with this head. Costs K + 3 encoder calls.
     """
 
     semantics: ClassVar[int] = 1

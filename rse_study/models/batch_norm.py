@@ -1,7 +1,6 @@
 """Batch normalisation whose moments are values: computed, returned, handed on.
 
-The inner loop reuses its anchor's, and only `update` moves the running ones. torch's SyncBatchNorm can do
-neither.
+The inner loop reuses its anchor's, and only `update` moves the running ones. torch's SyncBatchNorm can do neither.
 """
 
 from typing import NamedTuple

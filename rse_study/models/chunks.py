@@ -1,7 +1,6 @@
 """Passes in chunks of rows; only one chunk's activations are in memory at a time.
 
-Each chunk runs again once its outputs' gradient is known (Gao et al. 2021; Chen et al. 2016): negatives stay
-in-batch.
+Each chunk runs again once its outputs' gradient is known (Gao et al. 2021; Chen et al. 2016): negatives stay in-batch.
 """
 
 from collections.abc import Callable

@@ -28,7 +28,7 @@ class StoredClassifier(Spec):
     """The record beside the weights: the classes, and how texts are read."""
 
     classes: tuple[str, ...]
-    """in the order of outputs; empty for a regression"""
+    """in the order of the outputs; empty for a regression"""
     max_length: PositiveInt
     dropout: float
 

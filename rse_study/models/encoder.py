@@ -118,7 +118,7 @@ class SentenceEncoder(nn.Module):
         *,
         places: Int[Tensor, " T"] | None = None,
     ) -> Float[Tensor, "b l d"]:
-        """Return the last hidden states; padding counts no position, and means nothing."""
+        """Return the last hidden states; padding takes no position and means nothing."""
         num_rows = len(mask)
 
         def read(embeddings: Tensor, mask: Tensor, types: Tensor | None) -> Tensor:

@@ -23,10 +23,10 @@ class Sums:
 class PowerNorm(nn.Module):
     """Y = gain * X / psi_(t-1) + bias per feature (DCL eq 9; Shen et al. 2020).
 
-    psi_t^2 = a psi_(t-1)^2 + (1 - a) mean X^2. Backward, with G = gain dY and X^ = X / psi: dX = (G -
-    nu_(t-1) X^) / psi_(t-1), nu_t = nu_(t-1) (1 - (1 - a) mean X^^2) + (1 - a) mean(G X^). This is not the
-    gradient of the forward pass, nor meant to be. psi and nu are buffers, which `update` moves once a step by
-    the recorded pass, over the rows of all workers.
+    psi_t^2 = a psi_(t-1)^2 + (1 - a) mean X^2. Backward, with G = gain dY and X^ = X / psi: dX = (G - nu_(t-1) X^) /
+    psi_(t-1), nu_t = nu_(t-1) (1 - (1 - a) mean X^^2) + (1 - a) mean(G X^). This is not the gradient of the forward
+    pass, nor meant to be. psi and nu are buffers, which `update` moves once a step by the recorded pass, over the
+    rows of all workers.
     """
 
     psi: Tensor

@@ -15,8 +15,8 @@ from rse_study.models.rtd import Generator, masked_logits
 class WordPredictor:
     """A source of whole words of letters, one token each, the most probable first.
 
-    A word of several pieces is hidden even where it should stay visible, since one token stands for it.
-    BERT-Attack tries combinations of pieces there; we only score words of one piece.
+    A word of several pieces is hidden even where it should stay visible, since one token stands for it. BERT-Attack
+    tries combinations of pieces there; we only score words of one piece.
     """
 
     def __init__(self, generator: Generator, num_words: int = 60, batch_size: int = 64) -> None:

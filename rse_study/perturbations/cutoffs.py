@@ -14,9 +14,8 @@ def altered(
 ) -> Float[Tensor, "b l d"]:
     """Alter the word embeddings of each sentence; padding stays, the gradient passes.
 
-    `shuffle` permutes the perturbable tokens, the same as permuting their absolute positions. The cutoffs set
-    a share `rate` of tokens or features to zero: rounded, at least one. Draws are keyed by (stream `views`,
-    step, row, view).
+    `shuffle` permutes the perturbable tokens, the same as permuting their absolute positions. The cutoffs set a share
+    `rate` of tokens or features to zero: rounded, at least one. Draws are keyed by (stream `views`, step, row, view).
     """
     if how == "none":
         return embeddings

@@ -26,9 +26,9 @@ class KeepProbabilities:
 class ViewMasks(Spec):
     """Masks of two views, moved so that their loss rises (L2P-CSR eqs 1-8).
 
-    mask = 1 where p >= phi, p moved by the gradient with respect to the mask. p is drawn anew each batch, for
-    every view by itself. All real tokens count, special ones included. `num_steps` 0 is the paper's row
-    without learning; `values: continual` has p itself as the mask.
+    mask = 1 where p >= phi, p moved by the gradient with respect to the mask. p is drawn anew each batch, for every
+    view by itself. All real tokens count, special ones included. `num_steps` 0 is the paper's row without learning;
+    `values: continual` has p itself as the mask.
     """
 
     semantics: ClassVar[int] = 1

@@ -16,9 +16,8 @@ from rse_study.tensors import torch
 class VirtualAdversarial(Spec):
     """r ~ N(0, s^2), then K times r <- Proj(r + step * g) (V-advCSE Algorithm 1).
 
-    r starts away from 0, where the gradient of every divergence vanishes. The paper gives neither s nor
-    epsilon nor the step; these are ours, for the l2 norm of a sentence. `gradient: raw` is Algorithm 1 to the
-    letter.
+    r starts away from 0, where the gradient of every divergence vanishes. The paper gives neither s nor epsilon nor
+    the step; these are ours, for the l2 norm of a sentence. `gradient: raw` is Algorithm 1 to the letter.
     """
 
     semantics: ClassVar[int] = 1

@@ -26,8 +26,8 @@ class Probabilities:
 class WeakeningMasks(Spec):
     """Masks of the adversarial view, moved by the ascent (L2P-CSR eqs 1-8).
 
-    mask = 1 where p >= phi, p moved by the gradient with respect to the mask. Inside RobustSentEmbed p is
-    drawn anew each batch and weakens the adversarial view only. All real tokens count, special ones included.
+    mask = 1 where p >= phi, p moved by the gradient with respect to the mask. Inside RobustSentEmbed p is drawn anew
+    each batch and weakens the adversarial view only. All real tokens count, special ones included.
     """
 
     semantics: ClassVar[int] = 1

@@ -17,8 +17,7 @@ HAS_RESULT: tuple[Status, ...] = ("complete", "stopped_early")
 def status_for_next_run(study_dir: Path, identity: str, status: Status) -> Status:
     """Return a cell's status as the next run of its study finds it.
 
-    A cell that failed without a result is planned: a lost process or input says nothing about its
-    configuration.
+    A cell that failed without a result is planned: a lost process or input says nothing about its configuration.
     """
     has_result = status != "failed" or (cell_folder(study_dir, identity) / FILE_NAME).exists()
     return status if has_result else "planned"

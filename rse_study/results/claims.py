@@ -19,9 +19,8 @@ class Claim:
     id: str
     table: str
     kind: ClaimKind
-    """best: the row beats every other. better: the first beats the second by more than the margin. ordering:
-    each beats the next. rising: scores grow along the rows. flat: no row differs from the first by more than
-    the margin."""
+    """best: the row beats every other. better: the first beats the second by more than the margin. ordering: each beats
+    the next. rising: scores grow along the rows. flat: no row differs from the first by more than the margin."""
     rows: tuple[str, ...]
     margin: float
     """Points of the score."""
@@ -57,10 +56,10 @@ def judge(
 ) -> list[Judged]:
     """Return the verdict on every claim.
 
-    Reproduced: the simultaneous 95 % interval of every contrast, over all contrasts of all claims, excludes 0
-    (or the claim's margin) in the direction claimed. Contradicted: one excludes it in the other direction.
-    Not asked: the study lacks the rows or the measure. Incomplete: cells are still to run. Rows in `outside`
-    take no part in `best`.
+    Reproduced: the simultaneous 95 % interval of every contrast, over all contrasts of all claims, excludes 0 (or the
+    claim's margin) in the direction claimed. Contradicted: one excludes it in the other direction. Not asked: the
+    study lacks the rows or the measure. Incomplete: cells are still to run. Undecided otherwise. Rows in `outside` take
+    no part in `best`.
     """
     judged_by = [measured.get(claim.measure) if claim.measure else scores for claim in claims]
     asked = [

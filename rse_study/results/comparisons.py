@@ -1,8 +1,7 @@
 """Seed-by-seed comparison of rows, adjusted for all contrasts shown together.
 
-The rule was fixed before any result was seen. A contrast is a weighted sum of rows: "rho = 0.5 minus rho = 0"
-is {"rho = 0.5": 1, "rho = 0": -1}. Those shown together share an error of 5 %: their intervals hold
-simultaneously.
+The rule was fixed before any result was seen. A contrast is a weighted sum of rows: "rho = 0.5 minus rho = 0" is {"rho
+= 0.5": 1, "rho = 0": -1}. Those shown together share an error of 5 %: their intervals hold simultaneously.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -29,8 +29,7 @@ BASE = "base"  # label of a search's own setting among the confirmed trials
 def contrasts_frame(reader: Reader, minus: str = "") -> pd.DataFrame:
     """Return one row per measure and row: that row minus another one.
 
-    `minus` names a row or a baseline (`before training`), by default the study's own; without any the frame
-    is empty.
+    `minus` names a row or a baseline (`before training`), by default the study's own; without any the frame is empty.
     """
     study = reader.study()
     found = scores_by_metric(reader, measures_of(study))

@@ -60,7 +60,7 @@ def budget_shares(ledger: LedgerQueries, now: str, *, is_held: bool = True) -> t
 
 
 def searched_cells(cells: Iterable[CellRecord], attempts: Sequence[AttemptRecord]) -> list[CellRecord]:
-    """Return the search's cells, without stopped ones that were confirmed later."""
+    """Return the search's cells; one it stopped counts as stopped even if confirmed."""
     stopped = {one.cell for one in attempts if one.outcome == "stopped_early"}
     return [
         cell.model_copy(update={"status": "stopped_early"}) if cell.identity in stopped else cell

@@ -62,8 +62,7 @@ class TrialResult(Generic[Key]):
 def chosen_first(trials: Iterable[TrialResult[Key]], directions: Sequence[Direction]) -> list[Key]:
     """Return all scored and feasible trials, best first.
 
-    Several objectives: front by front (NSGA-II, Deb et al. 2002), in each the knee, then what adds most
-    hypervolume.
+    Several objectives: front by front (NSGA-II, Deb et al. 2002), in each the knee, then what adds most hypervolume.
     """
     able = [trial for trial in trials if trial.is_feasible and trial.is_scored]
     if len(directions) == 1:

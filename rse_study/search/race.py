@@ -74,11 +74,10 @@ class _Field:
 def race(trials: Iterable[RacingTrial], num_seeds: int, *, less_is_better: bool) -> dict[int, RaceVerdict]:
     """Return the next action for each trial, by its number.
 
-    The first `NUM_WHOLE` trials that neither fail nor are stopped run all seeds. Trial k with n of them
-    complete runs another one if, over the same n seeds, its mean lies at most q * s * sqrt(2 / n) behind the
-    incumbent's, the best trial of lower number with all seeds. s is the standard deviation of seeds within
-    trials, pooled over the trials of lower number with at least two, and q Student's one-sided quantile for
-    its degrees of freedom.
+    The first `NUM_WHOLE` trials that neither fail nor are stopped run all seeds. Trial k with n of them complete runs
+    another one if, over the same n seeds, its mean lies at most q * s * sqrt(2 / n) behind the incumbent's, the best
+    trial of lower number with all seeds. s is the standard deviation of seeds within trials, pooled over the trials of
+    lower number with at least two, and q Student's one-sided quantile for its degrees of freedom.
     """
     lower, verdicts = _Field(num_seeds, -1 if less_is_better else 1), {}
     for trial in trials:

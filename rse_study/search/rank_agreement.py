@@ -63,9 +63,9 @@ def _spearman(first: Matrix, second: Matrix) -> Matrix:
 def _kendall(draws: NDArray[np.int64], first: Matrix, second: Matrix) -> Matrix:
     """Kendall's tau-b of the pairs that each row of `draws` [r n] names, NaN where it is not defined.
 
-    Of a sample that holds pair i c_i times, concordant minus discordant pairs are the sum of c_i c_j s_i s_j,
-    s the signs of differences: one product of matrices for all samples. Pairs that do not tie are n^2 minus
-    the squares of the sizes of ties.
+    Of a sample that holds pair i c_i times, concordant minus discordant pairs are the sum of c_i c_j s_i s_j, s the
+    signs of differences: one product of matrices for all samples. Pairs that do not tie are n^2 minus the squares of
+    the sizes of ties.
     """
     counts = np.stack([np.bincount(draw, minlength=len(first)) for draw in draws]).astype(float)
     signs = np.sign(first[:, None] - first) * np.sign(second[:, None] - second)

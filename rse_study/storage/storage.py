@@ -35,8 +35,8 @@ def ledger_key(name: str) -> str:
 class Storage:
     """Reads and writes objects at a location, retrying until it responds.
 
-    Pickling keeps location and patience only: each process opens its own connection. Methods raise
-    Unavailable when the patience (seconds; None: from the environment) is used up.
+    Pickling keeps location and patience only: each process opens its own connection. Methods raise Unavailable when
+    the patience (seconds; None: from the environment) is used up.
     """
 
     def __init__(self, location: str, patience_s: float | None = None) -> None:

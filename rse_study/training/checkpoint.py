@@ -1,7 +1,6 @@
 """Checkpoints and models on disk: complete or absent.
 
-Random streams are functions of (seed, name, step), and the position in the data is the step, so neither is
-saved.
+Random streams are functions of (seed, name, step), and the position in the data is the step, so neither is saved.
 """
 
 import json
@@ -52,8 +51,7 @@ def save(
 ) -> None:
     """Write `step-<t>` by one rename, unless it exists; then remove older checkpoints.
 
-    `tensors` are the state that goes on from step to step, by name (V of a method; best weights of a
-    fine-tuning).
+    `tensors` are the state that goes on from step to step, by name (V of a method; best weights of a fine-tuning).
     """
     final = directory / f"step-{state.t:09d}"
     if final.exists():

@@ -59,10 +59,10 @@ def train(
 ) -> Points:
     """Train one cell and yield its points; every worker runs this.
 
-    Yields a point before training, every `report_every` steps, at every measurement on the dev pairs,
-    wherever an evaluation is watched, and at the end. The answer "stop", given to every worker alike, ends
-    the cell early and keeps its checkpoint; None goes on, and the final point's answer is ignored. Call it
-    again to resume after an interruption; a finished cell yields its last point only.
+    Yields a point before training, every `report_every` steps, at every measurement on the dev pairs, wherever an
+    evaluation is watched, and at the end. The answer "stop", given to every worker alike, ends the cell early and
+    keeps its checkpoint; None goes on, and the final point's answer is ignored. Call it again to resume after an
+    interruption; a finished cell yields its last point only.
 
     Parameters
     ----------

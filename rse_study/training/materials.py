@@ -16,8 +16,7 @@ from rse_study.training.trial import Trial
 class Materials:
     """Folders, pairs, and fingerprints of all that goes into a cell's identity.
 
-    Folders are absolute, since Ray's workers have another working directory than the process that prepared
-    them.
+    Folders are absolute, since Ray's workers have another working directory than the process that prepared them.
     """
 
     corpus: Path

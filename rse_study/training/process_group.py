@@ -40,9 +40,9 @@ class WorkerLost(Exception):
 def run_group(work: Work, size: int, *, threads: int = 1, answer: Ask = lambda question: None) -> None:
     """Run `work(group, ask)` in new processes that form a group.
 
-    `ask(question)` in a worker returns `answer(question)` of this process; `work` and questions must pickle.
-    However this ends, no process is left, not even if this process is killed. A worker's InputError or
-    NonFiniteLoss is raised again as itself; any other end of a worker raises WorkerLost.
+    `ask(question)` in a worker returns `answer(question)` of this process; `work` and questions must pickle. However
+    this ends, no process is left, not even if this process is killed. A worker's InputError or NonFiniteLoss is
+    raised again as itself; any other end of a worker raises WorkerLost.
     """
     context = multiprocessing.get_context("spawn")
     pipes = [context.Pipe() for _ in range(size)]

@@ -1,7 +1,6 @@
 """A Slurm batch script, with which Ray starts and ends.
 
-`steps` runs workers in a loop, because `ray start` ends if its node is declared dead; `symmetric-run` is
-Ray's own.
+`steps` runs workers in a loop, because `ray start` ends if its node is declared dead; `symmetric-run` is Ray's own.
 """
 
 import shlex

@@ -1,8 +1,7 @@
 """Even draws of trials, by the search seed and the trial's number alone.
 
-Trial n stands at the fractional part of (offset + n * step), with an irrational step and an offset from the
-search seed: any n trials in a row hold s * n of a share s, give or take two or three, whatever a sampler's
-period.
+Trial n stands at the fractional part of (offset + n * step), with an irrational step and an offset from the search
+seed: any n trials in a row hold s * n of a share s, give or take two or three, whatever a sampler's period.
 """
 
 import hashlib

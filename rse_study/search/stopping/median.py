@@ -16,8 +16,7 @@ Factor = Annotated[int, Field(ge=2)]
 class Median(StoppingRule):
     """The median stopping rule (Golovin et al. 2017, Google Vizier).
 
-    At each rung a cell is stopped if its best value so far is worse than the median of the others' running
-    averages.
+    At each rung a cell is stopped if its best value so far is worse than the median of the others' running averages.
     """
 
     name: Literal["median"] = "median"
@@ -51,10 +50,11 @@ class Median(StoppingRule):
     def passes(self, waiting: TrialAtRung) -> bool:
         """Compare a trial's best value with the median of the others' running averages.
 
-        The paper (section 3.2.2) compares with all completed trials' averages of objectives reported up to
-        step s. Here "reported" means measured at the rungs up to s, if finite, and another trial counts once
-        it has got to rung s: its values there no longer change, and completed trials alone would be the
-        survivors of earlier verdicts.
+        The paper (section 3.2.2) stops a trial at step s if its best objective by step s is strictly worse than the
+        median of the running averages of all completed trials' objectives reported up to s. Taken here: "reported" is
+        what was measured at the rungs up to s, each counting once, without values that are not finite. Another trial
+        counts once it has got to rung s, whether it has ended or not: what it was at s does not change any more, and
+        the completed ones alone would be the survivors of earlier verdicts.
         """
         averages = [fmean(waiting.course(trial)) for trial in waiting.others()]
         if len(averages) < self.num_startup:

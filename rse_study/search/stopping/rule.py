@@ -90,8 +90,7 @@ class StoppingRule(Spec):
     def effective(self, search_seed: int, trial: int, value: float, said: Verdict) -> Verdict:
         """Return "continue" for a trial that is let run on, else the verdict.
 
-        The ledger keeps the verdict, to compare it with the trial's end. A value that is not finite stops in
-        any case.
+        The ledger keeps the verdict, to compare it with the trial's end. A value that is not finite stops in any case.
         """
         goes_on = math.isfinite(value) and is_let_run(search_seed, trial, self.let_run)
         return "continue" if goes_on else said

@@ -30,10 +30,9 @@ def fine_tune(
 ) -> FineTuned:
     """Fine-tune an encoder, or resume from the checkpoint in `directory`.
 
-    A finished fine-tuning only reads its weights back. The caller removes the checkpoint. Without `dev`, a
-    share of the training data is split off. SIGINT raises KeyboardInterrupt once the step is finished and
-    saved. Raises InputError if data and encoder do not fit or the folder is another run's, NonFiniteLoss if a
-    loss is not finite.
+    A finished fine-tuning only reads its weights back. The caller removes the checkpoint. Without `dev`, a share of
+    the training data is split off. SIGINT raises KeyboardInterrupt once the step is finished and saved. Raises
+    InputError if data and encoder do not fit or the folder is another run's, NonFiniteLoss if a loss is not finite.
     """
     run = open_run(spec, seed, start, split_off(training, dev, spec.dev_share), torch.device(device))
     state = run.resume(directory, fingerprint_of(identity_of_tuning(spec, seed, start, training, dev)))
