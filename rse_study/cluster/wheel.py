@@ -1,6 +1,7 @@
 """The wheel of this version, by which jobs ship the code.
 
-It is packed from the running packages, because an installed wheel has no sources to build from; it needs no network.
+It is packed from the running packages, because an installed wheel has no sources to build from. The
+same files give the same bytes.
 """
 
 import base64

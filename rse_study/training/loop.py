@@ -1,4 +1,4 @@
-"""The training loop: a generator that yields Progress and takes verdicts."""
+"""The training loop: a generator of Progress, which resumes to the same bits."""
 
 import time
 from collections.abc import Callable, Generator
