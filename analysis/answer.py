@@ -23,7 +23,6 @@ class StudyAnswer:
     is_settled: bool = False
     """Whether an interval supports it; otherwise the text says why there is none."""
     shows_difference: bool = False
-    """Whether that interval excludes 0."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,6 @@ class StageProgress:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is left to run."""
         return self.num_ended >= self.num_planned
 
 
@@ -105,7 +103,6 @@ def _largest_text(contrasts: Mapping[str, ComparedContrast], decimals: int, num_
 
 
 def _contrast_text(one: ComparedContrast, decimals: int, num_together: int) -> str:
-    """A difference with its interval, and p where enough seeds make it meaningful."""
     at_once = " for all rows at once" if num_together > 1 else ""
     adjusted = " (Holm)" if num_together > 1 else ""
     is_exact = not pd.isna(one.p_holm) and one.least_p_holm <= 1 - LEVEL

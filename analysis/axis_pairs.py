@@ -1,7 +1,4 @@
-"""Pairwise comparisons of the values of a grid's axis, without a baseline.
-
-Each value is represented by the mean of its rows over the values of the other axes, seed by seed.
-"""
+"""Pairwise comparisons of an axis's values, each a mean over the other axes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -28,7 +28,6 @@ class ChosenRows:
     """the reader's words: a study, or STUDY:ROW"""
     question: str
     table: pd.DataFrame
-    """Scores [rows, seeds]."""
 
 
 @dataclass(frozen=True)

@@ -34,21 +34,17 @@ class TableCell:
     num_seeds: int
     printed: float
     minus: str
-    """The row that is subtracted for the differences."""
     sample: tuple[float, ...]
     """Its differences from `minus`, paired by seed."""
     printed_difference: float
     less_is_better: bool
     is_degenerate: bool
-    """Whether one of its scores comes from a collapsed model."""
     is_open: bool
-    """Whether one of its scores is still missing."""
     interval: Interval | None = None
     """Simultaneous with those of all other cells."""
 
     @property
     def difference(self) -> float:
-        """The mean difference over seeds."""
         return sum(self.sample) / len(self.sample) if self.sample else nan
 
     @property
@@ -96,7 +92,6 @@ def _by_column(columns: Sequence[Column], measured: Mapping[str, Scores]) -> lis
 
 
 def _mean(parts: Sequence[Scores]) -> Scores:
-    """The plain mean, seed by seed."""
     tables = [part.table for part in parts]
     shared = [row for row in tables[0].index if all(row in table.index for table in tables)]
     return replace(
@@ -138,7 +133,6 @@ def _cells(column: Column, scores: Scores, minus: str) -> Iterator[TableCell]:
 
 
 def _together(cells: Sequence[TableCell]) -> list[TableCell]:
-    """Add the simultaneous intervals of all differences."""
     known = [cell for cell in cells if len(cell.sample) >= MIN_SEEDS]
     intervals = iter(simultaneous_intervals([list(cell.sample) for cell in known]) if known else ())
     return [

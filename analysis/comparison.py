@@ -29,7 +29,6 @@ class Comparison:
 
     name: str
     label: str
-    """The objective's name for readers."""
     table: str
     """The paper's table, as the study's file names it."""
     scale: str
@@ -39,9 +38,7 @@ class Comparison:
     compared: Mapping[str, ComparedContrast | None]
     """Each row minus `baseline`, with simultaneous intervals."""
     judged: list[Judged]
-    """The claims about `table`."""
     printed: Mapping[str, float]
-    """The paper's value of each row."""
     fixed: Mapping[str, float]
     """Baselines that were measured without training."""
     stale: str = ""
@@ -57,12 +54,10 @@ class Comparison:
 
     @property
     def num_seeds(self) -> int:
-        """The number of planned seeds."""
         return self.scores.table.shape[1]
 
     @property
     def is_complete(self) -> bool:
-        """Whether every cell has ended and has its score."""
         return self.scores.is_complete
 
     def words(self, judged: Judged) -> str:
@@ -78,10 +73,7 @@ class Comparison:
 
 
 def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
-    """Return the comparison of a grid; None for a search, which compares nothing.
-
-    `baseline` replaces the one that the study names; an unknown row raises InputError.
-    """
+    """Return the comparison of a grid, or None for a search; `baseline` names a row."""
     study, cells = reader.study(), reader.cells()
     if study.kind != "grid":
         return None

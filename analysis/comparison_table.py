@@ -130,7 +130,6 @@ def claims_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
 
 
 def _shown(judged: Judged, decimals: int) -> str:
-    """The deciding contrast with its interval, and the number of contrasts."""
     one, number = judged.deciding, sum(other is not None for other in judged.compared)
     if one is None:
         return ""

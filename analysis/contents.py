@@ -43,7 +43,6 @@ class Contents:
     standings: tuple[TrialResult[str], ...] = ()
     """Results of a search's trials; the key is the identity of the first seed's cell."""
     race: RaceState | None = None
-    """Progress of the race of a search's seeds; None without a race."""
     collapsed: frozenset[str] = frozenset()
     """Cells whose last objective value comes from a collapsed model."""
     path: PathState | None = None
@@ -51,11 +50,9 @@ class Contents:
     search_budget: tuple[BudgetShare, ...] = ()
     """Used share of each limit of a search."""
     num_path_cells: int = 0
-    """Cells of the path, excluding those that the confirmation ran."""
 
     @property
     def label(self) -> str:
-        """The objective's name for readers."""
         return label_of(self.study.objective)
 
     @property
@@ -72,7 +69,6 @@ class Contents:
 
     @property
     def current(self) -> pd.DataFrame:
-        """The cells of the newest revision."""
         return self.cells[~self.cells["retired"].astype(bool)]
 
     def stage(self, stage: str) -> pd.DataFrame:
@@ -185,10 +181,7 @@ def objective_decimals(objective: ObjectiveRecord) -> int:
 
 
 def baseline_scores(evaluations: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return the baselines on one evaluation: subject, label, value, degenerate.
-
-    `value` is NaN where it was not measured. Optional baselines appear once anything was measured on them.
-    """
+    """Return the baselines on one evaluation: subject, label, value, degenerate."""
     matching = evaluations[evaluations["metric"] == metric].set_index("subject")
     shown = {*ALWAYS_SHOWN, *evaluations["subject"]}
     rows = [(subject, label) for subject, label in BASELINES.items() if subject in shown]

@@ -55,11 +55,7 @@ def alone_seconds(contents: Contents) -> pd.Series:
 
 
 def lost_attempts(attempts: pd.DataFrame, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the attempts that ended without a result, with their seconds.
-
-    The last attempt at an abandoned cell is "failed" in the ledger; such a cell is planned again, so it counts as
-    lost.
-    """
+    """Return the attempts without a result, with their seconds; also those given up."""
     statuses = dict(zip(cells["identity"], cells["status"], strict=True))
     ended = zip(attempts["outcome"], attempts["cell"], strict=True)
     are_lost = [is_lost(outcome, statuses.get(cell, "running")) for outcome, cell in ended]
@@ -74,10 +70,7 @@ def seconds(started: pd.Series, ended: pd.Series) -> pd.Series:
 
 
 def steps(contents: Contents) -> tuple[int, int]:
-    """Return (steps trained, steps planned) of the search's finished cells.
-
-    Complete cells define the full budget; (0, 0) until there is one.
-    """
+    """Return (steps trained, planned) of ended cells; (0, 0) until one is complete."""
     cells = contents.stage("search")
     complete = cells.loc[cells["status"] == "complete", "t"].dropna()
     ended = cells.loc[cells["status"].isin(["complete", "stopped_early"]), "t"].dropna()

@@ -1,7 +1,4 @@
-"""A page's figures as image files, drawn by a browser through kaleido.
-
-The page itself holds each figure as JSON under its name, so the export shows the same figures.
-"""
+"""A page's figures as image files, drawn by a browser from the JSON in the page."""
 
 import json
 import re
@@ -51,7 +48,6 @@ def _figure(text: str) -> go.Figure:
 
 
 def _draw(figures: list[go.Figure], paths: list[Path], heights: list[int], scale: int) -> None:
-    """Draw all figures with one browser."""
     try:
         pio.write_images(fig=figures, file=paths, width=WIDTH, height=heights, scale=scale)
     except RuntimeError as error:  # no browser, or one that does not start

@@ -96,10 +96,7 @@ def _state(study_dir: Path, contents: Contents, num_ended: int, num_planned: int
 
 
 def write_index(store: Path, out: Path | None = None) -> Path:
-    """Write the index of a store, and each report that is missing or outdated.
-
-    The default file is `index.html` in the store. A study that cannot be read gets a line that says why.
-    """
+    """Write the index of a store (`index.html`), and each report missing or outdated."""
     path = store / FILE_NAME if out is None else out
     summaries, problems = [], {}
     for folder in study_folders(store):

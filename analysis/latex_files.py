@@ -34,10 +34,7 @@ def write_latex(study: StudyResults, folder: Path) -> list[Path]:
 
 
 def scores_table(contents: Contents, contrasts: pd.DataFrame) -> pd.DataFrame:
-    """Return scores by row and measure: mean ± standard deviation and a star.
-
-    The star marks a row whose simultaneous interval in `contrasts` excludes 0.
-    """
+    """Return mean ± SD by row and measure, and a star if its interval excludes 0."""
     means = summarise(result_scores(contents)).dropna(subset="mean")
     metrics = measures_of(contents.study, contents.label)
     metrics[contents.label] = ""

@@ -13,10 +13,9 @@ Pieces = list[str]
 def marked(
     original: Sequence[str], adversarial: Sequence[str], changed: Sequence[int]
 ) -> tuple[list[Pieces], list[Pieces]]:
-    """Return the pieces of the parts of both texts.
+    """Return the pieces of both texts; `changed` counts words through all parts.
 
-    `changed` holds positions of words, counted through all parts of the original. An adversarial part that differs
-    elsewhere too is one unchanged piece; so is one from which a word was removed, which no recipe does.
+    An adversarial part that differs elsewhere too, or lost a word, is one unchanged piece.
     """
     before, after, num_before = [], [], 0
     for text, other in zip(original, adversarial, strict=True):

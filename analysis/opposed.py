@@ -1,7 +1,6 @@
 """Rows on which the objective and an evaluation disagree.
 
-The objective is often measured on dev pairs and an evaluation on a test split: where their differences from the
-baseline have opposite signs, neither is an answer alone.
+If their differences from the baseline have opposite signs, on dev pairs and a test split, neither is an answer alone.
 """
 
 from collections.abc import Sequence

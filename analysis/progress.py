@@ -35,10 +35,7 @@ def confirmed_trial(contents: Contents) -> ConfirmedTrial | None:
 
 
 def confirmed_objectives(contents: Contents) -> tuple[list[ConfirmedTrial], list[ConfirmedTrial]]:
-    """Return what confirmation found on each objective, and on each other evaluation.
-
-    All results are about the best trial on the first objective; two empty lists if it has no score.
-    """
+    """Return what confirmation found on each objective, and on each other evaluation."""
     cells, objectives = confirmed(contents), labels(contents)
     if cells.empty:
         return [], []
@@ -59,7 +56,6 @@ def confirmed_objectives(contents: Contents) -> tuple[list[ConfirmedTrial], list
 
 
 def _confirmed_on(contents: Contents, frame: pd.DataFrame, measure: str) -> ConfirmedTrial | None:
-    """The confirmed result of the best trial on one measure."""
     known = frame[(frame["measure"] == measure) & frame["value"].notna()]
     rows = list(dict.fromkeys(known.loc[known["kind"] == "row", "row"]))
     if not rows:

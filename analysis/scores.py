@@ -88,17 +88,13 @@ def _cells(contents: Contents, cells: pd.DataFrame, measure: str, metric: str) -
 
 
 def _status(status: str, value: float, is_degenerate: bool) -> str:
-    """The cell's status unless it is complete without a value; then the reason."""
     if status != "complete" or pd.notna(value):
         return status
     return UNDEFINED if is_degenerate else NOT_MEASURED
 
 
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return mean, sd, low, high, num_seeds and degenerate per row and measure.
-
-    sd divides by n - 1 and is NaN for one seed; num_seeds counts values; degenerate says whether any score is.
-    """
+    """Return mean, sd (n - 1), low, high, num_seeds, degenerate per row and measure."""
     groups = frame.groupby(["position", "row", "kind", "measure"], sort=True)
     table = groups["value"].agg(mean="mean", sd="std", low="min", high="max", num_seeds="count")
     return table.assign(degenerate=groups["degenerate"].any()).reset_index()

@@ -37,7 +37,6 @@ def trials(contents: Contents) -> pd.DataFrame:
 
 
 def _with_further_seeds(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
-    """Add the mean, the total time and the number of each trial's seeds."""
     if contents.race is None:
         return cells.assign(num_seeds=1)
     of_trial = contents.stage("search").groupby("trial")["duration_s"].sum()
@@ -108,10 +107,7 @@ def _role(place: int, num_objectives: int) -> str:
 
 
 def settings(contents: Contents, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the best trial's values next to the paper's as text.
-
-    Columns: axis, best, paper setting, searched, scale, writes.
-    """
+    """Return the best trial's values and the paper's as text, by axis."""
     base = paper_setting(contents)
     best = table[table["best"]].iloc[0]
     rows = [

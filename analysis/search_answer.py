@@ -23,23 +23,19 @@ class ConfirmedTrial:
     sample: tuple[float, ...]
     """Differences from `reference` by seed, or its own values without a reference; empty without a score."""
     num_together: int = 1
-    """The number of trials whose intervals are simultaneous."""
     less_is_better: bool = False
     decimals: int = 2
 
     @property
     def mean(self) -> float:
-        """The mean of the sample."""
         return sum(self.sample) / len(self.sample)
 
     @property
     def num_better(self) -> int:
-        """The number of seeds with which it is better than `reference`."""
         return sum((value < 0) if self.less_is_better else (value > 0) for value in self.sample)
 
     @property
     def num_worse(self) -> int:
-        """The number of seeds with which it is worse."""
         return sum(value != 0 for value in self.sample) - self.num_better
 
     def verdict(self, interval: Interval) -> str:
@@ -73,8 +69,7 @@ def search_answer(
 def objectives_answer(found: Sequence[ConfirmedTrial], beyond: Sequence[ConfirmedTrial]) -> StudyAnswer:
     """Return the confirmed results of one trial on each objective.
 
-    A difference is shown where all objectives agree, and no evaluation in `beyond` has the opposite sign with every
-    seed.
+    A difference needs all objectives, and no evaluation in `beyond` that every seed shows worse.
     """
     first = found[0]
     seeds = f"{counted(len(first.sample), 'seed')} that selected nothing"
@@ -120,7 +115,6 @@ def _value_text(one: ConfirmedTrial, show: Callable[[float, int], str]) -> str:
 
 
 def _seeds_text(one: ConfirmedTrial) -> str:
-    """Describe a difference beyond the objectives, and how many seeds agree."""
     way = f"worse with {one.num_worse}" if one.num_worse > one.num_better else f"better with {one.num_better}"
     return f"{_value_text(one, show_signed)} ({way} of {counted(len(one.sample), 'seed')})"
 

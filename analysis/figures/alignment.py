@@ -59,10 +59,7 @@ def printed(wide: pd.DataFrame, figure: str) -> pd.DataFrame:
 
 
 def draw_alignment(frame: pd.DataFrame) -> go.Figure:
-    """Draw the frame of one evaluation: a small dot per seed, a large one per mean.
-
-    Hollow marks stand for baselines and for the paper's numbers.
-    """
+    """Draw one evaluation: dots for seeds and means, hollow ones for baselines."""
     figure = go.Figure()
     own = frame[frame["kind"] == "row"]
     rows = list(dict.fromkeys(own["row"]))

@@ -1,8 +1,4 @@
-"""Attacks on the rows of a study, as in figure 2 of RobustSentEmbed.
-
-Mean queries against the accuracy lost: the more robust a row, the nearer to the top left. A line joins the rows under
-one attack.
-"""
+"""Mean queries against accuracy lost, as in figure 2 of RobustSentEmbed."""
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -45,10 +41,7 @@ def attack_pairs_data(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_attack_pairs(frame: pd.DataFrame) -> go.Figure:
-    """Draw the frame of one set: a colour per row, a symbol per recipe.
-
-    A thin line joins the rows of a recipe. More rows than colours share one colour, without lines.
-    """
+    """Draw the frame of one set: a colour per row, a symbol per recipe."""
     figure = go.Figure()
     rows, recipes = (list(dict.fromkeys(frame[name])) for name in ("row", "recipe"))
     symbols = {recipe: SEED_SYMBOLS[number % len(SEED_SYMBOLS)] for number, recipe in enumerate(recipes)}

@@ -1,7 +1,4 @@
-"""The objective over two axes of a search, as a map that shows the trials.
-
-The map is interpolated between trials; outside their hull nothing is drawn, because nothing was tried there.
-"""
+"""The objective over two axes of a search, interpolated within the trials' hull."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -94,10 +91,7 @@ def draw_contour(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, decim
 
 
 def add_map(figure: go.Figure, part: pd.DataFrame, decimals: int, is_shown: bool) -> None:
-    """Add one pair's interpolated map, empty for too few trials.
-
-    Pairs with an axis of choices pass no trials, as there is nothing between choices.
-    """
+    """Add one pair's interpolated map, empty for choices and too few trials."""
     field = surface(*(part[name].to_numpy(dtype=float) for name in ("x", "y", "objective")))
     ticks = None if field is None else np.linspace(0, 1, GRID, dtype=np.float32)
     figure.add_heatmap(

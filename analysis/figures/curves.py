@@ -34,10 +34,7 @@ def curve_data(table: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_curves(frame: pd.DataFrame, rungs: Sequence[int], label: str, decimals: int = 2) -> go.Figure:
-    """Draw a line per trial, thick for the best trial and the paper's setting.
-
-    Hollow ends mark stopped trials, and vertical lines the rungs (steps at which a trial may be stopped).
-    """
+    """Draw a line per trial, with hollow ends if stopped; vertical lines mark rungs."""
     figure = go.Figure()
     for rung in rungs:
         figure.add_vline(x=rung, line={"color": GREY, "width": 1, "dash": "dot"})

@@ -67,10 +67,7 @@ def columns_forest_data(cells: Iterable[TableCell]) -> pd.DataFrame:
 
 
 def draw_forest(frame: pd.DataFrame) -> go.Figure:
-    """Draw a line per row with its intervals, and a diamond for the paper.
-
-    The reader chooses the column. Frames come from `forest_data` or `columns_forest_data`.
-    """
+    """Draw a line per row with its intervals, and a diamond for the paper."""
     figure, columns = go.Figure(), list(dict.fromkeys(frame["column"]))
     parts = [frame[frame["column"] == column].reset_index(drop=True) for column in columns]
     ticks = [row_ticks(list(part["row"])) for part in parts]

@@ -23,11 +23,7 @@ PAPER = "paper setting"
 def draw_front(
     frame: pd.DataFrame, labels: list[str], directions: Sequence[Direction], decimals: list[int]
 ) -> go.Figure:
-    """Draw a dot per complete trial, two objectives at a time.
-
-    Only two objectives get a line through the front; with more, its projection is no line. `frame` comes from
-    `analysis.front.front_data`.
-    """
+    """Draw a dot per complete trial, two objectives at a time."""
     figure, views = go.Figure(), list(combinations(range(len(labels)), 2))
     texts = [hover(row, labels, decimals) for row in frame.to_dict("records")]
     shown = frame.assign(text=texts)

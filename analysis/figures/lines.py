@@ -56,10 +56,7 @@ def series_name(proposal: dict[str, Any], axis: AxisRecord, headings: dict[str, 
 def draw_lines(
     frame: pd.DataFrame, heading: str, label: str, decimals: int = 2, is_log: bool = False
 ) -> go.Figure:
-    """Draw a line through the means and small dots for the seeds.
-
-    The scale keeps the values apart; `is_log` asks for a logarithmic one.
-    """
+    """Draw a line through the means and small dots for the seeds."""
     figure, scale = go.Figure(), scale_of(frame["x"], is_log)
     for number, (series, part) in enumerate(frame.groupby("series", sort=False)):
         name = label_text(str(series)) if series else "mean of the seeds"

@@ -1,7 +1,4 @@
-"""All axes of a search at once: a line per trial through its value on each axis.
-
-The axes are horizontal, one below the other, so that even eight have the whole width of a telephone.
-"""
+"""All axes of a search at once, one below the other, with a line per trial."""
 
 from collections.abc import Sequence
 
@@ -44,10 +41,7 @@ def parallel_data(positions: pd.DataFrame, direction: str) -> pd.DataFrame:
 
 
 def draw_parallel(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, decimals: int = 2) -> go.Figure:
-    """Draw one axis below the other and a line per trial.
-
-    The objective is the last axis. If some trials lack axes, dots mark the axes that a line passes through.
-    """
+    """Draw one axis below the other, the objective last, and a line per trial."""
     scores = frame["objective"]
     objective = Ruler(label, float(scores.min()), float(scores.max()))
     everything, figure = [*rulers, objective], go.Figure()

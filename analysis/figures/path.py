@@ -46,7 +46,6 @@ def path_data(contents: Contents) -> pd.DataFrame:
 
 
 def _summary(values: tuple[float, ...]) -> tuple[int, float, float, float]:
-    """The number of finite values, their mean and its interval."""
     finite = [value for value in values if np.isfinite(value)]
     if not finite:
         return 0, nan, nan, nan

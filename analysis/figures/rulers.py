@@ -25,7 +25,6 @@ class Ruler:
     high: float = 1.0
     is_log: bool = False
     is_whole: bool = False
-    """whether only whole numbers have ticks"""
     choices: tuple[str, ...] = ()
     """the texts of an axis of choices, in the order of the study"""
     is_conditional: bool = False
@@ -45,7 +44,6 @@ class Ruler:
         return _share(number, self.low, self.high)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Return positions and texts of a few values."""
         if self.choices:
             every = math.ceil(len(self.choices) / MAX_TICKS)
             return [(self.position(choice), choice) for choice in self.choices[::every]]

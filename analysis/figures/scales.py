@@ -16,10 +16,7 @@ LEAST_GAP = 0.3  # of the even gap between ticks: closer ones overlap
 
 
 def scale_of(values: Iterable[float], is_log: bool = False) -> AxisScale:
-    """Return the scale that keeps ticks apart: linear, else log, else category.
-
-    `is_log` asks for a logarithmic scale in any case; a value without a logarithm leads to categories.
-    """
+    """Return the scale that keeps ticks apart: linear, else log, else category."""
     ticks = sorted(set(values))
     gaps = [high - low for low, high in pairwise(ticks)]
     is_crowded = bool(gaps) and min(gaps) < LEAST_GAP * mean(gaps)
@@ -53,8 +50,7 @@ def coordinates(ticks: Sequence[float], scale: AxisScale) -> list[float]:
 def tick_angle(texts: Sequence[str], at: Sequence[float] = ()) -> int:
     """Return 0 where texts fit side by side on a narrow page, else 90 degrees.
 
-    By default plotly slants them, and omits those that would cross the edge. Without `at` they stand at even
-    distances.
+    By default plotly slants them, and omits those that would cross the edge.
     """
     stands = list(at) or [float(number) for number in range(len(texts))]
     if len(stands) < 2:

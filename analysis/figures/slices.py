@@ -22,10 +22,7 @@ def draw_slice(
     decimals: int = 2,
     known: pd.DataFrame | None = None,
 ) -> go.Figure:
-    """Draw a scatter on the scale of the search; choices keep the order of the space.
-
-    Trials in `known` (by `analysis.warm_start.known_data`) are hollow and grey.
-    """
+    """Draw a scatter on the scale of the search, with `known` trials hollow and grey."""
     figure = go.Figure()
     if known is not None and len(known):
         add_known(figure, known, axis, heading, decimals)

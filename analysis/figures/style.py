@@ -56,10 +56,7 @@ def plain(figure: go.Figure, height: int) -> go.Figure:
 
 @cache
 def white_template() -> go.layout.Template:
-    """Return plotly_white without the parts that no figure uses.
-
-    Every figure copies and validates its template: the whole one takes 12 ms, this one 3.
-    """
+    """Return plotly_white without unused parts: 3 ms per figure instead of 12."""
     white = templates["plotly_white"].to_plotly_json()
     others = ("geo", "polar", "scene", "ternary")
     layout = {name: value for name, value in white["layout"].items() if name not in others}

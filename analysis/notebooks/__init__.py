@@ -1,7 +1,4 @@
-"""The notebooks of the package, and the choice of the one that fits a study.
-
-Each is a file NAME.ipynb in this folder, stored without outputs, with one cell tagged `parameters`.
-"""
+"""The notebooks of the package, and the choice of the one that fits a study."""
 
 import json
 from importlib.resources import files
@@ -26,10 +23,10 @@ REPLAYED = ("/replayed", "/invariance")
 
 
 def fitting_kind(study: StudyResults) -> str:
-    """Return the notebook that fits a study best.
+    """Return `search`, or the notebook that fits a grid best.
 
-    `search` for a search. For a grid `robustness` if most of its evaluations attack texts, `methods` if its rows train
-    by different methods, else `ablations`.
+    `robustness` if most of its evaluations attack texts, `methods` if its rows train by different methods,
+    else `ablations`.
     """
     if study.record.kind == "search":
         return "search"
@@ -53,10 +50,7 @@ def notebook_text(kind: str) -> str:
 
 
 def filled_in(kind: str, study: str, store: str) -> str:
-    """Return a notebook about one study as the text of its file.
-
-    `store` is the folder of the study's folder, relative to the notebook's.
-    """
+    """Return a notebook about one study; `store` is relative to the notebook's folder."""
     notebook = json.loads(notebook_text(kind))
     for cell in notebook["cells"]:
         if PARAMETERS in cell["metadata"].get("tags", ()):

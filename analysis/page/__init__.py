@@ -1,8 +1,4 @@
-"""The HTML of a report: one file that loads nothing.
-
-A page has sections, which have paragraphs, tables and figures. Every section, table and figure has an anchor for
-links: `section-NAME`, `table-NAME`, `figure-NAME`.
-"""
+"""The HTML of a report: one file that loads nothing, with anchors for its parts."""
 
 from html import escape
 

@@ -32,10 +32,7 @@ HEADING = re.compile(
 
 
 def page(title: str, sections: Sequence[str], style: str = "", reload_s: int = 0) -> str:
-    """Return a whole document, which includes plotly.js if it has figures.
-
-    `style` is CSS for this page only. The page reloads itself every `reload_s` seconds and shows its age; never if 0.
-    """
+    """Return a document, which reloads itself every `reload_s` seconds (0: never)."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     fresh = f' data-reload="{reload_s}" data-written="{now}"' if reload_s else ""
     body = "\n".join(sections)

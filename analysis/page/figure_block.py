@@ -12,8 +12,8 @@ DEFAULT_HEIGHT = 450  # pixels, as plotly.js has it
 def figure(drawing: go.Figure, name: str, data: pd.DataFrame | None = None) -> str:
     """Return a figure that fills its container.
 
-    `name` is unique on the page, as its anchor is `figure-NAME` and its downloads are named by it. `data` is offered
-    as the download of its numbers; the default are the drawn coordinates.
+    `name` is unique on the page, for anchor and downloads. `data` is offered as its numbers, by default the
+    coordinates.
     """
     content = drawing.to_plotly_json()
     content["layout"].pop("template", None)  # the page has one of its own, for light and dark

@@ -54,7 +54,6 @@ def table(
 
 
 def _kinds_of_column(frame: pd.DataFrame, place: int) -> tuple[str, ...]:
-    """Return the classes of a column's cells: words, and the start of a group."""
     texts = [_text(value) for value in frame.iloc[:, place]]
     filled = [text for text in texts if text and text != NOT_THERE]
     is_text = (

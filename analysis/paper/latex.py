@@ -38,8 +38,7 @@ PREAMBLE = r"needs \usepackage{booktabs}"
 def latex(table: pd.DataFrame, caption: str, comment: Iterable[str] = (), label: str = "") -> str:
     """Return a booktabs table: the first column left, all others right.
 
-    Pairs as columns make two lines of headings. `comment` lines precede the table without being printed; `label` has
-    no `tab:`.
+    Pairs as columns make two lines of headings. `comment` lines are not printed; `label` has no `tab:`.
     """
     lines = [_line(row) for row in table.itertuples(index=False)]
     named = [rf"\label{{tab:{label}}}"] if label else []
@@ -84,7 +83,6 @@ def _plain(text: str) -> str:
 
 
 def _formula(found: re.Match[str]) -> str:
-    """A symbol, alone or with its value."""
     name, index, value = found["name"], found["index"], found["value"]
     symbol = ("" if name == "N" else "\\") + name + (f"_{{{index}}}" if index else "")
     if not value:
@@ -99,7 +97,6 @@ def _line(cells: Iterable[object]) -> str:
 
 
 def _head(columns: pd.Index) -> list[str]:
-    """One line of headings; two for pairs, with a rule under each group."""
     if not isinstance(columns, pd.MultiIndex):
         return [_line(columns)]
     groups: list[tuple[str, int, int]] = []  # name, first and last column, from 1

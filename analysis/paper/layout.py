@@ -35,10 +35,7 @@ def write_layouts(comparison: Comparison, folder: Path, cited: str = "") -> list
 
 
 def latex_layouts(comparison: Comparison, cited: str = "") -> dict[str, str]:
-    """Return the LaTeX tables by the ending of their file's name.
-
-    `.tex` has rows against the baseline; `-columns.tex` has the paper's own layout, if metrics measure its columns.
-    """
+    """Return the LaTeX tables by their file's ending: rows, and the paper's columns."""
     comment = [cited] if cited else []
     label = re.sub(r"[^A-Za-z0-9]+", "-", comparison.name)
     rows = printed_rows(comparison)
@@ -50,10 +47,7 @@ def latex_layouts(comparison: Comparison, cited: str = "") -> dict[str, str]:
 
 
 def contrasts_of(comparison: Comparison) -> pd.DataFrame:
-    """Return all statistics of each row's differences from the baseline.
-
-    Columns `bca_low` and `bca_high` are empty below 6 seeds.
-    """
+    """Return all statistics of each row's differences; BCa is empty below 6 seeds."""
     rows = [
         {
             "row": row,

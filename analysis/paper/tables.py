@@ -62,10 +62,7 @@ def claims() -> pd.DataFrame:
 
 
 def figures() -> pd.DataFrame:
-    """Return id, title, source of the papers' figures.
-
-    One passage of prose that makes claims without a table is included.
-    """
+    """Return id, title, source of the papers' figures, and of one passage with claims."""
     return _read(FIGURES)
 
 

@@ -53,10 +53,7 @@ def by_stage(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def show_cells(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:
-    """Show cells as text.
-
-    Columns: trial (in a grid: row), seed, stage (in a search), status, objective, step, time, attempts, reason.
-    """
+    """Show cells as text, one row each."""
     tries, is_search = contents.attempts.groupby("cell").size(), contents.study.kind == "search"
     rows = [
         {

@@ -131,7 +131,6 @@ def failed_text(contents: Contents) -> str:
 
 
 def _reasons(reasons: pd.Series) -> str:
-    """The most frequent reasons; those that differ only in numbers count as one."""
     groups = sorted(reasons.groupby(reasons.map(alike), sort=False), key=lambda group: -len(group[1]))
     shown = [
         (part.iloc[0] or name) if part.nunique() == 1 else f"{name} ({len(part)} times)"
@@ -142,10 +141,7 @@ def _reasons(reasons: pd.Series) -> str:
 
 
 def counts(cells: pd.DataFrame, num_planned: int) -> dict[str, int]:
-    """Count cells by status.
-
-    `missing` are cells that the next run will take up, and planned ones that are not yet in the ledger.
-    """
+    """Count cells by status; `missing` are those that the next run will take up."""
     found = cells["status"].value_counts()
     known = {status: int(found.get(status, 0)) for status in ORDER}
     return known | {"missing": max(0, max(num_planned, len(cells)) - sum(known.values()))}

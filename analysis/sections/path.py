@@ -45,10 +45,9 @@ def ablation_path(contents: Contents) -> str:
 
 
 def path_table(frame: pd.DataFrame, decimals: int, *, less_is_better: bool = False) -> pd.DataFrame:
-    """Return a row per kept flip as text.
+    """Return a row per kept flip as text, with its gain and interval.
 
-    Columns: axis, from, to, gain (with its interval), together (the gain since the paper's setting), and the gains of
-    the other flips, the best first.
+    `together` is the gain since the paper's setting; then come the gains of the other flips, the best first.
     """
     start = frame.loc[frame["place"] == 0, "mean"]
     rows = []

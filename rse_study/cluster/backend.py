@@ -9,7 +9,6 @@ from rse_study.cluster.job import Job, RenderedFile
 from rse_study.cluster.job_report import JobReport
 
 CommandWords = tuple[str, ...]
-"""a program and its arguments"""
 
 
 @dataclass(frozen=True)
@@ -18,9 +17,7 @@ class Submission:
 
     job: Job
     files: tuple[RenderedFile, ...]
-    """input of the cluster's programs, besides the job's own files"""
     folder: Path
-    """local folder of all these files"""
 
 
 @dataclass(frozen=True)
@@ -37,10 +34,7 @@ class NodeHours:
 
 @dataclass(frozen=True)
 class Backend(ABC):
-    """A cluster controlled from this machine by its own command-line programs.
-
-    Methods that query the cluster raise InputError if it does not respond.
-    """
+    """A cluster controlled by its own programs; InputError if it does not respond."""
 
     home: Path
     """folder of the jobs' folders"""
@@ -48,7 +42,6 @@ class Backend(ABC):
     """whether a submission id may be used again after its job has ended"""
 
     def folder_of(self, submission_id: str) -> Path:
-        """Return the local folder for a job's files."""
         return self.home / submission_id
 
     @abstractmethod

@@ -1,8 +1,4 @@
-"""A study as a job of a cluster: its id, its files, its command.
-
-A job's folder has two files: the resolved study, which needs no other file, and the code as the wheel of this version
-(`rse_study.cluster.wheel`). The command runs in that folder.
-"""
+"""A study as a job of a cluster; its folder has the resolved study and our wheel."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,8 +51,7 @@ def job_of(
 ) -> Job:
     """Return the job that runs a study, with prices and storage filled in.
 
-    `content` is the study's file with `extends` and overrides resolved; `limits` are arguments of `run` such as
-    --max-hours and --max-cost.
+    `content` is the resolved study; `limits` are arguments of `run` such as --max-hours.
     """
     storage = storage_of(checked, spec)
     settled = content | ({"storage": storage} if storage else {})
@@ -79,10 +74,7 @@ def submission_id(study: Study) -> str:
 
 
 def run_command(spec: ClusterSpec) -> tuple[str, ...]:
-    """Return the command that runs the study on the head.
-
-    The storage is in the study's file, since a URL on a command line would have to survive several shells.
-    """
+    """Return the head's command, without the storage, whose URL shells would break."""
     # `python -m`: a node may have the code but not the script.
     return ("python", "-m", "rse_study", "run", spec.study_path, "--address", "auto", "--store", spec.store)
 

@@ -43,7 +43,6 @@ class JobReport:
 
     @property
     def is_active(self) -> bool:
-        """Whether the job runs or is going to."""
         return self.state in ACTIVE
 
     @property
@@ -54,7 +53,6 @@ class JobReport:
 
     @property
     def number(self) -> int:
-        """Number in the submission id; 1 if it has none."""
         match = _SUFFIX.search(self.submission_id)
         return int(match[1] or 1) if match else 1
 
@@ -79,9 +77,7 @@ def of_study(reports: Iterable[JobReport], study: str) -> list[JobReport]:
 
 
 def submission_stem(study: str) -> str:
-    """Return the prefix of a study's submission ids.
-
-    Ids also name Kubernetes objects: no `_`, and at most 47 characters with fingerprint and number.
+    """Return the prefix of a study's submission ids, which name Kubernetes objects.
 
     >>> submission_stem("my-grid"), submission_stem("my_grid")
     ('rse-my-grid', 'rse-my-grid-05e3')

@@ -1,8 +1,4 @@
-"""Clusters started by Ray's own launcher: `ray up`, jobs, `ray down`.
-
-They run on the user's own machines or in a cloud. The dashboard listens on the head only, and is reached through an
-ssh tunnel opened by `ray dashboard`.
-"""
+"""Clusters started by `ray up`; their dashboard is reached through an ssh tunnel."""
 
 import os
 import signal
@@ -62,7 +58,6 @@ class LauncherBackend(RayBackend):
             self.configuration.unlink()
 
     def start(self, submission: Submission) -> None:
-        """Call the launcher, with its output on the screen."""
         wheel = submission.job.wheel
         write_whole(self.home / wheel.name, wheel.content)  # the configuration names it without a folder
         write_whole(self.configuration, (submission.folder / CONFIGURATION).read_bytes())

@@ -53,7 +53,6 @@ class LocalBackend(RayBackend):
             (self.home / PROCESS).unlink()
 
     def start(self, submission: Submission) -> None:
-        """Start the nodes in a new process session."""
         log = self.home / LOG
         with log.open("w", encoding="utf-8") as output:
             process = subprocess.Popen(
@@ -82,7 +81,6 @@ class LocalBackend(RayBackend):
 
 
 def _end_group(number: int) -> None:
-    """Terminate a process group, and kill it if it does not end."""
     with suppress(ProcessLookupError):
         os.killpg(number, signal.SIGTERM)
         deadline = time.monotonic() + END_SECONDS

@@ -24,11 +24,9 @@ class Node:
     resources: Mapping[str, float]
     """amounts by Ray's names: CPU, GPU ..."""
     labels: Mapping[str, str] = field(default_factory=dict)
-    """labels that distinguish it from other kinds"""
     identity: str = ""
     """Ray's id; empty for a machine that may join"""
     count: int = 1
-    """number of such nodes"""
 
 
 def share_of(resources: Resources) -> dict[str, float]:
@@ -62,10 +60,7 @@ def _fits(kind: str, total: float, amount: float) -> int:
 
 
 def num_fitting(nodes: Iterable[Node], resources: Resources) -> int:
-    """Return the number of cells that fit at the same time.
-
-    Each worker's share must be on one node; the workers of a cell may be on several.
-    """
+    """Return the number of cells that fit at once; each worker's share is on one node."""
     return sum(slots(node, resources) for node in nodes) // resources.workers
 
 
@@ -92,7 +87,6 @@ def require_room(resources: Resources, nodes: Sequence[Node]) -> None:
 
 
 def _largest(nodes: Sequence[Node], resources: Resources) -> str:
-    """Describe the largest node: `the largest node (10.77.0.3) has 2 CPU(s)`."""
     alike = [node for node in nodes if has_labels(node.labels, resources)]
     if not alike:
         return (

@@ -15,7 +15,6 @@ class HourlyPrice:
     least: float
     """head and the nodes that always run"""
     most: float
-    """all nodes"""
 
 
 def hourly_price(spec: ClusterSpec) -> HourlyPrice:
@@ -28,8 +27,7 @@ def hourly_price(spec: ClusterSpec) -> HourlyPrice:
 def device_hour_price(spec: ClusterSpec, resources: Resources) -> float:
     """Return the price of one device for an hour, on nodes full of cells.
 
-    A device is a GPU, or a CPU core if cells use no GPU, as in `plan`. The price includes the head, and the parts of
-    nodes that no cell can use.
+    A device is a GPU, or a core if cells use no GPU. The head and parts of nodes that no cell can use are included.
     """
     price, num_devices = spec.head.price_per_hour, 0.0
     for _, machine, cpus, count in nodes_of(spec):

@@ -18,10 +18,7 @@ SECONDS = 120.0
 
 
 def our_environment() -> dict[str, str]:
-    """Return our environment variables, with our own programs first on PATH.
-
-    `ray` and `python` are next to `rse-study`, which may be called by its path while its folder is not on PATH.
-    """
+    """Return our environment, with the programs next to `rse-study` first on PATH."""
     folders = [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
     return {**os.environ, "PATH": os.pathsep.join(folders)}
 

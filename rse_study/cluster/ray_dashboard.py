@@ -15,7 +15,6 @@ from rse_study.errors import InputError
 
 SECONDS, PAUSE_SECONDS = 20.0, 0.5
 DEFAULT_TOKEN = "~/.ray/auth_token"
-"""Ray's default"""
 REFUSED = (401, 403)
 
 
@@ -24,13 +23,11 @@ class RayDashboard:
     """The dashboard of one cluster."""
 
     address: str
-    """http://HOST:PORT"""
     token_file: str = DEFAULT_TOKEN
     """used unless RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH is set, as in Ray"""
 
     @property
     def env(self) -> dict[str, str]:
-        """Our environment, plus authentication for Ray's own programs."""
         told = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(Path(self.token_file).expanduser())}
         if "RAY_AUTH_TOKEN" in os.environ:
             told.pop("RAY_AUTH_TOKEN_PATH")

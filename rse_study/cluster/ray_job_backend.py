@@ -33,10 +33,7 @@ class RayJobs:
 
     dashboard: RayDashboard
     is_on_this_machine: bool = False
-    """Send no files, since every node sees the job's folder.
-
-    Nodes that share a disk would otherwise delete each other's files.
-    """
+    """whether to send no files: nodes that share the job's folder would delete each other's"""
 
     def reports(self) -> list[JobReport]:
         num_nodes = sum(node["state"] == "ALIVE" for node in self.dashboard.nodes())
@@ -64,7 +61,6 @@ class RayJobs:
         follow(command, remedy=REMEDY, env=self.dashboard.env)
 
     def stopping(self, reports: list[JobReport]) -> list[CommandWords]:
-        """Return the commands that stop the active jobs among these."""
         return [self._job("stop", report.submission_id) for report in reports if report.is_active]
 
     def stop(self, reports: list[JobReport]) -> None:

@@ -13,7 +13,7 @@ SCRIPT = "job.sbatch"
 LOG = "job.log"
 REMEDY = "Give the command on a login node of the cluster, where sbatch and squeue are"
 DAYS = 30
-"""number of days for which accounting is queried"""
+"""days for which accounting is queried"""
 STATES: dict[str, JobState] = {
     **dict.fromkeys(
         ("PENDING", "CONFIGURING", "SUSPENDED", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT"), "waiting"

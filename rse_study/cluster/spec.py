@@ -37,11 +37,9 @@ class ClusterSpec(Spec):
 
     @property
     def study_path(self) -> str:
-        """The study's file, relative to the driver's working folder."""
         return STUDY_FILE
 
     def fewest_nodes(self, group: WorkerGroup) -> int:
-        """Return a group's number of nodes without work: all, unless it can shrink."""
         return group.max_nodes
 
 

@@ -7,10 +7,7 @@ from rse_study.cluster.spec import ClusterSpec
 
 
 def spent(spec: ClusterSpec, nodes: Iterable[NodeHours]) -> float:
-    """Return the price of these hours, in the currency of the spec.
-
-    Nodes of a kind missing in the spec cost as much as its dearest worker, to err on the high side.
-    """
+    """Return the price of these hours; unknown kinds cost as the dearest worker does."""
     return sum((each.hours * price_of(spec, each.group) for each in nodes), 0.0)
 
 

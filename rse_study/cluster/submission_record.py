@@ -20,21 +20,15 @@ class SubmissionRecord:
 
     study: str
     submission_id: str
-    """id of the newest submission"""
     handle: str
     submitted: str
     """ISO 8601 in UTC"""
     storage: str
     spec: dict[str, Any]
-    """the cluster's spec at the time"""
     reports: tuple[JobReport, ...] = ()
-    """the study's jobs as last seen"""
 
     def with_reports(self, reports: Iterable[JobReport]) -> "SubmissionRecord":
-        """Update the record with the cluster's present reports.
-
-        Jobs that the cluster has forgotten stay as last seen, except that active ones count as over.
-        """
+        """Update with new reports; jobs that the cluster forgot stay, active ones as over."""
         now = {report.handle: report for report in reports}
         merged = {each.handle: _merged(each, now.get(each.handle)) for each in self.reports}
         new = {handle: report for handle, report in now.items() if handle not in merged}

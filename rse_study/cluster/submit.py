@@ -25,7 +25,6 @@ class Submitted:
     submission_id: str
     handle: str
     earlier: JobReport | None
-    """the study's newest job"""
     is_new: bool
     """False if the earlier job is active or complete"""
 
@@ -42,10 +41,7 @@ def prepare_submission(spec: ClusterSpec, backend: Backend, job: Job, jobs: list
 def submit_job(
     spec: ClusterSpec, backend: Backend, job: Job, home: Path, say: Callable[[str], None]
 ) -> Submitted:
-    """Submit a study unless its job is active or complete.
-
-    Raises InputError if another edition of the study is active: two drivers would write one ledger.
-    """
+    """Submit a study once; InputError if another edition of it writes the same ledger."""
     jobs = of_study(backend.jobs(), job.study)
     latest = jobs[-1] if jobs else None
     _require_one_edition(jobs, job)

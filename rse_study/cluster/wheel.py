@@ -1,8 +1,7 @@
 """The wheel of this version, by which jobs ship the code.
 
-It is packed from the files of the running packages, in a checkout and in an installation alike, because an installed
-wheel has no sources to build from, and we do not depend on a build backend. It needs no network, and the same files
-give the same bytes.
+It is packed from the running packages, because an installed wheel has no sources to build from. The
+same files give the same bytes.
 """
 
 import base64
@@ -40,10 +39,7 @@ def wheel_of_this_version() -> Wheel:
 
 
 def as_tar(wheel: Wheel) -> bytes:
-    """Return the files of a wheel as a .tar.xz, for places with little room.
-
-    It is half as large, because all files are compressed together. `python -m tarfile -e` unpacks it.
-    """
+    """Return a wheel's files as a .tar.xz, which is half as large."""
     stream = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(wheel.content)) as files,
@@ -76,7 +72,6 @@ def _files(root: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _version_and_metadata(root: Path) -> tuple[str, str]:
-    """Read from a checkout's pyproject.toml, else from the installed distribution."""
     if (root / "pyproject.toml").is_file():
         project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         lines = ["Metadata-Version: 2.1", f"Name: {DISTRIBUTION}", f"Version: {project['version']}"]

@@ -42,10 +42,7 @@ def fit_score(embed: Embed, pairs: StsPairs, kind: MapKind = "affine") -> ScoreM
 
 
 def sample_of(num_given: int, num_wanted: int = 0, seed: int = 0) -> Int[np.ndarray, " m"]:
-    """Return sorted indices of randomly chosen pairs; 0 wanted means all.
-
-    A larger sample contains every smaller one of its seed (stream `attack`).
-    """
+    """Return sorted random indices; a larger sample contains the smaller ones."""
     return np.sort(Streams(seed).numpy("attack").permutation(num_given)[: num_wanted or None])
 
 

@@ -23,10 +23,8 @@ class ClassifierScore:
     """x100."""
     num_examples: int
     num_unlabelled: int
-    """Examples left out because they have no label."""
     seed: int
     degenerate: bool
-    """Whether the classifier gave all inputs the same answer."""
     fingerprint: str
 
 

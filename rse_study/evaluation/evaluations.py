@@ -113,10 +113,7 @@ def score_all(
 ) -> list[EvaluationRow]:
     """Return the rows of every evaluation, embedding shared sentences once.
 
-    Parameters
-    ----------
-    on_progress
-        Called with the number of evaluations done and their total, the first time with 0.
+    `on_progress` gets the number of evaluations done and their total, the first time with 0.
     """
     cached, rows = CachedEncoder(embed), list[EvaluationRow]()
     on_progress(0, len(evaluations))

@@ -1,8 +1,4 @@
-"""Invariance of embeddings to changes of the text that should keep its meaning.
-
-CheckList's INV tests (Ribeiro et al. 2020) count flipped predictions; we measure the similarity to the
-changed text.
-"""
+"""Similarity to texts changed without changing meaning (INV, Ribeiro et al. 2020)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +21,6 @@ from rse_study.spec import fingerprint_of
 PRESET = "invariance"
 NUM_TEXTS = 500
 SEED = 0
-"""Seed of the changes, the same for every model."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +61,6 @@ class Invariance:
         return len(self.texts) * (1 + len(self.changed))
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """Return one row per change, and the mean of those that change any text."""
         distinct = sorted({*self.texts, *(text for new in self.changed.values() for text in new)})
         row_of = {text: row for row, text in enumerate(distinct)}
         vectors = unit_rows(embed(distinct)) if distinct else np.zeros((0, 1))

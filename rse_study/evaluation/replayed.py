@@ -28,7 +28,6 @@ class ReplayedPairs:
 
     clean: StsPairs
     attacked: StsPairs
-    """The attacked version of each pair in `clean`."""
     recipe: str
     reference: str
 
@@ -37,7 +36,6 @@ class ReplayedPairs:
         return fingerprint_of([self.clean.fingerprint, self.attacked.fingerprint])
 
     def save(self, folder: Path) -> None:
-        """Write the pairs to an existing folder."""
         sides = {
             name: [p.first, p.second] for name, p in (("clean", self.clean), ("attacked", self.attacked))
         }
@@ -89,11 +87,7 @@ class ReplayedAttack:
         return 4 * len(self.pairs.clean)
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """Return one row per figure.
-
-        A collapsed encoder gets Spearman 0 and the largest drift, so that no search takes it for a robust
-        one.
-        """
+        """Return a row per figure; collapsed encoders get Spearman 0, the largest drift."""
         cached, sides = CachedEncoder(embed), (self.pairs.clean, self.pairs.attacked)
         clean, attacked = (row for row in evaluate_sts(cached, sides) if row.aggregation == "all")
         before, now = (cosines_of(cached, list(zip(side.first, side.second, strict=True))) for side in sides)

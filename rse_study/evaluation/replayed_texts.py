@@ -35,7 +35,6 @@ class ReplayedTexts:
     training: Labelled
     clean: Labelled
     attacked: Labelled
-    """The attacked version of each text in `clean`."""
     recipe: str
     reference: str
 

@@ -38,7 +38,6 @@ class Similarity(PairsEvaluation):
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """The papers' aggregation, `all`."""
         return (Measure(name=self.name, metric=f"{self.name}/all"),)
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
@@ -63,15 +62,10 @@ def evaluate_sts(embed: Embed, tasks: Sequence[StsPairs], subject: str = "") -> 
 
 
 def score_pairs(pairs: StsPairs, similarities: np.ndarray, subject: str = "") -> list[EvaluationRow]:
-    """Return the three rows of given similarities.
+    """Return the three rows of similarities [n]; NaN marks a collapse and counts as 0.
 
     `all` is one correlation over the concatenated subsets, `mean` and `wmean` are the plain and size-weighted
-    means of the subsets' correlations. Without subsets they agree.
-
-    Parameters
-    ----------
-    similarities
-        One for each pair, [n]; NaN marks a collapse, which counts as 0.
+    means of the subsets' correlations.
     """
     parts = list(pairs.parts().values())
     whole = spearman(similarities, pairs.gold)
@@ -106,7 +100,6 @@ def average(rows: Iterable[EvaluationRow], aggregation: Aggregation) -> float:
 
 
 def _cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return cosines of unit rows; all NaN where the embeddings have collapsed."""
     both = np.concatenate([first, second])
     if not np.isfinite(both).all() or is_one_vector(both):
         return np.full(len(first), np.nan)

@@ -45,7 +45,6 @@ AVERAGES: dict[str, tuple[str, ...]] = {
 }
 """Tasks of each average: RobustSentEmbed's, and the other papers'."""
 FOLDS_SEED = 0
-"""Seed of the folds, the same for every model."""
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ _NO_SPREAD = 1e-10
 def whitened(vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
     """Centre, rotate and scale the rows until their covariance is the identity.
 
-    Directions without variance become 0. If there are no more rows than directions in which they vary, the
-    result is NaN: whitened, all pairs have the same cosine, and only its rounding would rank them.
+    Directions without variance become 0. The result is NaN if rows are no more than the directions in which
+    they vary: all pairs would have the same cosine, and only its rounding would rank them.
     """
     centred = np.asarray(vectors, np.float64) - np.mean(vectors, axis=0, dtype=np.float64)
     variances, directions = np.linalg.eigh(centred.T @ centred / len(centred))

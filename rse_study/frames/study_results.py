@@ -31,10 +31,7 @@ Read = TypeVar("Read")
 
 @dataclass(frozen=True, repr=False)
 class StudyResults:
-    """Results of a study.
-
-    Each frame is read on first access and then kept: open the study again to see newer results.
-    """
+    """Results of a study, read once: open the study again to see newer results."""
 
     folder: Path
     record: StudyRecord
@@ -55,7 +52,6 @@ class StudyResults:
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
-        """One row per metric value in a cell's history."""
         return self._read(frames.metrics_frame)
 
     @cached_property
@@ -80,7 +76,6 @@ class StudyResults:
 
     @cached_property
     def attempts(self) -> pd.DataFrame:
-        """One row per attempt at a cell."""
         return self._read(frames.attempts_frame)
 
     @cached_property
@@ -109,23 +104,11 @@ class StudyResults:
         return {name: folder for name, folder in folders.items() if is_attack_folder(folder)}
 
     def contrasts_with(self, row: str) -> pd.DataFrame:
-        """Return `contrasts` against another row or baseline.
-
-        Raises
-        ------
-        InputError
-            if there is no such row.
-        """
+        """Return `contrasts` against another row or baseline, or raise InputError."""
         return self._read(lambda reader: contrasts_frame(reader, row))
 
     def describe(self, frame: str) -> pd.DataFrame:
-        """Return the meaning of a frame's columns: column, dtype, meaning.
-
-        Raises
-        ------
-        InputError
-            if there is no such frame.
-        """
+        """Return a frame's columns with dtype and meaning, or raise InputError."""
         if frame not in COLUMNS:
             raise InputError(f"no frame {frame!r}", where=self.name, remedy=did_you_mean(frame, COLUMNS))
         return describe_columns(frame)

@@ -43,7 +43,6 @@ class Adversary:
     def find(
         self, networks: Networks, table: Tensor | None, anchor: Anchor, batch: Batch, run: RunContext
     ) -> InnerAscent:
-        """Find delta_final (eq 7), eta and weights; V (`table`) changes in place."""
         players, states = self._team(table, anchor, run)
         with frozen(networks, training=self.dropout != "eval"):
             objective = InnerObjective.at(networks, anchor, batch, run, self.temperature, self.dropout)
@@ -88,10 +87,7 @@ class Adversary:
 
 @dataclass
 class InnerObjective:
-    """The sum over rows of L_con(f(X + change), {z_pos}).
-
-    Row i's loss depends on row i's change only.
-    """
+    """Sum over rows of L_con(f(X + change), {z_pos}); row i sees its change only."""
 
     networks: Networks
     anchor: Anchor
@@ -114,10 +110,9 @@ class InnerObjective:
         temperature: float,
         dropout: str,
     ) -> "InnerObjective":
-        """Encode z_pos = f(X), once and without gradient.
+        """Encode z_pos = f(X) once, without gradient; its head moments serve every pass.
 
-        Its head moments serve every perturbed pass. `dropout` is eval (none), fixed (one set of masks for all steps)
-        or fresh (new ones at each).
+        `dropout` is eval (none), fixed (one set of masks for all steps) or fresh (new ones at each).
         """
         seen = run.dropout(anchor.step, "inner/pos", anchor.ids.device)
         with torch.no_grad(), seen, run.autocast():

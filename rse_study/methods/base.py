@@ -22,7 +22,6 @@ class MethodSource:
 
     paper: str
     equations: str
-    """equations that the code follows"""
     decisions: tuple[str, ...] = ()
     """records in docs/decisions, without .md, on where we depart from it"""
 
@@ -73,16 +72,12 @@ class ContrastiveMethod(MethodBase):
     """map of the pooled vector to z in training; evaluation drops it"""
 
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
-        """Return encoder and training-only head (stream `init`)."""
         generator = streams.generator("init", 0)
         return Networks(encoder, build_head(self.head, encoder.hidden_size, generator, collectives))
 
     def contrastive(
         self, z: Float[Tensor, "b d"], z_pos: Float[Tensor, "b d"], batch: Batch, run: RunContext
     ) -> Float[Tensor, " b"]:
-        """Return L_con of this worker's anchors against the global batch's second views.
-
-        The gradient reaches both views.
-        """
+        """Return L_con of this worker's anchors against the global batch's second views."""
         own = batch.rows[:, None] == run.collectives.gather(batch.rows)[None, :]
         return info_nce(z, z_pos[None], run.collectives.gather(z_pos), own, self.temperature)

@@ -63,7 +63,6 @@ class ConSERT(ContrastiveMethod):
 
     @property
     def cost(self) -> StepCost:
-        """Two trained views; an adversarial one adds its steps and a clean pass."""
         if not self._has_adversary:
             return StepCost(ascent=0, num_views=2)
         return StepCost(self.noise.num_steps, num_views=2, clean=1)

@@ -14,11 +14,8 @@ class StepCost:
     """Passes of one step."""
 
     ascent: int
-    """passes of the inner loop"""
     num_views: int
-    """views trained on"""
     detects: bool = False
-    """whether RTD runs"""
     clean: int = 0
     """passes of a view without gradient"""
     views_per_ascent: int = 1
@@ -26,15 +23,14 @@ class StepCost:
 
     @property
     def gradient_passes(self) -> int:
-        """Number of gradients: one per pass of the inner loop, and one to train on."""
         return self.ascent + 1
 
     @property
     def work(self) -> float:
-        """Floating-point operations in P*T.
+        """Floating-point operations in P*T: RobustSentEmbed takes 4 N + 20, SimCSE 12.
 
-        RobustSentEmbed takes 4 N + 20 (z_pos once, three views), SimCSE 12; RTD adds 8: D is trained, G reads once.
-        Only passes through layers count, not heads, losses and projections.
+        4 N + 20: z_pos once, three views. RTD adds 8: D is trained, G reads once. Heads, losses and
+        projections are not counted.
         """
         detection = (TRAINED + FORWARD) * self.detects
         inner = ASCENT * self.ascent * self.views_per_ascent + FORWARD * self.clean

@@ -66,7 +66,6 @@ class DCL(MethodBase):
 
     @property
     def cost(self) -> StepCost:
-        """Two trained views, both through the target too, and the masked LM's pass."""
         return StepCost(ascent=0, num_views=2 + (self.masked_lm > 0), clean=2)
 
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> DCLNetworks:
@@ -139,9 +138,9 @@ class DCL(MethodBase):
     def _masked_lm(
         self, networks: DCLNetworks, batch: Batch, run: RunContext, step: int
     ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
-        """Return L_MLM and this worker's number of chosen tokens.
+        """Return L_MLM, a mean over the global batch, and this worker's number of chosen tokens.
 
-        The loss is a mean over the global batch's chosen tokens: 15 %, of which 80 / 10 / 10 masked, random, kept.
+        15 % are chosen, of which 80 / 10 / 10 are masked, random, kept.
         """
         corrupted, picked = _masked(batch, networks.encoder, run, step)
         chosen = batch.places_of(picked)

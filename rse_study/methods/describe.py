@@ -84,7 +84,6 @@ def _row(cells: tuple[str, ...]) -> str:
 
 
 def _values(info: FieldInfo) -> str:
-    """Return the choices of a field, or its type and bounds."""
     choices = _choices(info.annotation)
     if choices:
         return ", ".join(choices)

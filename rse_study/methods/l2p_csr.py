@@ -46,7 +46,6 @@ class L2PCSR(ContrastiveMethod):
 
     @property
     def cost(self) -> StepCost:
-        """The t passes over both views, then both to train on."""
         return StepCost(self.player.num_steps, num_views=2, views_per_ascent=2)
 
     @property
@@ -136,7 +135,6 @@ def _constant(change: Change) -> Change:
 
 
 def _weakened(change: Change, anchor: Anchor) -> dict[str, Mean]:
-    """Return the share of real tokens and of features weakened, over sites and views."""
     if not change.masks:
         return {}
     tokens = torch.stack([1 - site.tokens for site in change.masks])

@@ -24,7 +24,7 @@ class RunContext:
     generator: Generator | None = None
     synonyms: Synonyms | None = None
     outputs: GeneratorOutputs | None = None
-    """the generator's outputs in other cells; None: it computes everything"""
+    """the generator's outputs in other cells; None: compute everything"""
 
     def dropout(self, step: int, pass_name: str, device: "torch.device") -> AbstractContextManager[None]:
         """Seed dropout for one pass; passes of one name in one step share their masks."""
@@ -40,12 +40,10 @@ class Mean:
 
     @staticmethod
     def over(values: Float[Tensor, " n"]) -> "Mean":
-        """Return the mean over sentences, tokens or coordinates, of one value each."""
         return Mean(values.detach().sum(), float(len(values)))
 
     @staticmethod
     def among(values: Tensor, counted: Bool[Tensor, "*shape"]) -> "Mean":
-        """Return the mean over the values that are counted."""
         kept = values.detach().to(torch.promote_types(values.dtype, torch.float32)).masked_fill(~counted, 0)
         return Mean(kept.sum(), counted.sum())
 
@@ -60,15 +58,10 @@ class StepOutcome:
 
 @runtime_checkable
 class Method(Protocol):
-    """A training method: the configured object is the method.
-
-    State that goes on from step to step is a dict of tensors, which goes in and comes out.
-    """
+    """A training method: the configured object itself; state goes in and comes out."""
 
     @property
-    def name(self) -> str:
-        """Name of the method in a configuration."""
-        ...
+    def name(self) -> str: ...
 
     @property
     def generator(self) -> str:
@@ -86,9 +79,7 @@ class Method(Protocol):
         ...
 
     @property
-    def needs_synonyms(self) -> bool:
-        """Whether words are replaced by WordNet synonyms."""
-        ...
+    def needs_synonyms(self) -> bool: ...
 
     @property
     def needs_mask(self) -> bool:
@@ -96,9 +87,7 @@ class Method(Protocol):
         ...
 
     @property
-    def cost(self) -> StepCost:
-        """Computation of one step."""
-        ...
+    def cost(self) -> StepCost: ...
 
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
         """Build everything that is trained; new weights come from the stream `init`."""
@@ -117,12 +106,10 @@ class Method(Protocol):
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
     ) -> StepOutcome:
-        """Return this worker's share of the loss of one global batch.
+        """Return this worker's share of the loss of one global batch, from its own rows.
 
-        `batch` holds this worker's rows, and `step` is counted from 0. A method may change `state` in place.
+        `step` is counted from 0. A method may change `state` in place.
         """
         ...
 
-    def after(self, networks: Networks) -> None:
-        """Follow up on the optimiser's step."""
-        ...
+    def after(self, networks: Networks) -> None: ...

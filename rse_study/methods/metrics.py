@@ -7,10 +7,7 @@ from rse_study.tensors import Tensor, torch
 
 
 def inner_losses(ascent: Ascent, num_rows: int) -> dict[str, Mean]:
-    """Return the losses of the first and the last inner pass.
-
-    The loss after the last update is not known: it would take another pass.
-    """
+    """Return the losses of the first and last inner pass, each before its update."""
     if not ascent.losses:
         return {}
     count = float(num_rows)

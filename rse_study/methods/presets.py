@@ -1,9 +1,4 @@
-"""Named settings: the papers' other systems, and published code.
-
-A study names one where it would write the settings: `SimCSE: {preset: simcse}` as a row of a grid, or `method:
-{preset: simcse}` in a trial. A preset changes only the fields it names. Published code is reproduced as far as
-switches can.
-"""
+"""Settings named by `preset: NAME`: the papers' other systems, and published code."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -118,12 +113,10 @@ PRESETS: Registry[Preset] = Registry(
 
 
 def with_preset(given: Any) -> Any:
-    """Replace `preset` in a method's mapping by its settings; leave the rest alone.
+    """Replace `preset` in a method's mapping by its settings, or raise InputError.
 
     >>> with_preset({"preset": "l2p_released"})["masks"]["num_steps"]
     4
-
-    Raises InputError if the preset is unknown, of another method, or writes a field that the mapping writes too.
     """
     if not isinstance(given, dict) or KEY not in given:
         return given

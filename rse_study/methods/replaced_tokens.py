@@ -72,8 +72,8 @@ class ReplacedTokenDetection(Spec):
     ) -> StepOutcome:
         """Return this worker's share of L_RTD.
 
-        Gradient flows into D, through h (which D reads at position 0), and through X'' into the encoder; eta is a
-        constant.
+        Gradient flows into D, through h (which D reads at position 0), and through X'' into the encoder; eta
+        is constant.
         """
         assert networks.discriminator is not None
         ids = self.edited(batch, run, step)
@@ -99,7 +99,6 @@ class ReplacedTokenDetection(Spec):
         return counted
 
     def _reduced(self, losses: Float[Tensor, " n"], run: RunContext) -> Float[Tensor, ""]:
-        """Return this worker's share of a global sum over a global count."""
         total = losses.sum()
         if self.reduction == "sum":
             return total

@@ -91,7 +91,6 @@ class RobustSentEmbed(MethodBase):
 
     @property
     def has_eta(self) -> bool:
-        """Whether there is a token-level perturbation, with eta and V."""
         return self.has_adversary and self.token_level.presence == "present"
 
     @property
@@ -108,7 +107,6 @@ class RobustSentEmbed(MethodBase):
 
     @property
     def cost(self) -> StepCost:
-        """The inner loop, two or three views, and RTD."""
         per_step = passes_for(self.blend, delta_sees_eta=self._delta_sees_eta).per_step
         num_views = 3 if self.has_adversary else 2
         clean = int(self.has_adversary)
@@ -214,7 +212,6 @@ class RobustSentEmbed(MethodBase):
     def _first_term(
         self, views: Views, others: Float[Tensor, "g d"], own: Bool[Tensor, "b g"]
     ) -> Float[Tensor, " b"]:
-        """Return L_con(z, {z_pos, z_adv}): z_adv in the log, in its own loss, or nowhere."""
         assert views.z_adv is not None
         positives = torch.stack([views.z_pos, views.z_adv])
         if self.second_positive == "inside":

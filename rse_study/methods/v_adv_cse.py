@@ -47,7 +47,6 @@ class VAdvCSE(ContrastiveMethod):
 
     @property
     def cost(self) -> StepCost:
-        """K passes for r, a clean one, two views and the perturbed one to train on."""
         if self.weight == 0:
             return StepCost(ascent=0, num_views=2)
         return StepCost(self.r.num_steps, num_views=3, clean=1)
@@ -95,8 +94,6 @@ class VAdvCSE(ContrastiveMethod):
 
 @dataclass(frozen=True)
 class _Distance:
-    """A callable for F of each row against the clean output of the same networks."""
-
     method: VAdvCSE
     networks: Networks
     anchor: Anchor

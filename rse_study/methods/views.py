@@ -15,7 +15,6 @@ class Views:
     z_pos: Float[Tensor, "b d"]
     z_adv: Float[Tensor, "b d"] | None
     pooled: Float[Tensor, "b d"]
-    """the first view before the head"""
 
 
 def encode_views(
@@ -29,10 +28,10 @@ def encode_views(
     *,
     shares_first: bool,
 ) -> Views:
-    """Encode z = f(X; m1), z_pos = f(X; m2) and z_adv = f(X + added; m3).
+    """Encode z = f(X; m1), z_pos = f(X; m2) and, if `added`, z_adv = f(X + added; m3).
 
-    There is no z_adv if nothing is added. `weights` weaken the first sites of z_adv; they and `added` are constants.
-    With `shares_first`, z_adv has the dropout masks of z.
+    `weights` weaken the first sites of z_adv; they and `added` are constants. With `shares_first`, z_adv has
+    z's masks.
     """
     inputs = [embeddings, embeddings] + ([] if added is None else [embeddings + added.detach()])
     weights = tuple(weight.detach() for weight in weights)

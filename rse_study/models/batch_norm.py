@@ -1,7 +1,6 @@
 """Batch normalisation whose moments are values: computed, returned, handed on.
 
-A view is normalised by its own moments, and the inner loop reuses those of its anchor. Only `update` moves the
-running moments, which evaluation uses. torch's SyncBatchNorm can do none of this and needs a GPU.
+The inner loop reuses its anchor's, and only `update` moves the running ones. torch's SyncBatchNorm can do neither.
 """
 
 from typing import NamedTuple
@@ -66,7 +65,6 @@ class BatchNorm(nn.Module):
         return y, used
 
     def running(self) -> Moments:
-        """Return the running moments, which evaluation passes as `moments`."""
         return Moments(self.running_mean, self.running_variance, torch.zeros_like(self.running_mean[0]))
 
     @torch.no_grad()

@@ -1,7 +1,6 @@
 """Passes in chunks of rows; only one chunk's activations are in memory at a time.
 
-Each chunk runs without keeping what its gradient needs, and runs again once the gradient of its outputs is known (Gao
-et al. 2021; Chen et al. 2016), so a loss over the whole batch keeps its in-batch negatives.
+Each chunk runs again once its outputs' gradient is known (Gao et al. 2021; Chen et al. 2016): negatives stay in-batch.
 """
 
 from collections.abc import Callable
@@ -18,9 +17,9 @@ RowFunction = Callable[..., Tensor]
 
 
 def by_chunks(module: nn.Module, work: RowFunction, chunk_size: int, *rows: Tensor | None) -> Tensor:
-    """Compute work(*rows) in chunks of at most `chunk_size` rows (0: all at once).
+    """Compute work(*rows) in chunks of at most `chunk_size` rows (0: all), kept apart.
 
-    Rows must not see each other in `work`. The second run of a chunk has the mode and the dropout masks of the first.
+    A chunk's second run has the mode and the dropout masks of its first.
     """
     first = rows[0]
     assert first is not None

@@ -1,8 +1,4 @@
-"""Classifiers on disk: our folders and Hugging Face's.
-
-Ours add `head.safetensors` and `classifier.json` to an encoder's folder, which `load_encoder` and
-sentence-transformers still read.
-"""
+"""Classifiers on disk: ours add a head to an encoder's folder; or Hugging Face's."""
 
 from pathlib import Path
 from typing import Any
@@ -52,10 +48,7 @@ class HubNetwork(nn.Module):
 
 
 def save_classifier(directory: Path, classifier: TextClassifier) -> None:
-    """Write weights (float32), tokenizer, pooling and classes.
-
-    Once loaded it gives the same probabilities, bit for bit on the same kind of machine.
-    """
+    """Write weights (float32), tokenizer, pooling and classes; loaded, all bits agree."""
     network = classifier.network
     assert isinstance(network, Classifier), "a folder of Hugging Face's is kept by save_pretrained"
     save_encoder(directory, network.encoder, classifier.tokenizer)
@@ -70,10 +63,7 @@ def save_classifier(directory: Path, classifier: TextClassifier) -> None:
 
 
 def load_classifier(path_or_name: str | Path, revision: str = "main") -> TextClassifier:
-    """Load our folder, or any Hugging Face sequence classifier, in float32.
-
-    Raises InputError if it cannot be loaded or has no trained head.
-    """
+    """Load a classifier in float32; InputError if unreadable or without trained head."""
     record = Path(path_or_name) / RECORD
     return _ours(record) if record.is_file() else _theirs(str(path_or_name), revision)
 

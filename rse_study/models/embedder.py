@@ -17,8 +17,7 @@ from rse_study.models.encoder import SentenceEncoder, first_position
 class Embedder:
     """An encoder in evaluation: no dropout, no head, its own maximum length.
 
-    Each distinct sentence is encoded once, in batches of similar length; a vector does not depend on the order of the
-    sentences. `on_progress` receives the number of sentences encoded so far and the total of the call.
+    Distinct sentences are encoded once; no vector depends on their order. `on_progress` gets (encoded, total).
     """
 
     def __init__(

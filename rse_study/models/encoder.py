@@ -1,7 +1,4 @@
-"""Any bidirectional Hugging Face encoder: word embeddings to a sentence vector.
-
-Word embeddings go in as `inputs_embeds`, before position, type and LayerNorm, so that perturbing them is exact.
-"""
+"""Any bidirectional Hugging Face encoder, from `inputs_embeds` to a vector."""
 
 import inspect
 from collections.abc import Sequence
@@ -42,7 +39,6 @@ class SentenceEncoder(nn.Module):
 
     @property
     def hidden_size(self) -> int:
-        """Width of the pooled vector."""
         return int(self.config.hidden_size)
 
     @property
@@ -122,10 +118,7 @@ class SentenceEncoder(nn.Module):
         *,
         places: Int[Tensor, " T"] | None = None,
     ) -> Float[Tensor, "b l d"]:
-        """Return the last hidden states; what stands at padding means nothing.
-
-        Positions are counted over real tokens, so padding changes no vector.
-        """
+        """Return the last hidden states; padding takes no position and means nothing."""
         num_rows = len(mask)
 
         def read(embeddings: Tensor, mask: Tensor, types: Tensor | None) -> Tensor:
@@ -152,13 +145,12 @@ class SentenceEncoder(nn.Module):
     def compile_passes(self) -> None:
         """Have torch.compile fuse the passes without padding, for batches of any shape.
 
-        Passes with padding stay as they are: evaluation uses them, and its rows must tie to the last bit.
+        Evaluation uses the passes with padding, whose rows must tie to the last bit.
         """
         # Dropout draws the numbers it draws uncompiled: passes that share masks are compiled separately.
         self._run_packed = torch.compile(Packed.run, dynamic=True, options={"fallback_random": True})
 
     def layout(self, mask: Bool[Tensor, "b l"], places: Int[Tensor, " T"] | None = None) -> Layout:
-        """Return the layout of a batch: packed where the backbone's family allows it."""
         if not self.skips_padding:
             return Padded(mask)
         return Packed.of(mask) if places is None else Packed(mask, places)

@@ -20,10 +20,7 @@ _EXPRESSIBLE = ("cls", "mean")
 
 
 def save_encoder(directory: Path, encoder: SentenceEncoder, tokenizer: Any, template: str = "") -> None:
-    """Write weights (float32), tokenizer and pooling.
-
-    Adds sentence-transformers' own files if it knows that pooling.
-    """
+    """Write weights (float32), tokenizer and pooling, also for sentence-transformers."""
     with quiet_loading():
         copy.deepcopy(encoder.backbone).float().cpu().save_pretrained(directory)
     tokenizer.save_pretrained(directory)
@@ -33,10 +30,7 @@ def save_encoder(directory: Path, encoder: SentenceEncoder, tokenizer: Any, temp
 
 
 def export(directory: Path, encoder: SentenceEncoder, tokenizer: Any, template: str = "") -> None:
-    """Save an encoder into a new folder, for users of sentence-transformers.
-
-    Raises InputError if sentence-transformers would give other vectors, or if the folder is not empty.
-    """
+    """Save into a new folder; InputError if sentence-transformers would differ."""
     if encoder.pooling not in _EXPRESSIBLE:
         raise InputError(
             f"pooling {encoder.pooling!r}",

@@ -29,12 +29,10 @@ class Replacements:
 
     @classmethod
     def of(cls, ids: Int[Tensor, "b l"], edited: Int[Tensor, "b l"]) -> "Replacements":
-        """Return the replacements that turn `ids` into `edited`."""
         places = (edited != ids).flatten().nonzero().squeeze(1)
         return cls(places, edited.flatten()[places])
 
     def in_place_of(self, ids: Int[Tensor, "b l"]) -> Int[Tensor, "b l"]:
-        """Return x'': `ids` with the tokens put in."""
         return ids.flatten().index_copy(0, self.places, self.tokens.to(ids.dtype)).view_as(ids)
 
 
@@ -42,10 +40,10 @@ Block = dict[int, Replacements]
 
 
 class GeneratorOutputs:
-    """The stored x'' of a cell; what is missing is computed and written.
+    """The stored x'' of a cell; a missing or damaged step is computed and written.
 
-    The folder belongs to one worker of all cells that agree in everything x'' depends on. Cells that run at the same
-    time write the same values and do not wait for each other: a step that is missing or damaged is computed.
+    One worker of all cells that agree in everything x'' depends on has the folder; cells write the same
+    values at any time.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -1,7 +1,4 @@
-"""Training-only heads between pooler and loss; evaluation drops them.
-
-Every head is called with `moments=None` (a view's own moments) or with given ones, and returns those it used.
-"""
+"""Training-only heads, called with given moments, or None for a view's own."""
 
 from typing import Protocol
 
@@ -26,9 +23,7 @@ class Head(Protocol):
         """Return the output and the moments it used (empty where nothing is normalised)."""
         ...
 
-    def running(self) -> HeadMoments:
-        """Return the moments for evaluation."""
-        ...
+    def running(self) -> HeadMoments: ...
 
     def update(self, moments: HeadMoments) -> None:
         """Move the running moments, if there are any: once a step, by z's moments."""
@@ -69,10 +64,7 @@ class LinearTanh(_WithoutMoments):
 
 
 class BatchNormHead(nn.Module):
-    """Linear - BN - ReLU - Linear - BN.
-
-    The linear maps have no biases, since a BN follows; the last BN has no affine part.
-    """
+    """Linear - BN - ReLU - Linear - BN without biases; no affine part in the last BN."""
 
     def __init__(self, width: int, generator: torch.Generator, collectives: Collectives) -> None:
         super().__init__()

@@ -3,6 +3,5 @@
 from typing import Literal
 
 HeadKind = Literal["none", "linear_tanh", "batch_norm"]
-"""the training-only head"""
 NormKind = Literal["power", "batch", "none"]
 """the normalisation of DCL's projection and predictor"""

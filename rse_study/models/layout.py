@@ -1,7 +1,4 @@
-"""The layout of a batch of sentences while an encoder's layers compute.
-
-Here it is padded, which any backbone takes; models/packed.py keeps the real tokens alone. Both give the same vectors.
-"""
+"""The padded layout of a batch; models/packed.py gives the same without padding."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -31,9 +28,7 @@ class TokenInputs:
 
     embeddings: Float[Tensor, "b l e"]
     positions: Int[Tensor, "b l"] | None
-    """None if the backbone takes none"""
     types: Int[Tensor, "b l"] | None
-    """None if the backbone does not tell them apart"""
 
 
 @dataclass(frozen=True)
@@ -51,7 +46,6 @@ class Padded:
     def with_first(
         self, hidden: Float[Tensor, "b l d"], vectors: Float[Tensor, "b d"]
     ) -> Float[Tensor, "b l d"]:
-        """Put a vector in place of each sentence's first hidden state."""
         return torch.cat([vectors[:, None], hidden[:, 1:]], dim=1)
 
     def run(self, backbone: Any, given: TokenInputs, changes: Changes, wanted: Tensor | None) -> Tensor:

@@ -28,19 +28,9 @@ BROKEN = (OSError, ValueError, RuntimeError, SafetensorError, UnpicklingError, E
 def load_encoder(
     path_or_name: str | Path, pooling: PoolingKind | str = "stored", revision: str = "main"
 ) -> tuple[SentenceEncoder, Any]:
-    """Load (encoder, tokenizer) from a folder or the hub, in float32.
+    """Load (encoder, tokenizer) in float32 from a folder or the hub; else InputError.
 
-    Parameters
-    ----------
-    pooling
-        `stored` takes the pooling that the folder itself records (ours or sentence-transformers').
-    revision
-        Branch, tag or commit on the hub; not used for a folder.
-
-    Raises
-    ------
-    InputError
-        If it cannot be loaded or cannot serve as an encoder.
+    Pooling `stored` is what the folder itself records (ours or sentence-transformers'). Folders ignore `revision`.
     """
     name = str(path_or_name)
     config = load_config(name, revision)

@@ -29,10 +29,9 @@ def can_be_packed(backbone: Any) -> bool:
 
 @dataclass(frozen=True)
 class Packed:
-    """The real tokens of all sentences in one row.
+    """The real tokens of all sentences in one row: T instead of b * l.
 
-    Linear maps, norms and dropout see T tokens instead of b * l. The last layer computes keys and values everywhere,
-    and the rest at the wanted positions alone.
+    The last layer computes keys and values everywhere, and the rest at the wanted positions alone.
     """
 
     mask: Bool[Tensor, "b l"]
@@ -54,7 +53,6 @@ class Packed:
         return rows.index_copy(0, self.places, hidden).unflatten(0, self.mask.shape)
 
     def with_first(self, hidden: Float[Tensor, "T d"], vectors: Float[Tensor, "b d"]) -> Float[Tensor, "T d"]:
-        """Put a vector in place of each sentence's first hidden state."""
         return hidden.index_copy(0, self.at(torch.zeros_like(self.mask[:, 0], dtype=torch.long)), vectors)
 
     def at(self, positions: Int[Tensor, " b"]) -> Int[Tensor, " b"]:
@@ -83,13 +81,11 @@ class Packed:
         return (block if first is backbone.embeddings else first(block))[0]
 
     def _layer(self, layer: Any, hidden: Float[Tensor, "T d"], one: Tensor | None) -> Tensor:
-        """Return one layer's output at all tokens, or at `one` of each sentence."""
         rows = hidden if one is None else hidden.index_select(0, one)
         mixed = layer.attention.output(self._attended(layer.attention.self, hidden, rows, one), rows)
         return layer.output(layer.intermediate(mixed), mixed)
 
     def _attended(self, attention: Any, hidden: Tensor, rows: Tensor, one: Tensor | None) -> Tensor:
-        """Return the attention of `rows` over all tokens of their sentences."""
         heads = (-1, attention.attention_head_size)
         queries = attention.query(rows)
         queries = self.restore(queries) if one is None else queries[:, None]

@@ -51,7 +51,6 @@ class PowerNorm(nn.Module):
 
     @torch.no_grad()
     def update(self) -> None:
-        """Move psi and nu by the recorded pass, if there is one."""
         sums, keep = self._recorded, self.decay
         if sums is None:
             return

@@ -18,8 +18,7 @@ from rse_study.models.sites import require_sites
 class Discriminator(nn.Module):
     """A classifier of each token as original or replaced (RobustSentEmbed eq 8).
 
-    It starts as a copy of the encoder, so build it before training moves that. It reads the *encoder's* word
-    embeddings, so its own table is dropped.
+    It starts as a copy of the encoder, so build it before training, and reads the *encoder's* word embeddings.
     """
 
     def __init__(self, encoder: SentenceEncoder, generator: torch.Generator) -> None:
@@ -40,8 +39,8 @@ class Discriminator(nn.Module):
     ) -> Float[Tensor, "b l"]:
         """Return each token's logit of being the original one (eq 8); 0 at padding.
 
-        `h` takes the place of the embedding block's output (after dropout) at position 0. With `reads_padding`,
-        padding has logits of its own.
+        `h` replaces the embedding block's output (after dropout) at position 0. With `reads_padding`, padding
+        has logits.
         """
         num_rows = len(mask)
 
@@ -96,10 +95,9 @@ class Generator(nn.Module):
         uniform: Float[Tensor, "b l"] | None = None,
         places: TokenPlaces | None = None,
     ) -> Int[Tensor, "b l"]:
-        """Replace tokens by G's predictions: argmax, or drawn by `uniform`.
+        """Replace tokens by G's predictions: argmax, or drawn by `uniform` ~ U(0, 1).
 
-        G does not see the `masked` tokens; its predictions replace the `taken` ones, by default the same. `uniform`
-        holds a number of U(0, 1) for each token. `places` saves a look-up that waits for a GPU.
+        G does not see `masked` tokens; its predictions replace `taken` ones, by default the same.
         """
         num_rows = len(mask)
 
@@ -152,7 +150,6 @@ def logits_at(
 
 
 def _head_logits(model: Any, hidden: Float[Tensor, "m d"]) -> Float[Tensor, "m v"]:
-    """Apply a masked LM's own head to hidden states, whatever its family calls it."""
     name, base_model = model.base_model_prefix, model.base_model
     setattr(model, name, _Read(hidden[None]))
     try:

@@ -19,8 +19,7 @@ Predict = Callable[[Sequence[Text]], np.ndarray]  # texts -> [n c]
 class TextClassifier:
     """A trained network with all it needs to read text; a regression if no classes.
 
-    Each distinct text is read once, in batches of similar length that depend on the set of texts alone: neither order
-    nor repetition changes a bit. Other texts in the same call may move float32's last bits, and no more.
+    Order and repetition of texts change no bit; other texts in the same call may move float32's last bits.
     """
 
     def __init__(
@@ -42,7 +41,6 @@ class TextClassifier:
         return odds / odds.sum(axis=1, keepdims=True)
 
     def scores(self, texts: Sequence[Text]) -> Float[np.ndarray, " n"]:
-        """Return the values of a regression."""
         assert not self.classes, "a classifier has probabilities"
         return self.outputs(texts)[:, 0]
 
@@ -63,10 +61,7 @@ class TextClassifier:
         return found[[where[text] for text in texts]]
 
     def predicting(self, classes: tuple[str, ...]) -> Predict:
-        """Return `predict` with its columns in the order of the given classes.
-
-        Raises InputError if these are not the model's classes, by name and regardless of case.
-        """
+        """Return `predict` with columns in the order of the given classes, ignoring case."""
         own = [name.lower() for name in self.classes]
         if sorted(own) != sorted(name.lower() for name in classes):
             rule = f"the data's classes are {', '.join(classes)}"

@@ -37,10 +37,7 @@ class Inputs:
 
 
 def encode_texts(texts: Sequence[Text], tokenizer: Any, max_length: int) -> list[Tokens]:
-    """Tokenise texts, cut to `max_length` tokens, a pair from its longer side first.
-
-    Raises InputError if `max_length` is too small, or if the tokenizer sets nothing between the two of a pair.
-    """
+    """Tokenise texts, cut to `max_length` tokens, a pair from its longer side first."""
     if not texts:
         return []
     sides = [list(side) for side in zip(*texts, strict=True)]

@@ -80,7 +80,6 @@ class WordPredictor:
 
 
 def _whole_words(tokenizer: Any) -> tuple[torch.Tensor, list[str]]:
-    """Return the tokens that are a word of letters by themselves, and the words."""
     names = sorted(tokenizer.get_vocab().items(), key=lambda entry: entry[1])
     is_marked = marks_beginnings([name for name, _ in names])
     special, tokens, words = set(tokenizer.all_special_ids), [], []

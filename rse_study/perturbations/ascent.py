@@ -26,12 +26,10 @@ class Anchor:
 
     @property
     def mask(self) -> Bool[Tensor, "b l"]:
-        """True = real token."""
         return self.batch.mask
 
     @property
     def perturbable(self) -> Bool[Tensor, "b l"]:
-        """Tokens that may move."""
         return self.batch.perturbable
 
 
@@ -68,11 +66,9 @@ class Reach:
     """Bounds on an entry of a perturbation that follow from its configuration alone."""
 
     path: float
-    """the most that all steps together move an entry"""
     start: float
     """largest absolute value of an entry at the start, at d = SMALLEST_WIDTH"""
     radius: float
-    """radius of the ball, for linf as well"""
     is_certain: bool = False
     """whether an entry whose gradient keeps its sign moves the whole path (sign steps)"""
 
@@ -81,10 +77,9 @@ class Reach:
 class Player(Protocol):
     """A perturbation in the ascent; it sees gradients, never a model.
 
-    Its state goes in and comes out, and how it starts is its own affair (delta0 is drawn, eta comes from V). `update`
-    takes the gradient with respect to the player's change, and the step `t`, counted from 1. `num_steps` is the
-    number of steps it asks the loop for; 0 means that it moves as long as the others do. `reach` is None if no entry
-    is bounded by a length for linf; studies are checked with it for values that saturate the bound.
+    Its state goes in and comes out. `update` takes the gradient with respect to its change, and the step `t`,
+    from 1. `num_steps` 0 means that it moves as long as the others do. `reach` is None if no entry is bounded
+    by a length for linf: studies check it for values that saturate the bound.
     """
 
     @property
@@ -131,18 +126,11 @@ def ascend(
     states: Sequence[Any],
     passes: Passes | None = None,
 ) -> Ascent:
-    """Move the players so that the objective rises, and return where they end.
+    """Move the players so that the objective, summed over rows, rises.
 
-    The loop runs for the largest `num_steps` of its players, and computes gradients of inputs only. With `JointPass`
-    it costs max(num_steps) forward and backward passes, whatever the number of players. Players that have finished
-    see it by `t` and stay where they are.
-
-    Parameters
-    ----------
-    objective
-        The loss of a forward pass under a change, summed over rows.
-    passes
-        Where gradients are taken; by default at the one point of `JointPass`.
+    Only gradients of inputs are computed, at the points of `passes` (by default the one of `JointPass`), for
+    the largest `num_steps`: max(num_steps) passes, whatever the number of players. Players that have finished
+    stay where they are.
     """
     passes, states, losses = passes or JointPass(), list(states), []
     for t in range(1, max((player.num_steps for player in players), default=0) + 1):
@@ -155,10 +143,7 @@ def ascend(
 
 @contextmanager
 def frozen(network: "nn.Module", *, training: bool = False) -> Iterator[None]:
-    """Hold parameters constant inside, with dropout off or on.
-
-    No weight gradient can be computed inside, and the activations it would need are not kept.
-    """
+    """Hold parameters constant inside; no activations are kept for their gradients."""
     trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
     with in_mode(network, training=training):
         try:

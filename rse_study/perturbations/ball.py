@@ -28,7 +28,6 @@ class Ball(Spec):
     """Proj for l1: to the nearest point of the ball, or along the radius; other norms are always exact"""
 
     def around(self, perturbable: Bool[Tensor, "b l"], like: Float[Tensor, "b l d"]) -> "BoundBall":
-        """Bind this ball to a batch; lengths depend on perturbable coordinates alone."""
         width = like.shape[-1]
         per_row = perturbable.sum(1).to(like.dtype) * width
         num_coordinates = per_row if self.scope == "sentence" else per_row.new_full(per_row.shape, width)
@@ -58,9 +57,9 @@ class BoundBall:
         return self._grouped(g, lambda groups, _: geometry.unit(groups, self.ball.norm))
 
     def on_bound(self, x: Float[Tensor, "b l d"], perturbable: Bool[Tensor, "b l"]) -> tuple[Tensor, Tensor]:
-        """Return which coordinates or groups sit on the bound, and which are perturbable.
+        """Return which coordinates or groups are on the bound, and which may move.
 
-        Both have the shape [b l d] for linf; for l1 and l2 it is [b l 1] (tokens) or [b 1 1] (sentences).
+        Both are [b l d] for linf; for l1 and l2 [b l 1] (tokens) or [b 1 1] (sentences).
         """
         radius = self.length(self.ball.radius) * (1 - 1e-5)
         if self.ball.norm == "linf":

@@ -51,7 +51,6 @@ class Blend(Spec):
 
     @property
     def share_of_pgd(self) -> float:
-        """Weight of PGD, whichever branch rho weighs."""
         return self.rho if self.weighs == "pgd" else 1 - self.rho
 
     @property
@@ -64,7 +63,6 @@ class Blend(Spec):
         """Return None: the branches have a reach each."""
 
     def init(self, anchor: Anchor, streams: Streams) -> Branches:
-        """Start both branches at delta0."""
         return Branches(self.pgd.init(anchor, streams), self.fgsm.init(anchor, streams))
 
     def mix(self, state: Branches) -> Float[Tensor, "b l d"]:

@@ -14,9 +14,8 @@ def altered(
 ) -> Float[Tensor, "b l d"]:
     """Alter the word embeddings of each sentence; padding stays, the gradient passes.
 
-    `shuffle` permutes the perturbable tokens, which with absolute positions is the same as permuting their positions.
-    The cutoffs set a share `rate` of a sentence's perturbable tokens, or of its features, to zero: rounded, at least
-    one. Draws are keyed by (stream `views`, step, row, view).
+    `shuffle` permutes the perturbable tokens, the same as permuting their absolute positions. The cutoffs set a share
+    `rate` of tokens or features to zero: rounded, at least one. Draws are keyed by (stream `views`, step, row, view).
     """
     if how == "none":
         return embeddings
@@ -45,5 +44,4 @@ def _drawn(
 
 
 def _some(number: int, rate: float, generator: "torch.Generator") -> Int[Tensor, " n"]:
-    """Draw the indices of a share of `number` items: rounded, at least one if any."""
     return torch.randperm(number, generator=generator)[: max(1, round(rate * number))]

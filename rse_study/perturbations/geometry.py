@@ -28,10 +28,7 @@ def unit(g: Float[Tensor, "*batch n"], norm: Norm) -> Float[Tensor, "*batch n"]:
 def project(
     x: Float[Tensor, "*batch n"], norm: Norm, radius: Float[Tensor, "*#batch 1"]
 ) -> Float[Tensor, "*batch n"]:
-    """Move x to the nearest point (Euclidean) of the ball ||.||_P <= radius.
-
-    That is a clip for linf, a scaling for l2, a simplex projection for l1.
-    """
+    """Move x to the nearest point (Euclidean) of the ball ||.||_P <= radius."""
     if norm == "linf":
         return torch.minimum(torch.maximum(x, -radius), radius)
     if norm == "l2":
@@ -52,7 +49,7 @@ def matched(
 ) -> Float[Tensor, "*batch"]:
     """Convert a length from norm Q (`given_for`) to norm P: length * n^(1/P - 1/Q).
 
-    n is the number of coordinates. A vector whose entries all have one size then has that size in both balls.
+    n is the number of coordinates: a vector with entries of one size keeps that size.
     """
     exponent = 1 / ORDER[norm] - 1 / ORDER[given_for]
     return length * n.clamp(min=1) ** exponent

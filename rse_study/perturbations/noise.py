@@ -8,10 +8,7 @@ from rse_study.tensors import Float, Tensor, sent, torch
 
 
 def uniform_rows(anchor: Anchor, streams: Streams, stream: str, width: int) -> Float[Tensor, "b l {width}"]:
-    """Draw `width` numbers of U(0, 1) for each real token; 0 on padding.
-
-    Draws are keyed by (stream, step, index in the global batch).
-    """
+    """Draw U(0, 1) for real tokens (else 0), keyed by (stream, step, global row)."""
     return _drawn(torch.rand, anchor, streams, stream, width)
 
 

@@ -18,8 +18,8 @@ def passes_for(blend: Blend, *, delta_sees_eta: bool) -> Passes:
 class SeparatePasses:
     """One pass for each branch of the blend, or one for delta without eta.
 
-    Player 0 is the blend. The others take the gradient at the full point X + rho-mix + eta; if only the branches are
-    passed (`separate`, delta sees eta), they take the rho-mix of both gradients. That makes 2 or 3 passes.
+    Player 0 is the blend. The others take the gradient at the full point X + rho-mix + eta, or the rho-mix of
+    the branches' gradients (`separate`, delta sees eta). That makes 2 or 3 passes.
     """
 
     blend: Blend
@@ -32,7 +32,6 @@ class SeparatePasses:
         return (2 if self.splits else 1) + (not self.delta_sees_eta)
 
     def points(self, players: Sequence[Player], states: Sequence[Any]) -> list[Change]:
-        """Return the blend's own points, then the full point if it is needed."""
         blended = states[0]
         own = [blended.pgd.delta, blended.fgsm.delta] if self.splits else [self.blend.mix(blended)]
         company = [player.apply(state) for player, state in zip(players[1:], states[1:], strict=True)]
@@ -42,7 +41,6 @@ class SeparatePasses:
         return points if self.delta_sees_eta else [*points, *JointPass().points(players, states)]
 
     def share(self, gradients: list[Change], player: int) -> Any:
-        """Return the blend's own gradients for player 0, else the full point's."""
         if player == 0:
             return (gradients[0], gradients[1]) if self.splits else gradients[0]
         return gradients[-1] if not self.delta_sees_eta else self._mixed(gradients)

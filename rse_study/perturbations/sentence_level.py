@@ -27,7 +27,6 @@ class DeltaState:
     perturbable: Bool[Tensor, "b l"]
 
     def to(self, delta: Float[Tensor, "b l d"]) -> "DeltaState":
-        """Return the perturbation moved to `delta` and projected into its ball."""
         return replace(self, delta=self.ball.project(delta))
 
 
@@ -70,10 +69,7 @@ class SentenceLevel(Spec):
 
     @abstractmethod
     def step(self, state: DeltaState, origin: Float[Tensor, "b l d"], gradient: Change) -> DeltaState:
-        """Take one step from `origin`: the state's own delta, or the mix of a blend.
-
-        The step number is not given: anything that differs from step to step belongs in the state.
-        """
+        """Step from `origin`; what differs from step to step belongs in the state."""
 
 
 def perturbable_gradient(state: DeltaState, gradient: Change) -> Float[Tensor, "b l d"]:

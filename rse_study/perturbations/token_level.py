@@ -64,7 +64,6 @@ class TokenLevel(Spec):
 
     @property
     def num_steps(self) -> int:
-        """0: eta moves as long as delta does, max(K, T) updates."""
         return 0
 
     def reach(self) -> None:
@@ -90,7 +89,7 @@ class TokenLevel(Spec):
     def update(self, state: EtaState, gradient: Change, t: int) -> EtaState:
         """Step to eta_i <- Proj(n_i * (eta_i + gamma * g_i / ||g_i||_P)), eqs 2-4.
 
-        Eq. 4 and Algorithm 1 print other indices, which we read as typos: the new eta is projected.
+        We read other indices in eq. 4 and Algorithm 1 as typos: the new eta is projected.
         """
         assert gradient.addition is not None
         g = gradient.addition * state.perturbable[:, :, None]
@@ -107,11 +106,10 @@ class TokenLevel(Spec):
         return torch.where(largest > 0, norms / torch.where(largest > 0, largest, 1), 1)
 
     def remember(self, table: EtaTable, anchor: Anchor, state: EtaState, collectives: Collectives) -> None:
-        """Write eta of this batch back to V, in place.
+        """Write eta of this batch back to V, in place: V is too large to copy.
 
-        V, [vocabulary d], is too large to copy at each step. A token that occurs several times in the global batch
-        takes the mean of its occurrences, the last of them (in the order of the global batch), or adds up their
-        movements (accumulate).
+        Repeated tokens give the mean, the last (in the order of the global batch), or their movements' sum
+        (accumulate).
         """
         if self.write_back == "none":
             return
@@ -156,6 +154,5 @@ def _words(ids: Int[Tensor, " n"]) -> Int[Tensor, " n"]:
 
 
 def _last_of_each(word: Int[Tensor, " n"]) -> Int[Tensor, " n"]:
-    """Return the index of each word's last occurrence; 0 beyond the last word."""
     index = torch.arange(len(word), device=word.device)
     return torch.zeros_like(word).scatter_reduce_(0, word, index, "amax", include_self=False)

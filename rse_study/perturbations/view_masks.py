@@ -62,7 +62,6 @@ class ViewMasks(Spec):
 
     @property
     def num_sites(self) -> int:
-        """Number of weakened outputs: the embedding block's and those of the first layers."""
         return self.num_layers + (self.sites == "through_k")
 
     def reach(self) -> None:

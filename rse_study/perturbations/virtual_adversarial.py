@@ -36,7 +36,6 @@ class VirtualAdversarial(Spec):
         """Return None: a normal start has no farthest entry."""
 
     def init(self, anchor: Anchor, streams: Streams) -> DeltaState:
-        """Start at random on perturbable tokens, projected into the ball."""
         bound = self.ball.around(anchor.perturbable, anchor.embeddings)
         noise = self.scale * normal_rows(anchor, streams, "r", anchor.embeddings.shape[-1])
         # Algorithm 1 projects after its steps only. Decision 0015.

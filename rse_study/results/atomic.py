@@ -37,10 +37,7 @@ def write_sealed(path: Path, kind: str, content: Any) -> Path:
 def read_sealed(
     path: Path, kind: str, parse: Callable[[Any], Content], *, missing: str, remedy: str
 ) -> Content:
-    """Read a file that `write_sealed` wrote, and parse its content.
-
-    Raises MissingFile with the remedy `missing`, or InputError if the file is damaged or was edited.
-    """
+    """Read and parse a file of `write_sealed`; InputError if damaged or edited."""
     try:
         envelope = json.loads(path.read_text(encoding="utf-8"))
         content = envelope[kind]

@@ -37,7 +37,6 @@ class OutcomeRow(Record):
     adversarial_scores: tuple[float, ...]
     num_queries: int = Field(ge=0)
     num_words: int = Field(ge=0)
-    """Words in all parts of the original."""
     changed: tuple[int, ...]
     """Positions of words of the original, from 0, counted through all its parts."""
 
@@ -139,10 +138,7 @@ def reaching(row: SummaryRow, goal: Any, tau: Any) -> SummaryRow:
 
 
 def keep_summary(folder: Path, row: SummaryRow, *, replaces: bool = False) -> None:
-    """Write the row into the folder's summary, replacing one of its set and recipe.
-
-    A damaged summary raises InputError; with `replaces` it is set aside and a new one begun.
-    """
+    """Write the row into the folder's summary; `replaces` sets a damaged one aside."""
     path = folder / SUMMARY
     try:
         known = _read_summary(path) if path.is_file() else []
@@ -213,7 +209,6 @@ def _read_summary(path: Path) -> list[SummaryRow]:
 
 
 def _outcomes(path: Path) -> tuple[dict[str, Any], pd.DataFrame]:
-    """Read what was attacked and how, and the outcome of each input."""
     remedy = f"{AGAIN} {path.parent}"
     head, rows = read_lines(path, remedy)
     if not {"set", "recipe", *OF_ONE_RUN} <= head.keys():
@@ -251,7 +246,6 @@ def _classes_in(head: dict[str, Any], path: Path, remedy: str) -> tuple[str, ...
 
 
 def _counted(path: Path, row: SummaryRow) -> tuple[dict[str, Any], pd.DataFrame]:
-    """Mark the outcomes that the summary row counts; refuse those of another attack."""
     head, frame = _outcomes(path)
     # Similarity without `drawn` counts all: it has all pairs, or was written before samples could grow.
     is_first = (frame["index"] < row.num_inputs) | (row.victim == SIMILARITY)

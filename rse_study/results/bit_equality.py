@@ -27,8 +27,7 @@ def what_decides(provenance: Mapping[str, Any]) -> dict[str, Any]:
 def what_differs(here: Mapping[str, Any], there: Mapping[str, Any]) -> tuple[str, ...]:
     """List the differences of two provenances that may change the last bits.
 
-    Without any, numbers are promised equal to the bit, otherwise near (`NEAR`) at best. What either does not
-    record counts as a difference.
+    Without any, numbers are promised equal to the bit, else near (`NEAR`). What either lacks counts as a difference.
     """
     ours, theirs = what_decides(here), what_decides(there)
     pairs = {name: (ours.get(name), theirs.get(name)) for name in ours | theirs}

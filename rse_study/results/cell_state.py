@@ -17,9 +17,7 @@ HAS_RESULT: tuple[Status, ...] = ("complete", "stopped_early")
 def status_for_next_run(study_dir: Path, identity: str, status: Status) -> Status:
     """Return a cell's status as the next run of its study finds it.
 
-    A cell that failed without a result counts as planned: its process was lost or its input was missing,
-    which says nothing about its configuration. One that failed with a result (its loss was not finite) has
-    ended.
+    A cell that failed without a result is planned: a lost process or input says nothing about its configuration.
     """
     has_result = status != "failed" or (cell_folder(study_dir, identity) / FILE_NAME).exists()
     return status if has_result else "planned"
@@ -42,9 +40,5 @@ def count_cells(statuses: Iterable[Status], num_planned: int) -> dict[str, int]:
 
 
 def is_lost(outcome: AttemptOutcome, status: Status) -> bool:
-    """Whether an attempt ended without a result.
-
-    The last attempt at a cell that was given up is `failed` in the ledger, its cell `planned` for the next
-    run.
-    """
+    """Whether an attempt ended without a result; the last one before giving up too."""
     return outcome == "lost" or (outcome == "failed" and status == "planned")

@@ -18,7 +18,6 @@ class Claim:
 
     id: str
     table: str
-    """Table or figure of the paper, as a study's file names it."""
     kind: ClaimKind
     """best: the row beats every other. better: the first beats the second by more than the margin. ordering: each beats
     the next. rising: scores grow along the rows. flat: no row differs from the first by more than the margin."""
@@ -27,7 +26,6 @@ class Claim:
     """Points of the score."""
     says: str
     source: str
-    """file:line of the paper."""
     measure: str = ""
     """Metric of the claim; empty for the study's objective."""
 
@@ -58,10 +56,10 @@ def judge(
 ) -> list[Judged]:
     """Return the verdict on every claim.
 
-    Reproduced: the simultaneous 95 % interval of every contrast, over all contrasts of all claims, excludes 0
-    (or the claim's margin) in the direction claimed. Contradicted: one excludes it in the other direction.
-    Not asked: the study lacks the rows or the measure. Incomplete: cells are still to run, and nothing is
-    judged early. Undecided otherwise. Rows in `outside` take no part in `best`.
+    Reproduced: the simultaneous 95 % interval of every contrast, over all contrasts of all claims, excludes 0 (or the
+    claim's margin) in the direction claimed. Contradicted: one excludes it in the other direction. Not asked: the
+    study lacks the rows or the measure. Incomplete: cells are still to run. Undecided otherwise. Rows in `outside` take
+    no part in `best`.
     """
     judged_by = [measured.get(claim.measure) if claim.measure else scores for claim in claims]
     asked = [
@@ -91,7 +89,6 @@ def contrasts_of(claim: Claim, scores: Scores, outside: Collection[str] = ()) ->
 
 
 def _contrasts(claim: Claim, there: Sequence[str], outside: Collection[str]) -> list[ContrastWeights]:
-    """Return the contrasts where more is better."""
     rows = [row for row in claim.rows if row in there]
     if claim.kind == "best":
         others = [row for row in there if row not in (*claim.rows, *outside)]

@@ -1,8 +1,7 @@
 """Seed-by-seed comparison of rows, adjusted for all contrasts shown together.
 
-The rule was fixed before any result was seen. A contrast is a weighted sum of rows, paired by seed: "rho =
-0.5 minus rho = 0" is {"rho = 0.5": 1, "rho = 0": -1}. Contrasts shown together share an error of 5 %: their
-intervals hold simultaneously.
+The rule was fixed before any result was seen. A contrast is a weighted sum of rows: "rho = 0.5 minus rho = 0" is {"rho
+= 0.5": 1, "rho = 0": -1}. Those shown together share an error of 5 %: their intervals hold simultaneously.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,7 +39,6 @@ class ComparedContrast:
 
     weights: ContrastWeights
     n: int
-    """Seeds that all of its rows have."""
     mean: float
     sd: float
     """Standard deviation over seeds, with n - 1 in the denominator."""
@@ -65,7 +63,6 @@ class ComparedContrast:
     by_seed: Mapping[int, float]
 
     def better_seeds(self, *, less_is_better: bool) -> list[int]:
-        """Return the seeds whose contrast has the better sign."""
         return [seed for seed, value in self.by_seed.items() if (value < 0 if less_is_better else value > 0)]
 
 
@@ -87,15 +84,13 @@ class Scores:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every cell has ended and has its score."""
         return not self.open_rows and not self.num_unplanned
 
 
 def row_scores(reader: Reader, metric: str = "") -> Scores:
     """Return the scores of a grid's rows, or of a search's confirmed trials.
 
-    `metric` is task/split/aggregation, or a difference "one - other"; empty means the objective at the last
-    step.
+    `metric` is task/split/aggregation, or a difference "one - other"; by default the last objective.
     """
     return scores_by_metric(reader, [metric])[metric]
 

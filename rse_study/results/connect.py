@@ -28,8 +28,7 @@ def lock_study(study_dir: Path) -> TextIO:
 def open_to_write(path: Path) -> tuple[sqlite3.Connection, int]:
     """Return a connection and the schema version that the file had, 0 if new.
 
-    A ledger of an earlier version is kept beside it as ledger.v1.sqlite and migrated. The caller holds the
-    lock.
+    An older ledger is kept beside it as ledger.v1.sqlite and migrated. The caller holds the lock.
     """
     # One writer, not one thread: the driver's callbacks may come from another thread, one at a time.
     connection = sqlite3.connect(path, check_same_thread=False)

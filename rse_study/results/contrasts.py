@@ -1,8 +1,4 @@
-"""Public frame of contrasts: every row of a study minus one of them.
-
-The objective comes first, then the measures that the study shows. Intervals and p-values are adjusted for all
-rows of a measure.
-"""
+"""The public frame of contrasts: every row minus one, adjusted within a measure."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -33,8 +29,7 @@ BASE = "base"  # label of a search's own setting among the confirmed trials
 def contrasts_frame(reader: Reader, minus: str = "") -> pd.DataFrame:
     """Return one row per measure and row: that row minus another one.
 
-    `minus` names a row, or a baseline such as `before training`; by default it is the study's own. The frame
-    is empty if the study has none.
+    `minus` names a row or a baseline (`before training`), by default the study's own; without any the frame is empty.
     """
     study = reader.study()
     found = scores_by_metric(reader, measures_of(study))
@@ -127,7 +122,6 @@ def _numbers(one: ComparedContrast) -> dict[str, Any]:
 
 
 def _too_few(sample: list[float]) -> dict[str, Any]:
-    """Return a row without interval and p-value, which fewer than 3 seeds cannot give."""
     mean = sum(sample) / len(sample) if sample else nan
     names = [column.name for column in COLUMNS["contrasts"] if column.dtype == "float64"]
     return {**dict.fromkeys(names, nan), "num_seeds": len(sample), "mean": mean, "excludes_zero": False}

@@ -15,8 +15,7 @@ FILE_NAME = "evaluations.json"
 def write_evaluations(directory: Path, rows: Sequence[EvaluationRow]) -> Path:
     """Add rows to a folder's file, replacing those of their subject and metric.
 
-    Old rows of an evaluation on other data or settings are dropped. A damaged file is replaced: the ledger,
-    which knows its contents, writes all of it at its next change.
+    Rows on other data or settings are dropped. A damaged file is replaced: the ledger knows its contents.
     """
     path = directory / FILE_NAME
     try:

@@ -16,9 +16,8 @@ from rse_study.spec import canonical_json
 def write_tables(reader: Reader, folder: Path, kind: Literal["parquet", "csv"]) -> list[Path]:
     """Write every frame to a file in a folder, and return the files.
 
-    Dicts, lists and columns of mixed types become JSON text. Retired cells are left out. The column `row` has
-    the name that tables and pages use. A row with a name of its own also has values in the axis columns:
-    those that ran.
+    Dicts, lists and columns of mixed types become JSON text. Retired cells are left out. A row with a name of
+    its own also has values in the axis columns: those that ran.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -50,15 +49,12 @@ def _frames(reader: Reader) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 class _RowNames:
-    """Names of rows by cell and baseline, as every output has them."""
-
     def __init__(self, reader: Reader) -> None:
         cells = reader.cells()
         names = names_of_cells(reader.study(), cells)
         self._names = {**BASELINES, **dict(zip(cells["identity"], names, strict=True))}
 
     def with_rows(self, frame: pd.DataFrame, of: str) -> pd.DataFrame:
-        """Insert a column `row` with the names of what the column `of` identifies."""
         frame = frame.copy()
         frame.insert(0, "row", pd.Series([self._names.get(one, "") for one in frame[of]], dtype=object))
         return frame
@@ -70,7 +66,7 @@ def _provenance(reader: Reader) -> pd.DataFrame:
 
 
 def _as_text(column: pd.Series) -> pd.Series:
-    """Keep texts; write every value as JSON in a column that holds anything else."""
+    """Write every value as JSON in a column that does not hold texts alone."""
     present = column.dropna()
     if all(isinstance(value, str) for value in present):
         return column

@@ -29,8 +29,8 @@ from rse_study.spec import canonical_json
 class Ledger(LedgerQueries):
     """A study's ledger, open for writing.
 
-    Every method is one transaction and can be repeated. The files beside the ledger suffice to rebuild it:
-    study.json, and cell.json and evaluations.json per cell.
+    Each method is one transaction and can be repeated. study.json, and cell.json and evaluations.json per
+    cell, suffice to rebuild the ledger.
     """
 
     def __init__(self, connection: sqlite3.Connection, lock: TextIO, study_dir: Path) -> None:
@@ -105,8 +105,7 @@ class Ledger(LedgerQueries):
     def retire_others(self, identities: Collection[str], stage: Stage) -> None:
         """Retire the cells of this stage that are not among these.
 
-        Retired cells are kept, but are not part of the newest revision. Call this before `plan`: a new cell
-        may have the trial and seed of a retired one.
+        Call this before `plan`: a new cell may have the trial and seed of a retired one.
         """
         staged = [cell for cell in self.cells() if cell.stage == stage]
         changed = [cell for cell in staged if cell.retired == (cell.identity in identities)]
@@ -169,7 +168,6 @@ class Ledger(LedgerQueries):
         sidecars.write_cells(self.study_dir, self, [result.identity])
 
     def fail(self, identity: str, reason: str) -> None:
-        """End a cell for good, without a result."""
         with self._db:
             writes.end_attempt(self._db, identity, "failed", reason)
         sidecars.write_cells(self.study_dir, self, [identity])
@@ -185,7 +183,6 @@ class Ledger(LedgerQueries):
             writes.lose_all_attempts(self._db, reason)
 
     def record_evaluations(self, rows: Sequence[EvaluationRow]) -> None:
-        """Add or replace scores of cells or baselines."""
         with self._db:
             writes.add_evaluations(self._db, rows)
         sidecars.write_scores(self.study_dir, self, rows)
@@ -208,7 +205,6 @@ class Ledger(LedgerQueries):
             )
 
     def log(self, kind: str, text: str, cell: str = "") -> None:
-        """Log an event of the study or of one cell."""
         with self._db:
             writes.add_event(self._db, kind, text, cell)
 

@@ -26,7 +26,6 @@ COST_COLUMNS = {
     "cost/work": f"CAST(json_extract(provenance, '$.{WORK}') AS REAL)",
     "cost/seconds": "duration_s",
 }
-"""SQL expression by metric."""
 
 
 class LedgerQueries:
@@ -36,7 +35,6 @@ class LedgerQueries:
         self._db = connection
 
     def study(self) -> StudyRecord | None:
-        """Return the newest revision of the study; None in a new ledger."""
         row = self._db.execute("SELECT study FROM revision ORDER BY number DESC LIMIT 1").fetchone()
         return None if row is None else StudyRecord.model_validate_json(row[0])
 
@@ -48,7 +46,6 @@ class LedgerQueries:
         return study
 
     def revisions(self) -> list[Revision]:
-        """Return every revision, oldest first."""
         return [
             Revision(**{**row, "study": StudyRecord.model_validate_json(row["study"])})
             for row in self._rows("SELECT * FROM revision ORDER BY number")
@@ -73,7 +70,6 @@ class LedgerQueries:
         return cell_of(rows[0])
 
     def history(self, identity: str) -> list[MetricRow]:
-        """Return a cell's metrics, by step and name."""
         query = "SELECT * FROM metric WHERE cell = ? ORDER BY t, name"
         return [MetricRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query, identity)]
 
@@ -98,12 +94,10 @@ class LedgerQueries:
         return [AttemptRecord(**row) for row in self._rows(query, identity)]
 
     def rungs(self) -> list[RungRow]:
-        """Return every verdict, by step and cell."""
         query = "SELECT * FROM rung ORDER BY t, cell"
         return [RungRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query)]
 
     def evaluations(self) -> list[EvaluationRow]:
-        """Return every score, by subject and metric."""
         query = "SELECT * FROM evaluation ORDER BY subject, task, split, aggregation, preset"
         return [EvaluationRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query)]
 

@@ -37,10 +37,9 @@ def once(
 
 
 class Reader:
-    """Read-only view of a study's ledger.
+    """A read-only view of a study's ledger, without retired cells unless requested.
 
-    Inside `with`, all frames come from one snapshot, whatever a run writes meanwhile. Retired cells are left
-    out unless requested.
+    Inside `with`, all frames come from one snapshot, whatever a run writes meanwhile.
     """
 
     def __init__(self, study_dir: Path) -> None:
@@ -64,7 +63,6 @@ class Reader:
         return LedgerQueries(self._db)
 
     def is_held(self) -> bool:
-        """Whether a live process runs the study."""
         return holder(self._study_dir) is not None
 
     def study(self) -> StudyRecord:
@@ -170,7 +168,6 @@ class Reader:
         return self._read("SELECT at, kind, cell, text FROM event ORDER BY id")
 
     def statuses_for_next_run(self) -> dict[str, Status]:
-        """Return every cell's status for the next run, by identity."""
         rows = self._db.execute("SELECT identity, status FROM cell")
         return {identity: status_for_next_run(self._study_dir, identity, status) for identity, status in rows}
 
@@ -178,8 +175,7 @@ class Reader:
     def trials_table(self) -> pd.DataFrame:
         """Return one row per cell for display, by trial and seed.
 
-        `objective` is the value at the last step, never the best on the way, and NaN for a cell that is
-        neither complete nor stopped early. Each axis has a column under its heading.
+        `objective` is the value at the last step, never the best on the way; NaN unless complete or stopped early.
         """
         study, cells = self.study(), self.cells()
         table = cells[["trial", "seed", "stage", "label", "status"]].copy()

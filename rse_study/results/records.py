@@ -13,7 +13,6 @@ AttemptOutcome = Literal["running", "complete", "failed", "stopped_early", "lost
 Stage = Literal["grid", "search", "confirm", "path"]
 Verdict = Literal["continue", "stop"]
 Direction = Literal["maximize", "minimize"]
-"""the better end of a metric"""
 OWN_COLUMNS = frozenset(
     {
         "row",
@@ -35,7 +34,6 @@ OWN_COLUMNS = frozenset(
 """Headings that no axis may take, in the trials table and in the public frame of cells."""
 WITHDRAWN = "withdrawn"
 MINUS = " - "
-"""Separator of two metrics whose difference is meant."""
 LESS_IS_BETTER_UNLESS_NOTED = ("success_rate", "alignment", "uniformity", "drift", "drop")
 """Aggregations that an encoder should have little of, where a study's `measures` do not name the metric:
 older ledgers recorded none, and not everything measured is shown. More queries or more changed words mean
@@ -142,7 +140,7 @@ class KnownTrial(Record):
     """Objectives, each the mean over its seeds."""
     violations: tuple[float, ...] = ()
     num_steps: int = 1
-    """Optimiser steps behind the values, over all seeds."""
+    """optimiser steps behind the values, over all seeds"""
 
 
 class Measure(Record):
@@ -150,7 +148,6 @@ class Measure(Record):
 
     name: str
     metric: str
-    """`EvaluationRow.metric`."""
     direction: Direction = "maximize"
 
 
@@ -168,8 +165,7 @@ class StudyRecord(Record):
     axes: tuple[AxisRecord, ...] = ()
     num_trials: int = 0
     num_cells: int = 0
-    """Number of planned cells, at most: all seeds of all rows or trials, the confirmation and the ablation
-    path. `ablation_path.num_planned` gives the actual number."""
+    """upper bound on the planned cells; `ablation_path.num_planned` gives the actual number"""
     rungs: tuple[int, ...] = ()
     """Steps at which a cell may be stopped early."""
     evaluations: tuple[str, ...] = ()
@@ -188,17 +184,14 @@ class StudyRecord(Record):
 
     @property
     def settings(self) -> StudySettings:
-        """Sections of the study's file, by name."""
         return StudySettings.model_validate(self.resolved)
 
     @property
     def all_objectives(self) -> tuple[ObjectiveRecord, ...]:
-        """All objectives, the main one first."""
         return (self.objective, *self.other_objectives)
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """The better end of each objective."""
         return tuple(one.direction for one in self.all_objectives)
 
     @property
@@ -218,10 +211,7 @@ class StudyRecord(Record):
         return str(self.settings.of_base("encoder.name") or "")
 
     def is_less_better(self, metric: str = "") -> bool:
-        """Whether less of a metric is better; without one, of the objective.
-
-        A difference "one - other" is the loss under an attack, of which less is better.
-        """
+        """Whether less of a metric (or of a difference, a loss under attack) is better."""
         if not metric:
             return self.objective.direction == "minimize"
         noted = {measure.metric: measure.direction for measure in self.shown_measures}
@@ -255,11 +245,9 @@ class CellRecord(Record):
     """Name of a grid's row, or of a search's baseline."""
     config: dict[str, Any]
     proposal: dict[str, Any] = Field(default_factory=dict)
-    """Values by axis name."""
     status: Status = "planned"
     reason: str = ""
     started: str = ""
-    """Start of the newest attempt."""
     ended: str = ""
     duration_s: float = 0.0
     revision: int = 1
@@ -314,7 +302,6 @@ class Revision(Record):
     """A revision of a study."""
 
     number: int
-    """Counted from 1."""
     at: str
     change: str
     """Difference from the previous revision, in words."""
@@ -326,7 +313,6 @@ class MetricRow(Record):
 
     cell: str
     t: int
-    """Optimiser steps done."""
     name: str
     value: float
     """May be NaN or infinite."""
@@ -351,7 +337,6 @@ class EvaluationRow(Record):
     num_skipped: int = 0
     """Examples that could not be scored."""
     seed: int = 0
-    """Seed of the evaluation's own random draws."""
 
     @property
     def evaluation(self) -> str:

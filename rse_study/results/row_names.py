@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 Proposal = Mapping[str, Any]
 LabelledTrial = tuple[int, str, Proposal]
-"""Trial number, label, and values by axis name."""
 
 
 def row_name(label: str, proposal: Proposal) -> str:
@@ -28,8 +27,7 @@ def row_name(label: str, proposal: Proposal) -> str:
 def names_of_rows(rows: Sequence[LabelledTrial], retired: Iterable[int] = ()) -> list[str]:
     """Return a unique name for each row, none of them a baseline's.
 
-    If a combination of values has the name of a labelled row, the combination gets its trial number: "rho =
-    0.5 (trial 3)". Names of `retired` trials are free.
+    A combination of values with the name of a labelled row gets its trial number: "rho = 0.5 (trial 3)".
     """
     names = [row_name(label, proposal) or f"trial {trial}" for trial, label, proposal in rows]
     owners: dict[str, dict[int, bool]] = {}  # by name: trials, and whether the name is their label
@@ -73,8 +71,7 @@ def find_row(
 ) -> str | None:
     """Return the name of the one row that is meant; None if none or several match.
 
-    `wanted` is a row's name, or its values in any order, by name or symbol of the axes: "xi=1e-3". In a
-    search "trial 0" is trial 0, whatever its label.
+    `wanted` is a row's name, or values in any order, by name or symbol: "xi=1e-3"; in a search also "trial 0".
     """
     if wanted in rows:
         return wanted
@@ -122,7 +119,6 @@ def _looks_equal(text: str, value: Any) -> bool:
 
 
 def _number(text: str) -> float | None:
-    """Parse `1e-3`, `0.5` or `1/128`, the spellings of a study's file."""
     try:
         return float(Fraction(text.replace(" ", "")))
     except (ValueError, ZeroDivisionError):

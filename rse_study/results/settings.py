@@ -1,8 +1,4 @@
-"""Settings from a study's file that readers of its ledger need.
-
-Only this module reads them by name. Ledgers of earlier versions lack some, later versions may add others:
-neither is an error.
-"""
+"""Settings that readers of a ledger need; missing and unknown ones are no errors."""
 
 from typing import Any, Literal
 
@@ -74,9 +70,7 @@ class StudySettings(_Settings):
     early_stopping: dict[str, Any] = Field(default_factory=dict)
     search_budget: BudgetSettings = BudgetSettings()
     confirm: ConfirmSettings = ConfirmSettings()
-    """no seeds means no confirmation"""
     ablation_path: PathSettings = PathSettings()
-    """no seeds means no path"""
     warm_start: WarmStartSettings = WarmStartSettings()
     allowance: dict[str, Any] = Field(default_factory=dict)
 

@@ -10,8 +10,7 @@ COLUMNS = ["identity", "what", "was", "now"]
 def stale(cells: pd.DataFrame, provenance: list[dict[str, Any]]) -> pd.DataFrame:
     """Return a row per complete cell and package that differs from the newest run's.
 
-    Cells without provenance of their own (old ledgers) are left out. A changed code revision does not count:
-    what it changes in the numbers is part of a cell's identity.
+    A changed code revision does not count: what it changes in the numbers is part of a cell's identity.
     """
     now = provenance[-1].get("packages", {}) if provenance else {}
     complete = cells[cells["status"] == "complete"]

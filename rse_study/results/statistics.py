@@ -1,7 +1,7 @@
 """Means, intervals, paired tests, and what a number of seeds can show.
 
-Values are scores over seeds; paired values are differences of two rows by seed, floats [n]. Every function
-raises ValueError for samples that are empty, too small or not finite, and for a level outside (0, 1).
+Values are scores over seeds, floats [n]. Every function raises ValueError for samples that are too small or
+not finite, and for a level outside (0, 1).
 """
 
 from bisect import bisect_left

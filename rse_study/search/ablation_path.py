@@ -1,7 +1,7 @@
-"""The ablation path of a search, from its base to its best trial.
+"""The ablation path of a search, axis by axis from its base to its best trial.
 
-One axis at a time. Which points it runs is a pure function of what the ledger holds (Fawcett & Hoos 2016; Biedenkapp
-et al. 2017). A point is named by the axes that have the best trial's value in it; the others have the base's.
+Its points are a pure function of the ledger (Fawcett & Hoos 2016; Biedenkapp et al. 2017); each is named by
+the axes that have the best trial's value there.
 """
 
 import math
@@ -30,9 +30,8 @@ class Round(NamedTuple):
 
     before: PathPoint
     flips: tuple[str, ...]
-    """axes, each flipped alone"""
     accepted: str
-    """the one that was kept; empty while cells of the round have not ended"""
+    """the flip that was kept; empty while cells of the round have not ended"""
 
 
 class PathEnd(NamedTuple):
@@ -54,9 +53,8 @@ class PathState:
     axes: tuple[str, ...]
     """those on which both ends differ; in the order of importance, or of the study's file"""
     rounds: tuple[Round, ...]
-    """those whose points are known"""
     values: Mapping[PathPoint, SeedValues]
-    """of each point whose cells have all ended"""
+    """values of points whose cells have all ended"""
 
     @property
     def points(self) -> tuple[PathPoint, ...]:
@@ -66,18 +64,15 @@ class PathState:
 
     @property
     def is_over(self) -> bool:
-        """Whether every axis is flipped, and all cells have ended."""
         return len(self.values) == num_points(len(self.axes), self.order)
 
     def proposal_of(self, point: PathPoint) -> dict[str, Any]:
-        """The values of all axes at a point."""
         return {
             name: self.best.proposal[name] if name in point else value
             for name, value in self.base.proposal.items()
         }
 
     def label_of(self, point: PathPoint) -> str:
-        """Return the name of a point; an end has its trial's."""
         if len(point) in (0, len(self.axes)):
             return (self.best if point else self.base).label
         return f"{BASE} with {', '.join(name for name in self.base.proposal if name in point)}"
@@ -95,10 +90,10 @@ def num_points(num_axes: int, order: FlipOrder) -> int:
 def rounds_of(
     axes: Sequence[str], order: FlipOrder, values_of: ValuesOf, *, less_is_better: bool
 ) -> tuple[Round, ...]:
-    """Return the rounds whose points are known.
+    """Return the rounds whose points are known; if not greedy, all at once.
 
-    Greedy: each begins where the one before has ended, on the flip with the best mean. A flip that lacks a seed's value
-    comes after all that lack none; on a tie the earlier axis is kept. By importance, all are known at once.
+    A greedy round takes the flip with the best mean. A flip that lacks a seed's value comes after all that
+    lack none; on a tie the earlier axis is kept.
     """
     rounds: list[Round] = []
     point = PathPoint()
@@ -128,10 +123,7 @@ def path_state(
     importance: Iterable[ImportanceRow],
     race: RaceState | None = None,
 ) -> PathState | None:
-    """Return the state of a study's path.
-
-    None where it has none, before its search is over, and where the search came to nothing beside its base.
-    """
+    """Return the state of the path; None without one, and until the search has a best."""
     settings, cells = study.settings.ablation_path, [cell for cell in cells if not cell.retired]
     ends = _ends(study, cells, last_points) if settings.seeds and is_search_over(study, cells, race) else None
     if ends is None:
@@ -156,20 +148,14 @@ def path_state(
 
 
 def is_search_over(study: StudyRecord, cells: Iterable[CellRecord], race: RaceState | None = None) -> bool:
-    """Whether all trials of the search have ended.
-
-    Before, another may become the best.
-    """
+    """Whether all trials have ended: before that, another may become the best."""
     if race is not None:
         return race.is_over
     return sum(cell.stage == "search" and cell.status in FINISHED for cell in cells) >= study.num_trials
 
 
 def by_importance(axes: Iterable[str], rows: Iterable[ImportanceRow]) -> list[str]:
-    """Return axes by their share, the mean over evaluators.
-
-    Those without one come last, in their order.
-    """
+    """Return axes by their share, the mean over evaluators; those without come last."""
     shares: dict[str, list[float]] = {}
     for row in rows:
         shares.setdefault(row.axis, []).append(row.value)
@@ -179,11 +165,7 @@ def by_importance(axes: Iterable[str], rows: Iterable[ImportanceRow]) -> list[st
 def num_path_cells(
     study: StudyRecord, cells: Iterable[CellRecord], state: PathState | None, race: RaceState | None = None
 ) -> int:
-    """Return the number of cells of the path.
-
-    Without those that belong to the confirmation. Before the search is over as many as there may be: every axis may
-    differ.
-    """
+    """Return the number of the path's cells beside the confirmation's; an upper bound."""
     settings, cells = study.settings, list(cells)
     if not settings.ablation_path.seeds:
         return 0
@@ -198,10 +180,7 @@ def num_path_cells(
 def num_planned(
     study: StudyRecord, cells: Iterable[CellRecord], state: PathState | None, race: RaceState | None = None
 ) -> int:
-    """Return the number of cells of the study, as far as it is known.
-
-    At most: seeds that may still be raced count, and so does what the path may still need.
-    """
+    """Return the largest number of cells that the study may still come to."""
     settings, num_cells = study.settings, study.num_cells - (race.num_saved if race else 0)
     if not settings.ablation_path.seeds:
         return num_cells
@@ -210,10 +189,7 @@ def num_planned(
 
 
 def most_path_cells(num_axes: int, path: PathSettings, confirm: ConfirmSettings) -> int:
-    """Return the number of cells of a path over `num_axes` axes.
-
-    Without those that the confirmation runs.
-    """
+    """Return the most cells of a path over `num_axes` axes, beside the confirmation's."""
     shared = set(path.seeds) & set(confirm.seeds)
     num_ends = 1 + (confirm.baseline == BASE)
     return num_points(num_axes, path.order) * len(path.seeds) - num_ends * len(shared)
@@ -222,7 +198,6 @@ def most_path_cells(num_axes: int, path: PathSettings, confirm: ConfirmSettings)
 def _ends(
     study: StudyRecord, cells: Sequence[CellRecord], last_points: Mapping[str, tuple[int, float]]
 ) -> tuple[PathEnd, PathEnd] | None:
-    """The base and the trial that is confirmed first."""
     trials = by_trial(study, [cell for cell in cells if cell.stage == "search"])
     searched = {of_trial[0].trial: of_trial[0] for of_trial in trials}
     base = next((cell for cell in searched.values() if cell.label == BASE), None)
@@ -245,7 +220,7 @@ def _ends(
 def _values_by_proposal(
     cells: Iterable[CellRecord], last_points: Mapping[str, tuple[int, float]]
 ) -> dict[tuple[tuple[Any, ...], int], float]:
-    """The objective of each confirmed cell, and of the path's own, that has ended."""
+    """The objective of each cell, of path or confirmation, that has ended."""
     return {
         (_key(cell.proposal), cell.seed): last_points.get(cell.identity, (0, math.nan))[1]
         if cell.status == "complete"

@@ -46,8 +46,8 @@ def spans_of(
 ) -> list[AttemptSpan]:
     """Return when each attempt ran.
 
-    One that runs will take as long as the longest complete one. One that was lost took no longer than that: nobody
-    knows when it died.
+    A running one is taken to last as long as the longest complete one, a lost one at most that: nobody knows
+    when it died.
     """
     longest = longest_seconds(attempts)
     spans = []
@@ -77,10 +77,7 @@ def spans_without_attempts(
 
 
 def longest_seconds(attempts: Iterable[AttemptRecord]) -> float:
-    """Return what the longest complete attempt took.
-
-    Of those stopped early where none is complete; 0 where none has a result.
-    """
+    """Return the longest complete attempt's time, else the longest stopped one's."""
     lasted: dict[str, float] = {}
     for one in attempts:
         lasted[one.outcome] = max(lasted.get(one.outcome, 0.0), seconds_between(one.started, one.ended))
@@ -88,7 +85,6 @@ def longest_seconds(attempts: Iterable[AttemptRecord]) -> float:
 
 
 def _covered(intervals: Iterable[tuple[float, float]]) -> float:
-    """How much of the line they cover together."""
     covered, reached = 0.0, float("-inf")
     for begun, ended in sorted(intervals):
         covered += max(0.0, ended - max(begun, reached))

@@ -1,7 +1,4 @@
-"""Limits that end a search: hours, steps, device hours, money.
-
-What is spent, and what one more cell would bring it to, follows from the ledger and the time.
-"""
+"""Limits that end a search (hours, steps, device hours, money), and what is spent."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -19,23 +16,19 @@ from rse_study.search.attempt_spans import (
 from rse_study.search.race import RaceState, race_of
 
 LIMITS = {"hours": "hours", "steps": "optimiser steps", "device_hours": "device hours", "cost": "money"}
-"""The limits, and the words for them in reports."""
 
 
 class BudgetShare(Record):
     """The use of one limit of a search."""
 
     name: str
-    """One of `LIMITS`."""
     limit: float
     spent: float
-    """By the search's cells so far."""
     with_next: float
-    """When those that run have ended, and one more: each takes as long as the longest complete one."""
+    """once the running cells and one more have ended, each after as long as the longest complete one"""
 
     @property
     def has_room(self) -> bool:
-        """Whether one more cell fits."""
         return self.with_next <= self.limit
 
 
@@ -67,10 +60,7 @@ def budget_shares(ledger: LedgerQueries, now: str, *, is_held: bool = True) -> t
 
 
 def searched_cells(cells: Iterable[CellRecord], attempts: Sequence[AttemptRecord]) -> list[CellRecord]:
-    """Return the search's cells, each as the search left it.
-
-    One that was stopped early, and goes on because it is confirmed, is no longer the search's.
-    """
+    """Return the search's cells; one it stopped counts as stopped even if confirmed."""
     stopped = {one.cell for one in attempts if one.outcome == "stopped_early"}
     return [
         cell.model_copy(update={"status": "stopped_early"}) if cell.identity in stopped else cell
@@ -80,10 +70,7 @@ def searched_cells(cells: Iterable[CellRecord], attempts: Sequence[AttemptRecord
 
 
 def attempts_of_search(cells: Iterable[CellRecord], attempts: Sequence[AttemptRecord]) -> list[AttemptRecord]:
-    """Return the attempts that the search made.
-
-    Without those that went on with what it had stopped.
-    """
+    """Return the search's attempts, without those that resumed what it had stopped."""
     left = {cell.identity for cell in cells if cell.stage == "search" and not cell.retired}
     kept = []
     for one in attempts:
@@ -97,7 +84,6 @@ def attempts_of_search(cells: Iterable[CellRecord], attempts: Sequence[AttemptRe
 def _steps_in_search(
     ledger: LedgerQueries, study: StudyRecord, searched: Sequence[CellRecord]
 ) -> dict[str, int]:
-    """Where each cell was last measured; where it was stopped, if it was."""
     steps = {name: t for name, (t, _) in ledger.last_points(study.objective.metric).items()}
     stopped = {cell.identity for cell in searched if cell.status == "stopped_early"}
     stops = {row.cell: row.t for row in ledger.rungs() if row.verdict == "stop" and row.cell in stopped}
@@ -105,10 +91,9 @@ def _steps_in_search(
 
 
 def steps_of(cells: Sequence[CellRecord], last_steps: Mapping[str, int], amount: float) -> Use:
-    """Return optimiser steps, each cell's up to where it was last measured.
+    """Return optimiser steps, each cell's up to its last measurement.
 
-    With one more cell: those that run, and those that an interruption left, to their end; where there is one of these,
-    it is the next.
+    `with_next` takes running and interrupted cells to their end; an interrupted one is the next.
     """
     spent = {cell.identity: float(last_steps.get(cell.identity, 0)) for cell in cells}
     begun = {cell.identity: amount for cell in cells if cell.status not in FINISHED}
@@ -119,11 +104,7 @@ def steps_of(cells: Sequence[CellRecord], last_steps: Mapping[str, int], amount:
 def as_far_as_it_went(
     ledger: LedgerQueries, study: StudyRecord, cells: Iterable[CellRecord], shares: Sequence[BudgetShare]
 ) -> StudyRecord:
-    """Return the frozen study with as many trials as its budget had room for.
-
-    The study itself where its search goes on, or ran all of them. `resolved` keeps what its file says; `cells` have
-    the status that the next run finds.
-    """
+    """Return the frozen study, cut to the trials that a budget had room for."""
     if not shares:
         return study
     searched = searched_cells(cells, ledger.attempts())
@@ -138,8 +119,8 @@ def shortened(
 ) -> StudyRecord:
     """Return the study as far as its search went, if its budget has ended it.
 
-    That is so where trials or seeds are left, no cell of the search runs, and one more would not fit. What an
-    interruption left, and nobody has room for, is not waited for; what was given up with a reason is.
+    That is so if trials or seeds are left, no cell runs, and one more would not fit. Interrupted cells
+    without room are not waited for; those given up with a reason count.
     """
     num_ended = sum(cell.status in FINISHED for cell in searched)
     is_over = num_ended >= study.num_trials if race is None else race.is_over

@@ -1,7 +1,4 @@
-"""The trials that a search chooses.
-
-One rule for confirmation, reports, kept models, status and `--trial best`.
-"""
+"""The rule by which confirmation, reports and `--trial best` choose trials."""
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -15,14 +12,13 @@ from rse_study.search.race import mean_of
 
 Key = TypeVar("Key")
 ScoredTrial = tuple[Key, int, float]
-"""Whose it is, its last step, its objective there (NaN where it has none)."""
+"""The key, the last step, and the objective there (NaN if it has none)."""
 
 
 def best_first(trials: Iterable[ScoredTrial[Key]], direction: Direction) -> list[Key]:
-    """Return those that have an objective, best first.
+    """Return those that have an objective: by steps, then by value, then as given.
 
-    By how far they went, then by value, then in the order given. A value after fewer steps is another quantity: it
-    never outranks one of the full budget.
+    A value after fewer steps is another quantity: it never outranks one of the full budget.
 
     >>> best_first([("a", 60, 55.0), ("b", 15, 90.0), ("c", 60, 56.0)], "maximize")
     ['c', 'a', 'b']
@@ -34,10 +30,9 @@ def best_first(trials: Iterable[ScoredTrial[Key]], direction: Direction) -> list
 
 
 def over_seeds(points: Sequence[tuple[int, float]]) -> tuple[int, float]:
-    """Return where a trial of several seeds stands: their steps in all, their mean.
+    """Return the sum of the seeds' steps, and the mean of their finite values.
 
-    Seeds without a finite value count for neither, so that a trial with fewer seeds never outranks one with more; of
-    one seed it is the point itself.
+    Seeds without a finite value add no steps, so that a trial with fewer seeds never outranks one with more.
 
     >>> over_seeds([(60, 55.0), (60, 57.0)]), over_seeds([(60, 55.0), (60, math.nan)])
     ((120, 56.0), (60, 55.0))
@@ -56,21 +51,18 @@ class TrialResult(Generic[Key]):
     t: int
     """its last step"""
     values: tuple[float, ...]
-    """its objectives there; NaN where it has none"""
+    """its objectives there; NaN if missing"""
     is_feasible: bool = True
-    """whether it keeps to all constraints"""
 
     @property
     def is_scored(self) -> bool:
-        """Whether it has all objectives."""
         return all(math.isfinite(value) for value in self.values)
 
 
 def chosen_first(trials: Iterable[TrialResult[Key]], directions: Sequence[Direction]) -> list[Key]:
-    """Return the trials that a search would choose, in order.
+    """Return all scored and feasible trials, best first.
 
-    All that are scored and feasible. Of one objective best first. Of several front by front, as
-    NSGA-II sorts them (Deb et al. 2002): of each its knee, then what adds most to the chosen ones.
+    Several objectives: front by front (NSGA-II, Deb et al. 2002), in each the knee, then what adds most hypervolume.
     """
     able = [trial for trial in trials if trial.is_feasible and trial.is_scored]
     if len(directions) == 1:
@@ -88,10 +80,7 @@ def chosen_first(trials: Iterable[TrialResult[Key]], directions: Sequence[Direct
 
 
 def front_of(trials: Iterable[TrialResult[Key]], directions: Sequence[Direction]) -> list[TrialResult[Key]]:
-    """Return the trials that no other dominates.
-
-    Of those that are scored and feasible, and went farthest: values after fewer steps are other quantities.
-    """
+    """Return the undominated trials among the feasible ones with the most steps."""
     from rse_study.search.front import front, oriented
 
     able = [trial for trial in trials if trial.is_feasible and trial.is_scored]
@@ -102,11 +91,10 @@ def front_of(trials: Iterable[TrialResult[Key]], directions: Sequence[Direction]
 
 
 def standings_of(ledger: LedgerQueries, stage: Stage) -> list[TrialResult[str]]:
-    """Return where each cell of a stage ended, by trial and seed.
+    """Return where each cell of a stage ended, by trial and seed; keys are identities.
 
-    The key is the cell's identity. A cell without a result has no values; one whose constraint could not be measured
-    breaks it. Of a search that races seeds each trial stands once, under its first seed's cell: with the means of its
-    seeds, and the steps of all of them.
+    A cell without a result has no values; one whose constraint was not measured breaks it. If seeds race, a
+    trial stands under its first seed's cell, with the mean over seeds and the sum of their steps.
     """
     study = ledger.study()
     assert study is not None, "nothing was frozen yet"
@@ -131,7 +119,6 @@ def _trial_result(
     steps: Mapping[str, int],
     finals: Mapping[str, Mapping[str, float]],
 ) -> TrialResult[str]:
-    """Combine the cells of a trial, the first seed's first; those that have a value count."""
     first, metric = cells[0], study.objective.metric
 
     def value(cell: CellRecord, metric: str) -> float:
@@ -151,10 +138,7 @@ def _trial_result(
 
 
 def by_trial(study: StudyRecord, cells: Iterable[CellRecord]) -> list[list[CellRecord]]:
-    """Return the cells of each trial of a search, its first seed's first.
-
-    Where no seeds race, each cell alone: a trial that runs once is its cell.
-    """
+    """Return the cells of each trial, first seed first; without a race, each alone."""
     if not study.raced_seeds:
         return [[cell] for cell in cells]
     place = {seed: index for index, seed in enumerate(study.raced_seeds)}
@@ -172,21 +156,16 @@ def trials_to_confirm(
     num_best: int,
     directions: Sequence[Direction],
 ) -> list[int]:
-    """Return the trials to confirm beside the baseline.
+    """Return the trials to confirm beside the baseline, which is on no front.
 
-    Of one objective the best; of several the knee of the front, then what adds most to it. The baseline is on no
-    front: what is confirmed beside it is what the search found.
+    One objective: the best. Several: the knee of the front, then what adds most to it.
     """
     others = sorted((one for one in standings if one.key not in baseline), key=lambda one: one.key)
     return chosen_first(others, directions)[:num_best]
 
 
 def best_known(known: Sequence[KnownTrial], directions: Sequence[Direction]) -> list[KnownTrial]:
-    """Return the one that the search would choose first.
-
-    Empty where none keeps to the constraints. As among its own trials, one with fewer seeds never outranks one with
-    more.
-    """
+    """Return the known trial a search would choose, if any keeps to the constraints."""
     results = [
         TrialResult(index, one.num_steps, one.values, all(violation <= 0 for violation in one.violations))
         for index, one in enumerate(known)

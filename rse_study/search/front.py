@@ -1,7 +1,4 @@
-"""Several objectives at once: fronts, what they cover and where they bend.
-
-Points are arrays [num_points, num_objectives] in which more is better (`oriented`).
-"""
+"""Pareto fronts of arrays [num_points, num_objectives] in which more is better."""
 
 from collections.abc import Sequence
 
@@ -20,10 +17,9 @@ def oriented(values: ArrayLike, directions: Sequence[Direction]) -> FrontPoints:
 
 
 def front(points: FrontPoints) -> NDArray[np.bool_]:
-    """Return which points none dominates.
+    """Return which points none dominates (Pareto).
 
-    One dominates another where it is nowhere worse and somewhere better (Pareto). Equal points do not beat each other;
-    one with a value that is not finite is on no front, and beats nobody.
+    Equal points do not beat each other; one with a value that is not finite is on no front, and beats nobody.
     """
     finite = np.isfinite(points).all(axis=1)
     known = points[finite]
@@ -33,9 +29,7 @@ def front(points: FrontPoints) -> NDArray[np.bool_]:
 
 
 def hypervolume(points: FrontPoints, reference: ArrayLike) -> float:
-    """Return the volume that points dominate above a reference point.
-
-    Zitzler and Thiele (1998). Exact, by slices along the last objective: for a front of hundreds in few dimensions.
+    """Return the volume dominated above a reference (Zitzler and Thiele 1998).
 
     >>> hypervolume(np.array([[2.0, 1.0], [1.0, 2.0]]), [0.0, 0.0])
     3.0
@@ -61,37 +55,29 @@ def _volume(points: FrontPoints, corner: FrontPoints) -> float:
 
 
 def nadir(points: FrontPoints) -> FrontPoints:
-    """Return the worst value of each objective among the finite points.
-
-    It is a reference that all of them reach.
-    """
+    """Return the worst finite value of each objective: a point that all reach."""
     return points[np.isfinite(points).all(axis=1)].min(axis=0)
 
 
 def scaled(points: FrontPoints) -> FrontPoints:
-    """Return the points with each objective from 0, its worst value, to 1.
-
-    0 where all values are one.
-    """
+    """Return the points with each objective from 0 (worst) to 1; 0 if it is constant."""
     low, span = points.min(axis=0), np.ptp(points, axis=0)
     return (points - low) / np.where(span > 0, span, 1.0)
 
 
 def knee(points: FrontPoints) -> int:
-    """Return the index of the point where a front bends most.
+    """Return the index of the point where a front bends most (Das 1999).
 
-    There giving up one objective gains least of another: it is the point farthest beyond the plane through the front's
-    ends (Das 1999), each objective from 0 to 1 over the front. The first one on a tie; an end where the front bends to
-    the other side. The points are those of a front.
+    It is farthest beyond the plane through the front's ends, each objective scaled to 0..1; the first on a
+    tie, an end if the front bends to the other side.
     """
     return int(np.argmax(scaled(points).sum(axis=1)))
 
 
 def representatives(points: FrontPoints, number: int) -> list[int]:
-    """Return the indices of points that stand for a front.
+    """Return the indices of points that stand for a front: knee, then hypervolume.
 
-    Its knee, then what adds most to those before. Added hypervolume decides, each objective from 0 to 1 over the front,
-    above a reference a tenth below its worst values: without that margin the front's ends would add nothing.
+    The reference is a tenth below the worst values: without that margin the front's ends would add nothing.
     """
     if len(points) == 0 or number == 0:
         return []

@@ -14,21 +14,18 @@ class Observation:
 
     outcome: TrialOutcome
     values: tuple[float, ...] = ()
-    """of the objectives at its last step; none unless complete"""
+    """objectives at the last step; none unless complete"""
     violations: tuple[float, ...] = ()
-    """by how much it breaks each constraint: at most 0 where it keeps to it; none unless complete"""
+    """excess over each constraint, at most 0 if it is kept; none unless complete"""
     was_stopped: bool = False
-    """whether a cell that is complete was stopped early, and went on after the search"""
+    """whether a complete cell was stopped early, and went on after the search"""
 
 
 RUNNING = Observation("running")
 
 
 def judged(status: str, values: Sequence[float], violations: Sequence[float] = ()) -> Observation:
-    """Return what a sampler learns of a cell that ended.
-
-    The values at the last step count, never the best so far; one that is missing is a failure.
-    """
+    """Return what a sampler learns of a cell: last values, never the best so far."""
     if status == "stopped_early":
         return Observation("pruned")
     if status == "complete" and all(map(math.isfinite, (*values, *violations))):

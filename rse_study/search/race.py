@@ -1,10 +1,10 @@
 """The race of a search's seeds: which trials run another one.
 
-All trials run the first seed. Another one costs as much, and tells something only of a trial that may still win: that
-is not worse than the incumbent by more than the noise of seeds explains. In the manner of F-Race and irace (Birattari
-et al. 2002; López-Ibáñez et al. 2016), where instances stand in the seeds' place, with one noise for all trials; that
-a challenger runs only as long as it may beat the incumbent is SMAC's (Hutter et al. 2011). Which trials go on is a pure
-function of values, and each trial is judged by trials of lower number alone: what comes later changes no verdict.
+Another seed costs as much as the first, and helps only for a trial that may still win: one not worse than the
+incumbent by more than the noise of seeds explains. In the manner of F-Race and irace (Birattari et al. 2002;
+López-Ibáñez et al. 2016), where instances stand in the seeds' place, with one noise for all trials; that a
+challenger runs only as long as it may win is SMAC's (Hutter et al. 2011). Each trial is judged by trials of
+lower number alone: what comes later changes no verdict.
 """
 
 import math
@@ -30,27 +30,22 @@ class RacingTrial(NamedTuple):
 
     number: int
     values: tuple[float, ...]
-    """the objective of its complete seeds, in the order of the study's file"""
+    """objectives of its complete seeds, in the order of the study's file"""
     is_running: bool = False
-    """whether one of its cells has not ended"""
     is_out: bool = False
     """whether it runs no other seed: it was stopped early, or a seed of it failed"""
 
 
 @dataclass
 class _Field:
-    """The trials of lower number, as far as they decide."""
-
     num_seeds: int
     sign: int
     best: tuple[float, ...] = ()
-    """values of the incumbent: of those with all seeds, the best"""
+    """values of the incumbent, the best trial with all seeds"""
     num_whole: int = 0
-    """how many have all seeds"""
     num_to_be_whole: int = 0
-    """how many have all seeds, or are to run them whatever they come to"""
+    """trials that have all seeds, or are to run them whatever they come to"""
     squares: float = 0.0
-    """squared deviations from each trial's own mean"""
     freedom: int = 0
     _quantiles: dict[int, float] = field(default_factory=dict)
 
@@ -80,9 +75,9 @@ def race(trials: Iterable[RacingTrial], num_seeds: int, *, less_is_better: bool)
     """Return the next action for each trial, by its number.
 
     The first `NUM_WHOLE` trials that neither fail nor are stopped run all seeds. Trial k with n of them complete runs
-    another one if, over the same n seeds, its mean lies at most q * s * sqrt(2 / n) behind the incumbent's. That is the
-    best trial of lower number with all seeds; s is the standard deviation of seeds within trials, pooled over the
-    trials of lower number with at least two, and q Student's one-sided quantile for its degrees of freedom.
+    another one if, over the same n seeds, its mean lies at most q * s * sqrt(2 / n) behind the incumbent's, the best
+    trial of lower number with all seeds. s is the standard deviation of seeds within trials, pooled over the trials of
+    lower number with at least two, and q Student's one-sided quantile for its degrees of freedom.
     """
     lower, verdicts = _Field(num_seeds, -1 if less_is_better else 1), {}
     for trial in trials:
@@ -111,7 +106,6 @@ def mean_of(values: Iterable[float]) -> float:
 
 
 def _t_quantile(freedom: int) -> float:
-    """Student's, one-sided."""
     from scipy.special import stdtrit  # most searches run one seed, and `status` needs none of it
 
     return float(stdtrit(freedom, LEVEL))
@@ -126,20 +120,15 @@ class RaceState:
 
     num_seeds: int
     num_trials: int
-    """of the search, those that nobody has proposed yet among them"""
+    """trials of the search, also those that nobody has proposed yet"""
     num_cells: Mapping[int, int]
-    """that were planned of each trial, by its number"""
+    """planned cells of each trial"""
     trials: tuple[RacingTrial, ...]
-    """by number"""
     verdicts: Mapping[int, RaceVerdict]
-    """by number"""
 
     @property
     def most_cells(self) -> int:
-        """The number of cells of the search, at most.
-
-        All seeds of each trial whose race goes on, or that is to come.
-        """
+        """Most cells of the search: all seeds of trials that still race, or are to come."""
         num_open = max(0, self.num_trials - len(self.trials))
         num_open += sum(not self.has_ended(trial) for trial in self.trials)
         return num_open * self.num_seeds + sum(
@@ -153,16 +142,13 @@ class RaceState:
 
     @property
     def is_over(self) -> bool:
-        """Whether all trials are known, and none runs another seed."""
         are_all = len(self.trials) >= self.num_trials
         return are_all and all(verdict == "over" for verdict in self.verdicts.values())
 
     def has_ended(self, trial: RacingTrial) -> bool:
-        """Whether a trial runs no seed beyond those that were planned."""
         return trial.is_out or self.verdicts[trial.number] == "over"
 
     def num_with(self, num_seeds: int) -> int:
-        """Return how many trials have at least `num_seeds` cells."""
         return sum(number >= num_seeds for number in self.num_cells.values())
 
 
@@ -219,7 +205,6 @@ def _is_measured(cell: CellRecord, finals: Mapping[str, Mapping[str, float]]) ->
 
 
 def _stopped(study: StudyRecord, rungs: Iterable[RungRow], trials: Mapping[str, int]) -> set[str]:
-    """Cells that a verdict stopped, those that went on to their full budget after the search among them."""
     rule, seed = rule_of(study), study.search_seed
     stops = [row for row in rungs if row.verdict == "stop" and row.cell in trials]
     return {

@@ -28,7 +28,7 @@ class Rebuilt:
     num_results: int
     num_evaluations: int
     damaged: list[str]
-    """Every such file, and why."""
+    """each such file, and why"""
 
 
 @dataclass
@@ -37,25 +37,18 @@ class RecoveredFiles:
 
     revisions: list[Revision]
     cells: dict[str, CellRecord] = field(default_factory=dict)
-    """By identity."""
     results: dict[str, Result] = field(default_factory=dict)
-    """By identity of their cell."""
     evaluations: list[EvaluationRow] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
-    """What is wrong with the files that were left out."""
+    """what is wrong with the files that were left out"""
 
 
 def rebuild(study_dir: Path) -> Rebuilt:
     """Make the study's ledger from its study.json and the files beside it.
 
-    Those of its cells and baselines. A ledger that is there is moved aside, as ledger.sqlite.<time>. Cells without a
-    result become planned. Attempts, events, importance and the provenance of runs are in no file, and are gone; a
-    result has its own provenance.
-
-    Raises
-    ------
-    InputError
-        where study.json is missing or damaged, and while a live process holds the study.
+    An existing ledger is renamed ledger.sqlite.<time>. Cells without a result become planned; attempts,
+    events, importance and the provenance of runs are in no file, and are lost. Raises InputError if
+    study.json is missing or damaged, or while a live process holds the study.
     """
     read_revisions(study_dir)  # refused before a lock file is made in a folder that is no study's
     lock = lock_study(study_dir)
@@ -103,10 +96,10 @@ def _fill(db: sqlite3.Connection, files: RecoveredFiles) -> None:
 
 
 def rungs_of(study: StudyRecord, cell: CellRecord, result: Result) -> list[RungRow]:
-    """Return the verdicts a cell must have been given.
+    """Return the verdicts that a cell must have been given.
 
-    "stop" where it was stopped, "continue" at every rung before; none of a further seed of its trial, nor of the best
-    trial that a warm start knew. What would have become of a cell that was let run on is in no file.
+    "stop" where it was stopped, "continue" at every rung before; none for further seeds of a trial and for
+    the warm start's best trial. What a cell that was let run on was told is in no file.
     """
     never_stopped = [one.proposal for one in best_known(study.known_trials, study.directions)]
     if cell.stage != "search" or cell.seed in study.raced_seeds[1:] or cell.proposal in never_stopped:
@@ -126,13 +119,7 @@ def rungs_of(study: StudyRecord, cell: CellRecord, result: Result) -> list[RungR
 
 
 def recover_files(study_dir: Path) -> RecoveredFiles:
-    """Return everything that can be used.
-
-    Raises
-    ------
-    InputError
-        where study.json cannot.
-    """
+    """Read everything that can be used; raise InputError if study.json cannot."""
     files, folder = RecoveredFiles(read_revisions(study_dir)), cells_folder(study_dir)
     for directory in sorted(folder.iterdir()) if folder.is_dir() else ():
         if directory.is_dir():
@@ -188,7 +175,7 @@ def _own_result(directory: Path, cell: CellRecord) -> Result | None:
 
 
 def _ended(cell: CellRecord, result: Result | None, directory: Path) -> CellRecord:
-    """The cell as its result says it ended; planned without one. Its file may be older than its result."""
+    """The cell as its result says it ended, since its own file may be older; planned without one."""
     if result is None:
         blank = {"status": "planned", "reason": "", "started": "", "ended": "", "duration_s": 0.0}
         return cell.model_copy(update={**blank, "provenance": {}})

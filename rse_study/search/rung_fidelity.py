@@ -1,9 +1,8 @@
-"""How far a search's rungs tell its ends: may it be stopped there?
+"""Rank agreement of a search's rungs with its ends: may trials be stopped there?
 
-At each rung, the order of the trials by their values there against their order at the end of the full budget. A trial
-that was stopped has no end, so that the figures of all complete trials are those of survivors: they lack whoever was
-stopped wrongly, and the narrower range of those that are left mostly lowers a correlation. Trials that no verdict could
-stop (those let run on, and Hyperband's last bracket) are a fair sample, and have figures of their own.
+Complete trials are survivors: they lack whoever was stopped wrongly, and their narrower range mostly lowers a
+correlation. Trials that no verdict could stop (those let run on, and Hyperband's last bracket) are a fair
+sample, with figures of their own.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,11 +19,10 @@ from rse_study.search.rank_agreement import RankAgreement, rank_agreement
 from rse_study.search.stopping import rule_of, rungs_of_trial
 
 FEWEST = 8
-"""Trials below which nothing is said of a rung."""
+"""trials below which nothing is said of a rung"""
 LEAST = 0.5
-"""Where the interval of Spearman's rho must lie above."""
+"""lower bound on the interval of Spearman's rho"""
 Sample = Literal["complete", "let run"]
-"""all complete trials, or those among them that no verdict could stop"""
 FIGURES = ["spearman", "spearman_low", "spearman_high", "kendall", "kendall_low", "kendall_high"]
 
 
@@ -34,25 +32,19 @@ class StoppingAdvice:
 
     sample: Sample
     num_trials: int
-    """of the sample, at the last rung"""
+    """trials of the sample at the last rung"""
     trusted_from: int | None
-    """the first rung from which on the interval of rho lies above `LEAST` at every rung; None where it never does, or
-    too few trials tell"""
+    """first rung from which the interval of rho lies above `LEAST` at every rung; None if it never does"""
 
     @property
     def can_be_said(self) -> bool:
-        """Whether there are trials enough."""
         return self.num_trials >= FEWEST
 
 
 def rung_fidelity(
     at_rungs: Mapping[int, Mapping[int, float]], at_end: Mapping[int, float], let_run: set[int], seed: int = 0
 ) -> pd.DataFrame:
-    """Return how far each rung agrees with the end.
-
-    Of all complete trials, and of those that were let run. Columns: as `StudyResults.rung_fidelity`. Values that are
-    not finite are left out.
-    """
+    """Return how each rung agrees with the end, for complete and for let-run trials."""
     rows = []
     for t in sorted(at_rungs):
         values = at_rungs[t]
@@ -72,9 +64,8 @@ def rung_fidelity(
 def stopping_advice(frame: pd.DataFrame) -> StoppingAdvice:
     """Return from which step on stopping can be trusted.
 
-    From rung T on, if at T and every later rung at least `FEWEST` trials tell and the 95 % interval of Spearman's rho
-    lies above `LEAST`. Those that were let run on are asked where they are enough at the last rung, else all complete
-    ones.
+    That is rung T if at T and every later rung at least `FEWEST` trials have an interval above `LEAST`.
+    Let-run trials decide if there are enough of them at the last rung, else all complete ones.
     """
     last = frame["t"].max()
     at_last = frame[frame["t"] == last].set_index("sample")["num_trials"]
@@ -108,10 +99,7 @@ def fidelity_of(study: StudyRecord, cells: pd.DataFrame, values: pd.DataFrame) -
 
 
 def unstoppable(study: StudyRecord, trials: Iterable[int]) -> Iterator[int]:
-    """Return the trials that no verdict could stop.
-
-    They are let run on, or have no rung of their own.
-    """
+    """Return the trials that no verdict could stop: let run on, or without a rung."""
     rule, seed = rule_of(study), study.search_seed
     for trial in trials:
         is_free = rule is not None and rule.effective(seed, trial, 0.0, "stop") == "continue"

@@ -21,36 +21,31 @@ class SearchState:
     """The state of a search; for a grid, its study and cells."""
 
     study: StudyRecord
-    """as it was frozen; with fewer trials where its budget had room for no more"""
+    """as frozen, but with fewer trials if the budget had no room for more"""
     cells: tuple[CellRecord, ...]
-    """of the newest revision, with the status that the next run finds"""
+    """newest revision's, with the status that the next run finds"""
     budget: tuple[BudgetShare, ...]
-    """the use of each limit; empty without limits"""
     race: RaceState | None
-    """None where trials run one seed"""
     path: PathState | None
     """None without an ablation path, and before the search is over"""
     standings: tuple[TrialResult[str], ...]
-    """of the trials, by all that a search chooses by; the key is the identity of the first seed's cell"""
+    """results of the trials; the key is the identity of the first seed's cell"""
 
     @classmethod
     def read(cls, reader: "Reader") -> "SearchState":
-        """Read the state from a study's ledger."""
         return search_state(reader.ledger, reader.records(), is_held=reader.is_held())
 
     @property
     def num_planned(self) -> int:
-        """The number of cells of the whole study, as far as it is known."""
         return num_planned(self.study, self.cells, self.path, self.race)
 
     @property
     def counts(self) -> dict[str, int]:
-        """Cells of the study by status, and how many are planned and missing."""
+        """Number of cells by status, with those planned and missing."""
         return count_cells((cell.status for cell in self.cells), self.num_planned)
 
     @property
     def num_path_cells(self) -> int:
-        """The number of cells that the ablation path has beside those of the confirmation."""
         return num_path_cells(self.study, self.cells, self.path, self.race)
 
 

@@ -13,7 +13,6 @@ from rse_study.spec import fingerprint_of, hash_file
 from rse_study.storage.storage import Storage
 
 SUFFIX = ".folder.json"
-"""Suffix of a manifest's name, after the name of its folder."""
 
 
 class StoredFile(Record):
@@ -46,10 +45,7 @@ def fingerprint_of_folder(folder: Path) -> str:
 
 
 def put_folder(storage: Storage, key: str, folder: Path) -> None:
-    """Store a folder under a key, replacing what was there.
-
-    Readers see either the old or the new folder as a whole. An unchanged folder is not written.
-    """
+    """Store a folder unless unchanged; readers see the old or new one as a whole."""
     token, local = _token(), files_of(folder)
     files = {
         name: StoredFile(size=path.stat().st_size, sha256=hash_file(path)) for name, path in local.items()
@@ -74,10 +70,7 @@ def has_folder(storage: Storage, key: str) -> bool:
 
 
 def get_folder(storage: Storage, key: str, target: Path) -> bool:
-    """Replace a local folder by the one stored under a key.
-
-    Returns False if no complete one is stored: another writer may be replacing it.
-    """
+    """Replace a local folder by the stored one; False if no complete one is stored."""
     content = storage.find(_manifest(key))
     if content is None:
         return False

@@ -14,10 +14,7 @@ FORM = "a folder, or a URL such as s3://bucket/prefix or gs://bucket/prefix"
 
 
 def check_location(location: str) -> None:
-    """Raise InputError unless this can be a study's storage, without opening it.
-
-    Keys and passwords in it are refused, because ledgers and logs show the location.
-    """
+    """Raise InputError for unusable locations, or secrets, which ledgers would show."""
     if "://" not in location:
         return
     parts = urlsplit(location)

@@ -9,10 +9,7 @@ from rse_study.storage.storage import Storage, study_key
 
 
 def bring_model(study_dir: Path, identity: str) -> bool:
-    """Copy a cell's model from the storage its study used into the local study folder.
-
-    Returns False if the study has no storage, or the storage no such model.
-    """
+    """Copy a cell's model from the study's storage; False without storage or model."""
     if not storage_file(study_dir).is_file():
         return False
     storage = Storage(json.loads(storage_file(study_dir).read_text(encoding="utf-8"))["location"])

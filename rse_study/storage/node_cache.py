@@ -11,7 +11,6 @@ from rse_study.storage.storage import Storage
 SHARED = "shared"
 """Prefix of folders stored by content, which never change."""
 MARK = "storage:"
-"""Prefix of such a folder's name, where otherwise a path would be."""
 
 
 class NodeCache:

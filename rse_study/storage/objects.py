@@ -44,10 +44,7 @@ class Objects(Protocol):
 
 
 class FolderObjects:
-    """Objects as files below a folder, which all nodes see.
-
-    A marker file distinguishes the folder from an unmounted disk, on which nothing is read or written.
-    """
+    """Files below a folder, whose marker file tells it from an unmounted disk."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

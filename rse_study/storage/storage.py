@@ -17,7 +17,6 @@ PATIENCE = "RSE_STUDY_STORAGE_PATIENCE"
 """Environment variable: seconds to wait for an unresponsive storage, 300 by default."""
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.5, 10.0
 NOTICE_SECONDS = 5.0
-"""Shorter waits are not reported."""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 """A full disk, of the storage or of this machine, which waiting does not help."""
 Answer = TypeVar("Answer")
@@ -52,10 +51,7 @@ class Storage:
         self._tell = tell
 
     def require(self, *, is_new: bool = True) -> None:
-        """Test writing, reading and deleting; raise InputError at once if that fails.
-
-        A new storage is created if needed. One that was used before and is missing must be unmounted.
-        """
+        """Test writing, reading and deleting; a storage used before must not be missing."""
         probe = f"probe-{uuid4().hex[:12]}"  # several drivers may do this at once
         try:
             if is_new:
@@ -71,11 +67,9 @@ class Storage:
             ) from None
 
     def read(self, key: str) -> bytes:
-        """Return all bytes of an object; raise FileNotFoundError if there is none."""
         return self._waiting(lambda: self._objects.read(key))
 
     def find(self, key: str) -> bytes | None:
-        """Return all bytes of an object; None if there is none."""
         try:
             return self.read(key)
         except FileNotFoundError:

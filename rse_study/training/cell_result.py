@@ -13,10 +13,7 @@ from rse_study.training.session import Session
 
 
 def finished(directory: Path, identity: str) -> Result | None:
-    """Read the result of the cell in this folder, if it has ended.
-
-    Raises InputError if the result is damaged or another cell's.
-    """
+    """Read the result of an ended cell; InputError if it is damaged or another cell's."""
     if not (directory / FILE_NAME).exists():
         return None
     result = read_result(directory)

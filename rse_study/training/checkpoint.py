@@ -1,7 +1,6 @@
 """Checkpoints and models on disk: complete or absent.
 
-Random streams are functions of (seed, name, step), and the position in the data is the step, so neither needs more
-than the step itself.
+Random streams are functions of (seed, name, step), and the position in the data is the step, so neither is saved.
 """
 
 import json
@@ -30,15 +29,13 @@ class TrainState:
     """The state of a run apart from its tensors."""
 
     identity: str
-    """identity of the cell"""
     t: int = 0
     """optimiser steps done"""
     history: list[dict[str, Any]] = field(default_factory=list)
-    """points so far, each with `t` and `metrics`"""
+    """points, each with `t` and `metrics`"""
     best: float | None = None
-    """dev score of the model that is kept; None if there is none yet"""
+    """dev score of the kept model; None before the first"""
     best_t: int = 0
-    """step of that model"""
     seconds: float = 0.0
     """time spent, earlier attempts included"""
     similarity_digits: int | None = None
@@ -52,10 +49,9 @@ class TrainState:
 def save(
     directory: Path, state: TrainState, networks: nn.Module, optimizer: Optimizer, tensors: dict[str, Tensor]
 ) -> None:
-    """Write `step-<t>` by one rename, then remove older checkpoints.
+    """Write `step-<t>` by one rename, unless it exists; then remove older checkpoints.
 
-    An existing checkpoint stays as it is. `tensors` are the state that goes on from step to step, by name (V of a
-    method; best weights of a fine-tuning).
+    `tensors` are the state that goes on from step to step, by name (V of a method; best weights of a fine-tuning).
     """
     final = directory / f"step-{state.t:09d}"
     if final.exists():

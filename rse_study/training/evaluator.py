@@ -1,7 +1,4 @@
-"""Scores of the encoder during training: dev pairs, replayed and watched ones.
-
-Nothing is drawn and no weight moves: a cell ends in the same weights, whatever is measured on the way.
-"""
+"""Scores of the encoder during training, which draw nothing and move no weight."""
 
 import functools
 from dataclasses import dataclass
@@ -27,9 +24,7 @@ class ReplayedAttacks:
     """Attacks that were found once, replayed on the current encoder."""
 
     pairs: ReplayedPairs | None = None
-    """adversarial dev pairs; None if none are replayed"""
     texts: ReplayedTexts | None = None
-    """adversarial texts with a class each; None if none are replayed"""
 
     @classmethod
     def open(cls, materials: Materials) -> "ReplayedAttacks":
@@ -77,7 +72,6 @@ class InTrainingEvaluator:
 
     @functools.cached_property
     def embed(self) -> Embedder:
-        """The encoder as evaluations call it: texts in, vectors out."""
         return Embedder(self.encoder, self.tokenizer, template=self.trial.encoder.template)
 
     @functools.cached_property

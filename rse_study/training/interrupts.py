@@ -11,9 +11,8 @@ from types import FrameType
 def graceful_interrupt(on_first: Callable[[], None] = lambda: None) -> Iterator[Callable[[], bool]]:
     """Hold back the first SIGINT inside; a second one raises KeyboardInterrupt.
 
-    Yields a function that says whether SIGINT has come, so that work can end between two steps, when what it saves is
-    complete. `on_first` is called when the first one comes. Outside the main thread nothing is held back: Python
-    handles signals in the main thread alone.
+    Yields a function that says whether SIGINT has come, so that work ends between two steps. Outside the main
+    thread nothing is held back: Python handles signals in the main thread alone.
     """
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False

@@ -1,7 +1,4 @@
-"""The training loop: a generator that yields Progress and takes verdicts.
-
-It may stop anywhere and goes on from there, to the same bits on the same kind of machine.
-"""
+"""The training loop: a generator of Progress, which resumes to the same bits."""
 
 import time
 from collections.abc import Callable, Generator
@@ -40,7 +37,6 @@ class Progress:
     """One point of a run."""
 
     t: int
-    """optimiser steps done"""
     num_steps: int
     """of the full budget"""
     metrics: dict[str, float] = field(default_factory=dict)
@@ -119,10 +115,7 @@ def drive(points: Points, report: Report) -> None:
 
 
 def _require_one_view(collectives: Collectives, device: torch.device, directory: Path, t: int) -> None:
-    """Raise DifferentCheckpoints on every worker unless all have read the same step.
-
-    Step -1 stands for a finished cell. Rank 0 changes the folder only after all have looked.
-    """
+    """Raise DifferentCheckpoints unless all workers read one step (-1: a finished cell)."""
     if not collectives.agree(t, device):
         raise DifferentCheckpoints(
             "the workers found different checkpoints",
@@ -133,7 +126,6 @@ def _require_one_view(collectives: Collectives, device: torch.device, directory:
 
 
 def _last_point(ended: Result, directory: Path, group: Collectives, publish: Publish) -> Points:
-    """Yield the last point of a finished cell, or raise its failure again."""
     if ended.status == "failed":
         raise NonFiniteLoss.parse(ended.reason)
     if ended.status == "complete" and group.rank == 0:
@@ -181,7 +173,6 @@ def _advance(state: TrainState, session: Session) -> bool:
 
 
 def _measure_base(session: Session) -> dict[str, float]:
-    """Score the base encoder before any training; rank 0 measures for all."""
     if session.run.collectives.rank != 0:
         return {}
 

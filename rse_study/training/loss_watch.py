@@ -11,10 +11,7 @@ from rse_study.errors import NonFiniteLoss
 
 
 class LossWatch:
-    """A record of the first step whose loss was not finite on some worker.
-
-    The record stays on the device, so no step waits for a GPU until somebody must know how it went.
-    """
+    """The first step with a non-finite loss, kept on the device: no step waits for it."""
 
     def __init__(self, collectives: Collectives, device: torch.device) -> None:
         self._collectives = collectives

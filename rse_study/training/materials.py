@@ -14,10 +14,9 @@ from rse_study.training.trial import Trial
 
 @dataclass(frozen=True, kw_only=True)
 class Materials:
-    """Folders and pairs, and fingerprints of all that goes into a cell's identity.
+    """Folders, pairs, and fingerprints of all that goes into a cell's identity.
 
-    `assets` makes them, and the training loop reads them. Folders have absolute paths, since Ray's workers have
-    another working directory than the process that prepared them.
+    Folders are absolute, since Ray's workers have another working directory than the process that prepared them.
     """
 
     corpus: Path
@@ -25,17 +24,12 @@ class Materials:
     base: str
     """folder or hub name of the base encoder"""
     dev: StsPairs
-    """dev pairs, which may select a checkpoint"""
     generator: str = ""
-    """folder or hub name of the masked LM; empty where RTD is off"""
+    """masked LM, a folder or hub name; empty if RTD is off"""
     generator_revision: str = "main"
-    """branch, tag or commit of a hub name"""
     synonyms: str = ""
-    """folder of the table of synonyms; empty where nothing is replaced"""
     replayed: str = ""
-    """folder of the adversarial pairs; empty where none are replayed"""
     replayed_texts: str = ""
-    """folder of the adversarial labelled texts; empty where none are replayed"""
     watched: dict[str, str] = field(default_factory=dict)
     fingerprints: dict[str, str] = field(default_factory=dict)
     """sha256 of each part that decides a cell's numbers, by name"""
@@ -58,7 +52,6 @@ class Materials:
 
     @classmethod
     def from_json(cls, text: str) -> "Materials":
-        """Parse the content of a file that `save` wrote."""
         content = json.loads(text)
         dev = StsPairs.from_json(content.pop("dev"))
         return cls(**{**content, "corpus": Path(content["corpus"])}, dev=dev)
@@ -72,16 +65,13 @@ class Materials:
 
 
 PrepareMaterials = Callable[[Trial], Materials]
-"""A function that makes the materials of a trial, or finds existing ones."""
 
 
 def identity_of(trial: Trial, seed: int, materials: Materials) -> str:
     """Identify a cell by the sha256 of trial, seed and fingerprints.
 
-    Names and paths of corpus, base, generator and replayed reference are left out: fingerprints of their content
-    stand for them, so that a cell is the same cell in another folder and on another machine. Settings that only
-    report or select (dev cadence, points of the history) stay in, since they decide which model is kept and what the
-    history holds.
+    Fingerprints stand for names and paths, so that a cell is the same on another machine. Settings that only
+    report or select stay in: they decide which model is kept and what the history holds.
     """
     content = trial.identity()
     del content["corpus"], content["encoder"]["name"], content["encoder"]["revision"]

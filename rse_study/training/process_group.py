@@ -68,10 +68,7 @@ def run_group(work: Work, size: int, *, threads: int = 1, answer: Ask = lambda q
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Block SIGINT in new processes, and deliver this process's own afterwards.
-
-    Ctrl-C reaches every process of a terminal, and new processes inherit the block.
-    """
+    """Block SIGINT in new processes (Ctrl-C reaches all), and deliver our own afterwards."""
     resource_tracker.ensure_running()  # else the first start does it, and lets SIGINT through again
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     heard: list[int] = []

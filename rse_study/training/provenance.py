@@ -22,7 +22,7 @@ SETTINGS = (
     "LD_PRELOAD", "MKL_CBWR", "MKL_ENABLE_INSTRUCTIONS", "ONEDNN_MAX_CPU_ISA", "OPENBLAS_CORETYPE",
     "NPY_DISABLE_CPU_FEATURES", "CUBLAS_WORKSPACE_CONFIG", "NVIDIA_TF32_OVERRIDE",
 )  # fmt: skip
-"""Environment variables by which libraries choose among their kernels."""
+"""environment variables by which libraries choose among their kernels"""
 BUILD = re.compile(r"Math Kernel Library Version \S+|MKL-DNN v\S+|BLAS_INFO=\w+")
 CPU_INFO = re.compile(r"^(?:vendor_id|cpu family|model|model name|CPU implementer|CPU part)\s*: *(.+)$", re.M)
 
@@ -57,7 +57,6 @@ def _version(package: str) -> str:
 
 @cache
 def _libraries(device_type: str) -> dict[str, str]:
-    """Return the libraries that torch and numpy were built with."""
     blas = np.show_config(mode="dicts").get("Build Dependencies", {}).get("blas", {})
     gpu = {"CUDA": str(torch.version.cuda), "cuDNN": str(torch.backends.cudnn.version())}
     return {
@@ -74,7 +73,6 @@ def _settings() -> str:
 
 @cache
 def _processor() -> str:
-    """Return vendor, family, model and name, if the system gives them."""
     with suppress(OSError):
         first = Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("\n\n")[0]
         if said := CPU_INFO.findall(first):

@@ -30,11 +30,9 @@ class ReplayDifference:
 
     t: int
     name: str
-    """name of the metric, or `how it ended`"""
+    """metric, or `how it ended`"""
     recorded: float | str | None
-    """None if it is missing"""
     again: float | str | None
-    """None if it is missing"""
 
     @property
     def distance(self) -> float:
@@ -58,12 +56,10 @@ class ReplayComparison:
 
     @property
     def is_equal(self) -> bool:
-        """Whether every metric of every point has the same bits, and both ended alike."""
         return not self.differences
 
     @property
     def farthest(self) -> float:
-        """Largest distance of all differences, 0 if there are none."""
         return max((one.distance for one in self.differences), default=0.0)
 
     @property

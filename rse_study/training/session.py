@@ -33,7 +33,7 @@ class Session:
     trial: Trial
     networks: Networks
     method_state: dict[str, Tensor]
-    """what the method carries from step to step (V), by name"""
+    """what the method carries from step to step (V)"""
     optimizer: Optimizer
     batches: Batches
     run: RunContext
@@ -42,14 +42,12 @@ class Session:
     directory: Path
     device: torch.device
     publish: Publish = keep_local
-    """called by rank 0 after it has written checkpoint, model or result"""
 
     @property
     def num_steps(self) -> int:
         return self.trial.budget.num_steps(self.batches.num_batches)
 
     def resume(self, identity: str) -> TrainState:
-        """Resume from the newest checkpoint in the folder, or begin."""
         newest = checkpoint.latest(self.directory / CHECKPOINT_FOLDER)
         if newest is None:
             return TrainState(identity, similarity_digits=DIGITS)
@@ -68,10 +66,7 @@ class Session:
         state.provenance = here
 
     def advance(self, step: int) -> StepOutcome:
-        """Take one optimiser step.
-
-        Raises NonFiniteLoss on every worker if one worker's loss is not finite; on a GPU `measure` does.
-        """
+        """Take one step; NonFiniteLoss reaches every worker (on a GPU in `measure`)."""
         epoch, position = divmod(step, self.batches.num_batches)
         if step > 0 and position == 0:
             self.method_state = self.trial.method.renew(
@@ -115,10 +110,7 @@ class Session:
         return InTrainingEvaluator(self.trial, self.materials, self.networks.encoder, self.tokenizer)
 
     def save(self, state: TrainState) -> None:
-        """Write a checkpoint on rank 0: workers hold the same weights, moments and V.
-
-        Nothing is written once a loss was not finite: all workers end the cell at its next point.
-        """
+        """Write a checkpoint on rank 0, unless a loss was not finite."""
         if self.run.collectives.rank == 0 and not self.losses.is_lost:
             checkpoint.save(
                 self.directory / CHECKPOINT_FOLDER, state, self.networks, self.optimizer, self.method_state

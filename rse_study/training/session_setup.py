@@ -37,11 +37,7 @@ def open_session(
     device: torch.device,
     publish: Publish = keep_local,
 ) -> Session:
-    """Load everything that this worker of a cell needs.
-
-    Raises InputError if corpus, encoder and generator do not fit together, or if the workers cannot share a batch
-    equally.
-    """
+    """Load all that a worker needs; InputError if something does not fit together."""
     require_equal_shares(trial, collectives.size)
     streams, dtype = Streams(seed), DTYPES[trial.precision]
     encoder, tokenizer = load_encoder(materials.base, trial.encoder.pooling, trial.encoder.revision)

@@ -14,16 +14,12 @@ from rse_study.training.provenance import provenance
 from rse_study.training.trial import Trial
 
 FOLDER = "generator-outputs"
-"""beside the tokenised corpus, on the machine that trains"""
 
 
 def open_outputs(
     trial: Trial, seed: int, materials: Materials, collectives: Collectives, device: torch.device
 ) -> GeneratorOutputs | None:
-    """Open the outputs that this worker shares with those of other cells.
-
-    Returns None if nothing is generated, or if the fingerprint of generator or corpus is unknown.
-    """
+    """Open the outputs that cells share; None without a generator or fingerprints."""
     if not trial.method.generator or not {"corpus", "generator"} <= materials.fingerprints.keys():
         return None
     root = materials.corpus.parent / FOLDER

@@ -16,7 +16,6 @@ from rse_study.training.provenance import provenance
 from rse_study.training.trial import Trial
 
 FOLDER = "scores-of-bases"
-"""beside the tokenised corpus, on the machine that trains"""
 KIND = "scores"
 NOT_OF_SCORES = {"corpus", "generator", "synonyms"}
 """fingerprints that decide no score before the first step"""
@@ -31,8 +30,8 @@ def scores_of_base(
 ) -> dict[str, float]:
     """Return the scores of `measure`, or those it gave another cell of this base.
 
-    Neither method nor seed has touched the encoder yet: only base, pooling and the evaluations decide. Nothing is
-    shared if the fingerprint of base or dev pairs is unknown.
+    Nothing is trained yet: only base, pooling and the evaluations decide. Nothing is shared without their
+    fingerprints.
     """
     if not {"base", "dev"} <= materials.fingerprints.keys():
         return measure()

@@ -56,7 +56,6 @@ def _amount(resources: Resources) -> str:
 
 
 def _nodes(spec: ClusterSpec) -> str:
-    """Describe the nodes' resources for trials, for a message."""
     parts = []
     for name, machine, cpus, count in nodes_of(spec):
         gpus = f" and {machine.gpus} GPU{'s' * (machine.gpus > 1)}" if machine.gpus else ""

@@ -16,4 +16,3 @@ KINDS: dict[str, type[ClusterSpec]] = {
     "gcp": GcpCluster,
     "azure": AzureCluster,
 }
-"""in the order used by messages"""

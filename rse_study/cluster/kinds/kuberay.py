@@ -82,13 +82,9 @@ class KuberayCluster(ClusterSpec):
     """off: the image has the code of this version, which is too large for a ConfigMap (1 MiB)"""
 
     def fewest_nodes(self, group: WorkerGroup) -> int:
-        """Return the number of pods without work.
-
-        Kueue admits a job as a whole, which neither grows nor shrinks.
-        """
+        """Return the number of idle pods; under Kueue a job neither grows nor shrinks."""
         return group.max_nodes if self.queue else group.min_nodes
 
     @property
     def study_path(self) -> str:
-        """The study's file on the head."""
         return f"{FILES}/study.yaml"

@@ -26,7 +26,6 @@ class OnpremGroup(WorkerGroup):
     @model_validator(mode="before")
     @classmethod
     def _count_hosts(cls, given: object) -> object:
-        """Default to as many nodes as hosts."""
         if isinstance(given, dict) and isinstance(given.get("hosts"), list | tuple):
             num_hosts = len(given["hosts"])
             return {"min_nodes": num_hosts, "max_nodes": num_hosts} | given

@@ -13,9 +13,7 @@ from rse_study.cluster.yaml_text import yaml_text
 
 FILE_NAME = "cluster.yaml"
 FILES = "/tmp/rse-study"
-"""folder of the wheel on nodes"""
 TOKEN = "~/.ray/auth_token"
-"""Ray's default"""
 AUTOSCALER = "--autoscaling-config=~/ray_bootstrap_config.yaml"
 PORT = 6379
 
@@ -99,10 +97,7 @@ def _activated(spec: LauncherCluster, command: str) -> str:
 
 
 def _time_limit(spec: LauncherCluster) -> list[str]:
-    """Make a machine shut itself down: without a head, nobody else terminates workers.
-
-    Google has a limit of its own; Azure continues to bill machines after a shutdown.
-    """
+    """Shut the machine down: without a head nobody else does (Google has a limit, Azure still bills)."""
     if not isinstance(spec, AwsCluster) or spec.container:
         return []
     return [f"sudo shutdown -P +{round(spec.limits.hours * 60)}"]

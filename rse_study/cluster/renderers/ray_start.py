@@ -27,10 +27,7 @@ def variables_of(spec: ClusterSpec) -> dict[str, str]:
 
 
 def driver_variables(spec: ClusterSpec) -> dict[str, str]:
-    """Return the driver's additional variables: the nodes that may still join.
-
-    Neither Ray's autoscaler nor a queue announces them, and a driver refuses cells that fit on no node.
-    """
+    """Return the nodes that may still join, which neither Ray nor a queue announces."""
     nodes = [
         {
             "name": name,

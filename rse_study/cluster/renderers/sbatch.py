@@ -1,7 +1,6 @@
 """A Slurm batch script, with which Ray starts and ends.
 
-Form `steps`: the head, with no CPU for trials, and the driver on the first node; a worker on every node, in a loop
-that restarts it, because `ray start` ends if its node is declared dead. Form `symmetric-run`: Ray's own command.
+`steps` runs workers in a loop, because `ray start` ends if its node is declared dead; `symmetric-run` is Ray's own.
 """
 
 import shlex
@@ -21,7 +20,6 @@ from rse_study.cluster.renderers.shell import folded, script
 FILE_NAME = "job.sbatch"
 INTERRUPTED = 130
 TO_LOG = ('>> "$job/ray.log"', "2>&1")
-"""Ray's output, separate from the study's in job.log"""
 
 
 def render_sbatch(spec: SlurmCluster, job: Job) -> tuple[RenderedFile, ...]:
@@ -144,7 +142,6 @@ def _symmetric_run(spec: SlurmCluster, group: SlurmGroup, job: Job) -> list[str]
 
 
 def _driver(spec: SlurmCluster, job: Job) -> list[str]:
-    """Run the study, forward Slurm's signals, and interrupt twice near the time limit."""
     at_once = spec.warn_seconds // 2
     return [
         f"{shlex.join(job.command)} &",

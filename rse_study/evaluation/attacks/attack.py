@@ -71,9 +71,7 @@ class SearchProblem(Protocol):
     @property
     def clean(self) -> VictimOutput: ...
 
-    def positions(self) -> list[int]:
-        """Positions of the words that may be changed, from left to right."""
-        ...
+    def positions(self) -> list[int]: ...
 
     def candidates(self, current: AttackedText, position: int) -> Sequence[Candidate]:
         """Return the texts with another word there that pass all constraints."""

@@ -57,7 +57,6 @@ class AttackedText:
 
     @property
     def changed(self) -> tuple[int, ...]:
-        """Positions where the current word differs from the original's."""
         return tuple(position for position, new in self.changes if new != self._own(position))
 
     def replaced(self, position: int, new: str) -> "AttackedText":
@@ -73,7 +72,6 @@ class AttackedText:
         return self._read(side, 0, len(self.original[side]))
 
     def neighbours(self, position: int) -> range:
-        """Return all positions on the same side."""
         side = self.spans[position].side
         return range(bisect_left(self.spans, (side,)), bisect_left(self.spans, (side + 1,)))
 

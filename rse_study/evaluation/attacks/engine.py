@@ -17,9 +17,7 @@ from rse_study.evaluation.attacks.victim import CountedVictim, Victim
 from rse_study.streams import Streams
 
 ASKED_AT_ONCE = 512
-"""Texts per call to the victim, which sorts them by length. With 64 texts of MR 20 % of the positions are padding, with
-eight times as many 8 %.
-"""
+"""Texts per call to the victim, sorted by length: padding is 8 % of the positions of MR, 20 % with 64 texts."""
 
 
 def attack_all(
@@ -35,15 +33,8 @@ def attack_all(
 ) -> Iterator[AttackOutcome]:
     """Attack each input that is not in `done`, and yield outcomes as they finish.
 
-    Outcomes depend on attack, victim and seed alone: not on `batch_size`, `num_in_flight`, or which inputs
-    are done.
-
-    Parameters
-    ----------
-    examples
-        Labelled texts, or targets, each with an index of its own.
-    max_queries
-        Victim outputs that one input may use, cached ones included.
+    Outcomes depend on attack, victim and seed alone. `max_queries` counts an input's victim outputs, cached
+    ones included.
     """
     targets = _targets(examples) if isinstance(examples, Labelled) else examples
     assert len({target.index for target in targets}) == len(targets), "two inputs of one index"
@@ -60,8 +51,6 @@ def _targets(examples: Labelled) -> list[Target]:
 
 @dataclass(eq=False)
 class _InFlight:
-    """One input under attack, with its current query and the outputs so far."""
-
     index: int
     generator: QueryGenerator[AttackOutcome]
     query: Sequence[AttackedText] = ()
@@ -94,7 +83,6 @@ class _Batching:
         yield from self._take_finished()
 
     def _gather(self) -> dict[Text, list[tuple[_InFlight, int]]]:
-        """Collect distinct texts to forward, and the inputs that wait for each."""
         batch: dict[Text, list[tuple[_InFlight, int]]] = {}
         while len(batch) < self.victim.batch_size and (self.unsent or self._start()):
             if not self.unsent:

@@ -20,14 +20,12 @@ class AttackOutcome:
     outcome: AttackVerdict
     label: Gold
     original_scores: tuple[float, ...]
-    """the victim's output for the original"""
     adversarial_scores: tuple[float, ...]
     num_queries: int
     num_words: int
     changed: tuple[int, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields by name, with lists for tuples."""
         return {
             name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()
         }

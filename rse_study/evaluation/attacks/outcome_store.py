@@ -35,9 +35,8 @@ class OutcomeStore:
     ) -> None:
         """Open the file, or create it.
 
-        A file whose `identity` differs belongs to another attack; `notes` are further keys of the head that
-        identify nothing. Older files may lack the keys in `since`. A file of another attack, or a damaged
-        one, raises InputError; `replaces` starts it anew instead.
+        A file of another attack (another `identity`), or a damaged one, raises InputError; `replaces` starts
+        it anew. `notes` are keys of the head that identify nothing; older files may lack the keys in `since`.
         """
         self.path = path
         self._identity, self._notes = (json.loads(json.dumps(dict(part))) for part in (identity, notes))
@@ -67,7 +66,6 @@ class OutcomeStore:
         self.done[outcome.index] = outcome
 
     def _begin(self) -> tuple[dict[str, Any], dict[int, AttackOutcome]]:
-        """Write a file with a head alone, after withdrawing the old outcomes' summary."""
         withdraw(self.path)
         head = {**self._identity, **self._notes}
         self.path.parent.mkdir(parents=True, exist_ok=True)

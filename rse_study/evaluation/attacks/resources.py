@@ -56,14 +56,12 @@ class AttackResources:
         return NamedModel("the lists of counter-fitting", SynonymList.open(self.data_dir))
 
     def need_encoder(self, recipe: str) -> NamedModel[Encode]:
-        """Return the sentence encoder, or raise InputError in the recipe's name."""
         rule = "it filters candidates by the similarity of sentences"
         return _needed(
             self.encoder, "sentence encoder", recipe, rule, "any local encoder serves, such as minilm"
         )
 
     def need_masked_lm(self, recipe: str) -> NamedModel[MaskedLM]:
-        """Return the masked LM, or raise InputError in the recipe's name."""
         rule = "its candidates are what a masked language model predicts"
         return _needed(self.masked_lm, "masked language model", recipe, rule, "any local one serves")
 

@@ -20,7 +20,6 @@ class AttackRun:
 
     outcomes: list[AttackOutcome]
     num_now: int
-    """inputs attacked in this run"""
     seconds_now: float
 
 

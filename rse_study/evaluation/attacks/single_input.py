@@ -19,7 +19,6 @@ class Target:
     """identifies the input, and seeds its draws"""
     text: Text
     gold: Gold
-    """its class, or its score on the gold scale"""
 
 
 @dataclass(frozen=True, eq=False)

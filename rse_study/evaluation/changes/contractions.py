@@ -1,7 +1,6 @@
 """English contractions, written out or contracted throughout a text.
 
-Covered are negations, and am, are, is, will, have after a pronoun. Ambiguous ones stay: 'd (had, would), and
-'s before "been" or "got" (has). Tokenised texts ("do n't", "it 's") are expanded, too.
+Covered are negations, and am, are, is, will, have after a pronoun, tokenised or not; ambiguous 'd and 's stay.
 """
 
 import re
@@ -30,7 +29,6 @@ _LONG = {
     "cannot": "can't",
     **{f"{who} {verb}": who + short for (verb, short), subjects in _SUBJECTS.items() for who in subjects},
 }
-"""Written out -> contracted, lower case."""
 _SHORT = {short: long for long, short in _LONG.items()}  # "can't" becomes "cannot", which comes last
 
 
@@ -59,7 +57,6 @@ def _written_out() -> re.Pattern[str]:
 
 
 def _other(found: str, table: dict[str, str]) -> str:
-    """Look up the other form, ignoring case, apostrophe style and tokenisation."""
     plain = found.lower().replace("’", "'")
     new = table.get(plain.replace(" ", "") if table is _SHORT else plain)
     # None: re ignores the case of a dotless i or a long s, which lower() leaves as they are.

@@ -13,7 +13,7 @@ from rse_study.search.stopping.rule import RungValues, StoppingRule, TrialAtRung
 
 
 def _name_of(given: Any) -> Any:
-    """The name of the rule; files may leave the first one's out."""
+    """Name of the rule; files may leave the first one's out."""
     return given.get("name", "asha") if isinstance(given, dict) else getattr(given, "name", "asha")
 
 

@@ -37,8 +37,8 @@ class Asha(StoppingRule):
 def is_among_the_best(waiting: TrialAtRung, factor: int, among: Collection[int] | None = None) -> bool:
     """Return whether a trial is among the best 1/factor of `among` (default: all).
 
-    It is where fewer than max(1, floor(n / factor)) of n trials are better, itself counted among the n. This is the
-    stopping variant: a trial never waits for others to come, as one that is to be promoted does in the paper.
+    True if fewer than max(1, floor(n / factor)) of n trials, itself included, are better. This is the
+    stopping variant: a trial never waits for others, as one to be promoted does in the paper.
     """
     others = waiting.others_values(among)
     num_better = sum(waiting.is_better(other, waiting.value) for other in others)

@@ -1,8 +1,7 @@
 """Even draws of trials, by the search seed and the trial's number alone.
 
-A share of the trials is taken evenly from beginning to end: trial n stands at the fractional part of
-(offset + n * step), where the step is irrational and the offset comes from the search seed. Of any n trials in a row a
-share s holds s * n, give or take two or three, and no period of a sampler can fall in with it.
+Trial n stands at the fractional part of (offset + n * step), with an irrational step and an offset from the search
+seed: any n trials in a row hold s * n of a share s, give or take two or three, whatever a sampler's period.
 """
 
 import hashlib

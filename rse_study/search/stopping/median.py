@@ -64,10 +64,7 @@ class Median(StoppingRule):
         return not waiting.is_better(median(averages), best)
 
     def judged_shares(self, num_rungs: int, num_trials: int) -> list[float]:
-        """The first `num_startup` at a rung pass, and half of the others.
-
-        Best values are seldom below averages.
-        """
+        """The first `num_startup` pass, then half: bests are seldom below averages."""
         shares, left = [], float(num_trials)
         for _ in range(num_rungs):
             free = min(left, self.num_startup)

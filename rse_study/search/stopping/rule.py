@@ -1,7 +1,4 @@
-"""The interface of stopping rules.
-
-A verdict on a trial at a rung is a pure function of values at rungs and trial numbers.
-"""
+"""The interface of stopping rules: verdicts from values and trial numbers alone."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -14,7 +11,7 @@ from rse_study.search.stopping.draws import is_let_run
 from rse_study.spec import Spec, field
 
 RungValues = Mapping[int, Mapping[int, float]]
-"""The objective of all trials at rungs, by step and number of the trial."""
+"""objective of all trials at rungs, by step and trial number"""
 
 
 @dataclass(frozen=True)
@@ -24,13 +21,11 @@ class TrialAtRung:
     trial: int
     """its number"""
     t: int
-    """the rung, in optimiser steps"""
+    """rung, in optimiser steps"""
     value: float
-    """its objective there"""
     values: RungValues
-    """of every trial at every rung it got to; whether its own at `t` is among them makes no difference"""
+    """of every trial at every rung it got to; its own at `t` makes no difference"""
     rungs: tuple[int, ...]
-    """all those of the study"""
     search_seed: int
     direction: Direction
 
@@ -54,7 +49,6 @@ class TrialAtRung:
         return [value for value in values if math.isfinite(value)]
 
     def is_better(self, one: float, other: float) -> bool:
-        """Return whether `one` is strictly better than `other`."""
         return one > other if self.direction == "maximize" else one < other
 
 
@@ -72,11 +66,9 @@ class StoppingRule(Spec):
 
     @property
     def condition(self) -> str:
-        """The condition on which a trial goes on, in words."""
         raise NotImplementedError
 
     def passes(self, waiting: TrialAtRung) -> bool:
-        """Return whether a trial with a finite value goes on."""
         raise NotImplementedError
 
     def judged_shares(self, num_rungs: int, num_trials: int) -> list[float]:
@@ -84,7 +76,6 @@ class StoppingRule(Spec):
         raise NotImplementedError
 
     def rungs_of_trial(self, rungs: Sequence[int], search_seed: int, trial: int) -> tuple[int, ...]:
-        """Return those of the study's rungs at which one trial waits for a verdict."""
         return tuple(rungs)
 
     def exceptions(self, rungs: Sequence[int]) -> Iterator[str]:
@@ -93,26 +84,19 @@ class StoppingRule(Spec):
             yield f"let run on whatever the verdict: {self.let_run:.0%} of the trials"
 
     def verdict(self, waiting: TrialAtRung) -> Verdict:
-        """Return the verdict on a trial.
-
-        A value that is not finite never goes on; the first trial to arrive does, and so do ties.
-        """
+        """Stop values that are not finite; the first to arrive goes on, and so do ties."""
         return "continue" if math.isfinite(waiting.value) and self.passes(waiting) else "stop"
 
     def effective(self, search_seed: int, trial: int, value: float, said: Verdict) -> Verdict:
         """Return "continue" for a trial that is let run on, else the verdict.
 
-        The ledger keeps the verdict, so that it can be compared with the trial's end. A trial whose value is not finite
-        teaches nothing: it is stopped in any case.
+        The ledger keeps the verdict, to compare it with the trial's end. A value that is not finite stops in any case.
         """
         goes_on = math.isfinite(value) and is_let_run(search_seed, trial, self.let_run)
         return "continue" if goes_on else said
 
     def shares_past(self, num_rungs: int, num_trials: int) -> list[float]:
-        """Return the least share of all trials expected to go on from each rung.
-
-        Verdicts are taken to stop as many trials as the rule is meant to; early trials pass more easily.
-        """
+        """Return the least share of trials that go on; early ones pass more easily."""
         judged = self.judged_shares(num_rungs, num_trials)
         return [self.let_run + (1 - self.let_run) * share for share in judged]
 

@@ -26,10 +26,8 @@ class Start:
     """The encoder a fine-tuning begins with."""
 
     name: str
-    """folder or hub name"""
     pooling: PoolingKind
     fingerprint: str
-    """fingerprint of the folder's content"""
     revision: str = "main"
     """branch, tag or commit of a hub name"""
 
@@ -56,13 +54,11 @@ class Examples:
     targets: np.ndarray
     """[n]: indices of `classes` (int64), or gold values (float32) for a regression"""
     classes: tuple[str, ...]
-    """empty for a regression"""
 
     def __len__(self) -> int:
         return len(self.texts)
 
     def take(self, rows: np.ndarray) -> "Examples":
-        """Return the examples at `rows`, in this order."""
         return Examples([self.texts[row] for row in rows], self.targets[rows], self.classes)
 
     def loss(self, outputs: Float[Tensor, "b c"], rows: list[int]) -> Float[Tensor, ""]:

@@ -1,7 +1,4 @@
-"""Batches of texts of similar length, in a random order fixed by the step alone.
-
-Rows do not meet in a classifier's loss, so any may share a batch; this saves a third to half of the padding.
-"""
+"""Random batches of texts of similar length, which saves up to half the padding."""
 
 from functools import lru_cache
 
@@ -13,10 +10,7 @@ POOL = 16  # batches sorted by length together
 
 
 class LengthBatches:
-    """Every row once an epoch, in batches of similar length.
-
-    Each epoch is a fresh permutation, cut into pools and sorted by length within each.
-    """
+    """Every row once an epoch: a fresh permutation, cut into pools sorted by length."""
 
     def __init__(self, lengths: list[int], batch_size: int, streams: Streams) -> None:
         self.lengths, self.batch_size, self._streams = lengths, batch_size, streams

@@ -1,8 +1,4 @@
-"""Fine-tuning of a whole encoder for classes or gold similarities, in one process.
-
-An interrupted run that is called again ends in the same bits, on the same kind of processor with the same number of
-threads.
-"""
+"""Fine-tuning of a whole encoder; on one machine it resumes to the same bits."""
 
 import time
 from collections.abc import Callable

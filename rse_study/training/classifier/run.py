@@ -26,11 +26,8 @@ class TuningProgress:
     """Progress of a fine-tuning."""
 
     t: int
-    """steps done"""
     num_steps: int
-    """steps of all epochs"""
     loss: float
-    """loss of the latest step"""
     dev: float
     """dev score of the latest epoch; NaN before the first one's end"""
 
@@ -40,9 +37,9 @@ class FineTuned:
     """A classifier that has been fine-tuned."""
 
     classifier: TextClassifier
-    """the network of the epoch that is kept"""
+    """network of the kept epoch"""
     dev: float
-    """its dev score: accuracy as a share, or Spearman's rho"""
+    """dev score: accuracy as a share, or Spearman's rho"""
     history: tuple[dict[str, float], ...]
     """one entry per epoch: t, loss (mean over its steps), dev"""
     num_training: int
@@ -73,7 +70,6 @@ class TuningRun:
         return self.spec.epochs * self.batches.num_batches
 
     def resume(self, directory: Path, identity: str) -> TrainState:
-        """Resume from the newest checkpoint in the folder, or begin."""
         newest = checkpoint.latest(directory)
         if newest is None:
             return TrainState(identity)
@@ -82,7 +78,6 @@ class TuningRun:
         return state
 
     def is_over(self, state: TrainState) -> bool:
-        """Whether all epochs are done, or patience has run out."""
         if state.t >= self.num_steps:
             return True
         num_since_best = (state.t - state.best_t) // self.batches.num_batches
@@ -99,7 +94,6 @@ class TuningRun:
         return TuningProgress(state.t, self.num_steps, loss, dev)
 
     def result(self, state: TrainState) -> FineTuned:
-        """Return the classifier of the epoch that is kept."""
         if self.spec.keep == "best":
             self.network.load_state_dict(_best(self.tensors))
         history = tuple({"t": float(point["t"]), **point["metrics"]} for point in state.history)

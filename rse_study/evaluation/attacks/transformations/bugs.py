@@ -59,5 +59,4 @@ def _substituted(word: str, lookalikes: LetterTable, generator: np.random.Genera
 
 
 def _choose(numbers: Sequence[int], generator: np.random.Generator) -> int:
-    """Return a random one of the numbers, or 0 if there is none."""
     return numbers[int(generator.integers(len(numbers)))] if numbers else 0

@@ -11,10 +11,7 @@ from rse_study.evaluation.attacks.attacked_text import AttackedText, is_one_word
 
 @dataclass(frozen=True)
 class WordNetSwap:
-    """Offers the lemmas of all synsets of the word, except phrases and itself.
-
-    Alphabetical, as TextAttack 0.3.10 sorts the changed texts: among equal scores the first wins.
-    """
+    """Lemmas of all synsets of a word but phrases and itself, sorted as in TextAttack."""
 
     data_dir: Path
 
