@@ -100,14 +100,18 @@ def _figure(label: str, chosen: Sequence[ChosenRows]) -> str:
     if len(names) > MAX_ROWS:
         return page.paragraph(NO_FIGURE)
     rows = [
-        (place, _row_name(one, str(row)), "row", seed, label, value, False)
+        (
+            place,
+            one.name if one.name.endswith(f":{row}") else f"{one.name}: {row}",
+            "row",
+            seed,
+            label,
+            value,
+            False,
+        )
         for place, (one, row) in enumerate(names)
         for seed, value in one.table.loc[row].dropna().items()
     ]
     columns = ["position", "row", "kind", "seed", "measure", "value", "degenerate"]
     frame = dots_data(pd.DataFrame(rows, columns=columns), label)
     return page.figure(draw_dots(frame, label), "scores", frame)
-
-
-def _row_name(one: ChosenRows, row: str) -> str:
-    return one.name if one.name.endswith(f":{row}") else f"{one.name}: {row}"

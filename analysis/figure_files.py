@@ -24,7 +24,10 @@ DRAWING = re.compile(
 
 def figures_in(html: str) -> dict[str, go.Figure]:
     """Return the figures of a page by name, on a white background."""
-    return {found["name"]: _figure(found["json"]) for found in DRAWING.finditer(html)}
+    return {
+        found["name"]: go.Figure(json.loads(found["json"])).update_layout(template=white_template())
+        for found in DRAWING.finditer(html)
+    }
 
 
 def write_figures(html: str, folder: Path, kind: ImageKind) -> list[Path]:
@@ -41,10 +44,6 @@ def write_figures(html: str, folder: Path, kind: ImageKind) -> list[Path]:
         _draw(list(figures.values()), paths, heights, scale)
     _require_drawn(paths)
     return paths
-
-
-def _figure(text: str) -> go.Figure:
-    return go.Figure(json.loads(text)).update_layout(template=white_template())
 
 
 def _draw(figures: list[go.Figure], paths: list[Path], heights: list[int], scale: int) -> None:

@@ -1,7 +1,6 @@
 """Captions of tables for papers: the measure, the seeds, the meaning of marks."""
 
 import re
-from collections.abc import Iterable
 
 import pandas as pd
 
@@ -64,13 +63,9 @@ def seeds_text(encoder: str, num_seeds: int) -> str:
 
 def marks(table: pd.DataFrame, apart: str) -> str:
     """Return the meaning of the marks that occur in a table; `apart` explains a star."""
-    text = "".join(_texts(table))
+    text = "".join(str(value) for row in table.itertuples(index=False) for value in row)
     star = f" {STAR} {apart}" if STAR in text else ""
     return f"{star} {DEGENERATE} A collapsed model got it." if DEGENERATE in text else star
-
-
-def _texts(table: pd.DataFrame) -> Iterable[str]:
-    return (str(value) for row in table.itertuples(index=False) for value in row)
 
 
 def _encoder_and_seeds(comparison: Comparison) -> str:

@@ -81,7 +81,8 @@ def require_room(resources: Resources, nodes: Sequence[Node]) -> None:
         raise InputError(what, where=where, rule=_largest(nodes, resources), remedy=remedy)
     there = sum(slots(node, resources) for node in nodes)
     what = f"one trial needs {workers} workers with {_show(share_of(resources), resources)} each"
-    rule = f"there is room for {there} of them on {_count(len(nodes))}"
+    count = "1 node" if len(nodes) == 1 else f"{len(nodes)} nodes"
+    rule = f"there is room for {there} of them on {count}"
     remedy = "Lower resources.workers, threads or gpus, or raise --cpus or the number of nodes"
     raise InputError(what, where=where, rule=rule, remedy=remedy)
 
@@ -105,10 +106,6 @@ def _show(share: Mapping[str, float], resources: Resources) -> str:
 
 def _show_labels(resources: Resources) -> str:
     return ", ".join(f"{key}={value}" for key, value in resources.labels.items())
-
-
-def _count(number: int) -> str:
-    return "1 node" if number == 1 else f"{number} nodes"
 
 
 def nodes_to_come(environment: Mapping[str, str] = os.environ) -> tuple[Node, ...]:

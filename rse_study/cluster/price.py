@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from rse_study.cluster.machines import WorkerGroup
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.cluster.worker_capacity import nodes_of, num_fitting, per_node
 from rse_study.study.definition.config import Resources
@@ -31,14 +30,10 @@ def device_hour_price(spec: ClusterSpec, resources: Resources) -> float:
     """
     price, num_devices = spec.head.price_per_hour, 0.0
     for _, machine, cpus, count in nodes_of(spec):
-        devices = _devices(machine, cpus, resources)
+        devices = float(per_node(machine, resources, cpus) * (resources.gpus or resources.threads))
         num_devices += devices * count
         price += machine.price_per_hour * count if devices else 0.0
     return price / num_devices if num_devices else 0.0
-
-
-def _devices(machine: WorkerGroup, cpus: int, resources: Resources) -> float:
-    return float(per_node(machine, resources, cpus) * (resources.gpus or resources.threads))
 
 
 def describe_time(spec: ClusterSpec, resources: Resources, device_hours: float) -> str:

@@ -29,7 +29,9 @@ def cells_frame(reader: Reader) -> pd.DataFrame:
         "ended": times(cells["ended"]),
     }
     public = with_columns(cells.assign(**values)[_PUBLIC_CELLS], "cells")
-    return public.assign(**{heading: _of_one_type(column) for heading, column in axes.items()})
+    return public.assign(
+        **{heading: pd.Series(column, dtype=object).infer_objects() for heading, column in axes.items()}
+    )
 
 
 _PUBLIC_CELLS = [
@@ -97,8 +99,3 @@ def _beside_cell(reader: Reader, frame: pd.DataFrame) -> pd.DataFrame:
     cells = _named_cells(reader).set_index("identity")
     own = cells[["row", "stage"]].reindex(frame["cell"])
     return frame.assign(row=own["row"].to_numpy(), stage=own["stage"].to_numpy())
-
-
-def _of_one_type(values: list[object]) -> pd.Series:
-    """Infer the column's type; mixed values keep the dtype object."""
-    return pd.Series(values, dtype=object).infer_objects()

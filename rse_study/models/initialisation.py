@@ -1,7 +1,7 @@
 """Layers whose initial weights come from a given generator, not the global one."""
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 
 def seeded_linear(
@@ -12,9 +12,6 @@ def seeded_linear(
     bound = in_features**-0.5
     for parameter in (linear.weight, linear.bias):
         if parameter is not None:
-            parameter.data.copy_(_uniform(parameter.shape, bound, generator))
+            drawn = torch.rand(parameter.shape, generator=generator, dtype=torch.float32)
+            parameter.data.copy_((2 * drawn - 1) * bound)
     return linear
-
-
-def _uniform(shape: torch.Size, bound: float, generator: torch.Generator) -> Tensor:
-    return (2 * torch.rand(shape, generator=generator, dtype=torch.float32) - 1) * bound

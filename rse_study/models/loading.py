@@ -68,7 +68,8 @@ def seeded_init(seed: int) -> Iterator[None]:
 
 def load_config(name: str, revision: str = "main") -> Any:
     """Load the Hugging Face configuration of a folder or hub name."""
-    if _looks_local(name) and not (Path(name) / "config.json").is_file():
+    looks_local = Path(name).exists() or name.startswith((".", "/", "~")) or name.count("/") > 1
+    if looks_local and not (Path(name) / "config.json").is_file():
         what = "no config.json in this folder" if Path(name).is_dir() else "no such folder"
         raise InputError(
             what,
@@ -170,10 +171,6 @@ def _pooling_kind(name: str, pooling: str, revision: str) -> PoolingKind:
 def _without_pooler(config: Any) -> dict[str, bool]:
     has_switch = "add_pooling_layer" in inspect.signature(model_class_of(config)).parameters
     return {"add_pooling_layer": False} if has_switch else {}
-
-
-def _looks_local(name: str) -> bool:
-    return Path(name).exists() or name.startswith((".", "/", "~")) or name.count("/") > 1
 
 
 def unreachable(name: str, error: Exception) -> InputError:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pandas as pd
 
@@ -70,11 +70,7 @@ def _as_text(column: pd.Series) -> pd.Series:
     present = column.dropna()
     if all(isinstance(value, str) for value in present):
         return column
-    return column.map(_json, na_action="ignore")
-
-
-def _json(value: Any) -> str:
-    return canonical_json(value)
+    return column.map(canonical_json, na_action="ignore")
 
 
 def _write(frame: pd.DataFrame, path: Path, kind: Literal["parquet", "csv"]) -> Path:

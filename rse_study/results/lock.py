@@ -5,11 +5,11 @@ import json
 import os
 import socket
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
 from rse_study.errors import InputError
+from rse_study.results.queries import now
 
 FILE_NAME = "ledger.lock"
 PATIENCE_S = 0.2  # for processes that only check the lock, and hold it for a moment
@@ -27,7 +27,7 @@ def take_lock(path: Path) -> TextIO:
             raise _refusal(path)
         time.sleep(0.01)
     stream.truncate(0)
-    json.dump({"pid": os.getpid(), "host": socket.gethostname(), "since": _now()}, stream)
+    json.dump({"pid": os.getpid(), "host": socket.gethostname(), "since": now()}, stream)
     stream.flush()
     return stream
 
@@ -64,7 +64,3 @@ def _take(stream: TextIO, kind: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -85,7 +85,10 @@ class TensorboardTracker:
         if not any(
             value.tag == self._metadata.SESSION_START_INFO_TAG for e in events for value in e.summary.value
         ):
-            values = {name: _hparam(value) for name, value in cell.params.items()}
+            values = {
+                name: value if isinstance(value, bool | int | float | str) else str(value)
+                for name, value in cell.params.items()
+            }
             start = self._hparams(values, trial_id=cell.identity, start_time_secs=cell.started)
             file.add([dict(wall_time=cell.started, step=0, summary=start)])
         return holding
@@ -164,10 +167,6 @@ class TensorboardTracker:
             tensor=self._metadata.NULL_TENSOR,
         )
         return self._summary(value=[value])
-
-
-def _hparam(value: Any) -> Any:
-    return value if isinstance(value, bool | int | float | str) else str(value)
 
 
 def _study_text(study: TrackedStudy) -> str:

@@ -52,7 +52,10 @@ def text_table(
     Where lines would be wider than `width`, headings are broken at spaces, then the first column, which names the rows,
     is shortened, then whole columns are left out: those of `droppable` in that order, then others from the right.
     """
-    whole = [_column(name, [str(row[place]) for row in rows]) for place, name in enumerate(headings)]
+    whole = [
+        TextColumn(name, (name,), tuple(str(row[place]) for row in rows))
+        for place, name in enumerate(headings)
+    ]
     if width is None or _width(whole) <= width:
         return TextTable(_lines(whole))
     broken = [_broken(column) for column in whole]
@@ -69,10 +72,6 @@ def text_table(
         columns = kept
     columns[0] = _shortened(broken[0], max(1, width - _width(columns) + columns[0].width))
     return TextTable(_lines(columns), tuple(name for name in headings if name in dropped))
-
-
-def _column(name: str, cells: Sequence[str]) -> TextColumn:
-    return TextColumn(name, (name,), tuple(cells))
 
 
 def _broken(column: TextColumn) -> TextColumn:

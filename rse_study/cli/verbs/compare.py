@@ -101,7 +101,7 @@ def _read(given: str, metric: str, store: Path) -> GivenRows:
         named = {measure.name: measure.metric for measure in record.shown_measures}
         scores = row_scores(reader, named.get(metric, metric)).table.dropna(how="all")
         known = [*named, *reader.evaluations()["metric"].unique()]
-        row = _row_of(reader, row) or row
+        row = find_cells_row(reader.study(), row, reader.cells()) or row
     if scores.empty:
         rule = f"no row has a score of {label!r}" if metric else "no row has a score yet"
         remedy = did_you_mean(metric, known) if metric else "See how far it is: rse-study status"
@@ -111,10 +111,6 @@ def _read(given: str, metric: str, store: Path) -> GivenRows:
             f"no row {row!r} with a score", where=study, remedy=did_you_mean(row, list(scores.index))
         )
     return GivenRows(given, scores.loc[[row]] if row else scores, label, record.question)
-
-
-def _row_of(reader: Reader, wanted: str) -> str | None:
-    return find_cells_row(reader.study(), wanted, reader.cells())
 
 
 def _pairs(first: GivenRows, second: GivenRows, *, is_named: bool) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -44,7 +44,8 @@ class CountedVictim:
         rows = np.asarray(self._victim(texts), np.float64)
         if rows.ndim != 2 or len(rows) != len(texts) or not np.isfinite(rows).all():
             rule = f"{len(texts)} texts need as many rows of finite numbers"
-            raise InputError(f"shape {rows.shape}, {_oddity(rows)}", where="the victim", rule=rule)
+            oddity = "all finite" if np.isfinite(rows).all() else "NaN or infinities among them"
+            raise InputError(f"shape {rows.shape}, {oddity}", where="the victim", rule=rule)
         for text, row in zip(texts, rows, strict=True):
             self._answers[_key(text)] = row.copy()
         while len(self._answers) > _MAX_CACHED:
@@ -58,7 +59,3 @@ def _key(text: Text) -> bytes:
     for part in text:
         digest.update(part.encode("utf-8", "surrogatepass") + b"\xff")  # a byte that UTF-8 never contains
     return digest.digest()
-
-
-def _oddity(rows: np.ndarray) -> str:
-    return "all finite" if np.isfinite(rows).all() else "NaN or infinities among them"

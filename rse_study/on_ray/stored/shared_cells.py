@@ -35,7 +35,8 @@ def bring_shared_cells(
     planned = {record.identity for record in ledger.cells() if record.status == "planned"}
     for cell in (one for one in cells if one.identity in planned):
         here = cell_folder(study, cell.identity)
-        for neighbour in neighbours if _is_untouched(here) else ():
+        left_behind = any((here / name).exists() for name in (FILE_NAME, CHECKPOINT_FOLDER, MODEL_FOLDER))
+        for neighbour in () if left_behind else neighbours:
             with suppress(OSError):  # another's folder, or a full disk
                 if _take(cell_folder(neighbour, cell.identity), here, cell, asked, with_model=with_models):
                     yield cell.identity, neighbour.name
@@ -47,11 +48,6 @@ def _folders_beside(study: Path) -> list[Path]:
         return [one for one in sorted(study.parent.iterdir()) if one.name != study.name]
     except OSError:
         return []
-
-
-def _is_untouched(folder: Path) -> bool:
-    """Whether no attempt has left anything in a cell's folder."""
-    return not any((folder / name).exists() for name in (FILE_NAME, CHECKPOINT_FOLDER, MODEL_FOLDER))
 
 
 def _take(there: Path, here: Path, cell: Cell, asked: Collection[Evaluation], *, with_model: bool) -> bool:

@@ -89,7 +89,7 @@ def _rule(finding: dict[str, Any], description: str) -> str:
     context = finding.get("ctx", {})
     if finding["type"] == "value_error":
         return str(context["error"])
-    context = {key: _short(value) for key, value in context.items()}
+    context = {key: f"{value:g}" if isinstance(value, float) else value for key, value in context.items()}
     rule = RULES[finding["type"]].format(**context) if finding["type"] in RULES else finding["msg"]
     return f"{rule} ({description})" if description else rule
 
@@ -107,10 +107,6 @@ def _remedy(finding: dict[str, Any]) -> str:
         return ""
     remedy = did_you_mean(given, options)
     return remedy if remedy.startswith("Did") else ""
-
-
-def _short(value: Any) -> Any:
-    return f"{value:g}" if isinstance(value, float) else value
 
 
 def _trace(cls: type[BaseModel], loc: tuple[Any, ...]) -> tuple[list[str], type[BaseModel], str]:

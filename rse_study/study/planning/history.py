@@ -4,7 +4,6 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from pydantic import ValidationError
 
 from rse_study.errors import InputError
 from rse_study.results.cell_state import status_for_next_run
-from rse_study.results.device_time import device_seconds
+from rse_study.results.device_time import device_seconds, seconds_between
 from rse_study.results.reader import Reader
 from rse_study.results.schema import MODEL_FOLDER, cell_folder, ledger_path
 from rse_study.search.state import SearchState
@@ -142,7 +141,7 @@ def _timed(trial: Trial, cell: FrameRow, attempt: FrameRow | None, data_sizes: D
 
 
 def _overhead(cell: FrameRow, attempt: FrameRow) -> Overhead:
-    whole = _seconds(attempt["started"], attempt["ended"])
+    whole = seconds_between(attempt["started"], attempt["ended"])
     return str(attempt["executor"]), max(0.0, whole - float(cell["duration_s"]))
 
 
@@ -158,9 +157,3 @@ def _trial(config: Any) -> Trial | None:
         return Trial.model_validate(config)
     except (ValidationError, InputError):
         return None
-
-
-def _seconds(started: str, ended: str) -> float:
-    if not started or not ended:
-        return 0.0
-    return (datetime.fromisoformat(ended) - datetime.fromisoformat(started)).total_seconds()

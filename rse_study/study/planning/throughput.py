@@ -82,7 +82,10 @@ class Throughput:
         for timed in self.timed:
             groups[timed.setting].append(timed)
         return {
-            setting: seen([t.seconds / t.work for t in group], sum(t.seconds for t in group) / _work(group))
+            setting: seen(
+                [t.seconds / t.work for t in group],
+                sum(t.seconds for t in group) / sum(t.work for t in group),
+            )
             for setting, group in groups.items()
         }
 
@@ -103,10 +106,6 @@ def with_stated_hours(throughput: Throughput, checked: CheckedStudy, data_sizes:
 def num_devices(resources: Resources) -> float:
     """Return what a cell occupies: GPUs or parts of them, or else CPU threads."""
     return float(resources.workers * (resources.gpus or resources.threads))
-
-
-def _work(group: Iterable[TimedWork]) -> float:
-    return sum(timed.work for timed in group)
 
 
 def _fits(measured: Setting, wanted: Setting) -> bool:

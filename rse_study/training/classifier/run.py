@@ -95,7 +95,9 @@ class TuningRun:
 
     def result(self, state: TrainState) -> FineTuned:
         if self.spec.keep == "best":
-            self.network.load_state_dict(_best(self.tensors))
+            prefix, tensors = "best/", self.tensors.items()
+            best = {name.removeprefix(prefix): value for name, value in tensors if name.startswith(prefix)}
+            self.network.load_state_dict(best)
         history = tuple({"t": float(point["t"]), **point["metrics"]} for point in state.history)
         assert state.best is not None
         dev = state.best if self.spec.keep == "best" else history[-1]["dev"]
@@ -171,7 +173,3 @@ def _optimizer(network: nn.Module, spec: FineTuning) -> torch.optim.Optimizer:
 
 def _copied(network: nn.Module) -> dict[str, Tensor]:
     return {f"best/{name}": value.detach().clone() for name, value in network.state_dict().items()}
-
-
-def _best(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name.removeprefix("best/"): value for name, value in tensors.items() if name.startswith("best/")}

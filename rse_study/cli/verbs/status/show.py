@@ -84,15 +84,12 @@ def _states_until_end(study_dir: Path) -> Iterator[tuple[StudyStatus, bool]]:
     while not is_last:
         state = state_of(study_dir)
         was_held = was_held or state.holder is not None
-        is_left = state.holder is None and (was_held or _has_begun(state))
+        has_begun = state.num_attempts > 0 or state.counts["planned"] > state.counts["missing"]
+        is_left = state.holder is None and (was_held or has_begun)
         is_last = state.is_complete or is_left
         yield state, is_last
         if not is_last:
             time.sleep(LOOK_SECONDS)
-
-
-def _has_begun(state: StudyStatus) -> bool:
-    return state.num_attempts > 0 or state.counts["planned"] > state.counts["missing"]
 
 
 def _text(state: StudyStatus) -> str:
