@@ -28,12 +28,6 @@ PAIRS = grid("pairs", num_steps=100, every=10, resources=TWO_WORKERS)
 IN_MID_CELL = r"step [3-6]0/100 "
 
 
-unseen = pytest.mark.skipif(
-    not os.environ.get("RSE_STUDY_ALL_FAULTS"),
-    reason="minutes, and not yet seen to its end: RSE_STUDY_ALL_FAULTS=1 runs it",
-)
-
-
 @pytest.fixture(scope="module")
 def ground():
     with proving_ground() as ready:
@@ -103,7 +97,6 @@ def test_a_node_without_power_costs_its_cell_an_attempt(ground, calm):
     )
 
 
-@unseen
 def test_a_long_cell_goes_on_from_its_checkpoint_on_another_node(ground):
     whole = rows_of(ground.alone(LONG_CELLS))
     submitted = _submit(ground, "long")
@@ -120,7 +113,6 @@ def test_a_long_cell_goes_on_from_its_checkpoint_on_another_node(ground):
     _tell("the same 70 s after a cell's begin", submitted, submitted.seconds, submitted.folder)
 
 
-@unseen
 def test_a_cell_of_two_nodes_waits_for_the_one_that_is_lost(ground):
     whole = rows_of(ground.alone(PAIRS, cpus=2))
     submitted = _submit(ground, "pairs", PAIRS)
@@ -147,18 +139,17 @@ def test_a_node_that_is_cut_off_for_a_minute_comes_back(ground, calm):
     _tell("a worker's link down for 60 s", submitted, submitted.seconds, submitted.folder)
 
 
-@pytest.mark.parametrize("absence", ["refused", pytest.param("silent", marks=unseen)])
-def test_a_storage_that_is_gone_for_half_a_minute_is_waited_for(ground, calm, absence):
-    submitted = _submit(ground, f"gone-{absence}")
+def test_a_storage_that_is_gone_for_half_a_minute_is_waited_for(ground, calm):
+    submitted = _submit(ground, "gone")
     submitted.wait_for(IN_MID_CELL)
     before = rows_of(submitted.folder, only_complete=True)
-    ground.storage.pause(absence)
+    ground.storage.pause("refused")  # one that is silent: tests/storage
     time.sleep(30)
     ground.storage.resume()
     assert submitted.finish() == 0, submitted.text
     _judge(submitted.folder, calm.rows, before)
     assert {outcome for _, _, outcome, _ in attempts_of(submitted.folder)} == {"complete"}
-    _tell(f"storage gone for 30 s ({absence})", submitted, submitted.seconds, submitted.folder)
+    _tell("storage gone for 30 s", submitted, submitted.seconds, submitted.folder)
 
 
 def test_a_storage_that_is_gone_for_good_ends_the_run_with_exit_code_3(ground, calm):
@@ -185,19 +176,17 @@ def test_a_storage_that_is_gone_for_good_ends_the_run_with_exit_code_3(ground, c
     _tell("... and submitted again when it was back", again, again.seconds, again.folder, submitted)
 
 
-@pytest.mark.parametrize("disk", [pytest.param("kept", marks=unseen), "lost"])
-def test_a_killed_driver_is_submitted_again_and_goes_on(ground, calm, disk):
-    submitted = _submit(ground, f"killed-{disk}")
+def test_a_killed_driver_is_submitted_again_from_another_disk_and_goes_on(ground, calm):
+    submitted = _submit(ground, "killed")
     one_is_complete = submitted.wait_for(r"complete .*\[1 of 4")
     submitted.wait_for(IN_MID_CELL, after=one_is_complete.seconds)
     before, killed = rows_of(submitted.folder, only_complete=True), submitted.seconds
     submitted.kill_driver()
     submitted.finish()
-    store = f"/tmp/killed-{disk}" if disk == "kept" else "/tmp/another-disk"
-    again = _submit(ground, f"killed-{disk}", job=f"killed-{disk}-again", store=store)
+    again = _submit(ground, "killed", job="killed-again", store="/tmp/another-disk")
     assert again.finish() == 0, again.text
     _judge(again.folder, calm.rows, before)
-    what = "driver killed, submitted again" + (" on another disk" if disk == "lost" else "")
+    what = "driver killed, submitted again on another disk"
     _tell(what, again, killed + again.seconds, again.folder, submitted)
 
 
