@@ -88,7 +88,7 @@ def _cells(contents: Contents, cells: pd.DataFrame, measure: str, metric: str) -
 
 
 def _status(status: str, value: float, is_degenerate: bool) -> str:
-    """The cell's status unless it is complete without a value; then the reason."""
+    """Return a cell's status, or why it is complete but has no value."""
     if status != "complete" or pd.notna(value):
         return status
     return UNDEFINED if is_degenerate else NOT_MEASURED

@@ -97,7 +97,7 @@ class Method(Protocol):
 
     @property
     def cost(self) -> StepCost:
-        """Computation of one step."""
+        """The computation that one step costs."""
         ...
 
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:

@@ -90,7 +90,7 @@ def chosen_first(trials: Iterable[TrialResult[Key]], directions: Sequence[Direct
 def front_of(trials: Iterable[TrialResult[Key]], directions: Sequence[Direction]) -> list[TrialResult[Key]]:
     """Return the trials that no other dominates.
 
-    Of those that are scored and feasible, and went farthest: values after fewer steps are other quantities.
+    Only trials that are scored, feasible and went farthest count: values after fewer steps are not comparable.
     """
     from rse_study.search.front import front, oriented
 

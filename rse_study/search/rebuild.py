@@ -188,7 +188,10 @@ def _own_result(directory: Path, cell: CellRecord) -> Result | None:
 
 
 def _ended(cell: CellRecord, result: Result | None, directory: Path) -> CellRecord:
-    """The cell as its result says it ended; planned without one. Its file may be older than its result."""
+    """Return the cell as its result says it ended, or as planned if it has no result.
+
+    The cell's own file may be older than its result.
+    """
     if result is None:
         blank = {"status": "planned", "reason": "", "started": "", "ended": "", "duration_s": 0.0}
         return cell.model_copy(update={**blank, "provenance": {}})

@@ -15,7 +15,7 @@ from rse_study.training.session import Session
 def finished(directory: Path, identity: str) -> Result | None:
     """Read the result of the cell in this folder, if it has ended.
 
-    Raises InputError if the result is damaged or another cell's.
+    Raises InputError if the result is damaged or belongs to another cell.
     """
     if not (directory / FILE_NAME).exists():
         return None
