@@ -1,4 +1,4 @@
-"""The reference encoder, against which replayed attacks are made."""
+"""The reference encoder that replayed attacks are made against."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Jobs of Slurm, from a login node: `sbatch`, `squeue`, `sacct`, `scancel`."""
+"""Slurm jobs, managed from a login node: `sbatch`, `squeue`, `sacct`, `scancel`."""
 
 import os
 from collections.abc import Iterator

@@ -167,7 +167,7 @@ class AttackedSimilarity:
         return sample_of(len(self.pairs), self.attacks.num_inputs, self.attacks.seed)
 
     def _head(self, weights: ModelFiles, label: str) -> dict[str, Any]:
-        """Identify the attack; the number of pairs is not part of it and may grow."""
+        """Return what identifies the attack, without the number of pairs, which may grow."""
         return {
             "recipe": self.recipe,
             "label": label,

@@ -41,7 +41,10 @@ class Similarity(PairsEvaluation):
         return (Measure(name=self.name, metric=f"{self.name}/all"),)
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
-        """Return one row per aggregation; 0, degenerate for collapsed embeddings."""
+        """Return one row per aggregation.
+
+        Collapsed embeddings score 0 and are marked as degenerate.
+        """
         return evaluate_sts(embed, [self.pairs], subject)
 
     def score_overlap(self, subject: str) -> list[EvaluationRow]:

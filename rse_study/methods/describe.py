@@ -1,4 +1,4 @@
-"""The generator of docs/methods.md from the registries: `make methods`."""
+"""Generate docs/methods.md from the registries (`make methods`)."""
 
 import inspect
 import types

@@ -1,4 +1,4 @@
-"""The victim of attacks and scores: texts to probabilities."""
+"""The classifier that is attacked and scored: it maps texts to probabilities."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

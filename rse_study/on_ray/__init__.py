@@ -1,1 +1,1 @@
-"""Runs studies on Ray: the only package that imports it."""
+"""Runs studies on Ray; no other package imports it."""

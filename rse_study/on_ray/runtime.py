@@ -1,4 +1,4 @@
-"""Ray, for the length of a run: started for the first cell, restarted when lost."""
+"""Ray during a run: started for the first cell, restarted when it is lost."""
 
 import hashlib
 import sys

@@ -1,4 +1,4 @@
-"""Opening of a ledger's file: for writing, or for reading wherever it lies."""
+"""Open a ledger file: for writing, or for reading wherever it lies."""
 
 import os
 import sqlite3

@@ -39,7 +39,10 @@ class Ledger(LedgerQueries):
 
     @classmethod
     def open(cls, study_dir: Path) -> "Ledger":
-        """Open the study's ledger, or make it; InputError while another process holds it."""
+        """Open the study's ledger, or create it.
+
+        Raises InputError while another process holds it.
+        """
         lock = lock_study(study_dir)
         try:
             connection, found = open_to_write(ledger_path(study_dir))

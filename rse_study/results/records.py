@@ -287,7 +287,7 @@ class RungRow(Record):
 
 
 class ImportanceRow(Record):
-    """An axis' share in the objective's variation, by one evaluator."""
+    """An axis's share of the objective's variation, as one evaluator estimates it."""
 
     axis: str
     evaluator: str

@@ -10,7 +10,7 @@ TrialOutcome = Literal["complete", "pruned", "failed", "running"]
 
 @dataclass(frozen=True)
 class Observation:
-    """The end of a trial for its sampler, or of a cell for the race of its seeds."""
+    """How a trial ended, for its sampler, or how a cell ended, for the seed race."""
 
     outcome: TrialOutcome
     values: tuple[float, ...] = ()

@@ -28,7 +28,7 @@ class Objects(Protocol):
         """Return all bytes of an object."""
 
     def write(self, key: str, content: bytes) -> None:
-        """Write an object; readers see all of it or the one before."""
+        """Write an object; readers see either the whole object or the previous one."""
 
     def download(self, key: str, path: Path) -> None:
         """Read an object into a local file."""

@@ -26,7 +26,7 @@ MOST_BY_TIES = 1e-3
 
 @dataclass(frozen=True)
 class ReplayDifference:
-    """A metric or an ending that came out differently."""
+    """A metric or an ending that differs from the recorded one."""
 
     t: int
     name: str

@@ -39,7 +39,10 @@ def train_trial(
     threads: int,
     device: str,
 ) -> None:
-    """Train a file's configuration; the default folder bears its name and the seed."""
+    """Train the configuration in a file.
+
+    The default output folder is named after the file and the seed.
+    """
     path = trial_file(trial)
     config = read_spec(Trial, path, overrides)
     folder = out or Path("studies") / "trials" / f"{path.stem}-seed{seed}"

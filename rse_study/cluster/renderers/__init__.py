@@ -1,1 +1,1 @@
-"""Pure functions from a spec and a job to files for external programs."""
+"""Pure functions that turn a spec and a job into files for external programs."""

@@ -20,7 +20,7 @@ def lower_case(text: str, generator: np.random.Generator, resources: ChangeResou
 
 
 def punctuation(text: str, generator: np.random.Generator, resources: ChangeResources) -> str:
-    """Drop the final marks or add a full stop; a text of marks alone stays."""
+    """Drop the final punctuation, or add a full stop; keep a text of nothing else."""
     bare = _FINAL_MARKS.sub("", text)
     if not bare:
         return text

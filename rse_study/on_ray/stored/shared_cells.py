@@ -51,7 +51,7 @@ def _folders_beside(study: Path) -> list[Path]:
 
 
 def _take(there: Path, here: Path, cell: Cell, asked: Collection[Evaluation], *, with_model: bool) -> bool:
-    """Copy a whole cell that this study would run alike; the result comes last."""
+    """Copy a complete cell that this study would run identically, the result last."""
     if not (there / FILE_NAME).exists() or not _is_alike(there, cell):
         return False
     rows = _rows_of_all(there, cell, asked)

@@ -81,7 +81,7 @@ def overlap(one: str, other: str) -> bool:
 
 
 def put(content: dict[str, Any], keys: Sequence[str], value: Any) -> None:
-    """Write `value` under `keys` of a nested mapping in place; make missing mappings."""
+    """Set the value at `keys` of a nested mapping in place; create missing mappings."""
     *parents, last = keys
     for name in parents:
         below = content.get(name)

@@ -17,7 +17,7 @@ from rse_study.storage.storage import Storage
 
 
 def fetch_study(given: str, study: str, store: Path) -> None:
-    """Bring ledger, results and outcomes from the storage; write the report."""
+    """Fetch ledger, results and attack outcomes from the storage; write the report."""
     spec, name = read_cluster(given), study_name(study)
     record = read_record(cluster_home(store, spec.name), name)
     location = (record.storage if record else "") or spec.storage

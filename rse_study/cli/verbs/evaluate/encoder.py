@@ -17,7 +17,7 @@ from rse_study.models.loading import load_encoder
 
 @dataclass(frozen=True)
 class EncoderRequest:
-    """An encoder to be scored, and how, as the command line says."""
+    """An encoder to score, with the options given on the command line."""
 
     model: str
     pooling: str

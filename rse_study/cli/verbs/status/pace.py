@@ -23,9 +23,11 @@ class Pace:
 
 
 def pace_of(ledger: LedgerSnapshot, running: Mapping[str, float]) -> Pace:
-    """Estimate how long a study still runs; `running` has shares that are done.
+    """Estimate how much longer a study will run.
 
-    Missing cells of each stage times the median of those that ended there, over the cells at a time.
+    The missing cells of each stage are multiplied by the median time of the cells that ended there; the sum
+    is divided by the number of cells that run at a time. `running` maps each running cell to the share of it
+    that is done.
     """
     at_a_time = len(running) or most_at_a_time(ledger.attempts)
     durations = defaultdict(list)

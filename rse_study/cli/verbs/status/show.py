@@ -48,9 +48,10 @@ def _next(state: StudyStatus, study: str, store: Path) -> str:
 
 
 def watch_status(study_dir: Path, console: Console | None = None) -> StudyStatus:
-    """Show the state of a study until its run has ended; return the last one.
+    """Show the state of a study until its run ends; return the last state.
 
-    The run has ended when nothing is left to run, or nobody runs it any more; one that has not begun is waited for.
+    A run ends when nothing is left to run, or when no process runs the study any more. If the run has not
+    begun, this waits for it.
     """
     screen = console or stdout()
     if screen.is_terminal and not screen.is_dumb_terminal:
