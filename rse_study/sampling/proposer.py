@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import optuna
+from optuna.samplers import RandomSampler
 from optuna.trial import Trial, TrialState, create_trial
 
 from rse_study.errors import InputError, first_line
@@ -93,8 +94,11 @@ class Proposer:
         trial = self._running.pop(number)
         for name, value in _named(constraints).items():
             trial.set_constraint(name, value)
-        with self._naming_the_class(number):
-            self._optuna.tell(trial, values=_final(outcome, values), state=STATES[outcome])
+        if self._sampler.class_ is not None:
+            # A search that goes on enters its trials without `after_trial`: nor may it be called here. Some stop the
+            # study in it, which only Optuna's own loop may.
+            self._optuna.sampler = RandomSampler()
+        self._optuna.tell(trial, values=_final(outcome, values), state=STATES[outcome])
 
     def _ask_optuna(self, number: int) -> dict[str, Any]:
         of_all = {name: one for name, one in self._distributions.items() if not self._domains[name].when}

@@ -35,6 +35,11 @@ class Stubborn(Unseeded):
         return 99 if name == "N" else super().sample_independent(study, trial, name, distribution)
 
 
+class Stopping(Unseeded):
+    def after_trial(self, study, trial, state, values):
+        study.stop()
+
+
 class Undefined(BaseSampler):
     pass
 
@@ -154,6 +159,13 @@ def test_one_that_fails_or_leaves_the_space_is_named(folder):
         InputError, match=r"'my_samplers:Stubborn': failed at trial 3 \(ValueError: N = 99 lies outside"
     ):
         proposer.ask(3)
+
+
+def test_one_that_stops_the_study_does_not_end_the_search(folder):
+    proposer = Proposer(DOMAINS, own("Stopping"), 0, ["maximize"], folder)
+    for number in range(3):
+        proposer.ask(number)
+        proposer.tell(number, "complete", [0.0])
 
 
 def test_optunas_own_are_classes_like_any_other():

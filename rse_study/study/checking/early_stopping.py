@@ -54,17 +54,19 @@ def _first_rung(study: Study, where: str) -> list[InputError]:
 
 
 def _later_rungs(study: Study, where: str) -> list[InputError]:
-    """Those of a geometric series are multiples of the first, and so they are measured where it is."""
     rule, cadences = study.early_stopping, _cadences(study)
-    if not isinstance(rule, Median) or rule.every is None:
-        return []
-    every, missed = rule.every, [t for t in rungs(study) if not _is_measured(t, cadences)]
+    missed = [t for t in rungs(study) if not _is_measured(t, cadences)]
     if not missed:
         return []
     why = f"{_measured_at(study, cadences)}, and not at the rung at step {missed[0]}"
+    lower = f"lower {next(iter(cadences))}"
+    if not isinstance(rule, Median) or rule.every is None:
+        return [InputError("early_stopping", where=where, rule=why, remedy=lower.capitalize())]
+    every = rule.every
     near = min(cadences.values(), key=lambda cadence: abs(cadence - every))
-    remedy = f"Use {near}, or lower {next(iter(cadences))}"
-    return [InputError(f"early_stopping.every = {every}", where=where, rule=why, remedy=remedy)]
+    return [
+        InputError(f"early_stopping.every = {every}", where=where, rule=why, remedy=f"Use {near}, or {lower}")
+    ]
 
 
 def _is_measured(t: int, cadences: dict[str, int]) -> bool:

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.errors import InputErrors
+from rse_study.search.stopping import Asha
 from rse_study.study.checking.validation import read_study
 from tests.cases import cases
 
@@ -86,3 +87,10 @@ def test_every_rung_must_be_measured_and_the_first_is_found_wanting_first():
 )
 def test_a_rule_that_says_too_much_or_too_little_is_refused(override, words):
     assert any(problem.startswith(words) for problem in said("early_stopping.name=median", override))
+
+
+def test_rungs_of_any_rule_must_be_measured(monkeypatch):
+    monkeypatch.setattr(Asha, "rungs", lambda self, num_steps: (15, 22))
+    (problem,) = said()
+    rule = "'dev' is measured at multiples of base.selection.every = 15, and not at the rung at step 22"
+    assert problem == f"early_stopping: {rule}. Lower base.selection.every"
