@@ -48,10 +48,7 @@ def _next(state: StudyStatus, study: str, store: Path) -> str:
 
 
 def watch_status(study_dir: Path, console: Console | None = None) -> StudyStatus:
-    """Show the state of a study until its run has ended; return the last one.
-
-    The run has ended when nothing is left to run, or nobody runs it any more; one that has not begun is waited for.
-    """
+    """Show a study's state until its run has ended; wait for a run not begun yet."""
     screen = console or stdout()
     if screen.is_terminal and not screen.is_dumb_terminal:
         return _watch_on_terminal(study_dir, screen)
