@@ -1,7 +1,6 @@
 """Progress of activities that take a while and can be counted.
 
-A loop counts (`on_progress(done, total)`), its caller names the activity (`advanced(name, done, total)`), and only
-the command line draws: no other layer knows about a screen.
+A loop counts (`on_progress`), its caller names the activity (`advanced`), and only the command line draws.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,4 @@
-"""Modules and classes that are imported on first use.
-
-Checking a study uses the classes that train, but not the libraries they compute with, and importing torch alone takes
-two seconds. `rse_study.tensors` and `rse_study.models` export such names.
-"""
+"""Modules and classes imported on first use, as torch alone takes two seconds."""
 
 import sys
 from importlib import import_module

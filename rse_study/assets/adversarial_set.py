@@ -44,8 +44,7 @@ def adversarial_set(
 ) -> Path:
     """Return the folder of the attacked pairs, building it if it does not exist.
 
-    All dev pairs fit the map from cosines to gold; only a sample of them is attacked. The reference is read with
-    the trial's pooling and template. Raises InputError if something is missing or no pair could be changed.
+    All dev pairs fit the map from cosines to gold, a sample is attacked; pooling and template are the trial's.
     """
     reference = Reference.of(replayed, base, encoder)
     key = {
@@ -91,10 +90,7 @@ def attack_inputs(
     where: str,
     on_progress: ProgressCallback,
 ) -> list[AttackOutcome]:
-    """Attack all inputs and return their outcomes by index.
-
-    Raises InputError if none changed: clean texts say nothing about robustness.
-    """
+    """Return the attacks' outcomes by index; InputError if no attack changed a text."""
     outcomes: list[AttackOutcome] = []
     attacked = attack_all(
         attack, victim, inputs,

@@ -28,9 +28,8 @@ def adversarial_texts(
 ) -> Path:
     """Return the folder of the attacked texts, building it if it does not exist.
 
-    The victim is a logistic regression on the reference's frozen embeddings. An attack changes a text until the victim
-    predicts another class; misclassified texts stay as they are. Raises InputError if something is missing, if there
-    are too few texts, or if none could be changed.
+    The victim is a logistic regression on the reference's frozen embeddings. An attack changes a text until
+    the victim predicts another class; misclassified texts stay as they are.
     """
     reference, few = Reference.of(replayed, base, encoder), read_for(replayed, data_dir)
     key = {

@@ -25,10 +25,7 @@ MEASURED_ON = 4000  # sentences: 3,800 to count words by, 200 held out
 def choose_generator(
     trial: Trial, base: str, root: Path, sentences: list[str], on_progress: TrainingCallback
 ) -> tuple[str, str]:
-    """Return G of a trial as (folder or hub name, revision), tuning one if needed.
-
-    Both are empty if replaced-token detection is off. Raises InputError if the generator does not suit this encoder.
-    """
+    """Return G as (folder or hub name, revision), empty without RTD; it may be tuned."""
     if not trial.method.generator:
         return "", ""
     wanted, encoder = trial.method.generator, trial.encoder
@@ -51,11 +48,7 @@ def choose_generator(
 def check_generator(
     name: str, revision: str, tokenizer: Any, wanted_length: int, root: Path, sentences: list[str]
 ) -> None:
-    """Refuse a generator that does not fit the encoder or guesses too little.
-
-    Raises InputError if its tokenizer differs, if it reads fewer tokens than a sentence has in training, or if its
-    accuracy on the corpus does not exceed that of always guessing the commonest token.
-    """
+    """Refuse a generator that does not fit the encoder or is no better than a unigram."""
     check_same_tokenizer(load_tokenizer(name, revision), tokenizer)
     usable = usable_length(name, revision, tokenizer)
     check_length(wanted_length, usable, name)

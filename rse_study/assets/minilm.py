@@ -1,7 +1,4 @@
-"""The pretrained encoder of the extra `minilm`, and a generator made from it.
-
-MiniLM comes without a masked-LM head. `minilm-mlm` gives it one, tied to its word embeddings and tuned on a corpus.
-"""
+"""The pretrained encoder of the extra `minilm`, and a generator made from it."""
 
 import importlib.util
 from pathlib import Path

@@ -40,8 +40,7 @@ def prepare(
 ) -> Materials:
     """Collect or build everything a trial needs for training and selection.
 
-    `beside` is the folder of the file that names the corpus, in which the corpus may lie. Raises InputError if
-    something is missing or does not fit.
+    `beside` is the folder of the file that names the corpus, in which the corpus may lie.
     """
     corpus = read_corpus(trial.corpus, data_dir, beside)
     callback.message(f"corpus: {corpus}")

@@ -20,8 +20,7 @@ def asset_path(root: Path, kind: str, key: Any) -> Path:
 def build(root: Path, kind: str, key: Any, builder: Callable[[Path], None]) -> Path:
     """Return the folder of (kind, key), made by `builder(draft)` if it does not exist.
 
-    The builder creates the folder it receives and writes meta.json last. A draft left by an interrupted build is
-    cleared by the next one.
+    The builder creates the folder it receives and writes meta.json last.
     """
     final = asset_path(root, kind, key)
     if is_complete(final):

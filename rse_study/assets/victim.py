@@ -1,7 +1,4 @@
-"""Victims: classifiers fine-tuned once from an encoder, and stored.
-
-They are never trained on a text that will be attacked.
-"""
+"""Victims: classifiers fine-tuned once, and never on a text that will be attacked."""
 
 import json
 import shutil
@@ -66,8 +63,7 @@ def victim(
 ) -> VictimClassifier:
     """Return the victim for these materials, fine-tuning it if it is not there yet.
 
-    An interrupted fine-tuning resumes. Without `dev`, a share of `training` selects the checkpoint. Raises InputError
-    if the encoder or the texts do not fit.
+    An interrupted fine-tuning resumes. Without `dev`, a share of `training` selects the checkpoint.
     """
     kept, num_removed = _unseen(training, inputs)
     left = None if dev is None else _unseen(dev, inputs)[0]

@@ -1,7 +1,4 @@
-"""Word vectors from co-occurrence counts, without training.
-
-Logarithms of weighted co-occurrence counts, as in GloVe, reduced to few dimensions.
-"""
+"""Word vectors: logarithms of weighted co-occurrence counts, as in GloVe, reduced."""
 
 from typing import Any
 

@@ -1,7 +1,4 @@
-"""The command `rse-study`.
-
-Heavy imports wait until a verb needs them.
-"""
+"""The command `rse-study`; heavy imports wait until a verb needs them."""
 
 import gc
 

@@ -51,7 +51,6 @@ def graded_pairs(split: Literal["dev", "test"]) -> StsPairs:
     """Generate pairs with a gold similarity 0..5, computed from the two meanings.
 
     Similar meanings are worded differently and dissimilar ones alike, so token overlap is a poor guide.
-    The splits share no sentence.
     """
     first, second, gold = zip(*_pairs(split), strict=True)
     return StsPairs("builtin", split, list(first), list(second), np.array(gold))

@@ -50,8 +50,7 @@ def fetch(
 ) -> list[Fetched]:
     """Write the set's missing files; existing ones are never replaced.
 
-    A folder `owner/name` in `mirror` (by default `data_dir`) is used instead of the hub. `on_progress` is also called
-    before the first file. Raises InputError if a file cannot be downloaded or differs from the catalogue.
+    A folder `owner/name` in `mirror` (by default `data_dir`) is used instead of the hub.
     """
     entry = catalogue().get(name)
     if not entry.homes:

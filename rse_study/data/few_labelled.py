@@ -1,7 +1,6 @@
 """A few labelled texts, some to attack and others to fit a probe on.
 
-They come only from sets without a test split: trials may be selected by them, after which a test split could not be
-reported.
+They come only from sets without a test split: one that trials are selected by could not be reported.
 """
 
 from dataclasses import dataclass
@@ -48,8 +47,7 @@ def read_few_labelled(
 ) -> FewLabelled:
     """Draw texts to attack, and others to train on, from the stream `order`.
 
-    `labelled` is `builtin` or a cross-validated transfer task. Raises InputError if there are too few texts, in all or
-    of one class.
+    `labelled` is `builtin` or a cross-validated transfer task.
     """
     whole = builtin.opinions() if labelled == BUILTIN else _whole(labelled, data_dir)
     where = f"{whole.name} {whole.split}"

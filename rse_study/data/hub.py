@@ -50,10 +50,7 @@ def read_column(source: Dataset, *folders: Path) -> Iterator[str]:
 
 
 def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revision: str = "main") -> Any:
-    """Read one split, or a slice such as train[:1000], with `datasets`.
-
-    `name` is a folder, absolute or below the data folder, or a name on the hub. Raises InputError if loading fails.
-    """
+    """Read a split, or a slice such as train[:1000], of a folder or a name on the hub."""
     import datasets
 
     folder = data_dir / name

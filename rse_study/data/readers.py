@@ -39,10 +39,7 @@ TableRows = list[tuple[str, str, float]]
 
 
 def read_sts(name: str, split: str, data_dir: Path, variants: tuple[Variant, ...] = VARIANTS) -> StsPairs:
-    """Read one split of a task from the first variant that is complete.
-
-    If none is, the InputError is about one that is partly there.
-    """
+    """Read one split of a task from the first variant that is complete."""
     read, missing = _READERS.get(name), list[MissingFile]()
     for variant in variants:
         try:

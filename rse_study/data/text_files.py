@@ -16,10 +16,7 @@ _MAX_BYTES_PER_CHARACTER = 4
 
 
 def find_file(path: str | Path, *folders: Path) -> Path:
-    """Find `path` or `path.gz` in the first folder that has it.
-
-    An absolute path, or one that begins with `~`, is used as it is. MissingFile lists the folders and similar names.
-    """
+    """Find `path` or `path.gz` in the first folder that has it."""
     places = places_of(path, *folders)
     for wanted in places:
         for candidate in (wanted, wanted.with_name(wanted.name + ".gz")):

@@ -19,8 +19,7 @@ _SENTIMENT = {"imdb": "review-polarity", "yelp": "uci-yelp"}
 def training_for(name: str, data_dir: Path) -> Labelled:
     """Return texts of an attack set's classes, from which overlap.py removes inputs.
 
-    Pairs come from MNLI's or SNLI's training set if available, else from the few SNLI pairs there are, which make a
-    weak victim.
+    Pairs come from MNLI's or SNLI's training set, else from the few SNLI pairs there are: a weak victim.
     """
     if name == "mr":
         return read_transfer("MR", "all", data_dir)

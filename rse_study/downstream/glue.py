@@ -21,8 +21,7 @@ PREFIX = "GLUE-"
 class GlueFineTuned(FineTunedTask):
     """The metrics of one GLUE task on its validation split, or on both of MNLI's.
 
-    Low accuracy makes no row degenerate: two thirds of MRPC's pairs are paraphrases, and WNLI is rarely
-    learnt at all.
+    Low accuracy makes no row degenerate: two thirds of MRPC's pairs are paraphrases, and WNLI is rarely learnt.
     """
 
     @classmethod

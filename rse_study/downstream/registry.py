@@ -60,16 +60,12 @@ def read_evaluation(name: str, data_dir: Path, settings: Settings | None = None)
 def expand_evaluations(patterns: Sequence[str]) -> tuple[str, ...]:
     """Replace patterns such as `attack-mr/*` or `*/fast` by the names that they match.
 
-    The order is the study's, and the registry's within a pattern; a pattern adds no name twice. Plain names
-    stay as they are, even unknown or repeated ones, so that the study's own checks can report them.
+    The order is the study's, then the registry's; a pattern adds no name twice, and one without a match is a
+    ValueError. Plain names stay, even unknown or repeated ones, so that the study's own checks can report
+    them.
 
     >>> expand_evaluations(["MR/full", "SUBJ/*"])
     ('MR/full', 'SUBJ/fast', 'SUBJ/full')
-
-    Raises
-    ------
-    ValueError
-        A pattern matches nothing.
     """
     expanded: list[str] = []
     by_pattern: set[str] = set()

@@ -71,8 +71,7 @@ def score_model(
 ) -> list[EvaluationRow]:
     """Return the rows of every evaluation that the subject supports.
 
-    `on_progress` counts the evaluations of vectors, which run first. A diverging fine-tuning gives NaN,
-    degenerate.
+    `on_progress` counts evaluations of vectors, which run first. A diverging fine-tuning gives NaN, degenerate.
     """
     of_vectors = [one for one in evaluations if isinstance(one, FrozenEvaluation)]
     rows = score_all(subject.embed, of_vectors, subject.name, on_progress)

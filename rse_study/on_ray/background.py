@@ -14,8 +14,7 @@ ENDING_SECONDS = 10.0
 class BackgroundWork(Generic[Item]):
     """A thread that makes items one by one while others take them.
 
-    An error of the thread is raised where its items are taken. A context: its end waits up to ENDING_SECONDS
-    for the item in progress. The work must leave its files whole at any moment.
+    An error is raised where items are taken. The work must leave its files whole at any moment.
     """
 
     def __init__(self, items: Iterable[Item]) -> None:

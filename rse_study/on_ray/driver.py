@@ -31,13 +31,11 @@ def run_study(
     num_cpus: int = 0,
     address: str = "",
 ) -> Path:
-    """Run the missing cells of the study and return its folder.
+    """Run the missing cells of the study, or go on with it, and return its folder.
 
-    The same call continues an interrupted study. `prepare` and `read` run in this process, before any cell
-    starts. `num_cpus` 0 means all; an empty `address` means a Ray on this machine.
-
-    Raises InputError where the study cannot run here, Unavailable where its storage or Ray is gone for good,
-    and KeyboardInterrupt after an interruption, when the running cells have ended and Ray has stopped.
+    `prepare` and `read` run in this process, before any cell starts. Raises InputError where the study cannot
+    run here, Unavailable where its storage or Ray is gone for good, and KeyboardInterrupt after an
+    interruption, when the running cells have ended.
     """
     folders = StudyFolders(directory.resolve())
     with ExitStack() as stack:

@@ -76,13 +76,11 @@ class RayRuntime:
         return size
 
     def give_up(self, failure: Unavailable) -> None:
-        """Start no further cell: something the run needs is gone for good."""
         self.failure = self.failure or failure
         self.closing.set()
 
     @property
     def payloads(self) -> Payloads:
-        """Payloads for the processes of this runtime."""
         return Payloads(self._files, self._materials, self._coordinator.name if self._coordinator else "")
 
     def check(self) -> None:
@@ -93,7 +91,6 @@ class RayRuntime:
             self._watch.check()
 
     def run(self, queue: CellQueue, resources: Resources, callback: StudyCallback) -> None:
-        """Run all cells of a queue."""
         self.persist(lambda: self._run_once(queue, resources, callback))
 
     def persist(self, work: Callable[[], None]) -> None:

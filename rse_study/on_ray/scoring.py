@@ -117,10 +117,7 @@ class Scoring:
         return {(row.subject, row.evaluation, row.fingerprint) for row in self._ledger.evaluations()}
 
     def models_not_kept(self, cells: Sequence[Cell]) -> list[str]:
-        """Return identities of the cells whose model is deleted, by keep_models.
-
-        `best` keeps the confirmed trials of a search, and the best cell of a grid.
-        """
+        """Return identities of the cells whose model is deleted, by keep_models."""
         complete = [record for record in self._ledger.cells() if record.status == "complete"]
         if self._study.keep_models == "final":
             return []

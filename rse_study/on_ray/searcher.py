@@ -162,7 +162,6 @@ class CellSearcher(Searcher):
 
     @property
     def num_running(self) -> int:
-        """Number of cells that run now."""
         return len(self._running)
 
     @property

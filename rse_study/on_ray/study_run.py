@@ -131,10 +131,7 @@ class StudyRun:
         return self._scoring.baselines()
 
     def all_stages(self, runtime: RayRuntime) -> None:
-        """Run the grid, or the search with confirmation and path; then score.
-
-        Baselines are measured beside the first cells; their error is raised when running cells have ended.
-        """
+        """Run the grid, or search, confirmation and path, beside baselines; then score."""
         with BackgroundWork(self.baselines()) as baselines:
             runtime.meanwhile = lambda: self._enter(baselines.made(), runtime)
             cells = self._run_cells(runtime)
@@ -146,10 +143,7 @@ class StudyRun:
             raise self._refusal
 
     def _enter(self, baselines: Iterator[list[EvaluationRow]], runtime: RayRuntime) -> None:
-        """Enter scores of baselines; where one fails, only the running cells go on.
-
-        Tune calls this: an exception raised here would kill the cells that run.
-        """
+        """Enter scores of baselines; an error is only noted: raised here, it would kill the cells that Tune runs."""
         try:
             for rows in baselines:
                 self._ledger.record_evaluations(rows)
@@ -213,10 +207,7 @@ class StudyRun:
         return cells
 
     def _run_path(self, runtime: RayRuntime) -> None:
-        """Run the ablation path round by round, each round decided by the last.
-
-        It stops at a round with cells that failed; the next run tries them again.
-        """
+        """Run the ablation path round by round, up to one with failed cells, which the next run tries again."""
         before: set[str] | None = None
         while self._study.ablation_path is not None and not runtime.closing.is_set():
             known = {one.identity: one for one in self._ledger.cells() if not one.retired}
@@ -235,7 +226,6 @@ class StudyRun:
         return cell is not None and status_for_next_run(study_dir, cell.identity, cell.status) in FINISHED
 
     def _run_list(self, stage: Stage, cells: list[Cell], runtime: RayRuntime) -> None:
-        """Run cells that are known in advance."""
         if not cells:
             return
         if stage != "search":

@@ -39,7 +39,6 @@ class ClusterCallback(tune.Callback):
         self._checked = 0.0
 
     def on_step_begin(self, iteration: int, trials: list[Any], **info: Any) -> None:
-        """Follow the cluster before each step."""
         self.follow()
 
     def follow(self) -> None:

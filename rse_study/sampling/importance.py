@@ -49,10 +49,7 @@ def enter_importance(ledger: Ledger, checked: CheckedStudy) -> None:
 
 
 def full_budget_trials(ledger: Ledger, metric: str) -> list[tuple[Mapping[str, Any], float]]:
-    """Return proposal and final value of each trial that completed the full budget.
-
-    The value is a mean over seeds. Values after fewer steps, or under another budget, are not comparable.
-    """
+    """Return proposal and mean final value of the complete trials of the full budget."""
     last = ledger.last_points(metric)
     complete = [
         (record, *last[record.identity])

@@ -36,9 +36,8 @@ def measure_baselines(
 ) -> list[EvaluationRow]:
     """Return every evaluation's rows for each baseline, named as in `BASELINES`.
 
-    Fine-tuned classifiers and attacks are left in `folder`, if given; its owner removes the classifiers once
-    no other baseline, which may share them, is left. `on_progress` counts evaluations of vectors, for each
-    baseline anew.
+    Fine-tuned classifiers and attacks are left in `folder`; its owner removes the classifiers once no other
+    baseline, which may share them, is left.
     """
     return [
         row
@@ -53,10 +52,7 @@ def attacks_folder(name: Baseline) -> str:
 
 
 def can_measure(name: Baseline, evaluation: Evaluation) -> bool:
-    """Whether a baseline can be scored on an evaluation.
-
-    Token overlap has no vectors and is scored on similarity alone; fine-tuning needs weights.
-    """
+    """Whether an evaluation can score a baseline, which may lack vectors or weights."""
     if name == "token_overlap":
         return isinstance(evaluation, Similarity)
     return name not in NO_WEIGHTS or not isinstance(evaluation, FineTunedEvaluation)

@@ -81,8 +81,7 @@ def _label(metric: str, study: Study, dev: StsPairs) -> tuple[str, str]:
 def resolved(study: Study) -> dict[str, Any]:
     """Return the question and everything that decides its answer.
 
-    Where the study runs and what it may cost are left out, as are absent settings and those of the other kind
-    of study.
+    Where the study runs, what it may cost, and settings that are absent or of the other kind are left out.
     """
     where_it_runs: dict[str, Any] = {"resources": True, "allowance": True, "storage": True}
     of_stages = {"confirm": {"resources"}, "ablation_path": {"resources"}}

@@ -34,8 +34,7 @@ FieldChanges = Iterator[str | ForbiddenChange]  # words about a change, or what 
 def change_between(old: StudyRecord, new: StudyRecord) -> str:
     """Describe how `new` differs from `old`; empty for the same question and plan.
 
-    Where a study runs and what it may cost do not count. Raises InputErrors that name every forbidden path,
-    both values and the way out.
+    Where a study runs and what it may cost do not count. InputErrors name every forbidden path.
     """
     if old.kind != new.kind:
         raise InputErrors([_problem(ForbiddenChange("kind", old.kind, new.kind), new.name)])

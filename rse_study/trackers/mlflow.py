@@ -120,7 +120,6 @@ class MlflowTracker:
         }
 
     def add_scores(self, cell: TrackedCell, scores: Mapping[str, float]) -> None:
-        """Log metrics at the last step, with the time of the cell's end."""
         end = TrackedPoint(cell.last_step, cell.ended or cell.started, scores)
         self._log_metrics(cell, [(name, value, end) for name, value in scores.items()])
         self._holdings[cell.identity].scores |= {

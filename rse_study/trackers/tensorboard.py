@@ -107,7 +107,6 @@ class TensorboardTracker:
         )
 
     def add_scores(self, cell: TrackedCell, scores: Mapping[str, float]) -> None:
-        """Add scalars at the last step, with the time of the cell's end."""
         at = cell.ended or cell.started
         self._files[cell.identity].add(
             [dict(wall_time=at, step=cell.last_step, summary=self._scalars(scores))]

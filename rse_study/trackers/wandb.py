@@ -111,7 +111,6 @@ class WandbTracker:
         return value
 
     def add_points(self, cell: TrackedCell, points: Sequence[TrackedPoint]) -> None:
-        """Log by optimiser step, with the ledger's times."""
         opened = self._opened(cell)
         for point in points:
             if (
@@ -148,7 +147,6 @@ class WandbTracker:
         """Do nothing: a trial is not a run."""
 
     def close(self) -> None:
-        """Finish open runs at their cells' present state."""
         for opened in self._open.values():
             _write_note(opened)
         self._open.clear()

@@ -14,10 +14,7 @@ SHOWN = 6
 
 
 def find_cell(cells: pd.DataFrame, wanted: str, study_dir: Path) -> dict[str, Any]:
-    """Return the row of `cells` that is meant, a retired one only where no other is.
-
-    Raises InputError where there is no such cell, or more than one.
-    """
+    """Return the row of `cells` that is meant, a retired one only where no other is."""
     found = _matching(cells[~cells["retired"]], wanted)
     if found.empty:
         found = _matching(cells, wanted)

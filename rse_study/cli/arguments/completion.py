@@ -1,7 +1,4 @@
-"""Names that a shell completes: studies, trials, clusters, models, data sets.
-
-A shell asks at every press of a key: nothing heavy is imported, and only names of files are read.
-"""
+"""Names that shells complete, at every press of a key: nothing heavy is imported."""
 
 from collections.abc import Iterable
 from pathlib import Path

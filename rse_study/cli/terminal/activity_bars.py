@@ -27,10 +27,7 @@ LINE_WIDTH = 80
 
 
 class ActivityBars:
-    """An `ActivityCallback`: bars on a terminal, elsewhere a plain line now and then.
-
-    `console` is stderr for commands that print data, and stdout by default.
-    """
+    """An `ActivityCallback`: bars on a terminal, elsewhere a plain line now and then."""
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or stdout()
@@ -48,11 +45,9 @@ class ActivityBars:
             self._live = None
 
     def message(self, text: str) -> None:
-        """Print a sentence, above the bars if there are any."""
         self._print(wrapped(text, width_of(self.console)))
 
     def advanced(self, activity: str, done: int, total: int, detail: str = "") -> None:
-        """Show how much of an activity is done."""
         now, known = time.monotonic(), self._activities.get(activity)
         if known is None or done < known.done:
             known = Activity(activity, now, done)
@@ -81,7 +76,6 @@ class ActivityBars:
 
     @property
     def line_width(self) -> int:
-        """Columns that a progress line may have."""
         return width_of(self.console) or LINE_WIDTH
 
     def _is_due(self, activity: Activity, now: float) -> bool:
@@ -129,7 +123,6 @@ class SaidOnce:
         self._said = set[str]()
 
     def message(self, text: str) -> None:
-        """Pass a sentence on the first time."""
         if text not in self._said:
             self._said.add(text)
             self._callback.message(text)

@@ -34,10 +34,7 @@ class Activity:
         return (self.done - self.done_before) / seconds if seconds > 0 else 0.0
 
     def seconds_left(self, now: float) -> float:
-        """Return the seconds left at the pace since the first advance; 0 where unknown.
-
-        A single count gives no pace.
-        """
+        """Return the seconds left at the pace since the first advance; 0 where unknown."""
         if self.done - self.done_before <= 1:
             return 0.0
         since, before = self.first or (self.began, self.done_before)
@@ -47,10 +44,7 @@ class Activity:
 
 
 def bar_line(activity: Activity, now: float, width: int, *, ascii_only: bool = False) -> str:
-    """Draw an activity on one line: name, bar, count, rate, time left.
-
-    What does not fit is left out: first the detail, then the bar, the rate and the time left.
-    """
+    """Draw an activity on one line: name, bar, count, rate, time left, as they fit."""
     if not activity.total:
         return fit_line(activity.name, [LinePart(_seconds(now - activity.began), is_dropped=False)], width)
     count, rate, left = _figures(activity, now)

@@ -16,8 +16,6 @@ def name_of(stage: str, trial: int, seed: int, name: str, *, is_raced: bool = Fa
 
     A trial below 0 is none: a base, or a point of the path, called `name`.
 
-    Examples
-    --------
     >>> name_of("grid", 0, 0, "SimCSE")
     'row SimCSE seed 0'
     >>> name_of("search", 3, 0, "")
@@ -55,10 +53,7 @@ def names_in_ledger(study_dir: Path) -> dict[str, str]:
 
 
 def describe_counts(counts: Mapping[str, int], is_live: bool) -> str:
-    """Describe `Reader.counts()` in words.
-
-    Running cells without a live process that runs them are interrupted.
-    """
+    """Describe `Reader.counts()` in words; running cells nobody runs are interrupted."""
     shown = {name.replace("_", " "): number for name, number in counts.items() if number}
     if not is_live and "running" in shown:
         shown["interrupted"] = shown.pop("running")

@@ -1,7 +1,4 @@
-"""Text that stays inside a width: shortened, wrapped, or with fewer values.
-
-Widths are columns of a terminal: some characters take two.
-"""
+"""Text fitted into a width in columns, of which some characters take two."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,9 +13,7 @@ INDENT = "    "
 
 
 def shorten(text: str, width: int) -> str:
-    """Replace the middle of a text that is too wide.
-
-    Names of rows and trials begin alike or end alike, so both ends are kept.
+    """Replace the middle of a wide text: names of trials begin alike or end alike.
 
     >>> shorten("row rho = 0.25, norm = l2 seed 1", 20)
     'row rho =…l2 seed 1'
@@ -67,10 +62,7 @@ class LinePart:
 
 
 def fit_line(name: str, parts: Sequence[LinePart], width: int) -> str:
-    """Format a name and what is said of it as one line inside a width.
-
-    Parts marked for it are dropped first, then the name is shortened, then other parts are dropped from the right.
-    """
+    """Format a name and its values as one line, dropping and shortening as marked."""
     left = [part for part in parts if part.text]
     left = _dropped(name, left, width, [part for part in left if part.is_dropped_first])
     shortest = shorten(name, SHORTEST_NAME)

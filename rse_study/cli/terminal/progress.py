@@ -27,15 +27,9 @@ NAME_SHARE = 0.45  # of a line: the widest name of a running cell
 class ProgressBoard(ActivityBars):
     """A `StudyCallback` of `on_ray` that shows what happens in a study.
 
-    Parameters
-    ----------
-    objective
-        The metric that decides, shown beside the dev score of a cell that ended.
-    read_names
-        Reads the names of a grid's cells, by identity; all are in the ledger before the first cell runs. A cell that is
-        not among them goes by its own row.
-    is_raced
-        Whether a search races several seeds: the number of cells is then unknown, and their names have seeds.
+    `read_names` is called once: all names of a grid are in the ledger before the first cell runs; another
+    cell goes by its own row. While seeds race (`is_raced`), the number of cells is unknown, and their names
+    have seeds.
     """
 
     def __init__(
@@ -68,7 +62,6 @@ class ProgressBoard(ActivityBars):
         self._num_before += len(cells)
 
     def started(self, cell: Any) -> None:
-        """Show a cell that starts: a row of the table, a line where there is no terminal."""
         again = "goes on" if cell.continues else "started"
         self._update(cell, "starting", 0.0)
         if self._live is None:
@@ -76,7 +69,6 @@ class ProgressBoard(ActivityBars):
             self._print(fit_line(self._name(cell), parts, self.line_width))
 
     def progressed(self, cell: Any, t: int, num_steps: int, metrics: Mapping[str, float]) -> None:
-        """Show what a cell measured after `t` of its optimiser steps."""
         followed = dict.fromkeys((*SHOWN, *self._deciding))
         step, values = f"step {t}/{num_steps}", describe(metrics, tuple(followed))
         if "dev" in metrics:
@@ -88,7 +80,6 @@ class ProgressBoard(ActivityBars):
             self._print(fit_line(self._name(cell), parts, self.line_width))
 
     def ended(self, cell: Any, record: CellRecord) -> None:
-        """Show how a cell ended."""
         self._num_ended += not cell.continues
         self._running.pop(cell.identity, None)
         seconds = self._seconds_left()
@@ -108,12 +99,10 @@ class ProgressBoard(ActivityBars):
         self._say_of(cell, with_reason, others, verdict, reason)
 
     def lost(self, cell: Any, reason: str) -> None:
-        """Show that a cell's process ended without a result, and that it is tried again."""
         self._running.pop(cell.identity, None)
         self._say_of(cell, f"lost: {reason}; tried again", (), "lost, tried again", reason)
 
     def node_lost(self, node: str, cells: Sequence[Any]) -> None:
-        """Show that a node was lost, and how many cells with it."""
         for cell in cells:
             self._running.pop(cell.identity, None)
         number = len(cells)
@@ -180,10 +169,7 @@ class ProgressBoard(ActivityBars):
         return f"{self._num_ended} of {'at most ' * self._is_raced}{self._num_planned}"
 
     def _seconds_left(self) -> float:
-        """Estimate the time left at the pace of this run; 0 before a cell has ended.
-
-        Running cells count by their share.
-        """
+        """Estimate the time left at the pace of this run, in which running cells count by their share; 0 at first."""
         num_here, num_left = self._num_ended - self._num_before, self._num_planned - self._num_ended
         if num_here <= 0 or num_left <= 0 or not self._paced_from:
             return 0.0

@@ -1,7 +1,4 @@
-"""Lines and tables that stay inside the width of a terminal.
-
-Without a terminal nothing is broken, shortened or left out: what is piped is the same everywhere.
-"""
+"""Lines and tables inside the width of a terminal; what is piped is left whole."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -91,12 +88,7 @@ def print_rows(
 ) -> None:
     """Print rows of texts with the columns a terminal has room for.
 
-    Parameters
-    ----------
-    see_all
-        Where the columns that were left out can be seen: "--wide, or the report".
-    droppable
-        Headings in the order in which they are left out; others follow, the last one first.
+    Headings in `droppable` go first, in this order; `see_all` says where the columns left out can be seen.
     """
     screen = console or stdout()
     table = text_table(headings, rows, None if is_wide else width_of(screen), droppable)

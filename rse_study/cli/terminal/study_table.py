@@ -8,10 +8,7 @@ from rse_study.results.reader import Reader
 
 
 def show_table(folder: Path, see_all: str, is_wide: bool = False) -> None:
-    """Print the table of a study.
-
-    A grid's objective stands above it, and columns of seeds are left out before those of means.
-    """
+    """Print the table of a study; seeds' columns are left out before those of means."""
     with Reader(folder) as reader:
         study = reader.study()
     label, table = study.objective.label or study.objective.metric, as_text(folder)

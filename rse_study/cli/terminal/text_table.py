@@ -32,7 +32,6 @@ class TextColumn:
 
     @property
     def width(self) -> int:
-        """Columns of the widest text."""
         return max(map(cell_len, (*self.heading, *self.cells)))
 
     @property

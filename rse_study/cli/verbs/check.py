@@ -22,10 +22,7 @@ LEAST_IMPORTANT = (BETTER, "g", EXACT, "SD", "seeds", "paper")
 
 
 def check_study(study: str, store: Path, out: Path | None, is_wide: bool = False, baseline: str = "") -> int:
-    """Print how a grid compares with a row, and return the exit code.
-
-    Without `baseline` it is the row that the study names. A search has no rows to compare: InputError.
-    """
+    """Print how a grid compares with `baseline` or its own, and return the exit code."""
     if out:
         require_folder(out, where="--out")
     study_dir = study_folder(study, store)

@@ -34,11 +34,7 @@ class GivenRows:
 
 
 def compare_rows(given: Sequence[str], metric: str, unpaired: bool, store: Path, out: Path | None) -> None:
-    """Print a line for every pair of rows of the first study and another one.
-
-    `metric` is an evaluation, task/split; empty for the studies' objective. Pairs that cannot be compared are raised
-    together at the end.
-    """
+    """Print a line for each pair of rows; raise together what cannot be compared."""
     _check(given, unpaired, out)
     first, *others = [_read(name, metric, store) for name in given]
     for other in others:

@@ -40,10 +40,7 @@ def open_server(study_dir: Path, port: int) -> WSGIServer:
 
 
 def refuse_other_hosts(application: Application) -> Application:
-    """Wrap an application so that it answers requests to this machine's own name only.
-
-    A foreign page cannot borrow the browser to read it.
-    """
+    """Refuse requests to other names: a foreign page could borrow the browser to read."""
 
     def guarded(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         if environ.get("HTTP_HOST", "").rsplit(":", 1)[0] in OWN_NAMES:
@@ -76,7 +73,5 @@ class _Server(ThreadingMixIn, WSGIServer):
 
 
 class _Quiet(WSGIRequestHandler):
-    """Handler that logs no requests."""
-
     def log_message(self, format: str, *args: Any) -> None:
         pass

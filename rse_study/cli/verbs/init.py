@@ -19,10 +19,7 @@ SCHEMA = Path("study.schema.json")
 
 
 def write_first_study(name: str, is_grid: bool) -> None:
-    """Write the study and the schema by which editors check it.
-
-    An existing study is never touched; the schema is always written anew, since nobody edits it.
-    """
+    """Write a new study, and (always anew) the schema by which editors check it."""
     kind = "grid" if is_grid else "search"
     text = (TEMPLATES / f"{kind}.yaml").read_text(encoding="utf-8")
     _require_name(name, text)

@@ -14,10 +14,7 @@ from rse_study.results.atomic import write_whole
 
 
 def write_notebook(study: str, kind: str, out: Path | None, is_forced: bool, store: Path) -> None:
-    """Write a notebook, filled in with the study, and print what to do next.
-
-    Without `kind` it is the one that fits the study best; without `out` the file is STUDY-KIND.ipynb.
-    """
+    """Write a notebook, by default of the kind that fits best; print what is next."""
     folder = study_folder(study, store)
     results = open_study(folder)
     chosen = kind or fitting_kind(results)

@@ -78,10 +78,7 @@ def replay_cell(study: str, store: Path, wanted: str, out: Path | None) -> int:
 
 
 def record_of(study_dir: Path, wanted: str) -> tuple[str, Result]:
-    """Return the cell's name and its recorded result.
-
-    Raises InputError where it has none.
-    """
+    """Return the cell's name and its recorded result; InputError where it has none."""
     with Reader(study_dir) as reader:
         cells = reader.cells(retired=True)
         row = find_cell(cells, wanted, study_dir)

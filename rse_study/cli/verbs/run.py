@@ -42,10 +42,7 @@ def run_and_report(
     max_cost: float | None,
     is_wide: bool = False,
 ) -> int:
-    """Run what is missing of a study, show its table, write its report.
-
-    Return the exit code. `cpus` 0 is all that this process may use; without `address` Ray starts on this machine.
-    """
+    """Run what is missing of a study, show its table, write its report."""
     checked = read_study(study_file(study), overrides)
     folder = store / checked.study.name
     announce(f"{checked.study.name}: {checked.study.question}")

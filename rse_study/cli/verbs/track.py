@@ -40,10 +40,7 @@ def describe(counts: CopyCounts) -> str:
 
 
 def changes_until_end(study_dir: Path) -> Iterator[None]:
-    """Yield at once, after each change of a ledger, and after the end of the run.
-
-    Where nobody runs the study that is once.
-    """
+    """Yield at once, then, while the study runs, after each change and at the end."""
     is_held = True
     while is_held:
         is_held, written = holder(study_dir) is not None, written_at(study_dir)

@@ -53,10 +53,7 @@ def train_trial(
 def show_training(
     trial: Trial, seed: int, out: Path, beside: Path, *, workers: int, threads: int, device: str
 ) -> None:
-    """Train, or resume what lies in `out`, and print the result.
-
-    The trial's corpus may lie in `beside`, the folder of its file. Raises NonFiniteLoss where the run failed.
-    """
+    """Train, or resume what lies in `out`; the corpus may lie in `beside`."""
     _require_device(device)
     require_equal_shares(trial, workers)
     require_folder(out, where="--out")
@@ -95,7 +92,6 @@ class StepReport:
         self._measured: dict[str, float] = {}
 
     def report(self, progress: Progress) -> None:
-        """Show a point of the run's history."""
         self._measured |= progress.metrics
         self._callback.advanced(self._activity, progress.t, progress.num_steps, describe(self._measured))
 

@@ -1,7 +1,4 @@
-"""A thread that watches Ray and its nodes.
-
-Calls to a Ray whose head is gone hang, and would block the driver's main thread.
-"""
+"""A thread that watches Ray and its nodes: calls to a Ray whose head is gone hang."""
 
 import socket
 import struct
@@ -28,10 +25,7 @@ RAYLET_OF_WORKER = "RAY_RAYLET_PID"  # in the environment of a worker
 
 
 class RayLost(BaseException):
-    """Ray is gone, for the reason given.
-
-    A BaseException like KeyboardInterrupt: Tune takes an Exception for a trial's own.
-    """
+    """Ray is gone; a BaseException, because Tune takes an Exception for a trial's own."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -142,11 +136,9 @@ class ClusterWatch:
             raise RayLost(self._reason)
 
     def clear(self) -> None:
-        """End processes that a lost Ray has left on this machine."""
         self._probe.clear()
 
     def close(self) -> None:
-        """Stop looking."""
         self._closed.set()
 
     def _look_on(self) -> None:

@@ -32,10 +32,7 @@ class ElasticSize:
         return concurrency(self._resources, self._watch.nodes)
 
     def await_room(self, closing: Event) -> None:
-        """Wait for the first node with room for a cell.
-
-        Raises InputError where no node can ever run such a cell, Unavailable after too long a wait.
-        """
+        """Wait for room for a cell: InputError where none can come, or none came in time."""
         since = time.monotonic()
         while not num_fitting(self._watch.nodes, self._resources) and not closing.is_set():
             self._watch.check()
@@ -71,7 +68,6 @@ class ElasticSize:
         self._demand.ask(0)
 
     def _ask(self, num_wanted: int, num_running: int) -> None:
-        """Request missing room, and renew it while it is wanted."""
         limit = self._resources.max_concurrent
         most = min(num_wanted, limit) if limit else num_wanted
         if self._is_own or not (self._asks or most > num_fitting(self._watch.nodes, self._resources)):

@@ -65,7 +65,6 @@ def ray_session(num_cpus: int = 0, address: str = "") -> Iterator[None]:
 
 
 def _start(num_cpus: int) -> None:
-    """Start a fresh Ray, or raise InputError."""
     for attempt in range(1, START_ATTEMPTS + 1):
         try:
             # The dashboard stays on: without its state API, stopped trials leak their workers' placement groups.

@@ -1,7 +1,4 @@
-"""A file of Ray's launcher, read by Ray's own validators.
-
-Its schema and the code that prepares a file each catch what the other misses.
-"""
+"""A launcher's file, read by Ray's own schema and code: each catches other faults."""
 
 import contextlib
 import io

@@ -28,7 +28,6 @@ class Losses:
 
     @property
     def num_open(self) -> int:
-        """Number of lost cells not yet reported."""
         return len(self._cells)
 
     def add(self, cell: Cell, reason: str) -> None:

@@ -25,10 +25,7 @@ BESIDE_A_RESULT = (EVALUATIONS_FILE, MODEL_FOLDER, "checkpoint")
 
 
 class CellQueue:
-    """Hands out cells and takes in their progress and ends.
-
-    Everything enters the ledger before anybody else learns of it.
-    """
+    """Hands out cells; what they report enters the ledger before anybody knows of it."""
 
     def __init__(
         self,
@@ -63,7 +60,6 @@ class CellQueue:
 
     @property
     def num_left(self) -> int:
-        """Number of cells still to be handed out, as far as is known now."""
         if self._room is None:
             self._room = self._has_room()
         return len(self._interrupted) + self._source.num_left if self._room else 0
@@ -123,14 +119,10 @@ class CellQueue:
         return self._ledger.cell(cell.identity)
 
     def attempt_of(self, cell: Cell) -> int:
-        """Return the number of the current attempt."""
         return self._attempts[cell.identity]
 
     def rungs_of(self, cell: Cell) -> tuple[int, ...]:
-        """Return the steps at which this cell waits for a verdict.
-
-        There are none for a confirmation, for cells that are never stopped, and for further seeds of a trial.
-        """
+        """Return the steps at which this cell waits for a verdict."""
         rule, is_first = self._study.early_stopping, cell.seed == self._study.seeds[0]
         if rule is None or cell.continues or cell.is_never_stopped or not is_first:
             return ()
@@ -166,7 +158,6 @@ class CellQueue:
             self._interrupted.append(cell)
 
     def _record(self, result: Result) -> None:
-        """Commit a result and the scores beside it."""
         self._ledger.record_result(result)
         directory = cell_folder(self._ledger.study_dir, result.identity)
         wanted = {(one.name, one.fingerprint) for one in self.evaluations}

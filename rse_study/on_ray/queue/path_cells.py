@@ -15,8 +15,7 @@ FIRST_NUMBER = -2  # of a point that is no trial: trials count up from 0, and -1
 def path_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
     """Return all cells of the path known now, including confirmed ones.
 
-    An end of the path keeps the number of its trial. Other points keep a number below 0, so that none
-    collides with a trial of a search that grows.
+    Points that are no trial have a number below 0, so that none collides with a trial of a search that grows.
     """
     records = ledger.cells()
     state = _state(checked, ledger, identify)

@@ -99,10 +99,7 @@ class ProposedCells:
         return cell
 
     def _tell_ended(self, seeds: TrialSeeds) -> None:
-        """Report trials whose race is over, before the sampler is asked again.
-
-        A value once reported stands for this run, even if a later result reopens the race.
-        """
+        """Report trials whose race is over; a value stands for this run, even if a later result reopens the race."""
         for number in list(self._untold):
             seen = seeds.outcome(number)
             if seen.outcome != "running":

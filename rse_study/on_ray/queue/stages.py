@@ -53,10 +53,7 @@ def _as_of_today(config: dict[str, Any]) -> str:
 
 
 def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
-    """Return the cells that confirm a search.
-
-    First the chosen trials that were stopped early, continued; then the chosen trials with other seeds.
-    """
+    """Return the cells that confirm a search: stopped ones go on, then other seeds."""
     study, searched = checked.study, [cell for cell in ledger.cells() if cell.stage == "search"]
     if study.confirm is None:
         return []

@@ -9,10 +9,7 @@ from rse_study.search.race import RaceVerdict, RacingTrial, mean_of, race
 
 
 class TrialSeeds:
-    """Results by trial and seed.
-
-    The sampler sees trials: one runs until its race is over, and then has the means of its seeds.
-    """
+    """Results by trial and seed; the sampler learns means once a trial's race is over."""
 
     def __init__(self, seeds: Sequence[int], *, less_is_better: bool) -> None:
         self._seeds, self._less_is_better = tuple(seeds), less_is_better
@@ -21,7 +18,6 @@ class TrialSeeds:
         self._verdicts: dict[int, RaceVerdict] | None = None
 
     def enter(self, cell: Cell, seen: Observation = RUNNING) -> None:
-        """Take in a cell, or how it ended."""
         self._proposals.setdefault(cell.number, cell.proposal)
         self._seen.setdefault(cell.number, {})[cell.seed] = seen
         self._verdicts = None

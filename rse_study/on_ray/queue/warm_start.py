@@ -44,8 +44,7 @@ def directions_of(study: Study) -> list[Direction]:
 def known_trials(checked: CheckedStudy, store: Path, identify: Identify) -> tuple[KnownTrial, ...]:
     """Return the trials that the study's warm start takes from another study.
 
-    Complete cells that are points of this space and would have the same identity here; several seeds give
-    their mean. Raises InputError where no such study exists or nothing fits.
+    Complete cells that are points of this space and would have the same identity here; several seeds give their mean.
     """
     warm = checked.study.warm_start
     if warm is None or not warm.study:

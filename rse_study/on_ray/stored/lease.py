@@ -23,10 +23,7 @@ LOOK_SECONDS = 1.0
 
 
 class DriverLease:
-    """A note in the storage, renewed by its holder: the one writer of a study.
-
-    The study's own lock guards its folder on one machine; this guards it among machines.
-    """
+    """A note in the storage, renewed by its holder, a study's one writer anywhere."""
 
     def __init__(self, storage: Storage, name: str) -> None:
         self._storage, self._key = storage, f"{study_key(name)}/driver.json"

@@ -58,10 +58,7 @@ def copy_of(ledger: Path) -> bytes:
 
 
 class CopyingCallback:
-    """Copies the ledger after every lasting change, and passes all events on.
-
-    Copies are made beside the driver's work: an end during one copy is in the next.
-    """
+    """Copies the ledger after every change, beside the driver's work; hands events on."""
 
     def __init__(
         self, callback: StudyCallback, storage: Storage, study_dir: Path, lease: DriverLease

@@ -104,5 +104,4 @@ def _copy_model(source: Path, here: Path) -> bool:
 
 
 def _names_in(folder: Path) -> list[str]:
-    """List the names in a folder, none where it does not exist."""
     return sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []

@@ -22,8 +22,7 @@ from rse_study.storage.storage import Storage
 def bring_study(storage: Storage, study_dir: Path) -> bool:
     """Bring a study that runs or ran elsewhere to a folder (absolute) of this machine.
 
-    Returns whether its ledger was ahead of the local one. Raises InputError where the storage has no such
-    study, or another one of this name, or one runs here; Unavailable where the storage does not answer.
+    Returns whether its ledger was ahead of the local one.
     """
     if holder(study_dir) is not None:
         remedy = "Wait for its end: what it has is here"
@@ -48,10 +47,7 @@ def note_storage(study_dir: Path, storage: Storage) -> None:
 
 @contextmanager
 def stored_study(storage: Storage, study_dir: Path, callback: StudyCallback) -> Iterator[CopyingCallback]:
-    """Hold the study's lease, take the newest ledger, and copy it as it grows.
-
-    Raises InputError where the storage is unusable or another driver runs, Unavailable where it is gone.
-    """
+    """Hold the study's lease, take the newest ledger, and copy it as it grows."""
     storage.require(is_new=not storage_file(study_dir).is_file())
     lease = DriverLease(storage, study_dir.name)
     lease.take(callback.message)

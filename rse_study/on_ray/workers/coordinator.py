@@ -142,7 +142,6 @@ class Coordinator:
         self._actor.forget_groups.remote(cell)
 
     def close(self) -> None:
-        """End the actor."""
         ray.kill(self._actor)
 
 

@@ -115,7 +115,6 @@ def score_cell(
 
 
 def _scored_model(payload: CellPayload, here: Workplace, scratch: Path) -> ScoredModel:
-    """Return the cell's model on the device of its task."""
     folder, device = here.folder, payload.device
     kept = folder / MODEL_FOLDER
     model = kept if kept.is_dir() else _train_again(payload, here.materials, scratch)

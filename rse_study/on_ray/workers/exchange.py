@@ -24,7 +24,6 @@ class _GroupState:
     """not yet fetched"""
     ended: Config | None = None
     is_taken: bool = False
-    """whether a worker has the cell"""
 
 
 class Exchange:
@@ -103,11 +102,9 @@ class Exchange:
             self._changed.notify_all()
 
     async def has_cells(self) -> bool:
-        """Return whether groups without a cell wait for another."""
         return self._has_cells
 
     async def num_groups(self) -> int:
-        """Return the number of groups that have not left."""
         return len(self._groups)
 
     def _at(self, group: str, number: int) -> _GroupState:

@@ -14,12 +14,10 @@ class MaterialsCache:
         self._prepared: dict[Hashable, Materials] = {}
 
     def of(self, trial: Trial) -> Materials:
-        """Return the materials of a trial."""
         needs = trial.needs()
         if needs not in self._prepared:
             self._prepared[needs] = self._prepare(trial)
         return self._prepared[needs]
 
     def identify(self, trial: Trial, seed: int) -> str:
-        """Return the identity of a cell."""
         return identity_of(trial, seed, self.of(trial))

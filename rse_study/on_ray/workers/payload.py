@@ -33,7 +33,6 @@ class Payload:
 
     @property
     def device(self) -> str:
-        """Torch's name of the device."""
         return "cuda" if self.gpus else "cpu"
 
 
@@ -73,7 +72,6 @@ class CellPayload(Payload):
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> "CellPayload":
-        """Rebuild a payload from `as_config`."""
         trial = Trial.model_validate_json(config["trial"])
         plain = {"rungs": tuple(config["rungs"]), "labels": dict(config["labels"]), "trial": trial}
         return cls(**{**config, **plain})

@@ -25,7 +25,6 @@ class Reporter:
         self._coordinator.enter(os.getpid())
 
     def report(self, progress: Progress) -> Verdict:
-        """Report a point and return its verdict."""
         self._report({"t": progress.t, "num_steps": progress.num_steps, "metrics": dict(progress.metrics)})
         if progress.t not in self._rungs or progress.is_final:
             return "continue"

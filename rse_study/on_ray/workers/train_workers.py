@@ -1,8 +1,4 @@
-"""Ray Train's workers, kept from cell to cell.
-
-Processes, imports and process group are paid once. One side runs in the trial's process, which Tune keeps
-too; the other in each worker.
-"""
+"""Ray Train's workers, kept from cell to cell so that they start only once."""
 
 import secrets
 import tempfile
@@ -32,10 +28,7 @@ UNKNOWN = "the workers ended without saying why"
 
 
 class GroupEnded(Exception):
-    """The workers ended without reporting on the cell.
-
-    The reason is empty if the cell is not to blame: no more were to come, or no worker had taken it.
-    """
+    """The workers left without a report; no reason where the cell is not to blame."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -84,10 +77,7 @@ class TrainWorkers:
             fetched, answer = list(points), None
 
     def wait_if_over(self) -> None:
-        """Wait until the workers have ended, if no more cells come.
-
-        Tune may end this process once it has the last cell's end, and would leak its workers' reservations.
-        """
+        """Wait for workers to end if no cells come: Tune would leak their reservations."""
         if not ray.get(exchange_call(self._coordinator, "has_cells")):
             self._thread.join(ENDING_SECONDS)
 
@@ -125,13 +115,11 @@ class GroupMember:
         return CellPayload.from_config(config)
 
     def report(self, point: Config) -> None:
-        """Report a point of the history."""
         if self._rank == 0:
             self._num_points += 1
             self._tell({f"{self._birth}-{self._num_points}": point})
 
     def end(self, ended: Config) -> None:
-        """Report how the cell ended."""
         if self._rank == 0:
             self._ended = ended
             self._tell(None, ended)

@@ -1,7 +1,4 @@
-"""The function of a Tune trial: the loop itself, or a wait for Train's workers.
-
-Tune keeps a trial's process for the next cell, and with the executor `train` the process keeps its workers.
-"""
+"""The function of a Tune trial: the loop itself, or a wait for Train's workers."""
 
 from collections.abc import Sequence
 from typing import Any

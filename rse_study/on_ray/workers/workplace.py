@@ -46,7 +46,6 @@ class Workplace:
 
     @cached_property
     def materials(self) -> Materials:
-        """Training materials, read on first use."""
         return self.read_materials()
 
     @contextmanager
@@ -73,10 +72,7 @@ class Workplace:
 def workplace(
     payload: Payload, names: Sequence[str] = (), evaluations: Sequence[Evaluation] = ()
 ) -> Iterator[Workplace]:
-    """Give a process the study's own folders, or copies of stored ones.
-
-    `names` are the files and folders of the payload's folder that it reads.
-    """
+    """Give a process the study's folders, or copies of those `names` from the storage."""
     if not payload.storage:
         read = partial(Materials.load, Path(payload.materials))
         yield Workplace(Path(payload.folder), read, keep_local, tuple(evaluations))

@@ -11,19 +11,13 @@ CADENCE = ("budget", "selection.every", "report_every")  # what decides when a t
 
 
 def rungs(study: Study) -> tuple[int, ...]:
-    """Return the steps at which a cell of the search may be stopped.
-
-    None without early stopping.
-    """
+    """Return the steps at which a search's cell may be stopped, if any."""
     rule, budget = study.early_stopping, study.base.budget
     return () if rule is None or budget.unit != "steps" else rule.rungs(budget.amount)
 
 
 def check_stopping(study: Study, space: Space[Trial], *, where: str) -> list[InputError]:
-    """Return what keeps a search from being stopped early.
-
-    Rungs must lie below the budget, at steps where the objective is measured, at the same steps in every trial.
-    """
+    """Return what forbids rungs: all trials must measure there, below the full budget."""
     if study.early_stopping is None or study.search is None:
         return []
     if study.base.budget.unit != "steps":

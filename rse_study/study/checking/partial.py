@@ -29,11 +29,7 @@ class PartialStudy:
 
 
 def partial_study(content: dict[str, Any]) -> PartialStudy | None:
-    """Return the readable part of a study; None if nothing is left.
-
-    A broken axis or row is left out alone, so that the others are still checked; any other broken field is
-    left out as a whole.
-    """
+    """Return a study without broken axes, rows and fields; None if nothing is left."""
     valid = {str(key): value for key, value in content.items()}
     broken: set[str] = set()
     incomplete: set[str] = set()

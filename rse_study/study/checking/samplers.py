@@ -1,7 +1,4 @@
-"""Abilities of the samplers, as plain data.
-
-Optuna is not imported to check a study.
-"""
+"""Abilities of the samplers, as plain data: a check does not import Optuna."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

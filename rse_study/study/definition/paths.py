@@ -62,8 +62,7 @@ def look_up(spec: Spec, path: str) -> Any:
 def laid_over(spec: Spec, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of `spec` with `values` written at their full paths.
 
-    They are not validated. Untouched parts are the same valid objects: only parents of what is written are
-    rebuilt.
+    They are not validated. Untouched parts stay the same valid objects.
     """
     content, below = dict(vars(spec)), dict[str, dict[str, Any]]()
     for path, value in values.items():

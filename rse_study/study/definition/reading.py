@@ -45,8 +45,7 @@ def read_extended(
 ) -> dict[str, Any]:
     """Return a file's mapping, laid over the files it `extends`, in their order.
 
-    Paths are relative to the file that names them; shipped studies and clusters also go by name. `former`
-    maps former keys to present ones; `seen` serves to find circles.
+    Paths are relative to the file that names them; shipped studies and clusters also go by name.
     """
     content = with_todays_keys(read_yaml(path), former, where=str(path))
     named = content.pop("extends", None) or []
@@ -97,8 +96,7 @@ def with_todays_keys(
 def overlay(below: dict[str, Any], above: dict[str, Any], at: tuple[str, ...] = ()) -> dict[str, Any]:
     """Lay `above` over `below`: mappings merge, everything else is replaced.
 
-    `key: null` removes a key. An axis is replaced as a whole: `{float: ...}` over `{log: ...}` must not leave
-    both.
+    `key: null` removes a key. An axis is replaced as a whole: `{float: ...}` must not join a `{log: ...}`.
 
     >>> overlay({"a": {"b": 1, "c": 2}, "d": 3}, {"a": {"c": 4}, "d": None})
     {'a': {'b': 1, 'c': 4}}

@@ -37,8 +37,7 @@ def settings_of(
 ) -> list[FieldSetting]:
     """Return the field settings that values by symbol, path, axis or `preset` write.
 
-    `fields` caches full paths by key, and gets the new ones. Raises InputErrors for keys that name nothing or
-    overlap.
+    `fields` caches full paths by key, and gets the new ones.
     """
     settings: list[FieldSetting] = []
     problems: list[InputError] = []

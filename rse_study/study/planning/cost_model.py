@@ -37,7 +37,6 @@ class Cost:
         return Cost(share * self.steps, share * self.gradient_passes, share * self.work, seconds)
 
     def times(self, number: int) -> "Cost":
-        """Return the cost of `number` equal cells."""
         seconds = None if self.seconds is None else self.seconds.times(number)
         steps, passes, work = (r.times(number) for r in (self.steps, self.gradient_passes, self.work))
         return Cost(steps, passes, work, seconds)

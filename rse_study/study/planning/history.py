@@ -32,8 +32,7 @@ def history_of(
 ) -> tuple[LedgerState, Throughput]:
     """Return the study's ledger state, and the throughput measured in the whole store.
 
-    Only complete cells of these encoders are timed. An unreadable ledger is skipped; the study's own raises
-    InputError.
+    Only complete cells of these encoders are timed. An unreadable ledger is skipped, but not the study's own.
     """
     ledger_state, timed, overhead, names = LedgerState(), list[TimedWork](), list[Overhead](), list[str]()
     for path in sorted({*store.glob("*/ledger.sqlite"), ledger_path(study_dir)}):

@@ -61,8 +61,7 @@ def plan(
 ) -> Plan:
     """Plan a study against its ledger.
 
-    A cell has ended if one with its configuration and seed has: nothing is built to find out whether code or
-    data have changed since.
+    A cell has ended if one with its configuration and seed has, whatever code and data have changed since.
     """
     study, new = checked.study, dict[str, list[int]]()
     cost_model = last = CostModel(throughput, study.resources)
@@ -98,10 +97,7 @@ def plan(
 
 
 def check_allowance(planned: Plan, max_hours: float, max_cost: float) -> list[str]:
-    """Return warnings where the high estimate, spent time included, passes a limit.
-
-    Raises OverBudget where the expected total passes a limit (0: none), InputError where the cost is unknown.
-    """
+    """Return warnings by the high estimate; raise OverBudget by the expected total."""
     limits = {"max_hours": (max_hours, 1.0), "max_cost": (max_cost, planned.price_per_hour)}
     warnings = [_against(planned, name, limit, unit) for name, (limit, unit) in limits.items() if limit]
     return [warning for warning in warnings if warning]

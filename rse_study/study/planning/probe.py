@@ -32,8 +32,7 @@ def probe(
 ) -> tuple[TimedWork, ...]:
     """Train the cheapest, the base and the dearest trial for a few steps.
 
-    Each runs with one worker and the study's threads, in a temporary folder. Raises InputError if data or a
-    GPU are missing, NonFiniteLoss if a loss diverges at once.
+    Each runs with one worker and the study's threads, in a temporary folder.
     """
     resources = checked.study.resources
     if resources.gpus and not torch.cuda.is_available():

@@ -1,7 +1,4 @@
-"""The cost of trials that a search has yet to propose and confirm.
-
-The sampler proposes them while the search runs: the cost is a mean over random draws from the space.
-"""
+"""The cost of trials yet to be proposed: a mean over random draws from the space."""
 
 from dataclasses import dataclass, replace
 
@@ -36,8 +33,7 @@ class SearchPlanner:
     def search(self, cost_model: CostModel) -> StagePlan:
         """Plan the search itself.
 
-        A baseline to be confirmed runs its full budget, whatever the rungs say. Seeds that race count as if every trial
-        ran all of them.
+        A baseline to be confirmed runs its full budget; seeds that race count as if every trial ran all.
         """
         study, cells = self.checked.study, self._searched
         waiting = [] if self._is_ended_by_budget else [cell.trial for cell in cells if not has_ended(cell)]
@@ -89,7 +85,6 @@ class SearchPlanner:
 
     @property
     def _numbers(self) -> set[int]:
-        """Trials that were proposed."""
         return {cell.number for cell in self._searched}
 
     @property
@@ -136,10 +131,7 @@ class SearchPlanner:
         return stage, remaining
 
     def path(self, path: AblationPath, cost_model: CostModel) -> StagePlan:
-        """Plan the ablation path: as many points as are known, or as there may be.
-
-        Points that are not known yet lie between two trials of the space, and cost what drawn ones do.
-        """
+        """Plan the ablation path; points not known yet cost what drawn trials do."""
         state = self._path_state(path)
         num_axes = len(self.checked.space.axes) if state is None else len(state.axes)
         points = num_points(num_axes, path.order)

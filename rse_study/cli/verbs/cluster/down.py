@@ -16,10 +16,7 @@ from rse_study.errors import InputError
 
 
 def end_jobs(given: str, study: str, is_confirmed: bool, dry_run: bool, store: Path) -> None:
-    """End a study's jobs, or all of ours, once confirmed.
-
-    Where nobody else has a job, the cluster ends, too.
-    """
+    """End a study's jobs, or all of ours, and the cluster if nobody else has a job."""
     spec = read_cluster(given)
     backend = backend_of(spec, cluster_home(store, spec.name))
     active = [report for report in backend.jobs() if report.is_active]

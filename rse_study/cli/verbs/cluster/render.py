@@ -34,10 +34,7 @@ def render_cluster(given: str, study: str, overrides: Sequence[str], out: Path |
 
 
 def read_job(spec: ClusterSpec, study: str, overrides: Sequence[str], limits: Sequence[str] = ()) -> Job:
-    """Return the job that runs a study on a cluster, or raise InputErrors.
-
-    `limits` are more arguments of its `run`.
-    """
+    """Return the job that runs a study on a cluster; `limits` go to its `run`."""
     path = study_file(study)
     checked = read_study(path, overrides)
     where = f"cluster {spec.name}"

@@ -63,10 +63,7 @@ def attack_model(
     attacks: dict[str, Any],
     tuning: dict[str, Any],
 ) -> None:
-    """Attack, keep every outcome, print; interrupted, the same command goes on.
-
-    Whatever is missing is said before a victim is trained. Fields of `Attacks` and `FineTuning` come unchecked.
-    """
+    """Attack, keep every outcome, print; interrupted, the same command goes on."""
     trained = build(FineTuning, tuning, where="attack")
     chosen = recipes or [name for name in RECIPES if can_run(name, attacks["masked_lm"])]
     require_used(given_options(context), on, chosen, attacks["goal"])

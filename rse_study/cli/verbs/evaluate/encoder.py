@@ -29,7 +29,6 @@ class EncoderRequest:
 
     @property
     def data_dir(self) -> Path:
-        """The data folder."""
         return self.data or data_dir()
 
     @property
@@ -38,7 +37,6 @@ class EncoderRequest:
         return stderr() if self.as_json else stdout()
 
     def set_threads(self) -> None:
-        """Give torch its threads."""
         if self.threads:
             torch.set_num_threads(self.threads)
 
@@ -46,10 +44,7 @@ class EncoderRequest:
 def embedder_of(
     request: EncoderRequest, name: str, on_progress: ProgressCallback = lambda done, total: None
 ) -> Embedder:
-    """Load an encoder, by folder or hub name, with its tokenizer and template.
-
-    Raises InputError where the pooling is prompt and no template is stored.
-    """
+    """Load an encoder, by folder or hub name, with its tokenizer and template."""
     encoder, tokenizer = load_encoder(name, request.pooling)
     template = stored_template(name) if encoder.pooling == "prompt" else ""
     if encoder.pooling == "prompt" and not template:

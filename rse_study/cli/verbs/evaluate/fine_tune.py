@@ -56,10 +56,7 @@ def fine_tune_model(
     seed: int,
     tuning: dict[str, Any],
 ) -> None:
-    """Fine-tune, score, print; interrupted, the same command goes on.
-
-    Nothing trains before every file was looked for. `tuning` has the fields of `FineTuning`, not checked yet.
-    """
+    """Fine-tune, score, print; interrupted, the same command goes on."""
     settings = Settings(Attacks(), build(FineTuning, tuning, where="fine-tune"), Tasks(seed=seed))
     require_cache()
     if out is not None:

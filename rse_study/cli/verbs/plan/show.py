@@ -90,10 +90,7 @@ def _priced_on(cluster: str, checked: CheckedStudy, planned: Plan) -> Plan:
 def require_allowance(
     checked: CheckedStudy, store: Path, max_hours: float | None, max_cost: float | None
 ) -> None:
-    """Raise OverBudget where the study is expected to pass a limit that is set.
-
-    Where no history tells how long cells take, they are probed.
-    """
+    """Raise OverBudget where a limit would be passed; without history, probe cells."""
     allowed = limits(checked, max_hours, max_cost)
     if not allowed.max_hours and not allowed.max_cost:
         return

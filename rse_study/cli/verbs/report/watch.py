@@ -20,10 +20,7 @@ REST = 4  # the page is written for at most one part in so many of the time
 
 
 def watch_page(study: str, store: Path, out: Path | None, options: Mapping[str, Path | None]) -> None:
-    """Write the page again when the ledger has changed, until the run ends or Ctrl-C.
-
-    Refuse `options`, whose files are written once.
-    """
+    """Write the page again when the ledger has changed, until the run ends or Ctrl-C."""
     for name, given in options.items():
         if given:
             rule, remedy = "its files are written once", f"Leave out {name}, or --watch"

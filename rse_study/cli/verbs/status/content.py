@@ -44,7 +44,6 @@ class Running(Record):
 
     @property
     def share(self) -> float:
-        """Share of its steps that is done."""
         return min(1.0, self.t / self.num_steps) if self.num_steps else 0.0
 
 

@@ -44,9 +44,7 @@ class LedgerSnapshot:
     search_budget: tuple[BudgetShare, ...]
     """use of each limit of a search's budget"""
     race: RaceState | None
-    """progress of the race of a search's seeds"""
     path: PathState | None
-    """progress of the ablation path"""
     device_s: float
     """device time of all attempts, those at other cells too: `device_time.INCLUDED`"""
     events: tuple[dict[str, str], ...]

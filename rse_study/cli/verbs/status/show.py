@@ -48,11 +48,7 @@ def _next(state: StudyStatus, study: str, store: Path) -> str:
 
 
 def watch_status(study_dir: Path, console: Console | None = None) -> StudyStatus:
-    """Show the state of a study until its run ends; return the last state.
-
-    A run ends when nothing is left to run, or when no process runs the study any more. If the run has not
-    begun, this waits for it.
-    """
+    """Show a study's state until its run has ended; wait for a run not begun yet."""
     screen = console or stdout()
     if screen.is_terminal and not screen.is_dumb_terminal:
         return _watch_on_terminal(study_dir, screen)
