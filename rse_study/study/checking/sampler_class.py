@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,6 +27,8 @@ def sampler_class(sampler: Sampler, folder: Path) -> type:
     except Exception as error:
         rule = f"cannot be imported ({type(error).__name__}: {first_line(error)})"
         remedy = f"{folder.resolve()} and the working folder are looked in, and what is installed"
+        if any((place / f"{module}.py").is_file() for place in (folder, Path.cwd())):
+            remedy = f"{module}.py was found, and fails when it is imported: mend it"
         raise InputError(what, rule=rule, remedy=remedy) from error
     cls, base = getattr(found, name, None), getattr(sys.modules.get("optuna.samplers"), "BaseSampler", None)
     if cls is None:
@@ -49,7 +52,10 @@ def construct_sampler(sampler: Sampler, folder: Path, seed: int) -> Any:
             raise InputError("sampler.settings.seed", rule=rule, remedy="Use search_seed instead")
         settings["seed"] = seed
     try:
-        return cls(**settings)
+        # Many of Optuna's warn that their interface may change; nobody who names one can do anything about it.
+        experimental = sys.modules["optuna.exceptions"].ExperimentalWarning
+        with warnings.catch_warnings(action="ignore", category=experimental):
+            return cls(**settings)
     except Exception as error:
         rule = f"{sampler.class_} refuses them ({type(error).__name__}: {first_line(error)})"
         remedy = f"It takes: {', '.join(inspect.signature(cls).parameters) or 'none'}"
