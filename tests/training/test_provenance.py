@@ -25,7 +25,7 @@ def test_everything_a_provenance_says_decides(monkeypatch: pytest.MonkeyPatch) -
         other = dict.fromkeys(here[name], "other") if isinstance(here[name], dict) else "other"
         assert what_differs(here, here | {name: other}), name
     monkeypatch.setenv(SETTINGS[0], "/some folder/lib.so:/another/blas.so")
-    assert provenance(CPU)["settings"].endswith("lib.so:blas.so")
+    assert "lib.so:blas.so" in provenance(CPU)["settings"]
     assert len(what_differs(here, provenance(CPU))) == 1
 
 
