@@ -50,7 +50,7 @@ class InputErrors(InputError):
         return type(self), (self.problems,)
 
 
-def first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
     r"""Return the first line of an error's message, else the name of its type.
 
     >>> first_line(OSError("no such file\nand more")), first_line(TimeoutError())

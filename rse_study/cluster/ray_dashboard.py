@@ -86,8 +86,8 @@ class RayDashboard:
 
     def _token(self) -> tuple[str, str]:
         """Return the token, empty if there is none, and where it comes from."""
-        if "RAY_AUTH_TOKEN" in os.environ:
-            return os.environ["RAY_AUTH_TOKEN"], "RAY_AUTH_TOKEN"
+        if given := os.environ.get("RAY_AUTH_TOKEN"):
+            return given, "RAY_AUTH_TOKEN"
         file = Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or self.token_file).expanduser()
         return file.read_text(encoding="utf-8").strip() if file.is_file() else "", str(file)
 

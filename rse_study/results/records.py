@@ -4,8 +4,9 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_serializer
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer
 
+from rse_study.errors import InputError
 from rse_study.results.settings import StudySettings
 
 Status = Literal["planned", "running", "complete", "failed", "stopped_early"]
@@ -184,7 +185,15 @@ class StudyRecord(Record):
 
     @property
     def settings(self) -> StudySettings:
-        return StudySettings.model_validate(self.resolved)
+        try:
+            return StudySettings.model_validate(self.resolved)
+        except ValidationError as error:
+            raise InputError(
+                f"the frozen study: {error.errors()[0]['msg']}",
+                where=self.name,
+                rule="its settings are none that this version knows",
+                remedy="Read it with the version that ran it",
+            ) from None
 
     @property
     def all_objectives(self) -> tuple[ObjectiveRecord, ...]:

@@ -94,11 +94,14 @@ class Proposer:
         trial = self._running.pop(number)
         for name, value in _named(constraints).items():
             trial.set_constraint(name, value)
+        self._end(trial, STATES[outcome], _final(outcome, values))
+
+    def _end(self, trial: Trial, state: TrialState, values: list[float] | None = None) -> None:
         if self._sampler.class_ is not None:
             # A search that goes on enters its trials without `after_trial`: nor may it be called here. Some stop the
             # study in it, which only Optuna's own loop may.
             self._optuna.sampler = RandomSampler()
-        self._optuna.tell(trial, values=_final(outcome, values), state=STATES[outcome])
+        self._optuna.tell(trial, values=values, state=state)
 
     def _ask_optuna(self, number: int) -> dict[str, Any]:
         of_all = {name: one for name, one in self._distributions.items() if not self._domains[name].when}
@@ -129,7 +132,7 @@ class Proposer:
         """Take back a proposal that is known already, which is no failure."""
         trial = self._running.pop(number)
         trial.set_user_attr(DISCARDED, True)
-        self._optuna.tell(trial, state=TrialState.FAIL)
+        self._end(trial, TrialState.FAIL)
 
 
 def _suggest(trial: Trial, name: str, domain: Domain) -> Any:

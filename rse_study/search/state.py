@@ -33,6 +33,7 @@ class SearchState:
 
     @classmethod
     def read(cls, reader: "Reader") -> "SearchState":
+        reader.study()  # refused where nothing was frozen yet
         return search_state(reader.ledger, reader.records(), is_held=reader.is_held())
 
     @property

@@ -5,11 +5,14 @@ import sqlite3
 import pytest
 
 from rse_study.errors import InputError
+from rse_study.results.connect import open_to_write
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED, OWN_COLUMNS, EvaluationRow, ImportanceRow
 from rse_study.results.result_file import Point, Result
+from rse_study.results.schema import ledger_path
 from rse_study.search.state import SearchState
+from rse_study.search.stopping import rule_of
 from tests.results.world import HERE, STUDY, cell_of, score_of
 
 
@@ -224,3 +227,18 @@ def test_scores_of_other_data_or_settings_and_of_other_weights_are_left_out(stud
         frame, events = reader.evaluations(), reader.events()
     assert events["text"].tolist()[-1:] == ["other weights"]
     assert frame[["subject", "task"]].values.tolist() == [["start", "kept"], ["start", "unknown"]]
+
+
+def test_a_ledger_in_which_nothing_was_frozen_is_an_input_error(tmp_path):
+    open_to_write(ledger_path(tmp_path))[0].close()
+    with Reader(tmp_path) as reader, pytest.raises(InputError, match="holds no study yet"):
+        SearchState.read(reader)
+
+
+def test_settings_of_a_later_version_are_an_input_error(study):
+    later = study.model_copy(update={"resolved": {"confirm": {"baseline": "another", "seeds": [1]}}})
+    with pytest.raises(InputError, match=r"small: the frozen study: .*none that this version knows"):
+        _ = later.settings
+    later = study.model_copy(update={"resolved": {"early_stopping": {"name": "later"}}})
+    with pytest.raises(InputError, match="this version knows no such rule"):
+        rule_of(later)

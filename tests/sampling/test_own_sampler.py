@@ -165,6 +165,8 @@ def test_one_that_stops_the_study_does_not_end_the_search(folder):
     proposer = Proposer(DOMAINS, own("Stopping"), 0, ["maximize"], folder)
     for number in range(3):
         proposer.ask(number)
+        proposer.discard(number)
+        proposer.ask(number, 1)
         proposer.tell(number, "complete", [0.0])
 
 

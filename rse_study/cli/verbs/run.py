@@ -100,6 +100,8 @@ def _num_ended(folder: Path) -> int:
     if not ledger_path(folder).is_file():
         return 0
     with Reader(folder) as reader:
+        if reader.ledger.study() is None:  # its first run was killed before it was frozen
+            return 0
         counts = SearchState.read(reader).counts
     return sum(counts[status] for status in FINISHED)
 

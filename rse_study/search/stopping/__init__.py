@@ -3,8 +3,9 @@
 from functools import cache
 from typing import Annotated, Any
 
-from pydantic import Discriminator, Tag, TypeAdapter
+from pydantic import Discriminator, Tag, TypeAdapter, ValidationError
 
+from rse_study.errors import InputError
 from rse_study.results.records import StudyRecord
 from rse_study.search.stopping.asha import Asha
 from rse_study.search.stopping.hyperband import Hyperband
@@ -31,7 +32,12 @@ def _rules() -> TypeAdapter[StoppingRule]:
 def rule_of(study: StudyRecord) -> StoppingRule | None:
     """Return the rule of a frozen study; None where nothing is stopped early."""
     settings = study.settings.early_stopping
-    return _rules().validate_python(settings) if settings else None
+    try:
+        return _rules().validate_python(settings) if settings else None
+    except ValidationError as error:
+        rule, remedy = "this version knows no such rule", "Read it with the version that ran it"
+        what = f"early_stopping: {error.errors()[0]['msg']}"
+        raise InputError(what, where=study.name, rule=rule, remedy=remedy) from None
 
 
 def rungs_of_trial(study: StudyRecord, trial: int) -> tuple[int, ...]:

@@ -24,7 +24,7 @@ def sampler_class(sampler: Sampler, folder: Path) -> type:
     try:
         with _on_path(folder, Path.cwd()):
             found = importlib.import_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         rule = f"cannot be imported ({type(error).__name__}: {first_line(error)})"
         remedy = f"{folder.resolve()} and the working folder are looked in, and what is installed"
         if any((place / f"{module}.py").is_file() for place in (folder, Path.cwd())):
@@ -56,7 +56,7 @@ def construct_sampler(sampler: Sampler, folder: Path, seed: int) -> Any:
         experimental = sys.modules["optuna.exceptions"].ExperimentalWarning
         with warnings.catch_warnings(action="ignore", category=experimental):
             return cls(**settings)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         rule = f"{sampler.class_} refuses them ({type(error).__name__}: {first_line(error)})"
         remedy = f"It takes: {', '.join(inspect.signature(cls).parameters) or 'none'}"
         raise InputError("sampler.settings", rule=rule, remedy=remedy) from error

@@ -1,6 +1,6 @@
 """Options that a spec hands on to sbatch are known, written out, and not the spec's own."""
 
-from rse_study.cluster.checking.batch_options import check_batch_options
+from rse_study.cluster.checking.batch_options import check_batch_options, check_option_names
 from tests.cases import cases
 from tests.cluster.samples import shipped
 
@@ -19,10 +19,15 @@ from tests.cluster.samples import shipped
     ],
 )
 def test_a_wrong_option_is_refused(option, said):
-    (problem,) = check_batch_options(shipped("slurm", f"options=['{option}']"), where="s")
+    spec = shipped("slurm", f"options=['{option}']")
+    (problem,) = (*check_batch_options(spec, where="s"), *check_option_names(spec, where="s"))
     assert str(problem).startswith(said)
 
 
 def test_what_sbatch_takes_is_no_problem():
     spec = shipped("slurm", "options=['--exclusive', '--comment=of two words']")
-    assert list(check_batch_options(spec, where="s")) == []
+    assert list(check_batch_options(spec, where="s")) == list(check_option_names(spec, where="s")) == []
+
+
+def test_an_option_of_a_newer_sbatch_is_its_own_to_judge():
+    assert list(check_batch_options(shipped("slurm", "options=['--stepmgr']"), where="s")) == []

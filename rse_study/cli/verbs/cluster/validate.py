@@ -7,6 +7,7 @@ from typing import TypeVar
 from rse_study.cli.arguments.study import study_file
 from rse_study.cli.terminal.next_step import command, suggest, with_overrides
 from rse_study.cli.terminal.screen import announce
+from rse_study.cluster.checking.batch_options import check_option_names
 from rse_study.cluster.checking.check import check_cluster, check_study_on
 from rse_study.cluster.checking.examples import kept_examples
 from rse_study.cluster.checking.resources import resources_by_path
@@ -56,7 +57,10 @@ def validate_cluster(given: str, study: str, overrides: Sequence[str]) -> None:
     checked = findings.attempt(lambda: read_study(study_file(study), overrides)) if study else None
     if spec is not None:
         where = str(cluster_file(given))
-        findings.problems += check_cluster(spec, where=where)
+        findings.problems += [
+            *check_cluster(spec, where=where),
+            *check_option_names(spec, where=where),
+        ]
         examples = ", ".join(kept_examples(spec))
         if examples:
             findings.notes.append(f"warning: {examples}: as in the shipped example, which is nobody's")
