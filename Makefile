@@ -3,8 +3,6 @@ PYTHON ?= python3
 VENV ?= .venv
 STUDY ?= search_spaces/quickstart.yaml
 WORKERS ?= 2
-# Tests of faults wait for most of their time: four at once keep two cores half busy.
-SLOW_WORKERS ?= 4
 EXECUTOR ?=
 MINI ?= rse_table6_mini rse_table5_mini rse_masks_mini rse_figure5_mini rse_figure4_mini rse_figure6_mini rse_section_b4_mini
 MINILM ?= methods_minilm rse_table6_minilm rse_table5_minilm rse_figure5_minilm rse_table1_minilm joint_minilm \
@@ -40,8 +38,8 @@ bench: setup ## what a step, an embedding, an attack and a study cost here (a fe
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.asking --trials 10 100 --out $(BENCH)/asking.json
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.study --cells 4 --steps 10 --out $(BENCH)/study.json
 
-check-slow: setup ## the rest of it: kills by the dozen, Ray Train, every moment, every anchor (half an hour)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(SLOW_WORKERS) --dist loadgroup -m slow
+check-slow: setup ## the rest of it: kills by the dozen, Ray Train, every moment, every anchor (50 minutes)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m slow
 
 schema: $(VENV)/.runtime ## the JSON schema that editors check study files with
 	$(BIN)/python -m rse_study.study.definition.schema > search_spaces/study.schema.json
