@@ -28,6 +28,12 @@ PAIRS = grid("pairs", num_steps=100, every=10, resources=TWO_WORKERS)
 IN_MID_CELL = r"step [3-6]0/100 "
 
 
+unseen = pytest.mark.skipif(
+    not os.environ.get("RSE_STUDY_ALL_FAULTS"),
+    reason="minutes, and not yet seen to its end: RSE_STUDY_ALL_FAULTS=1 runs it",
+)
+
+
 @pytest.fixture(scope="module")
 def ground():
     with proving_ground() as ready:
@@ -97,6 +103,7 @@ def test_a_node_without_power_costs_its_cell_an_attempt(ground, calm):
     )
 
 
+@unseen
 def test_a_long_cell_goes_on_from_its_checkpoint_on_another_node(ground):
     whole = rows_of(ground.alone(LONG_CELLS))
     submitted = _submit(ground, "long")
@@ -113,6 +120,7 @@ def test_a_long_cell_goes_on_from_its_checkpoint_on_another_node(ground):
     _tell("the same 70 s after a cell's begin", submitted, submitted.seconds, submitted.folder)
 
 
+@unseen
 def test_a_cell_of_two_nodes_waits_for_the_one_that_is_lost(ground):
     whole = rows_of(ground.alone(PAIRS, cpus=2))
     submitted = _submit(ground, "pairs", PAIRS)
