@@ -191,7 +191,7 @@ class StudyRecord(Record):
             raise InputError(
                 f"the frozen study: {error.errors()[0]['msg']}",
                 where=self.name,
-                rule="its settings are none that this version knows",
+                rule="this version does not know these settings",
                 remedy="Read it with the version that ran it",
             ) from None
 

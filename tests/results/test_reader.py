@@ -237,8 +237,10 @@ def test_a_ledger_in_which_nothing_was_frozen_is_an_input_error(tmp_path):
 
 def test_settings_of_a_later_version_are_an_input_error(study):
     later = study.model_copy(update={"resolved": {"confirm": {"baseline": "another", "seeds": [1]}}})
-    with pytest.raises(InputError, match=r"small: the frozen study: .*none that this version knows"):
+    with pytest.raises(
+        InputError, match=r"small: the frozen study: .*this version does not know these settings"
+    ):
         _ = later.settings
     later = study.model_copy(update={"resolved": {"early_stopping": {"name": "later"}}})
-    with pytest.raises(InputError, match="this version knows no such rule"):
+    with pytest.raises(InputError, match="this version does not know this rule"):
         rule_of(later)

@@ -35,7 +35,7 @@ def rule_of(study: StudyRecord) -> StoppingRule | None:
     try:
         return _rules().validate_python(settings) if settings else None
     except ValidationError as error:
-        rule, remedy = "this version knows no such rule", "Read it with the version that ran it"
+        rule, remedy = "this version does not know this rule", "Read it with the version that ran it"
         what = f"early_stopping: {error.errors()[0]['msg']}"
         raise InputError(what, where=study.name, rule=rule, remedy=remedy) from None
 
