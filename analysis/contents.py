@@ -10,10 +10,6 @@ from rse_study.frames.study_results import StudyResults
 from rse_study.results.reader import Reader
 from rse_study.results.records import ALWAYS_SHOWN, BASELINES, COSTS, FINISHED, ObjectiveRecord, StudyRecord
 from rse_study.results.row_names import names_of_cells
-from rse_study.search.ablation_path import PathState
-from rse_study.search.budget import BudgetShare
-from rse_study.search.choice import TrialResult
-from rse_study.search.race import RaceState
 from rse_study.search.state import SearchState
 
 BASE = "base"  # label of the trial that is the paper's setting
@@ -40,16 +36,9 @@ class Contents:
     revisions: pd.DataFrame
     events: pd.DataFrame
     provenance: list[dict[str, Any]]
-    standings: tuple[TrialResult[str], ...] = ()
-    """Results of a search's trials; the key is the identity of the first seed's cell."""
-    race: RaceState | None = None
+    search: SearchState
     collapsed: frozenset[str] = frozenset()
     """Cells whose last objective value comes from a collapsed model."""
-    path: PathState | None = None
-    """Progress of the ablation path; None without one, and before the search is over."""
-    search_budget: tuple[BudgetShare, ...] = ()
-    """Used share of each limit of a search."""
-    num_path_cells: int = 0
 
     @property
     def label(self) -> str:
@@ -83,9 +72,9 @@ class Contents:
 
     @property
     def first_seeds(self) -> pd.DataFrame:
-        """A search's cells of the first seed, one per trial; all cells without a race."""
+        """A search's cells of the first seed, one per trial."""
         cells = self.stage("search")
-        return cells[~cells["seed"].isin(self.study.raced_seeds[1:])]
+        return cells[~cells["seed"].isin(self.study.further_seeds)]
 
 
 def read_contents(reader: Reader) -> Contents:
@@ -112,12 +101,8 @@ def read_contents(reader: Reader) -> Contents:
         revisions=reader.revisions(),
         events=reader.events(),
         provenance=reader.provenance(),
-        standings=search.standings,
-        race=search.race,
+        search=search,
         collapsed=reader.collapsed(),
-        path=search.path,
-        search_budget=search.budget,
-        num_path_cells=search.num_path_cells,
     )
 
 

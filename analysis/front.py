@@ -24,7 +24,7 @@ def front_data(contents: Contents) -> pd.DataFrame:
     """
     cells = contents.stage("search").set_index("identity")
     complete = set(cells.index[cells["status"] == "complete"])
-    known = [one for one in contents.standings if one.key in complete and one.is_scored]
+    known = [one for one in contents.search.standings if one.key in complete and one.is_scored]
     members = {one.key for one in front_of(known, contents.study.directions)}
     first = next((identity for identity in chosen_of(contents) if identity in complete), "")
     frame = pd.DataFrame([one.values for one in known], columns=labels(contents), dtype=float)

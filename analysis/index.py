@@ -20,10 +20,11 @@ from rse_study.errors import InputError
 from rse_study.results.device_time import INCLUDED
 from rse_study.results.lock import holder
 from rse_study.results.reader import Reader
+from rse_study.results.records import Stage
 from rse_study.results.schema import ledger_path
 
 FILE_NAME = "index.html"
-STAGES = {"grid": ("grid",), "search": ("search", "confirm", "path")}
+STAGES: dict[str, tuple[Stage, ...]] = {"grid": ("grid",), "search": ("search", "confirm", "path")}
 LEGEND = (
     "Every study of this folder: a click on a heading sorts, words in the field filter. An answer is of the moment at "
     "which its study changed last; the report behind a name has all of it. "

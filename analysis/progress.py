@@ -8,21 +8,15 @@ from analysis.answer import StageProgress
 from analysis.contents import PAPER_SETTING, Contents
 from analysis.front import labels
 from analysis.scores import differences, is_higher_better, scores
-from analysis.search import confirm_plan, confirmed
+from analysis.search import confirmed
 from analysis.search_answer import ConfirmedTrial
-from rse_study.results.records import FINISHED
+from rse_study.results.records import FINISHED, Stage
 
 
-def stage_progress(contents: Contents, stage: str) -> StageProgress:
+def stage_progress(contents: Contents, stage: Stage) -> StageProgress:
     """Return the progress of a stage: grid, search, confirm or path."""
-    study, cells = contents.study, contents.stage(stage)
-    planned = {
-        "grid": study.num_cells,
-        "search": contents.race.most_cells if contents.race else study.num_trials,
-        "confirm": confirm_plan(study).num_cells,
-        "path": contents.num_path_cells,
-    }
-    return StageProgress(int(cells["status"].isin(FINISHED).sum()), max(planned[stage], len(cells)))
+    cells, most = contents.stage(stage), contents.search.most_cells.get(stage, 0)
+    return StageProgress(int(cells["status"].isin(FINISHED).sum()), max(most, len(cells)))
 
 
 def confirmed_trial(contents: Contents) -> ConfirmedTrial | None:

@@ -8,7 +8,6 @@ from analysis.contents import BASE, PAPER_SETTING, Contents
 from analysis.formats import show_axis_value, show_condition, show_value
 from analysis.phrases import counted, join_words
 from rse_study.results.records import AxisRecord, StudyRecord
-from rse_study.results.settings import ConfirmSettings
 from rse_study.search.choice import chosen_first
 
 ORDINALS = {2: "second", 3: "third"}
@@ -18,9 +17,9 @@ def trials(contents: Contents) -> pd.DataFrame:
     """Return a row per trial of a search, or per cell of a grid.
 
     Columns: trial, seed, label, status, one per axis, objective, t, and so on. `best` marks the complete trial that
-    the search would choose first (with several objectives, the knee of the front), and none in a grid. Where seeds
-    race, a row is the cell of a trial's first seed, with the mean, the total time and the number (num_seeds) of its
-    seeds.
+    the search would choose first (with several objectives, the knee of the front), and none in a grid. Where trials
+    run several seeds, a row is the cell of a trial's first seed, with the mean, the total time and the number
+    (num_seeds) of its seeds.
     """
     study = contents.study
     cells = contents.stage(study.kind) if study.kind == "grid" else contents.first_seeds
@@ -37,11 +36,11 @@ def trials(contents: Contents) -> pd.DataFrame:
 
 
 def _with_further_seeds(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
-    if contents.race is None:
+    num_seeds = {trial: max(1, number) for trial, number in contents.search.num_seeds_by_trial.items()}
+    if not num_seeds:
         return cells.assign(num_seeds=1)
     of_trial = contents.stage("search").groupby("trial")["duration_s"].sum()
-    means = {one.key: one.values[0] for one in contents.standings if one.is_scored}
-    num_seeds = {trial.number: max(1, len(trial.values)) for trial in contents.race.trials}
+    means = {one.key: one.values[0] for one in contents.search.standings if one.is_scored}
     return cells.assign(
         objective=cells["identity"].map(means).astype(float).fillna(cells["objective"]),
         duration_s=cells["trial"].map(of_trial),
@@ -49,9 +48,9 @@ def _with_further_seeds(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame
     )
 
 
-def race_text(contents: Contents) -> str:
-    """Say how many trials ran which seed, and what the race saved; "" without a race."""
-    race = contents.race
+def seeds_text(contents: Contents) -> str:
+    """Say how many trials ran which seed and what was saved; "" of single seeds."""
+    race = contents.search.race
     if race is None:
         return ""
     num_trials = len(race.trials)
@@ -67,15 +66,7 @@ def race_text(contents: Contents) -> str:
 
 def chosen_of(contents: Contents) -> list[str]:
     """Return the identities of a search's cells in the order of choice, one per trial."""
-    return chosen_first(contents.standings, contents.study.directions)
-
-
-def confirm_plan(study: StudyRecord) -> ConfirmSettings:
-    """Return how the search is confirmed: no seeds where it is not."""
-    plan = study.settings.confirm
-    if study.num_confirmable is not None:  # a budget may end a search with fewer trials
-        return plan.model_copy(update={"num_best": min(plan.num_best, study.num_confirmable)})
-    return plan
+    return chosen_first(contents.search.standings, contents.study.directions)
 
 
 def confirmed(contents: Contents) -> pd.DataFrame:

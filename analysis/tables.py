@@ -96,7 +96,15 @@ def show_trials(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -
         | {"seeds": show_value(row["num_seeds"])}
         for row in table.to_dict("records")
     ]
-    headings = ["trial", label, *(["seeds"] if contents.race else []), "step", "status", *axes, "time"]
+    headings = [
+        "trial",
+        label,
+        *(["seeds"] if contents.study.search_seeds else []),
+        "step",
+        "status",
+        *axes,
+        "time",
+    ]
     return pd.DataFrame(above + below, columns=headings, dtype=object).fillna("")
 
 

@@ -25,7 +25,7 @@ def path_data(contents: Contents) -> pd.DataFrame:
     is_kept, num_seeds, mean and its 95 % interval low, high over seeds; gain over the point before, paired by seed,
     and its interval. Student's t; NaN for fewer than two seeds.
     """
-    state = contents.path
+    state = contents.search.path
     if state is None:
         return pd.DataFrame(columns=COLUMNS)
     headings = dict(zip((axis.name for axis in contents.study.axes), contents.study.headings, strict=True))

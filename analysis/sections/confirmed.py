@@ -17,14 +17,14 @@ from analysis.scores import (
     seeds_of,
     show_scores,
 )
-from analysis.search import confirm_plan, confirmed, trials
+from analysis.search import confirmed, trials
 from analysis.sections.grid import steps_of
 from analysis.sections.scores import above_text, dots, row_classes
 
 
 def confirmation(contents: Contents) -> str:
     """Return section "Confirmed"; "" if the study confirms nothing."""
-    plan, cells = confirm_plan(contents.study), confirmed(contents)
+    plan, cells = contents.study.confirm_settings, confirmed(contents)
     if not plan.seeds and cells.empty:
         return ""
     frame = scores(contents, cells)
@@ -102,7 +102,7 @@ def gain_text(contents: Contents, part: pd.DataFrame) -> str:
 
 def missing_text(contents: Contents, cells: pd.DataFrame, frame: pd.DataFrame) -> str:
     """Say what is still missing in the confirmation."""
-    plan = confirm_plan(contents.study)
+    plan = contents.study.confirm_settings
     if cells.empty:
         best = "the best trial" if plan.num_best == 1 else f"the best {plan.num_best} trials"
         who = f"{best} and the paper's setting" if plan.baseline == "base" else best

@@ -70,7 +70,7 @@ def bounds(contents: Contents) -> str:
     constraints = contents.study.constraints
     if not constraints:
         return ""
-    scored = [one for one in contents.standings if one.is_scored]
+    scored = [one for one in contents.search.standings if one.is_scored]
     num = sum(one.is_feasible for one in scored)
     limits = join_words([bound(one) for one in constraints])
     return f"Chosen is among those with {limits}: {num} of {counted(len(scored), 'trial')}."

@@ -8,7 +8,7 @@ from analysis.figures.burndown import burndown_data, draw_burndown
 from analysis.figures.timeline import draw_timeline, timeline_data
 from analysis.phrases import show_brief
 from analysis.sections.account import cell_names
-from rse_study.search.budget import LIMITS, ended_by
+from rse_study.search.budget import LIMITS
 
 LEFT = (
     "Above: cells that have not ended yet; pauses are in the time. Below: device time of the attempts, those of "
@@ -40,11 +40,10 @@ def how_it_ran(contents: Contents) -> str:
 
 def budget(contents: Contents) -> list[str]:
     """Return the search's budget, and whether it ended the search; empty without one."""
-    shares = contents.search_budget
+    shares = contents.search.budget
     if not shares:
         return []
-    is_ended = contents.study.is_ended_by_budget
-    told = ended_by(contents.study, shares) if is_ended else "the search's budget did not end it"
+    told = contents.search.reason_of_end or "the search's budget did not end it"
     rows = [
         (LIMITS[one.name], show_brief(one.limit, 4), show_brief(one.spent, 4), show_brief(one.with_next, 4))
         for one in shares

@@ -12,7 +12,7 @@ from analysis.formats import show_number, show_value
 from analysis.front import labels
 from analysis.phrases import counted, join_words
 from analysis.progress import confirmed_objectives, confirmed_trial, stage_progress
-from analysis.search import confirm_plan, paper_setting, trials
+from analysis.search import paper_setting, trials
 from analysis.search_answer import search_answer
 
 ORDER = ("complete", "stopped_early", "failed", "running")
@@ -38,7 +38,7 @@ def answer(contents: Contents, comparison: Comparison | None = None) -> StudyAns
     """Return a study's answer in one sentence; a grid needs `comparison`."""
     less = contents.study.objective.direction == "minimize"
     if contents.study.kind == "search":
-        confirm = stage_progress(contents, "confirm") if confirm_plan(contents.study).seeds else None
+        confirm = stage_progress(contents, "confirm") if contents.study.confirm_settings.seeds else None
         search, found = stage_progress(contents, "search"), confirmed_trial(contents)
         return search_answer(search, confirm, found, *confirmed_objectives(contents))
     if comparison is None:
@@ -102,7 +102,7 @@ def best_trial(contents: Contents) -> str:
             continue
         values.append(f"{heading} {here}" + (f" (paper {there})" if there not in ("", here) else ""))
     places = map(objective_decimals, contents.study.all_objectives)
-    scored = next(one.values for one in contents.standings if one.key == row["identity"])
+    scored = next(one.values for one in contents.search.standings if one.key == row["identity"])
     shown = join_words(show_number(value, place) for value, place in zip(scored, places, strict=True))
     selected = "score" if len(scored) == 1 else "scores"
     told = f"trial {row['trial']}, {shown} on the {selected} that selected it: {', '.join(values)}; "
@@ -156,17 +156,17 @@ def states(contents: Contents) -> str:
         shape = f"Grid of {counted(rows, 'row')} x {counted(seeds, 'seed')}" if rows else "Grid"
         return state(shape, counts(cells, study.num_cells))
     parts = [state("Search", counts(contents.first_seeds, study.num_trials), "trials")]
-    if contents.race:
-        cells, most = contents.stage("search"), contents.race.most_cells
-        parts.append(state("Their seeds, as far as they race", counts(cells, most)))
+    most = contents.search.most_cells
+    if study.search_seeds:
+        cells = contents.stage("search")
+        parts.append(state("Their seeds, as far as they race", counts(cells, most["search"])))
     if study.is_ended_by_budget:
-        most = study.settings.num_trials or study.num_trials
-        parts.append(f"The search's budget had room for no more; its file asks for {most} trials.")
-    planned = confirm_plan(study).num_cells
-    if planned or len(contents.stage("confirm")):
-        parts.append(state("Confirmation", counts(contents.stage("confirm"), planned)))
-    if contents.num_path_cells:
-        parts.append(state("Ablation path", counts(contents.stage("path"), contents.num_path_cells)))
+        asked = study.settings.num_trials or study.num_trials
+        parts.append(f"The search's budget had room for no more; its file asks for {asked} trials.")
+    if most["confirm"] or len(contents.stage("confirm")):
+        parts.append(state("Confirmation", counts(contents.stage("confirm"), most["confirm"])))
+    if most["path"]:
+        parts.append(state("Ablation path", counts(contents.stage("path"), most["path"])))
     return " ".join(parts)
 
 
@@ -192,8 +192,8 @@ def caution(contents: Contents) -> str:
         )
     num = int(contents.first_seeds["status"].isin(["complete", "stopped_early"]).sum())
     ran = "each ran once with one seed"
-    if contents.race:
-        ran = f"they ran {counted(contents.race.num_seeds, 'seed')} at most, and more of them where they were lucky"
+    if study.search_seeds:
+        ran = f"they ran {counted(len(study.search_seeds), 'seed')} at most, and more of them where they were lucky"
     is_one = len(study.all_objectives) == 1
     what, flatters = ("score", "that score flatters") if is_one else ("scores", "those scores flatter")
     text = (
@@ -202,7 +202,7 @@ def caution(contents: Contents) -> str:
         if num
         else "Nothing has ended yet. "
     )
-    seeds = confirm_plan(study).seeds
+    seeds = study.confirm_settings.seeds
     if not seeds:
         return text + "This study confirms nothing: it proposes, and none of its numbers is a result."
     where = f" on {join_words(study.evaluations)}" if study.evaluations else ""

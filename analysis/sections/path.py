@@ -18,7 +18,7 @@ CHOSEN = "The kept flip was chosen on the very seeds shown: its gain flatters it
 
 def ablation_path(contents: Contents) -> str:
     """Return section "Ablation path"; "" before one of its points has ended."""
-    state, frame = contents.path, path_data(contents)
+    state, frame = contents.search.path, path_data(contents)
     if state is None or frame.empty:
         return ""
     seeds = join_words(f"seed {seed}" for seed in state.seeds)

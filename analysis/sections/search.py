@@ -11,7 +11,7 @@ from analysis.figures.slices import draw_slice, slice_data
 from analysis.formats import show_number
 from analysis.phrases import counted, join_words
 from analysis.scores import degenerate_note
-from analysis.search import race_text, settings, trials
+from analysis.search import seeds_text, settings, trials
 from analysis.sections.front import front
 from analysis.sections.importance import importance
 from analysis.sections.path import ablation_path
@@ -55,7 +55,7 @@ def best(contents: Contents, table: pd.DataFrame) -> str:
         return page.section("Best", page.paragraph("No trial is complete yet."))
     row = table[table["best"]].iloc[0]
     score = show_number(row["objective"], contents.decimals)
-    over = f", the mean of {counted(row['num_seeds'], 'seed')}" if contents.race else ""
+    over = f", the mean of {counted(row['num_seeds'], 'seed')}" if contents.study.search_seeds else ""
     where = f"{contents.label} after {row['t']} steps{over}"
     told = f"Trial {row['trial']}: {score} on {where}, the score it was selected on."
     if len(contents.study.all_objectives) > 1:
@@ -74,12 +74,12 @@ def history(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> st
         return page.section("History", page.paragraph("No trial has ended yet."))
     trialwise = history_data(table, direction)
     drawn = draw_history(trialwise, scores, label, decimals)
-    told = f"{race_text(contents)} {fidelity_text(contents, table)}".strip()
+    told = f"{seeds_text(contents)} {fidelity_text(contents, table)}".strip()
     parts = [page.paragraph(told), page.figure(drawn, "history", trialwise)]
     points = curve_data(table, contents.curves)
     if len(points):
         drawn = draw_curves(points, contents.study.rungs, label, decimals)
-        note = page.paragraph("A line is a trial's first seed.") if contents.race else ""
+        note = page.paragraph("A line is a trial's first seed.") if contents.study.search_seeds else ""
         parts += ["<h3>Step by step</h3>", note, page.figure(drawn, "curves", points)]
     verdicts = rungs_data(contents)
     if len(verdicts):

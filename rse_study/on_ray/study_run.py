@@ -38,7 +38,7 @@ from rse_study.results.records import (
 from rse_study.sampling.importance import enter_importance
 from rse_study.sampling.proposer import Proposer
 from rse_study.sampling.samplers import describe_sampler
-from rse_study.search.budget import budget_shares, ended_by
+from rse_study.search.budget import budget_shares
 from rse_study.search.state import search_state
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.record import provenance_of, resolved, study_record
@@ -188,9 +188,9 @@ class StudyRun:
         """Note once that the budget has ended the search."""
         cells = cells_for_next_run(self._ledger, self._folders.study)
         state = search_state(self._ledger, cells, is_held=True)
-        if not state.study.is_ended_by_budget:
+        said = state.reason_of_end
+        if not said:
             return
-        said = ended_by(state.study, state.budget)
         if not any(event["text"] == said for event in self._ledger.last_events(MANY_EVENTS)):
             self._ledger.log("budget", said)
         self._callback.message(said)

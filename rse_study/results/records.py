@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer
 
 from rse_study.errors import InputError
-from rse_study.results.settings import StudySettings
+from rse_study.results.settings import ConfirmSettings, StudySettings
 
 Status = Literal["planned", "running", "complete", "failed", "stopped_early"]
 AttemptOutcome = Literal["running", "complete", "failed", "stopped_early", "lost"]
@@ -204,10 +204,23 @@ class StudyRecord(Record):
         return tuple(one.direction for one in self.all_objectives)
 
     @property
-    def raced_seeds(self) -> tuple[int, ...]:
-        """Seeds that a search races, in order; none where it runs a single one."""
+    def search_seeds(self) -> tuple[int, ...]:
+        """Seeds of a search's trials, in order; none where each runs a single one."""
         seeds = self.settings.seeds if self.kind == "search" else ()
         return seeds if len(seeds) > 1 else ()
+
+    @property
+    def further_seeds(self) -> tuple[int, ...]:
+        """The seeds of a search's trials after the first."""
+        return self.search_seeds[1:]
+
+    @property
+    def confirm_settings(self) -> ConfirmSettings:
+        """Settings of the confirmation, with no more trials than a budget has left."""
+        plan = self.settings.confirm
+        if self.num_confirmable is None:
+            return plan
+        return plan.model_copy(update={"num_best": min(plan.num_best, self.num_confirmable)})
 
     @property
     def shown_measures(self) -> tuple[Measure, ...]:

@@ -71,7 +71,7 @@ class LedgerCopy:
 def trials_of(reader: Reader) -> list[FrozenTrial]:
     """Return a search's trials by number, or a trial for each cell of a grid.
 
-    The history is of the first objective and the first seed; the values of raced seeds are means.
+    The history is of the first objective and the first seed; the values of several seeds are means.
     """
     study, cells = reader.study(), reader.cells()
     cells["status"] = cells["identity"].map(reader.statuses_for_next_run())
@@ -81,7 +81,7 @@ def trials_of(reader: Reader) -> list[FrozenTrial]:
     }
     finals = [reader.final_values(one.metric) for one in study.all_objectives]
     means = (
-        {one.key: one.values for one in standings_of(reader.ledger, "search")} if study.raced_seeds else {}
+        {one.key: one.values for one in standings_of(reader.ledger, "search")} if study.search_seeds else {}
     )
     rows, distributions = _search(study, cells) if study.kind == "search" else _grid(cells)
     trials = []
@@ -94,7 +94,7 @@ def trials_of(reader: Reader) -> list[FrozenTrial]:
 
 def _search(study: StudyRecord, cells: pd.DataFrame) -> tuple[list[CellRow], Distributions]:
     """The search's cells by number; one that a rebuilt ledger lacks is an empty row."""
-    searched = cells[(cells["stage"] == "search") & ~cells["seed"].isin(study.raced_seeds[1:])]
+    searched = cells[(cells["stage"] == "search") & ~cells["seed"].isin(study.further_seeds)]
     by_number = {row["trial"]: row for row in searched.to_dict("records")}
     rows = [by_number.get(number, {}) for number in range(max(by_number, default=-1) + 1)]
     return rows, {axis.name: distribution_of(axis) for axis in study.axes}

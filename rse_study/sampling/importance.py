@@ -15,7 +15,7 @@ from rse_study.results.records import ImportanceRow
 from rse_study.sampling.fanova import fanova_shares
 from rse_study.sampling.optuna_types import distribution_of
 from rse_study.sampling.proposer import SearchDirection
-from rse_study.search.race import mean_of
+from rse_study.search.choice import mean_of
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.domains import Choice, Condition, Domain
 from rse_study.study.definition.space import Axis
@@ -43,7 +43,7 @@ def enter_importance(ledger: Ledger, checked: CheckedStudy) -> None:
     is_known = {(row.evaluator, row.num_trials) for row in known} == {
         (one, len(trials)) for one in EVALUATORS
     }
-    # Where seeds race, a trial may have got another seed since.
+    # A trial may have got another seed since.
     if not is_known or len(study.seeds) > 1:
         ledger.record_importance(importance_rows(axes, trials, direction, study.search_seed))
 

@@ -13,7 +13,6 @@ from rse_study.results.cell_state import HAS_RESULT
 from rse_study.results.records import FINISHED, CellRecord, ImportanceRow, StudyRecord
 from rse_study.results.settings import ConfirmSettings, PathSettings
 from rse_study.search.choice import best_first, by_trial, over_seeds
-from rse_study.search.race import RaceState
 
 FlipOrder = Literal["greedy", "importance"]
 PathPoint = frozenset[str]
@@ -121,11 +120,12 @@ def path_state(
     cells: Iterable[CellRecord],
     last_points: Mapping[str, tuple[int, float]],
     importance: Iterable[ImportanceRow],
-    race: RaceState | None = None,
+    *,
+    is_search_over: bool,
 ) -> PathState | None:
     """Return the state of the path; None without one, and until the search has a best."""
     settings, cells = study.settings.ablation_path, [cell for cell in cells if not cell.retired]
-    ends = _ends(study, cells, last_points) if settings.seeds and is_search_over(study, cells, race) else None
+    ends = _ends(study, cells, last_points) if settings.seeds and is_search_over else None
     if ends is None:
         return None
     base, best = ends
@@ -147,13 +147,6 @@ def path_state(
     return PathState(order, seeds, base, best, tuple(axes), rounds, values)
 
 
-def is_search_over(study: StudyRecord, cells: Iterable[CellRecord], race: RaceState | None = None) -> bool:
-    """Whether all trials have ended: before that, another may become the best."""
-    if race is not None:
-        return race.is_over
-    return sum(cell.stage == "search" and cell.status in FINISHED for cell in cells) >= study.num_trials
-
-
 def by_importance(axes: Iterable[str], rows: Iterable[ImportanceRow]) -> list[str]:
     """Return axes by their share, the mean over evaluators; those without come last."""
     shares: dict[str, list[float]] = {}
@@ -163,29 +156,26 @@ def by_importance(axes: Iterable[str], rows: Iterable[ImportanceRow]) -> list[st
 
 
 def num_path_cells(
-    study: StudyRecord, cells: Iterable[CellRecord], state: PathState | None, race: RaceState | None = None
+    study: StudyRecord, cells: Iterable[CellRecord], state: PathState | None, *, is_search_over: bool
 ) -> int:
     """Return the number of the path's cells beside the confirmation's; an upper bound."""
-    settings, cells = study.settings, list(cells)
+    settings = study.settings
     if not settings.ablation_path.seeds:
         return 0
     if state is not None and state.is_over:
         return sum(cell.stage == "path" and not cell.retired for cell in cells)
-    if state is None and is_search_over(study, cells, race):
+    if state is None and is_search_over:
         return 0
     num_axes = len(study.axes) if state is None else len(state.axes)
     return most_path_cells(num_axes, settings.ablation_path, settings.confirm)
 
 
-def num_planned(
-    study: StudyRecord, cells: Iterable[CellRecord], state: PathState | None, race: RaceState | None = None
-) -> int:
-    """Return the largest number of cells that the study may still come to."""
-    settings, num_cells = study.settings, study.num_cells - (race.num_saved if race else 0)
+def most_cells_of_path(study: StudyRecord) -> int:
+    """Return the number of the path's cells that a study counts when it is frozen."""
+    settings = study.settings
     if not settings.ablation_path.seeds:
-        return num_cells
-    most = most_path_cells(len(study.axes), settings.ablation_path, settings.confirm)
-    return num_cells - most + num_path_cells(study, cells, state, race)
+        return 0
+    return most_path_cells(len(study.axes), settings.ablation_path, settings.confirm)
 
 
 def most_path_cells(num_axes: int, path: PathSettings, confirm: ConfirmSettings) -> int:

@@ -131,7 +131,7 @@ def shortened(
     confirm = study.settings.confirm
     able = len(trials) - (confirm.baseline == "base" and "base" in trials.values())
     num_unconfirmed = max(0, confirm.num_best - able) * len(confirm.seeds)
-    num_seeds = max(1, len(study.raced_seeds))
+    num_seeds = max(1, len(study.search_seeds))
     return study.model_copy(
         update={
             "num_trials": len(trials),

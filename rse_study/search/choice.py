@@ -8,7 +8,6 @@ from typing import Generic, TypeVar
 from rse_study.results.cell_state import HAS_RESULT
 from rse_study.results.queries import LedgerQueries
 from rse_study.results.records import CellRecord, Direction, KnownTrial, Stage, StudyRecord
-from rse_study.search.race import mean_of
 
 Key = TypeVar("Key")
 ScoredTrial = tuple[Key, int, float]
@@ -93,8 +92,8 @@ def front_of(trials: Iterable[TrialResult[Key]], directions: Sequence[Direction]
 def standings_of(ledger: LedgerQueries, stage: Stage) -> list[TrialResult[str]]:
     """Return where each cell of a stage ended, by trial and seed; keys are identities.
 
-    A cell without a result has no values; one whose constraint was not measured breaks it. If seeds race, a
-    trial stands under its first seed's cell, with the mean over seeds and the sum of their steps.
+    A cell without a result has no values; one whose constraint was not measured breaks it. A trial of several seeds
+    stands under its first seed's cell, with the mean over seeds and the sum of their steps.
     """
     study = ledger.study()
     assert study is not None, "nothing was frozen yet"
@@ -137,11 +136,17 @@ def _trial_result(
     )
 
 
+def mean_of(values: Iterable[float]) -> float:
+    """Return the mean of a trial's seeds; NaN of none. Of one it is the value itself."""
+    known = tuple(values)
+    return math.fsum(known) / len(known) if known else math.nan
+
+
 def by_trial(study: StudyRecord, cells: Iterable[CellRecord]) -> list[list[CellRecord]]:
-    """Return the cells of each trial, first seed first; without a race, each alone."""
-    if not study.raced_seeds:
+    """Return the cells of each trial, first seed first."""
+    if not study.search_seeds:
         return [[cell] for cell in cells]
-    place = {seed: index for index, seed in enumerate(study.raced_seeds)}
+    place = {seed: index for index, seed in enumerate(study.search_seeds)}
     trials: dict[tuple[str, int], list[CellRecord]] = {}
     for cell in sorted(cells, key=lambda cell: place.get(cell.seed, len(place))):
         # What confirms a search has seeds of its own, and each counts for itself.

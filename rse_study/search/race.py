@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 
 from rse_study.results.queries import LedgerQueries
 from rse_study.results.records import FINISHED, CellRecord, RungRow, StudyRecord
+from rse_study.search.choice import mean_of
 from rse_study.search.stopping import rule_of
 
 LEVEL = 0.95
@@ -99,12 +100,6 @@ def _verdict(trial: RacingTrial, lower: _Field, *, runs_all: bool) -> RaceVerdic
     return "next" if lower.may_win(trial.values) else "over"
 
 
-def mean_of(values: Iterable[float]) -> float:
-    """Return the mean of a trial's seeds; NaN of none. Of one it is the value itself."""
-    known = tuple(values)
-    return math.fsum(known) / len(known) if known else math.nan
-
-
 def _t_quantile(freedom: int) -> float:
     from scipy.special import stdtrit  # most searches run one seed, and `status` needs none of it
 
@@ -145,6 +140,13 @@ class RaceState:
         are_all = len(self.trials) >= self.num_trials
         return are_all and all(verdict == "over" for verdict in self.verdicts.values())
 
+    @property
+    def num_seeds_left(self) -> int:
+        """Most seeds that known trials may still run."""
+        return sum(
+            self.num_seeds - self.num_cells[one.number] for one in self.trials if not self.has_ended(one)
+        )
+
     def has_ended(self, trial: RacingTrial) -> bool:
         return trial.is_out or self.verdicts[trial.number] == "over"
 
@@ -154,7 +156,7 @@ class RaceState:
 
 def race_of(ledger: LedgerQueries, study: StudyRecord, cells: Iterable[CellRecord]) -> RaceState | None:
     """Return the state of a search's race; None where trials run one seed."""
-    if not study.raced_seeds:
+    if not study.search_seeds:
         return None
     deciding = {one.metric for one in study.all_objectives} | {one.metric for one in study.constraints}
     finals = {metric: ledger.final_values(metric) for metric in deciding}
@@ -168,7 +170,7 @@ def race_state(
     rungs: Iterable[RungRow] = (),
 ) -> RaceState:
     """Return the state of a search's race."""
-    place = {seed: index for index, seed in enumerate(study.raced_seeds)}
+    place = {seed: index for index, seed in enumerate(study.search_seeds)}
     by_trial: dict[int, list[CellRecord]] = defaultdict(list)
     for cell in cells:
         nobody_runs_it = study.is_ended_by_budget and cell.is_left_behind

@@ -102,7 +102,7 @@ def rungs_of(study: StudyRecord, cell: CellRecord, result: Result) -> list[RungR
     the warm start's best trial. What a cell that was let run on was told is in no file.
     """
     never_stopped = [one.proposal for one in best_known(study.known_trials, study.directions)]
-    if cell.stage != "search" or cell.seed in study.raced_seeds[1:] or cell.proposal in never_stopped:
+    if cell.stage != "search" or cell.seed in study.further_seeds or cell.proposal in never_stopped:
         return []
     reached = {point.t: point.metrics for point in result.history}
     stopped_at = max(reached, default=-1) if result.status == "stopped_early" else -1

@@ -89,7 +89,7 @@ def rung_fidelity_frame(reader: Reader) -> pd.DataFrame:
 def fidelity_of(study: StudyRecord, cells: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
     """Return `rung_fidelity` of a search."""
     complete = cells[(cells["stage"] == "search") & (cells["status"] == "complete")]
-    complete = complete[~complete["seed"].isin(study.raced_seeds[1:])]  # the first one alone has rungs
+    complete = complete[~complete["seed"].isin(study.further_seeds)]  # the first one alone has rungs
     trials = dict(zip(complete["identity"], complete["trial"].astype(int), strict=True))
     known = values[values["cell"].isin(list(trials))]
     known = known.assign(trial=known["cell"].map(trials)).sort_values("t")

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from rse_study.results.cell_state import count_cells
 from rse_study.results.queries import LedgerQueries, now
-from rse_study.results.records import CellRecord, StudyRecord
-from rse_study.search.ablation_path import PathState, num_path_cells, num_planned, path_state
-from rse_study.search.budget import BudgetShare, as_far_as_it_went, budget_shares
+from rse_study.results.records import FINISHED, CellRecord, Stage, StudyRecord
+from rse_study.results.settings import BudgetSettings
+from rse_study.search.ablation_path import PathState, most_cells_of_path, num_path_cells, path_state
+from rse_study.search.budget import BudgetShare, as_far_as_it_went, budget_shares, ended_by
 from rse_study.search.choice import TrialResult, standings_of
 from rse_study.search.race import RaceState, race_of
 
@@ -22,13 +23,13 @@ class SearchState:
 
     study: StudyRecord
     """as frozen, but with fewer trials if the budget had no room for more"""
-    cells: tuple[CellRecord, ...]
+    cells: tuple[CellRecord, ...] = ()
     """newest revision's, with the status that the next run finds"""
-    budget: tuple[BudgetShare, ...]
-    race: RaceState | None
-    path: PathState | None
+    budget: tuple[BudgetShare, ...] = ()
+    race: RaceState | None = None
+    path: PathState | None = None
     """None without an ablation path, and before the search is over"""
-    standings: tuple[TrialResult[str], ...]
+    standings: tuple[TrialResult[str], ...] = ()
     """results of the trials; the key is the identity of the first seed's cell"""
 
     @classmethod
@@ -37,8 +38,48 @@ class SearchState:
         return search_state(reader.ledger, reader.records(), is_held=reader.is_held())
 
     @property
+    def is_over(self) -> bool:
+        """Whether all trials have ended: before that, another may become the best."""
+        return is_search_over(self.study, self.cells, self.race)
+
+    @property
+    def num_saved(self) -> int:
+        """The number of cells saved against all seeds of all trials."""
+        return self.race.num_saved if self.race else 0
+
+    @property
+    def num_seeds_left(self) -> int:
+        """Most seeds that known trials may still run."""
+        return self.race.num_seeds_left if self.race else 0
+
+    @property
+    def num_seeds_by_trial(self) -> dict[int, int]:
+        """Complete seeds of each trial; empty where trials run one seed."""
+        return {trial.number: len(trial.values) for trial in self.race.trials} if self.race else {}
+
+    @property
+    def spent_budget(self) -> BudgetSettings | None:
+        """The budget that has ended the search."""
+        return self.study.settings.search_budget if self.study.is_ended_by_budget else None
+
+    @property
+    def reason_of_end(self) -> str:
+        """Which limits ended the search; empty if none did."""
+        return ended_by(self.study, self.budget) if self.study.is_ended_by_budget else ""
+
+    @property
+    def most_cells(self) -> dict[Stage, int]:
+        """The largest number of cells that each stage may still come to."""
+        if self.study.kind == "grid":
+            return {"grid": self.study.num_cells}
+        num_searched = self.race.most_cells if self.race else self.study.num_trials
+        num_confirmed = self.study.confirm_settings.num_cells
+        return {"search": num_searched, "confirm": num_confirmed, "path": self.num_path_cells}
+
+    @property
     def num_planned(self) -> int:
-        return num_planned(self.study, self.cells, self.path, self.race)
+        """The largest number of cells that the study may still come to."""
+        return self.study.num_cells - self.num_saved - most_cells_of_path(self.study) + self.num_path_cells
 
     @property
     def counts(self) -> dict[str, int]:
@@ -47,7 +88,7 @@ class SearchState:
 
     @property
     def num_path_cells(self) -> int:
-        return num_path_cells(self.study, self.cells, self.path, self.race)
+        return num_path_cells(self.study, self.cells, self.path, is_search_over=self.is_over)
 
 
 def search_state(ledger: LedgerQueries, cells: Iterable[CellRecord], *, is_held: bool) -> SearchState:
@@ -57,12 +98,20 @@ def search_state(ledger: LedgerQueries, cells: Iterable[CellRecord], *, is_held:
     shares = budget_shares(ledger, now(), is_held=is_held)
     study = as_far_as_it_went(ledger, frozen, cells, shares)
     race = race_of(ledger, study, cells)
+    is_over = is_search_over(study, cells, race)
     last_points, importance = ledger.last_points(study.objective.metric), ledger.importance()
     return SearchState(
         study=study,
         cells=cells,
         budget=shares,
         race=race,
-        path=path_state(study, cells, last_points, importance, race),
+        path=path_state(study, cells, last_points, importance, is_search_over=is_over),
         standings=tuple(standings_of(ledger, "search")) if study.kind == "search" else (),
     )
+
+
+def is_search_over(study: StudyRecord, cells: Iterable[CellRecord], race: RaceState | None = None) -> bool:
+    """Whether all trials have ended: before that, another may become the best."""
+    if race is not None:
+        return race.is_over
+    return sum(cell.stage == "search" and cell.status in FINISHED for cell in cells) >= study.num_trials

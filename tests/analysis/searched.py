@@ -1,9 +1,12 @@
 """A search of 16 trials with early stopping and confirmation, in a real ledger; its numbers are made up."""
 
+from dataclasses import replace
 from functools import partial
 from math import exp, nan
 from pathlib import Path
+from typing import Any
 
+from analysis.contents import Contents
 from rse_study.results import records
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import AxisRecord, CellRecord, EvaluationRow, ImportanceRow, StudyRecord
@@ -187,7 +190,7 @@ def path(ledger: Ledger, num_rounds: int = 8) -> None:
     numbers: dict[frozenset[str], int] = {frozenset(): 0, frozenset(GAINS): 12}
     for _ in range(num_rounds):
         last = ledger.last_points(DEV.metric)
-        state = path_state(PATH, ledger.cells(), last, ledger.importance())
+        state = path_state(PATH, ledger.cells(), last, ledger.importance(), is_search_over=True)
         assert state is not None
         for point in state.points:
             number = numbers.setdefault(point, -len(numbers))
@@ -209,3 +212,8 @@ def make(folder: Path, *parts, study: StudyRecord = STUDY) -> Path:
         for part in parts:
             part(ledger)
     return folder
+
+
+def with_search(contents: Contents, **changes: Any) -> Contents:
+    """The contents with another state of the search."""
+    return replace(contents, search=replace(contents.search, **changes))

@@ -8,13 +8,12 @@ from rse_study.search.ablation_path import (
     PathPoint,
     Round,
     by_importance,
-    num_path_cells,
-    num_planned,
     num_points,
     path_state,
     rounds_of,
 )
 from rse_study.search.race import race_state
+from rse_study.search.state import SearchState, is_search_over
 from tests.cases import cases
 
 AXES = ("a", "b", "c")
@@ -105,12 +104,22 @@ SEARCH = [cell(0, BASE), cell(1, BEST), cell(2, BASE | {"a": 0.5})]
 LAST = {"0-0-search": (60, 50.0), "1-0-search": (60, 59.0), "2-0-search": (60, 52.0)}
 
 
+def search_of(study, cells, last, importance=(), race=None):
+    over = is_search_over(study, cells, race)
+    path = path_state(study, cells, last, importance, is_search_over=over)
+    return SearchState(study, tuple(cells), race=race, path=path)
+
+
+def path_of(study, cells, last, importance=()):
+    return search_of(study, cells, last, importance).path
+
+
 def run(study=STUDY, cells=(), last=None, num_rounds=9):
     """The ledger after so many rounds: each cell of a round as `plan` would number it."""
     cells, last = [*SEARCH, *cells], dict(LAST if last is None else last)
     numbers = {PathPoint(): 0, frozenset(AXES): 1}
     for _ in range(num_rounds):
-        state = path_state(study, cells, last, [])
+        state = path_of(study, cells, last)
         for point in state.points if state else ():
             number = numbers.setdefault(point, -len(numbers))
             for seed in state.seeds:
@@ -121,7 +130,7 @@ def run(study=STUDY, cells=(), last=None, num_rounds=9):
 
 
 def test_a_ledger_without_points_knows_the_base_and_the_first_round_and_names_its_points():
-    state = path_state(STUDY, SEARCH, LAST, [])
+    state = path_of(STUDY, SEARCH, LAST)
     assert state.points == (frozenset(), {"a"}, {"b"}, {"c"})
     assert (state.base.trial, state.best.trial, state.axes) == (0, 1, AXES)
     assert (state.is_over, dict(state.values)) == (False, {})
@@ -131,9 +140,9 @@ def test_a_ledger_without_points_knows_the_base_and_the_first_round_and_names_it
 
 def test_a_path_goes_on_to_its_end_round_by_round():
     cells, last = run(num_rounds=1)
-    assert [one.accepted for one in path_state(STUDY, cells, last, []).rounds] == ["b", ""]
+    assert [one.accepted for one in path_of(STUDY, cells, last).rounds] == ["b", ""]
     cells, last = run()
-    state = path_state(STUDY, cells, last, [])
+    state = path_of(STUDY, cells, last)
     assert [one.accepted for one in state.rounds] == ["b", "a", "c"]
     assert state.is_over
     assert state.values[frozenset("b")] == (14.0, 15.0, 16.0)
@@ -148,33 +157,33 @@ def test_cells_of_the_confirmation_are_the_paths_own():
     ]
     last = LAST | {one.identity: (60, 42.0 + one.seed) for one in confirmed}
     cells, last = run(cells=confirmed, last=last)
-    state = path_state(STUDY, cells, last, [])
-    assert state.values[PathPoint()] == (43.0, 44.0, 13.0)
-    assert sum(one.stage == "path" for one in cells) == 7 * 3 - 4 == num_path_cells(STUDY, cells, state)
-    assert num_planned(STUDY, cells, state) == 3 + 4 + 17
+    search = search_of(STUDY, cells, last)
+    assert search.path.values[PathPoint()] == (43.0, 44.0, 13.0)
+    assert sum(one.stage == "path" for one in cells) == 7 * 3 - 4 == search.num_path_cells
+    assert search.num_planned == 3 + 4 + 17
 
 
 def test_axes_on_which_both_ends_agree_are_no_part_of_it():
     cells = [cell(0, BASE), cell(1, BEST | {"b": 0.0}), SEARCH[2]]
-    state = path_state(STUDY, cells, LAST, [])
+    search = search_of(STUDY, cells, LAST)
+    state = search.path
     assert state.axes == ("a", "c")
     assert state.proposal_of(frozenset("a")) == {"a": 1.0, "b": 0.0, "c": 0.0}
     # 4 points x 3 seeds, of which the confirmation runs 2 of each end; before, 7 points were possible.
-    assert num_path_cells(STUDY, cells, state) == 4 * 3 - 4
-    assert num_planned(STUDY, cells, state) == 3 + 4 + 8
+    assert search.num_path_cells == 4 * 3 - 4
+    assert search.num_planned == 3 + 4 + 8
 
 
 def test_before_the_search_is_over_or_without_a_second_trial_or_a_path_nothing_is_known():
     cells = [*SEARCH[:2], cell(2, BASE | {"a": 0.5}, status="running")]
-    assert path_state(STUDY, cells, LAST, []) is None
-    assert num_path_cells(STUDY, cells, None) == 17
-    assert num_planned(STUDY, cells, None) == STUDY.num_cells
+    search = search_of(STUDY, cells, LAST)
+    assert (search.path, search.num_path_cells, search.num_planned) == (None, 17, STUDY.num_cells)
     cells = [SEARCH[0], *(cell(n, BEST, status="failed") for n in (1, 2))]
-    assert path_state(STUDY, cells, LAST, []) is None
-    assert num_planned(STUDY, cells, None) == 3 + 4
+    search = search_of(STUDY, cells, LAST)
+    assert (search.path, search.num_planned) == (None, 3 + 4)
     bare = STUDY.model_copy(update={"resolved": {}, "num_cells": 3})
-    assert path_state(bare, SEARCH, LAST, []) is None
-    assert num_planned(bare, SEARCH, None) == 3
+    search = search_of(bare, SEARCH, LAST)
+    assert (search.path, search.num_planned) == (None, 3)
 
 
 def test_a_point_that_failed_is_no_reason_to_wait_and_retired_cells_are_no_part_of_it():
@@ -185,12 +194,12 @@ def test_a_point_that_failed_is_no_reason_to_wait_and_retired_cells_are_no_part_
         else one
         for one in cells
     ]
-    state = path_state(STUDY, broken, last, [])
+    state = path_of(STUDY, broken, last)
     assert state.rounds[0].accepted == "a"
     assert math.isnan(state.values[frozenset("b")][1])
     cells, last = run()
     gone = [one.model_copy(update={"retired": one.stage == "path"}) for one in cells]
-    assert dict(path_state(STUDY, gone, last, []).values) == {}
+    assert dict(path_of(STUDY, gone, last).values) == {}
 
 
 def test_the_order_of_importance_is_the_ledgers():
@@ -200,7 +209,7 @@ def test_the_order_of_importance_is_the_ledgers():
         ImportanceRow(axis=axis, evaluator="x", value=share, num_trials=9)
         for axis, share in zip(AXES, (0.2, 0.1, 0.7), strict=True)
     ]
-    state = path_state(study, SEARCH, LAST, rows)
+    state = path_of(study, SEARCH, LAST, rows)
     assert [one.accepted for one in state.rounds] == ["c", "a", "b"]
     assert not state.is_over
     assert replace(state, values=dict.fromkeys(state.points, (1.0,))).is_over
@@ -216,9 +225,9 @@ def test_the_path_of_raced_seeds_ends_at_the_best_mean_and_waits_for_their_race(
 
     def state_of(known):
         race = race_state(study, known, {"dev": {name: value for name, (_, value) in last.items()}})
-        return path_state(study, known, last, [], race), race
+        return search_of(study, known, last, race=race)
 
-    state, race = state_of(cells)
-    assert race.is_over and (state.base.trial, state.best.trial) == (0, 2)
-    assert state_of(cells[:-1])[0] is None and not state_of(cells[:-1])[1].is_over
-    assert num_planned(study, cells[:-1], None, state_of(cells[:-1])[1]) == study.num_cells
+    whole, open_ = state_of(cells), state_of(cells[:-1])
+    assert whole.is_over and (whole.path.base.trial, whole.path.best.trial) == (0, 2)
+    assert open_.path is None and not open_.is_over
+    assert open_.num_planned == study.num_cells

@@ -54,10 +54,10 @@ def test_a_search_is_over_when_all_trials_are_known_and_without_several_seeds_th
     assert state_of({**known, (4, 6): 12.0}).is_over
     assert not state_of({**known, (4, 6): 12.0}, statuses={(4, 6): "running"}).is_over
     assert not state_of({**known, (4, 6): 12.0}, statuses={(4, 6): "planned"}).is_over
-    assert STUDY.raced_seeds == SEEDS
-    assert STUDY.model_copy(update={"resolved": {"seeds": [3]}}).raced_seeds == ()
-    assert STUDY.model_copy(update={"kind": "grid"}).raced_seeds == ()
-    assert STUDY.model_copy(update={"resolved": {}}).raced_seeds == ()
+    assert STUDY.search_seeds == SEEDS
+    assert STUDY.model_copy(update={"resolved": {"seeds": [3]}}).search_seeds == ()
+    assert STUDY.model_copy(update={"kind": "grid"}).search_seeds == ()
+    assert STUDY.model_copy(update={"resolved": {}}).search_seeds == ()
 
 
 @pytest.mark.parametrize("ended", [{"statuses": {(2, 6): "failed"}}, {"statuses": {(2, 6): "stopped_early"}}])

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd  # `studies` counts cells, too, and has no need of it
 
 
-def name_of(stage: str, trial: int, seed: int, name: str, *, is_raced: bool = False) -> str:
+def name_of(stage: str, trial: int, seed: int, name: str, *, shows_seeds: bool = False) -> str:
     """Return a cell's name, with its stage where that is not the first one.
 
     A trial below 0 is none: a base, or a point of the path, called `name`.
@@ -20,7 +20,7 @@ def name_of(stage: str, trial: int, seed: int, name: str, *, is_raced: bool = Fa
     'row SimCSE seed 0'
     >>> name_of("search", 3, 0, "")
     'trial 3'
-    >>> name_of("search", 3, 6, "", is_raced=True)
+    >>> name_of("search", 3, 6, "", shows_seeds=True)
     'trial 3 seed 6'
     >>> name_of("confirm", 3, 1, "")
     'trial 3 seed 1 (confirm)'
@@ -31,15 +31,15 @@ def name_of(stage: str, trial: int, seed: int, name: str, *, is_raced: bool = Fa
         return f"row {name} seed {seed}"
     if stage in ("confirm", "path"):
         return f"{name if trial < 0 else f'trial {trial}'} seed {seed} ({stage})"
-    return f"trial {trial} seed {seed}" if is_raced else f"trial {trial}"
+    return f"trial {trial} seed {seed}" if shows_seeds else f"trial {trial}"
 
 
 def names_by_identity(study: StudyRecord, cells: "pd.DataFrame") -> dict[str, str]:
     """Return the names of the cells of `Reader.cells`, by identity."""
     columns = (cells[column] for column in ("identity", "stage", "trial", "seed"))
-    rows, is_raced = zip(*columns, names_of_cells(study, cells), strict=True), bool(study.raced_seeds)
+    rows, shows_seeds = zip(*columns, names_of_cells(study, cells), strict=True), bool(study.search_seeds)
     return {
-        identity: name_of(stage, trial, seed, name, is_raced=is_raced)
+        identity: name_of(stage, trial, seed, name, shows_seeds=shows_seeds)
         for identity, stage, trial, seed, name in rows
     }
 

@@ -28,8 +28,8 @@ class ProgressBoard(ActivityBars):
     """A `StudyCallback` of `on_ray` that shows what happens in a study.
 
     `read_names` is called once: all names of a grid are in the ledger before the first cell runs; another
-    cell goes by its own row. While seeds race (`is_raced`), the number of cells is unknown, and their names
-    have seeds.
+    cell goes by its own row. Where trials run several seeds (`shows_seeds`), the number of cells is a bound,
+    and their names have seeds.
     """
 
     def __init__(
@@ -40,11 +40,11 @@ class ProgressBoard(ActivityBars):
         objective: str = "dev",
         read_names: Callable[[], Mapping[str, str]] = dict,
         *,
-        is_raced: bool = False,
+        shows_seeds: bool = False,
     ) -> None:
         super().__init__(console)
         self._deciding = tuple(dict.fromkeys(("dev", objective)))
-        self._num_planned, self._num_ended, self._is_raced = num_planned, num_ended, is_raced
+        self._num_planned, self._num_ended, self._shows_seeds = num_planned, num_ended, shows_seeds
         self._read_names = read_names
         self._names: Mapping[str, str] = {}
         self._running: dict[str, RunningCell] = {}  # by identity
@@ -133,7 +133,7 @@ class ProgressBoard(ActivityBars):
         if cell.identity in self._names:
             return self._names[cell.identity]
         (name,) = names_of_rows([(cell.number, cell.label, cell.proposal if cell.stage == "grid" else {})])
-        return name_of(cell.stage, cell.number, cell.seed, name, is_raced=self._is_raced)
+        return name_of(cell.stage, cell.number, cell.seed, name, shows_seeds=self._shows_seeds)
 
     def _rows(self, console: Console) -> Iterator[Text]:
         """Yield a line a running cell, then the bar over all cells and other activities."""
@@ -165,8 +165,8 @@ class ProgressBoard(ActivityBars):
         return parts
 
     def _ended_of_planned(self) -> str:
-        """Return `12 of 40`; while seeds race, `12 of at most 40`."""
-        return f"{self._num_ended} of {'at most ' * self._is_raced}{self._num_planned}"
+        """Return `12 of 40`; where trials run several seeds, `12 of at most 40`."""
+        return f"{self._num_ended} of {'at most ' * self._shows_seeds}{self._num_planned}"
 
     def _seconds_left(self) -> float:
         """Estimate the time left at the pace of this run, in which running cells count by their share; 0 at first."""

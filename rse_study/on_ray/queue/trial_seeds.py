@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rse_study.on_ray.queue.cell import Cell
+from rse_study.search.choice import mean_of
 from rse_study.search.observation import RUNNING, Observation
-from rse_study.search.race import RaceVerdict, RacingTrial, mean_of, race
+from rse_study.search.race import RaceVerdict, RacingTrial, race
 
 
 class TrialSeeds:

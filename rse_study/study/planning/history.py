@@ -97,14 +97,7 @@ def _ledger_state(study_dir: Path, frames: _Frames) -> LedgerState:
         for row in frames.cells.itertuples()
         if row.trial in trials
     ]
-    search = frames.search
-    return LedgerState(
-        tuple(cells),
-        search.path,
-        *_spent(frames.attempts),
-        race=search.race,
-        spent_budget=search.study.settings.search_budget if search.study.is_ended_by_budget else None,
-    )
+    return LedgerState(tuple(cells), *_spent(frames.attempts), search=frames.search)
 
 
 def _spent(attempts: pd.DataFrame) -> tuple[float, float]:

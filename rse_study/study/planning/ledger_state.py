@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 
 from rse_study.results.records import Stage, Status
-from rse_study.results.settings import BudgetSettings
-from rse_study.search.ablation_path import PathState
-from rse_study.search.race import RaceState
+from rse_study.search.state import SearchState
 from rse_study.training.trial import Trial
 
 
@@ -32,13 +30,9 @@ class LedgerState:
     """Contents of a study's ledger that a plan needs."""
 
     cells: tuple[LedgerCell, ...] = ()
-    path: PathState | None = None
-    """progress of the ablation path, as the study was frozen"""
     worker_seconds: float = 0.0
     """over all attempts, times their workers"""
     thread_seconds: float = 0.0
     """over all attempts, times workers and threads"""
-    spent_budget: BudgetSettings | None = None
-    """search budget that has ended the search, as the study was frozen"""
-    race: RaceState | None = None
-    """progress of the race of seeds"""
+    search: SearchState | None = None
+    """progress of the search, as the study was frozen; None before it was"""

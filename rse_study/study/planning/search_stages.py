@@ -49,11 +49,11 @@ class SearchPlanner:
         costs.append(self._further_seeds(cost_model))
         ended = [cell for cell in cells if has_ended(cell) and cell not in continued]
         num_to_run = len(waiting) + len(continued) + num_new + self._num_further_seeds
-        num_seeds, race = len(study.seeds), self.ledger_state.race
+        num_seeds, state = len(study.seeds), self.ledger_state.search
         stage = stage_plan(
             "search", study.resources, self._num_trials, num_seeds, ended, num_to_run, total(costs)
         )
-        return replace(stage, num_saved=race.num_saved if race else 0)
+        return replace(stage, num_saved=state.num_saved if state else 0)
 
     def _further_seeds(self, cost_model: CostModel) -> Cost:
         """The cost of the seeds after the first: between those that run in any case, and all of them."""
@@ -68,11 +68,10 @@ class SearchPlanner:
 
     @property
     def _num_further_seeds(self) -> int:
-        """Most seeds of trials to come, and of those whose race goes on."""
-        num_seeds, race = len(self.checked.study.seeds), self.ledger_state.race
-        going_on = [trial.number for trial in race.trials if not race.has_ended(trial)] if race else []
-        of_known = sum(num_seeds - race.num_cells[number] for number in going_on) if race else 0
-        return of_known + self._num_to_propose * (num_seeds - 1)
+        """Most seeds of known trials, and of those to come."""
+        state = self.ledger_state.search
+        of_known = state.num_seeds_left if state else 0
+        return of_known + self._num_to_propose * (len(self.checked.study.seeds) - 1)
 
     @property
     def _num_trials(self) -> int:
@@ -81,7 +80,9 @@ class SearchPlanner:
     @property
     def _is_ended_by_budget(self) -> bool:
         """Whether the budget that the file has now is the one that ended the search."""
-        return self.checked.study.search_settings.search_budget == self.ledger_state.spent_budget
+        state = self.ledger_state.search
+        spent = state.spent_budget if state else None
+        return self.checked.study.search_settings.search_budget == spent
 
     @property
     def _numbers(self) -> set[int]:
@@ -152,7 +153,8 @@ class SearchPlanner:
 
     def _path_state(self, path: AblationPath) -> PathState | None:
         """The path in the ledger, if it was frozen with the same settings and no trial is to come."""
-        state = self.ledger_state.path
+        search = self.ledger_state.search
+        state = search.path if search else None
         is_same = state is not None and (state.order, state.seeds) == (path.order, path.seeds)
         return state if is_same and self._num_to_propose == 0 else None
 

@@ -36,6 +36,6 @@ def test_of_an_open_path_what_has_ended_is_shown(tmp_path, contents):
     parts = (searched.search, searched.confirm, two_rounds)
     found = contents(searched.make(tmp_path / "joint", *parts))
     frame = path_data(found)
-    assert not found.path.is_over
+    assert not found.search.path.is_over
     assert frame["place"].max() == 2
     assert frame[frame["is_kept"]]["place"].tolist() == [0, 1, 2]

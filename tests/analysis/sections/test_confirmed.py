@@ -9,6 +9,7 @@ from analysis.search import confirmed
 from analysis.sections.confirmed import confirmation, gain_text, missing_text
 from tests.analysis import searched
 from tests.analysis.outline import Outline
+from tests.analysis.searched import with_search
 
 
 @pytest.fixture
@@ -67,8 +68,11 @@ def test_a_smaller_loss_is_better_and_a_search_that_the_base_won_is_said_to(foun
     others = found.cells["objective"].where(~losers, 1.0)
     bases = set(found.cells.loc[~losers, "identity"])
     standings = tuple(
-        dataclasses.replace(one, values=(1.0 if one.key in bases else math.nan,)) for one in found.standings
+        dataclasses.replace(one, values=(1.0 if one.key in bases else math.nan,))
+        for one in found.search.standings
     )
-    changed = dataclasses.replace(found, cells=found.cells.assign(objective=others), standings=standings)
+    changed = with_search(
+        dataclasses.replace(found, cells=found.cells.assign(objective=others)), standings=standings
+    )
     html = confirmation(changed)
     assert "The search's best trial was the paper's setting itself." in Outline(html).text

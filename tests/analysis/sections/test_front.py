@@ -10,6 +10,7 @@ from analysis.report import render
 from analysis.search import ranking, trials
 from analysis.sections.front import bounds, front, front_table
 from tests.analysis import fronted
+from tests.analysis.searched import with_search
 
 pytestmark = pytest.mark.xdist_group("front")  # the page is drawn once
 
@@ -65,9 +66,9 @@ def test_the_section_says_who_is_on_the_front_and_what_the_bound_was_if_there_is
     assert shown[""].tolist() == ["", "knee", ""]
     assert shown["work of a cell, P*T"].tolist() == ["90", "90", "100"]
     assert front(contents(search_dir)) == ""
-    standings = tuple(dataclasses.replace(each, values=each.values[:1]) for each in found.standings)
+    standings = tuple(dataclasses.replace(each, values=each.values[:1]) for each in found.search.standings)
     study = found.study.model_copy(update={"other_objectives": ()})
-    one = dataclasses.replace(found, study=study, standings=standings)
+    one = with_search(dataclasses.replace(found, study=study), standings=standings)
     assert "Bounds" in front(one)
     assert bounds(one) in front(one)
 
@@ -79,8 +80,8 @@ def test_three_objectives_are_three_views_and_two_have_a_line_through_the_front(
     assert figure.layout.yaxis.title.text.replace("<br>", " ").endswith("(higher is better)")
     assert sum(trace.visible for trace in figure.data) * 3 == len(figure.data)
     study = found.study.model_copy(update={"other_objectives": found.study.other_objectives[:1]})
-    standings = tuple(dataclasses.replace(one, values=one.values[:2]) for one in found.standings)
-    two = dataclasses.replace(found, study=study, standings=standings)
+    standings = tuple(dataclasses.replace(one, values=one.values[:2]) for one in found.search.standings)
+    two = with_search(dataclasses.replace(found, study=study), standings=standings)
     figure = draw_front(front_data(two), labels(two), study.directions, [2, 2])
     (line,) = [trace for trace in figure.data if trace.mode == "lines"]
     assert list(line.x) == [30.0, 45.0, 50.0]

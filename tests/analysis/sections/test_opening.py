@@ -6,6 +6,7 @@ import pytest
 from analysis.sections import opening as section
 from tests.analysis import fronted, searched, tabled
 from tests.analysis.outline import Outline
+from tests.analysis.searched import with_search
 
 
 def test_missing_is_what_neither_ended_nor_runs_and_a_state_names_what_there_is():
@@ -22,7 +23,8 @@ def test_missing_is_what_neither_ended_nor_runs_and_a_state_names_what_there_is(
 def test_a_search_without_confirmation_has_no_results_and_one_trial_ranks_nothing(search_dir, contents):
     found = contents(search_dir)
     study = found.study.model_copy(update={"resolved": {}})
-    alone = dataclasses.replace(found, study=study, cells=found.cells[found.cells["stage"] == "search"])
+    cells = found.cells[found.cells["stage"] == "search"]
+    alone = with_search(dataclasses.replace(found, study=study, cells=cells), study=study)
     assert section.caution(alone).startswith("15 trials rank nothing")
     assert "none of its numbers is a result" in section.caution(alone)
     assert "Confirmation" not in section.states(alone)

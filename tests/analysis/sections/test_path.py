@@ -7,6 +7,7 @@ from analysis.sections.opening import states
 from analysis.sections.path import ablation_path, path_table
 from tests.analysis import searched
 from tests.analysis.outline import Outline
+from tests.analysis.searched import with_search
 
 
 def test_the_section_says_what_flatters_and_what_the_other_flips_would_have_brought(
@@ -18,7 +19,7 @@ def test_the_section_says_what_flatters_and_what_the_other_flips_would_have_brou
     assert "its gain flatters it" in text
     assert "not over" not in text
     found = contents(path_dir)
-    by_importance = dataclasses.replace(found, path=dataclasses.replace(found.path, order="importance"))
+    by_importance = with_search(found, path=dataclasses.replace(found.search.path, order="importance"))
     assert "flatters" not in Outline(ablation_path(by_importance)).text
     assert ablation_path(contents(search_dir)) == ""
     assert "Ablation path" not in states(contents(search_dir))

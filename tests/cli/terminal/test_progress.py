@@ -247,6 +247,6 @@ def test_a_cell_that_is_continued_is_counted_once(screen):
 
 def test_where_seeds_race_cells_have_their_seeds_and_nobody_knows_how_many_there_will_be():
     screen = Console(file=io.StringIO(), width=100)
-    with ProgressBoard(12, num_ended=2, console=screen, is_raced=True) as board:
+    with ProgressBoard(12, num_ended=2, console=screen, shows_seeds=True) as board:
         assert board.summary()[0] == "2 of at most 12 cells ended"
         assert board._name(Cell(3, 6, "abc", Trial())) == "trial 3 seed 6"

@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from rse_study.results.records import ObjectiveRecord, StudyRecord
 from rse_study.search.ablation_path import PathEnd, PathState, Round
 from rse_study.search.race import RaceState, RacingTrial, race
+from rse_study.search.state import SearchState
 from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import plan
@@ -155,11 +157,14 @@ def test_a_path_under_way_is_priced_by_what_is_left(content, sizes):
         search_known(base, 0), search_known(best, 1), known(base, 0, 3, stage="path"),
         known(best, 1, 3, stage="path", status="planned"),
     )  # fmt: skip
-    stage = plan(checked, LedgerState(cells, state), Throughput(), sizes).stages[-1]
+    stage = plan(
+        checked, LedgerState(cells, search=SearchState(FROZEN, path=state)), Throughput(), sizes
+    ).stages[-1]
     assert (stage.num_cells, stage.num_done, stage.num_to_run) == (2, 1, 1)
     assert stage.cost.gradient_passes == exactly(60 * 10)
 
 
+FROZEN = StudyRecord(name="s", objective=ObjectiveRecord(metric="dev"))
 RACED = {**PLAIN, "seeds": [0, 6, 7], "num_trials": 4}
 
 
@@ -187,7 +192,9 @@ def test_what_a_race_has_spared_is_not_asked_for(content, sizes):
     trials = (RacingTrial(0, (50.0, 50.5, 51.0)), RacingTrial(1, (60.0, 60.5, 61.0)), RacingTrial(2, (10.0,)))
     verdicts = race(trials, 3, less_is_better=False)
     state = RaceState(3, 4, {0: 3, 1: 3, 2: 1}, trials, verdicts)
-    (stage,) = plan(checked, LedgerState(cells, race=state), Throughput(), sizes).stages
+    (stage,) = plan(
+        checked, LedgerState(cells, search=SearchState(FROZEN, race=state)), Throughput(), sizes
+    ).stages
     assert (stage.num_cells, stage.num_done, stage.num_to_run) == (10, 7, 3)
     assert (stage.cost.steps.low, stage.cost.steps.high) == (60.0, 60.0 * 3)
 
@@ -196,10 +203,9 @@ def test_what_the_budget_had_no_room_for_is_not_asked_for(content, sizes):
     checked = search_of(content, search=STEPS, num_trials=6, search_budget={"steps": 150}, **PLAIN)
     cells = [search_known(trial_with(checked, N), i) for i, N in enumerate((5, 3))]
     cells.append(search_known(trial_with(checked, 9), 2, "planned"))
-    spent = checked.study.search_settings.search_budget
-    ended = LedgerState(tuple(cells), spent_budget=spent)
-    assert plan(checked, ended, Throughput(), sizes).stages[0].num_to_run == 0
-    larger = LedgerState(
-        tuple(cells), spent_budget=spent.model_copy(update={"steps": 100})
-    )  # the file has more by now
-    assert plan(checked, larger, Throughput(), sizes).stages[0].num_to_run == 4
+    for steps, num_to_run in ((150, 0), (100, 4)):  # with 100 the file has more by now
+        spent = FROZEN.model_copy(
+            update={"is_ended_by_budget": True, "resolved": {"search_budget": {"steps": steps}}}
+        )
+        ended = LedgerState(tuple(cells), search=SearchState(spent))
+        assert plan(checked, ended, Throughput(), sizes).stages[0].num_to_run == num_to_run

@@ -8,11 +8,10 @@ from typing import Any
 from rse_study.cli.verbs.status.ledger_snapshot import LedgerSnapshot, read_snapshot
 from rse_study.cli.verbs.status.pace import pace_of
 from rse_study.results.bit_equality import describe_machines
-from rse_study.results.cell_state import count_cells, is_lost
+from rse_study.results.cell_state import is_lost
 from rse_study.results.lock import holder
 from rse_study.results.records import FINISHED, Record, Stage
 from rse_study.results.row_names import in_order_of_file
-from rse_study.search.ablation_path import num_planned
 from rse_study.search.budget import BudgetShare
 
 NUM_EVENTS = 5
@@ -112,8 +111,7 @@ def state_of(study_dir: Path) -> StudyStatus:
     held_by = holder(study_dir)  # before the ledger is read: what somebody who let go of it wrote is seen
     ledger = read_snapshot(study_dir, NUM_EVENTS, is_held=held_by is not None)
     study, running = ledger.study, _running(ledger)
-    planned = num_planned(study, ledger.cells_as_found, ledger.path, ledger.race)
-    counts = count_cells((ledger.statuses[cell.identity] for cell in ledger.cells), planned)
+    counts = ledger.search.counts
     pace = pace_of(ledger, {cell.identity: cell.share for cell in running})
     return StudyStatus(
         **study.model_dump(include={"name", "question", "kind"}),
@@ -136,7 +134,7 @@ def state_of(study_dir: Path) -> StudyStatus:
         device_s=ledger.device_s,
         **vars(pace),
         is_ended_by_budget=study.is_ended_by_budget,
-        search_budget=ledger.search_budget,
+        search_budget=ledger.search.budget,
         machines=describe_machines(cell.provenance for cell in ledger.cells),
         events=ledger.events,
     )

@@ -14,11 +14,8 @@ from rse_study.results.queries import LedgerQueries
 from rse_study.results.records import AttemptRecord, CellRecord, MetricRow, Status, StudyRecord
 from rse_study.results.row_names import names_of_labelled
 from rse_study.results.schema import ledger_path
-from rse_study.search.ablation_path import PathState
-from rse_study.search.budget import BudgetShare
 from rse_study.search.choice import chosen_first
-from rse_study.search.race import RaceState
-from rse_study.search.state import search_state
+from rse_study.search.state import SearchState, search_state
 
 
 @dataclass(frozen=True)
@@ -37,23 +34,18 @@ class LedgerSnapshot:
     """by trial, seed and number"""
     last_points: dict[str, tuple[int, float]]
     """step and value of the objective's last point, by cell"""
-    chosen: tuple[str, ...]
-    """cells of a search in the order in which it would choose them"""
     histories: dict[str, list[MetricRow]]
     """histories of running cells"""
-    search_budget: tuple[BudgetShare, ...]
-    """use of each limit of a search's budget"""
-    race: RaceState | None
-    path: PathState | None
+    search: SearchState
     device_s: float
     """device time of all attempts, those at other cells too: `device_time.INCLUDED`"""
     events: tuple[dict[str, str], ...]
     """the newest: at, kind, cell, text"""
 
     @property
-    def cells_as_found(self) -> list[CellRecord]:
-        """The cells, each with its status for the next run."""
-        return [one.model_copy(update={"status": self.statuses[one.identity]}) for one in self.cells]
+    def chosen(self) -> list[str]:
+        """Cells of a search in the order in which it would choose them."""
+        return chosen_first(self.search.standings, self.study.directions)
 
     @property
     def newest(self) -> dict[str, int]:
@@ -88,10 +80,7 @@ def read_snapshot(study_dir: Path, num_events: int, *, is_held: bool) -> LedgerS
                 )
             ),
             last_points=last_points,
-            chosen=tuple(chosen_first(state.standings, study.directions)),
-            search_budget=state.budget,
-            race=state.race,
-            path=state.path,
+            search=state,
             histories={
                 one.identity: ledger.history(one.identity) for one in cells if one.status == "running"
             },
@@ -103,7 +92,7 @@ def read_snapshot(study_dir: Path, num_events: int, *, is_held: bool) -> LedgerS
 def _names(study: StudyRecord, cells: Sequence[CellRecord]) -> dict[str, str]:
     names = names_of_labelled(study, [(one.trial, one.label, one.proposal, False) for one in cells])
     return {
-        one.identity: name_of(one.stage, one.trial, one.seed, name, is_raced=bool(study.raced_seeds))
+        one.identity: name_of(one.stage, one.trial, one.seed, name, shows_seeds=bool(study.search_seeds))
         for one, name in zip(cells, names, strict=True)
     }
 

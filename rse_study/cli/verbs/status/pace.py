@@ -8,7 +8,6 @@ from statistics import median
 from rse_study.cli.verbs.status.ledger_snapshot import LedgerSnapshot
 from rse_study.results.cell_state import HAS_RESULT
 from rse_study.results.records import AttemptRecord
-from rse_study.search.ablation_path import num_path_cells, num_planned
 
 
 @dataclass(frozen=True)
@@ -46,20 +45,9 @@ def pace_of(ledger: LedgerSnapshot, running: Mapping[str, float]) -> Pace:
 
 
 def missing_by_stage(ledger: LedgerSnapshot) -> dict[str, int]:
-    """Count cells still to be started, by stage; of raced seeds, the most possible."""
-    study = ledger.study
+    """Count cells still to be started, by stage: the most possible."""
     begun = Counter(cell.stage for cell in ledger.cells if ledger.statuses[cell.identity] != "planned")
-    if study.kind == "grid":
-        return {"grid": max(0, study.num_cells - begun["grid"])}
-    num_path = num_path_cells(study, ledger.cells_as_found, ledger.path, ledger.race)
-    planned = num_planned(study, ledger.cells_as_found, ledger.path, ledger.race)
-    num_searched = ledger.race.most_cells if ledger.race else study.num_trials
-    num_confirmed = max(0, planned - num_path - num_searched)
-    return {
-        "search": max(0, num_searched - begun["search"]),
-        "confirm": max(0, num_confirmed - begun["confirm"]),
-        "path": max(0, num_path - begun["path"]),
-    }
+    return {stage: max(0, most - begun[stage]) for stage, most in ledger.search.most_cells.items()}
 
 
 def most_at_a_time(attempts: Sequence[AttemptRecord]) -> int:
