@@ -66,7 +66,7 @@ class Contents:
         Interrupted cells that no longer fit into the search's budget are left out.
         """
         cells = self.current[self.current["stage"] == stage]
-        if stage != "search" or not self.study.is_ended_by_budget:
+        if stage != "search" or not self.study.is_cut_short:
             return cells
         return cells[cells["status"].isin(FINISHED) | (cells["reason"] != "")]
 

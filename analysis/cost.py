@@ -1,4 +1,4 @@
-"""The cost of a study: time by stage, lost attempts and savings by early stopping."""
+"""The cost of a study: time by stage, lost attempts and savings by stopping early."""
 
 import pandas as pd
 

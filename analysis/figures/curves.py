@@ -1,4 +1,4 @@
-"""The objective step by step for every cell of a search, with early stopping."""
+"""The objective step by step for every cell of a search whose rule stops trials."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The verdicts of early stopping: which trials went on at each rung."""
+"""The verdicts at rungs: which trials went on at each rung."""
 
 from collections.abc import Sequence
 

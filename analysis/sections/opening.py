@@ -160,7 +160,7 @@ def states(contents: Contents) -> str:
     if study.search_seeds:
         cells = contents.stage("search")
         parts.append(state("Their seeds, as far as they race", counts(cells, most["search"])))
-    if study.is_ended_by_budget:
+    if study.is_cut_short:
         asked = study.settings.num_trials or study.num_trials
         parts.append(f"The search's budget had room for no more; its file asks for {asked} trials.")
     if most["confirm"] or len(contents.stage("confirm")):

@@ -71,7 +71,7 @@ class StudyResults:
 
     @cached_property
     def rung_fidelity(self) -> pd.DataFrame:
-        """One row per rung and sample of trials; empty without early stopping."""
+        """One row per rung and sample of trials; empty where no rule stops trials."""
         return self._read(rung_fidelity_frame)
 
     @cached_property

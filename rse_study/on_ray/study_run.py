@@ -1,6 +1,7 @@
 """One run of a study, by the only process that writes its ledger."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from rse_study.errors import InputError
@@ -25,7 +26,6 @@ from rse_study.on_ray.workers.failure_reason import describe
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.cell_state import cells_for_next_run, status_for_next_run
 from rse_study.results.ledger import Ledger
-from rse_study.results.queries import now
 from rse_study.results.records import (
     BASELINES,
     FINISHED,
@@ -38,8 +38,7 @@ from rse_study.results.records import (
 from rse_study.sampling.importance import enter_importance
 from rse_study.sampling.proposer import Proposer
 from rse_study.sampling.samplers import describe_sampler
-from rse_study.search.budget import budget_shares
-from rse_study.search.state import search_state
+from rse_study.search.state import has_room, search_state
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.record import provenance_of, resolved, study_record
 from rse_study.study.revisions import change_between
@@ -173,11 +172,14 @@ class StudyRun:
         assert frozen is not None, "a search is run after it was frozen"
         source = ProposedCells(checked, proposer, self.materials.identify, frozen.known_trials)
 
-        def has_room() -> bool:
-            return all(share.has_room for share in budget_shares(self._ledger, now()))
-
         queue = CellQueue(
-            study, "search", source, self._ledger, self._files, checked.rungs, has_room=has_room
+            study,
+            "search",
+            source,
+            self._ledger,
+            self._files,
+            checked.rungs,
+            has_room=partial(has_room, self._ledger),
         )
         runtime.run(queue, study.resources, self._callback)
         if not runtime.closing.is_set():

@@ -166,7 +166,7 @@ class StudyRecord(Record):
     axes: tuple[AxisRecord, ...] = ()
     num_trials: int = 0
     num_cells: int = 0
-    """upper bound on the planned cells; `ablation_path.num_planned` gives the actual number"""
+    """upper bound on the planned cells; `SearchState.num_planned` gives the actual number"""
     rungs: tuple[int, ...] = ()
     """Steps at which a cell may be stopped early."""
     evaluations: tuple[str, ...] = ()
@@ -175,8 +175,8 @@ class StudyRecord(Record):
     fingerprints: dict[str, str] = Field(default_factory=dict)
     """Fingerprints of data and settings, also of baselines: a score with another one is outdated."""
     search_seed: int = 0
-    is_ended_by_budget: bool = Field(False, exclude=True)
-    """Whether its budget has ended the search; never stored: `search.budget.as_far_as_it_went` sets it."""
+    is_cut_short: bool = Field(False, exclude=True)
+    """Whether the search ended before its trials did; never stored: `search.state` sets it."""
     num_confirmable: int | None = Field(None, exclude=True)
     """If so, the most trials, besides the base, that can be confirmed."""
     known_trials: tuple[KnownTrial, ...] = ()

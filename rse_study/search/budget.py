@@ -136,7 +136,7 @@ def shortened(
         update={
             "num_trials": len(trials),
             "num_cells": study.num_cells - (study.num_trials - len(trials)) * num_seeds - num_unconfirmed,
-            "is_ended_by_budget": True,
+            "is_cut_short": True,
             "num_confirmable": able,
         }
     )

@@ -173,7 +173,7 @@ def race_state(
     place = {seed: index for index, seed in enumerate(study.search_seeds)}
     by_trial: dict[int, list[CellRecord]] = defaultdict(list)
     for cell in cells:
-        nobody_runs_it = study.is_ended_by_budget and cell.is_left_behind
+        nobody_runs_it = study.is_cut_short and cell.is_left_behind
         if cell.stage == "search" and not cell.retired and not nobody_runs_it:
             by_trial[cell.trial].append(cell)
     stopped = _stopped(study, rungs, {cell.identity: n for n, of in by_trial.items() for cell in of})
@@ -197,7 +197,7 @@ def race_state(
         num_cells={number: len(of_trial) for number, of_trial in by_trial.items()},
         trials=tuple(trials),
         verdicts=dict.fromkeys(by_trial, OVER)
-        if study.is_ended_by_budget
+        if study.is_cut_short
         else race(trials, len(place), less_is_better=is_less_better),
     )
 

@@ -60,12 +60,12 @@ class SearchState:
     @property
     def spent_budget(self) -> BudgetSettings | None:
         """The budget that has ended the search."""
-        return self.study.settings.search_budget if self.study.is_ended_by_budget else None
+        return self.study.settings.search_budget if self.study.is_cut_short else None
 
     @property
     def reason_of_end(self) -> str:
         """Which limits ended the search; empty if none did."""
-        return ended_by(self.study, self.budget) if self.study.is_ended_by_budget else ""
+        return ended_by(self.study, self.budget) if self.study.is_cut_short else ""
 
     @property
     def most_cells(self) -> dict[Stage, int]:
@@ -108,6 +108,11 @@ def search_state(ledger: LedgerQueries, cells: Iterable[CellRecord], *, is_held:
         path=path_state(study, cells, last_points, importance, is_search_over=is_over),
         standings=tuple(standings_of(ledger, "search")) if study.kind == "search" else (),
     )
+
+
+def has_room(ledger: LedgerQueries) -> bool:
+    """Whether each limit of a running search has room for another cell."""
+    return all(share.has_room for share in budget_shares(ledger, now()))
 
 
 def is_search_over(study: StudyRecord, cells: Iterable[CellRecord], race: RaceState | None = None) -> bool:

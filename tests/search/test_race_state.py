@@ -118,7 +118,7 @@ def test_a_budget_may_end_a_race_whose_cells_are_then_not_waited_for():
     assert (ended.num_trials, race.most_cells, race.is_over) == (3, 5, True)
     values = {**WHOLE, (2, 6): 10.0, (3, 6): 11.0, (4, 6): 60.0}
     ended, race = ended_by_budget(values)
-    assert ended.is_ended_by_budget
+    assert ended.is_cut_short
     assert (ended.num_trials, race.most_cells, race.is_over) == (5, 7, True)
     over, _ = ended_by_budget({**values, (4, 0): 60.0})
-    assert not over.is_ended_by_budget
+    assert not over.is_cut_short

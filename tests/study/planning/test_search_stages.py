@@ -205,7 +205,7 @@ def test_what_the_budget_had_no_room_for_is_not_asked_for(content, sizes):
     cells.append(search_known(trial_with(checked, 9), 2, "planned"))
     for steps, num_to_run in ((150, 0), (100, 4)):  # with 100 the file has more by now
         spent = FROZEN.model_copy(
-            update={"is_ended_by_budget": True, "resolved": {"search_budget": {"steps": steps}}}
+            update={"is_cut_short": True, "resolved": {"search_budget": {"steps": steps}}}
         )
         ended = LedgerState(tuple(cells), search=SearchState(spent))
         assert plan(checked, ended, Throughput(), sizes).stages[0].num_to_run == num_to_run

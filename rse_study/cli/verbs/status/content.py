@@ -133,7 +133,7 @@ def state_of(study_dir: Path) -> StudyStatus:
         ),
         device_s=ledger.device_s,
         **vars(pace),
-        is_ended_by_budget=study.is_ended_by_budget,
+        is_ended_by_budget=study.is_cut_short,
         search_budget=ledger.search.budget,
         machines=describe_machines(cell.provenance for cell in ledger.cells),
         events=ledger.events,
