@@ -1,4 +1,4 @@
-"""A study under a real Slurm, from the command line of its login node: to its end, and after it was cancelled."""
+"""A study under a real Slurm, from the command line of its login node: cancelled, cut short, and to its end."""
 
 import json
 import sqlite3
@@ -60,22 +60,6 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
         yield running
 
 
-def test_a_study_goes_to_its_end_on_two_nodes(slurm: Slurm) -> None:
-    write_study(slurm, "to-the-end")
-    assert "submitted rse-to-the-end-" in command(slurm, "submit", "to-the-end")
-    assert "nothing to do" in command(slurm, "submit", "to-the-end")
-    command(slurm, "logs", "to-the-end", "--follow")
-
-    status = wait_until_over(slurm, "to-the-end")
-    assert [job["state"] for job in status["jobs"]] == ["complete"]
-    assert status["cells"]["complete"] == NUM_CELLS
-    caches = [node.disk / "tmp" / "cache" for node in slurm.nodes.all]
-    assert all(any(cache.rglob("*.safetensors")) for cache in caches), "no cell ran on one of the nodes"
-    hours = status["jobs"][0]["ended"] / 3600 - status["jobs"][0]["started"] / 3600
-    assert status["spent"] == pytest.approx(2 * 1.5 * hours)
-    assert "has ended well" in command(slurm, "submit", "to-the-end")
-
-
 def test_the_dry_run_that_validate_names_takes_the_rendered_script(slurm: Slurm) -> None:
     write_study(slurm, "dry")
     render = ["python", "-m", "rse_study", "cluster", "render", f"{SHARED}/spec.yaml", f"{SHARED}/dry.yaml"]
@@ -84,9 +68,10 @@ def test_the_dry_run_that_validate_names_takes_the_rendered_script(slurm: Slurm)
     assert "rse-dry" not in slurm.run("squeue", "--noheader", "--format=%j")
 
 
-def test_a_cancelled_job_submitted_again_goes_on_where_it_was(slurm: Slurm) -> None:
+def test_a_cancelled_job_submitted_again_goes_on_to_its_end_on_two_nodes(slurm: Slurm) -> None:
     write_study(slurm, "cancelled")
-    command(slurm, "submit", "cancelled")
+    assert "submitted rse-cancelled-" in command(slurm, "submit", "cancelled")
+    assert "nothing to do" in command(slurm, "submit", "cancelled")
     wait_until(lambda: (status_of(slurm, "cancelled")["cells"] or {}).get("complete", 0) >= 1)
     assert "scancel" in command(slurm, "down", "cancelled", "--yes")
     assert wait_until_over(slurm, "cancelled")["jobs"][0]["state"] == "stopped"
@@ -94,17 +79,23 @@ def test_a_cancelled_job_submitted_again_goes_on_where_it_was(slurm: Slurm) -> N
     assert 1 <= len(committed) < NUM_CELLS
 
     assert "goes on from there" in command(slurm, "submit", "cancelled")
+    command(slurm, "logs", "cancelled", "--follow")
     status = wait_until_over(slurm, "cancelled")
     assert [job["state"] for job in status["jobs"]] == ["stopped", "complete"]
     complete = complete_cells(slurm, "cancelled")
-    assert len(complete) == NUM_CELLS
+    assert len(complete) == NUM_CELLS == status["cells"]["complete"]
     assert {cell: complete[cell] for cell in committed} == committed, "what was committed ran again"
+    caches = [node.disk / "tmp" / "cache" for node in slurm.nodes.all]
+    assert all(any(cache.rglob("*.safetensors")) for cache in caches), "no cell ran on one of the nodes"
+    hours = sum(job["ended"] - job["started"] for job in status["jobs"]) / 3600
+    assert status["spent"] == pytest.approx(2 * 1.5 * hours)
+    assert "has ended well" in command(slurm, "submit", "cancelled")
 
 
 def test_a_job_whose_time_is_short_queues_itself_again_and_goes_on(slurm: Slurm) -> None:
     """The signal that Slurm sends before the time limit, sent by hand: the limit itself would take minutes."""
-    write_study(slurm, "in-turns", num_seeds=6)
-    num_cells = 2 * NUM_CELLS
+    write_study(slurm, "in-turns", num_seeds=4)
+    num_cells = 8
     command(slurm, "submit", "in-turns")
     wait_until(lambda: (status_of(slurm, "in-turns")["cells"] or {}).get("complete", 0) >= 1)
     (job,) = status_of(slurm, "in-turns")["jobs"]

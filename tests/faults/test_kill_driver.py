@@ -1,6 +1,6 @@
 """The driver killed, and the same command again: nothing is lost, nothing is done twice, nothing changes.
 
-Once amid its cells; four times at random moments, for a grid and two searches. `python -m tests.faults.kill_driver`
+Once amid its cells; twice at random moments, for a grid and two searches. `python -m tests.faults.kill_driver`
 does it ten times each (docs/results/faults.md).
 """
 
@@ -15,7 +15,7 @@ from tests.faults.drivers import contents
 from tests.faults.kill_driver import GRID, ONE_AT_A_TIME, SEARCH, finished_cells, kill_often
 
 pytestmark = pytest.mark.slow
-NUM_KILLS = 4
+NUM_KILLS = 2
 
 
 @pytest.mark.xdist_group("ray")

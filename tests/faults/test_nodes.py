@@ -13,7 +13,7 @@ import pytest
 from tests.nodes.ledgers import Rows, changed, differences, rows_of
 from tests.nodes.namespaces import needs_nodes
 from tests.nodes.proving_ground import ProvingGround, proving_ground, worker_of
-from tests.nodes.small_studies import TWO_WORKERS, grid
+from tests.nodes.small_studies import grid
 from tests.nodes.submission import Submission, attempts_of, steps_redone
 
 pytestmark = [
@@ -23,15 +23,7 @@ pytestmark = [
 ]
 
 CELLS = grid("faulted", num_steps=100, every=10, seeds=[0, 1])
-LONG_CELLS = grid("long", num_steps=1000, every=20)  # beyond a minute, when the first checkpoint is written
-PAIRS = grid("pairs", num_steps=100, every=10, resources=TWO_WORKERS)
 IN_MID_CELL = r"step [3-6]0/100 "
-
-
-unseen = pytest.mark.skipif(
-    not os.environ.get("RSE_STUDY_ALL_FAULTS"),
-    reason="minutes, and not yet seen to its end: RSE_STUDY_ALL_FAULTS=1 runs it",
-)
 
 
 @pytest.fixture(scope="module")
@@ -65,10 +57,10 @@ def _submit(ground: ProvingGround, name: str, study: dict = CELLS, **settings) -
     return ground.submit(study, **({"job": name, "store": f"/tmp/{name}", "prefix": name} | settings))
 
 
-def _judge(folder: Path, whole: Rows, before: Rows, tolerance: float = 0.0) -> None:
+def _judge(folder: Path, whole: Rows, before: Rows) -> None:
     """Planned cells are complete, none twice, and nothing that was committed is another value now."""
     after = rows_of(folder)
-    assert differences(whole, after, tolerance) == []
+    assert differences(whole, after) == []
     assert changed(before, after) == []
     ended = [cell for cell, _, outcome, _ in attempts_of(folder) if outcome == "complete"]
     assert len(ended) == len(set(ended))
@@ -103,37 +95,6 @@ def test_a_node_without_power_costs_its_cell_an_attempt(ground, calm):
     )
 
 
-@unseen
-def test_a_long_cell_goes_on_from_its_checkpoint_on_another_node(ground):
-    whole = rows_of(ground.alone(LONG_CELLS))
-    submitted = _submit(ground, "long")
-    begun = submitted.wait_for(r"step 20/").seconds
-    after_a_minute = submitted.wait_for(r"step \d+/", after=begun + 70)
-    before, victim = rows_of(submitted.folder, only_complete=True), worker_of(ground, "ImplicitFunc")
-    victim.kill()
-    ground.cluster.wait(2, seconds=60)
-    ground.cluster.restart(victim, empty_disk=True)
-    assert submitted.finish() == 0, submitted.text
-    _judge(submitted.folder, whole, before)
-    steps_done = int(after_a_minute.text.split("step ")[1].split("/")[0])
-    assert steps_redone(submitted.steps().values()) < steps_done, "it began from the beginning"
-    _tell("the same 70 s after a cell's begin", submitted, submitted.seconds, submitted.folder)
-
-
-@unseen
-def test_a_cell_of_two_nodes_waits_for_the_one_that_is_lost(ground):
-    whole = rows_of(ground.alone(PAIRS, cpus=2))
-    submitted = _submit(ground, "pairs", PAIRS)
-    submitted.wait_for(r"step [4-6]0/100 ")
-    before, victim = rows_of(submitted.folder, only_complete=True), ground.cluster.workers[1]
-    victim.kill()
-    ground.cluster.wait(2, seconds=60)
-    ground.cluster.restart(victim, empty_disk=True)
-    assert submitted.finish() == 0, submitted.text
-    _judge(submitted.folder, whole, before, tolerance=1e-5)
-    _tell("one of a cell's two nodes without power", submitted, submitted.seconds, submitted.folder)
-
-
 def test_a_node_that_is_cut_off_for_a_minute_comes_back(ground, calm):
     submitted = _submit(ground, "cut")
     submitted.wait_for(IN_MID_CELL)
@@ -147,55 +108,33 @@ def test_a_node_that_is_cut_off_for_a_minute_comes_back(ground, calm):
     _tell("a worker's link down for 60 s", submitted, submitted.seconds, submitted.folder)
 
 
-def test_a_storage_that_is_gone_for_half_a_minute_is_waited_for(ground, calm):
-    submitted = _submit(ground, "gone")
+def test_a_storage_that_is_gone_is_waited_for_and_one_that_is_gone_for_good_ends_the_run(ground, calm):
+    submitted = _submit(ground, "gone-for-good", env={"RSE_STUDY_STORAGE_PATIENCE": "30"})
     submitted.wait_for(IN_MID_CELL)
-    before = rows_of(submitted.folder, only_complete=True)
     ground.storage.pause("refused")  # one that is silent: tests/storage
-    time.sleep(30)
+    time.sleep(15)
     ground.storage.resume()
-    assert submitted.finish() == 0, submitted.text
-    _judge(submitted.folder, calm.rows, before)
-    assert {outcome for _, _, outcome, _ in attempts_of(submitted.folder)} == {"complete"}
-    _tell("storage gone for 30 s", submitted, submitted.seconds, submitted.folder)
-
-
-def test_a_storage_that_is_gone_for_good_ends_the_run_with_exit_code_3(ground, calm):
-    submitted = _submit(ground, "gone-for-good", env={"RSE_STUDY_STORAGE_PATIENCE": "15"})
     one_is_complete = submitted.wait_for(r"complete .*\[1 of 4")
     submitted.wait_for(IN_MID_CELL, after=one_is_complete.seconds)
     ground.storage.pause("unplugged")
     gone = submitted.seconds
     assert submitted.finish() == 3, submitted.text
     told = submitted.seconds - gone
-    assert "did not answer for 15 s" in submitted.text and "Traceback" not in submitted.text
+    assert "did not answer for 30 s" in submitted.text and "Traceback" not in submitted.text
     before = rows_of(submitted.folder, only_complete=True)
     assert any(table == "cells" for table, _ in before)
+    assert "complete" in {outcome for _, _, outcome, _ in attempts_of(submitted.folder)}
     ground.storage.resume()
     again = _submit(ground, "gone-for-good", job="gone-for-good-again")
     assert again.finish() == 0, again.text
     _judge(submitted.folder, calm.rows, before)
     _tell(
-        f"storage gone for good (patience 15 s): exit code 3 after {told:.0f} s",
+        f"storage gone for 15 s, then for good (patience 30 s): exit code 3 after {told:.0f} s",
         submitted,
         told,
         submitted.folder,
     )
     _tell("... and submitted again when it was back", again, again.seconds, again.folder, submitted)
-
-
-def test_a_killed_driver_is_submitted_again_from_another_disk_and_goes_on(ground, calm):
-    submitted = _submit(ground, "killed")
-    one_is_complete = submitted.wait_for(r"complete .*\[1 of 4")
-    submitted.wait_for(IN_MID_CELL, after=one_is_complete.seconds)
-    before, killed = rows_of(submitted.folder, only_complete=True), submitted.seconds
-    submitted.kill_driver()
-    submitted.finish()
-    again = _submit(ground, "killed", job="killed-again", store="/tmp/another-disk")
-    assert again.finish() == 0, again.text
-    _judge(again.folder, calm.rows, before)
-    what = "driver killed, submitted again on another disk"
-    _tell(what, again, killed + again.seconds, again.folder, submitted)
 
 
 def test_a_head_that_is_gone_takes_nothing_along_that_was_committed(ground, calm):
