@@ -2,7 +2,7 @@
 
 from rse_study.cli.arguments.study import study_file
 from rse_study.cluster.backend import Submission
-from rse_study.cluster.job import RenderedFile, job_of, storage_of
+from rse_study.cluster.job import RenderedFile, job_of
 from rse_study.cluster.submit import write_submission
 from rse_study.cluster.yaml_text import BlockText, yaml_text
 from rse_study.study.checking.validation import read_content, read_study
@@ -63,10 +63,6 @@ def test_the_jobs_folder_has_study_and_code(tmp_path):
     written = write_submission(submission)
     assert [path.name for path in written] == ["job.sbatch", "study.yaml", WHEEL.name]
     assert (tmp_path / "job" / WHEEL.name).read_bytes() == WHEEL.content
-
-
-def test_without_a_storage_a_study_keeps_its_files_in_the_store():
-    assert storage_of(read_study(study_file("joint")), shipped("local")) == ""
 
 
 def test_the_clusters_price_is_in_the_studys_file():

@@ -33,18 +33,6 @@ def test_a_shipped_cluster_is_found_by_its_name(name):
     assert shipped(name).kind == name.removesuffix("-gpu")
 
 
-def test_there_is_one_for_every_way_to_start_ray():
-    assert set(shipped_clusters()) == {
-        "local",
-        "onprem",
-        "slurm",
-        "kuberay",
-        "aws-gpu",
-        "gcp-gpu",
-        "azure-gpu",
-    }
-
-
 @pytest.mark.parametrize("shipped", ["slurm", str(shipped_clusters()["slurm"])])
 def test_a_file_extends_a_shipped_cluster_by_name_or_path(tmp_path, shipped):
     text = f"extends: {shipped}\nname: mine\nworkers: {{node: {{cpus: 8}}}}\n"
@@ -105,8 +93,3 @@ def test_a_value_out_of_its_bounds_is_refused(name, override, problem):
     with pytest.raises(InputErrors) as refused:
         shipped(name, override)
     assert problem in str(refused.value)
-
-
-def test_machines_of_ones_own_are_counted():
-    group = shipped("onprem").workers["node"]
-    assert (group.min_nodes, group.max_nodes) == (2, 2)
