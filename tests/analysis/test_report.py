@@ -6,6 +6,7 @@ from rse_study.results.records import EvaluationRow, Measure
 from rse_study.results.result_file import Point
 from tests.analysis import gridded, searched
 from tests.analysis.outline import Outline
+from tests.results.world import begin
 
 HOSTILE = "</script><script>document.title='owned'</script><b>&"
 
@@ -138,9 +139,7 @@ def test_a_study_that_has_not_begun_or_goes_on_has_a_report(tmp_path):
     assert "Grid: 0 of 21 cells complete, 21 missing" in Outline(grid).text
 
     def first_trial_under_way(ledger):
-        ledger.plan([searched.cell(0)])
-        ledger.start(searched.cell(0).identity, executor="inline", workers=1, threads=1)
-        ledger.record_progress(searched.cell(0).identity, 15, {"dev": 33.0})
+        ledger.record_progress(begin(ledger, searched.cell(0)).identity, 15, {"dev": 33.0})
 
     found = Outline(write_report(searched.make(tmp_path, first_trial_under_way)).read_text(encoding="utf-8"))
     assert "0 of 16 trials complete, 1 running, 15 missing" in found.text

@@ -17,42 +17,12 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.result_file import read_result
 from rse_study.results.schema import cell_folder
+from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of, few, few_pairs
 from tests.slow import mostly_slow
 
 pytestmark = pytest.mark.xdist_group("ray")
 GEOMETRY = AlignmentUniformity(replace(few_pairs("builtin/dev"), name="STS-B"))
-
-
-class Diary:
-    """A callback that remembers."""
-
-    def __init__(self):
-        self.events = []
-
-    def cells_found(self, cells):
-        self.events.append(("found", len(cells)))
-
-    def started(self, cell):
-        self.events.append(("started", cell.number))
-
-    def progressed(self, cell, t, num_steps, metrics):
-        self.events.append(("progressed", cell.number, t, num_steps))
-
-    def ended(self, cell, record):
-        self.events.append(("ended", cell.number, record.status))
-
-    def lost(self, cell, reason):
-        self.events.append(("lost", cell.number, reason))
-
-    def node_lost(self, node, cells):
-        self.events.append(("node lost", node, len(cells)))
-
-    def message(self, text):
-        self.events.append(("message", text))
-
-    def advanced(self, activity, done, total, detail=""):
-        self.events.append(("advanced", activity, done, total))
 
 
 @pytest.fixture(scope="module", params=mostly_slow(["inline", "train"], fast=["inline"]))
@@ -71,7 +41,7 @@ def checked(request, study_content):
 @pytest.fixture(scope="module")
 def ran(checked, materials, tmp_path_factory, cluster):
     """(folder, diary) of the study after it ran."""
-    diary, directory = Diary(), tmp_path_factory.mktemp("studies") / "little"
+    diary, directory = Listener(), tmp_path_factory.mktemp("studies") / "little"
     folder = tmp_path_factory.mktemp("geometry")
     store(GEOMETRY, folder)
     watching = replace(materials, watched={"STS-B/geometry": str(folder)})
@@ -128,7 +98,7 @@ def test_progress_was_heard_in_the_driver_and_the_same_command_again_runs_nothin
     assert ("ended", 0, "complete") in diary.events
     assert ("progressed", 0, 2, 3) in diary.events
     assert ("ended", 1, "failed") in diary.events
-    again = Diary()
+    again = Listener()
     run_study(checked, folder, lambda trial: materials, few, again)
     assert again.events == []
 

@@ -2,7 +2,6 @@ import math
 
 import pytest
 
-from rse_study.errors import InputError
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.proposed_cells import ProposedCells
@@ -218,11 +217,6 @@ def test_no_identity_runs_twice(opened, content):
     choices = [0.0, 0.5, 1.0]
     queue = opened(World, content | {"search": {"rho": {"choice": choices}}, "num_trials": 3}).queue()
     assert sorted(queue.next_cell().proposal["rho"] for _ in range(3)) == choices
-
-
-def test_another_studys_folder_is_not_taken_over(world):
-    with pytest.raises(InputError, match="one writer"):
-        Ledger.open(world.ledger.study_dir)
 
 
 def test_a_grid_is_planned_whole_and_run_in_order(opened, grid_content):

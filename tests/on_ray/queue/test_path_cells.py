@@ -7,12 +7,13 @@ from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.queue.path_cells import path_cells
 from rse_study.on_ray.queue.stages import confirm_cells
 from rse_study.results.ledger import Ledger
-from rse_study.results.result_file import Point, Result
+from rse_study.results.result_file import Point
 from rse_study.spec import fingerprint_of
 from rse_study.study.record import study_record
 from tests.cases import cases
 from tests.on_ray.queue.test_cell_queue import identify
 from tests.on_ray.world import checked_of, few_pairs
+from tests.results.world import begin, end
 
 BEST = {"alpha": 1e-4, "rho": 0.9}
 BASE = {"alpha": 1e-5, "rho": 0.5}
@@ -41,12 +42,8 @@ class PathWorld:
         self.run(cell, dev)
 
     def run(self, cell, dev):
-        self.ledger.plan([cell.record()])
-        self.ledger.start(cell.identity, executor="inline", workers=1, threads=1)
         history, final = (Point(t=3, metrics={"dev": dev}),), {"dev": dev}
-        config = cell.trial.model_dump(mode="json")
-        result = Result(identity=cell.identity, seed=cell.seed, config=config, history=history, final=final)
-        self.ledger.record_result(result)
+        end(self.ledger, begin(self.ledger, cell.record()), history=history, final=final)
 
     def path(self):
         return path_cells(self.checked, self.ledger, identify)
