@@ -58,22 +58,13 @@ def test_a_missing_price_is_refused_with_what_to_write(tmp_path):
     assert problem == f"workers.cpu.price_per_hour: is required. {remedy}"
 
 
-def test_a_kind_that_is_mistyped_is_hinted_at(tmp_path):
+def test_a_kind_or_name_that_is_mistyped_is_hinted_at_and_what_is_not_there_is_said(tmp_path):
     with pytest.raises(InputError, match=r"kind = 'slrum': no such kind of cluster. Did you mean 'slurm'\?"):
         read_cluster(written(tmp_path, SMALL.replace("local", "slrum")))
-
-
-def test_a_kind_is_needed(tmp_path):
     with pytest.raises(InputError, match=r"kind: is required. Write `kind:` and one of local, onprem, slurm"):
         read_cluster(written(tmp_path, SMALL.replace("kind: local", "")))
-
-
-def test_a_name_that_is_mistyped_is_hinted_at():
     with pytest.raises(InputError, match=r"no cluster 'slrm'.*Did you mean 'slurm'\?"):
         read_cluster("slrm")
-
-
-def test_a_file_that_is_not_there_is_said(tmp_path):
     with pytest.raises(MissingFile):
         read_cluster(str(tmp_path / "absent.yaml"))
 

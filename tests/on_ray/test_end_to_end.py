@@ -15,7 +15,6 @@ from rse_study.models.loading import load_encoder
 from rse_study.on_ray.driver import run_study
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
-from rse_study.results.result_file import read_result
 from rse_study.results.schema import cell_folder
 from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of, few, few_pairs
@@ -62,16 +61,6 @@ def test_what_is_watched_stands_in_the_history_at_its_own_steps(ran):
             model = Embedder(*load_encoder(cell_folder(folder, cell.identity) / "model", "mean"))
             last = {row.name: row.value for row in found if row.t == 3}
             assert last == pytest.approx(measure(model, [GEOMETRY]), abs=1e-4)
-
-
-def test_a_complete_trials_result_is_the_ledgers(ran):
-    folder, _ = ran
-    with Ledger.open(folder) as ledger:
-        cell = ledger.cells()[0]
-        assert (cell.trial, cell.status) == (0, "complete")
-        result = read_result(cell_folder(folder, cell.identity))
-        last = {row.name: row.value for row in ledger.history(cell.identity) if row.t == 3}
-        assert last["dev"] == result.final["dev"]
 
 
 def test_a_lost_loss_fails_its_trial_with_its_reason_and_the_study_goes_on(ran):

@@ -92,12 +92,6 @@ def test_the_papers_setting_comes_first_and_is_in_the_ledger_before_it_runs(worl
     assert (record.identity, record.status, record.proposal) == (cell.identity, "running", cell.proposal)
 
 
-def test_a_search_ends_after_its_trials(world):
-    assert len(world.run(world.queue())) == 4
-    assert {record.status for record in world.ledger.cells()} == {"complete"}
-    assert world.queue().num_left == 0
-
-
 def test_an_interrupted_cell_runs_again_and_asks_nothing_new(world):
     queue = world.queue()
     first = queue.next_cell()
