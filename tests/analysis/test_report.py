@@ -92,7 +92,6 @@ def test_text_of_a_study_is_text(tmp_path):
         ledger.fail(searched.cell(7).identity, HOSTILE)
     grid = searched.make(tmp_path / "grid", study=gridded.STUDY)
     with Ledger.open(grid) as ledger:
-        ledger.plan([row])
         gridded.end(ledger, row, 50.0)
     for path in (folder, grid):
         html = write_report(path).read_text(encoding="utf-8")
@@ -111,7 +110,6 @@ def test_geometry_has_four_decimals_and_what_a_collapsed_model_got_is_marked(tmp
     row = EvaluationRow(subject="", task="STS-B", split="dev", preset="geometry", value=0, num_examples=208)
     folder = searched.make(tmp_path, study=study)
     with Ledger.open(folder) as ledger:
-        ledger.plan(cells)
         for cell, values in zip(cells, ((0.23604, -3.84082), (0.2361, 0.0)), strict=True):
             searched.run(ledger, cell, "complete", (Point(t=200, metrics={"dev": 70.0}),))
             found = [{"aggregation": name, "value": value} for name, value in zip(names, values, strict=True)]

@@ -120,7 +120,6 @@ def entered(ledger, num, status="complete", t=30, value=None, seed=0):
     proposal, own = trials(num + 1)[num]
     cell = searched.planned(num, seed, "search", "", proposal)
     points = (Point(t=t, metrics={"dev": own if value is None else value}),)
-    ledger.plan([cell])
     searched.run(ledger, cell, status, points)
 
 

@@ -125,14 +125,6 @@ def test_a_store_that_is_lost_meanwhile_ends_it_and_says_so(uri, folder):
         tracker.add_points(trial.cells[0], trial.cells[0].points)
 
 
-def test_nothing_is_reported_home():
-    from mlflow.telemetry import get_telemetry_client
-    from mlflow.telemetry.utils import is_telemetry_disabled
-
-    assert is_telemetry_disabled()
-    assert get_telemetry_client() is None
-
-
 def test_the_file_store_holds_the_same(monkeypatch, tmp_path, folder):
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     place = str(tmp_path / "mlruns")

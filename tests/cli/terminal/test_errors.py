@@ -69,7 +69,6 @@ BAD = [
     ({}, "dashboard joint --port 99999", "--port | 65535"),
     ({}, "init 'Step Sizes'", "NAME: 'Step Sizes' | lower case | rse-study init step-sizes"),
     ({}, "init one two", "extra argument"),
-    ({}, "doctor --rebuild joint", "no study 'joint' has run"),
     ({"d/ledger.sqlite": "no database"}, "doctor --rebuild d", "d/study.json | no such file"),
     ({"d/study.json": "{}"}, "doctor --rebuild d", "d/study.json"),
     ({}, "run joint --max-hours -1", "--max-hours | greater than or equal to 0"),
