@@ -27,7 +27,7 @@ from rse_study.storage.node_cache import NodeCache
 from rse_study.storage.storage import Storage
 from rse_study.training.classifier.config import FineTuning
 from tests.tiny_models import save_bert, word_tokenizer
-from tests.training.classifier.sorted_words import LEARNS, singles, small_base
+from tests.training.classifier.sorted_words import LEARNS, singles
 
 GOOD = ["good film", "a fine story", "great cast", "fine good film"]
 BAD = ["bad film", "a dull story", "poor cast", "dull bad film"]
@@ -36,28 +36,21 @@ FIGURES |= {"queries", "words_changed", "victim_accuracy"}
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("attacked_base")
-    small_base(folder)
-    return str(folder)
-
-
-@pytest.fixture(scope="module")
-def made(evaluation, base, tmp_path_factory):
+def made(evaluation, learner, tmp_path_factory):
     """The victim of all evaluations of `evaluation`."""
     folder = tmp_path_factory.mktemp("made")
-    evaluation().victim(ModelFiles(base, "mean", folder, folder))
+    evaluation().victim(ModelFiles(learner, "mean", folder, folder))
     return folder
 
 
 @pytest.fixture
-def weights(base, made, tmp_path):
-    return ModelFiles(base, "mean", Path(shutil.copytree(made, tmp_path / "made")), tmp_path / "kept")
+def weights(learner, made, tmp_path):
+    return ModelFiles(learner, "mean", Path(shutil.copytree(made, tmp_path / "made")), tmp_path / "kept")
 
 
 @pytest.fixture(scope="module")
-def embed(base):
-    return Embedder(*load_encoder(base, "mean"))
+def embed(learner):
+    return Embedder(*load_encoder(learner, "mean"))
 
 
 @pytest.fixture(scope="module")
@@ -243,7 +236,7 @@ def test_a_set_or_a_model_that_is_not_here_is_refused_by_name(data_dir, tmp_path
         read_evaluation("attack-mr/pwws", tmp_path)
 
 
-def test_tools_are_told_apart_by_what_they_are(data_dir, base):
+def test_tools_are_told_apart_by_what_they_are(data_dir):
     alone, with_model = (fingerprint_resources("pwws", data_dir, name) for name in ("", "minilm-mlm"))
     assert alone == with_model
     assert load_resources("pwws", data_dir, "").encoder is None

@@ -79,18 +79,6 @@ def test_the_exit_code_is_the_verdict(rse, little, rows, paper, code, said):
     assert ("Claims" in ended.out or CLAIM in ended.out) == (paper is not None)
 
 
-@pytest.mark.parametrize(
-    ("rows", "num_cells", "line"),
-    [({}, 24, "Incomplete: 24 cells not planned yet."), (rows_where(1.01), 15, f"incomplete: {CLAIM}")],
-    ids=["new", "grown"],
-)
-def test_a_study_is_incomplete_before_its_new_cells_are_planned(rse, little, rows, num_cells, line):
-    little(rows, num_cells=num_cells, paper=PAPER)
-    ended = rse("check", "little")
-    assert (ended.code, ended.err) == (3, "")
-    assert line in ended.out.splitlines()
-
-
 def test_everything_a_reader_needs_is_there(rse, little):
     little(rows_where(1.01), paper=MINI)
     lines = rse("check", "little").out.splitlines()

@@ -11,9 +11,9 @@ QUICK = ("--pooling", "mean", "--max-length", "16", "--epochs", "1")
 
 
 @pytest.fixture
-def fine_tune(rse, small_model, no_hub, texts):
+def fine_tune(rse, learner, no_hub, texts):
     def call(suite, *arguments):
-        return rse("fine-tune", small_model, "--suite", suite, "--data", str(texts), *QUICK, *arguments)
+        return rse("fine-tune", learner, "--suite", suite, "--data", str(texts), *QUICK, *arguments)
 
     return call
 
