@@ -95,23 +95,26 @@ def test_asked_again_nothing_is_attacked_again(evaluation, weights, embed):
     assert sorted(kept.read_text().splitlines()) == sorted("".join(lines).splitlines())
 
 
-def test_the_file_names_its_classes_and_one_without_goes_on(evaluation, weights, embed):
-    """As files were written at first: they are no other attack, and are told the names."""
-    subject = ScoredModel("me", embed, weights)
-    rows = score_model(subject, [evaluation()])
+@pytest.mark.parametrize("lacks", [("classes",), ("weights", "attack")], ids=" ".join)
+def test_a_file_of_before_something_was_known_is_read_and_told_it(evaluation, weights, lacks):
+    """As files were written at first: they are no other attack."""
+    made = evaluation().victim(weights)
+    evaluation(num_inputs=3).attacked(made, weights.kept)
     (kept,) = weights.kept.glob("*.jsonl")
     head, *lines = kept.read_text().splitlines(keepends=True)
     assert json.loads(head)["classes"] == ["hue", "pet"]
-    assert set(read_attacks(weights.kept).outcomes["classes"]) == {("hue", "pet")}
-    nameless = {key: value for key, value in json.loads(head).items() if key != "classes"}
-    kept.write_text(json.dumps(nameless) + "\n" + "".join(lines))
-    assert set(read_attacks(weights.kept).outcomes["classes"]) == {()}
-    kept.write_text(json.dumps(nameless) + "\n" + "".join(lines[:4]))
-    found = evaluation().attacked(evaluation().victim(weights), weights.kept)
-    assert (found.num_inputs, found.num_now) == (6, 2)
-    assert kept.read_text().splitlines(keepends=True)[1:5] == lines[:4]
-    assert set(read_attacks(weights.kept).outcomes["classes"]) == {("hue", "pet")}
-    assert score_model(subject, [evaluation()]) == rows
+    of_old = {key: value for key, value in json.loads(head).items() if key not in lacks}
+    kept.write_text(json.dumps(of_old) + "\n" + "".join(lines))
+    found = read_attacks(weights.kept).outcomes
+    assert found["is_counted"].all()
+    assert set(found["classes"]) == {() if "classes" in lacks else ("hue", "pet")}
+    grown = evaluation().attacked(made, weights.kept)
+    assert (grown.num_now, grown.num_inputs) == (3, 6)
+    now, *rows = kept.read_text().splitlines(keepends=True)
+    assert (json.loads(now), rows[:3]) == (json.loads(head), lines)
+    found = read_attacks(weights.kept).outcomes
+    assert found["is_counted"].tolist() == [True] * 6
+    assert set(found["classes"]) == {("hue", "pet")}
 
 
 def test_a_classifier_made_again_with_other_weights_is_another_victim(evaluation, weights, embed):
@@ -138,20 +141,6 @@ def test_made_again_with_the_same_weights_an_attack_grows(evaluation, weights, e
     shutil.rmtree(weights.made)
     grown = evaluation().attacked(evaluation().victim(weights), weights.kept, replaces=True)
     assert (first.num_now, grown.num_now, grown.num_inputs) == (3, 3, 6)
-
-
-def test_a_file_of_before_weights_were_known_is_read_and_goes_on(evaluation, weights, embed):
-    made = evaluation().victim(weights)
-    evaluation(num_inputs=3).attacked(made, weights.kept)
-    (kept,) = weights.kept.glob("*.jsonl")
-    head, *lines = kept.read_text().splitlines(keepends=True)
-    of_old = {key: value for key, value in json.loads(head).items() if key not in ("weights", "attack")}
-    kept.write_text(json.dumps(of_old) + "\n" + "".join(lines))
-    assert read_attacks(weights.kept).outcomes["is_counted"].all()
-    grown = evaluation().attacked(made, weights.kept)
-    assert (grown.num_now, grown.num_inputs) == (3, 6)
-    assert json.loads(kept.read_text().splitlines()[0]) == json.loads(head)
-    assert read_attacks(weights.kept).outcomes["is_counted"].tolist() == [True] * 6
 
 
 def test_other_settings_are_other_figures(evaluation, weights, embed):

@@ -40,13 +40,10 @@ def asked(server, path, host="127.0.0.1"):
         return answer.read()
 
 
-def test_the_study_is_listed(server):
+def test_the_study_is_listed_and_new_trials_appear_while_it_runs(server, ledger):
     (study,) = json.loads(asked(server, "/api/studies"))["study_summaries"]
     assert (study["study_id"], study["study_name"], study["directions"]) == (0, "little", ["maximize"])
     assert b"<html" in asked(server, "/dashboard/")
-
-
-def test_pruned_trials_are_pruned_and_new_ones_appear_while_the_study_runs(server, ledger):
     # The copy of the ledger is kept for a second. We look until then.
     run(ledger, cell_of(1), 20.0, status="stopped_early", reason="stopped at step 5 of 15")
     ledger.record_progress(start(ledger, cell_of(2)).identity, 5, {"dev": 33.0})

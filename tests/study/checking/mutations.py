@@ -271,6 +271,9 @@ num_trials=4;;search={rho: {choice: [0, 0.5, 1]}} -> num_trials
 sampler.name=grid
 sampler.name=cma_es;;num_trials=2;;search={rho: {choice: [0, 0.5, 1]}} -> sampler.name = 'cma_es'
 constraints=[{metric: dev, at_least: 5}];;ablation_path={seeds: [3]} -> ablation_path
+ablation_path={seeds: [0, 3]} -> ablation_path.seeds.0 = 0
+ablation_path={seeds: [3, 3]} -> ablation_path.seeds.1 = 3
+ablation_path={seeds: [3]};;search.alpha={log: [1e-4, 1e-3]} -> search.alpha and ablation_path
 warm_start={} -> warm_start
 warm_start={study: joint} -> warm_start.study
 warm_start={study: another};;sampler.name=random -> warm_start.study
@@ -313,6 +316,7 @@ resources={executor: train, workers: 8};;search.batch_size={choice: [8, 12]} -> 
 resources={executor: auto, workers: 2};;search.batch_size={int: [16, 18]} -> batch_size = 17
 confirm.resources.workers=3 -> batch_size
 confirm.resources.executor=inline
+ablation_path={seeds: [3], resources: {executor: inline, workers: 2}} -> ablation_path.resources.executor
 base.batch_size=31 -> batch_size
 """,
     "flat by construction": """
@@ -357,6 +361,7 @@ num_trials=4
 sampler={name: random}
 search_seed=1
 confirm={seeds: [7]}
+ablation_path={seeds: [7]}
 early_stopping={first: 15}
 search={rho: {float: [0, 1]}} -> grid
 grid.rows.again={rho: 0} -> grid.rows.again
