@@ -82,6 +82,24 @@ def data_dir() -> Path:
     return folder
 
 
+@pytest.fixture
+def no_hub(tmp_path, monkeypatch):
+    """Nothing is asked of the hub, or remembered of it."""
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "datasets")
+    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+
+
+@pytest.fixture(scope="session")
+def learner(tmp_path_factory):
+    """An encoder that learns groups of words in seconds: its folder, for reading only."""
+    from tests.training.classifier.sorted_words import small_base  # imports torch
+
+    folder = tmp_path_factory.mktemp("learner")
+    small_base(folder)
+    return str(folder)
+
+
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[str]:
     """The address of a cluster that studies of several modules join, each in folders of its own.

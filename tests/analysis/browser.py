@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import tempfile
 import time
-from base64 import b64decode
 from pathlib import Path
 
 SWITCHES = [
@@ -150,11 +149,6 @@ class Tab:
 
     def download_to(self, folder):
         self.send("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
-
-    def picture(self, path, whole=False):
-        """A PNG of what is in sight, or of the whole page."""
-        taken = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        Path(path).write_bytes(b64decode(taken["data"]))
 
     @property
     def problems(self):

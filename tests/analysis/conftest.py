@@ -8,6 +8,15 @@ from analysis.report import write_report
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from tests.analysis import gridded, searched
+from tests.analysis.browser import Browser
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One browser for all tests of pages."""
+    started = Browser()
+    yield started
+    started.close()
 
 
 @pytest.fixture(scope="session")

@@ -50,9 +50,7 @@ def end(ledger: Ledger, record: CellRecord, dev: float) -> None:
 def grid(ledger: Ledger) -> None:
     """A first revision with a row that the second one drops; then everything but one cell, and one failure."""
     ledger.freeze(STUDY.model_copy(update={"num_cells": 1}))
-    dropped = cell(*RETIRED)
-    ledger.plan([dropped])
-    end(ledger, dropped, 69.0)
+    end(ledger, cell(*RETIRED), 69.0)
     ledger.freeze(STUDY, "rows without the blend: removed; 7 rows: added")
     cells = {(trial, seed): cell(trial, seed) for trial in range(len(ROWS)) for seed in range(3)}
     ledger.retire_others([record.identity for record in cells.values()], "grid")

@@ -29,7 +29,6 @@ def search(ledger: Ledger, values: dict[int, tuple[float, ...]] = VALUES) -> Non
     for trial, of_trial in values.items():
         for seed, value in zip(SEEDS, of_trial, strict=False):
             record = searched.cell(trial, seed)
-            ledger.plan([record])
             points = searched.history(60, lambda t, value=value: value - (60 - t) / 10)
             searched.run(ledger, record, "complete", points)
 

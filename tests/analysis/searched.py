@@ -13,6 +13,7 @@ from rse_study.results.records import AxisRecord, CellRecord, EvaluationRow, Imp
 from rse_study.results.result_file import Point, Result, write_result
 from rse_study.results.schema import cell_folder
 from rse_study.search.ablation_path import path_state
+from tests.results.world import begin
 
 LOG, LINEAR = {"kind": "float", "log": True}, {"kind": "float"}
 AXES = (
@@ -93,7 +94,7 @@ def history(last: int, score) -> tuple[Point, ...]:
 
 def run(ledger: Ledger, record: CellRecord, status: str, points: tuple[Point, ...], **result) -> None:
     """An attempt and its result; that of a failure lies on the disk, too: without it the cell would run again."""
-    ledger.start(record.identity, executor="inline", workers=1, threads=1)
+    begin(ledger, record)
     last = points[-1] if points else Point(t=0, metrics={})
     found = {"status": status, "history": points, "final": last.metrics, "duration_s": last.t * 0.4, **result}
     ended = Result(identity=record.identity, seed=record.seed, config=record.config, **found)
@@ -124,8 +125,7 @@ def search(ledger: Ledger, study: StudyRecord = STUDY) -> None:
         record = cell(trial)
         ledger.plan([record])
         if trial == LOST:
-            ledger.start(record.identity, executor="inline", workers=1, threads=1)
-            ledger.lose(record.identity, "the process that ran it is gone")
+            ledger.lose(begin(ledger, record).identity, "the process that ran it is gone")
         if trial == FAILED:
             points = history(15, partial(dev, trial))
             run(ledger, record, "failed", points, reason="step 23: the loss is nan")
@@ -160,7 +160,6 @@ def confirm(ledger: Ledger) -> None:
     """The base and trial 12 with seeds 1 and 2."""
     for (trial, seed), (on_dev, on_test) in CONFIRMED.items():
         record = cell(trial, seed, "confirm")
-        ledger.plan([record])
         run(ledger, record, "complete", up_to(on_dev), duration_s=31.0)
         ledger.record_evaluations([measure(record.identity, "builtin/test", on_test)])
 
@@ -199,7 +198,6 @@ def path(ledger: Ledger, num_rounds: int = 8) -> None:
                 if (number, seed) not in known:
                     record = planned(number, seed, "path", state.label_of(point), state.proposal_of(point))
                     record = record.model_copy(update={"identity": f"{number + 100:032x}{seed:032x}"})
-                    ledger.plan([record])
                     harm = 0.7 * ({"norm", "beta"} <= point)
                     top = 60 + sum(GAINS[name] for name in point) + harm + 0.3 * seed
                     run(ledger, record, "complete", up_to(top + 0.2 * ((number * seed) % 3)))

@@ -8,6 +8,7 @@ from rse_study.results.reader import Reader
 from rse_study.results.records import AxisRecord, EvaluationRow, Measure, ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point
 from tests.analysis.searched import measure, planned, run
+from tests.results.world import begin
 
 OBJECTIVE = ObjectiveRecord(metric="dev", label="STS-B dev, Spearman x100", evaluation="STS-B/dev/all")
 FAILED, PLANNED, RUNNING = "failed", "planned", "running"  # what a cell may have instead of a score
@@ -78,15 +79,14 @@ def fill(ledger, rows, seeds=None, **study):
     ledger.freeze(study_of(rows, num_seeds, **study))
     for trial, (name, scores) in enumerate(rows.items()):
         for seed, score in zip(seeds, scores, strict=True):
-            cell = cell_of(trial, name, seed)
-            ledger.plan([cell])
-            end(ledger, cell, score)
+            end(ledger, cell_of(trial, name, seed), score)
 
 
 def end(ledger, cell, score):
     """What became of a cell. Its objective is that of the last step; the best was seen before."""
+    ledger.plan([cell])
     if score == RUNNING:
-        ledger.start(cell.identity, executor="inline", workers=1, threads=1)
+        begin(ledger, cell)
     elif score == FAILED:
         run(ledger, cell, "failed", (), reason="step 3: the loss is not finite")
     elif score != PLANNED:

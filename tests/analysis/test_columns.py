@@ -176,20 +176,13 @@ def test_a_claim_is_judged_on_its_metric_less_being_better(tmp_path):
 
 
 def test_nothing_is_decided_while_a_score_is_still_to_come(tmp_path):
-    rows = DEV | {"USCAL": (*SIMCSE[:-1], tabled.RUNNING)}
-    scores = {
-        RATE.format("mr", "pwws"): rates({"RobustSentEmbed": -BEYOND}, 2)
-        | {"USCAL": (*above(SIMCSE, -50.0)[:-1], None)}
-    }
-    found = cells_of(make(tmp_path, scores, rows=rows))
-    assert found["PWWS", "MR", "USCAL"].direction == "incomplete"
-    assert found["PWWS", "MR", "RobustSentEmbed"].direction == "same"
-
-
-def test_cells_that_wait_for_their_evaluation_are_incomplete(tmp_path):
-    scores = {RATE.format("mr", "pwws"): {"SimCSE": SIMCSE, "USCAL": (*above(SIMCSE, -50.0)[:-1], None)}}
-    found = cells_of(make(tmp_path, scores))
-    assert found["PWWS", "MR", "USCAL"].direction == "incomplete"
+    """Of a cell that runs, and of one that waits for its evaluation."""
+    column = rates({"RobustSentEmbed": -BEYOND}, 2) | {"USCAL": (*above(SIMCSE, -50.0)[:-1], None)}
+    for last in (tabled.RUNNING, SIMCSE[-1]):
+        rows = DEV | {"USCAL": (*SIMCSE[:-1], last)}
+        found = cells_of(make(tmp_path / str(last), {RATE.format("mr", "pwws"): column}, rows=rows))
+        assert found["PWWS", "MR", "USCAL"].direction == "incomplete"
+        assert found["PWWS", "MR", "RobustSentEmbed"].direction == "same"
 
 
 def test_two_seeds_are_undecided(tmp_path):

@@ -6,6 +6,7 @@ from rse_study.results.records import EvaluationRow, Measure
 from rse_study.results.result_file import Point
 from tests.analysis import gridded, searched
 from tests.analysis.outline import Outline
+from tests.results.world import begin
 
 HOSTILE = "</script><script>document.title='owned'</script><b>&"
 
@@ -91,7 +92,6 @@ def test_text_of_a_study_is_text(tmp_path):
         ledger.fail(searched.cell(7).identity, HOSTILE)
     grid = searched.make(tmp_path / "grid", study=gridded.STUDY)
     with Ledger.open(grid) as ledger:
-        ledger.plan([row])
         gridded.end(ledger, row, 50.0)
     for path in (folder, grid):
         html = write_report(path).read_text(encoding="utf-8")
@@ -110,7 +110,6 @@ def test_geometry_has_four_decimals_and_what_a_collapsed_model_got_is_marked(tmp
     row = EvaluationRow(subject="", task="STS-B", split="dev", preset="geometry", value=0, num_examples=208)
     folder = searched.make(tmp_path, study=study)
     with Ledger.open(folder) as ledger:
-        ledger.plan(cells)
         for cell, values in zip(cells, ((0.23604, -3.84082), (0.2361, 0.0)), strict=True):
             searched.run(ledger, cell, "complete", (Point(t=200, metrics={"dev": 70.0}),))
             found = [{"aggregation": name, "value": value} for name, value in zip(names, values, strict=True)]
@@ -138,9 +137,7 @@ def test_a_study_that_has_not_begun_or_goes_on_has_a_report(tmp_path):
     assert "Grid: 0 of 21 cells complete, 21 missing" in Outline(grid).text
 
     def first_trial_under_way(ledger):
-        ledger.plan([searched.cell(0)])
-        ledger.start(searched.cell(0).identity, executor="inline", workers=1, threads=1)
-        ledger.record_progress(searched.cell(0).identity, 15, {"dev": 33.0})
+        ledger.record_progress(begin(ledger, searched.cell(0)).identity, 15, {"dev": 33.0})
 
     found = Outline(write_report(searched.make(tmp_path, first_trial_under_way)).read_text(encoding="utf-8"))
     assert "0 of 16 trials complete, 1 running, 15 missing" in found.text

@@ -38,9 +38,8 @@ def test_where_the_base_leads_the_confirmed_trial_is_second(tmp_path, contents):
     def run_two(ledger: Ledger) -> None:
         for trial, top in ((0, 70.0), (1, 65.0)):
             for seed, stage in ((0, "search"), (1, "confirm")):
-                record = searched.cell(trial, seed, stage)
-                ledger.plan([record])
-                searched.run(ledger, record, "complete", searched.history(60, lambda t, top=top: top))
+                points = searched.history(60, lambda t, top=top: top)
+                searched.run(ledger, searched.cell(trial, seed, stage), "complete", points)
 
     found = contents(searched.make(tmp_path, run_two))
     assert confirmed(found)["name"].tolist() == ["paper setting", "trial 1 (no. 2 of the search)"]

@@ -17,15 +17,8 @@ from tests.training.classifier.sorted_words import LEARNS, singles, small_base
 INPUTS = [("red , BLUE",), ("never in training",)]
 
 
-@pytest.fixture(scope="session")
-def base(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("victims_base")
-    small_base(folder)
-    return str(folder)
-
-
 @pytest.fixture(scope="module")
-def build_at(base):
+def build_at(learner):
     """A victim in a folder and the steps it took."""
 
     def built(
@@ -37,7 +30,13 @@ def build_at(base):
             steps.append(progress.t)
             on_progress(progress)
 
-        settings = {"base": base, "pooling": "mean", "inputs": inputs, "seed": seed, "spec": spec} | changes
+        settings = {
+            "base": learner,
+            "pooling": "mean",
+            "inputs": inputs,
+            "seed": seed,
+            "spec": spec,
+        } | changes
         return victim(at, **settings, training=training or _training(), on_progress=count), steps
 
     return built
@@ -88,7 +87,7 @@ def test_it_says_what_the_classifier_said_and_is_an_encoder(trained):
     assert load_encoder(found.folder)[0].pooling == "mean"
 
 
-def test_whatever_decides_its_numbers_makes_another(build, base, tmp_path):
+def test_whatever_decides_its_numbers_makes_another(build, tmp_path):
     one_epoch = LEARNS.model_copy(update={"epochs": 1})
     first, _ = build(spec=one_epoch)
     small_base(tmp_path / "other_base", seed=3)

@@ -31,6 +31,7 @@ from rse_study.storage.storage import Storage
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
+from tests.on_ray.listener import Listener
 from tests.on_ray.world import STUDY, few, make_materials
 
 NUM_REPORTS = 6
@@ -138,23 +139,20 @@ class Packed:
         return Maker
 
 
-class Counter:
+class Counter(Listener):
     """A callback that knows how many cells ran at a time."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.running, self.peak, self.lost_cells, self.full_after = 0, 0, 0, 0.0
         self._begun = time.monotonic()
-
-    def cells_found(self, cells: Any) -> None:
-        pass
 
     def started(self, cell: Any) -> None:
         self.running += 1
         if self.running > self.peak:
             self.peak, self.full_after = self.running, time.monotonic() - self._begun
 
-    def progressed(self, cell: Any, t: int, num_steps: int, metrics: dict[str, float]) -> None:
-        pass
+    def progressed(self, cell: Any, t: int, num_steps: int, metrics: dict[str, float]) -> None: ...
 
     def ended(self, cell: Any, record: Any) -> None:
         self.running -= 1
@@ -166,8 +164,7 @@ class Counter:
     def node_lost(self, node: str, cells: int) -> None:
         print("node lost:", node, flush=True)
 
-    def advanced(self, activity: str, done: int, total: int, detail: str = "") -> None:
-        pass
+    def advanced(self, activity: str, done: int, total: int, detail: str = "") -> None: ...
 
     def message(self, text: str) -> None:
         print(text, flush=True)

@@ -1,9 +1,11 @@
 """A study of one axis in a real ledger, written as a run would write it."""
 
 from rse_study.results.records import AxisRecord, CellRecord, ObjectiveRecord, StudyRecord
-from rse_study.results.result_file import Point, Result, write_result
-from rse_study.results.schema import cell_folder
+from rse_study.results.result_file import Point
+from tests.results.world import begin as start
+from tests.results.world import end
 
+__all__ = ["end", "start"]
 SEARCH = StudyRecord(
     name="little",
     question="Does rho matter?",
@@ -20,20 +22,6 @@ def cell_of(trial, seed=0, **changes):
     config = {"budget": {"unit": "steps", "amount": 60}}
     content = {"config": config, "proposal": {"rho": trial / 4}, **changes}
     return CellRecord(identity=f"{trial + 2:08x}{seed:08x}".ljust(64, "0"), trial=trial, seed=seed, **content)
-
-
-def start(ledger, cell):
-    """The next attempt at a cell, planned if it was not."""
-    ledger.plan([cell])
-    ledger.start(cell.identity, executor="inline", workers=1, threads=1)
-    return cell
-
-
-def end(ledger, cell, **content):
-    """The cell's result, on the disk and in the ledger."""
-    result = Result(identity=cell.identity, seed=cell.seed, config=cell.config, **content)
-    write_result(cell_folder(ledger.study_dir, cell.identity), result)
-    ledger.record_result(result)
 
 
 def finish(ledger, cell, dev, duration_s=30.0, **changes):

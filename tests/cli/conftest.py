@@ -9,7 +9,6 @@ from rse_study.cli.app import app
 from rse_study.data import builtin
 from tests.analysis import tabled
 from tests.tiny_models import save_bert, word_tokenizer, words_of
-from tests.training.classifier.sorted_words import small_base
 
 NUM_POSITIONS = 48
 NEXT = "Next: "
@@ -25,22 +24,6 @@ def models_folder(tmp_path_factory):
     save_bert(root / "headless", tokenizer, BertModel, max_position_embeddings=NUM_POSITIONS)
     save_bert(root / "other", other, max_position_embeddings=NUM_POSITIONS)
     return root
-
-
-@pytest.fixture(scope="session")
-def small_model(tmp_path_factory):
-    """An encoder that learns a task in seconds."""
-    folder = tmp_path_factory.mktemp("small_model")
-    small_base(folder)
-    return str(folder)
-
-
-@pytest.fixture
-def no_hub(tmp_path, monkeypatch):
-    """Nothing is asked of the hub, or remembered of it."""
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "datasets")
-    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", True)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
 
 
 @pytest.fixture(scope="session")

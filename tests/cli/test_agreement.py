@@ -45,26 +45,10 @@ def status_of(rse):
 def test_a_cell_that_was_lost_is_still_to_run_for_status_and_for_plan(rse, lost):
     state = status_of(rse)
     counts = {"planned": 6, "complete": 5, "stopped_early": 0, "failed": 0, "running": 0, "missing": 1}
-    assert (state["counts"], state["is_complete"]) == (counts, False)
+    assert (state["counts"], state["is_complete"], state["failed"]) == (counts, False, [])
+    assert [one["reason"] for one in state["lost"]] == ["worker killed by signal 9"]
     assert state["eta_s"] > 0
     assert json.loads(rse("plan", "old_grid.yaml", "--json").out)["num_to_run"] == 1
-
-
-def test_status_says_why_a_cell_was_lost_and_that_a_run_goes_on(rse, lost):
-    text = rse("status", "old_grid").out
-    goes_on, lost_ones = (
-        "nobody runs it; `rse-study run` goes on from here",
-        "attempts lost, tried again (1):",
-    )
-    said = (
-        goes_on,
-        "6 cells: 5 complete, 1 missing",
-        "left: about",
-        lost_ones,
-        "1: worker killed by signal 9",
-    )
-    assert [part for part in said if part not in text] == []
-    assert "\nfailed" not in text
 
 
 def test_run_ends_with_what_the_next_run_takes_up_again(lost, grid_dir, capsys):
@@ -74,12 +58,6 @@ def test_run_ends_with_what_the_next_run_takes_up_again(lost, grid_dir, capsys):
         "1 of 6 cells are not complete, 1 of them still to run. "
         "row optimizer.lr = 0.01 seed 1: worker killed by signal 9\n"
     )
-
-
-def test_a_cell_that_was_lost_is_not_replayed(rse, lost):
-    ended = rse("replay", "old_grid", lost[:12])
-    assert ended.code == 2
-    assert "it is lost: worker killed by signal 9; there is no result to compare with" in ended.err
 
 
 def test_the_dashboard_shows_a_cell_that_was_lost_as_one_to_come(lost, grid_dir):

@@ -8,6 +8,25 @@ from rse_study.cluster.wheel import Wheel, zipped
 WHEEL = Wheel("rse_study-0.1.0-py3-none-any.whl", zipped([("rse_study/__init__.py", b"")]))
 STUDY = "name: little\nquestion: Does it run?\n"
 CLUSTERS = tuple(shipped_clusters())
+TINY_GRID = """
+name: {name}
+question: Does a study end on a real cluster?
+base:
+  method:
+    name: robust_sent_embed
+    blend: {{pgd: {{num_steps: 0}}, fgsm: {{num_steps: 0}}}}
+    masks: {{phi: 0}}
+    lambda1: 0
+    lambda2: 0
+  encoder: {{name: tiny-vectors, pooling: mean}}
+  corpus: {{source: builtin}}
+  optimizer: {{lr: 1e-3}}
+  budget: {{unit: steps, amount: {amount}}}
+  selection: {{dev: builtin, every: {every}}}
+grid: {{axes: {{optimizer.lr: [1e-3, 2e-3]}}}}
+seeds: {seeds}
+evaluations: [builtin/test]
+"""
 
 
 def job_on(spec: ClusterSpec, study: str = "little") -> Job:

@@ -2,7 +2,7 @@
 
 from rse_study.cli.arguments.study import study_file
 from rse_study.cluster.backend import Submission
-from rse_study.cluster.job import RenderedFile, job_of, storage_of
+from rse_study.cluster.job import RenderedFile, job_of
 from rse_study.cluster.submit import write_submission
 from rse_study.cluster.yaml_text import BlockText, yaml_text
 from rse_study.study.checking.validation import read_content, read_study
@@ -38,23 +38,18 @@ def test_words_that_yaml_may_misread_stay_words():
     assert parse_yaml(yaml_text(content), where="") == content
 
 
-def test_the_same_question_has_the_same_name():
-    assert job().submission_id == job().submission_id
-    assert job().submission_id == job("resources.max_concurrent=1", "allowance.max_hours=2").submission_id
+def test_the_same_question_has_the_same_name_and_another_another():
+    name = job().submission_id
+    assert name == job().submission_id
+    assert name == job("resources.max_concurrent=1", "allowance.max_hours=2").submission_id
+    for override in ("confirm.seeds=[3]", "num_trials=6", "base.batch_size=16", "search_seed=1"):
+        assert job(override).submission_id != name, override
 
 
-@cases("override", ["confirm.seeds=[3]", "num_trials=6", "base.batch_size=16", "search_seed=1"])
-def test_another_question_has_another_name(override):
-    assert job(override).submission_id != job().submission_id
-
-
-def test_the_storage_of_the_cluster_is_in_the_studys_file():
+def test_the_storage_of_the_cluster_is_in_the_studys_file_and_limits_are_handed_on():
     assert "storage: s3://my-bucket/rse-study\n" in job(cluster="kuberay").study_yaml
     assert "storage" not in job(cluster="local").study_yaml
     assert "s3://" not in " ".join(job(cluster="kuberay").command)
-
-
-def test_limits_are_handed_on():
     assert job(limits=("--max-hours", "3")).command[-2:] == ("--max-hours", "3")
 
 
@@ -65,15 +60,7 @@ def test_the_jobs_folder_has_study_and_code(tmp_path):
     assert (tmp_path / "job" / WHEEL.name).read_bytes() == WHEEL.content
 
 
-def test_without_a_storage_a_study_keeps_its_files_in_the_store():
-    assert storage_of(read_study(study_file("joint")), shipped("local")) == ""
-
-
-def test_the_clusters_price_is_in_the_studys_file():
-    content = parse_yaml(job(cluster="aws-gpu").study_yaml, where="")
-    assert content["allowance"] == {"price_per_hour": 0.053125}  # (8 * 0.2 + 0.1) / 32
-
-
-def test_the_studys_own_price_is_kept():
-    content = parse_yaml(job("allowance.price_per_hour=3", cluster="aws-gpu").study_yaml, where="")
-    assert content["allowance"] == {"price_per_hour": 3}
+def test_the_clusters_price_is_in_the_studys_file_unless_the_study_has_its_own():
+    for own, price in (((), 0.053125), (("allowance.price_per_hour=3",), 3)):  # (8 * 0.2 + 0.1) / 32
+        content = parse_yaml(job(*own, cluster="aws-gpu").study_yaml, where="")
+        assert content["allowance"] == {"price_per_hour": price}

@@ -24,27 +24,9 @@ from rse_study.cluster.render import render
 from rse_study.cluster.submit import write_submission
 from rse_study.cluster.wheel import wheel_of_this_version
 from rse_study.errors import InputError
+from tests.cluster.samples import TINY_GRID
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
-STUDY = """
-name: tiny-grid
-question: Does a study end on a cluster of this machine?
-base:
-  method:
-    name: robust_sent_embed
-    blend: {pgd: {num_steps: 0}, fgsm: {num_steps: 0}}
-    masks: {phi: 0}
-    lambda1: 0
-    lambda2: 0
-  encoder: {name: tiny-vectors, pooling: mean}
-  corpus: {source: builtin}
-  optimizer: {lr: 1e-3}
-  budget: {unit: steps, amount: 12}
-  selection: {dev: builtin, every: 6}
-grid: {axes: {optimizer.lr: [1e-3, 2e-3]}}
-seeds: [0]
-evaluations: [builtin/test]
-"""
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +110,8 @@ def test_a_wrong_token_is_refused_by_name(backend: LocalBackend, home: Path, mon
 
 
 def test_a_study_goes_to_its_end_and_the_cluster_ends(backend: LocalBackend, home: Path, spec_file: Path):
-    (home / "grid.yaml").write_text(STUDY, encoding="utf-8")
+    study = TINY_GRID.format(name="tiny-grid", amount=12, every=6, seeds=[0])
+    (home / "grid.yaml").write_text(study, encoding="utf-8")
     assert "submitted rse-tiny-grid-" in command(home, "submit")
     assert "nothing to do" in command(home, "submit")
     assert "[2 of 2]" in command(home, "logs", "--follow")

@@ -4,6 +4,7 @@ import pytest
 
 from rse_study.cluster.price import describe_price, describe_time, device_hour_price, hourly_price
 from rse_study.study.definition.config import Resources
+from tests.cases import cases
 from tests.cluster.samples import shipped
 
 GPU = Resources(workers=2, threads=2, gpus=1)
@@ -19,28 +20,23 @@ def test_nodes_that_cannot_be_given_back_are_always_billed():
     assert price.least == price.most == 4
 
 
-def test_a_gpu_hour_is_its_node_and_its_share_of_the_head():
-    assert device_hour_price(shipped("aws-gpu"), GPU) == pytest.approx((8 * 0.2 + 0.1) / 8)
+IDLE = "workers.cpu={instance: c6i.large, max_nodes: 100, cpus: 2, memory_gib: 4, price_per_hour: 0.05}"
+ONPREM = "workers.node.price_per_hour=1.6"
 
 
-def test_what_of_a_node_no_cell_can_use_is_paid_for():
-    spec = shipped("onprem", "workers.node.price_per_hour=1.6")
-    assert device_hour_price(spec, Resources(threads=1)) == pytest.approx(1.6 / 16)
-    assert device_hour_price(spec, Resources(threads=9)) == pytest.approx(1.6 / 9)
-
-
-def test_slurms_first_node_shares_with_the_driver():
-    spec = shipped("slurm", "workers.node.price_per_hour=1.5")
-    assert device_hour_price(spec, Resources(threads=1)) == pytest.approx(3.0 / 30)
-
-
-def test_nodes_that_run_no_cell_are_not_billed():
-    other = "workers.cpu={instance: c6i.large, max_nodes: 100, cpus: 2, memory_gib: 4, price_per_hour: 0.05}"
-    assert device_hour_price(shipped("aws-gpu", other), GPU) == pytest.approx((8 * 0.2 + 0.1) / 8)
-
-
-def test_a_cluster_that_can_run_nothing_has_no_price():
-    assert device_hour_price(shipped("local"), GPU) == 0
+@cases(
+    ("name", "overrides", "resources", "price"),
+    [
+        ("aws-gpu", (), GPU, (8 * 0.2 + 0.1) / 8),  # its node, and its share of the head
+        ("aws-gpu", (IDLE,), GPU, (8 * 0.2 + 0.1) / 8),  # nodes that run no cell are not billed
+        ("onprem", (ONPREM,), Resources(threads=1), 1.6 / 16),
+        ("onprem", (ONPREM,), Resources(threads=9), 1.6 / 9),  # what no cell can use is paid for
+        ("slurm", ("workers.node.price_per_hour=1.5",), Resources(threads=1), 3.0 / 30),  # 2 CPUs drive
+        ("local", (), GPU, 0),  # it can run nothing
+    ],
+)
+def test_a_device_hour_costs_what_runs_cells_divided_by_their_devices(name, overrides, resources, price):
+    assert device_hour_price(shipped(name, *overrides), resources) == pytest.approx(price)
 
 
 def test_it_is_said_in_a_line():

@@ -33,18 +33,6 @@ def test_a_shipped_cluster_is_found_by_its_name(name):
     assert shipped(name).kind == name.removesuffix("-gpu")
 
 
-def test_there_is_one_for_every_way_to_start_ray():
-    assert set(shipped_clusters()) == {
-        "local",
-        "onprem",
-        "slurm",
-        "kuberay",
-        "aws-gpu",
-        "gcp-gpu",
-        "azure-gpu",
-    }
-
-
 @pytest.mark.parametrize("shipped", ["slurm", str(shipped_clusters()["slurm"])])
 def test_a_file_extends_a_shipped_cluster_by_name_or_path(tmp_path, shipped):
     text = f"extends: {shipped}\nname: mine\nworkers: {{node: {{cpus: 8}}}}\n"
@@ -70,22 +58,13 @@ def test_a_missing_price_is_refused_with_what_to_write(tmp_path):
     assert problem == f"workers.cpu.price_per_hour: is required. {remedy}"
 
 
-def test_a_kind_that_is_mistyped_is_hinted_at(tmp_path):
+def test_a_kind_or_name_that_is_mistyped_is_hinted_at_and_what_is_not_there_is_said(tmp_path):
     with pytest.raises(InputError, match=r"kind = 'slrum': no such kind of cluster. Did you mean 'slurm'\?"):
         read_cluster(written(tmp_path, SMALL.replace("local", "slrum")))
-
-
-def test_a_kind_is_needed(tmp_path):
     with pytest.raises(InputError, match=r"kind: is required. Write `kind:` and one of local, onprem, slurm"):
         read_cluster(written(tmp_path, SMALL.replace("kind: local", "")))
-
-
-def test_a_name_that_is_mistyped_is_hinted_at():
     with pytest.raises(InputError, match=r"no cluster 'slrm'.*Did you mean 'slurm'\?"):
         read_cluster("slrm")
-
-
-def test_a_file_that_is_not_there_is_said(tmp_path):
     with pytest.raises(MissingFile):
         read_cluster(str(tmp_path / "absent.yaml"))
 
@@ -105,8 +84,3 @@ def test_a_value_out_of_its_bounds_is_refused(name, override, problem):
     with pytest.raises(InputErrors) as refused:
         shipped(name, override)
     assert problem in str(refused.value)
-
-
-def test_machines_of_ones_own_are_counted():
-    group = shipped("onprem").workers["node"]
-    assert (group.min_nodes, group.max_nodes) == (2, 2)

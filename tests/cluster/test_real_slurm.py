@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.storage.storage import ledger_key
+from tests.cluster.samples import TINY_GRID
 from tests.nodes.namespaces import SHARED, Nodes
 from tests.nodes.slurm import Slurm, environment, needs_slurm, running_slurm
 
@@ -30,25 +31,6 @@ head: {{cpus: 1, memory_gib: 1, price_per_hour: 0}}
 workers:
   node: {{min_nodes: 2, max_nodes: 2, cpus: 2, memory_gib: 3, price_per_hour: 1.5}}
 limits: {{hours: 1}}
-"""
-STUDY = """
-name: {name}
-question: Does a study end under Slurm?
-base:
-  method:
-    name: robust_sent_embed
-    blend: {{pgd: {{num_steps: 0}}, fgsm: {{num_steps: 0}}}}
-    masks: {{phi: 0}}
-    lambda1: 0
-    lambda2: 0
-  encoder: {{name: tiny-vectors, pooling: mean}}
-  corpus: {{source: builtin}}
-  optimizer: {{lr: 1e-3}}
-  budget: {{unit: steps, amount: 24}}
-  selection: {{dev: builtin, every: 12}}
-grid: {{axes: {{optimizer.lr: [1e-3, 2e-3]}}}}
-seeds: {seeds}
-evaluations: [builtin/test]
 """
 
 
@@ -113,7 +95,7 @@ def test_a_job_whose_time_is_short_queues_itself_again_and_goes_on(slurm: Slurm)
 
 def write_study(slurm: Slurm, name: str, num_seeds: int = 3) -> None:
     assert slurm.nodes.shared is not None
-    text = STUDY.format(name=name, seeds=list(range(num_seeds)))
+    text = TINY_GRID.format(name=name, amount=24, every=12, seeds=list(range(num_seeds)))
     (slurm.nodes.shared / f"{name}.yaml").write_text(text, encoding="utf-8")
 
 

@@ -1,7 +1,5 @@
 """Every shipped cluster renders to the files that were last looked at."""
 
-import pytest
-
 from rse_study.cluster.kinds import KINDS
 from tests.cases import cases
 from tests.cluster.golden_files import FOLDER, VARIANTS, rendered
@@ -23,11 +21,7 @@ def test_every_kind_has_a_shipped_cluster():
     assert {shipped(name).kind for name in CLUSTERS} == set(KINDS)
 
 
-def test_rendering_twice_gives_the_same_text():
-    assert rendered("kuberay") == rendered("kuberay")
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
+@cases("variant", VARIANTS)
 def test_every_file_asks_for_the_token_and_holds_none(variant, monkeypatch):
     monkeypatch.setenv("RAY_AUTH_TOKEN", "5ecret")
     texts = [file.text for file in rendered(variant)]

@@ -2,11 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 from rse_study.cluster.job_report import of_study
 from rse_study.cluster.slurm_backend import SlurmBackend, reports_in
-from rse_study.errors import InputError
 
 LINES = """\
 17|RUNNING|2|1795347804|1795351404|None|rse-grid-0123456789ab
@@ -40,9 +37,3 @@ def test_nodes_are_counted_for_as_long_as_jobs_ran():
     ended = [report for report in reports_in(LINES) if report.handle in ("14", "15")]
     (nodes,) = SlurmBackend(Path("/shared")).node_hours(ended)
     assert (nodes.num_nodes, nodes.hours) == (0, 4.0)
-
-
-def test_a_machine_without_slurm_is_told_where_to_go(monkeypatch):
-    monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(InputError, match=r"no program 'sacct'.*login node"):
-        SlurmBackend(Path("/shared")).jobs()

@@ -29,15 +29,10 @@ def submit(cluster: MemoryCluster, job: Job = JOB):
     return submit_job(SPEC, cluster, job, cluster.folder, print)
 
 
-def test_a_study_that_runs_is_left_alone(cluster):
+def test_a_study_that_runs_or_ended_well_is_left_alone(cluster):
     assert submit(cluster).is_new
     second = submit(cluster)
     assert not second.is_new and second.earlier.state == "running"
-    assert len(cluster.known) == 1
-
-
-def test_a_study_that_ended_well_is_left_alone(cluster):
-    submit(cluster)
     cluster.becomes("complete")
     assert not submit(cluster).is_new
     assert len(cluster.known) == 1

@@ -41,10 +41,8 @@ def test_the_data_here_are_the_data_measured(data_dir):
 
 
 @pytest.fixture
-def mirror(tmp_path, monkeypatch):
+def mirror(tmp_path, no_hub):
     """Repositories in the hub's layout: an archive, a plain file and a table, with made-up content."""
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
-    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", True)
     simcse = tmp_path / "mirror" / SIMCSE
     simcse.mkdir(parents=True)
     (simcse / "wiki1m_for_simcse.txt").write_text("one\ntwo\n")
@@ -127,8 +125,7 @@ def test_files_that_are_here_are_left_alone(mirror, tmp_path):
         ("wiki1m", "", "empty", r"holds no wiki1m_for_simcse.txt"),
     ],
 )
-def test_what_cannot_be_fetched_says_why(mirror, tmp_path, monkeypatch, name, below, given, said):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+def test_what_cannot_be_fetched_says_why(mirror, tmp_path, name, below, given, said):
     (tmp_path / "file").write_text("")
     if given == "empty":
         (mirror / SIMCSE / "wiki1m_for_simcse.txt").unlink()

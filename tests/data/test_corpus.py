@@ -94,10 +94,8 @@ def test_malformed_sources_are_refused(source):
 
 
 @pytest.fixture
-def hub_folder(tmp_path, monkeypatch):
+def hub_folder(tmp_path, no_hub):
     """A data folder with a dataset in the hub's layout."""
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
-    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", True)
     (tmp_path / "toy" / "data").mkdir(parents=True)
     table = HubTable.from_dict({"sentence": ["a b", None, "c d", "a b"], "label": [0, 1, 0, 1]})
     table.to_parquet(str(tmp_path / "toy" / "data" / "train-00000-of-00001.parquet"))

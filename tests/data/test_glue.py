@@ -7,14 +7,8 @@ from rse_study.data.glue import GLUE, read_glue
 from rse_study.errors import InputError, MissingFile
 from tests.cases import cases
 
+pytestmark = pytest.mark.usefixtures("no_hub")
 NUM_ROWS = 4
-
-
-@pytest.fixture(autouse=True)
-def _offline(tmp_path, monkeypatch):
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
-    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", True)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
 
 
 def _rows(task, split, num=NUM_ROWS):

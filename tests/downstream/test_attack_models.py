@@ -8,10 +8,7 @@ from rse_study.errors import InputError, MissingFile
 from tests import needs
 from tests.tiny_models import save_bert, word_tokenizer
 
-
-@pytest.fixture(autouse=True)
-def _offline(monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+pytestmark = pytest.mark.usefixtures("no_hub")
 
 
 def test_a_masked_lm_that_is_nowhere_is_bad_input(data_dir, monkeypatch):

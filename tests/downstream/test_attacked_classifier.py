@@ -27,7 +27,7 @@ from rse_study.storage.node_cache import NodeCache
 from rse_study.storage.storage import Storage
 from rse_study.training.classifier.config import FineTuning
 from tests.tiny_models import save_bert, word_tokenizer
-from tests.training.classifier.sorted_words import LEARNS, singles, small_base
+from tests.training.classifier.sorted_words import LEARNS, singles
 
 GOOD = ["good film", "a fine story", "great cast", "fine good film"]
 BAD = ["bad film", "a dull story", "poor cast", "dull bad film"]
@@ -36,28 +36,21 @@ FIGURES |= {"queries", "words_changed", "victim_accuracy"}
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("attacked_base")
-    small_base(folder)
-    return str(folder)
-
-
-@pytest.fixture(scope="module")
-def made(evaluation, base, tmp_path_factory):
+def made(evaluation, learner, tmp_path_factory):
     """The victim of all evaluations of `evaluation`."""
     folder = tmp_path_factory.mktemp("made")
-    evaluation().victim(ModelFiles(base, "mean", folder, folder))
+    evaluation().victim(ModelFiles(learner, "mean", folder, folder))
     return folder
 
 
 @pytest.fixture
-def weights(base, made, tmp_path):
-    return ModelFiles(base, "mean", Path(shutil.copytree(made, tmp_path / "made")), tmp_path / "kept")
+def weights(learner, made, tmp_path):
+    return ModelFiles(learner, "mean", Path(shutil.copytree(made, tmp_path / "made")), tmp_path / "kept")
 
 
 @pytest.fixture(scope="module")
-def embed(base):
-    return Embedder(*load_encoder(base, "mean"))
+def embed(learner):
+    return Embedder(*load_encoder(learner, "mean"))
 
 
 @pytest.fixture(scope="module")
@@ -102,23 +95,26 @@ def test_asked_again_nothing_is_attacked_again(evaluation, weights, embed):
     assert sorted(kept.read_text().splitlines()) == sorted("".join(lines).splitlines())
 
 
-def test_the_file_names_its_classes_and_one_without_goes_on(evaluation, weights, embed):
-    """As files were written at first: they are no other attack, and are told the names."""
-    subject = ScoredModel("me", embed, weights)
-    rows = score_model(subject, [evaluation()])
+@pytest.mark.parametrize("lacks", [("classes",), ("weights", "attack")], ids=" ".join)
+def test_a_file_of_before_something_was_known_is_read_and_told_it(evaluation, weights, lacks):
+    """As files were written at first: they are no other attack."""
+    made = evaluation().victim(weights)
+    evaluation(num_inputs=3).attacked(made, weights.kept)
     (kept,) = weights.kept.glob("*.jsonl")
     head, *lines = kept.read_text().splitlines(keepends=True)
     assert json.loads(head)["classes"] == ["hue", "pet"]
-    assert set(read_attacks(weights.kept).outcomes["classes"]) == {("hue", "pet")}
-    nameless = {key: value for key, value in json.loads(head).items() if key != "classes"}
-    kept.write_text(json.dumps(nameless) + "\n" + "".join(lines))
-    assert set(read_attacks(weights.kept).outcomes["classes"]) == {()}
-    kept.write_text(json.dumps(nameless) + "\n" + "".join(lines[:4]))
-    found = evaluation().attacked(evaluation().victim(weights), weights.kept)
-    assert (found.num_inputs, found.num_now) == (6, 2)
-    assert kept.read_text().splitlines(keepends=True)[1:5] == lines[:4]
-    assert set(read_attacks(weights.kept).outcomes["classes"]) == {("hue", "pet")}
-    assert score_model(subject, [evaluation()]) == rows
+    of_old = {key: value for key, value in json.loads(head).items() if key not in lacks}
+    kept.write_text(json.dumps(of_old) + "\n" + "".join(lines))
+    found = read_attacks(weights.kept).outcomes
+    assert found["is_counted"].all()
+    assert set(found["classes"]) == {() if "classes" in lacks else ("hue", "pet")}
+    grown = evaluation().attacked(made, weights.kept)
+    assert (grown.num_now, grown.num_inputs) == (3, 6)
+    now, *rows = kept.read_text().splitlines(keepends=True)
+    assert (json.loads(now), rows[:3]) == (json.loads(head), lines)
+    found = read_attacks(weights.kept).outcomes
+    assert found["is_counted"].tolist() == [True] * 6
+    assert set(found["classes"]) == {("hue", "pet")}
 
 
 def test_a_classifier_made_again_with_other_weights_is_another_victim(evaluation, weights, embed):
@@ -145,20 +141,6 @@ def test_made_again_with_the_same_weights_an_attack_grows(evaluation, weights, e
     shutil.rmtree(weights.made)
     grown = evaluation().attacked(evaluation().victim(weights), weights.kept, replaces=True)
     assert (first.num_now, grown.num_now, grown.num_inputs) == (3, 3, 6)
-
-
-def test_a_file_of_before_weights_were_known_is_read_and_goes_on(evaluation, weights, embed):
-    made = evaluation().victim(weights)
-    evaluation(num_inputs=3).attacked(made, weights.kept)
-    (kept,) = weights.kept.glob("*.jsonl")
-    head, *lines = kept.read_text().splitlines(keepends=True)
-    of_old = {key: value for key, value in json.loads(head).items() if key not in ("weights", "attack")}
-    kept.write_text(json.dumps(of_old) + "\n" + "".join(lines))
-    assert read_attacks(weights.kept).outcomes["is_counted"].all()
-    grown = evaluation().attacked(made, weights.kept)
-    assert (grown.num_now, grown.num_inputs) == (3, 6)
-    assert json.loads(kept.read_text().splitlines()[0]) == json.loads(head)
-    assert read_attacks(weights.kept).outcomes["is_counted"].tolist() == [True] * 6
 
 
 def test_other_settings_are_other_figures(evaluation, weights, embed):
@@ -243,7 +225,7 @@ def test_a_set_or_a_model_that_is_not_here_is_refused_by_name(data_dir, tmp_path
         read_evaluation("attack-mr/pwws", tmp_path)
 
 
-def test_tools_are_told_apart_by_what_they_are(data_dir, base):
+def test_tools_are_told_apart_by_what_they_are(data_dir):
     alone, with_model = (fingerprint_resources("pwws", data_dir, name) for name in ("", "minilm-mlm"))
     assert alone == with_model
     assert load_resources("pwws", data_dir, "").encoder is None

@@ -2,9 +2,7 @@
 
 import json
 import math
-import os
 import pickle
-import signal
 from dataclasses import replace
 
 import numpy as np
@@ -18,16 +16,10 @@ from rse_study.downstream.settings import Attacks, Settings, Tasks
 from rse_study.errors import InputError, MissingFile
 from rse_study.models.loading import load_encoder
 from tests.downstream.toy_tasks import write_anli, write_glue, write_mrpc, write_nli, write_stsb
-from tests.training.classifier.sorted_words import LEARNS, small_base
+from tests.training.classifier.sorted_words import LEARNS
 
+pytestmark = pytest.mark.usefixtures("no_hub")
 ONE_EPOCH = LEARNS.model_copy(update={"epochs": 1})
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("tuned_base")
-    small_base(folder)
-    return str(folder)
 
 
 @pytest.fixture(scope="module")
@@ -37,15 +29,8 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture
-def weights(base, made, tmp_path):
-    return ModelFiles(base, "mean", made, tmp_path / "kept")
-
-
-@pytest.fixture(autouse=True)
-def _offline(tmp_path, monkeypatch):
-    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
-    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", True)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+def weights(learner, made, tmp_path):
+    return ModelFiles(learner, "mean", made, tmp_path / "kept")
 
 
 def _embed(sentences):
@@ -197,20 +182,6 @@ def test_asked_again_nothing_trains_and_elsewhere_the_same_comes_out(tmp_path, w
     elsewhere = replace(weights, made=tmp_path / "elsewhere")
     assert _steps(asked, elsewhere)[1]
     assert _scored(asked, elsewhere) == rows
-
-
-def test_interrupted_it_goes_on(tmp_path, weights):
-    _snli(tmp_path)
-    asked, own = _read("SNLI", tmp_path), replace(weights, made=tmp_path / "own")
-
-    def ctrl_c(progress):
-        if progress.t == 6:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    with pytest.raises(KeyboardInterrupt):
-        asked.classifier(own, ctrl_c)
-    assert _steps(asked, own)[1][0] == 7
-    assert _scored(asked, own) == _scored(asked, weights)
 
 
 def test_other_settings_are_other_figures(tmp_path):

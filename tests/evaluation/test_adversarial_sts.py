@@ -2,7 +2,6 @@
 
 import functools
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -59,30 +58,6 @@ def test_outcomes_say_what_the_victim_says(goal):
         assert row.adversarial_scores[0] == pytest.approx(scored(row.adversarial), abs=1e-12)
 
 
-@pytest.mark.parametrize("tau", [0.5, 1.0])
-def test_deviation_skips_what_is_wrong_already_and_is_counted_from_gold(tau):
-    verdicts = set()
-    for row in run(Deviation(tau=tau)):
-        clean, now = (abs(scores[0] - row.label) for scores in (row.original_scores, row.adversarial_scores))
-        wanted = "skipped" if clean >= tau else "succeeded" if now >= tau else "failed"
-        assert row.outcome == wanted
-        if wanted == "skipped":
-            assert (row.adversarial, row.num_queries, row.changed) == (row.original, 1, ())
-        verdicts.add(wanted)
-    assert verdicts >= {"skipped", "succeeded"}
-
-
-@pytest.mark.parametrize("tau", [0.5, 1.0])
-def test_drift_skips_nothing_and_does_not_ask_for_gold(tau):
-    rows = run(Drift(tau=tau))
-    for row in rows:
-        moved = abs(row.adversarial_scores[0] - row.original_scores[0])
-        assert row.outcome == ("succeeded" if moved >= tau else "failed")
-    assert any(row.outcome == "succeeded" for row in rows)
-    without = attacked(Drift(tau=tau), "both", replace(PAIRS, gold=np.full(len(PAIRS), 2.5)))
-    assert [replace(row, label=0.0) for row in without] == [replace(row, label=0.0) for row in rows]
-
-
 @pytest.mark.parametrize("distance", ["drift", "deviation"])
 def test_maximise_tries_every_synonym_of_every_word(distance):
     """No early stop: the clean text, each word's [UNK], each synonym, whatever was found before."""
@@ -100,17 +75,6 @@ def test_maximise_tries_every_synonym_of_every_word(distance):
         scores = ([(row.adversarial_scores, row.original_scores) for row in two] for two in (rows, stopping))
         far, near = (abs(np.diff(np.array(pairs), axis=1)) for pairs in scores)
         assert (far >= near).all()
-
-
-@cases("goal", GOALS, ids=repr)
-@cases("sides", ["first", "second"])
-def test_the_other_side_stays(goal, sides):
-    kept = ("second", "first").index(sides)
-    rows = run(goal, sides)
-    assert all(row.adversarial[kept] == row.original[kept] for row in rows)
-    assert any(row.adversarial != row.original for row in rows)
-    both = run(Maximise(), "both")
-    assert all(any(row.adversarial[side] != row.original[side] for row in both) for side in (0, 1))
 
 
 @pytest.mark.parametrize("goal", GOALS, ids=repr)

@@ -51,19 +51,6 @@ def test_aggregations_equal_loops(pairs):
         assert row.fingerprint == pairs.fingerprint
 
 
-def test_each_distinct_sentence_is_embedded_once_over_all_tasks(pairs):
-    calls = []
-
-    def counting(sentences):
-        calls.append(sentences)
-        return embed(sentences)
-
-    scores = evaluate_sts(counting, [pairs, pairs])
-    assert len(calls) == 1
-    assert len(calls[0]) == len(set(calls[0])) == 23
-    assert scores[:3] == scores[3:]
-
-
 @cases(
     "collapsed",
     [

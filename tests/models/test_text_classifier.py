@@ -12,29 +12,22 @@ from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.loading import load_encoder
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.models.text_inputs import encode_texts, padded
-from tests.training.classifier.sorted_words import ordered_pairs, singles, small_base
+from tests.training.classifier.sorted_words import ordered_pairs, singles
 
 from .conftest import SIZES, roberta_tokenizer, spread_out
 
 NAMES = ("hue", "pet", "neither")
 
 
-@pytest.fixture(scope="session")
-def base(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("classified")
-    small_base(folder)
-    return folder
-
-
-def _classifier(base, pooling="mean", batch_size=64):
-    encoder, tokenizer = load_encoder(base, pooling)
+def _classifier(learner, pooling="mean", batch_size=64):
+    encoder, tokenizer = load_encoder(learner, pooling)
     network = Classifier(encoder, 3, 0.5, torch.Generator().manual_seed(0))
     return TextClassifier(spread_out(network), tokenizer, NAMES, 24, batch_size)
 
 
 @pytest.mark.parametrize("texts", [[*singles(40).texts, ("",)], ordered_pairs(40).texts], ids=["one", "two"])
-def test_neither_order_nor_repetition_changes_a_bit(base, texts):
-    victim = _classifier(base, batch_size=7)
+def test_neither_order_nor_repetition_changes_a_bit(learner, texts):
+    victim = _classifier(learner, batch_size=7)
     found = victim.predict(texts)
     assert (found.shape, found.dtype) == ((len(texts), 3), np.float64)
     np.testing.assert_allclose(found.sum(1), 1, atol=1e-15)
@@ -45,8 +38,8 @@ def test_neither_order_nor_repetition_changes_a_bit(base, texts):
 
 
 @pytest.mark.parametrize("pooling", ["cls", "mean", "first_last"])
-def test_padding_changes_nothing(base, pooling):
-    victim = _classifier(base, pooling)
+def test_padding_changes_nothing(learner, pooling):
+    victim = _classifier(learner, pooling)
     victim.network.double()
     texts = [*singles(30).texts, ("",)]
     alone = np.concatenate([victim.predict([text]) for text in texts])
@@ -54,9 +47,9 @@ def test_padding_changes_nothing(base, pooling):
     assert np.ptp(alone[:, 0]) > 0.1  # or the texts would not differ and the test say nothing
 
 
-def test_probabilities_are_the_networks_own(base):
+def test_probabilities_are_the_networks_own(learner):
     """One text, by hand: frame, types, mean over tokens, linear map, softmax."""
-    victim = _classifier(base)
+    victim = _classifier(learner)
     network, tokenizer = victim.network.eval(), victim.tokenizer
     pair = ("red cat", "blue dog fish")
     words = ["[CLS]", "red", "cat", "[SEP]", "blue", "dog", "fish", "[SEP]"]
@@ -71,8 +64,8 @@ def test_probabilities_are_the_networks_own(base):
     assert np.abs(found[0] - found[1]).max() > 1e-3  # and so is the order of a pair
 
 
-def test_a_long_pair_is_cut_at_its_longer_half(base):
-    tokenizer = load_encoder(base, "cls")[1]
+def test_a_long_pair_is_cut_at_its_longer_half(learner):
+    tokenizer = load_encoder(learner, "cls")[1]
     (found,) = encode_texts([("red " * 40, "cat dog")], tokenizer, 10)
     assert len(found) == 10
     assert found.types == [0] * 7 + [1] * 3
@@ -82,29 +75,29 @@ def test_a_long_pair_is_cut_at_its_longer_half(base):
         encode_texts([("a", "b")], tokenizer, 3)
 
 
-def test_no_texts_give_no_rows_and_modes_come_back(base):
-    victim = _classifier(base)
+def test_no_texts_give_no_rows_and_modes_come_back(learner):
+    victim = _classifier(learner)
     victim.network.train()
     assert victim.predict([]).shape == (0, 3)
     assert np.array_equal(victim.predict([("red",)]), victim.predict([("red",)]))  # dropout is off
     assert victim.network.training
 
 
-def test_columns_in_the_order_of_the_data_and_no_prompt_pooling(base):
-    victim = _classifier(base)
+def test_columns_in_the_order_of_the_data_and_no_prompt_pooling(learner):
+    victim = _classifier(learner)
     found = victim.predicting(("Neither", "HUE", "pet"))([("red",)])
     assert np.array_equal(found, victim.predict([("red",)])[:, [2, 0, 1]])
     with pytest.raises(InputError, match=r"predicts hue, pet, neither: the data's classes are hue, cat"):
         victim.predicting(("hue", "cat"))
-    encoder, _ = load_encoder(base, "mean")
+    encoder, _ = load_encoder(learner, "mean")
     prompted = SentenceEncoder(encoder.backbone, "prompt", 4)
     with pytest.raises(InputError, match="pooling 'prompt': a classifier reads bare texts"):
         Classifier(prompted, 2, 0.1, torch.Generator())
 
 
 @pytest.mark.parametrize("texts", [singles(40).texts, ordered_pairs(40).texts], ids=["one", "two"])
-def test_kept_and_loaded_again_it_says_the_same_bits(base, tmp_path, texts):
-    victim = _classifier(base, "first_last")
+def test_kept_and_loaded_again_it_says_the_same_bits(learner, tmp_path, texts):
+    victim = _classifier(learner, "first_last")
     save_classifier(tmp_path, victim)
     again = load_classifier(tmp_path)
     assert np.array_equal(again.predict(texts), victim.predict(texts))
@@ -114,10 +107,10 @@ def test_kept_and_loaded_again_it_says_the_same_bits(base, tmp_path, texts):
     assert encoder.pooling == "first_last"
 
 
-def _theirs(base, family, folder, **changes):
+def _theirs(learner, family, folder, **changes):
     names = dict(id2label={0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}, num_labels=3) | changes
     if family == "bert":
-        tokenizer = load_encoder(base, "cls")[1]
+        tokenizer = load_encoder(learner, "cls")[1]
         config = hf.BertConfig(vocab_size=len(tokenizer), max_position_embeddings=32, **SIZES, **names)
         model = hf.BertForSequenceClassification(config)
     else:
@@ -130,8 +123,8 @@ def _theirs(base, family, folder, **changes):
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta"])
-def test_sequence_classifiers_of_the_hub_are_victims(base, tmp_path, family):
-    model, tokenizer = _theirs(base, family, tmp_path)
+def test_sequence_classifiers_of_the_hub_are_victims(learner, tmp_path, family):
+    model, tokenizer = _theirs(learner, family, tmp_path)
     victim = load_classifier(tmp_path)
     texts = [("red cat",), ("the dog sat",), ("",)]
     for text, found in zip(texts, victim.predict(texts), strict=True):
@@ -144,8 +137,8 @@ def test_sequence_classifiers_of_the_hub_are_victims(base, tmp_path, family):
 
 
 @pytest.mark.parametrize("tells_types", [True, False])
-def test_a_hub_regression_of_pairs_has_no_classes(base, tmp_path, tells_types):
-    model, tokenizer = _theirs(base, "bert", tmp_path, id2label={0: "LABEL_0"}, num_labels=1)
+def test_a_hub_regression_of_pairs_has_no_classes(learner, tmp_path, tells_types):
+    model, tokenizer = _theirs(learner, "bert", tmp_path, id2label={0: "LABEL_0"}, num_labels=1)
     if tells_types:  # whether a model has been told the types is its tokenizer's to say
         record = tmp_path / "tokenizer_config.json"
         names = ["input_ids", "token_type_ids", "attention_mask"]
@@ -157,16 +150,16 @@ def test_a_hub_regression_of_pairs_has_no_classes(base, tmp_path, tells_types):
     assert victim.scores([("red", "cat")]) == pytest.approx([model(**inputs).logits.item()], abs=1e-5)
 
 
-def test_what_is_no_classifier_is_refused(base, tmp_path):
+def test_what_is_no_classifier_is_refused(learner, tmp_path):
     with pytest.raises(InputError, match=r"weights are missing, the first is 'bert.*Fine-tune it first"):
-        load_classifier(base)
+        load_classifier(learner)
     with pytest.raises(InputError, match="no such folder"):
         load_classifier(tmp_path / "nowhere" / "at" / "all")
-    _theirs(base, "bert", tmp_path)
+    _theirs(learner, "bert", tmp_path)
     (tmp_path / "model.safetensors").write_bytes(b"broken")
     with pytest.raises(InputError, match="cannot be loaded"):
         load_classifier(tmp_path)
-    save_classifier(tmp_path / "other", _classifier(base))
+    save_classifier(tmp_path / "other", _classifier(learner))
     (tmp_path / "other" / "classifier.json").write_text(json.dumps({"classes": ["a"], "max_length": 4}))
     with pytest.raises(InputError, match=r"classifier.json: damaged"):
         load_classifier(tmp_path / "other")

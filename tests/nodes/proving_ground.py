@@ -51,18 +51,7 @@ class ProvingGround:
     ) -> Submission:
         """Submit a study, from the user's machine, with its storage on the S3 server.
 
-        Parameters
-        ----------
-        study
-            what its file says
-        job
-            Ray's name of the submission; without it, the study's
-        store
-            folder of studies on the head's disk
-        prefix
-            of its objects; without it, the study's name
-        env
-            variables for the driver
+        Its job and its objects go by `job` and `prefix`, or by the study's name; `env` is the driver's.
         """
         url = self.storage.url(prefix or study["name"])
         return Submission(self.cluster, self.user, study, url, store, job or study["name"], env)
@@ -90,16 +79,7 @@ def proving_ground(
 ) -> Iterator[ProvingGround]:
     """A cluster of a head and workers, a storage and a user's machine, up and running.
 
-    Parameters
-    ----------
-    cpus
-        of each worker
-    num_workers
-        nodes that run cells
-    data
-        a folder of data that the driver alone has
-    env
-        variables for every process on every node
+    The driver alone has the `data`; `env` is for every process on every node.
     """
     everywhere = {**ENVIRONMENT, **ACCESS, **(env or {})}
     with Nodes(num_workers + 3, env=everywhere, hidden=[data] if data else []) as nodes:

@@ -38,14 +38,7 @@ print(json.dumps(json.load(u.urlopen(ask, timeout=10))["data"]["result"]["result
 class RayCluster:
     """A head with 0 CPUs and the driver's resource, and workers; nothing is shared but the network.
 
-    Parameters
-    ----------
-    head, workers
-        the nodes; what the driver alone has is the head's
-    cpus
-        of each worker
-    head_env
-        variables for the head and the driver there, such as where the data are
+    `head_env`: variables for the head and the driver there, such as where the data are.
     """
 
     def __init__(

@@ -2,7 +2,7 @@
 
     python -m tests.nodes.s3_server ADDRESS PORT BUCKET
 
-Its objects are in its memory: it stays the same process while it refuses connections or is silent.
+Its objects are in its memory: it stays the same process while it refuses connections.
 """
 
 import signal
@@ -24,8 +24,8 @@ ACCESS = {
 }
 """what a client of the server needs in its environment"""
 READY, CLOSED = "ready", "closed"
-Absence = Literal["refused", "silent", "unplugged"]
-"""Connections refused; accepted, and nobody answers; nobody is on the network at this address."""
+Absence = Literal["refused", "unplugged"]
+"""Connections refused; nobody is on the network at this address."""
 
 
 class S3Server:
@@ -49,8 +49,6 @@ class S3Server:
         self._absence = absence
         if absence == "unplugged":
             self._node.link(up=False)
-        elif absence == "silent":
-            send(self._process, signal.SIGSTOP)
         else:
             times = self._count(CLOSED)
             send(self._process, signal.SIGUSR1)
@@ -61,8 +59,6 @@ class S3Server:
         absence, self._absence = self._absence, None
         if absence == "unplugged":
             self._node.link(up=True)
-        elif absence == "silent":
-            send(self._process, signal.SIGCONT)
         elif absence == "refused":
             times = self._count(READY)
             send(self._process, signal.SIGUSR2)

@@ -73,23 +73,10 @@ class Slurm:
         """The state of every node, as `sinfo` calls it."""
         return self.run("sinfo", "--noheader", "--Node", "--format=%T", check=False).split()
 
-    def state_of(self, job: str) -> str:
-        """The state of a job: PENDING, RUNNING, COMPLETED, CANCELLED ..."""
-        told = self.run("scontrol", "show", "job", job)
-        return told.partition("JobState=")[2].split()[0]
-
 
 @contextmanager
 def running_slurm(nodes: Nodes, cpus: int = 2) -> Iterator[Slurm]:
-    """A Slurm on these nodes, which need a shared folder; it ends with the block.
-
-    Parameters
-    ----------
-    nodes
-        running nodes, made with `shared` and with the environment of `environment()`
-    cpus
-        CPUs that Slurm believes each node to have
-    """
+    """A Slurm on running nodes, made with `shared` and the environment of `environment()`; it ends with the block."""
     assert nodes.shared is not None, "Slurm's batch scripts and logs lie in a folder that all nodes see"
     folder = nodes.shared / "slurm"
     folder.mkdir()

@@ -10,6 +10,11 @@ BASE = {
     "batch_size": 8,
     "max_length": 16,
 }
+ASKED = {
+    "question": "Does it end as on one node?",
+    "evaluations": ["builtin/test"],
+    "baselines": ["token_overlap", "start"],
+}
 TWO_WORKERS = {"executor": "train", "workers": 2}
 
 
@@ -23,49 +28,25 @@ def budget(num_steps: int, every: int) -> dict[str, Any]:
 
 
 def grid(name: str, num_steps: int = 20, every: int = 5, **settings: Any) -> dict[str, Any]:
-    """Two rows over one axis, which see no dev pairs before their end but at `every` step.
-
-    Parameters
-    ----------
-    name
-        of the study
-    num_steps, every
-        steps of a cell, and between two points of it
-    settings
-        other keys of the study
-    """
-    return {
-        "name": name,
-        "question": "Does it end as on one node?",
-        "base": budget(num_steps, every),
-        "grid": {"axes": {"rho": [0.0, 1.0]}},
-        "seeds": [0],
-        "evaluations": ["builtin/test"],
-        "baselines": ["token_overlap", "start"],
-    } | settings
+    """Two rows over one axis, measured every so many of their steps; `settings` are other keys of the study."""
+    rows = {"grid": {"axes": {"rho": [0.0, 1.0]}}, "seeds": [0]}
+    return ASKED | {"name": name, "base": budget(num_steps, every)} | rows | settings
 
 
 def search(name: str, **settings: Any) -> dict[str, Any]:
-    """A search with ASHA, one trial at a time so that its verdicts have one order, and its confirmation.
-
-    Parameters
-    ----------
-    name
-        of the study
-    settings
-        other keys of the study
-    """
-    return {
-        "name": name,
-        "question": "Does it end as on one node?",
-        "base": budget(16, 4),
-        "search": {"alpha": {"log": [1e-6, 1e-1]}, "rho": {"float": [0, 1]}},
-        "num_trials": 5,
-        "sampler": {"name": "tpe", "num_startup": 3},
-        "early_stopping": {"first": 4, "factor": 2},
-        "seeds": [0],
-        "confirm": {"seeds": [1], "num_best": 1, "resources": {"max_concurrent": 2}},
-        "evaluations": ["builtin/test"],
-        "baselines": ["token_overlap", "start"],
-        "resources": {"executor": "inline", "max_concurrent": 1},
-    } | settings
+    """A search with ASHA, one trial at a time so that its verdicts have one order, and its confirmation."""
+    return (
+        ASKED
+        | {
+            "name": name,
+            "base": budget(16, 4),
+            "search": {"alpha": {"log": [1e-6, 1e-1]}, "rho": {"float": [0, 1]}},
+            "num_trials": 5,
+            "sampler": {"name": "tpe", "num_startup": 3},
+            "early_stopping": {"first": 4, "factor": 2},
+            "seeds": [0],
+            "confirm": {"seeds": [1], "num_best": 1, "resources": {"max_concurrent": 2}},
+            "resources": {"executor": "inline", "max_concurrent": 1},
+        }
+        | settings
+    )

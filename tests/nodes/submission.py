@@ -34,24 +34,9 @@ class Line:
 
 
 class Submission:
-    """A study that runs on a cluster; its driver is on the head, its ledger on the head's disk.
+    """A study that a user's node submits to a cluster; its driver is on the head, its ledger on the head's disk.
 
-    Parameters
-    ----------
-    cluster
-        where it runs
-    user
-        the node from which it is submitted
-    study
-        what the study's file says
-    storage
-        the study's `storage:`
-    store
-        folder of studies on the head's disk
-    job
-        Ray's name of the submission; two of one study have two
-    env
-        variables for the driver
+    `store` is the folder of studies there; `job` is Ray's name of the submission, of which two of one study have two.
     """
 
     def __init__(

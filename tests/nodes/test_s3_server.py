@@ -2,8 +2,6 @@
 
 import time
 
-import pytest
-
 from tests.nodes.namespaces import Nodes, needs_nodes
 from tests.nodes.s3_server import ACCESS, S3Server
 
@@ -21,32 +19,17 @@ print(s3.open_input_file("studies/a/b").read().decode())
 """
 
 
-@pytest.fixture(scope="module")
-def nodes():
-    with Nodes(2, env=ACCESS) as two:
-        yield two
+def test_what_is_written_is_read_from_another_process_but_while_it_is_gone():
+    with Nodes(2, env=ACCESS) as nodes:
+        server = S3Server(nodes[1])
 
+        def ask(verb: str) -> str:
+            return nodes[0].run(["python", "-c", CLIENT, verb], check=False).stdout.strip().split("\n")[-1]
 
-@pytest.fixture(scope="module")
-def server(nodes):
-    return S3Server(nodes[1])
-
-
-def ask(nodes, verb: str) -> str:
-    return nodes[0].run(["python", "-c", CLIENT, verb], check=False).stdout.strip().split("\n")[-1]
-
-
-def test_what_is_written_is_read_from_another_process(nodes, server):
-    assert ask(nodes, "write") == "whole"
-    assert ask(nodes, "read") == "whole"
-
-
-@pytest.mark.parametrize("absence", ["refused", "silent", "unplugged"])
-def test_it_is_gone_and_comes_back_with_its_objects(nodes, server, absence):
-    assert ask(nodes, "write") == "whole"
-    server.pause(absence)
-    assert "Error" in ask(nodes, "read")
-    server.resume()
-    deadline = time.monotonic() + 20
-    while (said := ask(nodes, "read")) != "whole":
-        assert time.monotonic() < deadline, said
+        assert ask("write") == ask("read") == "whole"
+        server.pause("refused")
+        assert "Error" in ask("read")
+        server.resume()
+        deadline = time.monotonic() + 20
+        while (said := ask("read")) != "whole":
+            assert time.monotonic() < deadline, said

@@ -13,11 +13,10 @@ from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord
-from rse_study.results.result_file import Result, write_result
-from rse_study.results.schema import cell_folder
 from rse_study.search.rebuild import rebuild
 from tests.on_ray.listener import Listener
 from tests.on_ray.world import few
+from tests.results.world import begin, end
 
 
 @pytest.fixture
@@ -65,12 +64,8 @@ def test_a_search_goes_on_with_what_it_was_begun_with(prepared, tmp_path):
     """One finished trial; then the base's weights are others: neither a trial nor a baseline of them joins it."""
     prepared("one")
     with Ledger.open(tmp_path) as ledger:
-        cell = prepared.cell_of("one")
-        ledger.plan([cell])
-        reason = "step 3: the loss is not finite"
-        result = Result(identity=cell.identity, seed=0, config=cell.config, status="failed", reason=reason)
-        write_result(cell_folder(tmp_path, cell.identity), result)
-        ledger.record_result(result)
+        cell = begin(ledger, prepared.cell_of("one"))
+        end(ledger, cell, status="failed", reason="step 3: the loss is not finite")
     prepared("one")
     with pytest.raises(InputError) as refused:
         prepared("another")

@@ -11,7 +11,7 @@ from rse_study.on_ray.driver import run_study
 from rse_study.results.ledger import Ledger
 from rse_study.results.result_file import read_result
 from rse_study.results.schema import cell_folder
-from tests.on_ray.test_end_to_end import Diary
+from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of, few, grid_of
 
 pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.slow]
@@ -30,7 +30,7 @@ def ran(request, study_content, materials, cluster, tmp_path_factory):
     def run(name, rows):
         asked = {"evaluations": ["builtin/test"], "resources": {"executor": request.param}}
         content = grid_of(study_content, grid={"rows": rows}, **asked)
-        checked, diary = checked_of(content), Diary()
+        checked, diary = checked_of(content), Listener()
         folder = tmp_path_factory.mktemp(request.param) / name
         return run_study(checked, folder, lambda trial: materials, few, diary, address=cluster), diary
 
@@ -39,10 +39,9 @@ def ran(request, study_content, materials, cluster, tmp_path_factory):
 
 def results(folder, diary):
     """What each cell came to, by its identity, and the identities in the order in which they ran."""
-    started = [event[1] for event in diary.events if event[0] == "started"]
     with Ledger.open(folder) as ledger:
         by_number = {cell.trial: cell.identity for cell in ledger.cells()}
-    cells = [by_number[number] for number in started]
+    cells = [by_number[number] for number, _ in diary.started_cells]
     read = (read_result(cell_folder(folder, cell)) for cell in cells)
     return {result.identity: (result.status, result.history, result.final) for result in read}, cells
 
@@ -57,7 +56,7 @@ def test_a_cell_is_the_same_whatever_ran_before_it(ran):
 
 def test_each_is_scored_where_it_was_trained(ran):
     for folder, diary in ran:
-        assert not any(event[0] == "message" and "evaluations:" in event[1] for event in diary.events)
+        assert not any("evaluations:" in said for said in diary.heard)
         with Ledger.open(folder) as ledger:
             complete = [cell for cell in ledger.cells() if cell.status == "complete"]
             for cell in complete:

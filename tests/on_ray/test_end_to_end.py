@@ -15,44 +15,13 @@ from rse_study.models.loading import load_encoder
 from rse_study.on_ray.driver import run_study
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
-from rse_study.results.result_file import read_result
 from rse_study.results.schema import cell_folder
+from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of, few, few_pairs
 from tests.slow import mostly_slow
 
 pytestmark = pytest.mark.xdist_group("ray")
 GEOMETRY = AlignmentUniformity(replace(few_pairs("builtin/dev"), name="STS-B"))
-
-
-class Diary:
-    """A callback that remembers."""
-
-    def __init__(self):
-        self.events = []
-
-    def cells_found(self, cells):
-        self.events.append(("found", len(cells)))
-
-    def started(self, cell):
-        self.events.append(("started", cell.number))
-
-    def progressed(self, cell, t, num_steps, metrics):
-        self.events.append(("progressed", cell.number, t, num_steps))
-
-    def ended(self, cell, record):
-        self.events.append(("ended", cell.number, record.status))
-
-    def lost(self, cell, reason):
-        self.events.append(("lost", cell.number, reason))
-
-    def node_lost(self, node, cells):
-        self.events.append(("node lost", node, len(cells)))
-
-    def message(self, text):
-        self.events.append(("message", text))
-
-    def advanced(self, activity, done, total, detail=""):
-        self.events.append(("advanced", activity, done, total))
 
 
 @pytest.fixture(scope="module", params=mostly_slow(["inline", "train"], fast=["inline"]))
@@ -71,7 +40,7 @@ def checked(request, study_content):
 @pytest.fixture(scope="module")
 def ran(checked, materials, tmp_path_factory, cluster):
     """(folder, diary) of the study after it ran."""
-    diary, directory = Diary(), tmp_path_factory.mktemp("studies") / "little"
+    diary, directory = Listener(), tmp_path_factory.mktemp("studies") / "little"
     folder = tmp_path_factory.mktemp("geometry")
     store(GEOMETRY, folder)
     watching = replace(materials, watched={"STS-B/geometry": str(folder)})
@@ -92,16 +61,6 @@ def test_what_is_watched_stands_in_the_history_at_its_own_steps(ran):
             model = Embedder(*load_encoder(cell_folder(folder, cell.identity) / "model", "mean"))
             last = {row.name: row.value for row in found if row.t == 3}
             assert last == pytest.approx(measure(model, [GEOMETRY]), abs=1e-4)
-
-
-def test_a_complete_trials_result_is_the_ledgers(ran):
-    folder, _ = ran
-    with Ledger.open(folder) as ledger:
-        cell = ledger.cells()[0]
-        assert (cell.trial, cell.status) == (0, "complete")
-        result = read_result(cell_folder(folder, cell.identity))
-        last = {row.name: row.value for row in ledger.history(cell.identity) if row.t == 3}
-        assert last["dev"] == result.final["dev"]
 
 
 def test_a_lost_loss_fails_its_trial_with_its_reason_and_the_study_goes_on(ran):
@@ -128,7 +87,7 @@ def test_progress_was_heard_in_the_driver_and_the_same_command_again_runs_nothin
     assert ("ended", 0, "complete") in diary.events
     assert ("progressed", 0, 2, 3) in diary.events
     assert ("ended", 1, "failed") in diary.events
-    again = Diary()
+    again = Listener()
     run_study(checked, folder, lambda trial: materials, few, again)
     assert again.events == []
 

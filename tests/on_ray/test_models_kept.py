@@ -11,11 +11,12 @@ from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord
-from rse_study.results.result_file import Point, Result
+from rse_study.results.result_file import Point
 from rse_study.study.record import study_record
 from tests.cases import cases
 from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of, grid_of
+from tests.results.world import begin, end
 
 OBJECTIVES = {"dev": {}, "loss": {"metric": "loss", "direction": "minimize"}}
 GRID = {"axes": {"rho": [0, 0.5, 1]}}
@@ -33,9 +34,9 @@ def gone(study_content, checked, materials, tmp_path):
         with Ledger.open(tmp_path / str(next(folders))) as ledger:
             ledger.freeze(study_record(checked, materials.dev))
             cells = [_cell(number) for number in range(len(scores))]
-            ledger.plan(cells)
             for cell, score in zip(cells, scores, strict=True):
-                _complete(ledger, cell, {metric: score} if score is not None else {})
+                point = Point(t=3, metrics={metric: score} if score is not None else {})
+                end(ledger, begin(ledger, cell), history=(point,))
             ledger.retire_others({_cell(n).identity for n in range(len(scores)) if n not in retired}, "grid")
             cache = MaterialsCache(lambda trial: materials)
             files = StudyFiles(StudyFolders(ledger.study_dir))
@@ -48,12 +49,6 @@ def gone(study_content, checked, materials, tmp_path):
 
 def _cell(number: int) -> CellRecord:
     return CellRecord(identity=f"{number:064x}", trial=number, seed=0, stage="grid", config={})
-
-
-def _complete(ledger: Ledger, cell: CellRecord, metrics: dict[str, float]) -> None:
-    ledger.start(cell.identity, executor="inline", workers=1, threads=1)
-    point = Point(t=3, metrics=metrics)
-    ledger.record_result(Result(identity=cell.identity, seed=cell.seed, config={}, history=(point,)))
 
 
 @cases(

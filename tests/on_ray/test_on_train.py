@@ -7,7 +7,7 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.result_file import read_result
 from rse_study.results.schema import cell_folder
 from rse_study.training.loop import train
-from tests.on_ray.test_end_to_end import Diary
+from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of, few, grid_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
 def test_a_cell_has_the_history_that_the_loop_alone_gives_it(study_content, materials, cluster, tmp_path):
     rows, resources = {"strong": {"alpha": 1e-3}}, {"executor": "train"}
     content = grid_of(study_content, grid={"rows": rows}, resources=resources)
-    checked, diary = checked_of(content), Diary()
+    checked, diary = checked_of(content), Listener()
     folder = run_study(checked, tmp_path / "study", lambda trial: materials, few, diary, address=cluster)
     with Ledger.open(folder) as ledger:
         (cell,) = ledger.cells()

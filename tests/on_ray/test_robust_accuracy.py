@@ -13,7 +13,7 @@ from rse_study.on_ray.driver import run_study
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.schema import cell_folder
-from tests.on_ray.test_end_to_end import Diary
+from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of, few
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
@@ -45,7 +45,7 @@ def ran(checked, materials, tmp_path_factory, cluster):
     prints = materials.fingerprints | {"replayed_texts": texts.fingerprint}
     judged = replace(materials, replayed_texts=str(folder), fingerprints=prints)
     directory = tmp_path_factory.mktemp("studies") / "little"
-    return run_study(checked, directory, lambda trial: judged, few, Diary(), address=cluster), texts
+    return run_study(checked, directory, lambda trial: judged, few, Listener(), address=cluster), texts
 
 
 def test_its_trials_are_judged_by_the_models_they_came_to(ran):

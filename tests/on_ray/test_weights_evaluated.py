@@ -124,14 +124,14 @@ def test_scores_in_a_cells_file_are_not_measured_again(run, runs, tmp_path: Path
     rows = [row.model_copy(update={"value": 12.5}) for row in read_evaluations(folder)]
     write_evaluations(folder, rows)
     trial = Trial.model_validate(cell.config)
-    of_cell = {
-        "cell": cell.identity,
-        "number": cell.trial,
-        "seed": cell.seed,
-        "trial": trial,
+    of_cell = {"cell": cell.identity, "number": cell.trial, "seed": cell.seed, "trial": trial}
+    nowhere = {
         "continues": False,
+        "attempt": 0,
+        "rungs": (),
+        "coordinator": "",
+        "train_runs": str(tmp_path / "absent"),
     }
-    nowhere = {"attempt": 0, "rungs": (), "coordinator": "", "train_runs": str(tmp_path / "absent")}
     used = {"workers": 1, "threads": 1, "gpus": 0.0, "labels": {}}
     lies = {"materials": str(tmp_path / "absent.json"), "folder": str(folder)}
     payload = CellPayload(**of_cell, **nowhere, **used, **lies)

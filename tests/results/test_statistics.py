@@ -211,11 +211,6 @@ def test_simultaneous_intervals_share_the_error_among_them(level):
         assert ends(interval) == pytest.approx([values.mean() - half, values.mean() + half])
 
 
-def test_one_simultaneous_interval_is_the_t_interval():
-    (found,) = simultaneous_intervals([SKEWED], 0.9)
-    assert ends(found) == pytest.approx(ends(t_interval(SKEWED, 0.9)))
-
-
 @cases("tenths", TENTHS, ids=str)
 def test_sign_flip_p_is_the_share_of_all_patterns(tenths):
     assert sign_flip_p(as_array(tenths)) == brute_sign_flip(tenths)

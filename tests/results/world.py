@@ -70,6 +70,20 @@ def run_cell(ledger, cell, values, **changes):
     ledger.record_result(result)
 
 
+def begin(ledger, cell):
+    """The next attempt at a cell, planned if it was not."""
+    ledger.plan([cell])
+    ledger.start(cell.identity, **HERE)
+    return cell
+
+
+def end(ledger, cell, **content):
+    """The cell's result, on the disk and in the ledger."""
+    result = Result(identity=cell.identity, seed=cell.seed, config=cell.config, **content)
+    write_result(cell_folder(ledger.study_dir, cell.identity), result)
+    ledger.record_result(result)
+
+
 def make_study(folder):
     """Trial 0 complete, 1 failed with its result, 2 stopped early, 3 and 4 planned; trial 0 confirmed, one retired."""
     confirmed, retired = cell_of(0, 7, "confirm"), cell_of(1, 7, "confirm")

@@ -8,24 +8,22 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 from optuna.trial import TrialState
 
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import AxisRecord, CellRecord, ObjectiveRecord, StudyRecord
-from rse_study.results.result_file import Point, Result, write_result
-from rse_study.results.schema import cell_folder
+from rse_study.results.records import AxisRecord, ObjectiveRecord, StudyRecord
+from rse_study.results.result_file import Point
 from rse_study.sampling.dashboard_storage import LedgerCopy
+from tests.cli import a_study
+from tests.results.world import begin, end
 
 AXES = (
     AxisRecord(name="alpha", paths=("pgd.step_size",), kind="float", low=1e-6, high=1e-3, log=True),
     AxisRecord(name="N", paths=("pgd.num_steps",), kind="int", low=1.0, high=16.0),
     AxisRecord(name="norm", paths=("pgd.ball.norm",), kind="choice", choices=("l2", "linf")),
 )
-RUNS = {"executor": "inline", "workers": 1, "threads": 1}
 
 
 def cell_of(trial, seed=0, **changes):
     proposal = {"alpha": 10.0 ** -(trial % 3 + 4), "N": trial + 1, "norm": "l2"}
-    identity = f"{trial + 2:08x}{seed:08x}".ljust(64, "0")
-    content = {"config": {}, "proposal": proposal} | changes
-    return CellRecord(**content, identity=identity, trial=trial, seed=seed)
+    return a_study.cell_of(trial, seed, **{"config": {}, "proposal": proposal} | changes)
 
 
 @pytest.fixture
@@ -37,13 +35,8 @@ def ledger(tmp_path):
 
 
 def run(ledger, cell, values, **changes):
-    ledger.plan([cell])
-    ledger.start(cell.identity, **RUNS)
     history = tuple(Point(t=5 * i, metrics={"dev": value, "loss": 1.0}) for i, value in enumerate(values))
-    of_cell = {"identity": cell.identity, "seed": cell.seed, "config": {}}
-    result = Result(**of_cell, history=history, duration_s=3.0, **changes)
-    write_result(cell_folder(ledger.study_dir, cell.identity), result)
-    ledger.record_result(result)
+    end(ledger, begin(ledger, cell), history=history, duration_s=3.0, **changes)
 
 
 def shown(copy):
@@ -55,9 +48,8 @@ def test_states_are_the_true_ones(ledger):
     run(ledger, cell_of(1), [10.0, 20.0], status="stopped_early", reason="stopped at step 5 of 15")
     run(ledger, cell_of(2), [10.0], status="failed", reason="step 3: the loss is not finite")
     run(ledger, cell_of(3), [10.0, math.nan])
-    ledger.plan([cell_of(4), cell_of(5)])
-    ledger.start(cell_of(4).identity, **RUNS)
-    ledger.record_progress(cell_of(4).identity, 5, {"dev": 12.5, "loss": 2.0})
+    ledger.plan([cell_of(5)])
+    ledger.record_progress(begin(ledger, cell_of(4)).identity, 5, {"dev": 12.5, "loss": 2.0})
     complete, pruned, failed, lost, running, waiting = shown(LedgerCopy(ledger.study_dir)).trials
     assert (complete.state, complete.value) == (TrialState.COMPLETE, 40.0)  # the last value, not the best one
     assert complete.intermediate_values == {0: 10.0, 5: 60.0, 10: 40.0}
@@ -101,8 +93,7 @@ def test_a_copy_follows_a_study_that_runs(ledger):
     assert [trial.value for trial in study.trials] == [1.0, 3.0, 2.0]
     assert (study.best_trial.number, study.best_params["N"], study.metric_names) == (1, 2, ["dev"])
     # an attempt that was lost: optuna itself would never let a trial go back
-    ledger.plan([cell_of(3)])
-    ledger.start(cell_of(3).identity, **RUNS)
+    begin(ledger, cell_of(3))
     assert shown(copy).trials[3].state == TrialState.RUNNING
     ledger.lose(cell_of(3).identity, "worker killed")
     assert shown(copy).trials[3].state == TrialState.WAITING

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import CellRecord, ImportanceRow, ObjectiveRecord, StudyRecord
-from rse_study.results.result_file import Point, Result
+from rse_study.results.records import ImportanceRow, ObjectiveRecord, StudyRecord
+from rse_study.results.result_file import Point
 from rse_study.sampling.importance import (
     EVALUATORS,
     FEWEST,
@@ -16,6 +16,7 @@ from rse_study.sampling.importance import (
 from rse_study.sampling.samplers import quasi_random_point
 from rse_study.study.definition.domains import Choice, Float, Log
 from rse_study.study.definition.space import Axis
+from tests.analysis import searched
 
 DOMAINS = {"rho": Float(float=(0, 1)), "alpha": Log(log=(1e-6, 1e-3))}
 AXES = [Axis(name, domain, (name,)) for name, domain in DOMAINS.items()]
@@ -117,12 +118,9 @@ def test_axes_without_conditions_have_the_shares_that_they_had_alone():
 def entered(ledger, num, status="complete", t=30, value=None, seed=0):
     """Trial `num`, which ended so after t steps."""
     proposal, own = trials(num + 1)[num]
-    of_cell = {"identity": f"{seed:032x}{num:032x}", "seed": seed, "config": {"trial": num}}
-    ledger.plan([CellRecord(trial=num, proposal=proposal, **of_cell)])
-    ledger.start(of_cell["identity"], executor="inline", workers=1, threads=1)
-    point = Point(t=t, metrics={"dev": own if value is None else value})
-    ended = {"status": status, "history": (point,), "final": point.metrics, "duration_s": 1.0}
-    ledger.record_result(Result(**of_cell, **ended))
+    cell = searched.planned(num, seed, "search", "", proposal)
+    points = (Point(t=t, metrics={"dev": own if value is None else value}),)
+    searched.run(ledger, cell, status, points)
 
 
 @pytest.fixture

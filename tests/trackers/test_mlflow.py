@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import shutil
 import sys
 from dataclasses import replace
@@ -125,12 +126,13 @@ def test_a_store_that_is_lost_meanwhile_ends_it_and_says_so(uri, folder):
         tracker.add_points(trial.cells[0], trial.cells[0].points)
 
 
-def test_nothing_is_reported_home():
-    from mlflow.telemetry import get_telemetry_client
+def test_nothing_is_reported_home(monkeypatch, uri):
     from mlflow.telemetry.utils import is_telemetry_disabled
 
+    monkeypatch.delenv("MLFLOW_DISABLE_TELEMETRY")  # which the tests' fixture has set
+    MlflowTracker(uri)
+    assert os.environ["MLFLOW_DISABLE_TELEMETRY"] == "true"
     assert is_telemetry_disabled()
-    assert get_telemetry_client() is None
 
 
 def test_the_file_store_holds_the_same(monkeypatch, tmp_path, folder):

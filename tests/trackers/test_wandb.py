@@ -8,7 +8,6 @@ from collections import Counter
 from functools import partial
 
 import pytest
-from google.protobuf import text_format
 
 from rse_study.errors import InputError
 from rse_study.trackers.wandb import WandbTracker
@@ -123,17 +122,3 @@ def test_a_mode_that_writes_nothing_is_refused_and_without_a_key_it_stays_offlin
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     tracker = WandbTracker(str(tmp_path))
     assert tracker.next_step == f"wandb login; wandb sync {tmp_path}/wandb"
-
-
-@pytest.mark.slow
-def test_wandbs_own_reader_sees_the_same_records(place):
-    from wandb.proto.wandb_internal_pb2 import Record
-
-    (file,) = files_of(place, COMPLETE)
-    command = [sys.executable, "-m", "wandb", "leet", "inspect", str(file)]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    blocks = [block.partition("\n")[2] for block in said.split("# record ")[1:]]
-    read = [text_format.Parse(block, Record()) for block in blocks]
-    assert [record.history for record in read] == [record.history for record in records_of(file)]
-    assert [record.summary for record in read] == [record.summary for record in records_of(file)]
-    assert sum(record.WhichOneof("record_type") == "history" for record in read) == 2

@@ -19,7 +19,7 @@ from rse_study.results.result_file import read_result
 from rse_study.training.loop import drive, train
 from rse_study.training.materials import Materials, identity_of
 from tests.on_ray.world import few_pairs
-from tests.training.world import leave_at, light_trial, stop_at
+from tests.training.world import leave_at, light_trial
 
 GEOMETRY = AlignmentUniformity(dataclasses.replace(few_pairs("builtin/dev"), name="STS-B"))
 SIMILARITY = Similarity(few_pairs("builtin/test"))
@@ -91,13 +91,6 @@ def test_a_resumed_cell_has_the_same_history(watching, watched, tmp_path):
     seen = [point.t for point in train(trial, 3, watching, tmp_path)]
     assert 0 not in seen and seen[-1] == 12
     assert read_result(tmp_path).history == read_result(watched).history
-
-
-def test_a_stopped_cell_was_watched_as_far_as_it_came(watching, watched, tmp_path):
-    trial = light_trial(watched=CADENCES, selection=LAST)
-    drive(train(trial, 3, watching, tmp_path), stop_at(5))
-    whole = read_result(watched).history
-    assert read_result(tmp_path).history == tuple(point for point in whole if point.t <= 5)
 
 
 def test_what_is_not_defined_is_kept_as_it_was_seen(world, tmp_path):

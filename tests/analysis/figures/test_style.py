@@ -1,6 +1,5 @@
 import plotly.graph_objects as go
 import pytest
-from plotly.io import templates
 
 from analysis.figures.style import CHOICE, chooser, few_lines, plain, row_ticks, rows_height, shortened
 
@@ -36,13 +35,3 @@ def test_many_rows_have_short_names_that_are_told_apart_by_first_and_last_words(
 def test_a_legend_stands_just_above_its_plot_however_tall_that_is(height):
     above = (plain(go.Figure(), height).layout.legend.y - 1) * (height - 64)
     assert above == pytest.approx(8)
-
-
-def test_a_plain_figure_looks_like_plotly_white():
-    figures = [plain(go.Figure([kind()]), 400) for kind in (go.Bar, go.Heatmap, go.Scatter)]
-    for figure in figures:
-        ours, (trace,) = figure.layout.template, figure.data
-        white = templates["plotly_white"]
-        assert ours.layout.xaxis == white.layout.xaxis
-        assert ours.layout.paper_bgcolor == white.layout.paper_bgcolor
-        assert ours.data[trace.type] == white.data[trace.type]

@@ -1,17 +1,9 @@
-"""One browser for all tests of pages."""
+"""Reports as files, one of them long."""
 
 import pytest
 
 from analysis.report import write_report
 from tests.analysis import tabled
-from tests.analysis.browser import Browser
-
-
-@pytest.fixture(scope="session")
-def browser():
-    started = Browser()
-    yield started
-    started.close()
 
 
 def many_rows(folder):

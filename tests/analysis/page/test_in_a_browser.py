@@ -231,7 +231,6 @@ def test_texts_of_a_study_run_nothing(browser, tmp_path):
     with Ledger.open(folder) as ledger:
         for seed in range(3):
             row = gridded.cell(4, seed).model_copy(update={"label": HOSTILE})
-            ledger.plan([row])
             gridded.end(ledger, row, 50.0 + seed)
         ledger.log(HOSTILE, HOSTILE)
     tab = browser.open(write_report(folder))

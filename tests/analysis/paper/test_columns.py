@@ -25,7 +25,7 @@ from rse_study.models.loading import load_encoder
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.results.attack_file import SummaryRow
 from rse_study.results.comparisons import MINUS
-from tests.training.classifier.sorted_words import LEARNS, graded_pairs, singles, small_base
+from tests.training.classifier.sorted_words import LEARNS, graded_pairs, singles
 
 ENCODERS = set(BLOCKS.values())
 MAIN = [
@@ -86,10 +86,8 @@ def embed(texts):
 
 
 @pytest.fixture(scope="module")
-def produced(tmp_path_factory):
+def produced(learner):
     """The names of all figures, by evaluation: what its own code calls them on toy data."""
-    folder = tmp_path_factory.mktemp("columns_base")
-    small_base(folder)
     pairs = graded_pairs(40)
     whole = tuple(singles(40, seed) for seed in range(3))
     rows = [
@@ -116,9 +114,9 @@ def produced(tmp_path_factory):
         elif how == "full":
             found[name] = by_kind["MR/fast"]
         elif how == FINE_TUNED and task == "ANLI":
-            found[name] = names_of(anli(), folder)
+            found[name] = names_of(anli(), learner)
         elif how == FINE_TUNED and task.startswith("GLUE-"):
-            found[name] = names_of(glue(task), folder)
+            found[name] = names_of(glue(task), learner)
     return found
 
 

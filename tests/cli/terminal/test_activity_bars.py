@@ -5,7 +5,6 @@ import io
 import pytest
 from rich.console import Console
 
-from rse_study.activity import SILENCE, ActivityCallback
 from rse_study.cli.terminal import activity_bars
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from tests.heard import Heard
@@ -32,12 +31,6 @@ def log():
 
 def lines_of(console):
     return console.file.getvalue().splitlines()
-
-
-def test_it_is_a_callback():
-    assert isinstance(ActivityBars(Console(file=io.StringIO())), ActivityCallback)
-    assert isinstance(SILENCE, ActivityCallback)
-    assert isinstance(Heard(), ActivityCallback)
 
 
 def test_what_is_short_leaves_no_trace(log, clock):

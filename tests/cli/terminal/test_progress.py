@@ -175,25 +175,6 @@ class Quiet:
     def stop(self): ...
 
 
-def test_values_go_before_the_name_is_shortened_and_the_verdict_never():
-    cell = cell_of(3)
-    lines = []
-    for columns in (100, 60, 50, 40):
-        screen = narrow(columns)
-        with ProgressBoard(4, console=screen) as board:
-            board._live = Quiet()
-            board.started(cell)
-            board.progressed(cell, 60, 60, {"dev": 61.234})
-            board.ended(cell, ended_as(cell, "complete", duration_s=65.0))
-        lines += lines_on(screen)
-    assert lines == [
-        "trial 3: complete  dev 61.23  rho 0.25  norm l2  1 min 05 s  [1 of 4]",
-        "trial 3: complete  dev 61.23  rho 0.25  norm l2  [1 of 4]",
-        "trial 3: complete  dev 61.23  rho 0.25  [1 of 4]",
-        "trial 3: complete  dev 61.23  [1 of 4]",
-    ]
-
-
 def test_rows_that_look_alike_are_told_apart_as_status_does(screen, tmp_path):
     cells = [
         Cell(number, 0, f"{number + 2:064x}", Trial(), {"rho": rho}, stage="grid")

@@ -139,9 +139,10 @@ def test_a_failed_cell_is_a_seed_less_and_one_that_failed_in_both_is_no_seed_tha
     assert "without" not in line
 
 
-def test_unrelated_seeds_are_compared_where_they_are_told_to(rse, make):
+@pytest.mark.parametrize("seeds", [(7, 8, 9), (0, 1, 2)], ids=["unrelated", "the same"])
+def test_seeds_are_compared_unpaired_where_that_is_asked_for(rse, make, seeds):
     make("one", {"a": FIRST}, seeds=(0, 1, 2, 3, 4))
-    make("two", {"a": SECOND[:3]}, seeds=(7, 8, 9))
+    make("two", {"a": SECOND[:3]}, seeds=seeds)
     ended = rse("compare", "one", "two", "--unpaired")
     assert ended.code == 0
     line = ended.out.splitlines()[1]
@@ -149,14 +150,6 @@ def test_unrelated_seeds_are_compared_where_they_are_told_to(rse, make):
     expected = [np.mean(FIRST) - np.mean(SECOND[:3]), *interval(welch)]
     assert [float(number) for number in NUMBERS.findall(line)] == pytest.approx(expected, abs=0.005)
     assert line.endswith(", unpaired, 5 and 3 seeds (Welch)")
-
-
-def test_unpaired_is_unpaired_even_where_the_seeds_are_the_same(rse, one):
-    line = rse("compare", "one:rho = 0.5", "one:SimCSE", "--unpaired").out.splitlines()[1]
-    welch = stats.ttest_ind(FIRST, SECOND, equal_var=False)
-    assert [float(number) for number in NUMBERS.findall(line)][1:] == pytest.approx(
-        interval(welch), abs=0.005
-    )
 
 
 PLANNED, FAILED = [[state] * 5 for state in (tabled.PLANNED, tabled.FAILED)]
@@ -199,16 +192,6 @@ def test_rows_that_can_be_paired_are_shown_beside_those_that_cannot(rse, one, ma
     assert ended.err.startswith("rho = 0.5: cannot be paired: ")
 
 
-def test_many_seeds_have_no_exact_p(rse, make):
-    rng = np.random.default_rng(0)
-    base = rng.normal(70, 2, 24)
-    make("one", {"a": tuple(base + rng.normal(1, 1, 24)), "b": tuple(base)})
-    line = rse("compare", "one:a", "one:b").out.splitlines()[1]
-    assert "24 seeds paired" in line
-    assert "nan" not in line
-    assert "p =" not in line
-
-
 def test_two_measures_are_not_compared(rse, one, joint):
     refused(
         rse("compare", "one:SimCSE", "joint:base"),
@@ -218,7 +201,13 @@ def test_two_measures_are_not_compared(rse, one, joint):
 
 
 def test_nothing_is_said_in_nan(rse, make):
-    """Rows that are alike in every seed: an interval of no width, no infinite figure without its sign."""
+    """Of many seeds there is no exact p; of rows that are alike in every seed an interval has no width."""
+    rng = np.random.default_rng(0)
+    base = rng.normal(70, 2, 24)
+    make("many", {"a": tuple(base + rng.normal(1, 1, 24)), "b": tuple(base)})
+    line = rse("compare", "many:a", "many:b").out.splitlines()[1]
+    assert "24 seeds paired" in line
+    assert "nan" not in line and "p =" not in line
     make("one", {"a": FIRST, "b": tuple(value - 0.5 for value in FIRST)})
     line = rse("compare", "one:a", "one:b").out.splitlines()[1]
     assert "+0.50, 95 % [+0.50, +0.50]" in line

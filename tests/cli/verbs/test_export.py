@@ -11,7 +11,6 @@ from tests.analysis import gridded, tabled
     [
         ("best", "trial best kept no model"),
         ("0", "kept no model"),
-        ("9", "no cell '9'"),
         ("0/7", "no cell '0/7'"),
     ],
 )

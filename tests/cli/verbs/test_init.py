@@ -16,15 +16,11 @@ def test_what_is_written_is_valid(rse, tmp_path, options, said):
     assert (validated.code, validated.err) == (0, "")
     assert validated.out.startswith("mine: valid. ")
     assert said in validated.out
-    assert "my-study" not in (tmp_path / "mine.yaml").read_text()
+    text = (tmp_path / "mine.yaml").read_text()
+    assert "my-study" not in text
+    assert text.startswith("# yaml-language-server: $schema=study.schema.json\n")
     schema = json.loads((tmp_path / "study.schema.json").read_text())
     assert {"name", "base", "search", "grid"} <= set(schema["properties"])
-
-
-def test_editors_find_the_schema(rse, tmp_path):
-    rse("init")
-    first = (tmp_path / "my-study.yaml").read_text().splitlines()[0]
-    assert first == "# yaml-language-server: $schema=study.schema.json"
 
 
 def test_nothing_is_overwritten(rse, tmp_path):

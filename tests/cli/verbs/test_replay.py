@@ -33,21 +33,16 @@ CONFIG = {
 
 @pytest.fixture(scope="module")
 def trained(models_folder, tmp_path_factory):
-    """A cell, its materials' cache, its result: complete, and stopped at step 2."""
+    """A cell, its materials' cache, its result."""
     root = tmp_path_factory.mktemp("trained")
     encoder = {"name": str(models_folder / "encoder"), "pooling": "mean"}
     trial = build(Trial, CONFIG | {"encoder": encoder}, where="trial")
     materials = prepare(trial, root / "cache", root / "data")
-    results = []
-    for name, last in (("complete", 4), ("stopped", 2)):
-        train_locally(
-            trial, 0, materials, root / name, report=lambda p, last=last: "stop" if p.t == last else None
-        )
-        results.append(read_result(root / name))
+    train_locally(trial, 0, materials, root / "complete")
     cell = CellRecord(
         identity=identity_of(trial, 0, materials), trial=0, seed=0, config=trial.model_dump(mode="json")
     )
-    return root, cell, *results
+    return root, cell, read_result(root / "complete")
 
 
 @pytest.fixture
@@ -67,7 +62,7 @@ def ran(trained, tmp_path, rse, monkeypatch):
 
 
 def test_a_finished_cell_is_bit_equal(rse, trained, ran):
-    _, cell, complete, _ = trained
+    _, cell, complete = trained
     folder = ran(complete)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     ended = rse("replay", "little", cell.identity[:8])
@@ -77,17 +72,8 @@ def test_a_finished_cell_is_bit_equal(rse, trained, ran):
     assert list(folder.glob("cells/*/*/")) == []
 
 
-def test_a_cell_that_was_stopped_early_stops_there_again(rse, trained, ran, tmp_path):
-    *_, stopped = trained
-    ran(stopped)
-    ended = rse("replay", "little", "0", "--out", "again")
-    assert ended.code == 0, ended
-    assert "bit-equal: 2 points" in ended.out
-    assert read_result(tmp_path / "again").reason == "stopped at step 2 of 4"
-
-
 def test_a_number_that_was_touched_is_found(rse, trained, ran):
-    _, _, complete, _ = trained
+    *_, complete = trained
     dev = complete.history[-1].metrics["dev"]
     ran(touched(complete, dev=dev + 1e-12))
     ended = rse("replay", "little", "0")
@@ -97,7 +83,7 @@ def test_a_number_that_was_touched_is_found(rse, trained, ran):
 
 
 def test_other_materials_are_named(rse, trained, ran):
-    _, _, complete, _ = trained
+    *_, complete = trained
     materials = complete.provenance["materials"] | {"corpus": "f" * 64}
     ran(changed(complete, materials=materials))
     ended = rse("replay", "little", "0")
@@ -108,7 +94,7 @@ def test_other_materials_are_named(rse, trained, ran):
 
 
 def test_versions_that_changed_are_noted(rse, trained, ran):
-    _, _, complete, _ = trained
+    *_, complete = trained
     packages = complete.provenance["packages"] | {"torch": "1.0"}
     ran(changed(complete, packages=packages))
     ended = rse("replay", "little", "0")
@@ -119,7 +105,7 @@ def test_versions_that_changed_are_noted(rse, trained, ran):
 
 def test_a_cell_that_does_not_say_what_it_ran_on_is_replayed(rse, trained, ran):
     """Those on record from before decision 0040."""
-    _, _, complete, _ = trained
+    *_, complete = trained
     silent = ("kernels", "processor", "settings", "libraries", "unlike")
     provenance = {name: said for name, said in complete.provenance.items() if name not in silent}
     ran(complete.model_copy(update={"provenance": provenance}))
@@ -138,7 +124,7 @@ def test_a_cell_that_does_not_say_what_it_ran_on_is_replayed(rse, trained, ran):
 def test_on_another_kind_of_machine_near_is_enough_and_far_no_contradiction(
     rse, trained, ran, moved, code, said
 ):
-    _, _, complete, _ = trained
+    *_, complete = trained
     loss = complete.history[-1].metrics["loss"] * (1 + moved)
     ran(changed(touched(complete, loss=loss), kernels="MMX"))
     ended = rse("replay", "little", "0")

@@ -69,11 +69,6 @@ def test_a_tracker_that_is_none_is_refused(rse, folder):
     assert ended.err == "--to: no such tracker 'tensorbord'. Did you mean 'tensorboard'?\n"
 
 
-def test_help_names_every_tracker(rse):
-    shown = rse("track", "--help").out
-    assert all(name in shown for name in TRACKERS)
-
-
 def test_live_ends_at_once_where_nobody_runs_the_study(rse, folder):
     ended = rse("track", "little", "--to", "tensorboard", "--live")
     assert ended.code == 0

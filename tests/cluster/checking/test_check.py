@@ -10,8 +10,6 @@ from rse_study.study.definition.config import Resources
 from tests.cases import cases
 from tests.cluster.samples import CLUSTERS, shipped
 
-TRAIN = "resources={executor: train, workers: 2, threads: 1}"
-
 
 def problems_on(name, study_overrides=(), *overrides):
     checked = read_study(study_file("joint"), study_overrides)
@@ -28,57 +26,49 @@ def test_a_shipped_cluster_has_no_problem(name):
     assert problems_on(name) == []
 
 
-def test_gpus_asked_of_a_cpu_node_are_refused():
-    (problem,) = problems_on("slurm", ["resources={executor: train, gpus: 1}"])
-    assert problem == (
+SMALL = ("workers.node.cpus=4", "workers.node.max_nodes=4")
+TWO_GPUS = ("workers.gpu.max_nodes=2",)
+BIG = ("workers.big={cpus: 9, memory_gib: 9, price_per_hour: 0, labels: {size: big}}",)
+
+
+@cases(
+    ("name", "asked", "spec", "problem"),
+    [
+        (
+            "slurm",
+            "resources.threads=17",
+            (),
+            "resources.threads = 17: one worker of a cell needs 17 CPUs on",
+        ),
+        ("slurm", "resources.threads=4", SMALL, ""),
+        ("slurm", "resources.threads=5", SMALL, "resources.threads = 5: "),
+        ("local", "confirm.resources={executor: train, workers: 8}", (), "confirm.resources.workers = 8: "),
+        ("aws-gpu", "resources={executor: train, workers: 2, gpus: 1}", TWO_GPUS, ""),
+        ("aws-gpu", "resources={executor: train, workers: 4, gpus: 1}", TWO_GPUS, "resources.workers = 4: "),
+        ("local", "resources.labels={gpu: t4}", ("workers.cpu.labels={gpu: t4}",), ""),
+        ("local", "resources={threads: 9, labels: {size: big}}", BIG, ""),
+        ("local", "resources={threads: 9, labels: {size: small}}", BIG, "resources.labels = "),
+    ],
+)
+def test_what_no_node_could_run_is_refused(name, asked, spec, problem):
+    found = problems_on(name, [asked], *spec)
+    assert len(found) == bool(problem)
+    assert all(one.startswith(problem) for one in found)
+
+
+def test_a_refusal_says_what_the_cluster_has_and_what_to_do():
+    said = problems_on("slurm", ["resources={executor: train, gpus: 1}"])
+    said += problems_on("local", ["resources={executor: train, workers: 4}"])
+    said += problems_on("local", ["resources.labels={gpu: t4}"], "workers.cpu.labels={gpu: a100}")
+    assert said == [
         "resources.gpus = 1: cluster.yaml has 1 node 'node' with 14 CPUs for trials, "
         "1 node 'node' with 16 CPUs for trials: no GPU. "
-        "Set resources.gpus=0, or name nodes with `gpus:` under `workers`"
-    )
-
-
-def test_a_worker_larger_than_any_node_is_refused():
-    (problem,) = problems_on("slurm", ["resources.threads=17"])
-    assert "resources.threads = 17: one worker of a cell needs 17 CPUs on one node" in problem
-
-
-def test_the_sum_over_nodes_does_not_make_a_large_node():
-    spec = ["workers.node.cpus=4", "workers.node.max_nodes=4"]
-    assert problems_on("slurm", ["resources.threads=4"], *spec) == []
-    assert len(problems_on("slurm", ["resources.threads=5"], *spec)) == 1
-
-
-def test_a_cell_with_more_workers_than_fit_is_refused():
-    (problem,) = problems_on("local", ["resources={executor: train, workers: 4}"])
-    assert problem.startswith(
-        "resources.workers = 4: cluster.yaml has 2 nodes 'cpu' with 1 CPU for trials: 2 workers"
-    )
-    assert problem.endswith("Lower resources.workers, or raise max_nodes")
-
-
-def test_the_resources_of_confirming_cells_are_looked_at_too():
-    (problem,) = problems_on("local", ["confirm.resources={executor: train, workers: 8}"])
-    assert problem.startswith("confirm.resources.workers = 8")
-
-
-def test_a_node_of_one_gpu_takes_one_worker():
-    spec = ["workers.gpu.max_nodes=2"]
-    assert problems_on("aws-gpu", ["resources={executor: train, workers: 2, gpus: 1}"], *spec) == []
-    assert len(problems_on("aws-gpu", ["resources={executor: train, workers: 4, gpus: 1}"], *spec)) == 1
-
-
-def test_a_label_that_no_node_has_is_refused():
-    wants = ["resources.labels={gpu: t4}"]
-    assert problems_on("local", wants, "workers.cpu.labels={gpu: t4}") == []
-    (problem,) = problems_on("local", wants, "workers.cpu.labels={gpu: a100}")
-    rule = "no node of cluster.yaml has these labels. Give them to a group under `workers`"
-    assert problem == f"resources.labels = {{'gpu': 't4'}}: {rule}"
-
-
-def test_only_nodes_with_the_label_count():
-    other = "workers.big={cpus: 9, memory_gib: 9, price_per_hour: 0, labels: {size: big}}"
-    assert problems_on("local", ["resources={threads: 9, labels: {size: big}}"], other) == []
-    assert len(problems_on("local", ["resources={threads: 9, labels: {size: small}}"], other)) == 1
+        "Set resources.gpus=0, or name nodes with `gpus:` under `workers`",
+        "resources.workers = 4: cluster.yaml has 2 nodes 'cpu' with 1 CPU for trials: 2 workers with 1 CPU "
+        "each. Lower resources.workers, or raise max_nodes",
+        "resources.labels = {'gpu': 't4'}: no node of cluster.yaml has these labels. "
+        "Give them to a group under `workers`",
+    ]
 
 
 def test_a_part_of_a_gpu_is_a_part_of_one():

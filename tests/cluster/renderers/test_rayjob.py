@@ -30,14 +30,9 @@ def node_types():
     return config._derive_autoscaling_config_from_ray_cr(cluster)["available_node_types"]
 
 
-def test_the_head_offers_the_drivers_resource_and_no_cpu(node_types):
-    resources = node_types["headgroup"]["resources"]
-    assert resources["CPU"] == 0
-    assert resources["rse_driver"] == 1000
-
-
-def test_workers_offer_what_the_spec_says(node_types):
-    group = node_types["gpu"]
+def test_the_head_offers_the_drivers_resource_and_no_cpu_and_workers_what_the_spec_says(node_types):
+    head, group = node_types["headgroup"]["resources"], node_types["gpu"]
+    assert (head["CPU"], head["rse_driver"]) == (0, 1000)
     assert (group["resources"]["CPU"], group["resources"]["GPU"]) == (7, 1)
     assert (group["min_workers"], group["max_workers"]) == (0, 4)
 

@@ -117,16 +117,24 @@ def requeued(tmp_path):
 
 
 @pytest.mark.parametrize("code", [0, 3])
-def test_the_jobs_exit_code_is_the_studys(batch, tmp_path, code):
+def test_the_jobs_exit_code_is_the_studys_and_nothing_is_left_on_the_nodes_disk(batch, tmp_path, code):
     assert batch(seconds=0.2, code=code).wait(timeout=30) == code
+    assert not os.path.exists(f"/tmp/rse-{os.getuid()}-9{os.getpid()}-0")
     assert requeued(tmp_path) == []
 
 
-def test_where_time_is_short_the_study_stops_and_the_job_is_queued_again(batch, tmp_path):
-    process = batch()
-    process.send_signal(signal.SIGUSR1)
+@pytest.mark.parametrize(
+    ("sent", "requeue", "comes_back"),
+    [(signal.SIGUSR1, True, True), (signal.SIGUSR1, False, False), (signal.SIGTERM, True, False)],
+    ids=["time is short", "must not come back", "cancelled"],
+)
+def test_a_study_stops_and_its_job_is_queued_again_where_time_alone_is_short(
+    batch, tmp_path, sent, requeue, comes_back
+):
+    process = batch(requeue=requeue)
+    process.send_signal(sent)
     assert process.wait(timeout=30) == 130
-    assert requeued(tmp_path) == [f"requeue 9{os.getpid()}"]
+    assert requeued(tmp_path) == [f"requeue 9{os.getpid()}"] * comes_back
 
 
 def test_a_study_that_ends_in_time_is_not_queued_again(batch, tmp_path):
@@ -134,22 +142,3 @@ def test_a_study_that_ends_in_time_is_not_queued_again(batch, tmp_path):
     os.kill(process.pid, signal.SIGWINCH)  # a signal that nobody minds
     assert process.wait(timeout=30) == 0
     assert requeued(tmp_path) == []
-
-
-def test_a_job_that_is_cancelled_stops_and_stays_away(batch, tmp_path):
-    process = batch()
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=30) == 130
-    assert requeued(tmp_path) == []
-
-
-def test_a_job_that_must_not_come_back_does_not(batch, tmp_path):
-    process = batch(requeue=False)
-    process.send_signal(signal.SIGUSR1)
-    assert process.wait(timeout=30) == 130
-    assert requeued(tmp_path) == []
-
-
-def test_nothing_is_left_on_the_nodes_disk(batch):
-    assert batch(seconds=0.2).wait(timeout=30) == 0
-    assert not os.path.exists(f"/tmp/rse-{os.getuid()}-9{os.getpid()}-0")

@@ -52,16 +52,6 @@ def test_forward_passes_are_few(attack, sentences, victim):
     assert 64 < max(map(len, victim.calls)) <= ASKED_AT_ONCE
 
 
-@cases(("batch_size", "num_in_flight"), [(1, 1), (1, 7), (3, 2), (64, 1), (64, 100), (5, 32)])
-def test_texts_and_counts_do_not_depend_on_batches(attack, sentences, victim, batch_size, num_in_flight):
-    whole = by_index(attack_all(attack, victim, sentences, max_queries=PLENTY, seed=0))
-    victim.calls.clear()
-    settings = {"batch_size": batch_size, "num_in_flight": num_in_flight}
-    again = by_index(attack_all(attack, victim, sentences, max_queries=PLENTY, seed=0, **settings))
-    assert again == whole
-    assert max(map(len, victim.calls)) <= batch_size
-
-
 @settings(max_examples=20)
 @given(st.sets(st.integers(0, 11)))
 def test_what_is_done_is_not_done_again(done_places):
@@ -94,19 +84,6 @@ def test_an_outcome_survives_json(attack, sentences, victim, tmp_path):
     for row in attack_all(attack, victim, sentences, max_queries=PLENTY, seed=0):
         line = json.loads(json.dumps(row.to_json()))
         assert AttackOutcome(**dict(parse_outcomes([line], tmp_path, "")[row.index])) == row
-
-
-ODD = ["", " ", "!", "good1", "the", "👍 👍👍", "مرحبا بالعالم good1", "‮good1‬ שלום", "\x00"]
-ODD += ["a" * 100_000, "\ud800 good1"]
-
-
-@cases("text", ODD, ids=lambda text: repr(text[:12]))
-def test_odd_texts_are_attacked_like_any(attack, victim, text):
-    examples = Labelled("toy", "test", [(text,)], np.array([0]), ("no", "yes"))
-    victim.bias = -9.0
-    (row,) = attack_all(attack, victim, examples, max_queries=1000, seed=0)
-    assert row.outcome == "failed"
-    assert row.num_queries >= 1 and (len(AttackedText.of((text,))) or row.num_queries == 1)
 
 
 def test_thousands_of_words():

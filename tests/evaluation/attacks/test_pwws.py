@@ -10,7 +10,6 @@ import pytest
 from rse_study.data.labelled import Labelled
 from rse_study.data.text_files import find_file, read_lines
 from rse_study.data.wordnet import lemmas_of
-from rse_study.errors import MissingFile
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.engine import attack_all
 from rse_study.evaluation.attacks.lexicons.stopwords import english_stopwords
@@ -81,20 +80,3 @@ def test_candidates_are_all_single_lemmas_in_place_and_case(data_dir):
     assert {"auto", "automobile", "machine"} <= set(found)
     assert any("_" in name for name in names)
     assert attacked.replaced(1, "auto").text == ("The auto, won't -run",)
-
-
-def test_the_papers_weight_is_another_order():
-    """`x` is more salient, `y` has the synonym that helps more: the paper visits y first, TextAttack x."""
-    synonyms = {"x": ("x1", "x2"), "y": ("y1",)}
-    victim = BagOfWords({"x": 1.5, "x1": 1.4, "x2": 1.6, "y": 0.5, "y1": 0.2})
-    examples = Labelled("toy", "test", [("x y",)], np.array([1]), ("no", "yes"))
-    for effect in ("score", "increase"):
-        victim.calls.clear()
-        (row,) = attack_all(pwws_with(synonyms, effect=effect), victim, examples, max_queries=100, seed=0)
-        assert row.adversarial == ("x1 y1",)
-        assert (("x2 y1",) in victim.asked) == (effect == "increase")
-
-
-def test_without_stop_words_it_is_said_where_they_belong(tmp_path):
-    with pytest.raises(MissingFile, match=r"no stop words.*RSE_STUDY_DATA"):
-        RECIPES.get("pwws")().build(AttackResources(tmp_path))

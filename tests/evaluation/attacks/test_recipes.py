@@ -91,8 +91,11 @@ def test_batches_do_not_show(name, resources, victim, sentences):
     attack, victim.bias = recipe_of(name).build(resources), 6.0
     whole = run(attack, victim, sentences)
     assert {row.outcome for row in whole} == {"succeeded", "failed", "skipped"}
-    assert run(attack, victim, sentences, batch_size=1, num_in_flight=1) == whole
-    assert run(attack, victim, sentences, batch_size=7, num_in_flight=3) == whole
+    for batch_size, num_in_flight in ((1, 1), (1, 7), (7, 3), (64, 100)):
+        victim.calls.clear()
+        again = run(attack, victim, sentences, batch_size=batch_size, num_in_flight=num_in_flight)
+        assert again == whole
+        assert max(map(len, victim.calls)) <= batch_size
     half = {row.index: row for row in whole[::2]}
     rest = run(attack, victim, sentences, done=half)
     assert sorted([*half.values(), *rest], key=lambda row: row.index) == whole
@@ -156,8 +159,11 @@ def agrees(attacked, row):
     )
 
 
+LONG = ["a" * 100_000, "good1 " * 100]
+
+
 @each
-@cases("text", ["", "...", "good1", "👍", "مرحبا بالعالم", "a" * 5000, "\x00", "good1 " * 100])
+@cases("text", ["", " ", "!", "good1", "👍 👍", "مرحبا good1", "‮good1‬ שלום", "\x00", "\ud800 good1", *LONG])
 def test_odd_texts(name, text, resources):
     examples = Labelled("toy", "test", [(text,)], np.array([0]), ("no", "yes"))
     attack = recipe_of(name).build(resources)

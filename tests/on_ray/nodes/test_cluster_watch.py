@@ -33,15 +33,15 @@ def watched(stuck_seconds, *, is_instant=False):
     return looks, ClusterWatch(looks, end, stuck_seconds), exits, ended
 
 
-def hear(watch):
-    with pytest.raises(RayLost, match="it ended"):
-        check_for_10_seconds(watch)
-
-
 def check_for_10_seconds(watch):
     for _ in range(100):
         watch.check()
         threading.Event().wait(0.1)
+
+
+def hear(watch):
+    with pytest.raises(RayLost, match="it ended"):
+        check_for_10_seconds(watch)
 
 
 def test_whoever_asks_hears_it_and_the_process_goes_on():

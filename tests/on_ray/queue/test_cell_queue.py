@@ -2,7 +2,6 @@ import math
 
 import pytest
 
-from rse_study.errors import InputError
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.proposed_cells import ProposedCells
@@ -91,12 +90,6 @@ def test_the_papers_setting_comes_first_and_is_in_the_ledger_before_it_runs(worl
     assert cell.trial == world.checked.study.base
     (record,) = world.ledger.cells()
     assert (record.identity, record.status, record.proposal) == (cell.identity, "running", cell.proposal)
-
-
-def test_a_search_ends_after_its_trials(world):
-    assert len(world.run(world.queue())) == 4
-    assert {record.status for record in world.ledger.cells()} == {"complete"}
-    assert world.queue().num_left == 0
 
 
 def test_an_interrupted_cell_runs_again_and_asks_nothing_new(world):
@@ -218,11 +211,6 @@ def test_no_identity_runs_twice(opened, content):
     choices = [0.0, 0.5, 1.0]
     queue = opened(World, content | {"search": {"rho": {"choice": choices}}, "num_trials": 3}).queue()
     assert sorted(queue.next_cell().proposal["rho"] for _ in range(3)) == choices
-
-
-def test_another_studys_folder_is_not_taken_over(world):
-    with pytest.raises(InputError, match="one writer"):
-        Ledger.open(world.ledger.study_dir)
 
 
 def test_a_grid_is_planned_whole_and_run_in_order(opened, grid_content):

@@ -2,17 +2,16 @@
 
 import pytest
 
-from rse_study.errors import InputErrors
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.queue.path_cells import path_cells
 from rse_study.on_ray.queue.stages import confirm_cells
 from rse_study.results.ledger import Ledger
-from rse_study.results.result_file import Point, Result
+from rse_study.results.result_file import Point
 from rse_study.spec import fingerprint_of
 from rse_study.study.record import study_record
-from tests.cases import cases
 from tests.on_ray.queue.test_cell_queue import identify
 from tests.on_ray.world import checked_of, few_pairs
+from tests.results.world import begin, end
 
 BEST = {"alpha": 1e-4, "rho": 0.9}
 BASE = {"alpha": 1e-5, "rho": 0.5}
@@ -41,12 +40,8 @@ class PathWorld:
         self.run(cell, dev)
 
     def run(self, cell, dev):
-        self.ledger.plan([cell.record()])
-        self.ledger.start(cell.identity, executor="inline", workers=1, threads=1)
         history, final = (Point(t=3, metrics={"dev": dev}),), {"dev": dev}
-        config = cell.trial.model_dump(mode="json")
-        result = Result(identity=cell.identity, seed=cell.seed, config=config, history=history, final=final)
-        self.ledger.record_result(result)
+        end(self.ledger, begin(self.ledger, cell.record()), history=history, final=final)
 
     def path(self):
         return path_cells(self.checked, self.ledger, identify)
@@ -139,33 +134,3 @@ def test_a_cell_of_other_materials_decides_nothing(world):
 def test_by_importance_all_points_are_planned_at_once(opened, study_content):
     checked = path_of(study_content, ablation_path={"seeds": [1, 2], "order": "importance"})
     assert [cell.number for cell in opened(PathWorld, checked).path()[::2]] == [0, -2, 1]
-
-
-@cases(
-    ("options", "what"),
-    [
-        ({"ablation_path": {"seeds": [0, 1]}}, "ablation_path.seeds.0 = 0"),
-        ({"ablation_path": {"seeds": [1, 1]}}, "ablation_path.seeds.1 = 1"),
-        (
-            {"search": {"alpha": {"log": [1e-4, 1e-3]}, "rho": {"float": [0, 1]}}},
-            "search.alpha and ablation_path",
-        ),
-        ({"search": None, "grid": {"axes": {"rho": [0, 1]}}, "confirm": None}, "ablation_path"),
-        (
-            {"ablation_path": {"seeds": [1], "resources": {"executor": "inline", "workers": 2}}},
-            "ablation_path.resources.executor = 'inline'",
-        ),
-    ],
-)
-def test_a_path_that_cannot_be_walked_is_refused(study_content, options, what):
-    unused = ("num_trials", "sampler") if "grid" in options else ()
-    kept = {name: value for name, value in study_content.items() if name not in unused}
-    with pytest.raises(InputErrors) as refused:
-        path_of(kept, **options)
-    assert what in [problem.what for problem in refused.value.problems]
-
-
-def test_cells_of_a_study_with_a_path(study_content):
-    # 2 trials; 2 confirmed; 4 points x 2 seeds, of which both ends share seed 1 with the confirmation.
-    assert path_of(study_content).num_cells == 2 + 2 + 4 * 2 - 2
-    assert path_of(study_content, confirm=None).num_cells == 2 + 4 * 2

@@ -23,7 +23,7 @@ from rse_study.results.schema import cell_folder, ledger_path
 from rse_study.search.rebuild import rebuild
 from rse_study.storage.models import bring_model
 from rse_study.storage.storage import Storage, ledger_key
-from tests.on_ray.test_end_to_end import Diary
+from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of, few, grid_of
 from tests.slow import mostly_slow
 
@@ -47,7 +47,7 @@ def stored(study_content, materials, tmp_path_factory, cluster):
     """(checked, storage, folder of the driver, diary) of a study that ran with a storage."""
     root = tmp_path_factory.mktemp("stored")
     checked = study_of(study_content, str(root / "storage"))
-    diary = Diary()
+    diary = Listener()
     folder = run_study(checked, root / "driver" / "little", lambda _: materials, few, diary, address=cluster)
     return checked, Storage(str(root / "storage"), 0.0), folder, diary
 
@@ -56,7 +56,7 @@ def stored(study_content, materials, tmp_path_factory, cluster):
 @pytest.mark.slow  # a second study beside the stored one
 def test_a_storage_changes_no_value(stored, study_content, materials, tmp_path, cluster):
     shared = tmp_path / "little"
-    run_study(study_of(study_content), shared, lambda _: materials, few, Diary(), address=cluster)
+    run_study(study_of(study_content), shared, lambda _: materials, few, Listener(), address=cluster)
     assert results_of(stored[2]) == results_of(shared)
 
 
@@ -79,7 +79,7 @@ def test_what_workers_leave_is_in_the_storage_and_models_are_brought_when_wanted
 @pytest.mark.xdist_group("ray")
 def test_a_driver_on_another_disk_goes_on_and_runs_nothing_twice(stored, materials, tmp_path):
     checked, _, folder, _ = stored
-    diary, elsewhere = Diary(), tmp_path / "little"
+    diary, elsewhere = Listener(), tmp_path / "little"
     run_study(checked, elsewhere, lambda _: materials, few, diary)
     assert diary.events == [("message", "goes on with the ledger that lies in the storage")]
     assert results_of(elsewhere) == results_of(folder)
@@ -98,7 +98,7 @@ def test_a_study_is_brought_from_its_storage_with_all_it_came_to(stored, tmp_pat
         bring_study(storage, tmp_path / "unheard")
 
 
-class Unmounts(Diary):
+class Unmounts(Listener):
     """Takes the storage away when the first cell has ended."""
 
     def __init__(self, disk: Path):
@@ -108,6 +108,8 @@ class Unmounts(Diary):
     def ended(self, cell, record):
         super().ended(cell, record)
         self._disk.rename(self._disk.with_name("unmounted"))
+
+    def lost(self, cell, reason): ...
 
 
 @pytest.mark.slow
@@ -124,9 +126,9 @@ def test_a_storage_gone_for_good_ends_the_run_and_keeps_what_was_committed(
         (first,) = [one for one in ledger.cells() if one.status == "complete"]
         history = ledger.history(first.identity)
     disk.with_name("unmounted").rename(disk)
-    diary = Diary()
+    diary = Listener()
     run_study(checked, folder, lambda _: materials, few, diary, address=cluster)
-    assert first.trial not in [event[1] for event in diary.events if event[0] == "started"]
+    assert (first.trial, 0) not in diary.started_cells
     cells, histories, _ = results_of(folder)
     assert [status for _, status in cells] == ["complete"] * 3
     assert history in histories
@@ -139,9 +141,9 @@ def test_results_that_no_ledger_knows_are_adopted(stored, materials, tmp_path, c
     checked, _, folder, _ = stored
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rse_study.on_ray.stored.stored_study.bring_ledger", lambda *_: False)
-        diary, elsewhere = Diary(), tmp_path / "little"
+        diary, elsewhere = Listener(), tmp_path / "little"
         run_study(checked, elsewhere, lambda _: materials, few, diary, address=cluster)
-    assert not [event for event in diary.events if event[0] in ("started", "lost")]
+    assert diary.started_cells == []
     assert results_of(elsewhere) == results_of(folder)
 
 
@@ -155,9 +157,9 @@ def test_a_damaged_result_in_the_storage_is_set_aside_there_too(stored, material
     (damaged, *_) = sorted(copy.glob("studies/little/cells/*/result.json"))
     damaged.write_text(damaged.read_text().replace('"complete"', '"complett"'))
     (copy / ledger_key("little")).unlink()
-    diary, elsewhere = Diary(), tmp_path / "little"
+    diary, elsewhere = Listener(), tmp_path / "little"
     run_study(again, elsewhere, lambda _: materials, few, diary, address=cluster)
-    assert len([event for event in diary.events if event[0] == "started"]) == 1
+    assert len(diary.started_cells) == 1
     assert results_of(elsewhere)[:2] == results_of(folder)[:2]
     assert damaged.with_name("result.json.damaged").is_file()
 

@@ -37,7 +37,7 @@ def test_a_slurm_that_is_not_there_is_said(rse, monkeypatch, tmp_path):
     ended = rse("cluster", "submit", "slurm", "joint")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith(
-        "no program 'sacct': this kind of cluster is driven by it. Give the command on a login"
+        "no program 'sacct': this kind of cluster is driven by it. Give the command on a login node"
     )
     assert list(tmp_path.iterdir()) == []
 

@@ -47,14 +47,6 @@ def test_the_tools_own_dry_run_is_the_next_step(rse, name, dry_run):
     assert Path(dry_run.split()[-1]).is_file()
 
 
-def test_a_typo_in_a_toleration_is_found(rse, tmp_path):
-    changes = "workers: {gpu: {tolerations: [{key: gpu, operator: Exists, efect: NoSchedule}]}}"
-    path = mine(tmp_path, "kuberay", changes)
-    ended = rse("cluster", "validate", path)
-    rule = "no such field of Toleration. Did you mean 'effect'?"
-    assert (ended.code, ended.err) == (2, f"{path}: workers.gpu.tolerations.0.efect: {rule}\n")
-
-
 def test_problems_of_both_files_come_at_once(rse, tmp_path):
     path = mine(tmp_path, "slurm", "nme: x\nlimits: {hours: 0}")
     ended = rse("cluster", "validate", path, "joint", "-o", "num_trials=0")

@@ -58,6 +58,8 @@ def test_a_new_study_without_history(rse):
     assert "unknown" in row_of(ended.out, "device time")
     assert "scores to be made: builtin/test 4" in ended.out
     assert "use --probe" in ended.out
+    told = json.loads(rse("plan", "joint", "--json").out)
+    assert (told["device_hours"], told["price"]) == (None, None)
 
 
 def test_what_is_new_is_listed(rse, grid, ran):
@@ -80,11 +82,6 @@ def test_a_script_reads_json(rse, grid, ran):
     # Five cells of an hour each, one trained again, scores on top; all rows do the same work.
     assert 6 < told["device_hours"]["mid"] < 6.2
     assert told["price"]["mid"] == pytest.approx(2 * told["device_hours"]["mid"])
-
-
-def test_json_of_a_study_without_history(rse):
-    told = json.loads(rse("plan", "joint", "--json").out)
-    assert (told["device_hours"], told["price"]) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -112,12 +109,6 @@ def test_a_warning_where_only_the_high_estimate_is_too_much(rse, grid, ran):
     assert ended.code == 0, ended
     assert ended.err.startswith("warning: little: ")
     assert "max_hours = 20" in ended.err
-
-
-def test_a_limit_without_history_is_not_judged(rse):
-    ended = rse("plan", "joint", "--max-hours", "1")
-    assert ended.code == 2
-    assert "nothing tells how long its cells take. Use --probe" in ended.err
 
 
 def test_a_run_is_refused_as_its_plan_is(rse, grid, ran, tmp_path):

@@ -39,13 +39,6 @@ def test_what_a_report_of_attacks_cannot_do_is_refused(rse, folder, arguments, w
     assert not (folder / "attacks.html").exists()
 
 
-def test_a_damaged_folder_is_refused_in_words(rse, folder):
-    (folder / "mr-pwws.jsonl").write_text("{")
-    ended = rse("report", "attacked")
-    assert ended.code == 2
-    assert "mr-pwws.jsonl: holds no outcomes" in ended.err
-
-
 def test_attacks_end_with_their_page(rse, models_folder, toy_data, tmp_path):
     """A victim of two layers: what it is worth does not matter here."""
     asked = ("--recipe", "pwws", "--inputs", "4", "--max-queries", "30", "--epochs", "1", "--max-length", "8")

@@ -19,14 +19,11 @@ def test_a_report_that_cannot_be_written_is_refused(rse, ran, tmp_path, out, sai
     assert said in ended.err
 
 
-@pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_a_report_brings_its_tables(rse, ran, tmp_path, kind):
-    ended = rse("report", "little", "--tables", "tables", "--as", kind)
+def test_a_report_brings_its_tables(rse, ran, tmp_path):
+    ended = rse("report", "little", "--tables", "tables", "--as", "csv", "--as", "parquet")
     assert (ended.code, ended.err) == (0, "")
-    path = tmp_path / "tables" / f"trials.{kind}"
-    frame = pd.read_csv(path) if kind == "csv" else pd.read_parquet(path)
-    assert frame["status"].tolist() == ["complete", "failed"]
-    assert f"tables/trials.{kind}" in ended.out.splitlines()
+    assert pd.read_csv(tmp_path / "tables/trials.csv")["status"].tolist() == ["complete", "failed"]
+    assert {"tables/trials.csv", "tables/trials.parquet"} <= {*ended.out.splitlines()}
 
 
 def test_a_report_brings_tables_for_a_paper_and_says_what_to_cite(rse, ran, tmp_path):
