@@ -1,6 +1,6 @@
 """What batches are worth to an attack: CPU seconds an input with 64 texts a forward pass, and with one.
 
-    python -m tests.benchmarks.attack_batches --victim FOLDER [--inputs 10] [--recipe pwws] [--repeats 5] [--out FILE]
+    python -m benchmarks.attack_batches --victim FOLDER [--inputs 10] [--recipe pwws] [--repeats 5] [--out FILE]
 
 Both by turns in one process, one thread; medians over the repeats. Adversarial texts and numbers of queries must be the
 same every time. Ends with 1 where they are not, or where batches of 64 take more than 40 forward passes per 1,000
@@ -27,6 +27,7 @@ from rse_study.data.labelled import Labelled, Text
 from rse_study.data.location import data_dir
 from rse_study.evaluation.attacks.attack import Attack
 from rse_study.evaluation.attacks.engine import attack_all
+from rse_study.evaluation.attacks.outcome import AttackVerdict
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import AttackResources
 from rse_study.evaluation.attacks.victim import Victim
@@ -36,7 +37,7 @@ SIZES = (64, 1)  # texts a forward pass
 MOST_CALLS = 40  # forward passes per 1,000 queries in batches of 64
 NO_LIMIT = 10**9
 
-Found = dict[int, tuple[str, Text, int]]
+Found = dict[int, tuple[AttackVerdict, Text, int]]
 """Verdict, adversarial text and number of queries of each input."""
 
 
@@ -111,7 +112,7 @@ def summary(runs: Sequence[Run], outcomes: Sequence[Found]) -> dict[str, Any]:
     }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def _main(arguments: Sequence[str] | None = None) -> int:
     asked = _parser().parse_args(arguments)
     torch.set_num_threads(1)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
@@ -151,4 +152,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(_main())

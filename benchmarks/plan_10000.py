@@ -1,4 +1,4 @@
-"""How long studies of 10,000 cells take to be validated and planned: `python tests/benchmarks/plan_10000.py`.
+"""How long studies of 10,000 cells take to be validated and planned: `python -m benchmarks.plan_10000`.
 
 Prints wall, user and system seconds of the whole command, imports included: a grid of 2,500 rows and 4 seeds, a search
 of 10,000 trials, and the grid again with three of the seeds in its ledger. To stay below: 5 s on two cores.
@@ -19,7 +19,7 @@ from rse_study.spec import fingerprint_of
 from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.study.record import study_record
 
-JOINT = Path(__file__).parents[2] / "search_spaces" / "joint.yaml"
+JOINT = Path(__file__).parents[1] / "search_spaces" / "joint.yaml"
 GRID = f"""
 extends: {JOINT}
 name: many-rows
@@ -58,7 +58,7 @@ def main() -> None:
 def measure(what: str, arguments: list[str], folder: str) -> None:
     """Print what the command takes."""
     command = [sys.executable, "-c", "from rse_study.cli import main; main()", *arguments]
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
     for _ in range(3):
         before, begun = os.times(), time.perf_counter()
         subprocess.run(command, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)

@@ -1,12 +1,13 @@
 """A search of 5,000 trials: filling its ledger, taking it up again, and one more proposal.
 
-python -m tests.benchmarks.search_5000 [TRIALS]
+python -m benchmarks.search_5000 [TRIALS]
 """
 
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,23 +25,23 @@ from rse_study.spec import fingerprint_of
 from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.training.trial import Trial
 
-STUDY = Path(__file__).parents[2] / "search_spaces" / "joint.yaml"
+STUDY = Path(__file__).parents[1] / "search_spaces" / "joint.yaml"
 
 
-def main(num_trials: int = 5000) -> None:
+def _main(num_trials: int = 5000) -> None:
     checked = read_study(STUDY, [f"num_trials={num_trials + 1}"])
     with tempfile.TemporaryDirectory() as folder, Ledger.open(Path(folder)) as ledger:
         ledger.freeze(StudyRecord(name="large", objective=ObjectiveRecord(metric="dev")))
-        _, seconds = timed(lambda: fill(ledger, checked, num_trials))
+        _, seconds = _timed(lambda: fill(ledger, checked, num_trials))
         num_rows = sum(len(ledger.history(cell.identity)) for cell in ledger.cells())
         print(f"fill: {num_trials} cells, {num_rows} metric rows in {seconds:.2f} s")
-        queue, seconds = timed(lambda: take_up(ledger, checked))
+        queue, seconds = _timed(lambda: _take_up(ledger, checked))
         print(f"reconcile: {seconds:.2f} s, {queue.num_left} left")
-        _, seconds = timed(queue.next_cell)
+        _, seconds = _timed(queue.next_cell)
         print(f"one more proposal, entered: {seconds:.3f} s")
-    proposer = filled_proposer(checked, num_trials)
+    proposer = _filled_proposer(checked, num_trials)
     for number in range(num_trials, num_trials + 5):
-        _, seconds = timed(lambda number=number: proposer.ask(number))
+        _, seconds = _timed(partial(proposer.ask, number))
         print(f"ask: {seconds:.3f} s")
 
 
@@ -51,7 +52,7 @@ def fill(ledger: Ledger, checked: CheckedStudy, num_trials: int) -> None:
     for number in range(num_trials):
         proposal = quasi_random_point(domains, 0, number)
         trial = checked.space.apply(proposal)
-        cells.append(Cell(number, 0, identify(trial, 0), trial, proposal))
+        cells.append(Cell(number, 0, _identify(trial, 0), trial, proposal))
     ledger.plan([cell.record() for cell in cells])
     for cell in cells:
         ledger.start(cell.identity, executor="inline", workers=1, threads=1)
@@ -62,34 +63,39 @@ def fill(ledger: Ledger, checked: CheckedStudy, num_trials: int) -> None:
         )
 
 
-def take_up(ledger: Ledger, checked: CheckedStudy) -> CellQueue:
+def _take_up(ledger: Ledger, checked: CheckedStudy) -> CellQueue:
     study, files = checked.study, StudyFiles(StudyFolders(ledger.study_dir))
     return CellQueue(
-        study, "search", ProposedCells(checked, proposer_of(checked), identify), ledger, files, checked.rungs
+        study,
+        "search",
+        ProposedCells(checked, _proposer_of(checked), _identify),
+        ledger,
+        files,
+        checked.rungs,
     )
 
 
-def filled_proposer(checked: CheckedStudy, num_trials: int) -> Proposer:
+def _filled_proposer(checked: CheckedStudy, num_trials: int) -> Proposer:
     domains = {axis.name: axis.domain for axis in checked.space.axes}
-    proposer = proposer_of(checked)
+    proposer = _proposer_of(checked)
     for number in range(num_trials):
         proposer.add(number, quasi_random_point(domains, 0, number), "complete", [float(number % 97)])
     return proposer
 
 
-def proposer_of(checked: CheckedStudy) -> Proposer:
+def _proposer_of(checked: CheckedStudy) -> Proposer:
     study, domains = checked.study, {axis.name: axis.domain for axis in checked.space.axes}
     return Proposer(domains, study.sampler, study.search_seed, [study.objective.direction])
 
 
-def identify(trial: Trial, seed: int) -> str:
+def _identify(trial: Trial, seed: int) -> str:
     return fingerprint_of([trial.identity(), seed])
 
 
-def timed(call: Callable[[], Any]) -> tuple[Any, float]:
+def _timed(call: Callable[[], Any]) -> tuple[Any, float]:
     begun = time.perf_counter()
     return call(), time.perf_counter() - begun
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    _main(*map(int, sys.argv[1:]))
