@@ -1,4 +1,4 @@
-"""What batches are worth to an attack: CPU seconds an input with 64 texts a forward pass, and with one.
+"""CPU seconds that batches of 64 texts save an attack, against single texts.
 
     python -m benchmarks.attack_batches --victim FOLDER [--inputs 10] [--recipe pwws] [--repeats 5] [--out FILE]
 
@@ -37,7 +37,7 @@ SIZES = (64, 1)  # texts a forward pass
 MOST_CALLS = 40  # forward passes per 1,000 queries in batches of 64
 NO_LIMIT = 10**9
 
-Found = dict[int, tuple[AttackVerdict, Text, int]]
+OutcomesByIndex = dict[int, tuple[AttackVerdict, Text, int]]
 """Verdict, adversarial text and number of queries of each input."""
 
 
@@ -65,7 +65,7 @@ class Counted:
         return self._victim(texts)
 
 
-def run(recipe: Attack, victim: Victim, inputs: Labelled, batch_size: int) -> tuple[Run, Found]:
+def run(recipe: Attack, victim: Victim, inputs: Labelled, batch_size: int) -> tuple[Run, OutcomesByIndex]:
     """CPU seconds of all threads of this process."""
     counted = Counted(victim)
     cpu, wall = time.process_time(), time.perf_counter()
@@ -75,10 +75,12 @@ def run(recipe: Attack, victim: Victim, inputs: Labelled, batch_size: int) -> tu
     return Run(batch_size, cpu, wall, counted.num_calls, counted.num_texts), outcomes
 
 
-def by_turns(recipe: Attack, victim: Victim, inputs: Labelled, repeats: int) -> tuple[list[Run], list[Found]]:
+def by_turns(
+    recipe: Attack, victim: Victim, inputs: Labelled, repeats: int
+) -> tuple[list[Run], list[OutcomesByIndex]]:
     """Each size `repeats` times; which goes first changes every time."""
     run(recipe, victim, inputs.take(np.arange(1)), 64)  # WordNet is read, memory is laid out
-    runs, outcomes = list[Run](), list[Found]()
+    runs, outcomes = list[Run](), list[OutcomesByIndex]()
     for number in range(repeats):
         for batch_size in SIZES[:: 1 if number % 2 == 0 else -1]:
             measured, found = run(recipe, victim, inputs, batch_size)
@@ -92,7 +94,7 @@ def by_turns(recipe: Attack, victim: Victim, inputs: Labelled, repeats: int) -> 
     return runs, outcomes
 
 
-def summary(runs: Sequence[Run], outcomes: Sequence[Found]) -> dict[str, Any]:
+def summary(runs: Sequence[Run], outcomes: Sequence[OutcomesByIndex]) -> dict[str, Any]:
     """Medians over the repeats, and what the batches did."""
     num_inputs, num_queries = len(outcomes[0]), sum(num for _, _, num in outcomes[0].values())
     medians = {
@@ -132,7 +134,7 @@ def _main(arguments: Sequence[str] | None = None) -> int:
 
 
 def table(found: dict[str, Any]) -> str:
-    """For the screen."""
+    """Return the figures as lines of text."""
     rows = [f"{found['num_inputs']} inputs, {found['num_queries']} queries"]
     for size in SIZES:
         cpu, calls = found["cpu_s_per_input"][size], found["calls_per_1000_queries"][size]

@@ -1,4 +1,6 @@
-"""How long studies of 10,000 cells take to be validated and planned: `python -m benchmarks.plan_10000`.
+"""Seconds to validate and plan studies of 10,000 cells.
+
+    python -m benchmarks.plan_10000
 
 Prints wall, user and system seconds of the whole command, imports included: a grid of 2,500 rows and 4 seeds, a search
 of 10,000 trials, and the grid again with three of the seeds in its ledger. To stay below: 5 s on two cores.
