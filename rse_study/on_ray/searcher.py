@@ -86,7 +86,7 @@ class CellSearcher(Searcher):
                 self._last_report[trial_id] = time.monotonic() + START_SECONDS
                 self._coordinator.expect(cell.identity)
                 self._callback.started(cell)
-                return payload.as_config()
+                return cell.shown(self._queue.axes) | payload.as_config()
             case Unavailable() as gone:
                 self._runtime.give_up(gone)
             case "wait":

@@ -41,6 +41,7 @@ from rse_study.sampling.samplers import describe_sampler
 from rse_study.search.budget import budget_shares, ended_by
 from rse_study.search.state import search_state
 from rse_study.study.checking.validation import CheckedStudy
+from rse_study.study.definition.space import Axis
 from rse_study.study.record import provenance_of, resolved, study_record
 from rse_study.study.revisions import change_between
 from rse_study.training.materials import Materials
@@ -169,20 +170,34 @@ class StudyRun:
         domains = {axis.name: axis.domain for axis in checked.space.axes}
         directions = directions_of(study)
         proposer = Proposer(domains, study.sampler, study.search_seed, directions, checked.folder)
-        frozen = self._ledger.study()
-        assert frozen is not None, "a search is run after it was frozen"
-        source = ProposedCells(checked, proposer, self.materials.identify, frozen.known_trials)
+        source = ProposedCells(checked, proposer, self.materials.identify, self._frozen().known_trials)
 
         def has_room() -> bool:
             return all(share.has_room for share in budget_shares(self._ledger, now()))
 
         queue = CellQueue(
-            study, "search", source, self._ledger, self._files, checked.rungs, has_room=has_room
+            study,
+            "search",
+            source,
+            self._ledger,
+            self._files,
+            checked.rungs,
+            has_room=has_room,
+            axes=self._axes_by_heading(),
         )
         runtime.run(queue, study.resources, self._callback)
         if not runtime.closing.is_set():
             self._say_where_it_ended()
             enter_importance(self._ledger, checked)
+
+    def _frozen(self) -> StudyRecord:
+        frozen = self._ledger.study()
+        assert frozen is not None, "cells run after the study was frozen"
+        return frozen
+
+    def _axes_by_heading(self) -> dict[str, Axis]:
+        """Return the axes as tables name them: by symbol, unless two share it."""
+        return dict(zip(self._frozen().headings, self._checked.space.axes, strict=True))
 
     def _say_where_it_ended(self) -> None:
         """Note once that the budget has ended the search."""
@@ -235,7 +250,10 @@ class StudyRun:
         source = FixedCells(cells, self._ledger)
         if stage != "search":
             self._bring_shared(cells, asked)
-        queue = CellQueue(self._study, stage, source, self._ledger, self._files, evaluations=asked)
+        axes = self._axes_by_heading()
+        queue = CellQueue(
+            self._study, stage, source, self._ledger, self._files, evaluations=asked, axes=axes
+        )
         if queue.num_left:
             self._callback.message(f"{stage}: {queue.num_left} of {len(cells)} cells to run")
         runtime.run(queue, cells[0].resources, self._callback)

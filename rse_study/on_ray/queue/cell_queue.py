@@ -1,7 +1,7 @@
 """The queue of one stage: the cells left to run, in order."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -19,7 +19,9 @@ from rse_study.results.schema import MODEL_FOLDER, cell_folder
 from rse_study.search.observation import RUNNING, Observation, judged
 from rse_study.search.stopping import TrialAtRung
 from rse_study.study.definition.config import Study
+from rse_study.study.definition.space import Axis
 
+NO_AXES: Mapping[str, Axis] = {}
 BESIDE_A_RESULT = (EVALUATIONS_FILE, MODEL_FOLDER, "checkpoint")
 """files of a cell's folder that another configuration must not reuse"""
 
@@ -37,9 +39,10 @@ class CellQueue:
         rungs: tuple[int, ...] = (),
         evaluations: Sequence[Evaluation] = (),
         has_room: Callable[[], bool] = lambda: True,
+        axes: Mapping[str, Axis] = NO_AXES,
     ) -> None:
         self._study, self._source, self._ledger, self._rungs = study, source, ledger, rungs
-        self._files, self.evaluations = files, evaluations
+        self._files, self.evaluations, self.axes = files, evaluations, axes
         self._has_room = has_room
         self._room: bool | None = None  # as it is until another cell begins or ends
         self._interrupted: list[Cell] = []

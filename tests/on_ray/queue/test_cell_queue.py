@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -365,3 +366,12 @@ def test_without_room_no_cell_is_given_and_room_that_comes_back_is_used(world):
     world.end(queue, first)
     assert queue.num_left == 3
     assert queue.next_cell().number == 1
+
+
+def test_a_cell_shows_its_axes_by_heading_and_never_other_values_than_it_runs(opened, content):
+    world = opened(World, content)
+    cell = world.queue().next_cell()
+    axes = {axis.symbol: axis for axis in world.checked.space.axes}
+    assert cell.shown(axes) == {"row": "base", "alpha": 1e-5, "rho": 0.5, "seed": 0}
+    with pytest.raises(AssertionError, match="trial 0 is not what its axes say"):
+        replace(cell, proposal={"alpha": 1e-4, "rho": 0.5}).shown(axes)
