@@ -37,6 +37,7 @@ from rse_study.results.records import (
 )
 from rse_study.sampling.importance import enter_importance
 from rse_study.sampling.proposer import Proposer
+from rse_study.sampling.pruners import deciding_rule
 from rse_study.sampling.samplers import describe_sampler
 from rse_study.search.budget import budget_shares, ended_by
 from rse_study.search.state import search_state
@@ -184,6 +185,7 @@ class StudyRun:
             checked.rungs,
             has_room=has_room,
             axes=self._axes_by_heading(),
+            rule=deciding_rule(study.early_stopping, checked.folder),
         )
         runtime.run(queue, study.resources, self._callback)
         if not runtime.closing.is_set():

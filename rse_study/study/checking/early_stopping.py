@@ -1,7 +1,10 @@
 """The rungs of a study, and what keeps it from having any."""
 
-from rse_study.errors import InputError
-from rse_study.search.stopping import Median
+from pathlib import Path
+
+from rse_study.errors import InputError, InputErrors
+from rse_study.search.stopping import RuleByClass, SpacedRule
+from rse_study.study.checking.own_classes import construct_rule
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.paths import look_up
 from rse_study.study.definition.space import Axis, Space
@@ -25,9 +28,21 @@ def check_stopping(study: Study, space: Space[Trial], *, where: str) -> list[Inp
         remedy = "Give the budget in steps: `budget: {unit: steps, amount: ...}`"
         return [InputError("early_stopping", where=where, rule=rule, remedy=remedy)]
     return [
+        *_class_problems(study, where),
         *(_first_rung(study, where) or _later_rungs(study, where)),
         *_axes_that_move_measures(space, where),
     ]
+
+
+def _class_problems(study: Study, where: str) -> list[InputError]:
+    if not isinstance(study.early_stopping, RuleByClass):
+        return []
+    try:
+        construct_rule(study.early_stopping, Path(where).parent)
+    except InputError as error:
+        found = error.problems if isinstance(error, InputErrors) else [error]
+        return [InputError(one.what, where=where, rule=one.rule, remedy=one.remedy) for one in found]
+    return []
 
 
 def _first_rung(study: Study, where: str) -> list[InputError]:
@@ -54,7 +69,7 @@ def _later_rungs(study: Study, where: str) -> list[InputError]:
         return []
     why = f"{_measured_at(study, cadences)}, and not at the rung at step {missed[0]}"
     lower = f"lower {next(iter(cadences))}"
-    if not isinstance(rule, Median) or rule.every is None:
+    if not isinstance(rule, SpacedRule) or rule.every is None:
         return [InputError("early_stopping", where=where, rule=why, remedy=lower.capitalize())]
     every = rule.every
     near = min(cadences.values(), key=lambda cadence: abs(cadence - every))

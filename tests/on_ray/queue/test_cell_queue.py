@@ -1,5 +1,6 @@
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,7 @@ from rse_study.results.records import EvaluationRow, ObjectiveRecord, StudyRecor
 from rse_study.results.result_file import Point, Result, write_result
 from rse_study.results.schema import cell_folder
 from rse_study.sampling.proposer import Proposer
+from rse_study.sampling.pruners import deciding_rule
 from rse_study.spec import fingerprint_of
 from tests.on_ray.world import checked_of, few, grid_of
 from tests.slow import mostly_slow
@@ -48,7 +50,10 @@ class World:
         domains = {axis.name: axis.domain for axis in self.checked.space.axes}
         proposer = Proposer(domains, study.sampler, study.search_seed, [study.objective.direction])
         source = ProposedCells(self.checked, proposer, identify, self.known)
-        return CellQueue(study, "search", source, self.ledger, self.files, self.checked.rungs, **options)
+        rule = deciding_rule(study.early_stopping, Path())
+        return CellQueue(
+            study, "search", source, self.ledger, self.files, self.checked.rungs, rule=rule, **options
+        )
 
     def grid(self):
         self.ledger.close_attempts("the driver ended while it ran")
@@ -300,6 +305,10 @@ RULES = {
     "median": {"name": "median", "first": 1, "every": 1, "num_startup": 2},
     "hyperband": {"name": "hyperband", "first": 1, "factor": 2},
     "let run": {"name": "median", "first": 1, "every": 1, "num_startup": 1, "let_run": 0.4},
+    "pruner that reads ends": {"class": "optuna.pruners:MedianPruner", "first": 1, "every": 1}
+    | {"settings": {"n_startup_trials": 2}},
+    "pruner that keeps notes": {"class": "optuna.pruners:HyperbandPruner", "first": 1, "every": 1, "let_run": 0.2}
+    | {"settings": {"min_resource": 1, "max_resource": 4, "reduction_factor": 2}},
 }
 
 
