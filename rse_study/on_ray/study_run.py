@@ -37,7 +37,7 @@ from rse_study.results.records import (
 )
 from rse_study.sampling.importance import enter_importance
 from rse_study.sampling.proposer import Proposer
-from rse_study.sampling.pruners import deciding_rule
+from rse_study.sampling.pruners import deciding_rule, describe_rule
 from rse_study.sampling.samplers import describe_sampler
 from rse_study.search.budget import budget_shares, ended_by
 from rse_study.search.state import search_state
@@ -97,8 +97,9 @@ class StudyRun:
             self._ledger.withdraw_evaluations(BASELINES.keys(), reason)
         is_conditional, folder = self._checked.space.is_conditional, self._checked.folder
         described = describe_sampler(study.sampler, is_conditional=is_conditional, folder=folder)
-        sampler = {} if study.grid else {"sampler": described}
-        self._ledger.add_provenance(provenance_of(base, study.resources, evaluations) | sampler)
+        stops = describe_rule(study.early_stopping, folder)
+        of_search = {} if study.grid else {"sampler": described} | stops
+        self._ledger.add_provenance(provenance_of(base, study.resources, evaluations) | of_search)
 
     def _known_trials(self, before: StudyRecord | None) -> tuple[KnownTrial, ...]:
         """Read a warm start's trials once; afterwards the ledger keeps them."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import optuna
 from optuna.pruners import BasePruner
@@ -10,7 +11,7 @@ from optuna.trial import Trial
 from rse_study.errors import InputError, first_line
 from rse_study.sampling.optuna_types import STATES
 from rse_study.search.stopping import RuleByClass, StoppingRule, TrialAtRung
-from rse_study.study.checking.own_classes import construct_rule
+from rse_study.study.checking.own_classes import construct_rule, rule_class, source_of
 
 
 def deciding_rule(rule: StoppingRule | None, folder: Path) -> StoppingRule | None:
@@ -30,6 +31,14 @@ def deciding_rule(rule: StoppingRule | None, folder: Path) -> StoppingRule | Non
             raise InputError(what, rule=said, remedy="Mend it: the search goes on where it is") from error
 
     return rule.decided_by(decides)
+
+
+def describe_rule(rule: StoppingRule | None, folder: Path) -> dict[str, Any]:
+    """Return what decides the verdicts beside a rule's settings: for a class, its file."""
+    if not isinstance(rule, RuleByClass):
+        return {}
+    source = source_of(rule_class(rule, folder))
+    return {"early_stopping": {"optuna": optuna.__version__, "class": rule.class_, "source": source}}
 
 
 def pruner_passes(make: Callable[[], BasePruner]) -> Callable[[TrialAtRung], bool]:
