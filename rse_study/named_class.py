@@ -33,8 +33,8 @@ ClassPath = Annotated[str, AfterValidator(_checked)]
 def import_class(path: str, *, what: str, folder: Path = Path(), bases: Sequence[str] = ()) -> type:
     """Import a class from the study's folder, the working folder, or a package.
 
-    It must derive from one of `bases`, paths such as `optuna.samplers.BaseSampler`. These are not imported here: a class
-    that derives from one has done so.
+    It must derive from one of `bases`, paths such as `optuna.samplers.BaseSampler`. These are not imported here: a
+    class that derives from one has done so.
     """
     module, _, name = path.partition(":")
     try:
@@ -66,14 +66,22 @@ def derives_from(cls: type, base: str) -> bool:
     return found is not None and issubclass(cls, found)
 
 
-def construct(cls: type, settings: Mapping[str, Any], *, named: str, what: str) -> Any:
-    """Return `cls(**settings)`; InputError where its constructor refuses them."""
+def require_members(made: object, protocol: type, *, what: str) -> None:
+    """Raise InputError where an object lacks a member of a protocol."""
+    missing = [name for name in dir(protocol) if not name.startswith("_") and not hasattr(made, name)]
+    if missing:
+        remedy = f"{protocol.__module__}.{protocol.__name__} says what each is for"
+        raise InputError(what, rule=f"lacks {', '.join(missing)}", remedy=remedy)
+
+
+def construct(cls: type, *arguments: Any, settings: Mapping[str, Any], named: str, what: str) -> Any:
+    """Return a new object of the class; InputError where its constructor refuses."""
     try:
         # Many of Optuna's warn that their interface may change; nobody who names one can do anything about it.
         with warnings.catch_warnings():
             if optuna := sys.modules.get("optuna.exceptions"):
                 warnings.simplefilter("ignore", optuna.ExperimentalWarning)
-            return cls(**settings)
+            return cls(*arguments, **settings)
     except (Exception, SystemExit) as error:
         parameters = list(inspect.signature(cls).parameters)
         unknown = [name for name in settings if name not in parameters]

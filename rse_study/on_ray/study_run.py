@@ -254,9 +254,7 @@ class StudyRun:
         if stage != "search":
             self._bring_shared(cells, asked)
         axes = self._axes_by_heading()
-        queue = CellQueue(
-            self._study, stage, source, self._ledger, self._files, evaluations=asked, axes=axes
-        )
+        queue = CellQueue(self._study, stage, source, self._ledger, self._files, evaluations=asked, axes=axes)
         if queue.num_left:
             self._callback.message(f"{stage}: {queue.num_left} of {len(cells)} cells to run")
         runtime.run(queue, cells[0].resources, self._callback)

@@ -19,7 +19,9 @@ def deciding_rule(rule: StoppingRule | None, folder: Path) -> StoppingRule | Non
     if not isinstance(rule, RuleByClass):
         return rule
     made = construct_rule(rule, folder)
-    passes = made.passes if isinstance(made, StoppingRule) else pruner_passes(lambda: construct_rule(rule, folder))
+    passes = (
+        made.passes if isinstance(made, StoppingRule) else pruner_passes(lambda: construct_rule(rule, folder))
+    )
 
     def decides(waiting: TrialAtRung) -> bool:
         try:
@@ -44,8 +46,9 @@ def describe_rule(rule: StoppingRule | None, folder: Path) -> dict[str, Any]:
 def pruner_passes(make: Callable[[], BasePruner]) -> Callable[[TrialAtRung], bool]:
     """Return a function that asks a new pruner about each trial at a rung.
 
-    Pruners keep notes, in themselves or in attributes of the trials. Therefore every verdict repeats the whole search: all
-    other trials, in the order of their numbers, report their values at rungs and are asked about, then end as they ended.
+    Pruners keep notes, in themselves or in attributes of the trials. Therefore every verdict repeats the whole
+    search: all other trials, in the order of their numbers, report their values at rungs and are asked about, then
+    end as they ended.
     """
 
     def passes(waiting: TrialAtRung) -> bool:

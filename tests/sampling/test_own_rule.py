@@ -1,4 +1,4 @@
-"""The rule of docs/early_stopping.md in a file of the user's, and pruners of Optuna: who goes on, and what is refused."""
+"""The rule of docs/early_stopping.md in a file of the user's, and pruners of Optuna: who goes on, what is refused."""
 
 import sys
 from pathlib import Path
@@ -79,7 +79,7 @@ def test_the_study_is_frozen_with_it_and_its_file_is_in_the_provenance(study):
 REFUSED = [
     ("class=my_rule:NoProgress", "early_stopping.class = 'my_rule:NoProgress': cannot be imported (ModuleNotFound"),
     ("class=my_rules:NoProgres", "my_rules has no NoProgres. Did you mean 'NoProgress'?"),
-    ("class=my_rules:Stranger", "is no subclass of rse_study.search.stopping.StoppingRule or optuna.pruners.BasePruner"),
+    ("class=my_rules:Stranger", "no subclass of rse_study.search.stopping.StoppingRule or optuna.pruners.BasePruner"),
     ("class=my_rules:Bracketed", "gives each trial rungs of its own, which only a rule with a name may. Take rungs_of"),
     ("class=NoProgress", "early_stopping.class: 'NoProgress' must be module:Class"),
     ("settings.leest=1", "early_stopping.settings.leest: no such field of NoProgress. Did you mean 'least'?"),
@@ -100,14 +100,20 @@ def test_what_is_wrong_with_it_is_said_before_anything_runs(study, override, sai
 
 def test_a_pruner_is_made_with_its_settings_or_says_which_it_takes(study):
     read_study(study, [PRUNER % "{n_startup_trials: 2}"])
-    with pytest.raises(InputErrors, match=r"Did you mean 'n_startup_trials'\? It takes: n_startup_trials, n_warmup"):
+    with pytest.raises(
+        InputErrors, match=r"Did you mean 'n_startup_trials'\? It takes: n_startup_trials, n_warmup"
+    ):
         read_study(study, [PRUNER % "{n_startup: 2}"])
 
 
 @cases(
     ("path", "given", "hint"),
     [
-        ("early_stopping.name", "ashaa", "Did you mean 'asha'? One of your own goes by `class: module:Class`"),
+        (
+            "early_stopping.name",
+            "ashaa",
+            "Did you mean 'asha'? One of your own goes by `class: module:Class`",
+        ),
         ("sampler.name", "tpee", "Did you mean 'tpe'? One of your own goes by `class: module:Class`"),
     ],
     ids=["rule", "sampler"],
@@ -121,7 +127,9 @@ def test_an_unknown_name_is_answered_with_the_way_to_a_class(path, given, hint):
 
 def test_one_that_fails_is_named(study):
     rule, _ = rule_of(study, "early_stopping.class=my_rules:Fragile", "early_stopping.settings=null")
-    with pytest.raises(InputError, match=r"'my_rules:Fragile': failed at trial 3, step 15 \(KeyError: 'no such"):
+    with pytest.raises(
+        InputError, match=r"'my_rules:Fragile': failed at trial 3, step 15 \(KeyError: 'no such"
+    ):
         rule.verdict(waiting(1.0, {15: {}}, trial=3))
 
 

@@ -21,7 +21,7 @@ class RuleByClass(SpacedRule):
 
     class_: ClassPath = field(alias="class")
     """`module:Class` of a StoppingRule or of a pruner of Optuna: of a file beside the study, or installed"""
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] = field({})
     """what `class` is made with, beside the rungs"""
 
     _decides: Callable[[TrialAtRung], bool] | None = PrivateAttr(None)
@@ -40,7 +40,9 @@ class RuleByClass(SpacedRule):
 
     def shared_with(self, cls: type[StoppingRule]) -> dict[str, Any]:
         """Return the fields of this rule that a class has, too, unless `settings` gives them."""
-        names = [name for name in SpacedRule.model_fields if name in cls.model_fields and name not in self.settings]
+        names = [
+            name for name in SpacedRule.model_fields if name in cls.model_fields and name not in self.settings
+        ]
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
     def decided_by(self, decides: Callable[[TrialAtRung], bool]) -> "RuleByClass":

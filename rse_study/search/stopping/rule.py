@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field as attribute
+from dataclasses import dataclass
+from dataclasses import field as attribute
 from typing import Annotated, Self
 
 from pydantic import Field, PositiveInt, model_validator

@@ -31,7 +31,7 @@ def construct_sampler(sampler: Sampler, folder: Path, seed: int) -> Any:
             rule = "every proposal has a seed of its own, from the search's"
             raise InputError("sampler.settings.seed", rule=rule, remedy="Use search_seed instead")
         settings["seed"] = seed
-    return construct(cls, settings, named=str(sampler.class_), what="sampler.settings")
+    return construct(cls, settings=settings, named=str(sampler.class_), what="sampler.settings")
 
 
 def takes_seed(cls: type) -> bool:
@@ -58,9 +58,8 @@ def construct_rule(rule: RuleByClass, folder: Path) -> Any:
     """Return a new object of the class: a StoppingRule, or a pruner of Optuna."""
     cls, at = rule_class(rule, folder), "early_stopping.settings"
     if not issubclass(cls, StoppingRule):
-        return construct(cls, rule.settings, named=rule.class_, what=at)
+        return construct(cls, settings=rule.settings, named=rule.class_, what=at)
     try:
         return cls(**rule.shared_with(cls), **rule.settings)
     except ValidationError as error:
         raise InputErrors(problems_of(error, cls, where="", prefix=at)) from error
-

@@ -95,7 +95,9 @@ def _may_be_a_class(finding: dict[str, Any], owner: type[BaseModel]) -> bool:
     """Whether an unknown name stands where a class would do."""
     if finding["type"] == "union_tag_invalid":
         return CLASS_TAG in finding["ctx"]["expected_tags"]
-    return finding["type"] == "literal_error" and finding["loc"][-1] == "name" and "class_" in owner.model_fields
+    return (
+        finding["type"] == "literal_error" and finding["loc"][-1] == "name" and "class_" in owner.model_fields
+    )
 
 
 def _rule(finding: dict[str, Any], description: str) -> str:

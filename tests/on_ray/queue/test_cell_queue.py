@@ -307,7 +307,12 @@ RULES = {
     "let run": {"name": "median", "first": 1, "every": 1, "num_startup": 1, "let_run": 0.4},
     "pruner that reads ends": {"class": "optuna.pruners:MedianPruner", "first": 1, "every": 1}
     | {"settings": {"n_startup_trials": 2}},
-    "pruner that keeps notes": {"class": "optuna.pruners:HyperbandPruner", "first": 1, "every": 1, "let_run": 0.2}
+    "pruner that keeps notes": {
+        "class": "optuna.pruners:HyperbandPruner",
+        "first": 1,
+        "every": 1,
+        "let_run": 0.2,
+    }
     | {"settings": {"min_resource": 1, "max_resource": 4, "reduction_factor": 2}},
 }
 
