@@ -45,7 +45,10 @@ def folder(tmp_path):
 
 
 def checked_with(content, folder, *names):
-    content = grid_of(content, grid={"rows": {"as it is": {}}}) | {"evaluations": names, "baselines": ["start"]}
+    content = grid_of(content, grid={"rows": {"as it is": {}}}) | {
+        "evaluations": names,
+        "baselines": ["start"],
+    }
     return check_content(content, where=str(folder / "little.yaml"))
 
 
@@ -76,7 +79,9 @@ def test_what_is_wrong_with_it_is_said_before_anything_runs(study_content, folde
     with pytest.raises(InputErrors) as caught:
         checked_with(study_content, folder, "builtin/test", name)
     (problem,) = caught.value.problems
-    assert str(problem).startswith(f"{folder / 'little.yaml'}: evaluations.1 = {name!r}") and said in str(problem)
+    assert str(problem).startswith(f"{folder / 'little.yaml'}: evaluations.1 = {name!r}") and said in str(
+        problem
+    )
 
 
 @cases(
