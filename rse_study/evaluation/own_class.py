@@ -1,4 +1,4 @@
-"""Evaluations of frozen vectors that a study names by class: `module:Class/preset`."""
+"""Evaluations that a study names by class: `module:Class/preset`."""
 
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ def evaluation_class(name: str, *, what: str, folder: Path = Path()) -> type:
 
 
 def read_own_evaluation(name: str, data_dir: Path) -> FrozenEvaluation:
-    """Read an evaluation by class, whose module was imported when the study was checked."""
+    """Read an evaluation by class, imported before when the study was checked."""
     what = f"evaluation {name!r}"
     cls: Any = evaluation_class(name, what=what)
     evaluation: FrozenEvaluation = cls.read(name, data_dir)

@@ -1,6 +1,6 @@
 """ConSERT: two views made by hand, by dropout or by an adversarial step."""
 
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
 from pydantic import Field, PositiveFloat, model_validator
 
@@ -45,7 +45,7 @@ class TwoViews(ContrastiveMethod):
     """map of the pooled vector to z in training; evaluation drops it"""
 
     @model_validator(mode="after")
-    def _two_views(self) -> Self:
+    def _two_views(self) -> "TwoViews":
         alike = self.first == self.second and (
             self.first == "adversarial" or (self.first == "none" and not self.dropout)
         )

@@ -11,7 +11,7 @@ import time
 
 from ray.exceptions import RayError
 
-from rse_study.on_ray.nodes.private_ray import CALL_SECONDS, Head
+from rse_study.on_ray.nodes.private_ray import CALL_SECONDS, ClusterHead
 
 PAUSE = 1.0  # seconds between two looks
 
@@ -31,7 +31,7 @@ def _num_joined(address: str) -> int | None:
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host, int(port)), timeout=CALL_SECONDS).close()
-        nodes = Head(address).alive_nodes().values()
+        nodes = ClusterHead(address).alive_nodes().values()
     except (OSError, RayError):
         return None
     return sum(node.resources_total.get("CPU", 0) > 0 for node in nodes)

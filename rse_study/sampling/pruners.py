@@ -36,7 +36,7 @@ def deciding_rule(rule: StoppingRule | None, folder: Path) -> StoppingRule | Non
 
 
 def describe_rule(rule: StoppingRule | None, folder: Path) -> dict[str, Any]:
-    """Return what decides the verdicts beside a rule's settings: for a class, its file."""
+    """Return what decides verdicts beside a rule's settings: the file of a class."""
     if not isinstance(rule, RuleByClass):
         return {}
     source = source_of(rule_class(rule, folder))

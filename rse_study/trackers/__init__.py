@@ -16,7 +16,7 @@ TRACKERS: Registry[Callable[[str], Tracker]] = Registry(
 
 
 def make_tracker(to: str, target: str) -> Tracker:
-    """Return the tracker of a name, or of a class: `module:Class` in the working folder, or installed."""
+    """Return a tracker by name, or by `module:Class`."""
     if not is_class_path(to):
         return TRACKERS.get(to, where="--to")(target)
     what = f"--to {to}"

@@ -13,7 +13,7 @@ import ray
 from ray.exceptions import RayError
 
 from rse_study.cluster.node_capacity import Node
-from rse_study.on_ray.nodes.private_ray import CALL_SECONDS, Head
+from rse_study.on_ray.nodes.private_ray import CALL_SECONDS, ClusterHead
 
 PERIOD_SECONDS = 1.0
 UNREACHABLE_SECONDS = 60.0  # of a head that is gone: a cut link heals, or a head restarts, before
@@ -81,7 +81,7 @@ class JoinedRay:
         self._own_node = ray.get_runtime_context().get_node_id()
         (own,) = (one for one in ray.nodes() if one["NodeID"] == self._own_node)
         self._raylet = _listener(own["RayletSocketName"])
-        self._head = Head(self._address)
+        self._head = ClusterHead(self._address)
         self._answered = time.monotonic()
         self._nodes: tuple[Node, ...] = ()
 

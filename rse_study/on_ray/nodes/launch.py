@@ -12,7 +12,7 @@ from ray.exceptions import AuthenticationError, RayError
 
 from rse_study.cluster.spec import DRIVER_RESOURCE, NUM_DRIVERS
 from rse_study.errors import InputError, first_line
-from rse_study.on_ray.nodes.private_ray import CALL_SECONDS, Head, address_of_head, use_existing_token
+from rse_study.on_ray.nodes.private_ray import CALL_SECONDS, ClusterHead, address_of_head, use_existing_token
 
 OBJECT_STORE_BYTES = 100_000_000  # metrics and paths travel through it, never tensors
 # Ray ends a process whose head is silent for so many seconds, in its own words: ours is to notice it before.
@@ -110,7 +110,7 @@ def _located(address: str) -> str:
         socket.create_connection((host, int(port)), timeout=CALL_SECONDS).close()
     use_existing_token()
     located = address_of_head(address)
-    Head(located).alive_nodes()
+    ClusterHead(located).alive_nodes()
     return located
 
 

@@ -1,4 +1,7 @@
-"""All that Ray has no public way for: the one file that imports its private modules, each with the reason."""
+"""All that Ray has no public way for, each with the reason.
+
+No other file imports its private modules.
+"""
 
 from typing import Any
 
@@ -7,7 +10,7 @@ CALL_SECONDS = 5.0
 ALIVE = 0  # Ray's GcsNodeInfo.GcsNodeState
 
 
-class Head:
+class ClusterHead:
     """A cluster's head, which is asked by a process that need not be a driver.
 
     `ray.nodes` needs a driver, and never returns where the head is gone; `ray.util.state` asks the dashboard, which
@@ -37,7 +40,10 @@ def use_existing_token() -> None:
 
 
 def address_of_head(address: str) -> str:
-    """Return HOST:PORT of an address such as `auto`, which only `ray.init` resolves publicly."""
+    """Return HOST:PORT of an address such as `auto`.
+
+    Publicly only `ray.init` resolves it, which needs a node.
+    """
     from ray._private.services import canonicalize_bootstrap_address_or_die
 
     located: str = canonicalize_bootstrap_address_or_die(address)

@@ -49,7 +49,7 @@ class Cell:
         )
 
     def shown(self, axes: Mapping[str, Axis]) -> dict[str, Any]:
-        """Return the cell as Tune's tables show it: its row, and its axes' values by heading."""
+        """Return what Tune's tables show: row, seed, and axes by heading."""
         held = {heading: axis for heading, axis in axes.items() if axis.name in self.proposal}
         fields = {
             path: self.proposal[axis.name]

@@ -11,9 +11,9 @@ from rse_study.spec import field
 
 
 class RuleByClass(SpacedRule):
-    """A rule by `module:Class`; the class decides, all else is known without importing it.
+    """A rule by `module:Class`.
 
-    The class derives from StoppingRule, and then needs `passes` alone, or from Optuna's BasePruner. Rungs lie where
+    The class decides; all else is known without importing it. It derives from StoppingRule, and then needs `passes` alone, or from Optuna's BasePruner. Rungs lie where
     `first` and `every` or `factor` say, the same for every trial.
     """
 
@@ -39,7 +39,7 @@ class RuleByClass(SpacedRule):
         return f"{self.class_} lets it go on"
 
     def shared_with(self, cls: type[StoppingRule]) -> dict[str, Any]:
-        """Return the fields of this rule that a class has, too, unless `settings` gives them."""
+        """Return the fields that a class shares, unless `settings` gives them."""
         names = [
             name for name in SpacedRule.model_fields if name in cls.model_fields and name not in self.settings
         ]

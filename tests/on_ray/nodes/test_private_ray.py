@@ -9,7 +9,7 @@ import pytest
 import ray
 
 from rse_study.on_ray.nodes.private_ray import (
-    Head,
+    ClusterHead,
     address_of_head,
     autoscaler_requests,
     check_by_launcher,
@@ -19,7 +19,7 @@ from rse_study.on_ray.nodes.private_ray import (
 @pytest.mark.xdist_group("ray")
 def test_a_head_lists_its_nodes_to_a_process_that_is_no_driver(cluster):
     assert not ray.is_initialized()
-    ((identity, node),) = Head(address_of_head(cluster)).alive_nodes().items()
+    ((identity, node),) = ClusterHead(address_of_head(cluster)).alive_nodes().items()
     assert not ray.is_initialized()
     assert node.resources_total["CPU"] == 1 and node.node_manager_address in cluster and len(identity) == 56
 
