@@ -97,7 +97,7 @@ class StudyRun:
             self._ledger.withdraw_evaluations(BASELINES.keys(), reason)
         is_conditional, folder = self._checked.space.is_conditional, self._checked.folder
         described = describe_sampler(study.sampler, is_conditional=is_conditional, folder=folder)
-        stops = describe_rule(study.early_stopping, folder)
+        stops = describe_rule(study, folder)
         of_search = {} if study.grid else {"sampler": described} | stops
         self._ledger.add_provenance(provenance_of(base, study.resources, evaluations) | of_search)
 
@@ -186,7 +186,7 @@ class StudyRun:
             checked.rungs,
             has_room=has_room,
             axes=self._axes_by_heading(),
-            rule=deciding_rule(study.early_stopping, checked.folder),
+            rule=deciding_rule(study, checked.folder),
         )
         runtime.run(queue, study.resources, self._callback)
         if not runtime.closing.is_set():

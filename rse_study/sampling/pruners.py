@@ -11,11 +11,14 @@ from optuna.trial import Trial
 from rse_study.errors import InputError, first_line
 from rse_study.sampling.optuna_types import STATES
 from rse_study.search.stopping import RuleByClass, StoppingRule, TrialAtRung
-from rse_study.study.checking.own_classes import construct_rule, rule_class, source_of
+from rse_study.study.checking.early_stopping import construct_rule, rule_class
+from rse_study.study.checking.sampler_class import source_of
+from rse_study.study.definition.config import Study
 
 
-def deciding_rule(rule: StoppingRule | None, folder: Path) -> StoppingRule | None:
+def deciding_rule(study: Study, folder: Path) -> StoppingRule | None:
     """Return the rule of a study, ready to decide: the class it names is imported."""
+    rule = study.early_stopping
     if not isinstance(rule, RuleByClass):
         return rule
     made = construct_rule(rule, folder)
@@ -35,8 +38,9 @@ def deciding_rule(rule: StoppingRule | None, folder: Path) -> StoppingRule | Non
     return rule.decided_by(decides)
 
 
-def describe_rule(rule: StoppingRule | None, folder: Path) -> dict[str, Any]:
+def describe_rule(study: Study, folder: Path) -> dict[str, Any]:
     """Return what decides verdicts beside a rule's settings: the file of a class."""
+    rule = study.early_stopping
     if not isinstance(rule, RuleByClass):
         return {}
     source = source_of(rule_class(rule, folder))

@@ -17,7 +17,7 @@ from scipy.stats import qmc
 from rse_study.sampling.cma_es import StatelessCmaEs
 from rse_study.sampling.gaussian_process import GpOfAllTrials
 from rse_study.sampling.genetic import StatelessGenetic, StatelessNsga2, StatelessNsga3
-from rse_study.study.checking.own_classes import construct_sampler, sampler_class, source_of
+from rse_study.study.checking.sampler_class import construct_sampler, sampler_class, source_of
 from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Domain
 

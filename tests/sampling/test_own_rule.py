@@ -51,7 +51,7 @@ def study(tmp_path):
 
 def rule_of(study, *overrides):
     checked = read_study(study, overrides)
-    rule = deciding_rule(checked.study.early_stopping, checked.folder)
+    rule = deciding_rule(checked.study, checked.folder)
     assert rule is not None
     return rule, checked
 
@@ -68,11 +68,11 @@ def test_it_decides_by_its_class_and_the_rungs_are_where_the_file_says(study):
 
 
 def test_the_study_is_frozen_with_it_and_its_file_is_in_the_provenance(study):
-    rule, checked = rule_of(study)
+    _, checked = rule_of(study)
     frozen = resolved(checked.study)["early_stopping"]
     assert frozen["class"] == "my_rules:NoProgress" and frozen["settings"] == {"least": 0.5}
     assert "name" not in frozen and "class_" not in frozen
-    described = describe_rule(rule, checked.folder)["early_stopping"]
+    described = describe_rule(checked.study, checked.folder)["early_stopping"]
     assert described["source"] == hash_file(study.parent / "my_rules.py")
 
 

@@ -13,8 +13,8 @@ from rse_study.spec import field
 class RuleByClass(SpacedRule):
     """A rule by `module:Class`.
 
-    The class decides; all else is known without importing it. It derives from StoppingRule, and then needs `passes` alone, or from Optuna's BasePruner. Rungs lie where
-    `first` and `every` or `factor` say, the same for every trial.
+    The class decides; all else is known without importing it. It derives from StoppingRule, and then needs `passes`
+    alone, or from Optuna's BasePruner. Rungs lie where `first` and `every` or `factor` say, the same for every trial.
     """
 
     model_config = ConfigDict(serialize_by_alias=True)

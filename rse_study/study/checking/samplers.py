@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.errors import InputError
-from rse_study.study.checking.own_classes import construct_sampler, sampler_class, takes_seed
+from rse_study.study.checking.sampler_class import construct_sampler, sampler_class, takes_seed
 from rse_study.study.definition.config import Sampler, Study
 from rse_study.study.definition.space import Space
 

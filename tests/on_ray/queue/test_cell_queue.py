@@ -50,7 +50,7 @@ class World:
         domains = {axis.name: axis.domain for axis in self.checked.space.axes}
         proposer = Proposer(domains, study.sampler, study.search_seed, [study.objective.direction])
         source = ProposedCells(self.checked, proposer, identify, self.known)
-        rule = deciding_rule(study.early_stopping, Path())
+        rule = deciding_rule(study, Path())
         return CellQueue(
             study, "search", source, self.ledger, self.files, self.checked.rungs, rule=rule, **options
         )
