@@ -256,7 +256,7 @@ def notebook(
 
 def track(
     study: RanStudyArgument,
-    to: Annotated[str, typer.Option(metavar="TRACKER", help="mlflow, tensorboard or wandb.")],
+    to: Annotated[str, typer.Option(metavar="TRACKER", help="mlflow, tensorboard, wandb, or module:Class.")],
     target: Annotated[
         str,
         typer.Option(

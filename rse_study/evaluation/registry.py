@@ -7,7 +7,8 @@ from typing import Any
 
 from rse_study.data.readers import SUBSETS
 from rse_study.data.transfer_sets import transfer_tasks
-from rse_study.evaluation.evaluations import RegisteredEvaluation
+from rse_study.evaluation.evaluations import FrozenEvaluation
+from rse_study.evaluation.own_class import class_in, read_own_evaluation
 from rse_study.registry import Registry
 
 BUILTIN = "builtin/test"
@@ -83,7 +84,9 @@ def beyond_similarity(suite: str) -> tuple[str, ...]:
     return (*transfer_names(suite), GEOMETRY, *([INVARIANCE] if suite == "full" else []))
 
 
-def read_evaluation(name: str, data_dir: Path) -> RegisteredEvaluation:
+def read_evaluation(name: str, data_dir: Path) -> FrozenEvaluation:
     """Read an evaluation with its data; InputError if unknown or malformed."""
-    evaluation: RegisteredEvaluation = families(EVALUATIONS).get(name).load().read(name, data_dir)
+    if class_in(name):
+        return read_own_evaluation(name, data_dir)
+    evaluation: FrozenEvaluation = families(EVALUATIONS).get(name).load().read(name, data_dir)
     return evaluation

@@ -15,23 +15,17 @@ from rse_study.perturbations.ascent import Anchor, Change, ascend, frozen
 from rse_study.perturbations.ball import Ball
 from rse_study.perturbations.cutoffs import Cut, altered
 from rse_study.perturbations.pgd import PGD
+from rse_study.perturbations.sentence_level import SentenceLevel
 from rse_study.spec import field
 from rse_study.tensors import Float, Tensor, torch
 
 ViewKind = Literal["none", "shuffle", "token_cutoff", "feature_cutoff", "adversarial"]
 
 
-class ConSERT(ContrastiveMethod):
-    """L = L_con(z1, {z2}) between two views of the word embeddings (ConSERT).
+class TwoViews(ContrastiveMethod):
+    """Base class of methods that compare two views; each has its perturbation `noise`."""
 
-    Its best pair is the default. `adversarial` adds what `noise` finds, from the other view's side: X + delta against
-    the unperturbed X. `dropout` says whether the encoder's own dropout is on beside the views. Costs 2 encoder calls,
-    with an adversarial view `noise.num_steps` + 1 more.
-    """
-
-    semantics: ClassVar[int] = 1
-    source: ClassVar[MethodSource] = MethodSource("ConSERT", "none here", ("0007-readings-of-the-relatives",))
-    name: Literal["consert"] = "consert"
+    name: str
     """the method"""
     first: ViewKind = "shuffle"
     """what is done to the word embeddings of the first view"""
@@ -43,7 +37,7 @@ class ConSERT(ContrastiveMethod):
     """share of the features that feature_cutoff sets to 0, drawn for each sentence"""
     dropout: bool = False
     """whether the encoder's own dropout is on beside the views"""
-    noise: PGD = Field(default_factory=lambda: PGD(num_steps=1, step_size=1e-3, ball=Ball(norm="l2")))
+    noise: SentenceLevel
     """the perturbation delta of an adversarial view"""
     temperature: PositiveFloat = field(0.1, symbol="tau")
     """what cosines are divided by in L_con"""
@@ -51,7 +45,7 @@ class ConSERT(ContrastiveMethod):
     """map of the pooled vector to z in training; evaluation drops it"""
 
     @model_validator(mode="after")
-    def _two_views(self) -> "ConSERT":
+    def _two_views(self) -> "TwoViews":
         alike = self.first == self.second and (
             self.first == "adversarial" or (self.first == "none" and not self.dropout)
         )
@@ -132,3 +126,19 @@ class ConSERT(ContrastiveMethod):
 
             ascent = ascend(objective, [self.noise], [self.noise.init(anchor, run.streams)])
         return ascent.states[0].delta, inner_losses(ascent, len(batch.rows))
+
+
+class ConSERT(TwoViews):
+    """L = L_con(z1, {z2}) between two views of the word embeddings (ConSERT).
+
+    Its best pair is the default. `adversarial` adds what `noise` finds, from the other view's side: X + delta against
+    the unperturbed X. `dropout` says whether the encoder's own dropout is on beside the views. Costs 2 encoder calls,
+    with an adversarial view `noise.num_steps` + 1 more.
+    """
+
+    semantics: ClassVar[int] = 1
+    source: ClassVar[MethodSource] = MethodSource("ConSERT", "none here", ("0007-readings-of-the-relatives",))
+    name: Literal["consert"] = "consert"
+    """the method"""
+    noise: PGD = Field(default_factory=lambda: PGD(num_steps=1, step_size=1e-3, ball=Ball(norm="l2")))
+    """the perturbation delta of an adversarial view"""

@@ -42,7 +42,7 @@ class RayRuntime:
 
     closing: Event
     """set once no further cell may start"""
-    failure: Unavailable | None = None
+    failure: InputError | Unavailable | None = None
     """why the run cannot go on"""
     meanwhile: Callable[[], None]
     """called between two steps of Tune"""
@@ -75,7 +75,7 @@ class RayRuntime:
         size.await_room(self.closing)
         return size
 
-    def give_up(self, failure: Unavailable) -> None:
+    def give_up(self, failure: InputError | Unavailable) -> None:
         self.failure = self.failure or failure
         self.closing.set()
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from ray.tune.search import Searcher
 
-from rse_study.errors import Unavailable
+from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray.nodes.lost_cells import Losses
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.queue.cell import Cell
@@ -42,7 +42,7 @@ class Closing(Protocol):
     closing: Event
     """set once no further cell may start"""
 
-    def give_up(self, failure: Unavailable) -> None:
+    def give_up(self, failure: InputError | Unavailable) -> None:
         """Start no further cell: something the run needs is gone for good."""
 
     def check(self) -> None:
@@ -86,7 +86,7 @@ class CellSearcher(Searcher):
                 self._last_report[trial_id] = time.monotonic() + START_SECONDS
                 self._coordinator.expect(cell.identity)
                 self._callback.started(cell)
-                return payload.as_config()
+                return cell.shown(self._queue.axes) | payload.as_config()
             case Unavailable() as gone:
                 self._runtime.give_up(gone)
             case "wait":
@@ -123,7 +123,11 @@ class CellSearcher(Searcher):
         flat = {name: value for name, value in result.items() if name.startswith(PREFIX)}
         metrics = {name.removeprefix(PREFIX): float(value) for name, value in flat.items()}
         cell, t = self._running[trial_id], int(result["t"])
-        verdict = self._queue.progressed(cell, t, metrics)
+        try:
+            verdict = self._queue.progressed(cell, t, metrics)
+        except InputError as error:  # of a rule of the user's; raised here it would be the trial's own
+            self._runtime.give_up(error)
+            return
         if verdict is not None:
             self._coordinator.decide(cell.identity, t, verdict)
         self._callback.progressed(cell, t, int(result["num_steps"]), metrics)

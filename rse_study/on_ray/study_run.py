@@ -37,9 +37,11 @@ from rse_study.results.records import (
 )
 from rse_study.sampling.importance import enter_importance
 from rse_study.sampling.proposer import Proposer
+from rse_study.sampling.pruners import deciding_rule, describe_rule
 from rse_study.sampling.samplers import describe_sampler
 from rse_study.search.state import has_room, search_state
 from rse_study.study.checking.validation import CheckedStudy
+from rse_study.study.definition.space import Axis
 from rse_study.study.record import provenance_of, resolved, study_record
 from rse_study.study.revisions import change_between
 from rse_study.training.materials import Materials
@@ -94,8 +96,9 @@ class StudyRun:
             self._ledger.withdraw_evaluations(BASELINES.keys(), reason)
         is_conditional, folder = self._checked.space.is_conditional, self._checked.folder
         described = describe_sampler(study.sampler, is_conditional=is_conditional, folder=folder)
-        sampler = {} if study.grid else {"sampler": described}
-        self._ledger.add_provenance(provenance_of(base, study.resources, evaluations) | sampler)
+        stops = describe_rule(study, folder)
+        of_search = {} if study.grid else {"sampler": described} | stops
+        self._ledger.add_provenance(provenance_of(base, study.resources, evaluations) | of_search)
 
     def _known_trials(self, before: StudyRecord | None) -> tuple[KnownTrial, ...]:
         """Read a warm start's trials once; afterwards the ledger keeps them."""
@@ -168,9 +171,7 @@ class StudyRun:
         domains = {axis.name: axis.domain for axis in checked.space.axes}
         directions = directions_of(study)
         proposer = Proposer(domains, study.sampler, study.search_seed, directions, checked.folder)
-        frozen = self._ledger.study()
-        assert frozen is not None, "a search is run after it was frozen"
-        source = ProposedCells(checked, proposer, self.materials.identify, frozen.known_trials)
+        source = ProposedCells(checked, proposer, self.materials.identify, self._frozen().known_trials)
 
         queue = CellQueue(
             study,
@@ -180,11 +181,22 @@ class StudyRun:
             self._files,
             checked.rungs,
             has_room=partial(has_room, self._ledger),
+            axes=self._axes_by_heading(),
+            rule=deciding_rule(study, checked.folder),
         )
         runtime.run(queue, study.resources, self._callback)
         if not runtime.closing.is_set():
             self._say_where_it_ended()
             enter_importance(self._ledger, checked)
+
+    def _frozen(self) -> StudyRecord:
+        frozen = self._ledger.study()
+        assert frozen is not None, "cells run after the study was frozen"
+        return frozen
+
+    def _axes_by_heading(self) -> dict[str, Axis]:
+        """Return the axes as tables name them: by symbol, unless two share it."""
+        return dict(zip(self._frozen().headings, self._checked.space.axes, strict=True))
 
     def _say_where_it_ended(self) -> None:
         """Note once that the budget has ended the search."""
@@ -237,7 +249,8 @@ class StudyRun:
         source = FixedCells(cells, self._ledger)
         if stage != "search":
             self._bring_shared(cells, asked)
-        queue = CellQueue(self._study, stage, source, self._ledger, self._files, evaluations=asked)
+        axes = self._axes_by_heading()
+        queue = CellQueue(self._study, stage, source, self._ledger, self._files, evaluations=asked, axes=axes)
         if queue.num_left:
             self._callback.message(f"{stage}: {queue.num_left} of {len(cells)} cells to run")
         runtime.run(queue, cells[0].resources, self._callback)

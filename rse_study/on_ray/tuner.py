@@ -83,7 +83,7 @@ def run(
             search_alg=searcher,
             num_samples=-1,  # the searcher says when it is over: a lost cell is a trial more
             reuse_actors=True,  # cells of one process share its imports, which cost more than a small cell
-            trial_dirname_creator=lambda trial: f"{trial.config['number']:04d}-{trial.trial_id}",
+            trial_dirname_creator=lambda trial: f"{trial.config['trial']:04d}-{trial.trial_id}",
             trial_name_creator=lambda trial: f"trial-{trial.trial_id}",
         ),
         run_config=tune.RunConfig(

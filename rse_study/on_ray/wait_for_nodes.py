@@ -9,10 +9,9 @@ import socket
 import sys
 import time
 
-from ray._raylet import GcsClient  # type: ignore[attr-defined]
 from ray.exceptions import RayError
 
-from rse_study.on_ray.nodes.alive_nodes import CALL_SECONDS, alive_nodes
+from rse_study.on_ray.nodes.private_ray import CALL_SECONDS, ClusterHead
 
 PAUSE = 1.0  # seconds between two looks
 
@@ -32,7 +31,7 @@ def _num_joined(address: str) -> int | None:
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host, int(port)), timeout=CALL_SECONDS).close()
-        nodes = alive_nodes(GcsClient(address=address)).values()
+        nodes = ClusterHead(address).alive_nodes().values()
     except (OSError, RayError):
         return None
     return sum(node.resources_total.get("CPU", 0) > 0 for node in nodes)

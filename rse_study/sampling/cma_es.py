@@ -4,7 +4,9 @@ from typing import Any
 
 import numpy as np
 from optuna import Study
-from optuna._transform import _SearchSpaceTransform
+from optuna._transform import (
+    _SearchSpaceTransform,
+)  # what Optuna's own CMA-ES maps points with; nothing public does
 from optuna.distributions import BaseDistribution
 from optuna.samplers import CmaEsSampler
 from optuna.study import StudyDirection

@@ -26,6 +26,7 @@ CellRow = dict[str, Any]  # of the reader's frame of cells
 Distributions = Mapping[str, BaseDistribution]
 
 REFRESH_SECONDS = 1.0  # a page asks several times; the ledger is read once for all of them
+CONSTRAINTS = "constraints"  # where the dashboard, and Optuna's choice of the best, look for them
 SHOWN = ("identity", "seed", "stage", "label", "reason")  # of a cell, as attributes of its trial
 
 
@@ -71,7 +72,8 @@ class LedgerCopy:
 def trials_of(reader: Reader) -> list[FrozenTrial]:
     """Return a search's trials by number, or a trial for each cell of a grid.
 
-    The history is of the first objective and the first seed; the values of several seeds are means.
+    The history is of the first objective and the first seed, for Optuna has one history a trial; the values of several
+    seeds are means.
     """
     study, cells = reader.study(), reader.cells()
     cells["status"] = cells["identity"].map(reader.statuses_for_next_run())
@@ -84,11 +86,13 @@ def trials_of(reader: Reader) -> list[FrozenTrial]:
         {one.key: one.values for one in standings_of(reader.ledger, "search")} if study.search_seeds else {}
     )
     rows, distributions = _search(study, cells) if study.kind == "search" else _grid(cells)
+    bounds = [(one, reader.final_values(one.metric)) for one in study.constraints]
     trials = []
     for row in rows:
         identity = row.get("identity", "")
         values = means.get(identity) or [final.get(identity, math.nan) for final in finals]
-        trials.append(_trial(row, values, histories.get(identity, {}), distributions))
+        violations = [one.violation(ends.get(identity, math.nan)) for one, ends in bounds]
+        trials.append(_trial(row, values, violations, histories.get(identity, {}), distributions))
     return trials
 
 
@@ -113,7 +117,11 @@ def _grid(cells: pd.DataFrame) -> tuple[list[CellRow], Distributions]:
 
 
 def _trial(
-    row: CellRow, values: Sequence[float], history: dict[int, float], distributions: Distributions
+    row: CellRow,
+    values: Sequence[float],
+    violations: Sequence[float],
+    history: dict[int, float],
+    distributions: Distributions,
 ) -> FrozenTrial:
     """Return a cell's trial; the dashboard draws a stopped one only with its value."""
     if not row:
@@ -129,6 +137,7 @@ def _trial(
         distributions={name: distributions[name] for name in params},
         user_attrs={name: row[name] for name in SHOWN if row[name] != ""},
         intermediate_values=history,
+        system_attrs={CONSTRAINTS: list(violations)} if violations and has_values else {},
     )
     # Optuna keeps local time without a zone.
     now = datetime.now()

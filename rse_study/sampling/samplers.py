@@ -1,6 +1,5 @@
 """Samplers by name, each an entry of a table below, or by class."""
 
-import inspect
 import math
 import warnings
 from collections.abc import Callable, Mapping
@@ -18,8 +17,7 @@ from scipy.stats import qmc
 from rse_study.sampling.cma_es import StatelessCmaEs
 from rse_study.sampling.gaussian_process import GpOfAllTrials
 from rse_study.sampling.genetic import StatelessGenetic, StatelessNsga2, StatelessNsga3
-from rse_study.spec import hash_file
-from rse_study.study.checking.sampler_class import construct_sampler, sampler_class
+from rse_study.study.checking.sampler_class import construct_sampler, sampler_class, source_of
 from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Domain
 
@@ -145,7 +143,7 @@ def describe_sampler(
 ) -> dict[str, Any]:
     """Return all that decides proposals; of a class also the sha256 of its file."""
     if sampler.class_ is not None:
-        source = hash_file(Path(inspect.getfile(sampler_class(sampler, folder))))
+        source = source_of(sampler_class(sampler, folder))
         described = {"class": sampler.class_, "source": source, "settings": sampler.settings}
         return {"optuna": optuna.__version__, **described}
     versions = {name: version(name) for name in ("cmaes",) if sampler.name == "cma_es"}

@@ -1,13 +1,24 @@
 """Tutorials run as they are read: a page that edits the project does so in a copy of it (scratch.py)."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.architecture.findings import require_none
 from tests.architecture.test_docstrings import entry_problems, first_line_problems, members
-from tests.docs.scratch import Block, blocks_of, edit, files_edited, run, run_command, run_in_copy
+from tests.docs.scratch import (
+    Block,
+    blocks_of,
+    copy_project,
+    edit,
+    files_edited,
+    run,
+    run_command,
+    run_in_copy,
+)
 from tests.slow import mostly_slow
 
 TUTORIALS = sorted((Path(__file__).parents[2] / "docs" / "tutorials").glob("*.md"))
@@ -26,6 +37,18 @@ def test_every_block_runs(page, tmp_path):
         run_in_copy(page, tmp_path / "copy")
     else:
         run(page)
+
+
+@pytest.mark.slow
+def test_a_method_with_the_perturbation_of_a_page_passes_the_type_checker(tmp_path):
+    (page,) = (page for page in TUTORIALS if page.stem == "add_a_perturbation")
+    copy_project(tmp_path / "copy")
+    edit(tmp_path / "copy", blocks_of(page))
+    unfiled = [block.text for block in blocks_of(page) if not block.file and block.language == "python"]
+    (tmp_path / "copy" / "rse_study" / "page.py").write_text("\n".join(unfiled), encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "rse_study/page.py"]
+    checked = subprocess.run(command, cwd=tmp_path / "copy", capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout
 
 
 @pytest.mark.parametrize(("name", "number"), NUM_FILES.items())

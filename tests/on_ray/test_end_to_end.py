@@ -6,6 +6,7 @@ The one axis is a learning rate that is either the paper's or beyond all measure
 from dataclasses import replace
 
 import pytest
+from ray.tune import ExperimentAnalysis, ResultGrid
 
 from rse_study.evaluation.evaluations import measure
 from rse_study.evaluation.geometry import AlignmentUniformity
@@ -13,6 +14,7 @@ from rse_study.evaluation.serialise import store
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.on_ray.driver import run_study
+from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.schema import cell_folder
@@ -61,6 +63,16 @@ def test_what_is_watched_stands_in_the_history_at_its_own_steps(ran):
             model = Embedder(*load_encoder(cell_folder(folder, cell.identity) / "model", "mean"))
             last = {row.name: row.value for row in found if row.t == 3}
             assert last == pytest.approx(measure(model, [GEOMETRY]), abs=1e-4)
+
+
+def test_tunes_own_tables_show_axes_by_symbol_beside_what_runs(ran):
+    folder, _ = ran
+    experiments = sorted((folder / "ray").glob("tune-*"))
+    results = [one for path in experiments for one in ResultGrid(ExperimentAnalysis(str(path)))]
+    shown = [[one.config.get(name) for name in ("trial", "xi", "seed", "row")] for one in results]
+    assert shown == [[0, 7e-6, 0, "base"], [1, 1e30, 0, None], [0, 7e-6, 1, "base"]]
+    for result in results:
+        assert CellPayload.from_config(result.config).trial.optimizer.lr == result.config["xi"]
 
 
 def test_a_lost_loss_fails_its_trial_with_its_reason_and_the_study_goes_on(ran):

@@ -4,6 +4,7 @@ from threading import Event
 
 from ray.tune.search import Searcher
 
+from rse_study.errors import InputError
 from rse_study.on_ray import searcher as searcher_module
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.searcher import CellSearcher
@@ -34,7 +35,10 @@ class Ending:
         self.closing = Event()
         self.closing.set()
 
-    def give_up(self, failure): ...
+    failure = None
+
+    def give_up(self, failure):
+        self.failure = failure
 
     def check(self): ...
 
@@ -42,6 +46,19 @@ class Ending:
 def searcher_of(lines, losses):
     untouched = (object.__new__(kind) for kind in (CellQueue, Payloads))
     return CellSearcher(*untouched, Alone(), lines, lambda: 1, losses, Ending())
+
+
+def test_a_rule_that_fails_ends_the_run_and_is_no_fault_of_the_trial(monkeypatch):
+    searcher = searcher_of(Lines(), losses_of({}, Lines()))
+    searcher._running["trial"] = cell(1)
+    broken = InputError("early_stopping.class = 'my_rules:Fragile'", rule="failed at trial 1, step 15")
+
+    def fails(*progress):
+        raise broken
+
+    monkeypatch.setattr(CellQueue, "progressed", fails)
+    searcher.on_trial_result("trial", {"t": 15, "num_steps": 60, "metrics/dev": 1.0})
+    assert searcher._runtime.failure is broken
 
 
 def test_a_loss_is_said_and_the_study_goes_on_while_nothing_runs(clock):

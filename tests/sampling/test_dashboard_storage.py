@@ -8,7 +8,7 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 from optuna.trial import TrialState
 
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import AxisRecord, ObjectiveRecord, StudyRecord
+from rse_study.results.records import AxisRecord, ConstraintRecord, ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point
 from rse_study.sampling.dashboard_storage import LedgerCopy
 from tests.cli import a_study
@@ -34,8 +34,8 @@ def ledger(tmp_path):
         yield ledger
 
 
-def run(ledger, cell, values, **changes):
-    history = tuple(Point(t=5 * i, metrics={"dev": value, "loss": 1.0}) for i, value in enumerate(values))
+def run(ledger, cell, values, loss=1.0, **changes):
+    history = tuple(Point(t=5 * i, metrics={"dev": value, "loss": loss}) for i, value in enumerate(values))
     end(ledger, begin(ledger, cell), history=history, duration_s=3.0, **changes)
 
 
@@ -119,6 +119,18 @@ def test_all_objectives_are_shown(tmp_path):
     assert two.metric_names == ["dev", "cost/seconds"]
     assert [trial.values for trial in two.trials] == [[10.0, 3.0], [30.0, 3.0], None]
     assert [trial.number for trial in two.best_trials] == [1]
+
+
+def test_a_trial_that_breaks_a_bound_is_never_among_the_best(tmp_path):
+    bound = ConstraintRecord(metric="loss", at_most=0.5)
+    with Ledger.open(tmp_path) as ledger:
+        objective = ObjectiveRecord(metric="dev")
+        ledger.freeze(StudyRecord(name="bound", objective=objective, constraints=(bound,), axes=AXES))
+        for trial, (dev, loss) in enumerate([(90.0, 0.75), (10.0, 0.25)]):
+            run(ledger, cell_of(trial), [dev], loss=loss)
+        study = shown(LedgerCopy(tmp_path))
+    assert [trial.system_attrs["constraints"] for trial in study.trials] == [[0.25], [-0.25]]
+    assert study.best_trial.number == 1
 
 
 def test_the_last_look_stands_while_the_ledger_is_away(ledger):

@@ -125,10 +125,11 @@ REFUSED = [
     ({"class": "my_samplers:Stranger"}, "is no subclass of optuna.samplers.BaseSampler. Derive"),
     ({"class": "my_samplers:random"}, "is no subclass of optuna.samplers.BaseSampler. Derive"),
     ({"class": "my_samplers:Undefined"}, "lacks infer_relative_search_space, sample_independent, sample_relative"),
-    ({"settings": {"shape": 1}}, "sampler.settings: my_samplers:MySampler refuses them (TypeError: "),
+    ({"settings": {"shape": 1}}, "'shape'). Did you mean 'share'? It takes: share, seed"),
     ({"class": "my_samplers:Picky"}, "(ValueError: share 0.3 is no probability). It takes: share"),
     ({"settings": {"seed": 7}}, "sampler.settings.seed: every proposal has a seed of its own"),
-    ({"class": "MySampler"}, "sampler: class 'MySampler' must be module:Class"),
+    ({"class": "MySampler"}, "sampler.class: 'MySampler' must be module:Class"),
+    ({"num_startup": 3}, "sampler: has num_startup, which is of samplers with a name, and a class: write it below"),
     ({"name": "tpe"}, "sampler: has a name and a class: keep one (`name: null` takes away"),
     ({"class": None}, "sampler: has settings, which are those of a class"),
 ]  # fmt: skip

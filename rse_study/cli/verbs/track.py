@@ -9,7 +9,7 @@ from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.terminal.next_step import suggest
 from rse_study.cli.terminal.screen import announce
 from rse_study.results.lock import holder
-from rse_study.trackers import TRACKERS
+from rse_study.trackers import make_tracker
 from rse_study.trackers.copier import CopyCounts, StudyCopier
 from rse_study.trackers.study_content import read_study, written_at
 
@@ -18,9 +18,8 @@ LOOK_SECONDS = 2.0
 
 def track_study(study: str, to: str, target: str, is_live: bool, store: Path) -> None:
     """Copy what is new of a study; an empty `target` is the tracker's default place."""
-    make = TRACKERS.get(to, where="--to")
     study_dir = study_folder(study, store)
-    tracker = make(target)
+    tracker = make_tracker(to, target)
     copier, counts = StudyCopier(tracker), CopyCounts()
     with closing(tracker):
         for _ in changes_until_end(study_dir) if is_live else (None,):

@@ -6,18 +6,15 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import psutil
 import ray
-from ray._private.worker import global_worker
-from ray._raylet import GcsClient  # type: ignore[attr-defined]
 from ray.exceptions import RayError
 
 from rse_study.cluster.node_capacity import Node
-from rse_study.on_ray.nodes.alive_nodes import CALL_SECONDS, alive_nodes
+from rse_study.on_ray.nodes.private_ray import CALL_SECONDS, ClusterHead
 
-this_process: Any = global_worker
 PERIOD_SECONDS = 1.0
 UNREACHABLE_SECONDS = 60.0  # of a head that is gone: a cut link heals, or a head restarts, before
 ESSENTIAL = {"gcs_server": "its head process (GCS) ended", "raylet": "its node process (raylet) ended"}
@@ -53,26 +50,24 @@ class OwnRay:
     is_instant = True
 
     def __init__(self) -> None:
-        self._node = this_process.node
+        self._processes = {kind: _child(kind) for kind in ESSENTIAL}
         self._nodes = tuple(
             Node(one["NodeManagerAddress"], one["Resources"], one["Labels"], one["NodeID"])
             for one in ray.nodes()
             if one["Alive"]
         )
-        self._raylet = self._node.all_processes["raylet"][0].process.pid
 
     def look(self) -> tuple[Node, ...]:
-        ended = {kind for kind, _ in self._node.dead_processes()}
-        for kind, what in ESSENTIAL.items():
-            if kind in ended:
-                raise RayLost(what)
+        for kind, process in self._processes.items():
+            if _has_ended(process):
+                raise RayLost(ESSENTIAL[kind])
         return self._nodes
 
     def clear(self) -> None:
         """End workers of a killed raylet: they must not write into cells tried again."""
         for process in psutil.process_iter():
             with suppress(psutil.Error):
-                if process.environ().get(RAYLET_OF_WORKER) == str(self._raylet):
+                if process.environ().get(RAYLET_OF_WORKER) == str(self._processes["raylet"].pid):
                     process.kill()
 
 
@@ -84,8 +79,9 @@ class JoinedRay:
     def __init__(self) -> None:
         self._address = ray.get_runtime_context().gcs_address
         self._own_node = ray.get_runtime_context().get_node_id()
-        self._raylet = _listener(this_process.node.raylet_socket_name)
-        self._client = GcsClient(address=self._address)
+        (own,) = (one for one in ray.nodes() if one["NodeID"] == self._own_node)
+        self._raylet = _listener(own["RayletSocketName"])
+        self._head = ClusterHead(self._address)
         self._answered = time.monotonic()
         self._nodes: tuple[Node, ...] = ()
 
@@ -93,7 +89,7 @@ class JoinedRay:
         if self._raylet is not None and _has_ended(self._raylet):
             raise RayLost(f"{ESSENTIAL['raylet']} on the driver's node")
         try:
-            alive = alive_nodes(self._client)
+            alive = self._head.alive_nodes()
         except RayError:
             if time.monotonic() - self._answered > UNREACHABLE_SECONDS:
                 said = f"its head at {self._address} has not answered for {UNREACHABLE_SECONDS:g} s"
@@ -154,6 +150,12 @@ class ClusterWatch:
             self._nodes = self._probe.look()
         except RayLost as lost:
             self._reason = str(lost)
+
+
+def _child(name: str) -> psutil.Process:
+    """Return this process's newest child of a name: one of a lost Ray may be there, too."""
+    named = [one for one in psutil.Process().children() if one.name() == name]
+    return max(named, key=psutil.Process.create_time)
 
 
 def _listener(path: str) -> psutil.Process | None:

@@ -1,13 +1,11 @@
 """A study's request to the autoscaler: room for all cells that would run now."""
 
 import time
+from typing import Any
 from uuid import uuid4
 
-from ray.data._internal.cluster_autoscaler.default_autoscaling_coordinator import (
-    DefaultAutoscalingCoordinator,
-)
-
 from rse_study.cluster.node_capacity import share_of
+from rse_study.on_ray.nodes.private_ray import autoscaler_requests
 from rse_study.study.definition.config import Resources
 
 MAX_BUNDLES = 500  # an autoscaler packs them one by one
@@ -24,7 +22,7 @@ class Demand:
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
-        self._requests: DefaultAutoscalingCoordinator | None = None
+        self._requests: Any = None
         self._num_cells, self._asked = 0, 0.0
 
     def ask(self, num_cells: int) -> None:
@@ -34,7 +32,7 @@ class Demand:
             return
         self._num_cells, self._asked = num_cells, time.monotonic()
         if self._requests is None:
-            self._requests = DefaultAutoscalingCoordinator(f"rse-study-{uuid4().hex}")
+            self._requests = autoscaler_requests(f"rse-study-{uuid4().hex}")
         if num_cells == 0:
             self._requests.cancel_request()
             return

@@ -8,19 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 
 import ray
-from ray._private.authentication.authentication_token_setup import (
-    ensure_token_if_auth_enabled,
-    maybe_enable_token_auth_if_token_available,
-)
-from ray._private.services import canonicalize_bootstrap_address_or_die
-from ray._raylet import GcsClient  # type: ignore[attr-defined]
 from ray.exceptions import AuthenticationError, RayError
 
 from rse_study.cluster.spec import DRIVER_RESOURCE, NUM_DRIVERS
 from rse_study.errors import InputError, first_line
+from rse_study.on_ray.nodes.private_ray import CALL_SECONDS, ClusterHead, address_of_head, use_existing_token
 
 OBJECT_STORE_BYTES = 100_000_000  # metrics and paths travel through it, never tensors
-CONNECT_SECONDS = 5.0
 # Ray ends a process whose head is silent for so many seconds, in its own words: ours is to notice it before.
 RECONNECT_VARIABLE, RECONNECT_SECONDS = "RAY_gcs_rpc_server_reconnect_timeout_s", "600"
 START_ATTEMPTS = (
@@ -113,11 +107,10 @@ def _located(address: str) -> str:
         raise ValueError("Ray Client is not supported: run the study on a node of the cluster")
     host, _, port = address.rpartition(":")
     if host and port.isdigit():
-        socket.create_connection((host, int(port)), timeout=CONNECT_SECONDS).close()
-    maybe_enable_token_auth_if_token_available(warn_if_disabled=False)
-    ensure_token_if_auth_enabled(create_token_if_missing=False)
-    located = canonicalize_bootstrap_address_or_die(address)
-    GcsClient(address=located).get_all_node_info(timeout=CONNECT_SECONDS)
+        socket.create_connection((host, int(port)), timeout=CALL_SECONDS).close()
+    use_existing_token()
+    located = address_of_head(address)
+    ClusterHead(located).alive_nodes()
     return located
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import jsonschema
 import ray
-from ray.autoscaler._private.util import prepare_config, validate_config
 
 from rse_study.errors import InputError, first_line
+from rse_study.on_ray.nodes.private_ray import check_by_launcher
 from rse_study.registry import did_you_mean
 
 SCHEMA = Path(ray.__file__).parent / "autoscaler" / "ray-schema.json"
@@ -26,7 +26,7 @@ def check_launcher_file(content: dict[str, Any], *, where: str) -> Iterator[Inpu
     said = io.StringIO()
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            validate_config(prepare_config(content))
+            check_by_launcher(content)
     except (Exception, SystemExit) as error:  # Ray's own checks may even abort the process
         lines = [line for line in said.getvalue().splitlines() if line.strip()]
         has_said = isinstance(error, SystemExit) and lines

@@ -7,6 +7,8 @@ from typing import Any, Protocol, runtime_checkable
 from rse_study.results.records import CellRecord, Stage
 from rse_study.search.observation import Observation
 from rse_study.study.definition.config import Resources
+from rse_study.study.definition.paths import laid_over
+from rse_study.study.definition.space import Axis
 from rse_study.training.trial import Trial
 
 Identify = Callable[[Trial, int], str]
@@ -45,6 +47,20 @@ class Cell:
             config=self.trial.model_dump(mode="json"),
             proposal=dict(self.proposal),
         )
+
+    def shown(self, axes: Mapping[str, Axis]) -> dict[str, Any]:
+        """Return what Tune's tables show: row, seed, and axes by heading."""
+        held = {heading: axis for heading, axis in axes.items() if axis.name in self.proposal}
+        fields = {
+            path: self.proposal[axis.name]
+            for axis in held.values()
+            if not axis.variants
+            for path in axis.paths
+        }
+        as_shown = Trial.model_validate(laid_over(self.trial, fields))
+        assert as_shown == self.trial, f"trial {self.number} is not what its axes say"
+        values = {heading: self.proposal[axis.name] for heading, axis in held.items()}
+        return {**({"row": self.label} if self.label else {}), **values, "seed": self.seed}
 
 
 @runtime_checkable

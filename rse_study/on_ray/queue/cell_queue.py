@@ -1,7 +1,7 @@
 """The queue of one stage: the cells left to run, in order."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -17,9 +17,11 @@ from rse_study.results.records import FINISHED, CellRecord, ConstraintRecord, Ru
 from rse_study.results.result_file import FILE_NAME, Result, read_result
 from rse_study.results.schema import MODEL_FOLDER, cell_folder
 from rse_study.search.observation import RUNNING, Observation, judged
-from rse_study.search.stopping import TrialAtRung
+from rse_study.search.stopping import StoppingRule, TrialAtRung
 from rse_study.study.definition.config import Study
+from rse_study.study.definition.space import Axis
 
+NO_AXES: Mapping[str, Axis] = {}
 BESIDE_A_RESULT = (EVALUATIONS_FILE, MODEL_FOLDER, "checkpoint")
 """files of a cell's folder that another configuration must not reuse"""
 
@@ -37,16 +39,19 @@ class CellQueue:
         rungs: tuple[int, ...] = (),
         evaluations: Sequence[Evaluation] = (),
         has_room: Callable[[], bool] = lambda: True,
+        axes: Mapping[str, Axis] = NO_AXES,
+        rule: StoppingRule | None = None,
     ) -> None:
         self._study, self._source, self._ledger, self._rungs = study, source, ledger, rungs
-        self._files, self.evaluations = files, evaluations
-        self._has_room = has_room
+        self._files, self.evaluations, self.axes = files, evaluations, axes
+        self._has_room, self._rule = has_room, rule or study.early_stopping
         self._room: bool | None = None  # as it is until another cell begins or ends
         self._interrupted: list[Cell] = []
         self._tries: dict[str, int] = {}  # in this run
         self._attempts: dict[str, int] = {}  # in all
         self._values: dict[int, dict[int, float]] = {t: {} for t in rungs}  # at rungs, by trial
         self._verdicts: dict[tuple[str, int], Verdict] = {}
+        self._ends: dict[int, Observation] = {}  # of trials with rungs
         records = ledger.cells()
         trials = {record.identity: record.trial for record in records}
         for row in ledger.rungs():
@@ -115,6 +120,7 @@ class CellQueue:
         if not cell.continues:  # the search it was part of is over
             failed = Observation("failed")
             seen = failed if result is None else self._judged(result.status, result.final_value)
+            self._note_end(cell.number, cell.seed, seen)
             self._source.observe(cell, seen)
         return self._ledger.cell(cell.identity)
 
@@ -123,7 +129,7 @@ class CellQueue:
 
     def rungs_of(self, cell: Cell) -> tuple[int, ...]:
         """Return the steps at which this cell waits for a verdict."""
-        rule, is_first = self._study.early_stopping, cell.seed == self._study.seeds[0]
+        rule, is_first = self._rule, cell.seed == self._study.seeds[0]
         if rule is None or cell.continues or cell.is_never_stopped or not is_first:
             return ()
         return rule.rungs_of_trial(self._rungs, self._study.search_seed, cell.number)
@@ -131,16 +137,20 @@ class CellQueue:
     def _decide(self, trial: int, t: int, value: float) -> Verdict:
         """Return the rule's own verdict; the ledger keeps it even if the trial runs on."""
         study = self._study
-        assert study.early_stopping is not None, "rungs without early stopping"
+        assert self._rule is not None, "rungs without early stopping"
         seed, direction = study.search_seed, study.objective.direction
-        waiting = TrialAtRung(trial, t, value, self._values, self._rungs, seed, direction)
-        return study.early_stopping.verdict(waiting)
+        waiting = TrialAtRung(trial, t, value, self._values, self._rungs, seed, direction, self._ends)
+        return self._rule.verdict(waiting)
 
     def _note(self, row: RungRow, trial: int) -> None:
         self._values.setdefault(row.t, {})[trial] = row.value
-        rule, seed = self._study.early_stopping, self._study.search_seed
+        rule, seed = self._rule, self._study.search_seed
         said = row.verdict if rule is None else rule.effective(seed, trial, row.value, row.verdict)
         self._verdicts[row.cell, row.t] = said
+
+    def _note_end(self, trial: int, seed: int, seen: Observation) -> None:
+        if seed == self._study.seeds[0] and seen != RUNNING:
+            self._ends[trial] = seen
 
     def _restore(self, record: CellRecord) -> None:
         """Restore a cell of the ledger: one without a result runs unless its file exists."""
@@ -152,6 +162,7 @@ class CellQueue:
             self._record(result)
             self._ledger.log("adopted", "result found on disk", record.identity)
             seen = self._judged(result.status, result.final_value)
+        self._note_end(record.trial, record.seed, seen)
         was_stopped = any(self._verdicts.get((record.identity, t)) == "stop" for t in self._rungs)
         cell = self._source.restore(record, replace(seen, was_stopped=was_stopped) if was_stopped else seen)
         if cell is not None:

@@ -1,12 +1,16 @@
 """Files that workers need and leave, as the driver sees them."""
 
 import shutil
+import sys
 from collections.abc import Collection
 from pathlib import Path
+
+from ray.cloudpickle import register_pickle_by_value
 
 from rse_study.assets.fingerprint import whole_folder_of_model
 from rse_study.downstream.scored_model import RelocatableEvaluation
 from rse_study.evaluation.evaluations import Evaluation
+from rse_study.evaluation.own_class import class_in
 from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.results.atomic import write_whole
 from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
@@ -34,7 +38,12 @@ class StudyFiles:
         return str(materials.save(self.folders.materials))
 
     def carried(self, evaluation: Evaluation) -> Evaluation:
-        """Return the evaluation as workers can read it."""
+        """Return the evaluation as workers can read it.
+
+        The class of one that a study names by class goes with it: no worker finds a file beside the study.
+        """
+        if class_in(evaluation.name):
+            register_pickle_by_value(sys.modules[type(evaluation).__module__])
         return evaluation
 
     def cell(self, identity: str) -> str:
@@ -87,7 +96,7 @@ class StoredFiles(StudyFiles):
 
     def carried(self, evaluation: Evaluation) -> Evaluation:
         if not isinstance(evaluation, RelocatableEvaluation):
-            return evaluation
+            return super().carried(evaluation)
         return evaluation.relocated(self._store)
 
     def cell(self, identity: str) -> str:

@@ -1,5 +1,6 @@
 """The driver's instructions to processes that train a cell or score something."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -66,12 +67,13 @@ class CellPayload(Payload):
     def as_config(self) -> dict[str, Any]:
         """Return the plain mapping that Tune and Train pass to their functions."""
         content = {one.name: getattr(self, one.name) for one in fields(self)}
-        # The trial is a text: Tune would take a nested mapping for a space of its own.
-        labels = list(self.labels.items())
-        return {**content, "rungs": list(self.rungs), "labels": labels, "trial": self.trial.model_dump_json()}
+        content["trial"], content["labels"] = self.trial.model_dump(mode="json"), dict(self.labels)
+        # All of it is one text, which alone is run: Tune would take a nested mapping for a space of its own, and its
+        # tables have room for what is shown beside it.
+        return {"trial": self.number, "payload": json.dumps(content)}
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> "CellPayload":
-        trial = Trial.model_validate_json(config["trial"])
-        plain = {"rungs": tuple(config["rungs"]), "labels": dict(config["labels"]), "trial": trial}
-        return cls(**{**config, **plain})
+        content = json.loads(config["payload"])
+        trial = Trial.model_validate(content["trial"])
+        return cls(**{**content, "rungs": tuple(content["rungs"]), "trial": trial})

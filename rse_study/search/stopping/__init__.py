@@ -8,18 +8,24 @@ from pydantic import Discriminator, Tag, TypeAdapter, ValidationError
 from rse_study.errors import InputError
 from rse_study.results.records import StudyRecord
 from rse_study.search.stopping.asha import Asha
+from rse_study.search.stopping.by_class import RuleByClass
 from rse_study.search.stopping.hyperband import Hyperband
 from rse_study.search.stopping.median import Median
-from rse_study.search.stopping.rule import RungValues, StoppingRule, TrialAtRung
+from rse_study.search.stopping.rule import RungValues, SpacedRule, StoppingRule, TrialAtRung
 
 
 def _name_of(given: Any) -> Any:
-    """Name of the rule; files may leave the first one's out."""
+    """Name of the rule, unless it has a class; files may leave the first one's out."""
+    if isinstance(given, RuleByClass) or (isinstance(given, dict) and "class" in given):
+        return "class"
     return given.get("name", "asha") if isinstance(given, dict) else getattr(given, "name", "asha")
 
 
 EarlyStopping = Annotated[
-    Annotated[Asha, Tag("asha")] | Annotated[Median, Tag("median")] | Annotated[Hyperband, Tag("hyperband")],
+    Annotated[Asha, Tag("asha")]
+    | Annotated[Median, Tag("median")]
+    | Annotated[Hyperband, Tag("hyperband")]
+    | Annotated[RuleByClass, Tag("class")],
     Discriminator(_name_of),
 ]
 
@@ -51,7 +57,9 @@ __all__ = [
     "EarlyStopping",
     "Hyperband",
     "Median",
+    "RuleByClass",
     "RungValues",
+    "SpacedRule",
     "StoppingRule",
     "TrialAtRung",
     "rule_of",

@@ -4,43 +4,22 @@ Golovin et al. 2017, Google Vizier: A Service for Black-Box Optimization.
 """
 
 from statistics import fmean, median
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import PositiveInt
 
-from rse_study.search.stopping.rule import StoppingRule, TrialAtRung, geometric
-
-Factor = Annotated[int, Field(ge=2)]
+from rse_study.search.stopping.rule import SpacedRule, TrialAtRung
 
 
-class Median(StoppingRule):
+class Median(SpacedRule):
     """The median stopping rule (Golovin et al. 2017, Google Vizier).
 
     At each rung a cell is stopped if its best value so far is worse than the median of the others' running averages.
     """
 
     name: Literal["median"] = "median"
-    every: PositiveInt | None = None
-    """optimiser steps from a rung to the next; or give `factor`"""
-    factor: Factor | None = None
-    """the next rung is so many times as far; or give `every`"""
     num_startup: PositiveInt = 5
     """as long as fewer others got to a rung, everything goes on from it"""
-
-    @model_validator(mode="after")
-    def _one_distance(self) -> "Median":
-        if self.every is not None and self.factor is not None:
-            remedy = "take one away (of a file extended: `factor: null`)"
-            raise ValueError(f"`every` and `factor` both say how far it is to the next rung; {remedy}")
-        if self.every is None and self.factor is None:
-            raise ValueError("needs `every` or `factor`: how far it is to the next rung")
-        return self
-
-    def rungs(self, num_steps: int) -> tuple[int, ...]:
-        if self.every is not None:
-            return tuple(range(self.first, num_steps, self.every))
-        assert self.factor is not None, "validated"
-        return geometric(self.first, self.factor, num_steps)
 
     @property
     def condition(self) -> str:

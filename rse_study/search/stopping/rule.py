@@ -3,13 +3,17 @@
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as attribute
+from typing import Annotated, Self
 
-from pydantic import PositiveInt
+from pydantic import Field, PositiveInt, model_validator
 
 from rse_study.results.records import Direction, Verdict
+from rse_study.search.observation import Observation
 from rse_study.search.stopping.draws import is_let_run
 from rse_study.spec import Spec, field
 
+Factor = Annotated[int, Field(ge=2)]
 RungValues = Mapping[int, Mapping[int, float]]
 """objective of all trials at rungs, by step and trial number"""
 
@@ -28,6 +32,8 @@ class TrialAtRung:
     rungs: tuple[int, ...]
     search_seed: int
     direction: Direction
+    ends: Mapping[int, Observation] = attribute(default_factory=dict)
+    """how other trials have ended, by number"""
 
     def others(self) -> Iterator[int]:
         """Return the numbers of the other trials that have a finite value at this rung."""
@@ -99,6 +105,30 @@ class StoppingRule(Spec):
         """Return the least share of trials that go on; early ones pass more easily."""
         judged = self.judged_shares(num_rungs, num_trials)
         return [self.let_run + (1 - self.let_run) * share for share in judged]
+
+
+class SpacedRule(StoppingRule):
+    """Base class of rules whose rungs lie a fixed number of steps, or a factor, apart."""
+
+    every: PositiveInt | None = None
+    """optimiser steps from a rung to the next; or give `factor`"""
+    factor: Factor | None = None
+    """the next rung is so many times as far; or give `every`"""
+
+    @model_validator(mode="after")
+    def _one_distance(self) -> Self:
+        if self.every is not None and self.factor is not None:
+            remedy = "take one away (of a file extended: `factor: null`)"
+            raise ValueError(f"`every` and `factor` both say how far it is to the next rung; {remedy}")
+        if self.every is None and self.factor is None:
+            raise ValueError("needs `every` or `factor`: how far it is to the next rung")
+        return self
+
+    def rungs(self, num_steps: int) -> tuple[int, ...]:
+        if self.every is not None:
+            return tuple(range(self.first, num_steps, self.every))
+        assert self.factor is not None, "validated"
+        return geometric(self.first, self.factor, num_steps)
 
 
 def geometric(first: int, factor: int, num_steps: int) -> tuple[int, ...]:

@@ -1,12 +1,20 @@
 """The rungs of a study, and what keeps it from having any."""
 
-from rse_study.errors import InputError
-from rse_study.search.stopping import Median
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from rse_study.errors import InputError, InputErrors
+from rse_study.named_class import construct, import_class
+from rse_study.search.stopping import RuleByClass, SpacedRule, StoppingRule
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.paths import look_up
+from rse_study.study.definition.problems import problems_of
 from rse_study.study.definition.space import Axis, Space
 from rse_study.training.trial import Trial
 
+RULE, PRUNER = "rse_study.search.stopping.StoppingRule", "optuna.pruners.BasePruner"
 CADENCE = ("budget", "selection.every", "report_every")  # what decides when a trial is measured
 
 
@@ -25,9 +33,42 @@ def check_stopping(study: Study, space: Space[Trial], *, where: str) -> list[Inp
         remedy = "Give the budget in steps: `budget: {unit: steps, amount: ...}`"
         return [InputError("early_stopping", where=where, rule=rule, remedy=remedy)]
     return [
+        *_class_problems(study, where),
         *(_first_rung(study, where) or _later_rungs(study, where)),
         *_axes_that_move_measures(space, where),
     ]
+
+
+def rule_class(rule: RuleByClass, folder: Path) -> type:
+    """Return the class that a rule names."""
+    what = f"early_stopping.class = {rule.class_!r}"
+    cls = import_class(rule.class_, what=what, folder=folder, bases=[RULE, PRUNER])
+    if issubclass(cls, StoppingRule) and cls.rungs_of_trial is not StoppingRule.rungs_of_trial:
+        broken = "gives each trial rungs of its own, which only a rule with a name may"
+        raise InputError(what, rule=broken, remedy="Take rungs_of_trial away")
+    return cls
+
+
+def construct_rule(rule: RuleByClass, folder: Path) -> Any:
+    """Return a new object of the class: a StoppingRule, or a pruner of Optuna."""
+    cls, at = rule_class(rule, folder), "early_stopping.settings"
+    if not issubclass(cls, StoppingRule):
+        return construct(cls, settings=rule.settings, named=rule.class_, what=at)
+    try:
+        return cls(**rule.shared_with(cls), **rule.settings)
+    except ValidationError as error:
+        raise InputErrors(problems_of(error, cls, where="", prefix=at)) from error
+
+
+def _class_problems(study: Study, where: str) -> list[InputError]:
+    if not isinstance(study.early_stopping, RuleByClass):
+        return []
+    try:
+        construct_rule(study.early_stopping, Path(where).parent)
+    except InputError as error:
+        found = error.problems if isinstance(error, InputErrors) else [error]
+        return [InputError(one.what, where=where, rule=one.rule, remedy=one.remedy) for one in found]
+    return []
 
 
 def _first_rung(study: Study, where: str) -> list[InputError]:
@@ -54,7 +95,7 @@ def _later_rungs(study: Study, where: str) -> list[InputError]:
         return []
     why = f"{_measured_at(study, cadences)}, and not at the rung at step {missed[0]}"
     lower = f"lower {next(iter(cadences))}"
-    if not isinstance(rule, Median) or rule.every is None:
+    if not isinstance(rule, SpacedRule) or rule.every is None:
         return [InputError("early_stopping", where=where, rule=why, remedy=lower.capitalize())]
     every = rule.every
     near = min(cadences.values(), key=lambda cadence: abs(cadence - every))

@@ -8,6 +8,7 @@ from typing import Any
 from rse_study.data.few_labelled import tasks_seen_with
 from rse_study.downstream.registry import all_evaluations
 from rse_study.errors import InputError
+from rse_study.evaluation.own_class import class_in
 from rse_study.evaluation.registry import OF_DEV
 from rse_study.registry import did_you_mean
 from rse_study.results.records import COSTS
@@ -201,8 +202,9 @@ def _evaluations(study: Study) -> RuleProblems:
         if name.endswith("/dev") and name.replace("/dev", "/test") in known:
             rule = "a dev split selects, and is measured during training; an evaluation is a test split"
             yield what, rule, f"Did you mean {name.replace('/dev', '/test')!r}?"
-        elif name not in known:
-            yield what, "no such evaluation", did_you_mean(name, known)
+        elif name not in known and not class_in(name):
+            own = "One by class is named module:Class/preset, for example my_scores:Overlap/builtin"
+            yield what, "no such evaluation", own if ":" in name else did_you_mean(name, known)
     seen: set[str] = set()
     for at, name in study.located_evaluations():
         yield from [_listed_twice_at(at, name)] if name in seen else []

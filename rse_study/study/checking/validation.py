@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.errors import InputError, InputErrors
+from rse_study.evaluation.own_class import class_in, evaluation_class
 from rse_study.search.ablation_path import most_path_cells
 from rse_study.study.checking.batch_sizes import check_batch_sizes
 from rse_study.study.checking.early_stopping import check_stopping, rungs
@@ -118,6 +119,7 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
     """Check everything but single fields, except what depends on fields that could not be read."""
     study = partial.study
     problems = check_rules(study, where=where, broken=partial.broken)
+    problems += [] if "evaluations" in partial.broken else _own_evaluations(study, where)
     if "base" in partial.broken:
         return CheckResult(Space(study.base, ()), (), problems)
     rows: tuple[Row, ...] = ()
@@ -218,6 +220,18 @@ def _sampler_can(study: Study, space: Space[Trial], where: str) -> list[InputErr
             folder=Path(where).parent,
         )
     ]
+
+
+def _own_evaluations(study: Study, where: str) -> list[InputError]:
+    """Import the evaluations that a study names by class."""
+    problems = []
+    for at, name in study.located_evaluations():
+        try:
+            if class_in(name):
+                evaluation_class(name, what=f"{at} = {name!r}", folder=Path(where).parent)
+        except InputError as error:
+            problems.append(InputError(error.what, where=where, rule=error.rule, remedy=error.remedy))
+    return problems
 
 
 def _where_the_path_begins(study: Study, space: Space[Trial], where: str) -> list[InputError]:

@@ -20,6 +20,7 @@ from pydantic import (
 from rse_study.downstream.registry import all_evaluations, expand_evaluations
 from rse_study.downstream.settings import Attacks, Settings, Tasks
 from rse_study.errors import InputError
+from rse_study.named_class import ClassPath
 from rse_study.registry import did_you_mean
 from rse_study.results.records import COSTS
 from rse_study.results.settings import StudySettings
@@ -55,7 +56,7 @@ class Sampler(Spec):
     """random draws before `tpe` or `gp` proposes"""
     population_size: int = field(10, ge=4, neutral=10)
     """trials of a generation of `cma_es`, `nsga2` or `nsga3`"""
-    class_: str | None = field(None, alias="class", neutral=None)
+    class_: ClassPath | None = field(None, alias="class", neutral=None)
     """instead of a name, `module:Class` of any BaseSampler of Optuna: of a file beside the study, or installed"""
     settings: dict[str, Any] = field({}, neutral={})
     """what `class` is made with, beside the seed"""
@@ -69,9 +70,15 @@ class Sampler(Spec):
             raise ValueError(
                 "has a name and a class: keep one (`name: null` takes away that of a file extended)"
             )
-        elif not re.fullmatch(r"[^\W\d][\w.]*:[^\W\d]\w*", self.class_):
-            raise ValueError(f"class {self.class_!r} must be module:Class, for example my_samplers:MySampler")
+        else:
+            self._has_no_settings_of_names()
         return self
+
+    def _has_no_settings_of_names(self) -> None:
+        for name in ("num_startup", "population_size"):
+            if getattr(self, name) != type(self).model_fields[name].default:
+                remedy = f"write it below `settings` (of a file extended: `{name}: null`)"
+                raise ValueError(f"has {name}, which is of samplers with a name, and a class: {remedy}")
 
     @model_serializer(mode="wrap")
     def _as_before_classes(self, write: Callable[["Sampler"], dict[str, Any]]) -> dict[str, Any]:

@@ -43,6 +43,9 @@ RULES = {
     "recursion_loop": "must not hold itself",
 }
 
+CLASS_TAG = ", 'class'"
+CLASS_HINT = "One of your own goes by `class: module:Class`, instead of a name"
+
 
 def problems_of(
     error: ValidationError, cls: type[BaseModel], *, where: str, prefix: str = ""
@@ -82,7 +85,19 @@ def _problem(finding: dict[str, Any], cls: type[BaseModel], where: str, prefix: 
         what = at
     else:
         what = f"{at} = {finding['input']!r}" if at else repr(finding["input"])
-    return InputError(what, where=where, rule=_rule(finding, description), remedy=_remedy(finding))
+    remedy = _remedy(finding)
+    if _may_be_a_class(finding, owner):
+        remedy = f"{remedy} {CLASS_HINT}".strip()
+    return InputError(what, where=where, rule=_rule(finding, description), remedy=remedy)
+
+
+def _may_be_a_class(finding: dict[str, Any], owner: type[BaseModel]) -> bool:
+    """Whether an unknown name stands where a class would do."""
+    if finding["type"] == "union_tag_invalid":
+        return CLASS_TAG in finding["ctx"]["expected_tags"]
+    return (
+        finding["type"] == "literal_error" and finding["loc"][-1] == "name" and "class_" in owner.model_fields
+    )
 
 
 def _rule(finding: dict[str, Any], description: str) -> str:
@@ -91,6 +106,7 @@ def _rule(finding: dict[str, Any], description: str) -> str:
         return str(context["error"])
     context = {key: f"{value:g}" if isinstance(value, float) else value for key, value in context.items()}
     rule = RULES[finding["type"]].format(**context) if finding["type"] in RULES else finding["msg"]
+    rule = rule.replace(CLASS_TAG, "")  # no name: `class` stands in its place
     return f"{rule} ({description})" if description else rule
 
 

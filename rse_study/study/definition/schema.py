@@ -13,6 +13,11 @@ from rse_study.study.definition.domains import KINDS
 
 FRACTION = {"type": "string", "pattern": r"^[-+.0-9eE]+/[-+.0-9eE]+$"}
 PATTERN = {"type": "string", "pattern": r"[*?\[]", "description": "all evaluations that match: attack-mr/*"}
+OWN = {
+    "type": "string",
+    "pattern": r"^[^/:]+:[^/:]+/[^/]+$",
+    "description": "one by class: module:Class/preset",
+}
 NULL = {"type": "null"}  # removes a setting of the extended file
 DATA = ("default", "enum", "const")  # values, not schemas
 WORDS = ("description", "default")  # stay beside `anyOf`, where editors look for them
@@ -32,7 +37,7 @@ def json_schema() -> dict[str, Any]:
     whole = _adapted(schema, "Study")
     items = whole["properties"]["evaluations"]["anyOf"][0]["items"]
     whole["properties"]["evaluations"]["anyOf"][0]["items"] = {
-        "anyOf": [items | {"enum": list(all_evaluations())}, PATTERN]
+        "anyOf": [items | {"enum": list(all_evaluations())}, PATTERN, OWN]
     }
     former = {
         old: {**whole["properties"][new], "description": f"the former name of {new}"}

@@ -1,4 +1,6 @@
 import math
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,7 @@ from rse_study.results.records import EvaluationRow, ObjectiveRecord, StudyRecor
 from rse_study.results.result_file import Point, Result, write_result
 from rse_study.results.schema import cell_folder
 from rse_study.sampling.proposer import Proposer
+from rse_study.sampling.pruners import deciding_rule
 from rse_study.spec import fingerprint_of
 from tests.on_ray.world import checked_of, few, grid_of
 from tests.slow import mostly_slow
@@ -46,7 +49,10 @@ class World:
         domains = {axis.name: axis.domain for axis in self.checked.space.axes}
         proposer = Proposer(domains, study.sampler, study.search_seed, [study.objective.direction])
         source = ProposedCells(self.checked, proposer, identify, self.known)
-        return CellQueue(study, "search", source, self.ledger, self.files, self.checked.rungs, **options)
+        rule = deciding_rule(study, Path())
+        return CellQueue(
+            study, "search", source, self.ledger, self.files, self.checked.rungs, rule=rule, **options
+        )
 
     def grid(self):
         self.ledger.close_attempts("the driver ended while it ran")
@@ -287,6 +293,15 @@ RULES = {
     "median": {"name": "median", "first": 1, "every": 1, "num_startup": 2},
     "hyperband": {"name": "hyperband", "first": 1, "factor": 2},
     "let run": {"name": "median", "first": 1, "every": 1, "num_startup": 1, "let_run": 0.4},
+    "pruner that reads ends": {"class": "optuna.pruners:MedianPruner", "first": 1, "every": 1}
+    | {"settings": {"n_startup_trials": 2}},
+    "pruner that keeps notes": {
+        "class": "optuna.pruners:HyperbandPruner",
+        "first": 1,
+        "every": 1,
+        "let_run": 0.2,
+    }
+    | {"settings": {"min_resource": 1, "max_resource": 4, "reduction_factor": 2}},
 }
 
 
@@ -353,3 +368,12 @@ def test_without_room_no_cell_is_given_and_room_that_comes_back_is_used(world):
     world.end(queue, first)
     assert queue.num_left == 3
     assert queue.next_cell().number == 1
+
+
+def test_a_cell_shows_its_axes_by_heading_and_never_other_values_than_it_runs(opened, content):
+    world = opened(World, content)
+    cell = world.queue().next_cell()
+    axes = {axis.symbol: axis for axis in world.checked.space.axes}
+    assert cell.shown(axes) == {"row": "base", "alpha": 1e-5, "rho": 0.5, "seed": 0}
+    with pytest.raises(AssertionError, match="trial 0 is not what its axes say"):
+        replace(cell, proposal={"alpha": 1e-4, "rho": 0.5}).shown(axes)

@@ -1,0 +1,67 @@
+"""All that Ray has no public way for, each with the reason.
+
+No other file imports its private modules.
+"""
+
+from typing import Any
+
+CALL_SECONDS = 5.0
+"""for one question to the head"""
+ALIVE = 0  # Ray's GcsNodeInfo.GcsNodeState
+
+
+class ClusterHead:
+    """A cluster's head, which is asked by a process that need not be a driver.
+
+    `ray.nodes` needs a driver, and never returns where the head is gone; `ray.util.state` asks the dashboard, which
+    may be gone where the cluster is not.
+    """
+
+    def __init__(self, address: str) -> None:
+        from ray._raylet import GcsClient  # type: ignore[attr-defined]
+
+        self._client = GcsClient(address=address)
+
+    def alive_nodes(self) -> dict[str, Any]:
+        """Return the head's entry of every live node, by id; RayError if it is silent."""
+        listed = self._client.get_all_node_info(timeout=CALL_SECONDS)
+        return {identity.hex(): one for identity, one in listed.items() if one.state == ALIVE}
+
+
+def use_existing_token() -> None:
+    """Send this user's token to the cluster, if there is one.
+
+    `ray.init` does so itself; the head is asked before that, and refuses whoever has none.
+    """
+    from ray._private.authentication import authentication_token_setup as setup
+
+    setup.maybe_enable_token_auth_if_token_available(warn_if_disabled=False)
+    setup.ensure_token_if_auth_enabled(create_token_if_missing=False)
+
+
+def address_of_head(address: str) -> str:
+    """Return HOST:PORT of an address such as `auto`.
+
+    Publicly only `ray.init` resolves it, which needs a node.
+    """
+    from ray._private.services import canonicalize_bootstrap_address_or_die
+
+    located: str = canonicalize_bootstrap_address_or_die(address)
+    return located
+
+
+def autoscaler_requests(name: str) -> Any:
+    """Return requests to the autoscaler that expire, beside those of Ray Train.
+
+    A request of `ray.autoscaler.sdk` stands for ever, and replaces that of everybody else.
+    """
+    from ray.data._internal.cluster_autoscaler import default_autoscaling_coordinator as requests
+
+    return requests.DefaultAutoscalingCoordinator(name)
+
+
+def check_by_launcher(content: dict[str, Any]) -> None:
+    """Raise what `ray up` would say of its file; its public ways start a cluster."""
+    from ray.autoscaler._private.util import prepare_config, validate_config
+
+    validate_config(prepare_config(content))
