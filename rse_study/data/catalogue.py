@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+import os
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from rse_study.activity import ProgressCallback
+from rse_study.data.conversions import Conversion
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
 from rse_study.registry import Registry
@@ -31,12 +33,34 @@ class File(Spec):
 
 
 class FileHome(Spec):
-    """Files of a dataset repository, taken as they are."""
+    """Files of a dataset on the hub."""
 
     kind: Literal["file"] = "file"
     repository: str
     members: dict[str, str]
     """path in the repository -> path below the data folder"""
+    conversion: Conversion = "none"
+    """how the reader's form is made of a file"""
+    is_head: bool = False
+    """whether only the first lines are kept, as many as the catalogue counts"""
+    is_exact: bool = False
+    """whether the catalogue's checksums are those of what is written"""
+
+
+class GithubHome(Spec):
+    """Files of a GitHub repository at a commit."""
+
+    kind: Literal["github"] = "github"
+    repository: str
+    commit: str = Field(pattern="^[0-9a-f]{40}$")
+    members: dict[str, str]
+    """path in the repository -> path below the data folder; for `documents` a folder"""
+    conversion: Conversion = "none"
+    """how the reader's form is made of a file"""
+    is_head: bool = False
+    """whether only the first lines are kept, as many as the catalogue counts"""
+    is_exact: bool = True
+    """whether the catalogue's checksums are those of what is written"""
 
 
 class ArchiveHome(Spec):
@@ -59,7 +83,7 @@ class TableHome(Spec):
     """split -> path below the data folder"""
 
 
-Home = Annotated[FileHome | ArchiveHome | TableHome, Field(discriminator="kind")]
+Home = Annotated[FileHome | GithubHome | ArchiveHome | TableHome, Field(discriminator="kind")]
 
 
 class DataSet(Spec):
@@ -69,8 +93,16 @@ class DataSet(Spec):
     what: str
     licence: str
     source: str
+    restricted: bool = False
+    """whether its licence forbids some uses, such as commercial ones"""
     homes: tuple[Home, ...] = ()
     files: tuple[File, ...]
+
+    @property
+    def place(self) -> str:
+        """The file, or the folder that all files share, below the data folder."""
+        paths = [file.path for file in self.files]
+        return paths[0] if len(paths) == 1 else f"{os.path.commonpath(paths)}/"
 
 
 @dataclass(frozen=True)
