@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -113,10 +114,13 @@ class CatalogueEntry:
     what: str
     licence: str
     source: str
+    place: str
+    """below the data folder"""
     num_files: int
     missing: tuple[str, ...]
     """paths below the data folder"""
     can_fetch: bool
+    is_restricted: bool
 
     @property
     def num_present(self) -> int:
@@ -144,15 +148,16 @@ def catalogue() -> Registry[DataSet]:
     return Registry("data set", {name: DataSet(name=name, **entry) for name, entry in content.items()})
 
 
-def list_sets(data_dir: Path) -> list[CatalogueEntry]:
-    """List all sets with their missing files."""
-    sets = [catalogue().get(name) for name in catalogue()]
+def list_sets(data_dir: Path, names: Iterable[str] = ()) -> list[CatalogueEntry]:
+    """List the named sets, or all, with their missing files."""
+    sets = [catalogue().get(name) for name in names or catalogue()]
     return [
         CatalogueEntry(
-            s.name, s.what, s.licence, s.source, len(s.files), _missing(s, data_dir), bool(s.homes)
+            s.name, s.what, s.licence, s.source, s.place, len(s.files), _missing(s, data_dir),
+            can_fetch=bool(s.homes), is_restricted=s.restricted,
         )
         for s in sets
-    ]
+    ]  # fmt: skip
 
 
 def verify(

@@ -79,21 +79,23 @@ def require_home(entry: DataSet, data_dir: Path) -> None:
     """Raise InputError for a set that has to be placed by hand."""
     if not entry.homes:
         remedy = f"Put {entry.place} into {data_dir} by hand (source: {entry.source}), then run: "
-        raise InputError("has no known home", where=entry.name, remedy=f"{remedy}rse-study data verify {entry.name}")
+        raise InputError(
+            "has no known home", where=entry.name, remedy=f"{remedy}rse-study data verify {entry.name}"
+        )
 
 
 def downloads(names: list[str], data_dir: Path, mirror: Path | None = None) -> dict[str, list[RemoteFile]]:
     """Ask the servers what would be downloaded for each of the sets, and how large it is.
 
-    A set that the hub's library reads as a table, or that is in the mirror, has no entry.
+    What is in the mirror is not asked for.
     """
     found: dict[str, list[RemoteFile]] = {}
     for name in names:
         entry = catalogue().get(name)
         for home in entry.homes:
             wanted, source = _wanted(home, entry, data_dir), Source(data_dir, mirror)
-            for path in _sources(home, wanted) if not source.has_copy_of(home) else ():
-                found.setdefault(name, []).append(source.describe(home, path))
+            if not source.has_copy_of(home):
+                found.setdefault(name, []).extend(source.describe(home, path) for path in _sources(home, wanted))
     return found
 
 
@@ -111,6 +113,8 @@ class Source:
     def describe(self, home: Home, path: str) -> RemoteFile:
         if isinstance(home, GithubHome):
             return on_github(home.repository, home.commit, path, self.data_dir / DOWNLOADS)
+        if isinstance(home, TableHome):  # the hub's own library downloads it, and keeps it in a cache of its own
+            return RemoteFile(home.repository, "", 0, Path(home.repository))
         return on_hub(home.repository, path)
 
     def file(self, home: Home, path: str) -> Path:
@@ -149,7 +153,7 @@ def _sources(home: Home, wanted: list[str]) -> list[str]:
         case ArchiveHome():
             return [home.archive] * bool(wanted)
         case TableHome():
-            return []
+            return [""] * bool(wanted)
         case _:
             assert_never(home)
 
@@ -176,9 +180,7 @@ def _contents(home: Home, wanted: list[str], entry: DataSet, source: Source) -> 
             assert_never(home)
 
 
-def _converted(
-    home: FileHome | GithubHome, member: str, path: str, entry: DataSet, source: Source
-) -> bytes:
+def _converted(home: FileHome | GithubHome, member: str, path: str, entry: DataSet, source: Source) -> bytes:
     """Read a member in the reader's form; InputError if the catalogue has another content."""
     (file,) = (file for file in entry.files if file.path == path)
     if home.conversion == "documents":
