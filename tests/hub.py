@@ -1,7 +1,7 @@
 """A server with the addresses of the hub and of GitHub, over a folder.
 
-    <root>/datasets/OWNER/NAME/...    a dataset of the hub; <root>/models/NAME/... a model
-    <root>/github/OWNER/NAME/COMMIT/...    files of a commit, and its archive as archive.tar.gz
+<root>/datasets/OWNER/NAME/...    a dataset of the hub; <root>/models/NAME/... a model
+<root>/github/OWNER/NAME/COMMIT/...    files of a commit, and its archive as archive.tar.gz
 """
 
 import hashlib
@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
+
+import pytest
 
 COMMIT = "0" * 40
 REPOSITORY = r"/(?P<kind>datasets/|api/datasets/|api/models/|)(?P<name>[^/]+(?:/[^/]+)??)"
@@ -40,7 +42,7 @@ class Hub(http.server.BaseHTTPRequestHandler):
                 return getattr(self, f"_{kind}")(**found.groupdict())
         return self._absent("Entry")
 
-    do_HEAD = do_POST = do_GET
+    do_HEAD = do_POST = do_GET  # noqa: N815
 
     def _file(self, kind: str, name: str, path: str) -> None:
         folder = self._folder(kind, name)
@@ -55,7 +57,9 @@ class Hub(http.server.BaseHTTPRequestHandler):
     def _tree(self, kind: str, name: str, path: str | None) -> None:
         folder = self._folder(kind, name) / (path or "")
         is_whole = "recursive=true" in self.path.lower()
-        self._json([self._described(one, kind, name) for one in sorted(folder.glob("**/*" if is_whole else "*"))])
+        self._json(
+            [self._described(one, kind, name) for one in sorted(folder.glob("**/*" if is_whole else "*"))]
+        )
 
     def _paths(self, kind: str, name: str) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["paths"]
@@ -78,9 +82,14 @@ class Hub(http.server.BaseHTTPRequestHandler):
 
     def _send(self, file: Path) -> None:
         if not file.is_file():
-            return self._absent("Entry")
+            self._absent("Entry")
+            return
         content = file.read_bytes()
-        start = int((self.headers.get("Range") or "bytes=0-").split("=")[1].rstrip("-").split("-")[0])
+        start = (
+            0
+            if not self.server.knows_ranges
+            else int((self.headers.get("Range") or "bytes=0-").split("=")[1].rstrip("-").split("-")[0])
+        )
         self.send_response(HTTPStatus.PARTIAL_CONTENT if start else HTTPStatus.OK)
         self.send_header("ETag", f'"{_etag(file)}"')
         self.send_header("X-Repo-Commit", COMMIT)
@@ -117,7 +126,25 @@ class HubServer(http.server.ThreadingHTTPServer):
         self.root = root
         self.asked: list[tuple[str, str, str | None]] = []
         self.cut: dict[str, int] = {}
+        self.knows_ranges = True
         self.address = f"http://127.0.0.1:{self.server_port}"
+
+
+def ask_only(server: HubServer, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let everything that asks the hub or GitHub ask the server, and keep it in `cache`."""
+    pattern = server.address + "/{repo_id}/resolve/{revision}/{filename}"
+    for name, value in {
+        "huggingface_hub.constants.ENDPOINT": server.address,
+        "huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE": pattern,
+        "huggingface_hub.constants.HF_HUB_CACHE": str(cache / "hub"),
+        "huggingface_hub.constants.HF_HUB_OFFLINE": False,
+        "datasets.config.HF_ENDPOINT": server.address,
+        "datasets.config.HF_DATASETS_CACHE": cache / "datasets",
+        "datasets.config.HF_HUB_OFFLINE": False,
+        "rse_study.data.download.GITHUB_RAW": f"{server.address}/raw",
+        "rse_study.data.download.GITHUB_ARCHIVES": f"{server.address}/archives",
+    }.items():
+        monkeypatch.setattr(name, value)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import tarfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -20,35 +21,37 @@ NLI_ROWS = [
 ]
 
 
-def write_mirror(root: Path, data_dir: Path) -> None:
-    """Write every home of the catalogue."""
+def write_mirror(root: Path, data_dir: Path, names: Iterable[str] = ()) -> None:
+    """Write every home of the named sets, or of the whole catalogue."""
     archives: dict[Path, dict[str, bytes]] = {}
-    for entry in (catalogue().get(name) for name in catalogue()):
+    for entry in (catalogue().get(name) for name in names or catalogue()):
         contents = {file.path: content_of(file, data_dir) for file in entry.files}
         for home in entry.homes:
             kind = "github" if isinstance(home, GithubHome) else "datasets"
             folder = root / kind / home.repository / (home.commit if isinstance(home, GithubHome) else "")
             if isinstance(home, TableHome):
                 for split, path in home.splits.items():
-                    _write(folder / f"data/{split}-00000-of-00001.parquet", _table(contents[path], home.columns))
+                    _write(
+                        folder / f"data/{split}-00000-of-00001.parquet", _table(contents[path], home.columns)
+                    )
             elif isinstance(home, ArchiveHome):
                 for inside, outside in home.folders.items():
-                    below = {path: content for path, content in contents.items() if path.startswith(f"{outside}/")}
+                    below = {
+                        path: content for path, content in contents.items() if path.startswith(f"{outside}/")
+                    }
                     named = {f"{inside}/{Path(path).name}": content for path, content in below.items()}
                     archives.setdefault(folder / home.archive, {}).update(named)
             elif home.conversion == "documents":
                 ((inside, path),) = home.members.items()
-                archives[folder / "archive.tar.gz"] = _documents(contents[path], f"top-{home.commit}/{inside}")
+                archives[folder / "archive.tar.gz"] = _documents(
+                    contents[path], f"top-{home.commit}/{inside}"
+                )
             else:
                 for member, path in home.members.items():
-                    content = b"" if (folder / member).exists() and home.is_exact else contents[path]
-                    if content:
-                        _write(folder / member, _SOURCES.get(home.conversion, bytes)(content))
+                    more = b"One more sentence.\n" if home.is_head else b""
+                    _write(folder / member, _SOURCES.get(home.conversion, bytes)(contents[path]) + more)
     for path, members in archives.items():
         _write(path, _packed(members))
-    wiki = root / "datasets/princeton-nlp/datasets-for-simcse/wiki1m_for_simcse.txt"
-    head = content_of(catalogue().get("wiki1m-head").files[0], data_dir)
-    wiki.write_bytes(head + b"One more sentence.\nAnd another one.\n")
 
 
 def content_of(file: File, data_dir: Path) -> bytes:
@@ -82,7 +85,7 @@ def _confusables(content: bytes) -> bytes:
 def _with_parses(content: bytes) -> bytes:
     rows = [json.loads(line) for line in content.decode().split("\n") if line]
     lines = [json.dumps({"sentence1_binary_parse": "( A )", **row, "sentence2_parse": "(S)"}) for row in rows]
-    return "\n".join([*lines, '{"cut": 1}']).encode()
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 _SOURCES = {

@@ -46,9 +46,8 @@ class Fetched:
     was_here: bool
 
     def __str__(self) -> str:
-        return f"{self.path}: " + (
-            "here already" if self.was_here else f"{self.rows:,} lines from {self.repository}"
-        )
+        lines = f"{self.rows:,} lines " if self.rows else ""
+        return f"{self.path}: " + ("here already" if self.was_here else f"{lines}from {self.repository}")
 
 
 def fetch(
@@ -70,7 +69,8 @@ def fetch(
         done.extend(Fetched(name, path, home.repository, 0, was_here=True) for path in here)
         for path, content in _contents(home, wanted, entry, Source(data_dir, mirror, on_progress)):
             _store(data_dir, path, content, home.repository)
-            done.append(Fetched(name, path, home.repository, content.count(b"\n"), was_here=False))
+            rows = 0 if path.endswith(AS_THEY_ARE) else content.count(b"\n")
+            done.append(Fetched(name, path, home.repository, rows, was_here=False))
     shutil.rmtree(data_dir / DOWNLOADS, ignore_errors=True)
     return done
 
@@ -95,7 +95,9 @@ def downloads(names: list[str], data_dir: Path, mirror: Path | None = None) -> d
         for home in entry.homes:
             wanted, source = _wanted(home, entry, data_dir), Source(data_dir, mirror)
             if not source.has_copy_of(home):
-                found.setdefault(name, []).extend(source.describe(home, path) for path in _sources(home, wanted))
+                found.setdefault(name, []).extend(
+                    source.describe(home, path) for path in _sources(home, wanted)
+                )
     return found
 
 
@@ -113,7 +115,9 @@ class Source:
     def describe(self, home: Home, path: str) -> RemoteFile:
         if isinstance(home, GithubHome):
             return on_github(home.repository, home.commit, path, self.data_dir / DOWNLOADS)
-        if isinstance(home, TableHome):  # the hub's own library downloads it, and keeps it in a cache of its own
+        if isinstance(
+            home, TableHome
+        ):  # the hub's own library downloads it, and keeps it in a cache of its own
             return RemoteFile(home.repository, "", 0, Path(home.repository))
         return on_hub(home.repository, path)
 

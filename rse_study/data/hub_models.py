@@ -127,12 +127,12 @@ def describe_model(model: Model) -> list[RemoteFile]:
 
 
 def _files_of(model: Model) -> list[str]:
-    from huggingface_hub import list_repo_files
+    from huggingface_hub import HfApi
     from huggingface_hub.errors import HTTPError
 
     name, revision = model
     try:
-        paths = list_repo_files(name, revision=revision)
+        paths = HfApi().list_repo_files(name, revision=revision)
     except (HTTPError, OSError) as error:
         what, remedy = f"cannot be fetched ({first_line(error)})", "Check name and connection"
         raise InputError(what, where=name, remedy=remedy) from None

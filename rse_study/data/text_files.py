@@ -10,7 +10,9 @@ from pathlib import Path
 from rse_study.errors import InputError, MissingFile
 from rse_study.registry import did_you_mean
 
-SET_DATA = "Set RSE_STUDY_DATA to your data folder, or fetch what has a home: rse-study data list"
+SET_DATA = (
+    "Set RSE_STUDY_DATA to your data folder, or fetch what is missing: rse-study data fetch --for STUDY"
+)
 MAX_LINE = 100_000  # characters; a longer line means a file without line ends
 _MAX_BYTES_PER_CHARACTER = 4
 
