@@ -547,7 +547,8 @@ def data_fetch(
 
     if study:
         return fetch_for_study(study, names or [], data, mirror, is_accepted=accept_licence)
-    return fetch_sets(names or [], data, mirror, is_accepted=accept_licence)
+    fetch_sets(names or [], data, mirror, is_accepted=accept_licence)
+    return None
 
 
 COMMANDS: tuple[Command, ...] = (

@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 import json
-import shutil
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,12 +24,12 @@ from rse_study.data.catalogue import (
     present,
 )
 from rse_study.data.conversions import CONVERSIONS, documents
-from rse_study.data.download import RemoteFile, download, download_from_hub, on_github, on_hub
+from rse_study.data.download import RemoteFile
 from rse_study.data.hub import load_split
+from rse_study.data.sources import Source
 from rse_study.errors import InputError
 from rse_study.results.atomic import write_whole
 
-DOWNLOADS = ".downloads"  # in the data folder: what is not whole yet
 AS_THEY_ARE = (".zip", ".parquet")
 """Files that other libraries open, which are stored without compression."""
 
@@ -71,7 +70,6 @@ def fetch(
             _store(data_dir, path, content, home.repository)
             rows = 0 if path.endswith(AS_THEY_ARE) else content.count(b"\n")
             done.append(Fetched(name, path, home.repository, rows, was_here=False))
-    shutil.rmtree(data_dir / DOWNLOADS, ignore_errors=True)
     return done
 
 
@@ -99,40 +97,6 @@ def downloads(names: list[str], data_dir: Path, mirror: Path | None = None) -> d
                     source.describe(home, path) for path in _sources(home, wanted)
                 )
     return found
-
-
-@dataclass(frozen=True)
-class Source:
-    """A mirror, the hub or GitHub, from which repositories' files are read."""
-
-    data_dir: Path
-    mirror: Path | None
-    on_progress: ProgressCallback = lambda done, total: None
-
-    def has_copy_of(self, home: Home) -> bool:
-        return self.mirror is not None and (self.mirror / home.repository).is_dir()
-
-    def describe(self, home: Home, path: str) -> RemoteFile:
-        if isinstance(home, GithubHome):
-            return on_github(home.repository, home.commit, path, self.data_dir / DOWNLOADS)
-        if isinstance(
-            home, TableHome
-        ):  # the hub's own library downloads it, and keeps it in a cache of its own
-            return RemoteFile(home.repository, "", 0, Path(home.repository))
-        return on_hub(home.repository, path)
-
-    def file(self, home: Home, path: str) -> Path:
-        """Return a file on this machine, downloaded if there is no copy of its repository."""
-        if self.mirror is not None and self.has_copy_of(home):
-            local = self.mirror / home.repository
-            name = path or "archive.tar.gz"
-            if (local / name).is_file():
-                return local / name
-            rule, remedy = "the folder stands for the repository", "Complete it, or take it away"
-            raise InputError(f"holds no {name}", where=str(local), rule=rule, remedy=remedy)
-        if isinstance(home, GithubHome):
-            return download(self.describe(home, path), self.on_progress)
-        return download_from_hub(home.repository, path, self.on_progress)
 
 
 def _targets(home: Home, entry: DataSet) -> list[str]:
@@ -187,12 +151,12 @@ def _contents(home: Home, wanted: list[str], entry: DataSet, source: Source) -> 
 def _converted(home: FileHome | GithubHome, member: str, path: str, entry: DataSet, source: Source) -> bytes:
     """Read a member in the reader's form; InputError if the catalogue has another content."""
     (file,) = (file for file in entry.files if file.path == path)
-    if home.conversion == "documents":
-        content = documents(source.file(home, "").read_bytes(), member)
-    else:
-        with source.file(home, member).open("rb") as stream:
-            read = b"".join(islice(stream, file.rows)) if home.is_head else stream.read()
-        content = CONVERSIONS[home.conversion](read)
+    is_folder = home.conversion == "documents"
+    local = source.file(home, "" if is_folder else member)
+    with local.open("rb") as stream:
+        read = b"".join(islice(stream, file.rows)) if home.is_head else stream.read()
+    source.release(local)
+    content = documents(read, member) if is_folder else CONVERSIONS[home.conversion](read)
     checksum = hashlib.sha256(content).hexdigest()
     if home.is_exact and file.sha256 not in ("", checksum):
         rule = f"its sha256 is {checksum[:12]}..., the catalogue's {file.sha256[:12]}..."
@@ -202,8 +166,8 @@ def _converted(home: FileHome | GithubHome, member: str, path: str, entry: DataS
     return content
 
 
-def _from_archive(home: ArchiveHome, wanted: list[str], path: Path) -> Iterator[tuple[str, bytes]]:
-    with tarfile.open(path) as archive:
+def _from_archive(home: ArchiveHome, wanted: list[str], archived: Path) -> Iterator[tuple[str, bytes]]:
+    with tarfile.open(archived) as archive:
         members = {member.name: member for member in archive.getmembers() if member.isfile()}
         for inside, outside in home.folders.items():
             for path in wanted:

@@ -22,7 +22,11 @@ WEIGHTS = (".safetensors", ".bin")
 """kinds of weights, of which the first that a repository has is fetched"""
 
 
-class UncheckedModel(InputError):
+class UnknownModel(InputError):
+    """A name that is no model on this machine or on the hub."""
+
+
+class UncheckedModel(UnknownModel):
     """A model on the hub that is not in its cache, while the hub does not answer."""
 
 
@@ -31,14 +35,14 @@ def local_name(name: str) -> str:
     return os.path.expanduser(name)
 
 
-def check_models(models: Iterable[Model]) -> dict[Model, InputError]:
+def check_models(models: Iterable[Model]) -> dict[Model, UnknownModel]:
     """Return what is wrong with each model; UncheckedModel where nobody can say."""
-    problems: dict[Model, InputError] = {}
+    problems: dict[Model, UnknownModel] = {}
     for name, revision in models:
         unanswered = next((found for found in problems.values() if isinstance(found, UncheckedModel)), None)
         try:
             check_model(name, revision, is_reachable=unanswered is None)
-        except InputError as problem:
+        except UnknownModel as problem:
             problems[name, revision] = problem
     return problems
 
@@ -56,63 +60,53 @@ def is_here(model: Model) -> bool:
 
 
 def check_model(name: str, revision: str = "main", *, is_reachable: bool = True) -> None:
-    """Raise InputError unless it is a folder, in the hub's cache, or on the hub."""
+    """Raise UnknownModel unless it is a folder, in the hub's cache, or on the hub."""
     folder = Path(local_name(name))
     if name in OUR_OWN or (folder / CONFIG).is_file():
         return
     if folder.is_dir() or name.startswith(LIKE_A_PATH) or name.count("/") > 1:
         what = "no config.json in this folder" if folder.is_dir() else "no such folder"
-        rule, remedy = (
-            "looked for in the working folder" if not folder.is_absolute() else "",
-            "Check the path",
-        )
-        raise InputError(
-            what,
-            where=str(folder.absolute()),
-            rule=rule,
-            remedy=f"{remedy}; a name on the hub does not begin so",
-        )
+        rule = "" if folder.is_absolute() else "looked for in the working folder"
+        remedy = "Check the path; a name on the hub does not begin so"
+        raise UnknownModel(what, where=str(folder.absolute()), rule=rule, remedy=remedy)
     _ask_hub(name, revision, is_reachable)
 
 
 def _ask_hub(name: str, revision: str, is_reachable: bool) -> None:
     from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
-    from huggingface_hub.errors import (
-        EntryNotFoundError,
-        GatedRepoError,
-        HFValidationError,
-        HTTPError,
-        RepositoryNotFoundError,
-        RevisionNotFoundError,
-    )
+    from huggingface_hub.errors import HFValidationError, HTTPError
 
-    remedy = "Check the name, or name a local folder"
     try:
         if isinstance(try_to_load_from_cache(name, CONFIG, revision=revision), str):
             return
         if not is_reachable:
             raise ConnectionError("the hub has just not answered")
         get_hf_file_metadata(hf_hub_url(name, CONFIG, revision=revision), timeout=SECONDS)
-    except HFValidationError:
-        raise InputError("is neither a folder nor a name on the hub", where=name, remedy=remedy) from None
-    except GatedRepoError:
-        raise InputError(
-            "is on the hub, but not open to all",
-            where=name,
-            remedy="Ask there for access, then: hf auth login",
-        ) from None
-    except RepositoryNotFoundError:
-        private = f"{remedy}; a private one needs a token (hf auth login)"
-        raise InputError("no such folder, and no such model on the hub", where=name, remedy=private) from None
-    except RevisionNotFoundError:
-        raise InputError(f"has no revision {revision!r} on the hub", where=name, remedy=remedy) from None
-    except EntryNotFoundError:
-        raise InputError("has no config.json on the hub", where=name, remedy=remedy) from None
-    except (HTTPError, OSError) as error:
-        what = f"cannot be checked offline ({first_line(error)})"
-        raise UncheckedModel(
-            what, where=name, remedy="It is neither a folder here nor in the hub's cache"
-        ) from None
+    except (HTTPError, HFValidationError, OSError) as error:
+        raise _verdict(name, revision, error) from None
+
+
+def _verdict(name: str, revision: str, error: Exception) -> UnknownModel:
+    """Say what the hub's answer means; no answer is no verdict."""
+    from huggingface_hub import errors
+
+    check = "Check the name, or name a local folder"
+    known: tuple[tuple[type[Exception], str, str], ...] = (
+        (errors.HFValidationError, "is neither a folder nor a name on the hub", check),
+        (errors.GatedRepoError, "is not open to all on the hub", "Ask there for access, then: hf auth login"),
+        (
+            errors.RepositoryNotFoundError,
+            "no such folder, and no such model on the hub",
+            f"{check}; a private one needs a token (hf auth login)",
+        ),
+        (errors.RevisionNotFoundError, f"has no revision {revision!r} on the hub", "Check the revision"),
+        (errors.EntryNotFoundError, "has no config.json on the hub", check),
+    )
+    for kind, what, remedy in known:
+        if isinstance(error, kind):
+            return UnknownModel(what, where=name, remedy=remedy)
+    what = f"cannot be checked offline ({first_line(error)})"
+    return UncheckedModel(what, where=name, remedy="It is neither a folder here nor in the hub's cache")
 
 
 def fetch_model(model: Model, on_progress: ProgressCallback = lambda done, total: None) -> list[Path]:

@@ -9,7 +9,7 @@ from rse_study.assets.attack_resources import fingerprints_of, resources_of, wor
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.minilm import MiniLMGenerator, minilm_folder, minilm_generator
 from rse_study.data.corpus import Corpus, read_corpus
-from rse_study.data.hub_models import check_model, local_name
+from rse_study.data.hub_models import UnknownModel, check_model, local_name
 from rse_study.data.location import cache_dir
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
@@ -108,17 +108,17 @@ def _fingerprint_of_masked_lm(name: str, data_dir: Path) -> str:
         return _what_minilm_mlm_is_made_of(data_dir)
     problem = _problem_of(name)
     if problem is not None:
-        where, remedy = f"attacks.masked_lm = {name!r}", f"{problem.remedy}; another one is {MINILM_MLM}"
+        where, remedy = f"masked language model {name!r}", f"{problem.remedy}; another one is {MINILM_MLM}"
         raise type(problem)(problem.what, where=where, rule=problem.rule, remedy=remedy)
     return fingerprint_of_model(local_name(name))
 
 
 @cache
-def _problem_of(name: str) -> InputError | None:
+def _problem_of(name: str) -> UnknownModel | None:
     """Ask for a model once, since a hub that does not answer is slow."""
     try:
         check_model(name)
-    except InputError as problem:
+    except UnknownModel as problem:
         return problem
     return None
 

@@ -10,13 +10,13 @@ from transformers import AutoConfig
 from rse_study.data.hub_models import (
     SECONDS,
     UncheckedModel,
+    UnknownModel,
     check_model,
     check_models,
     describe_model,
     fetch_model,
     is_here,
 )
-from rse_study.errors import InputError
 from tests.cases import cases
 from tests.hub import ask_only, serve
 
@@ -65,7 +65,7 @@ def test_a_model_is_a_folder_or_on_the_hub_or_one_of_ours(server, tmp_path, monk
     ],
 )
 def test_a_name_that_is_nothing_is_refused(server, name, said):
-    with pytest.raises(InputError, match=said) as refused:
+    with pytest.raises(UnknownModel, match=said) as refused:
         check_model(name)
     assert not isinstance(refused.value, UncheckedModel)
 
@@ -79,7 +79,7 @@ def test_a_hub_that_does_not_answer_is_no_verdict_and_is_asked_once(server, monk
     problems = check_models([(NAME, "main"), ("somebody/else", "main"), ("/no/where", "main")])
     assert time.monotonic() - began < 2 * SECONDS
     kinds = [type(problem) for problem in problems.values()]
-    assert kinds == [UncheckedModel, UncheckedModel, InputError]
+    assert kinds == [UncheckedModel, UncheckedModel, UnknownModel]
     assert "cannot be checked offline" in str(problems[NAME, "main"])
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rse_study.data.corpus import TextFiles
 from rse_study.data.hub import Dataset
-from rse_study.data.hub_models import LIKE_A_PATH, OUR_OWN, Model, UncheckedModel, check_models
+from rse_study.data.hub_models import LIKE_A_PATH, OUR_OWN, Model, UncheckedModel, UnknownModel, check_models
 from rse_study.data.location import corpus_folders
 from rse_study.data.readers import SUBSETS, read_sts
 from rse_study.data.text_files import find_file, looked_for_in, places_of
@@ -153,7 +153,8 @@ def _pairs(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:
         sought.append((f"base.selection.dev = {dev!r}", partial(read_sts, dev, "dev", data_dir)))
     for what, read in sought:
         for _, problem in _tried(what, read):
-            yield _problem_at(what, problem, checked.where)
+            if not isinstance(problem, UnknownModel):  # that is said of the field that names it
+                yield _problem_at(what, problem, checked.where)
 
 
 def _tried(what: str, find: Callable[[], object]) -> Iterator[Missing]:

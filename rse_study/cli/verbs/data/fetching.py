@@ -82,8 +82,8 @@ def _fetch(
             announce(f"    {file}")
     for model in models:
         with ActivityBars(stderr()) as bars:
-            files = fetch_model(model, partial(bars.advanced, f"{model[0]}: bytes"))
-        announce(f"model {model[0]}: {len(files)} files in {files[0].parent}")
+            paths = fetch_model(model, partial(bars.advanced, f"{model[0]}: bytes"))
+        announce(f"model {model[0]}: {len(paths)} files in the hub's cache")
 
 
 def _require_accepted(entries: Iterable[CatalogueEntry], is_accepted: bool) -> None:
