@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rse_study.data.catalogue import ArchiveHome, File, GithubHome, TableHome, catalogue, present
+from rse_study.data.catalogue import ArchiveHome, File, TableHome, catalogue, present
 from rse_study.data.glue import GLUE
 
 NLI_ROWS = [
@@ -27,8 +27,8 @@ def write_mirror(root: Path, data_dir: Path, names: Iterable[str] = ()) -> None:
     for entry in (catalogue().get(name) for name in names or catalogue()):
         contents = {file.path: content_of(file, data_dir) for file in entry.files}
         for home in entry.homes:
-            kind = "github" if isinstance(home, GithubHome) else "datasets"
-            folder = root / kind / home.repository / (home.commit if isinstance(home, GithubHome) else "")
+            commit = getattr(home, "commit", "")
+            folder = root / ("github" if commit else "datasets") / home.repository / commit
             if isinstance(home, TableHome):
                 for split, path in home.splits.items():
                     _write(
@@ -43,9 +43,7 @@ def write_mirror(root: Path, data_dir: Path, names: Iterable[str] = ()) -> None:
                     archives.setdefault(folder / home.archive, {}).update(named)
             elif home.conversion == "documents":
                 ((inside, path),) = home.members.items()
-                archives[folder / "archive.tar.gz"] = _documents(
-                    contents[path], f"top-{home.commit}/{inside}"
-                )
+                archives[folder / "archive.tar.gz"] = _documents(contents[path], f"top-{commit}/{inside}")
             else:
                 for member, path in home.members.items():
                     more = b"One more sentence.\n" if home.is_head else b""

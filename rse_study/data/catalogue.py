@@ -34,26 +34,12 @@ class File(Spec):
 
 
 class FileHome(Spec):
-    """Files of a dataset on the hub."""
+    """Files of a dataset on the hub, or of a GitHub repository at a commit."""
 
     kind: Literal["file"] = "file"
     repository: str
-    members: dict[str, str]
-    """path in the repository -> path below the data folder"""
-    conversion: Conversion = "none"
-    """how the reader's form is made of a file"""
-    is_head: bool = False
-    """whether only the first lines are kept, as many as the catalogue counts"""
-    is_exact: bool = False
-    """whether the catalogue's checksums are those of what is written"""
-
-
-class GithubHome(Spec):
-    """Files of a GitHub repository at a commit."""
-
-    kind: Literal["github"] = "github"
-    repository: str
-    commit: str = Field(pattern="^[0-9a-f]{40}$")
+    commit: str = Field("", pattern="^([0-9a-f]{40})?$")
+    """on GitHub; empty for a dataset on the hub"""
     members: dict[str, str]
     """path in the repository -> path below the data folder; for `documents` a folder"""
     conversion: Conversion = "none"
@@ -61,7 +47,7 @@ class GithubHome(Spec):
     is_head: bool = False
     """whether only the first lines are kept, as many as the catalogue counts"""
     is_exact: bool = True
-    """whether the catalogue's checksums are those of what is written"""
+    """whether the catalogue's checksums, where it has any, are those of what is written"""
 
 
 class ArchiveHome(Spec):
@@ -84,7 +70,7 @@ class TableHome(Spec):
     """split -> path below the data folder"""
 
 
-Home = Annotated[FileHome | GithubHome | ArchiveHome | TableHome, Field(discriminator="kind")]
+Home = Annotated[FileHome | ArchiveHome | TableHome, Field(discriminator="kind")]
 
 
 class DataSet(Spec):
@@ -100,31 +86,35 @@ class DataSet(Spec):
     files: tuple[File, ...]
 
     @property
-    def place(self) -> str:
-        """The file, or the folder that all files share, below the data folder."""
+    def common_path(self) -> str:
+        """The file, or the folder that all its files share, below the data folder."""
         paths = [file.path for file in self.files]
         return paths[0] if len(paths) == 1 else f"{os.path.commonpath(paths)}/"
 
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """A line of `rse-study data list`."""
+    """A line of `rse-study data list`: a set, and its files that are not here."""
 
-    name: str
-    what: str
-    licence: str
-    source: str
-    place: str
-    """below the data folder"""
-    num_files: int
+    data_set: DataSet
     missing: tuple[str, ...]
     """paths below the data folder"""
-    can_fetch: bool
-    is_restricted: bool
+
+    @property
+    def name(self) -> str:
+        return self.data_set.name
+
+    @property
+    def num_files(self) -> int:
+        return len(self.data_set.files)
 
     @property
     def num_present(self) -> int:
         return self.num_files - len(self.missing)
+
+    @property
+    def can_fetch(self) -> bool:
+        return bool(self.data_set.homes)
 
 
 @dataclass(frozen=True)
@@ -148,16 +138,10 @@ def catalogue() -> Registry[DataSet]:
     return Registry("data set", {name: DataSet(name=name, **entry) for name, entry in content.items()})
 
 
-def list_sets(data_dir: Path, names: Iterable[str] = ()) -> list[CatalogueEntry]:
+def list_sets(data_dir: Path, names: Iterable[str] | None = None) -> list[CatalogueEntry]:
     """List the named sets, or all, with their missing files."""
-    sets = [catalogue().get(name) for name in names or catalogue()]
-    return [
-        CatalogueEntry(
-            s.name, s.what, s.licence, s.source, s.place, len(s.files), _missing(s, data_dir),
-            can_fetch=bool(s.homes), is_restricted=s.restricted,
-        )
-        for s in sets
-    ]  # fmt: skip
+    sets = (catalogue().get(name) for name in (catalogue() if names is None else names))
+    return [CatalogueEntry(one, _missing(one, data_dir)) for one in sets]
 
 
 def verify(

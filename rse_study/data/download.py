@@ -1,4 +1,4 @@
-"""Downloads of files on the hub and on GitHub, which go on where they were cut off."""
+"""Downloads from the hub and GitHub, which go on where they were cut off."""
 
 import http.client
 import urllib.error

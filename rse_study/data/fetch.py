@@ -16,7 +16,6 @@ from rse_study.data.catalogue import (
     ArchiveHome,
     DataSet,
     FileHome,
-    GithubHome,
     Home,
     TableHome,
     catalogue,
@@ -76,14 +75,14 @@ def fetch(
 def require_home(entry: DataSet, data_dir: Path) -> None:
     """Raise InputError for a set that has to be placed by hand."""
     if not entry.homes:
-        remedy = f"Put {entry.place} into {data_dir} by hand (source: {entry.source}), then run: "
+        remedy = f"Put {entry.common_path} into {data_dir} by hand (source: {entry.source}), then run: "
         raise InputError(
             "has no known home", where=entry.name, remedy=f"{remedy}rse-study data verify {entry.name}"
         )
 
 
 def downloads(names: list[str], data_dir: Path, mirror: Path | None = None) -> dict[str, list[RemoteFile]]:
-    """Ask the servers what would be downloaded for each of the sets, and how large it is.
+    """Ask the servers what is to be downloaded for each set, and how large it is.
 
     What is in the mirror is not asked for.
     """
@@ -101,7 +100,7 @@ def downloads(names: list[str], data_dir: Path, mirror: Path | None = None) -> d
 
 def _targets(home: Home, entry: DataSet) -> list[str]:
     match home:
-        case FileHome() | GithubHome():
+        case FileHome():
             return list(home.members.values())
         case TableHome():
             return list(home.splits.values())
@@ -115,7 +114,7 @@ def _targets(home: Home, entry: DataSet) -> list[str]:
 def _sources(home: Home, wanted: list[str]) -> list[str]:
     """List the files of the repository that hold what is wanted; "" is all of it."""
     match home:
-        case FileHome() | GithubHome():
+        case FileHome():
             members = [member for member, path in home.members.items() if path in wanted]
             return [""] * bool(members) if home.conversion == "documents" else members
         case ArchiveHome():
@@ -133,7 +132,7 @@ def _wanted(home: Home, entry: DataSet, data_dir: Path) -> list[str]:
 
 def _contents(home: Home, wanted: list[str], entry: DataSet, source: Source) -> Iterator[tuple[str, bytes]]:
     match home:
-        case FileHome() | GithubHome():
+        case FileHome():
             for member, path in home.members.items():
                 if path in wanted:
                     yield path, _converted(home, member, path, entry, source)
@@ -148,7 +147,7 @@ def _contents(home: Home, wanted: list[str], entry: DataSet, source: Source) -> 
             assert_never(home)
 
 
-def _converted(home: FileHome | GithubHome, member: str, path: str, entry: DataSet, source: Source) -> bytes:
+def _converted(home: FileHome, member: str, path: str, entry: DataSet, source: Source) -> bytes:
     """Read a member in the reader's form; InputError if the catalogue has another content."""
     (file,) = (file for file in entry.files if file.path == path)
     is_folder = home.conversion == "documents"

@@ -1,4 +1,4 @@
-"""Models by name: whether there is one, and its files from the hub. Needs no torch."""
+"""Models by name: whether there is one, its files from the hub; without torch."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -47,7 +47,7 @@ def check_models(models: Iterable[Model]) -> dict[Model, UnknownModel]:
     return problems
 
 
-def is_here(model: Model) -> bool:
+def has_weights(model: Model) -> bool:
     """Whether a model's weights are on this machine, in a folder or the hub's cache."""
     from huggingface_hub import try_to_load_from_cache
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rse_study.activity import ProgressCallback
-from rse_study.data.catalogue import GithubHome, Home, TableHome
+from rse_study.data.catalogue import FileHome, Home, TableHome
 from rse_study.data.download import RemoteFile, download, download_from_hub, on_github, on_hub
 from rse_study.errors import InputError
 
@@ -23,7 +23,7 @@ class Source:
         return self.mirror is not None and (self.mirror / home.repository).is_dir()
 
     def describe(self, home: Home, path: str) -> RemoteFile:
-        if isinstance(home, GithubHome):
+        if isinstance(home, FileHome) and home.commit:
             return on_github(home.repository, home.commit, path, self.data_dir / DOWNLOADS)
         if isinstance(
             home, TableHome
@@ -47,6 +47,6 @@ class Source:
                 return local / name
             rule, remedy = "the folder stands for the repository", "Complete it, or take it away"
             raise InputError(f"holds no {name}", where=str(local), rule=rule, remedy=remedy)
-        if isinstance(home, GithubHome):
+        if isinstance(home, FileHome) and home.commit:
             return download(self.describe(home, path), self.on_progress)
         return download_from_hub(home.repository, path, self.on_progress)

@@ -15,7 +15,7 @@ from rse_study.data.hub_models import (
     check_models,
     describe_model,
     fetch_model,
-    is_here,
+    has_weights,
 )
 from tests.cases import cases
 from tests.hub import ask_only, serve
@@ -49,7 +49,7 @@ def test_a_model_is_a_folder_or_on_the_hub_or_one_of_ours(server, tmp_path, monk
     (tmp_path / "mine/config.json").write_text("{}")
     for name in (str(tmp_path / "mine"), "~/mine", NAME, "tiny", "minilm", "base"):
         check_model(name)
-    assert is_here(("~/mine", "main")) and not is_here((NAME, "main"))
+    assert has_weights(("~/mine", "main")) and not has_weights((NAME, "main"))
     assert [verb for verb, *_ in server.asked] == ["HEAD"]
 
 
@@ -90,7 +90,7 @@ def test_a_model_is_fetched_with_one_kind_of_weights_and_found_offline(server, m
     assert {path for path in got if path} == {*files, "1_Pooling/config.json"}
     assert [file.size for file in describe_model((NAME, "main"))].count(1) == 2
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    assert is_here((NAME, "main"))
+    assert has_weights((NAME, "main"))
     check_model(NAME)
     assert AutoConfig.from_pretrained(NAME).model_type == "bert"
 

@@ -1,4 +1,4 @@
-"""What a study reads besides its own file: sets, corpora, models."""
+"""Sets, corpora and models that a study reads."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -50,7 +50,7 @@ def test_data_sets_are_listed_with_licence_and_place(rse):
     lines = ended.out.splitlines()
     for name in catalogue():
         place = lines[next(at for at, line in enumerate(lines) if line.startswith(f"{name}: ")) + 1]
-        assert place.startswith(f"    {catalogue().get(name).place}; {catalogue().get(name).licence}")
+        assert place.startswith(f"    {catalogue().get(name).common_path}; {catalogue().get(name).licence}")
     assert "    to be placed by hand: wiki/wikitext2/sentences.txt\n" in ended.out
     assert "    and then checked: rse-study data verify wikitext2\n" in ended.out
     assert "by hand: wiki/wiki1m" not in ended.out

@@ -14,7 +14,7 @@ from rse_study.data.catalogue import CatalogueEntry, catalogue, list_sets
 from rse_study.data.download import RemoteFile
 from rse_study.data.fetch import downloads, fetch, require_home
 from rse_study.data.hub import read_column
-from rse_study.data.hub_models import Model, describe_model, fetch_model, is_here
+from rse_study.data.hub_models import Model, describe_model, fetch_model, has_weights
 from rse_study.data.location import corpus_folders, data_dir
 from rse_study.errors import InputError
 
@@ -34,7 +34,7 @@ def fetch_sets(names: Sequence[str], data: Path | None, mirror: Path | None, *, 
 def fetch_for_study(
     study: str, names: Sequence[str], data: Path | None, mirror: Path | None, *, is_accepted: bool
 ) -> int | None:
-    """Fetch all that a study reads; exit code 3 where something has to be placed by hand."""
+    """Fetch all that a study reads; exit code 3 where something is still missing."""
     from rse_study.study.checking.data_check import check_data
     from rse_study.study.checking.needs import needs_of
     from rse_study.study.checking.validation import read_study
@@ -42,10 +42,10 @@ def fetch_for_study(
     folder = data or data_dir()
     checked = read_study(study_file(study))
     needs = needs_of(checked)
-    entries = [entry for entry in list_sets(folder, needs.sets) if entry.missing] if needs.sets else []
+    entries = [entry for entry in list_sets(folder, needs.sets) if entry.missing]
     lacking = [entry for entry in entries if not stand_in_for(entry, folder)]
     wanted = [*names, *(entry.name for entry in lacking if entry.can_fetch)]
-    models = [model for model in needs.models if not is_here(model)]
+    models = [model for model in needs.models if not has_weights(model)]
     _fetch(list(dict.fromkeys(wanted)), models, folder, mirror, is_accepted)
     for dataset in needs.datasets:
         next(read_column(dataset, *corpus_folders(checked.folder, folder)), None)
@@ -61,14 +61,14 @@ def fetch_for_study(
 def _fetch(
     names: Sequence[str], models: Sequence[Model], folder: Path, mirror: Path | None, is_accepted: bool
 ) -> None:
-    entries = list_sets(folder, names) if names else []
+    entries = list_sets(folder, names)
     _require_accepted(entries, is_accepted)
     with ActivityBars(stderr()) as bars, bars.waiting("asking for sizes"):
         sizes = downloads([entry.name for entry in entries if entry.missing], folder, mirror)
         of_models = {name: describe_model((name, revision)) for name, revision in models}
     for entry in entries:
         if entry.missing:
-            announce(f"{entry.name}: {_size(sizes.get(entry.name, []))}; {entry.licence}")
+            announce(f"{entry.name}: {_size(sizes.get(entry.name, []))}; {entry.data_set.licence}")
     for name, files in of_models.items():
         announce(f"model {name}: {_size(files)}")
     announce(
@@ -87,7 +87,11 @@ def _fetch(
 
 
 def _require_accepted(entries: Iterable[CatalogueEntry], is_accepted: bool) -> None:
-    bound = [f"{entry.name} ({entry.licence})" for entry in entries if entry.is_restricted and entry.missing]
+    bound = [
+        f"{entry.name} ({entry.data_set.licence})"
+        for entry in entries
+        if entry.data_set.restricted and entry.missing
+    ]
     if bound and not is_accepted:
         rule = "the licence forbids some uses"
         remedy = "Read the licence, and add --accept-licence if you keep to it"

@@ -31,7 +31,7 @@ def show_sets(data: Path | None) -> None:
 def show_needs(study: str, data: Path | None) -> None:
     """Print all that a study reads, where each lies or goes, and whether it is here."""
     # These import the whole configuration, which `data list` alone does without.
-    from rse_study.data.hub_models import check_models, is_here
+    from rse_study.data.hub_models import check_models, has_weights
     from rse_study.study.checking.needs import needs_of
     from rse_study.study.checking.validation import read_study
 
@@ -39,17 +39,17 @@ def show_needs(study: str, data: Path | None) -> None:
     checked = read_study(study_file(study))
     needs = needs_of(checked)
     announce(f"data folder: {folder}")
-    entries = list_sets(folder, needs.sets) if needs.sets else []
+    entries = list_sets(folder, needs.sets)
     for line in (line for entry in entries for line in lines_of(entry, stand_in_for(entry, folder))):
         announce(line)
     for path in needs.texts:
         announce(f"corpus {path}: {_whereabouts(path, corpus_folders(checked.folder, folder))}")
     for dataset in needs.datasets:
         announce(f"corpus {dataset.dataset}: a folder in the hub's layout, or a name on the hub")
-    problems = check_models(model for model in needs.models if not is_here(model))
+    problems = check_models(model for model in needs.models if not has_weights(model))
     for model in needs.models:
         otherwise = str(problems.get(model, "")) or "on the hub, can be fetched"
-        announce(f"model {model[0]}: {'here' if is_here(model) else otherwise}")
+        announce(f"model {model[0]}: {'here' if has_weights(model) else otherwise}")
     suggest(command("data", "fetch", "--for", study), command("validate", study))
 
 
@@ -59,8 +59,8 @@ def lines_of(entry: CatalogueEntry, stand_in: str = "") -> Iterator[str]:
     if stand_in:
         here = f"{stand_in} is read in its place"
     fetched = ", can be fetched" if entry.can_fetch and entry.missing and not stand_in else ""
-    yield f"{entry.name}: {entry.what} [{here}{fetched}]"
-    yield f"    {entry.place}; {entry.licence}; {entry.source}"
+    yield f"{entry.name}: {entry.data_set.what} [{here}{fetched}]"
+    yield f"    {entry.data_set.common_path}; {entry.data_set.licence}; {entry.data_set.source}"
     if entry.missing and not entry.can_fetch and not stand_in:
         more = ", ..." if len(entry.missing) > MOST_NAMED else ""
         yield f"    to be placed by hand: {', '.join(entry.missing[:MOST_NAMED])}{more}"
