@@ -198,7 +198,7 @@ class Trial(Spec):
     def needs(self) -> tuple[Hashable, ...]:
         """Return all that preparing the materials reads: equal needs, equal materials."""
         method = self.method
-        of_method = method.generator, method.num_sites, method.needs_synonyms, method.needs_mask
+        of_method = tuple(self.models.values()), method.num_sites, method.needs_synonyms, method.needs_mask
         of_data = self.corpus, self.selection.dev, self.replayed, frozenset(self.watched)
         return (*of_data, self.encoder, self.batch_size, self.max_length, *of_method)
 
