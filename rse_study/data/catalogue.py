@@ -91,6 +91,14 @@ class DataSet(Spec):
         paths = [file.path for file in self.files]
         return paths[0] if len(paths) == 1 else f"{os.path.commonpath(paths)}/"
 
+    @property
+    def remedy(self) -> str:
+        """How to get its files."""
+        if self.homes:
+            return f"Fetch it: rse-study data fetch {self.name}"
+        by_hand = f"Put {self.common_path} into the data folder by hand (source: {self.source})"
+        return f"{by_hand}, then run: rse-study data verify {self.name}"
+
 
 @dataclass(frozen=True)
 class CatalogueEntry:
@@ -136,6 +144,12 @@ def catalogue() -> Registry[DataSet]:
     """Read all sets by name."""
     content = read_yaml(Path(__file__).with_name("catalogue.yaml"))["sets"]
     return Registry("data set", {name: DataSet(name=name, **entry) for name, entry in content.items()})
+
+
+@lru_cache(maxsize=1)
+def sets_by_path() -> dict[str, DataSet]:
+    """Map every file of the catalogue to its set."""
+    return {file.path: catalogue().get(name) for name in catalogue() for file in catalogue().get(name).files}
 
 
 def list_sets(data_dir: Path, names: Iterable[str] | None = None) -> list[CatalogueEntry]:

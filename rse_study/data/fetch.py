@@ -60,7 +60,7 @@ def fetch(
     after another.
     """
     entry, done = catalogue().get(name), list[Fetched]()
-    require_home(entry, data_dir)
+    require_home(entry)
     for home in entry.homes:
         wanted = _wanted(home, entry, data_dir)
         here = [path for path in _targets(home, entry) if path not in wanted]
@@ -72,13 +72,10 @@ def fetch(
     return done
 
 
-def require_home(entry: DataSet, data_dir: Path) -> None:
+def require_home(entry: DataSet) -> None:
     """Raise InputError for a set that has to be placed by hand."""
     if not entry.homes:
-        remedy = f"Put {entry.common_path} into {data_dir} by hand (source: {entry.source}), then run: "
-        raise InputError(
-            "has no known home", where=entry.name, remedy=f"{remedy}rse-study data verify {entry.name}"
-        )
+        raise InputError("has no known home", where=entry.name, remedy=entry.remedy)
 
 
 def downloads(names: list[str], data_dir: Path, mirror: Path | None = None) -> dict[str, list[RemoteFile]]:

@@ -5,6 +5,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from rse_study.data.catalogue import sets_by_path
 from rse_study.data.corpus import TextFiles
 from rse_study.data.hub import Dataset
 from rse_study.data.hub_models import LIKE_A_PATH, OUR_OWN, Model, UncheckedModel, UnknownModel, check_models
@@ -13,7 +14,7 @@ from rse_study.data.readers import SUBSETS, read_sts
 from rse_study.data.text_files import find_file, looked_for_in, places_of
 from rse_study.data.wordnet import wordnet_archive
 from rse_study.downstream.registry import read_evaluation
-from rse_study.errors import InputError
+from rse_study.errors import InputError, MissingFile
 from rse_study.evaluation.attacks.recipes import recipes_with
 from rse_study.evaluation.attacks.resources import Resource
 from rse_study.evaluation.registry import BUILTIN
@@ -71,9 +72,19 @@ def _corpus(trial: Trial, folders: tuple[Path, ...]) -> Iterator[Missing]:
     source = trial.corpus.source
     if isinstance(source, TextFiles):
         for path in source.paths:
-            yield from _tried(f"corpus.source = {path!r}", partial(find_file, path, *folders))
+            yield from _tried(f"corpus.source = {path!r}", partial(_find_text, path, *folders))
     elif isinstance(source, Dataset):
         yield from _folder("corpus.source.dataset", source.dataset, *folders)
+
+
+def _find_text(path: str, *folders: Path) -> Path:
+    """Find a corpus; of one in the catalogue say how to get it."""
+    try:
+        return find_file(path, *folders)
+    except MissingFile as error:
+        if path in sets_by_path():
+            error.remedy = sets_by_path()[path].remedy
+        raise
 
 
 def _models(checked: CheckedStudy) -> Iterator[InputError]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rse_study.data.catalogue import catalogue
+from rse_study.data.catalogue import catalogue, sets_by_path
 from rse_study.data.corpus import TextFiles
 from rse_study.data.hub import Dataset
 from rse_study.data.hub_models import Model
@@ -31,14 +31,14 @@ def needs_of(checked: CheckedStudy) -> Needs:
     trials = [trial for _, trial in trials_that_differ(checked)]
     sources = [trial.corpus.source for trial in trials]
     paths = [path for source in sources if isinstance(source, TextFiles) for path in source.paths]
-    by_path = {file.path: name for name in catalogue() for file in catalogue().get(name).files}
+    by_path = sets_by_path()
     of_trials = (name for trial in trials for name in _sets_of_trial(trial))
     of_evaluations = (
         name
         for evaluation in (*checked.study.evaluations, *checked.study.base.watched)
         for name in sets_of(evaluation, checked.study.settings)
     )
-    sets = [*(by_path[path] for path in paths if path in by_path), *of_trials, *of_evaluations]
+    sets = [*(by_path[path].name for path in paths if path in by_path), *of_trials, *of_evaluations]
     return Needs(
         sets=tuple(dict.fromkeys(sets)),
         texts=tuple(dict.fromkeys(path for path in paths if path not in by_path)),

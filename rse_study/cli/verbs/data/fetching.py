@@ -26,7 +26,7 @@ def fetch_sets(names: Sequence[str], data: Path | None, mirror: Path | None, *, 
         remedy = "Name sets (rse-study data list), or a study by --for"
         raise InputError("nothing to fetch", where="NAME", remedy=remedy)
     for name in names:
-        require_home(catalogue().get(name), folder)
+        require_home(catalogue().get(name))
     _fetch(names, [], folder, mirror, is_accepted)
     suggest(command("data", "verify", *names))
 
