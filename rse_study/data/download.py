@@ -48,8 +48,14 @@ def on_github(repository: str, commit: str, path: str, folder: Path) -> RemoteFi
 
 
 def on_hub(repository: str, path: str, kind: str = "dataset", revision: str = "main") -> RemoteFile:
-    """Find a file of a repository on the hub; it is kept in the hub's own cache."""
-    from huggingface_hub import constants, get_hf_file_metadata, get_token, hf_hub_url
+    """Find a file of a repository on the hub, else in the hub's cache, where it is kept."""
+    from huggingface_hub import (
+        constants,
+        get_hf_file_metadata,
+        get_token,
+        hf_hub_url,
+        try_to_load_from_cache,
+    )
     from huggingface_hub.errors import HTTPError
     from huggingface_hub.file_download import repo_folder_name
 
@@ -58,6 +64,9 @@ def on_hub(repository: str, path: str, kind: str = "dataset", revision: str = "m
     try:
         found = get_hf_file_metadata(url, timeout=SECONDS)
     except (HTTPError, OSError) as error:
+        cached = try_to_load_from_cache(repository, path, revision=revision, repo_type=kind)
+        if isinstance(cached, str):
+            return RemoteFile(name, "", 0, Path(cached))
         raise _unreachable(name, error) from None
     folder = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=repository, repo_type=kind) / "blobs"
     # Where the hub sends us to another server, the address itself is the permission.
@@ -71,15 +80,9 @@ def download_from_hub(
     repository: str, path: str, on_progress: ProgressCallback, kind: str = "dataset", revision: str = "main"
 ) -> Path:
     """Download into the hub's cache, where its client then finds the file."""
-    from huggingface_hub import hf_hub_download, try_to_load_from_cache
+    from huggingface_hub import hf_hub_download
 
-    try:
-        download(on_hub(repository, path, kind, revision), on_progress)
-    except InputError:
-        cached = try_to_load_from_cache(repository, path, revision=revision, repo_type=kind)
-        if isinstance(cached, str):
-            return Path(cached)
-        raise
+    download(on_hub(repository, path, kind, revision), on_progress)
     return Path(hf_hub_download(repository, path, repo_type=kind, revision=revision))
 
 

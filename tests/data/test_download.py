@@ -58,6 +58,7 @@ def test_the_hubs_client_finds_what_was_downloaded_and_needs_no_connection_then(
     assert (found.name, found.read_bytes()) == ("a text.txt", CONTENT)
     assert [verb for verb, *_ in server.asked].count("GET") == 1
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    assert on_hub("some/set", "a text.txt").place == found
     assert download_from_hub("some/set", "a text.txt", lambda done, total: None) == found
 
 
