@@ -69,11 +69,10 @@ def _fetch(
     for entry in entries:
         if entry.missing:
             announce(f"{entry.name}: {_size(sizes.get(entry.name, []))}; {entry.data_set.licence}")
-    for name, files in of_models.items():
-        announce(f"model {name}: {_size(files)}")
-    announce(
-        f"to download: {_size([file for files in (*sizes.values(), *of_models.values()) for file in files])}"
-    )
+    for name, found in of_models.items():
+        announce(f"model {name}: {_size(found)}")
+    files = [file for found in (*sizes.values(), *of_models.values()) for file in found]
+    announce(f"all together: {_size(files)}")
     for name in names:
         with ActivityBars(stderr()) as bars:
             fetched = fetch(name, folder, mirror, partial(bars.advanced, f"{name}: bytes"))
