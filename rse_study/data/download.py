@@ -48,7 +48,7 @@ def on_github(repository: str, commit: str, path: str, folder: Path) -> RemoteFi
 
 
 def on_hub(repository: str, path: str, kind: str = "dataset", revision: str = "main") -> RemoteFile:
-    """Find a file of a repository on the hub, else in the hub's cache, where it is kept."""
+    """Find a file on the hub, else in the hub's cache, where it is kept."""
     from huggingface_hub import (
         constants,
         get_hf_file_metadata,
