@@ -11,6 +11,7 @@ from rse_study.assets.masked_lm import TrainingCallback, one_thread, split
 from rse_study.assets.minilm import minilm_generator
 from rse_study.assets.store import META, build, write_meta
 from rse_study.assets.trial_checks import check_length, usable_length
+from rse_study.data.hub_models import local_name
 from rse_study.data.tokenised import tokenise
 from rse_study.errors import InputError
 from rse_study.models.generators import check_same_tokenizer, load_generator
@@ -42,7 +43,7 @@ def choose_generator(
         raise InputError("minilm", where=where, rule=rule, remedy="Use generator: minilm-mlm")
     if wanted in ("base", "tiny"):
         return base, encoder.revision
-    return wanted, "main"
+    return local_name(wanted), "main"
 
 
 def check_generator(

@@ -10,6 +10,7 @@ from transformers import BertForMaskedLM
 
 from rse_study.assets.masked_lm import MaskedLMTraining, TrainingCallback, train_and_measure
 from rse_study.assets.store import build, write_meta
+from rse_study.data.hub_models import local_name
 from rse_study.errors import InputError
 from rse_study.models.loading import load_tokenizer, quiet_loading, seeded_init
 from rse_study.spec import Spec, fingerprint_of, hash_file
@@ -45,8 +46,8 @@ def minilm_folder() -> Path:
 
 
 def packaged(name: str) -> str:
-    """Replace the name `minilm` by its package's folder; return other names unchanged."""
-    return str(minilm_folder()) if name == "minilm" else name
+    """Replace the name `minilm` by its package's folder, and expand `~`."""
+    return str(minilm_folder()) if name == "minilm" else local_name(name)
 
 
 def minilm_generator(

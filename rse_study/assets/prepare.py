@@ -19,6 +19,7 @@ from rse_study.assets.trial_checks import check_batch, check_encoder
 from rse_study.assets.watched import watched_evaluation
 from rse_study.data import builtin
 from rse_study.data.corpus import read_corpus
+from rse_study.data.hub_models import check_model
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import read_sts
 from rse_study.data.synonyms import Synonyms
@@ -42,6 +43,8 @@ def prepare(
 
     `beside` is the folder of the file that names the corpus, in which the corpus may lie.
     """
+    for model in trial.models.values():
+        check_model(*model)  # fails now rather than after a minute of tries
     corpus = read_corpus(trial.corpus, data_dir, beside)
     callback.message(f"corpus: {corpus}")
     check_batch(trial, len(corpus.sentences))

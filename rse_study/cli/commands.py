@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from rse_study.cli.arguments.completion import DEFAULT_STORE, Context, complete_data_set
+from rse_study.cli.arguments.completion import DEFAULT_STORE, Context, complete_data_set, complete_study
 from rse_study.cli.arguments.declarations import (
     AsJson,
     CellArgument,
@@ -22,6 +22,7 @@ from rse_study.cli.arguments.declarations import (
     MaxHours,
     MaxLength,
     ModelArgument,
+    OptionalStudyArgument,
     Overrides,
     PoolingOption,
     RanStudyArgument,
@@ -493,11 +494,14 @@ def doctor(
     return rebuild_ledger(rebuild, store) if rebuild else examine_installation()
 
 
-def data_list(data: DataFolder = None) -> None:
-    """List every data set, its licence, how many of its files are here."""
-    from rse_study.cli.verbs.data import show_sets
+def data_list(study: OptionalStudyArgument = None, data: DataFolder = None) -> None:
+    """List data sets: licence, place, how many of their files are here.
 
-    show_sets(data)
+    With STUDY: all that the study reads, its models included.
+    """
+    from rse_study.cli.verbs.data.listing import show_needs, show_sets
+
+    show_needs(study, data) if study else show_sets(data)
 
 
 def data_verify(
@@ -511,22 +515,40 @@ def data_verify(
 
     Exit code 2 where a file differs; absent ones are only said.
     """
-    from rse_study.cli.verbs.data import verify_sets
+    from rse_study.cli.verbs.data.listing import verify_sets
 
     return verify_sets(names or [], data)
 
 
 def data_fetch(
     names: Annotated[
-        list[str], typer.Argument(metavar="NAME...", autocompletion=complete_data_set, help="Sets to fetch.")
-    ],
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", autocompletion=complete_data_set, help="Sets to fetch."),
+    ] = None,
+    study: Annotated[
+        str | None,
+        typer.Option(
+            "--for", metavar="STUDY", autocompletion=complete_study, help="Fetch all that it reads."
+        ),
+    ] = None,
+    accept_licence: Annotated[
+        bool, typer.Option("--accept-licence", help="Accept licences that forbid some uses.")
+    ] = False,
     data: DataFolder = None,
-    mirror: Annotated[Path | None, typer.Option(help="Folder that holds copies of hub repositories.")] = None,
-) -> None:
-    """Fetch the missing files of data sets from the hub."""
-    from rse_study.cli.verbs.data import fetch_sets
+    mirror: Annotated[
+        Path | None, typer.Option(help="Folder that holds copies of repositories: OWNER/NAME/...")
+    ] = None,
+) -> int | None:
+    """Fetch the missing files of data sets, or all that a study reads.
 
-    fetch_sets(names, data, mirror)
+    The same command goes on where a download was cut off. Exit code 3 where something is left to be placed by hand.
+    """
+    from rse_study.cli.verbs.data.fetching import fetch_for_study, fetch_sets
+
+    if study:
+        return fetch_for_study(study, names or [], data, mirror, is_accepted=accept_licence)
+    fetch_sets(names or [], data, mirror, is_accepted=accept_licence)
+    return None
 
 
 COMMANDS: tuple[Command, ...] = (

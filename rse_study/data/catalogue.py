@@ -3,6 +3,8 @@
 import gzip
 import hashlib
 import json
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from rse_study.activity import ProgressCallback
+from rse_study.data.conversions import Conversion
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
 from rse_study.registry import Registry
@@ -31,12 +34,20 @@ class File(Spec):
 
 
 class FileHome(Spec):
-    """Files of a dataset repository, taken as they are."""
+    """Files of a dataset on the hub, or of a GitHub repository at a commit."""
 
     kind: Literal["file"] = "file"
     repository: str
+    commit: str = Field("", pattern="^([0-9a-f]{40})?$")
+    """on GitHub; empty for a dataset on the hub"""
     members: dict[str, str]
-    """path in the repository -> path below the data folder"""
+    """path in the repository -> path below the data folder; for `documents` a folder"""
+    conversion: Conversion = "none"
+    """how the reader's form is made of a file"""
+    is_head: bool = False
+    """whether only the first lines are kept, as many as the catalogue counts"""
+    is_exact: bool = True
+    """whether the catalogue's checksums, where it has any, are those of what is written"""
 
 
 class ArchiveHome(Spec):
@@ -69,26 +80,49 @@ class DataSet(Spec):
     what: str
     licence: str
     source: str
+    restricted: bool = False
+    """whether its licence forbids some uses, such as commercial ones"""
     homes: tuple[Home, ...] = ()
     files: tuple[File, ...]
+
+    @property
+    def common_path(self) -> str:
+        """The file, or the folder that all its files share, below the data folder."""
+        paths = [file.path for file in self.files]
+        return paths[0] if len(paths) == 1 else f"{os.path.commonpath(paths)}/"
+
+    @property
+    def remedy(self) -> str:
+        """How to get its files."""
+        if self.homes:
+            return f"Fetch it: rse-study data fetch {self.name}"
+        by_hand = f"Put {self.common_path} into the data folder by hand (source: {self.source})"
+        return f"{by_hand}, then run: rse-study data verify {self.name}"
 
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """A line of `rse-study data list`."""
+    """A line of `rse-study data list`: a set, and its files that are not here."""
 
-    name: str
-    what: str
-    licence: str
-    source: str
-    num_files: int
+    data_set: DataSet
     missing: tuple[str, ...]
     """paths below the data folder"""
-    can_fetch: bool
+
+    @property
+    def name(self) -> str:
+        return self.data_set.name
+
+    @property
+    def num_files(self) -> int:
+        return len(self.data_set.files)
 
     @property
     def num_present(self) -> int:
         return self.num_files - len(self.missing)
+
+    @property
+    def can_fetch(self) -> bool:
+        return bool(self.data_set.homes)
 
 
 @dataclass(frozen=True)
@@ -112,15 +146,16 @@ def catalogue() -> Registry[DataSet]:
     return Registry("data set", {name: DataSet(name=name, **entry) for name, entry in content.items()})
 
 
-def list_sets(data_dir: Path) -> list[CatalogueEntry]:
-    """List all sets with their missing files."""
-    sets = [catalogue().get(name) for name in catalogue()]
-    return [
-        CatalogueEntry(
-            s.name, s.what, s.licence, s.source, len(s.files), _missing(s, data_dir), bool(s.homes)
-        )
-        for s in sets
-    ]
+@lru_cache(maxsize=1)
+def sets_by_path() -> dict[str, DataSet]:
+    """Map every file of the catalogue to its set."""
+    return {file.path: catalogue().get(name) for name in catalogue() for file in catalogue().get(name).files}
+
+
+def list_sets(data_dir: Path, names: Iterable[str] | None = None) -> list[CatalogueEntry]:
+    """List the named sets, or all, with their missing files."""
+    sets = (catalogue().get(name) for name in (catalogue() if names is None else names))
+    return [CatalogueEntry(one, _missing(one, data_dir)) for one in sets]
 
 
 def verify(

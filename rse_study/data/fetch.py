@@ -1,4 +1,4 @@
-"""Downloads of data sets from the Hugging Face hub into the layout of the readers."""
+"""Downloads of data sets from the hub and GitHub into the layout of the readers."""
 
 import gzip
 import hashlib
@@ -6,6 +6,7 @@ import json
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import assert_never
 
@@ -21,9 +22,15 @@ from rse_study.data.catalogue import (
     fetched_checksums,
     present,
 )
+from rse_study.data.conversions import CONVERSIONS, documents
+from rse_study.data.download import RemoteFile
 from rse_study.data.hub import load_split
+from rse_study.data.sources import Source
 from rse_study.errors import InputError
 from rse_study.results.atomic import write_whole
+
+AS_THEY_ARE = (".zip", ".parquet")
+"""Files that other libraries open, which are stored without compression."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +44,8 @@ class Fetched:
     was_here: bool
 
     def __str__(self) -> str:
-        return f"{self.path}: " + (
-            "here already" if self.was_here else f"{self.rows:,} lines from {self.repository}"
-        )
+        lines = f"{self.rows:,} lines " if self.rows else ""
+        return f"{self.path}: " + ("here already" if self.was_here else f"{lines}from {self.repository}")
 
 
 def fetch(
@@ -50,24 +56,43 @@ def fetch(
 ) -> list[Fetched]:
     """Write the set's missing files; existing ones are never replaced.
 
-    A folder `owner/name` in `mirror` (by default `data_dir`) is used instead of the hub.
+    A folder `owner/name` in `mirror` is used instead of the hub or GitHub. `on_progress` gets the bytes of one download
+    after another.
     """
-    entry = catalogue().get(name)
-    if not entry.homes:
-        remedy = f"Put its files into {data_dir} by hand (source: {entry.source}); see `rse-study data list`"
-        raise InputError("has no known home on the hub", where=name, remedy=remedy)
-    done: list[Fetched] = []
-    num_files = sum(len(_targets(home, entry)) for home in entry.homes)
+    entry, done = catalogue().get(name), list[Fetched]()
+    require_home(entry)
     for home in entry.homes:
-        wanted = [path for path in _targets(home, entry) if _missing(entry, path, data_dir)]
+        wanted = _wanted(home, entry, data_dir)
         here = [path for path in _targets(home, entry) if path not in wanted]
         done.extend(Fetched(name, path, home.repository, 0, was_here=True) for path in here)
-        on_progress(len(done), num_files)
-        for path, content in _contents(home, wanted, mirror or data_dir) if wanted else ():
+        for path, content in _contents(home, wanted, entry, Source(data_dir, mirror, on_progress)):
             _store(data_dir, path, content, home.repository)
-            done.append(Fetched(name, path, home.repository, content.count(b"\n"), was_here=False))
-            on_progress(len(done), num_files)
+            rows = 0 if path.endswith(AS_THEY_ARE) else content.count(b"\n")
+            done.append(Fetched(name, path, home.repository, rows, was_here=False))
     return done
+
+
+def require_home(entry: DataSet) -> None:
+    """Raise InputError for a set that has to be placed by hand."""
+    if not entry.homes:
+        raise InputError("has no known home", where=entry.name, remedy=entry.remedy)
+
+
+def downloads(names: list[str], data_dir: Path, mirror: Path | None = None) -> dict[str, list[RemoteFile]]:
+    """Ask the servers what is to be downloaded for each set, and how large it is.
+
+    What is in the mirror is not asked for.
+    """
+    found: dict[str, list[RemoteFile]] = {}
+    for name in names:
+        entry = catalogue().get(name)
+        for home in entry.homes:
+            wanted, source = _wanted(home, entry, data_dir), Source(data_dir, mirror)
+            if not source.has_copy_of(home):
+                found.setdefault(name, []).extend(
+                    source.describe(home, path) for path in _sources(home, wanted)
+                )
+    return found
 
 
 def _targets(home: Home, entry: DataSet) -> list[str]:
@@ -78,35 +103,67 @@ def _targets(home: Home, entry: DataSet) -> list[str]:
             return list(home.splits.values())
         case ArchiveHome():
             folders = tuple(f"{folder}/" for folder in home.folders.values())
-            # SentEval's archive has the sentence-level SST files under no name of its own
-            paths = [file.path for file in entry.files if not Path(file.path).name.startswith("stsa.")]
-            return [path for path in paths if path.startswith(folders)]
+            return [file.path for file in entry.files if file.path.startswith(folders)]
         case _:
             assert_never(home)
 
 
-def _missing(entry: DataSet, path: str, data_dir: Path) -> bool:
-    return all(present(file, data_dir) is None for file in entry.files if file.path == path)
+def _sources(home: Home, wanted: list[str]) -> list[str]:
+    """List the files of the repository that hold what is wanted; "" is all of it."""
+    match home:
+        case FileHome():
+            members = [member for member, path in home.members.items() if path in wanted]
+            return [""] * bool(members) if home.conversion == "documents" else members
+        case ArchiveHome():
+            return [home.archive] * bool(wanted)
+        case TableHome():
+            return [""] * bool(wanted)
+        case _:
+            assert_never(home)
 
 
-def _contents(home: Home, wanted: list[str], mirror: Path) -> Iterator[tuple[str, bytes]]:
+def _wanted(home: Home, entry: DataSet, data_dir: Path) -> list[str]:
+    missing = {file.path for file in entry.files if present(file, data_dir) is None}
+    return [path for path in _targets(home, entry) if path in missing]
+
+
+def _contents(home: Home, wanted: list[str], entry: DataSet, source: Source) -> Iterator[tuple[str, bytes]]:
     match home:
         case FileHome():
             for member, path in home.members.items():
                 if path in wanted:
-                    yield path, _repository_file(home.repository, member, mirror).read_bytes()
+                    yield path, _converted(home, member, path, entry, source)
         case ArchiveHome():
-            yield from _from_archive(home, wanted, mirror)
+            if wanted:
+                yield from _from_archive(home, wanted, source.file(home, home.archive))
         case TableHome():
             for split, path in home.splits.items():
                 if path in wanted:
-                    yield path, _table_text(home, split, mirror)
+                    yield path, _table_text(home, split, source.mirror or source.data_dir)
         case _:
             assert_never(home)
 
 
-def _from_archive(home: ArchiveHome, wanted: list[str], mirror: Path) -> Iterator[tuple[str, bytes]]:
-    with tarfile.open(_repository_file(home.repository, home.archive, mirror)) as archive:
+def _converted(home: FileHome, member: str, path: str, entry: DataSet, source: Source) -> bytes:
+    """Read a member in the reader's form; InputError if the catalogue has another content."""
+    (file,) = (file for file in entry.files if file.path == path)
+    is_folder = home.conversion == "documents"
+    local = source.file(home, "" if is_folder else member)
+    with local.open("rb") as stream:
+        read = b"".join(islice(stream, file.rows)) if home.is_head else stream.read()
+    source.release(local)
+    content = documents(read, member) if is_folder else CONVERSIONS[home.conversion](read)
+    checksum = hashlib.sha256(content).hexdigest()
+    if home.is_exact and file.sha256 not in ("", checksum):
+        rule = f"its sha256 is {checksum[:12]}..., the catalogue's {file.sha256[:12]}..."
+        remedy = f"Put {path} into the data folder by hand, and run: rse-study data verify {entry.name}"
+        where = f"{home.repository}/{member}"
+        raise InputError("is not the file of the catalogue", where=where, rule=rule, remedy=remedy)
+    return content
+
+
+def _from_archive(home: ArchiveHome, wanted: list[str], archived: Path) -> Iterator[tuple[str, bytes]]:
+    with tarfile.open(archived) as archive:
         members = {member.name: member for member in archive.getmembers() if member.isfile()}
         for inside, outside in home.folders.items():
             for path in wanted:
@@ -138,32 +195,13 @@ def _cell(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else " ".join(str(value).split())
 
 
-def _repository_file(repository: str, name: str, mirror: Path) -> Path:
-    local = mirror / repository
-    if local.is_dir():
-        if (local / name).is_file():
-            return local / name
-        rule, remedy = "the folder stands for the hub's repository", "Complete it, or take it away"
-        raise InputError(f"holds no {name}", where=str(local), rule=rule, remedy=remedy)
-    from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import HfHubHTTPError
-
-    try:
-        return Path(hf_hub_download(repository, name, repo_type="dataset"))
-    except (HfHubHTTPError, OSError) as error:  # LocalEntryNotFoundError (no connection) is an OSError
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        remedy = f"Check the connection, or put the repository's files into {local}"
-        raise InputError(
-            f"cannot be fetched ({reason})", where=f"{repository}/{name}", remedy=remedy
-        ) from None
-
-
 def _store(data_dir: Path, path: str, content: bytes, repository: str) -> None:
-    """Write the compressed file and then its record, each atomically."""
+    """Write the file, compressed if it is a text, and then its record, each atomically."""
     record = {"sha256": hashlib.sha256(content).hexdigest(), "repository": repository}
-    target = data_dir / f"{path}.gz"
+    is_text = not path.endswith(AS_THEY_ARE)
+    target = data_dir / (f"{path}.gz" if is_text else path)
     try:
-        write_whole(target, gzip.compress(content, mtime=0))
+        write_whole(target, gzip.compress(content, mtime=0) if is_text else content)
         records = {**fetched_checksums(data_dir), path: record}
         write_whole(data_dir / FETCHED, json.dumps(records, indent=1, sort_keys=True).encode())
     except OSError as error:

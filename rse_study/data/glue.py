@@ -12,6 +12,7 @@ preferred to the hub:
 <task> is cola, sst2, mrpc, stsb, qqp, mnli, qnli, rte or wnli.
 """
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,7 +91,7 @@ def read_glue(
 
 def _source_of(task: GlueTask, dataset: str, data_dir: Path) -> tuple[str, str]:
     """Return (name for `datasets`, configuration) of a local folder or the hub."""
-    folder = data_dir / dataset
+    folder = data_dir / os.path.expanduser(dataset)
     if not folder.is_dir():
         return dataset, task.config
     there = [GLUE.get(name).config for name in GLUE if (folder / GLUE.get(name).config).is_dir()]

@@ -1,5 +1,6 @@
 """Datasets from the Hugging Face hub, or from a local folder in its layout."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -53,7 +54,7 @@ def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revis
     """Read a split, or a slice such as train[:1000], of a folder or a name on the hub."""
     import datasets
 
-    folder = data_dir / name
+    folder = data_dir / os.path.expanduser(name)
     is_local = folder.is_dir()
     settings: dict[str, Any] = {} if is_local else {"revision": revision}
     where = f"dataset {name}"

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from rse_study.data.pairs import StsPairs, Variant
-from rse_study.data.text_files import find_file, read_lines
+from rse_study.data.text_files import SET_DATA, find_file, read_lines
 from rse_study.errors import InputError, MissingFile
 from rse_study.registry import Registry
 
@@ -153,8 +153,7 @@ def _find(path: Path) -> Path:
     except MissingFile as error:
         below = path.parts[len(path.parts) - 1 - path.parts[::-1].index("sts") :]
         rule = f"the layout is {'/'.join(below)} (plain or .gz) in the data folder"
-        remedy = "Set RSE_STUDY_DATA to your data folder, or fetch the set (`rse-study data list`)"
-        raise MissingFile(error.what, where=error.where, rule=rule, remedy=remedy) from None
+        raise MissingFile(error.what, where=error.where, rule=rule, remedy=SET_DATA) from None
 
 
 def _check_split(name: str, split: str) -> None:

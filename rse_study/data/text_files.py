@@ -10,7 +10,9 @@ from pathlib import Path
 from rse_study.errors import InputError, MissingFile
 from rse_study.registry import did_you_mean
 
-SET_DATA = "Set RSE_STUDY_DATA to your data folder, or fetch what has a home: rse-study data list"
+SET_DATA = (
+    "Set RSE_STUDY_DATA to your data folder, or fetch what is missing: rse-study data fetch --for STUDY"
+)
 MAX_LINE = 100_000  # characters; a longer line means a file without line ends
 _MAX_BYTES_PER_CHARACTER = 4
 
@@ -93,16 +95,18 @@ def _too_long(path: Path, number: int) -> InputError:
 def _hint(wanted: Path, folder: Path) -> str:
     """Suggest the most similar name, or how to get the data folder if it is missing."""
     is_below = wanted.is_relative_to(folder)
-    return f"There is no {folder}. {SET_DATA}" if is_below and not folder.is_dir() else _near(wanted)
+    if is_below and not folder.is_dir():
+        return f"There is no {folder}. {SET_DATA}"
+    return _near(wanted, f". {SET_DATA}" if is_below else "")
 
 
-def _near(wanted: Path) -> str:
+def _near(wanted: Path, advice: str) -> str:
     """Return the most similar name in the deepest existing folder of the path."""
     parent, name = wanted.parent, wanted.name
     while not parent.is_dir() and parent != parent.parent:
         parent, name = parent.parent, parent.name
     names = sorted(entry.name for entry in parent.iterdir() if not entry.name.startswith("."))
     if not names:
-        return f"{parent} is empty. {SET_DATA}"
+        return f"{parent} is empty{advice}"
     hint = did_you_mean(name, names[:50])
     return f"{hint} (in {parent})"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile, is_zipfile
 
+from rse_study.data.text_files import SET_DATA
 from rse_study.errors import InputError, MissingFile
 from rse_study.spec import hash_file
 
@@ -18,7 +19,7 @@ def wordnet_archive(data_dir: Path) -> Path:
     """Return the archive nltk reads; raise MissingFile if there is none."""
     path = data_dir / FOLDER / ARCHIVE
     if not path.is_file():
-        remedy = "Put nltk's wordnet.zip there, and name the data folder by RSE_STUDY_DATA"
+        remedy = f"{SET_DATA}, or wordnet alone: rse-study data fetch wordnet"
         raise MissingFile("no WordNet", where=str(path), rule="synonyms come from it", remedy=remedy)
     if not is_zipfile(path) or MEMBER not in ZipFile(path).namelist():
         rule, remedy = f"must be a zip archive with {MEMBER}", "Fetch it again"

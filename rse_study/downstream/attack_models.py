@@ -9,6 +9,7 @@ from rse_study.assets.attack_resources import fingerprints_of, resources_of, wor
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.minilm import MiniLMGenerator, minilm_folder, minilm_generator
 from rse_study.data.corpus import Corpus, read_corpus
+from rse_study.data.hub_models import UnknownModel, check_model, local_name
 from rse_study.data.location import cache_dir
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
@@ -55,8 +56,9 @@ def fingerprint_resources(recipe: str, data_dir: Path, masked_lm: str) -> str:
     if needs_masked_lm(recipe) and not masked_lm:
         rule, remedy = "its candidates are a masked language model's", f"Name one: {MINILM_MLM}, a folder"
         raise InputError("no masked language model", where=f"recipe {recipe}", rule=rule, remedy=remedy)
-    of_masked_lm = _fingerprint_of_masked_lm(masked_lm, recipe, data_dir) if needs_masked_lm(recipe) else ""
-    return fingerprint_of([fingerprints_of(recipe, data_dir), of_masked_lm])
+    of_lists = fingerprints_of(recipe, data_dir)
+    of_masked_lm = _fingerprint_of_masked_lm(masked_lm, data_dir) if needs_masked_lm(recipe) else ""
+    return fingerprint_of([of_lists, of_masked_lm])
 
 
 @dataclass(frozen=True)
@@ -95,35 +97,36 @@ def find_masked_lm(masked_lm: str) -> MaskedLMRef:
     """Return a folder with its absolute path, or a hub name with its current commit."""
     if masked_lm == MINILM_MLM:
         return MaskedLMRef(masked_lm)
-    if Path(masked_lm).is_dir():
-        return MaskedLMRef(str(Path(masked_lm).resolve()))
-    return MaskedLMRef(masked_lm, _on_the_hub(masked_lm).rpartition("@")[2] or "main")
+    folder = Path(local_name(masked_lm))
+    if folder.is_dir():
+        return MaskedLMRef(str(folder.resolve()))
+    return MaskedLMRef(masked_lm, fingerprint_of_model(masked_lm).rpartition("@")[2])
 
 
-def _fingerprint_of_masked_lm(name: str, recipe: str, data_dir: Path) -> str:
+def _fingerprint_of_masked_lm(name: str, data_dir: Path) -> str:
     if name == MINILM_MLM:
         return _what_minilm_mlm_is_made_of(data_dir)
-    found = fingerprint_of_model(name) if Path(name).is_dir() else _on_the_hub(name)
-    if not found:
-        rule = f"masked language model {name!r}: neither a folder here nor to be had from the hub"
-        remedy = f"Check name and connection, or name another (attacks.masked_lm): {MINILM_MLM}, a folder"
-        raise InputError("no masked language model", where=f"recipe {recipe}", rule=rule, remedy=remedy)
-    return found
+    problem = _problem_of(name)
+    if problem is not None:
+        where, remedy = f"masked language model {name!r}", f"{problem.remedy}; another one is {MINILM_MLM}"
+        raise type(problem)(problem.what, where=where, rule=problem.rule, remedy=remedy)
+    return fingerprint_of_model(local_name(name))
+
+
+@cache
+def _problem_of(name: str) -> UnknownModel | None:
+    """Ask for a model once, since a hub that does not answer is slow."""
+    try:
+        check_model(name)
+    except UnknownModel as problem:
+        return problem
+    return None
 
 
 @cache
 def _what_minilm_mlm_is_made_of(data_dir: Path) -> str:
     texts = [hash_file(find_file(path, data_dir)) for path in _WIKI]
     return fingerprint_of([MiniLMGenerator().identity(), fingerprint_of_model(str(minilm_folder())), texts])
-
-
-@cache
-def _on_the_hub(name: str) -> str:
-    """Return its fingerprint, or "" without a hub; cached, as a timeout is slow."""
-    try:
-        return fingerprint_of_model(name)
-    except OSError:
-        return ""
 
 
 def _minilm_mlm(data_dir: Path) -> str:

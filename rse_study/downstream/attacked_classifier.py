@@ -51,11 +51,11 @@ class AttackedClassifier:
         """Read set, recipe and training texts for a name such as attack-mr/pwws."""
         task, recipe = name.removeprefix(PREFIX).split("/")
         attacks = settings.attacks
-        made_of = fingerprint_resources(recipe, data_dir, attacks.masked_lm)
         training = _training_texts(task, data_dir)
         places = drawn(len(training), attacks.num_training, attacks.seed)
-        resources = resources_for(recipe, data_dir, attacks.masked_lm)
         whole = read_attack_set(task, data_dir)
+        made_of = fingerprint_resources(recipe, data_dir, attacks.masked_lm)
+        resources = resources_for(recipe, data_dir, attacks.masked_lm)
         return cls(whole, training.take(places), recipe, settings, resources, made_of)
 
     def relocated(self, move: Callable[[str], str]) -> "AttackedClassifier":

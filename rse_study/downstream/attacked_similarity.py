@@ -61,8 +61,8 @@ class AttackedSimilarity:
     def read(cls, name: str, data_dir: Path, settings: Settings) -> "AttackedSimilarity":
         """Read the test pairs to attack, and the dev pairs that fit the map."""
         task, recipe = name.removeprefix(PREFIX).split("/")
-        made_of = fingerprint_resources(recipe, data_dir, settings.attacks.masked_lm)
         pairs, fitting = (read_sts(task, split, data_dir) for split in ("test", _DEV[task]))
+        made_of = fingerprint_resources(recipe, data_dir, settings.attacks.masked_lm)
         resources = resources_for(recipe, data_dir, settings.attacks.masked_lm)
         return cls(pairs, fitting, recipe, settings.attacks, resources, made_of)
 

@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from rse_study.data.corpus import Corpus
+from rse_study.data.hub_models import Model
 from rse_study.evaluation.attacks.recipes import REPLAYABLE
 from rse_study.evaluation.registry import known_evaluations
 from rse_study.methods import AnyMethod, RobustSentEmbed
@@ -197,9 +198,19 @@ class Trial(Spec):
     def needs(self) -> tuple[Hashable, ...]:
         """Return all that preparing the materials reads: equal needs, equal materials."""
         method = self.method
-        of_method = method.generator, method.num_sites, method.needs_synonyms, method.needs_mask
+        of_method = tuple(self.models.values()), method.num_sites, method.needs_synonyms, method.needs_mask
         of_data = self.corpus, self.selection.dev, self.replayed, frozenset(self.watched)
         return (*of_data, self.encoder, self.batch_size, self.max_length, *of_method)
+
+    @property
+    def models(self) -> dict[str, Model]:
+        """Pretrained models by the field that names them, with their revisions."""
+        generator, reference = self.method.generator, self.replayed.reference
+        return {
+            "encoder.name": (self.encoder.name, self.encoder.revision),
+            **({"method.rtd.generator": (generator, "main")} if generator else {}),
+            **({"replayed.reference": (reference, "main")} if self.replayed.recipe != "none" else {}),
+        }
 
     @property
     def step_work(self) -> float:

@@ -173,7 +173,9 @@ class TestGenerator:
         assert found.generator == ""
         assert "generator" not in found.fingerprints
 
-    def test_tiny_and_a_users_folder_are_their_own_or_another_folder_is(self, ready, small_copy):
+    def test_tiny_and_a_users_folder_are_their_own_or_another_folder_is(
+        self, ready, small_copy, tmp_path, monkeypatch
+    ):
         for name in ("base", "tiny"):
             found = ready(trial(method={"rtd": {"generator": name}}))
             assert found.generator == found.base
@@ -181,6 +183,9 @@ class TestGenerator:
         assert ready(trial(encoder=base)).generator == str(base)
         found = ready(trial(encoder=base, method={"rtd": {"generator": str(other)}}))
         assert found.generator == str(other)
+        monkeypatch.setenv("HOME", str(tmp_path))
+        at_home = ready(trial(encoder="~/base", method={"rtd": {"generator": "~/other"}}))
+        assert (at_home.base, at_home.generator) == (str(base), str(other))
 
     def test_minilm_gets_the_one_made_from_it_by_either_name(self, ready, cache):
         for name in ("base", "minilm-mlm"):
@@ -199,7 +204,7 @@ class TestGenerator:
 
     def test_an_unknown_name_is_refused(self, ready, monkeypatch):
         monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-        with pytest.raises(InputError, match=r"no-such-generator: cannot be loaded"):
+        with pytest.raises(InputError, match=r"no-such-generator: cannot be checked offline"):
             ready(trial(method={"rtd": {"generator": "no-such-generator"}}))
 
 

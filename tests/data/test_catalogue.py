@@ -101,7 +101,7 @@ def test_what_was_fetched_is_verified_against_its_record_and_counted(mirror, tmp
     fetch("STS13", folder, mirror)
     listed = {row.name: row for row in list_sets(folder)}
     assert (listed["STS13"].num_files, listed["STS13"].num_present, listed["STS13"].can_fetch) == (6, 6, True)
-    assert (listed["anli"].num_present, listed["anli"].can_fetch) == (0, False)
+    assert (listed["wikitext2"].num_present, listed["wikitext2"].can_fetch) == (0, False)
 
 
 def test_files_that_are_here_are_left_alone(mirror, tmp_path):
@@ -117,7 +117,12 @@ def test_files_that_are_here_are_left_alone(mirror, tmp_path):
 @cases(
     ("name", "below", "given", "said"),
     [
-        ("anli", "", "", r"anli: has no known home on the hub. Put its files into .*facebookresearch"),
+        (
+            "wikitext2",
+            "",
+            "",
+            r"wikitext2: has no known home. Put wiki/wikitext2/sentences.txt into .*data verify",
+        ),
         ("STS-C", "", "", r"no such data set 'STS-C'. Did you mean 'STS-B'"),
         ("SUBJ", "", "mirror", r"senteval.tar: holds no SUBJ/subj.subjective"),
         ("wiki1m", "", "", r"wiki1m_for_simcse.txt: cannot be fetched .*Check the connection"),

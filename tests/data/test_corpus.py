@@ -152,6 +152,10 @@ def test_home_is_home(folders, monkeypatch):
     assert read_sentences(Corpus(source="~/own.txt"), folders[2]) == ["one", "two"]
     with pytest.raises(InputError, match=rf"^{folders[0]}/other.txt: no such file"):
         read_sentences(Corpus(source="~/other.txt"), folders[2])
+    (folders[0] / "own.txt").unlink()
+    with pytest.raises(InputError) as caught:
+        read_sentences(Corpus(source="~/own.txt"), folders[2])
+    assert caught.value.remedy == f"{folders[0]} is empty"  # the data folder is no place for it
 
 
 def test_a_missing_corpus_names_the_places_that_were_tried(folders):

@@ -15,15 +15,15 @@ def test_a_masked_lm_that_is_nowhere_is_bad_input(data_dir, monkeypatch):
     """Not an error of the machine; and the hub is asked once, however many evaluations want it."""
     needs.minilm()
     asked = []
-    fingerprint = attack_models.fingerprint_of_model
-    counted = lambda name, *rest: asked.append(name) or fingerprint(name, *rest)  # noqa: E731
-    monkeypatch.setattr(attack_models, "fingerprint_of_model", counted)
+    check = attack_models.check_model
+    counted = lambda name: asked.append(name) or check(name)  # noqa: E731
+    monkeypatch.setattr(attack_models, "check_model", counted)
     for recipe in ("bae", "bert_attack"):
         with pytest.raises(InputError) as refused:
             attack_models.fingerprint_resources(recipe, data_dir, "nobody/has-such-a-masked-lm")
-        assert refused.value.where == f"recipe {recipe}"
-        assert "'nobody/has-such-a-masked-lm'" in refused.value.rule
-        assert "attacks.masked_lm" in refused.value.remedy
+        assert refused.value.where == "masked language model 'nobody/has-such-a-masked-lm'"
+        assert "cannot be checked offline" in refused.value.what
+        assert "minilm-mlm" in refused.value.remedy
     assert asked.count("nobody/has-such-a-masked-lm") == 1
 
 

@@ -33,6 +33,12 @@ StudyArgument = Annotated[
         metavar="STUDY", autocompletion=complete_study, help="A YAML file, or the name of a shipped study."
     ),
 ]
+OptionalStudyArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[STUDY]", autocompletion=complete_study, help="A YAML file, or the name of a shipped study."
+    ),
+]
 RanStudyArgument = Annotated[
     str,
     typer.Argument(

@@ -5,35 +5,40 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from rse_study.data.catalogue import sets_by_path
 from rse_study.data.corpus import TextFiles
 from rse_study.data.hub import Dataset
+from rse_study.data.hub_models import LIKE_A_PATH, OUR_OWN, Model, UncheckedModel, UnknownModel, check_models
 from rse_study.data.location import corpus_folders
 from rse_study.data.readers import SUBSETS, read_sts
 from rse_study.data.text_files import find_file, looked_for_in, places_of
 from rse_study.data.wordnet import wordnet_archive
 from rse_study.downstream.registry import read_evaluation
-from rse_study.errors import InputError
+from rse_study.errors import InputError, MissingFile
+from rse_study.evaluation.attacks.recipes import recipes_with
+from rse_study.evaluation.attacks.resources import Resource
 from rse_study.evaluation.registry import BUILTIN
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.trial import Trial
 
-OF_A_PATH = ("/", "./", "../", "~")  # other names may be on the hub, which only the network can tell
-
 
 def check_data(checked: CheckedStudy, data_dir: Path) -> list[InputError]:
-    """Return a problem per missing corpus, encoder, generator and set, each once."""
+    """Return a problem per missing corpus, model and set, each once.
+
+    A model that only an unreachable hub could know is none; see `notes_on_data`.
+    """
     problems: dict[str, InputError] = {}
-    for at, trial in _trials(checked):
+    for at, trial in trials_that_differ(checked):
         sought = (
             _corpus(trial, corpus_folders(checked.folder, data_dir)),
-            _models(trial),
+            _minilm(trial),
             _synonyms(trial, data_dir),
             _replayed(trial, data_dir),
         )
         for what, problem in chain.from_iterable(sought):
             problems.setdefault(what, _problem_at(f"{at}{what}", problem, checked.where))
-    problems |= {problem.what: problem for problem in _pairs(checked, data_dir)}
-    return list(problems.values())
+    problems |= {problem.what: problem for problem in (*_models(checked), *_pairs(checked, data_dir))}
+    return [problem for problem in problems.values() if not isinstance(problem, UncheckedModel)]
 
 
 def notes_on_data(checked: CheckedStudy, data_dir: Path) -> list[str]:
@@ -43,10 +48,11 @@ def notes_on_data(checked: CheckedStudy, data_dir: Path) -> list[str]:
     copies = [task for task in tasks if read_sts(task, "test", data_dir).variant == "senteval"]
     names = ", ".join(f"{task}/test" for task in copies)
     text = "SentEval's copy of the texts is read, tokenised and lower-cased: the published one is not here"
-    return [f"{names}: {text}"] if names else []
+    unchecked = [str(problem) for problem in _models(checked) if isinstance(problem, UncheckedModel)]
+    return [*([f"{names}: {text}"] if names else []), *unchecked]
 
 
-def _trials(checked: CheckedStudy) -> Iterator[tuple[str, Trial]]:
+def trials_that_differ(checked: CheckedStudy) -> Iterator[tuple[str, Trial]]:
     """Yield the base and the trials that need other data, and where each stands."""
     yield "base.", checked.study.base
     seen = {checked.study.base.needs()}
@@ -66,20 +72,47 @@ def _corpus(trial: Trial, folders: tuple[Path, ...]) -> Iterator[Missing]:
     source = trial.corpus.source
     if isinstance(source, TextFiles):
         for path in source.paths:
-            yield from _tried(f"corpus.source = {path!r}", partial(find_file, path, *folders))
+            yield from _tried(f"corpus.source = {path!r}", partial(_find_text, path, *folders))
     elif isinstance(source, Dataset):
         yield from _folder("corpus.source.dataset", source.dataset, *folders)
 
 
-def _models(trial: Trial) -> Iterator[Missing]:
-    yield from _minilm("encoder.name", trial.encoder.name)
-    yield from _folder("encoder.name", trial.encoder.name, Path())
-    if trial.method.generator:
-        yield from _folder("method.rtd.generator", trial.method.generator, Path())
+def _find_text(path: str, *folders: Path) -> Path:
+    """Find a corpus; of one in the catalogue say how to get it."""
+    try:
+        return find_file(path, *folders)
+    except MissingFile as error:
+        if path in sets_by_path():
+            error.remedy = sets_by_path()[path].remedy
+        raise
 
 
-def _minilm(field: str, name: str) -> Iterator[Missing]:
-    if name == "minilm":
+def _models(checked: CheckedStudy) -> Iterator[InputError]:
+    """Yield what is wrong with each model that is named, where it is named first."""
+    places = models_of_study(checked)
+    for model, problem in check_models(places).items():
+        yield _problem_at(f"{places[model]} = {model[0]!r}", problem, checked.where)
+
+
+def models_of_study(checked: CheckedStudy) -> dict[Model, str]:
+    """Return every model that may be on the hub, with the field that names it first."""
+    places: dict[Model, str] = {}
+    for at, trial in trials_that_differ(checked):
+        for field, model in trial.models.items():
+            if model[0] in OUR_OWN:
+                continue
+            places.setdefault(model, f"{at}{field}")
+    recipes, masked_lm = recipes_with(Resource.MASKED_LM), checked.study.attacks.masked_lm
+    is_asked = any(
+        name.endswith(tuple(f"/{recipe}" for recipe in recipes)) for name in checked.study.evaluations
+    )
+    if is_asked and masked_lm not in ("", *OUR_OWN):
+        places.setdefault((masked_lm, "main"), "attacks.masked_lm")
+    return places
+
+
+def _minilm(trial: Trial) -> Iterator[Missing]:
+    for field in [field for field, (name, _) in trial.models.items() if name == "minilm"]:
         # This imports model code, which takes seconds.
         from rse_study.assets.minilm import minilm_folder
 
@@ -102,15 +135,13 @@ def _replayed(trial: Trial, data_dir: Path) -> Iterator[Missing]:
     yield from _tried(
         f"replayed.recipe = {replayed.recipe!r}", partial(fingerprints_of, replayed.recipe, data_dir)
     )
-    yield from _minilm("replayed.reference", replayed.reference)
-    yield from _folder("replayed.reference", replayed.reference, Path())
     if replayed.labelled != "none":
         yield from _tried(f"replayed.labelled = {replayed.labelled!r}", partial(read_for, replayed, data_dir))
 
 
 def _folder(field: str, name: str, *folders: Path) -> Iterator[Missing]:
     places = places_of(name, *folders)
-    if name.startswith(OF_A_PATH) and not any(map(Path.is_dir, places)):
+    if name.startswith(LIKE_A_PATH) and not any(map(Path.is_dir, places)):
         remedy = "Check the path; a name on the hub does not begin so"
         rule = looked_for_in(*folders) if len(places) > 1 else ""
         where = name if rule else str(*places)
@@ -133,7 +164,8 @@ def _pairs(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:
         sought.append((f"base.selection.dev = {dev!r}", partial(read_sts, dev, "dev", data_dir)))
     for what, read in sought:
         for _, problem in _tried(what, read):
-            yield _problem_at(what, problem, checked.where)
+            if not isinstance(problem, UnknownModel):  # that is said of the field that names it
+                yield _problem_at(what, problem, checked.where)
 
 
 def _tried(what: str, find: Callable[[], object]) -> Iterator[Missing]:
@@ -146,4 +178,5 @@ def _tried(what: str, find: Callable[[], object]) -> Iterator[Missing]:
 def _problem_at(what: str, problem: InputError, where: str) -> InputError:
     location = f" ({problem.where})" if problem.where and repr(problem.where) not in what else ""
     rule = f"{problem.what}{location}" + (f": {problem.rule}" if problem.rule else "")
-    return InputError(what, where=where, rule=rule, remedy=problem.remedy)
+    kind = UncheckedModel if isinstance(problem, UncheckedModel) else InputError
+    return kind(what, where=where, rule=rule, remedy=problem.remedy)

@@ -2,7 +2,11 @@
 
 import json
 
+import pytest
+
 from rse_study.cli.arguments.study import study_file
+from tests.cases import cases
+from tests.hub import ask_only, serve
 
 
 def test_a_valid_study_is_said_to_be(rse):
@@ -42,3 +46,22 @@ def test_every_problem_is_said_with_its_path(rse):
     assert (ended.code, ended.out) == (2, "")
     assert "sampler.nam: no such field of Sampler. Did you mean 'name'?" in ended.err
     assert "gird: no such field of Study. Did you mean 'grid'?" in ended.err
+
+
+@cases(("command", "field"), [("validate", "base."), ("run", "base."), ("train", "")])
+def test_a_model_that_is_nowhere_is_refused_before_anything_runs(rse, tmp_path, monkeypatch, command, field):
+    file = "tiny_simcse" if command == "train" else "quickstart"
+    with serve(tmp_path) as server:
+        ask_only(server, tmp_path / "hub", monkeypatch)
+        ended = rse(command, file, "-o", f"{field}encoder={{name: some/none, pooling: mean}}")
+    assert ended.code == 2
+    assert "some/none" in ended.err
+    assert "no such folder, and no such model on the hub" in ended.err
+    assert [verb for verb, address, _ in server.asked if "some/none" in address] == ["HEAD"]
+
+
+@pytest.mark.usefixtures("no_hub")
+def test_a_model_that_cannot_be_checked_is_no_error(rse):
+    ended = rse("validate", "quickstart", "-o", "base.encoder={name: some/none, pooling: mean}")
+    assert ended.code == 0
+    assert "base.encoder.name = 'some/none': cannot be checked offline" in ended.out

@@ -28,7 +28,9 @@ def test_everything_missing_is_said_at_once_where_the_study_names_it(tmp_path):
         "base.selection.dev = 'STS-B'",
     ]
     assert all(line.startswith(f"{SHIPPED / 'mini_joint.yaml'}: ") for line in found)
-    assert "RSE_STUDY_DATA" in found[0]
+    assert found[0].endswith(f"and {tmp_path}. Fetch it: rse-study data fetch wiki1m-head")
+    assert found[1].endswith("then run: rse-study data verify wikitext2")
+    assert "RSE_STUDY_DATA" in found[2] and "data fetch --for" in found[2]
 
 
 def test_a_near_name_is_said_and_the_joint_needs_no_file(tmp_path):

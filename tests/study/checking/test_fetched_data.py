@@ -1,81 +1,50 @@
-"""What `data fetch` gets from the hub is what studies look for: over HTTP, from a server with the hub's addresses."""
+"""What `data fetch` gets is what studies look for: over HTTP, from a server with the addresses of hub and GitHub."""
 
-import hashlib
-import http.server
-import io
 import json
-import os
 import shutil
-import subprocess
-import sys
-import tarfile
-import threading
-from functools import partial
 
 import pytest
 
+from rse_study.cli.app import app
 from rse_study.data.builtin import graded_pairs
-from rse_study.data.catalogue import list_sets
+from rse_study.data.catalogue import catalogue, list_sets, present, verify
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import SUBSETS, read_sts
 from rse_study.evaluation.sts import Similarity
 from rse_study.study.checking.data_check import check_data, notes_on_data
+from rse_study.study.checking.needs import needs_of
 from rse_study.study.checking.validation import read_study
+from rse_study.study.definition.shipped import shipped_studies
 from rse_study.study.record import provenance_of
 from rse_study.training.materials import Materials
+from tests import needs
+from tests.cases import cases
+from tests.hub import ask_only, serve
+from tests.mirror import content_of, write_mirror
 from tests.test_search_spaces import SHIPPED
+from tests.tiny_models import save_bert, word_tokenizer
 
-REPOSITORY = "datasets/princeton-nlp/datasets-for-simcse/resolve/main"
 FETCHED = ("wiki1m", *SUBSETS)
 STUDY = SHIPPED / "paper" / "rse_table3.yaml"
+BY_HAND = {"wikitext2", *(f"STS{year}-orig" for year in range(12, 17))}
+BERT = "bert-base-uncased"
 
 
-class Hub(http.server.SimpleHTTPRequestHandler):
-    """Files of a folder, with the headers by which the hub's client knows a file."""
-
-    def end_headers(self):
-        self.send_header("ETag", f'"{hashlib.sha256(self.path.encode()).hexdigest()}"')
-        self.send_header("X-Repo-Commit", "0" * 40)
-        super().end_headers()
-
-    def log_message(self, *_):
-        pass
+def fetch(*arguments):
+    """Run the command in this process, and return its exit code."""
+    with pytest.raises(SystemExit) as ended:
+        app(["data", "fetch", *map(str, arguments)], prog_name="rse-study")
+    return int(ended.value.code or 0)
 
 
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory):
-    """The address of such a server; it has the corpus, and two pairs of each subset as SentEval has them."""
-    root = tmp_path_factory.mktemp("hub")
-    folder = root / REPOSITORY
-    folder.mkdir(parents=True)
-    (folder / "wiki1m_for_simcse.txt").write_text("One sentence.\nAnother one.\n", encoding="utf-8")
-    with tarfile.open(folder / "senteval.tar", "w") as archive:
-        for task, subsets in SUBSETS.items():
-            for subset in subsets:
-                add(archive, f"STS/{task}-en-test/STS.input.{subset}.txt", f"{subset} ca n't\tb\nc\td\n")
-                add(archive, f"STS/{task}-en-test/STS.gs.{subset}.txt", "3.5\n0\n")
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Hub, directory=root)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
-def add(archive, name, text):
-    """A text file of an archive."""
-    info = tarfile.TarInfo(f"./{name}")
-    info.size = len(text)
-    archive.addfile(info, io.BytesIO(text.encode()))
-
-
-@pytest.fixture(scope="module")
-def folder(hub, tmp_path_factory):
-    """A data folder into which the command has fetched all of it."""
+def folder(tmp_path_factory):
+    """A data folder into which the command has fetched some sets, all made up."""
     root = tmp_path_factory.mktemp("fetched")
-    subprocess.run(
-        [sys.executable, "-m", "rse_study", "data", "fetch", *FETCHED, "--data", str(root / "data")],
-        env={**os.environ, "HF_ENDPOINT": hub, "HF_HOME": str(root / "hub"), "HF_HUB_OFFLINE": "0"},
-        check=True,
-    )
+    write_mirror(root / "served", root / "nothing", FETCHED)
+    with pytest.MonkeyPatch.context() as patch, serve(root / "served") as server:
+        ask_only(server, root / "cache", patch)
+        assert fetch(*FETCHED, "--data", root / "data") == 0
     return root / "data"
 
 
@@ -92,7 +61,7 @@ def test_a_study_finds_what_was_fetched_and_pairs_know_which_copy_was_read(folde
     listed = [entry for entry in list_sets(folder) if entry.name in FETCHED]
     assert len(listed) == len(FETCHED) and all(one.num_present == one.num_files for one in listed)
     pairs = read_sts("STS12", "test", folder)
-    assert (pairs.variant, pairs.first[0]) == ("senteval", "MSRpar ca n't")
+    assert (pairs.variant, pairs.first[0]) == ("senteval", "one")
     assert StsPairs.from_json(json.loads(json.dumps(pairs.to_json()))).variant == "senteval"
 
 
@@ -113,3 +82,63 @@ def test_the_published_copy_comes_first_but_only_as_a_whole(folder, tmp_path):
     assert notes_on_data(study, tmp_path) == []
     next(published.iterdir()).unlink()
     assert read_sts("STS13", "test", tmp_path).variant == "senteval"
+
+
+@pytest.fixture(scope="module")
+def served(data_dir, tmp_path_factory):
+    """A server with all that the catalogue fetches, and with BERT's name; the cache that was filled from it."""
+    root = tmp_path_factory.mktemp("served")
+    write_mirror(root, data_dir)
+    save_bert(root / "models" / BERT, word_tokenizer(["red", "cat"], pairs=False, max_length=None))
+    with pytest.MonkeyPatch.context() as patch, serve(root) as server:
+        ask_only(server, tmp_path_factory.mktemp("cache"), patch)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def whole(served, data_dir, tmp_path_factory):
+    """A data folder into which the command has fetched all that has a home; the rest was placed by hand."""
+    folder = tmp_path_factory.mktemp("whole")
+    names = [name for name in catalogue() if catalogue().get(name).homes]
+    assert {*catalogue()} - {*names} == BY_HAND
+    assert fetch(*names, "--accept-licence", "--data", folder) == 0
+    assert fetch("--for", "rse_table1", "--data", folder) == 0  # its models
+    (sentences,) = catalogue().get("wikitext2").files
+    (folder / sentences.path).write_bytes(content_of(sentences, data_dir))
+    return folder
+
+
+def test_what_is_fetched_has_the_checksums_of_the_catalogue(whole):
+    """All but what a table of the hub is written as: the source of their checksums is another one."""
+    measured = {file.path for name in catalogue() for file in catalogue().get(name).files if file.sha256}
+    rows = [row for row in verify([], whole) if row.path in measured and row.status != "missing"]
+    assert len(rows) > 80
+    tables = {f"sts/STSBenchmark/orig/sts-{split}.csv" for split in ("train", "dev", "test")}
+    converted = {f"nli/anli/R{number}/dev.jsonl" for number in (1, 2, 3)}
+    assert {row.path: row.status for row in rows if row.status != "ok"} == dict.fromkeys(
+        tables | converted, "fetched"
+    )
+
+
+def only_what_is_needed(study, whole, folder):
+    """A data folder with the sets that a study is said to need, and nothing else."""
+    for name in needs_of(study).sets:
+        for file in catalogue().get(name).files:
+            path = present(file, whole)
+            if path is not None:
+                target = folder / path.relative_to(whole)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.exists() or target.symlink_to(path)
+    return folder
+
+
+@cases("path", list(shipped_studies()), ids=lambda path: path.stem)
+def test_a_shipped_study_needs_nothing_but_what_it_is_said_to_need(whole, tmp_path, monkeypatch, path):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", True)
+    study = read_study(path)
+    if any(name.startswith(("attack-", "Adv")) for name in study.study.evaluations):
+        needs.minilm()
+    folder = only_what_is_needed(study, whole, tmp_path / path.stem)
+    assert [str(problem) for problem in check_data(study, folder)] == []
+    assert [note for note in notes_on_data(study, folder) if "cannot be checked" in note] == []

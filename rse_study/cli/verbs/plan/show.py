@@ -55,7 +55,9 @@ def show_plan(
         say(f"missing here: {problem}", stderr())
     if not as_json:
         words = (study, *with_overrides(overrides), *in_store(store))
-        suggest(command("data", "list") if missing else _next(planned, words, cluster, probes))
+        suggest(
+            command("data", "fetch", "--for", study) if missing else _next(planned, words, cluster, probes)
+        )
 
 
 def _next(planned: Plan, words: Sequence[str], cluster: str, probes: bool) -> str:

@@ -126,7 +126,7 @@ def test_what_is_missing_here_is_said_before_anybody_runs_it(rse, monkeypatch, t
     assert ended.code == 0
     assert "missing here: " in ended.err
     assert "base.selection.dev = 'STS-B': no such file" in ended.err
-    assert ended.next == "rse-study data list"
+    assert ended.next == "rse-study data fetch --for rse_table6_mini"
 
 
 def test_a_clusters_price_is_the_plans(rse):

@@ -1,0 +1,1 @@
+"""The bodies of `data list`, `data verify` and `data fetch`."""

@@ -1,0 +1,107 @@
+"""The body of `data fetch`: licences and sizes beforehand, then the downloads."""
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+
+from rse_study.cli.arguments.study import study_file
+from rse_study.cli.terminal.activity_bars import ActivityBars
+from rse_study.cli.terminal.errors import INCOMPLETE
+from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.terminal.screen import announce, say, stderr
+from rse_study.cli.verbs.data.listing import lines_of, stand_in_for
+from rse_study.data.catalogue import CatalogueEntry, catalogue, list_sets
+from rse_study.data.download import RemoteFile
+from rse_study.data.fetch import downloads, fetch, require_home
+from rse_study.data.hub import read_column
+from rse_study.data.hub_models import Model, describe_model, fetch_model, has_weights
+from rse_study.data.location import corpus_folders, data_dir
+from rse_study.errors import InputError
+
+
+def fetch_sets(names: Sequence[str], data: Path | None, mirror: Path | None, *, is_accepted: bool) -> None:
+    """Fetch missing files of data sets, and print them."""
+    folder = data or data_dir()
+    if not names:
+        remedy = "Name sets (rse-study data list), or a study by --for"
+        raise InputError("nothing to fetch", where="NAME", remedy=remedy)
+    for name in names:
+        require_home(catalogue().get(name))
+    _fetch(names, [], folder, mirror, is_accepted)
+    suggest(command("data", "verify", *names))
+
+
+def fetch_for_study(
+    study: str, names: Sequence[str], data: Path | None, mirror: Path | None, *, is_accepted: bool
+) -> int | None:
+    """Fetch all that a study reads; exit code 3 where something is still missing."""
+    from rse_study.study.checking.data_check import check_data
+    from rse_study.study.checking.needs import needs_of
+    from rse_study.study.checking.validation import read_study
+
+    folder = data or data_dir()
+    checked = read_study(study_file(study))
+    needs = needs_of(checked)
+    entries = [entry for entry in list_sets(folder, needs.sets) if entry.missing]
+    lacking = [entry for entry in entries if not stand_in_for(entry, folder)]
+    wanted = [*names, *(entry.name for entry in lacking if entry.can_fetch)]
+    models = [model for model in needs.models if not has_weights(model)]
+    _fetch(list(dict.fromkeys(wanted)), models, folder, mirror, is_accepted)
+    for dataset in needs.datasets:
+        next(read_column(dataset, *corpus_folders(checked.folder, folder)), None)
+    for line in (line for entry in lacking if not entry.can_fetch for line in lines_of(entry)):
+        announce(line)
+    problems = check_data(checked, folder)
+    for problem in problems:
+        say(f"missing here: {problem}", stderr())
+    suggest(command("validate", study))
+    return INCOMPLETE if problems else None
+
+
+def _fetch(
+    names: Sequence[str], models: Sequence[Model], folder: Path, mirror: Path | None, is_accepted: bool
+) -> None:
+    entries = list_sets(folder, names)
+    _require_accepted(entries, is_accepted)
+    with ActivityBars(stderr()) as bars, bars.waiting("asking for sizes"):
+        sizes = downloads([entry.name for entry in entries if entry.missing], folder, mirror)
+        of_models = {name: describe_model((name, revision)) for name, revision in models}
+    for entry in entries:
+        if entry.missing:
+            announce(f"{entry.name}: {_size(sizes.get(entry.name, []))}; {entry.data_set.licence}")
+    for name, found in of_models.items():
+        announce(f"model {name}: {_size(found)}")
+    files = [file for found in (*sizes.values(), *of_models.values()) for file in found]
+    announce(f"all together: {_size(files)}")
+    for name in names:
+        with ActivityBars(stderr()) as bars:
+            fetched = fetch(name, folder, mirror, partial(bars.advanced, f"{name}: bytes"))
+        announce(f"{name}:")
+        for file in fetched:
+            announce(f"    {file}")
+    for model in models:
+        with ActivityBars(stderr()) as bars:
+            paths = fetch_model(model, partial(bars.advanced, f"{model[0]}: bytes"))
+        announce(f"model {model[0]}: {len(paths)} files in the hub's cache")
+
+
+def _require_accepted(entries: Iterable[CatalogueEntry], is_accepted: bool) -> None:
+    bound = [
+        f"{entry.name} ({entry.data_set.licence})"
+        for entry in entries
+        if entry.data_set.restricted and entry.missing
+    ]
+    if bound and not is_accepted:
+        rule = "the licence forbids some uses"
+        remedy = "Read the licence, and add --accept-licence if you keep to it"
+        raise InputError(", ".join(bound), where="data fetch", rule=rule, remedy=remedy)
+
+
+def _size(files: Iterable[RemoteFile]) -> str:
+    """Add up the files that are not here yet, each counted once."""
+    by_place = {file.place: file.size for file in files if not file.place.is_file()}
+    if not by_place:
+        return "nothing to download"
+    total, unknown = sum(by_place.values()), sum(not size for size in by_place.values())
+    known = f"{total / 1e6:,.1f} MB" if total else ""
+    return " and ".join(part for part in (known, f"{unknown} of unknown size" if unknown else "") if part)

@@ -1,0 +1,93 @@
+"""Published files, turned into the form that the readers read.
+
+Each conversion is the one by which the catalogue's own file was made, so that its checksum holds for what is written.
+"""
+
+import io
+import json
+import tarfile
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from pathlib import PurePosixPath
+from typing import Any, Literal
+
+Conversion = Literal["none", "documents", "confusables", "no_next_line", "no_parses", "nli", "anli"]
+NLI_LABELS = ("entailment", "neutral", "contradiction", "-")  # -1 on the hub: no majority
+
+
+def documents(archive: bytes, folder: str) -> bytes:
+    """Make JSON Lines of the texts in neg/ and pos/ of a folder of a tar archive."""
+    rows: list[tuple[int, str, str]] = []
+    with tarfile.open(fileobj=io.BytesIO(archive)) as opened:
+        for member in filter(tarfile.TarInfo.isfile, opened):
+            parent, name = PurePosixPath(member.name).parent, PurePosixPath(member.name)
+            stream = opened.extractfile(member) if parent.parent.match(f"*/{folder}") else None
+            if stream is not None and parent.name in ("neg", "pos"):
+                rows.append((int(parent.name == "pos"), name.stem, stream.read().decode("latin-1").strip()))
+    return _lines({"id": stem, "label": label, "text": text} for label, stem, text in sorted(rows))
+
+
+def _confusables(content: bytes) -> bytes:
+    """Make a table in JSON of Unicode's: ASCII letter or digit -> other characters."""
+    alike: dict[str, set[str]] = defaultdict(set)
+    for line in content.decode("utf-8-sig").split("\n"):
+        columns = [column.strip() for column in line.partition("#")[0].split(";")]
+        if len(columns) > 1 and not any(" " in column for column in columns[:2]):
+            source, target = (chr(int(column, 16)) for column in columns[:2])
+            if target.isascii() and target.isalnum() and not source.isascii():
+                alike[target].add(source)
+    return json.dumps({target: sorted(alike[target]) for target in sorted(alike)}, indent=0).encode()
+
+
+def _no_next_line(content: bytes) -> bytes:
+    """Replace U+0085 by a blank, since some readers of lines end one there."""
+    return content.decode("utf-8").replace("\u0085", " ").encode()
+
+
+def _no_parses(content: bytes) -> bytes:
+    """Drop the parse trees of JSON Lines in SNLI's form."""
+    rows = [json.loads(line) for line in content.decode("utf-8").split("\n") if line.strip()]
+    return _lines({key: value for key, value in row.items() if not key.endswith("_parse")} for row in rows)
+
+
+def _nli(content: bytes) -> bytes:
+    """Make JSON Lines with the keys of SNLI and MNLI of a Parquet file of the hub."""
+    return _lines(
+        {"gold_label": NLI_LABELS[row["label"]], "sentence1": row["premise"], "sentence2": row["hypothesis"]}
+        for row in _rows(content)
+    )
+
+
+def _anli(content: bytes) -> bytes:
+    """Make JSON Lines with ANLI's keys of a Parquet file of the hub."""
+    return _lines(
+        {
+            "uid": row["uid"],
+            "context": row["premise"],
+            "hypothesis": row["hypothesis"],
+            "label": NLI_LABELS[row["label"]][0],
+        }
+        for row in _rows(content)
+    )
+
+
+CONVERSIONS: dict[str, Callable[[bytes], bytes]] = {
+    "none": bytes,
+    "confusables": _confusables,
+    "no_next_line": _no_next_line,
+    "no_parses": _no_parses,
+    "nli": _nli,
+    "anli": _anli,
+}
+"""Conversions of one file; `documents` takes an archive."""
+
+
+def _rows(content: bytes) -> list[dict[str, Any]]:
+    # pyarrow takes a second to import, so import it on first use.
+    import pyarrow.parquet
+
+    return pyarrow.parquet.read_table(io.BytesIO(content)).to_pylist()
+
+
+def _lines(rows: Iterable[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()

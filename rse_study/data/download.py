@@ -1,0 +1,143 @@
+"""Downloads from the hub and GitHub, which go on where they were cut off."""
+
+import http.client
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from rse_study.activity import ProgressCallback
+from rse_study.errors import InputError, first_line
+
+GITHUB_RAW = "https://raw.githubusercontent.com"
+GITHUB_ARCHIVES = "https://codeload.github.com"
+SECONDS = 30.0
+"""silence of a server after which a download is given up; the next one goes on"""
+CHUNK = 1 << 16  # bytes
+PART = ".part"
+PARTIAL = 206  # HTTP's status of the rest of a file
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file on a server, as the server describes it."""
+
+    name: str
+    """repository and path, for messages"""
+    url: str
+    size: int
+    """bytes; 0 where the server does not say"""
+    place: Path
+    """where it is kept; another content has another name"""
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+def on_github(repository: str, commit: str, path: str, folder: Path) -> RemoteFile:
+    """Find a file of a commit, or the commit's archive where `path` is empty."""
+    name = f"{repository}@{commit[:8]}/{path or 'archive'}"
+    file = f"{GITHUB_RAW}/{repository}/{commit}/{quote(path)}"
+    url = file if path else f"{GITHUB_ARCHIVES}/{repository}/tar.gz/{commit}"
+    with _opened(name, urllib.request.Request(url, method="HEAD")) as answer:
+        size = int(answer.headers.get("Content-Length") or 0)
+    key = "--".join([*repository.split("/"), commit, *path.split("/")])
+    return RemoteFile(name, url, size, folder / key)
+
+
+def on_hub(repository: str, path: str, kind: str = "dataset", revision: str = "main") -> RemoteFile:
+    """Find a file on the hub, else in the hub's cache, where it is kept."""
+    from huggingface_hub import (
+        constants,
+        get_hf_file_metadata,
+        get_token,
+        hf_hub_url,
+        try_to_load_from_cache,
+    )
+    from huggingface_hub.errors import HTTPError
+    from huggingface_hub.file_download import repo_folder_name
+
+    name = f"{repository}/{path}"
+    url = hf_hub_url(repository, path, repo_type=kind, revision=revision)
+    try:
+        found = get_hf_file_metadata(url, timeout=SECONDS)
+    except (HTTPError, OSError) as error:
+        cached = try_to_load_from_cache(repository, path, revision=revision, repo_type=kind)
+        if isinstance(cached, str):
+            return RemoteFile(name, "", 0, Path(cached))
+        raise _unreachable(name, error) from None
+    folder = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=repository, repo_type=kind) / "blobs"
+    # Where the hub sends us to another server, the address itself is the permission.
+    is_at_home = urlsplit(url).netloc == urlsplit(found.location).netloc
+    token = get_token() if is_at_home else None
+    headers = (("Authorization", f"Bearer {token}"),) if token else ()
+    return RemoteFile(name, found.location, found.size or 0, folder / str(found.etag), headers)
+
+
+def download_from_hub(
+    repository: str, path: str, on_progress: ProgressCallback, kind: str = "dataset", revision: str = "main"
+) -> Path:
+    """Download into the hub's cache, where its client then finds the file."""
+    from huggingface_hub import hf_hub_download
+
+    download(on_hub(repository, path, kind, revision), on_progress)
+    return Path(hf_hub_download(repository, path, repo_type=kind, revision=revision))
+
+
+def download(remote: RemoteFile, on_progress: ProgressCallback = lambda done, total: None) -> Path:
+    """Download to the file's place, going on with the part that is there.
+
+    `on_progress` gets bytes.
+    """
+    part = remote.place.with_name(remote.place.name + PART)
+    if not remote.place.is_file():
+        try:
+            part.parent.mkdir(parents=True, exist_ok=True)
+            _complete(remote, part, on_progress)
+            part.replace(remote.place)
+        except OSError as error:
+            what = f"cannot be written ({error.strerror})"
+            raise InputError(what, where=str(part), remedy="Free space, or use another folder") from None
+    return remote.place
+
+
+def _complete(remote: RemoteFile, part: Path, on_progress: ProgressCallback) -> None:
+    done = part.stat().st_size if part.is_file() else 0
+    if remote.size and done > remote.size:
+        done = 0
+    if not remote.size or done != remote.size:
+        done = _append(remote, part, done, on_progress)
+    if remote.size and done != remote.size:
+        raise _unreachable(remote.name, f"cut off after {done:,} of {remote.size:,} bytes")
+
+
+def _append(remote: RemoteFile, part: Path, done: int, on_progress: ProgressCallback) -> int:
+    request = urllib.request.Request(remote.url, headers=dict(remote.headers))
+    if done:
+        request.add_header("Range", f"bytes={done}-")
+    with _opened(remote.name, request) as answer:
+        goes_on = answer.status == PARTIAL  # a server that knows no ranges sends the whole file
+        done = done if goes_on else 0
+        with part.open("ab" if goes_on else "wb") as stream:
+            while chunk := answer.read1(CHUNK):
+                done += stream.write(chunk)
+                on_progress(done, remote.size)
+    return done
+
+
+@contextmanager
+def _opened(name: str, request: urllib.request.Request) -> Iterator[Any]:
+    request.add_header("Accept-Encoding", "identity")
+    try:
+        with urllib.request.urlopen(request, timeout=SECONDS) as answer:
+            yield answer
+    except (http.client.HTTPException, ConnectionError, TimeoutError, urllib.error.URLError) as error:
+        raise _unreachable(name, error) from None
+
+
+def _unreachable(name: str, error: Exception | str) -> InputError:
+    reason = error if isinstance(error, str) else first_line(error)
+    remedy = "Check the connection and run the same command again: it goes on where it was"
+    return InputError(f"cannot be fetched ({reason})", where=name, remedy=remedy)

@@ -1,0 +1,59 @@
+"""Sets of the catalogue that an evaluation reads, by its name."""
+
+from rse_study.data.attack_sets import ATTACK_SETS, OF_TRANSFER
+from rse_study.data.catalogue import catalogue
+from rse_study.data.classes import NLI_CLASSES
+from rse_study.data.glue import HUB_NAME
+from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED, FINE_TUNED
+from rse_study.downstream.settings import Settings
+from rse_study.evaluation.attacks.recipes import RECIPES
+from rse_study.evaluation.attacks.resources import Resource
+from rse_study.evaluation.registry import INVARIANCE
+
+STAND_INS = {
+    **{f"STS{year}": f"STS{year}-orig" for year in range(12, 17)},
+    "snli": "snli-subset",
+    "mnli": "snli-subset",
+}
+"""Sets in whose place another one is read if it is the one that is there."""
+MASKED_LM_TEXTS = ("wiki1m-head", "wikitext2")
+"""what minilm-mlm is made of"""
+_LISTS = {
+    Resource.WORDNET: "wordnet",
+    Resource.STOP_WORDS: "wordnet",
+    Resource.SYNONYM_LISTS: "counter-fitting",
+    Resource.LOOK_ALIKES: "homoglyph",
+    Resource.KEYBOARD: "typo",
+}
+_CHANGES = ("wordnet", "typo", "homoglyph")  # of the texts whose vectors should stay where they are
+_VICTIMS = {"mr": "MR", "imdb": "review-polarity", "yelp": "uci-labelled", **OF_TRANSFER}
+_TASKS = {"SNLI": ("snli",), "MNLI": ("mnli",), "ANLI": ("anli", "mnli", "snli")}
+
+
+def sets_of(name: str, settings: Settings) -> tuple[str, ...]:
+    """Return the sets that an evaluation reads; none for one on generated data."""
+    task, _, preset = name.partition("/")
+    attacked = task.removeprefix("attack-")
+    if attacked in ATTACKED and task != attacked:
+        inputs = OF_TRANSFER.get(attacked, task)
+        return (inputs, _victim(attacked), *sets_of_recipe(preset, settings.attacks.masked_lm))
+    if task in ADVERSARIAL_STS:
+        return (task.removeprefix("Adv"), *sets_of_recipe(preset, settings.attacks.masked_lm))
+    if preset == FINE_TUNED:
+        return _TASKS.get(task, (task,) if settings.tasks.glue == HUB_NAME else ())
+    changes = _CHANGES if name == INVARIANCE else ()
+    return (task, *changes) if task in catalogue() else ()
+
+
+def sets_of_recipe(recipe: str, masked_lm: str = "") -> tuple[str, ...]:
+    """Return the sets that hold the word lists of an attack."""
+    needs = RECIPES.get(recipe).needs
+    texts = MASKED_LM_TEXTS if Resource.MASKED_LM in needs and masked_lm == "minilm-mlm" else ()
+    return (*(_LISTS[need] for need in needs if need in _LISTS), *texts)
+
+
+def _victim(attacked: str) -> str:
+    """Return the set of texts on which the attacked classifier is trained."""
+    if ATTACK_SETS.get(attacked) is NLI_CLASSES:
+        return "mnli" if attacked.startswith("mnli") else "snli"
+    return _VICTIMS[attacked]
