@@ -1,6 +1,7 @@
 """Everything that a report shows, read once from the ledger."""
 
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 import pandas as pd
@@ -18,6 +19,7 @@ from rse_study.search.state import SearchState
 
 BASE = "base"  # label of the trial that is the paper's setting
 PAPER_SETTING = "paper setting"
+MOST_POINTS, FEWEST_POINTS, MOST_OF_ALL = 500, 50, 25_000  # of a line, of a line among many, of all lines of a figure
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,15 @@ class Contents:
     search_budget: tuple[BudgetShare, ...] = ()
     """Used share of each limit of a search."""
     num_path_cells: int = 0
+    bin_steps: int = 1
+    """Steps of which a line shows one point; 1: every point is drawn."""
+
+    @property
+    def thinned_note(self) -> str:
+        """Say that lines are thinned; "" where every point is drawn."""
+        if self.bin_steps == 1:
+            return ""
+        return f"Lines show the last point in every {self.bin_steps:,} steps; `report --tables` exports all of them."
 
     @property
     def label(self) -> str:
@@ -90,9 +101,9 @@ class Contents:
 
 def read_contents(reader: Reader) -> Contents:
     """Read all frames of a ledger."""
-    search, metrics = SearchState.read(reader), reader.metrics(retired=True)
-    study = search.study
-    cells = reader.cells(retired=True)
+    search, cells = SearchState.read(reader), reader.cells(retired=True)
+    study, bin_steps = search.study, bin_for_drawing(reader, len(cells))
+    metrics = reader.metrics(retired=True) if bin_steps == 1 else reader.thinned_metrics(bin_steps)
     cells = cells.assign(status=cells["identity"].map(reader.statuses_for_next_run()))
     last = reader.last_points(study.objective.metric)
     curves = metrics.loc[metrics["name"] == study.objective.metric, ["cell", "t", "value"]]
@@ -118,7 +129,15 @@ def read_contents(reader: Reader) -> Contents:
         path=search.path,
         search_budget=search.budget,
         num_path_cells=search.num_path_cells,
+        bin_steps=bin_steps,
     )
+
+
+def bin_for_drawing(reader: Reader, num_cells: int) -> int:
+    """Return the steps of which a line shows one point, so that a page stays small."""
+    num_points, last = reader.longest_history()
+    most = min(MOST_POINTS, max(FEWEST_POINTS, MOST_OF_ALL // max(1, num_cells)))
+    return 1 if num_points <= most else ceil(last / most)
 
 
 def contents_of(study: StudyResults) -> Contents:
