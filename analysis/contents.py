@@ -19,7 +19,11 @@ from rse_study.search.state import SearchState
 
 BASE = "base"  # label of the trial that is the paper's setting
 PAPER_SETTING = "paper setting"
-MOST_POINTS, FEWEST_POINTS, MOST_OF_ALL = 500, 50, 25_000  # of a line, of a line among many, of all lines of a figure
+MOST_POINTS, FEWEST_POINTS, MOST_OF_ALL = (
+    500,
+    50,
+    25_000,
+)  # of a line, of a line among many, of all lines of a figure
 
 
 @dataclass(frozen=True)

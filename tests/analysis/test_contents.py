@@ -91,7 +91,9 @@ def test_lines_of_a_long_history_are_thinned_to_points_that_cells_share_and_the_
     long, other, short = (part["t"].tolist() for _, part in found.diagnostics.groupby("cell", sort=False))
     assert long == other == list(range(0, 6001, 12))
     assert short == [*range(0, 1233, 12), 1234]
-    assert found.curves.groupby("cell")["t"].agg(["max", "count"]).values.tolist() == [[6000, 13]] * 2 + [[1000, 3]]
+    assert found.curves.groupby("cell")["t"].agg(["max", "count"]).values.tolist() == [[6000, 13]] * 2 + [
+        [1000, 3]
+    ]
     assert len(whole) == 2 * (3001 + 13) + 618 + 3
 
 

@@ -28,9 +28,27 @@ from tests.benchmarks.report_1000 import in_a_browser
 
 MOST_MB, MOST_OPEN_S = 12.0, 5.0
 NUM_STEPS, LOOK, NUM_SEEDS, VALUES = 62_500, 250, 8, (1e-6, 1e-5, 1e-4, 1e-3)
-NAMES = ("loss", "loss/contrastive", "loss/adversarial", "loss/rtd", "rtd/accuracy", "delta/norm", "delta/moved")
-NAMES += ("delta/moved_fgsm", "delta/on_bound_pgd", "delta/on_bound_fgsm", "eta/on_bound", "eta/starved", "lr")
-AXES = tuple(AxisRecord(name=name, symbol=name, paths=(name,), kind="choice", choices=VALUES) for name in ("alpha", "beta"))
+NAMES = (
+    "loss",
+    "loss/contrastive",
+    "loss/adversarial",
+    "loss/rtd",
+    "rtd/accuracy",
+    "delta/norm",
+    "delta/moved",
+)
+NAMES += (
+    "delta/moved_fgsm",
+    "delta/on_bound_pgd",
+    "delta/on_bound_fgsm",
+    "eta/on_bound",
+    "eta/starved",
+    "lr",
+)
+AXES = tuple(
+    AxisRecord(name=name, symbol=name, paths=(name,), kind="choice", choices=VALUES)
+    for name in ("alpha", "beta")
+)
 STUDY = StudyRecord(
     name="figure4",
     question="Which step sizes suit best?",
@@ -38,7 +56,10 @@ STUDY = StudyRecord(
     objective=OBJECTIVE,
     axes=AXES,
     evaluations=("STS-B/test",),
-    resolved={"name": "figure4", "grid": {"axes": {axis.name: list(VALUES) for axis in AXES}, "rows": {"SimCSE": {}}}},
+    resolved={
+        "name": "figure4",
+        "grid": {"axes": {axis.name: list(VALUES) for axis in AXES}, "rows": {"SimCSE": {}}},
+    },
 )
 
 
@@ -55,7 +76,9 @@ def make(folder: Path, num_rows: int, every: int) -> None:
                 times = sorted({*range(0, NUM_STEPS + 1, every), *range(0, NUM_STEPS + 1, LOOK)})
                 points = tuple(Point(t=t, metrics=point(t, trial, draw)) for t in times)
                 run(ledger, cell, "complete", points, duration_s=10_000.0)
-                ledger.record_evaluations([measure(cell.identity, "STS-B/test", 76 + trial / 10 + draw.gauss(0, 0.3))])
+                ledger.record_evaluations(
+                    [measure(cell.identity, "STS-B/test", 76 + trial / 10 + draw.gauss(0, 0.3))]
+                )
 
 
 def point(t: int, trial: int, draw: random.Random) -> dict[str, float]:

@@ -130,7 +130,7 @@ def _history(checked: CheckedStudy, store: Path, data_sizes: DataSizes) -> tuple
     from rse_study.study.planning.history import history_of
 
     encoders = {trial.encoder.name for trial in spread(checked)}
-    return history_of(store / checked.study.name, store, data_sizes, encoders)
+    return history_of(store / checked.study.name, store, data_sizes, encoders, checked.study)
 
 
 def prepare_with(callback: ActivityCallback, beside: Path, trial: Trial) -> Materials:
