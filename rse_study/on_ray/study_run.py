@@ -177,7 +177,14 @@ class StudyRun:
             return all(share.has_room for share in budget_shares(self._ledger, now()))
 
         queue = CellQueue(
-            study, "search", source, self._ledger, self._files, checked.rungs, has_room=has_room
+            study,
+            "search",
+            source,
+            self._ledger,
+            self._files,
+            checked.rungs,
+            has_room=has_room,
+            settled=self._scoring.drop_settled,
         )
         runtime.run(queue, study.resources, self._callback)
         if not runtime.closing.is_set():
@@ -235,7 +242,15 @@ class StudyRun:
         source = FixedCells(cells, self._ledger)
         if stage != "search":
             self._bring_shared(cells, asked)
-        queue = CellQueue(self._study, stage, source, self._ledger, self._files, evaluations=asked)
+        queue = CellQueue(
+            self._study,
+            stage,
+            source,
+            self._ledger,
+            self._files,
+            evaluations=asked,
+            settled=self._scoring.drop_settled,
+        )
         if queue.num_left:
             self._callback.message(f"{stage}: {queue.num_left} of {len(cells)} cells to run")
         runtime.run(queue, cells[0].resources, self._callback)

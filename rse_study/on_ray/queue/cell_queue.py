@@ -37,10 +37,11 @@ class CellQueue:
         rungs: tuple[int, ...] = (),
         evaluations: Sequence[Evaluation] = (),
         has_room: Callable[[], bool] = lambda: True,
+        settled: Callable[[CellRecord, Result], None] = lambda record, result: None,  # complete, with all scores
     ) -> None:
         self._study, self._source, self._ledger, self._rungs = study, source, ledger, rungs
         self._files, self.evaluations = files, evaluations
-        self._has_room = has_room
+        self._has_room, self._settled = has_room, settled
         self._room: bool | None = None  # as it is until another cell begins or ends
         self._interrupted: list[Cell] = []
         self._tries: dict[str, int] = {}  # in this run
@@ -110,13 +111,15 @@ class CellQueue:
             return None
         if result is None:
             self._ledger.fail(cell.identity, reason)
-        else:
-            self._record(result)
+        has_scores = result is not None and self._record(result)
         if not cell.continues:  # the search it was part of is over
             failed = Observation("failed")
             seen = failed if result is None else self._judged(result.status, result.final_value)
             self._source.observe(cell, seen)
-        return self._ledger.cell(cell.identity)
+        record = self._ledger.cell(cell.identity)
+        if result is not None and record.status == "complete" and has_scores:
+            self._settled(record, result)
+        return record
 
     def attempt_of(self, cell: Cell) -> int:
         return self._attempts[cell.identity]
@@ -157,11 +160,14 @@ class CellQueue:
         if cell is not None:
             self._interrupted.append(cell)
 
-    def _record(self, result: Result) -> None:
+    def _record(self, result: Result) -> bool:
+        """Enter a result with the scores that its own process made; return whether they are all there."""
         self._ledger.record_result(result)
         directory = cell_folder(self._ledger.study_dir, result.identity)
         wanted = {(one.name, one.fingerprint) for one in self.evaluations}
-        self._ledger.record_evaluations(written_rows(directory, result.identity, wanted))
+        rows = written_rows(directory, result.identity, wanted)
+        self._ledger.record_evaluations(rows)
+        return {(row.evaluation, row.fingerprint) for row in rows} == wanted
 
     def _new_result_of(self, cell: Cell) -> Result | None:
         """Return the last attempt's result, not the earlier one of a continued cell."""

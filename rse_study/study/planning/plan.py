@@ -12,6 +12,7 @@ from rse_study.study.planning.cost_model import Cost, CostModel, total
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.evaluation_plan import ScoresPlan, plan_scores
+from rse_study.study.planning.footprint import Footprint, footprint
 from rse_study.study.planning.grid_stage import Remaining, plan_grid
 from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.sampling import NUM_POINTS
@@ -37,6 +38,12 @@ class Plan:
     """further assumptions, and what the figures leave out"""
     new: dict[str, list[int]] = field(default_factory=dict)
     """seeds to run by row, in a grid that has run before"""
+    footprint: Footprint | None = None
+    """disk and memory; None if the shape of its encoder is not known here"""
+
+    @property
+    def num_to_run(self) -> int:
+        return sum(stage.num_to_run for stage in self.stages)
 
     @property
     def cost(self) -> Cost:
@@ -96,6 +103,7 @@ def plan(
             )
         ),
         new=new,
+        footprint=footprint(checked, sum(stage.num_to_run for stage in stages), data_sizes),
     )
 
 
