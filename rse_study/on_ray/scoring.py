@@ -120,7 +120,7 @@ class Scoring:
         return {(row.subject, row.evaluation, row.fingerprint) for row in self._ledger.evaluations()}
 
     def drop_settled(self, record: CellRecord, result: Result) -> None:
-        """Delete models that nobody will ask for, as soon as a cell has its scores: disks need not hold them all."""
+        """Delete models that nobody will ask for once a cell has its scores."""
         study, is_proposed = self._study, record.stage in ("search", "path")
         is_waiting = not is_proposed and len(self.by_cells) < len(self._evaluations)
         if study.keep_models == "final" or is_waiting:

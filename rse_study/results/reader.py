@@ -109,9 +109,9 @@ class Reader:
         return frame.astype({"value": float})
 
     def thinned_metrics(self, bin_steps: int) -> pd.DataFrame:
-        """Return `metrics` with retired cells, and of each only the last point in every so many steps.
+        """Return of each metric only the last point in every `bin_steps` steps.
 
-        Cells are read one by one, so that memory holds no history as a whole.
+        Retired cells are there, too. Cells are read one by one, so that memory holds no history as a whole.
         """
         query = (
             "SELECT cell, trial, seed, max(t) AS t, name, value FROM metric JOIN cell ON cell = identity"

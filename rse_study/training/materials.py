@@ -50,6 +50,8 @@ class Materials:
     def _content(self) -> dict[str, Any]:
         """Return everything for JSON: the dev pairs themselves, folders by their names."""
         content = {one.name: getattr(self, one.name) for one in fields(self)}
+        if not self.num_sentences:
+            del content["num_sentences"]  # as files were written before it was counted
         return content | {"corpus": str(self.corpus), "dev": self.dev.to_json()}
 
     @classmethod

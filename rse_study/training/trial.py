@@ -148,7 +148,7 @@ DENSEST, MOST_POINTS = 10, 500  # of a history whose `report_every` nobody wrote
 
 
 def round_numbers(first: int) -> Iterator[int]:
-    """Yield first x 1, 2, 5, 10, 20, ...: rungs at round steps are points of the history, too.
+    """Yield first x 1, 2, 5, 10, 20, ..., which most rungs are multiples of.
 
     >>> numbers = round_numbers(10)
     >>> [next(numbers) for _ in range(5)]
@@ -224,7 +224,7 @@ class Trial(Spec):
         )
 
     def identity(self) -> dict[str, Any]:
-        """Identify the trial; the default cadence counts as written out for a short budget."""
+        """Return what decides its numbers; an open cadence is that of a short budget."""
         return super().identity() | {"report_every": self.report_every or DENSEST}
 
     def needs(self) -> tuple[Hashable, ...]:

@@ -66,7 +66,8 @@ STUDY = StudyRecord(
 def make(folder: Path, num_rows: int, every: int) -> None:
     """Enter the result of every cell."""
     draw = random.Random(0)
-    rows = [("", {"alpha": a, "beta": b}) for a in VALUES for b in VALUES][: num_rows - 1] + [("SimCSE", {})]
+    pairs = [("", {"alpha": alpha, "beta": beta}) for alpha in VALUES for beta in VALUES]
+    rows = [*pairs[: num_rows - 1], ("SimCSE", {})]
     with Ledger.open(folder) as ledger:
         ledger.freeze(STUDY.model_copy(update={"num_cells": len(rows) * NUM_SEEDS}))
         for trial, (label, proposal) in enumerate(rows):

@@ -79,7 +79,12 @@ def test_models_stay_by_what_the_study_keeps(gone, keep_models, scores, options,
         ("final", [], "grid", [{0}, {0, 1}, {0, 1, 2}]),
         ("none", [], "grid", [set(), set(), set()]),
         ("best", [], "grid", [{0}, {1}, {1}]),
-        ("none", ["attack-mr/pwws"], "grid", [{0}, {0, 1}, {0, 1, 2}]),  # they are attacked after the last stage
+        (
+            "none",
+            ["attack-mr/pwws"],
+            "grid",
+            [{0}, {0, 1}, {0, 1, 2}],
+        ),  # they are attacked after the last stage
         ("none", ["attack-mr/pwws"], "search", [set(), set(), set()]),
         ("best", [], "confirm", [{0}, {0, 1}, {0, 1, 2}]),
     ],
@@ -93,12 +98,16 @@ def test_a_model_that_nobody_will_ask_for_goes_when_its_cell_has_ended(
     folder = tmp_path / f"{keep_models}{stage}{len(evaluations)}"
     with Ledger.open(folder) as ledger:
         files = StudyFiles(StudyFolders(folder))
-        scoring = Scoring(study, files, ledger, MaterialsCache(lambda trial: materials), Listener(), asked, [])
+        scoring = Scoring(
+            study, files, ledger, MaterialsCache(lambda trial: materials), Listener(), asked, []
+        )
         for number, dev in enumerate((50.0, 90.0, 70.0)):
             record = _cell(number).model_copy(update={"stage": stage})
             point = Point(t=3, metrics={"dev": dev})
             (cell_folder(folder, record.identity) / "model").mkdir(parents=True)
-            result = Result(identity=record.identity, seed=0, config={}, history=(point,), final=point.metrics)
+            result = Result(
+                identity=record.identity, seed=0, config={}, history=(point,), final=point.metrics
+            )
             scoring.drop_settled(record, result)
             kept = {n for n in range(3) if (cell_folder(folder, _cell(n).identity) / "model").exists()}
             assert kept == left[number], number

@@ -90,12 +90,12 @@ def _machine(store: Path) -> Iterator[str]:
     pages = {name: os.sysconf(name) for name in ("SC_PAGE_SIZE", "SC_PHYS_PAGES") if name in os.sysconf_names}
     gib = pages.get("SC_PAGE_SIZE", 0) * pages.get("SC_PHYS_PAGES", 0) / 2**30
     yield _line(gib >= 4, f"CPUs: {cpus}, memory: {gib:.1f} GiB", "a trial on Ray takes about 1.6 GiB")
-    yield from _room(store, torch)
+    yield from _capacity(store, torch)
     home = Path.home()
     yield _line(os.access(home, os.W_OK), f"home: {home}", "cannot be written; Ray keeps its token there")
 
 
-def _room(store: Path, torch: Any) -> Iterator[str]:
+def _capacity(store: Path, torch: Any) -> Iterator[str]:
     """Compare disk and devices with what a cell of the papers takes."""
     from rse_study.study.planning.footprint import BERT_BASE, cell_size, free_bytes, show_bytes
     from rse_study.training.trial import Trial

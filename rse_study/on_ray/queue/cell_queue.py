@@ -37,7 +37,9 @@ class CellQueue:
         rungs: tuple[int, ...] = (),
         evaluations: Sequence[Evaluation] = (),
         has_room: Callable[[], bool] = lambda: True,
-        settled: Callable[[CellRecord, Result], None] = lambda record, result: None,  # complete, with all scores
+        settled: Callable[[CellRecord, Result], None] = lambda record, result: (
+            None
+        ),  # complete, with all scores
     ) -> None:
         self._study, self._source, self._ledger, self._rungs = study, source, ledger, rungs
         self._files, self.evaluations = files, evaluations

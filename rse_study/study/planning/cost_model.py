@@ -79,7 +79,10 @@ class CostModel:
         return self._cost(workload, share, self._overhead)
 
     def scoring(self, num_sentences: float, shape: BatchShape, num_tasks: int) -> Cost:
-        """Return the cost of scoring a model: by its cell's own process, or by tasks that start like a cell."""
+        """Return the cost of scoring a model, by its cell's process and by tasks.
+
+        A task starts like a cell.
+        """
         overhead = self.throughput.overhead_seconds("inline").times(num_tasks)
         return self._cost(Workload(0, 0, 0.0, num_sentences, shape), WHOLE, overhead)
 

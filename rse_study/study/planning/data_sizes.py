@@ -30,7 +30,7 @@ class DataSizes:
         return self._sentences[corpus]
 
     def num_scored(self, name: str) -> float:
-        """Return how many sentences an evaluation of vectors or a dev split embeds; 0 if it is missing."""
+        """Return the sentences an evaluation or a dev split embeds; 0 if missing."""
         size = self.size_of(name)
         return 0.0 if size is None else size.scored
 

@@ -24,7 +24,7 @@ QUERIES_PER_WORD = {"pwws": 6.6, "bae": 3.6, "bert_attack": 4.3, "textbugger": 1
 
 @dataclass(frozen=True)
 class EvaluationSize:
-    """What scoring one model takes; numbers are in sentences."""
+    """Computation of scoring one model, in sentences."""
 
     name: str
     scored: float
@@ -43,7 +43,10 @@ class EvaluationSize:
         return self.name.partition("/")[0]
 
     def attacked(self, measured: Mapping[str, float]) -> float:
-        """Return what queries take, by means of other models attacked so, else by the length of the inputs."""
+        """Return the sentences that queries take.
+
+        Their number is the mean of other models attacked so, else it goes by the length of the inputs.
+        """
         if not self.num_inputs:
             return 0.0
         expected = measured.get(self.name, QUERIES_PER_WORD[self.recipe] * self.words)

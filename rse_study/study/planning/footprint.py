@@ -1,4 +1,7 @@
-"""Disk and memory of a study, by the shape of its encoder: the only place with these formulas."""
+"""Disk and memory of a study, by the shape of its encoder.
+
+No other place has these formulas.
+"""
 
 import json
 import os
@@ -9,6 +12,7 @@ from math import ceil
 from pathlib import Path
 
 from rse_study.evaluation.registry import known_evaluations
+from rse_study.methods.dcl import DCL
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Resources, Study
 from rse_study.study.planning.data_sizes import DataSizes
@@ -62,12 +66,18 @@ SHAPES = {
 
 
 def encoder_shape(name: str) -> EncoderShape | None:
-    """Return an encoder's shape; None for a hub name that is not known here, or a folder without one."""
+    """Return an encoder's shape; None for an unknown name or a folder without one."""
     if name in SHAPES:
         return SHAPES[name]
     try:
         config = json.loads((Path(name).expanduser() / "config.json").read_text(encoding="utf-8"))
-        keys = ("num_hidden_layers", "hidden_size", "intermediate_size", "vocab_size", "max_position_embeddings")
+        keys = (
+            "num_hidden_layers",
+            "hidden_size",
+            "intermediate_size",
+            "vocab_size",
+            "max_position_embeddings",
+        )
         return EncoderShape(*(int(config[key]) for key in keys))
     except (OSError, ValueError, KeyError):
         return None
@@ -90,10 +100,15 @@ class CellSize:
 
 
 def cell_size(trial: Trial, shape: EncoderShape, workers: int = 1) -> CellSize:
-    """Return the bytes of a cell: D and the target of DCL are copies of the encoder, V is a row a word."""
+    """Return the bytes of a cell.
+
+    D and the target of DCL are copies of the encoder, V has a row for each word piece.
+    """
     cost, each = trial.method.cost, 8 if trial.precision == "float64" else 4
-    trained = shape.parameters + cost.detects * (shape.parameters - shape.embeddings)
-    frozen = shape.parameters * (trial.method.name == "dcl") + shape.embeddings * getattr(trial.method, "has_eta", False)
+    projection, heads = _heads(trial, shape.hidden)
+    trained = shape.parameters + cost.detects * (shape.parameters - shape.embeddings) + heads
+    target = shape.parameters + projection if projection else 0
+    frozen = target + shape.embeddings * getattr(trial.method, "has_eta", False)
     generator = shape.parameters if trial.method.generator else 0
     rows = ceil(trial.batch_size / workers)
     at_a_time = min(rows, trial.chunk_size or rows) * trial.max_length * (cost.num_views + cost.detects)
@@ -105,9 +120,18 @@ def cell_size(trial: Trial, shape: EncoderShape, workers: int = 1) -> CellSize:
     )
 
 
+def _heads(trial: Trial, d: int) -> tuple[int, int]:
+    """Return the parameters of DCL's projection, 0 elsewhere, and of all trained heads."""
+    if not isinstance(trial.method, DCL):
+        return 0, d * d
+    hidden, width = trial.method.hidden, trial.method.width
+    projection = d * hidden + hidden * width
+    return projection, projection + 2 * width * hidden
+
+
 @dataclass(frozen=True)
 class Footprint:
-    """The most disk that the rest of a study takes at a time, and the memory of a worker."""
+    """The most disk that the rest of a study takes, and the memory of a worker."""
 
     cell: CellSize
     """the largest of its trials"""
@@ -125,8 +149,8 @@ class Footprint:
 def footprint(
     checked: CheckedStudy, num_to_run: int, data_sizes: DataSizes, num_at_a_time: int | None = None
 ) -> Footprint | None:
-    """Return the footprint of the cells left to run; None if an encoder's shape is unknown."""
-    study, trials = checked.study, {trial for trial in spread(checked)} | {checked.study.base}
+    """Return the footprint of the cells left; None if an encoder's shape is unknown."""
+    study, trials = checked.study, {*spread(checked), checked.study.base}
     sizes = [_sized(trial, study.resources) for trial in trials]
     known = [size for size in sizes if size is not None]
     if len(known) < len(sizes):
@@ -161,7 +185,9 @@ def _num_kept(study: Study, num_to_run: int) -> int:
     """Return how many models wait for their scores or stay; others go as soon as their cell has ended."""
     num_confirmed = 0
     if study.confirm is not None:
-        num_confirmed = (study.confirm.num_best + (study.confirm.baseline == "base")) * len(study.confirm.seeds)
+        num_confirmed = (study.confirm.num_best + (study.confirm.baseline == "base")) * len(
+            study.confirm.seeds
+        )
     if study.keep_models == "final":
         return num_to_run
     is_scored_later = not set(study.evaluations) <= set(known_evaluations())

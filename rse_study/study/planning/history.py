@@ -83,19 +83,22 @@ class TimedCell:
     """sentences that its own process scored after training"""
 
     @property
-    def beside(self) -> float | None:
+    def overhead_s(self) -> float | None:
         """Seconds beside training of a cell that scored nothing; None if unknown."""
         is_known = self.whole_s > 0 and self.executor and not self.num_scored
         return max(0.0, self.whole_s - self.duration_s) if is_known else None
 
     @property
     def scoring(self) -> TimedWork | None:
-        """The time of its scores: what is left of the whole after training and an assumed start."""
+        """The time of its scores: the whole without training and an assumed start."""
         seconds = self.whole_s - self.duration_s - OVERHEAD_S[self.executor or "inline"]
         return TimedWork(self.setting, seconds, self.num_scored) if self.num_scored and seconds > 0 else None
 
     def training(self, seconds_per_sentence: float | None) -> TimedWork:
-        """The time of its steps: of the loop without the scores there, or of all its work if they were never timed."""
+        """The time of its steps, without the scores in the loop.
+
+        If scores were never timed, it is the time of all its work.
+        """
         if seconds_per_sentence is None:
             return TimedWork(self.setting, self.duration_s, self.workload.work)
         scores = self.workload.num_embedded * seconds_per_sentence
@@ -243,7 +246,7 @@ def _throughput(cells: Sequence[TimedCell], source: str) -> Throughput:
         own = Throughput(scored=scored if cell.scoring is None else (cell.scoring,))
         pace = own.scoring_pace(cell.setting)
         timed.append(cell.training(None if pace is None else pace.mid))
-    overhead = tuple((cell.executor, cell.beside) for cell in cells if cell.beside is not None)
+    overhead = tuple((cell.executor, cell.overhead_s) for cell in cells if cell.overhead_s is not None)
     return Throughput(tuple(_last(timed)), overhead, source, scored)
 
 

@@ -63,7 +63,7 @@ class Throughput:
         return pace * factor
 
     def seconds_per_sentence(self, shape: BatchShape, resources: Resources) -> Range | None:
-        """Return the seconds in which one process scores a sentence; if untimed, those of a forward pass."""
+        """Return the seconds per scored sentence; if untimed, those of a forward pass."""
         measured = self.scoring_pace(_wanted(shape, resources))
         pace = self.seconds_per_work(shape, resources) if measured is None else None
         return measured if pace is None else pace.times(scoring_work(shape, 1))

@@ -15,12 +15,16 @@ BAE = EvaluationSize("attack-x/bae", 50.0, 1000.0, "bae", 50, 20.0, 60)
 
 def test_queries_are_those_of_other_models_else_go_by_the_words_of_an_input_up_to_the_limit():
     assert PWWS.attacked({"attack-x/pwws": 100.0}) == pytest.approx(50 * 100 * 1.5 * 2)
-    assert PWWS.attacked({"attack-y/pwws": 100.0}) == pytest.approx(50 * QUERIES_PER_WORD["pwws"] * 20 * 1.5 * 2)
+    assert PWWS.attacked({"attack-y/pwws": 100.0}) == pytest.approx(
+        50 * QUERIES_PER_WORD["pwws"] * 20 * 1.5 * 2
+    )
     assert BAE.attacked({}) == pytest.approx(50 * 60 * 2.5 * 2)
     assert EvaluationSize("STS-B/test", 9.0).attacked({}) == 0.0
 
 
-def test_recipes_on_one_set_share_a_victim_and_only_tasks_of_their_own_have_a_start(content, tmp_path, monkeypatch):
+def test_recipes_on_one_set_share_a_victim_and_only_tasks_of_their_own_have_a_start(
+    content, tmp_path, monkeypatch
+):
     sizes = {size.name: size for size in (PWWS, BAE, EvaluationSize("STS-B/test", 320.0))}
     monkeypatch.setattr(DataSizes, "size_of", lambda self, name: sizes[name])
     study = grid_of(content, {"axes": {"rho": [0, 1]}}).study

@@ -156,7 +156,11 @@ def test_cells_that_another_study_has_run_alike_are_taken(grid, study_dir, tmp_p
     assert (found.stages[0].num_done, found.scores.missing) == (1, {"builtin/test": 5})
     assert "1 of the cells that are done are those of little" in " ".join(found.notes)
     alone = {"keep_models": "none", "evaluations": []}
-    for changes in ({"storage": str(tmp_path)}, {"resources": {"threads": 2}}, {"evaluations": ["STS-B/test"]}):
+    for changes in (
+        {"storage": str(tmp_path)},
+        {"resources": {"threads": 2}},
+        {"evaluations": ["STS-B/test"]},
+    ):
         assert planned(**(alone | changes)).stages[0].num_done == 0, changes
 
 

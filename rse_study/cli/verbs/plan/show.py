@@ -104,7 +104,7 @@ def require_allowance(
 
 
 def require_disk(checked: CheckedStudy, store: Path, num_to_run: int) -> None:
-    """Raise InputError where the study's files would not fit beside what is on the disk."""
+    """Raise InputError where the study's files would not fit on the disk."""
     location = checked.study.storage or str(store.absolute())
     if "://" in location:
         return  # an object store has no end that could be asked for
@@ -116,7 +116,9 @@ def require_disk(checked: CheckedStudy, store: Path, num_to_run: int) -> None:
     lean = footprint(least, num_to_run, data_sizes)
     option = "`storage: FOLDER` on a larger disk" if checked.study.storage else "a larger disk: --store DIR"
     if lean is not None and lean.disk <= free:
-        option = f"`-o keep_models=none` (`best` keeps one more), which takes {show_bytes(lean.disk)}, or {option}"
+        option = (
+            f"`-o keep_models=none` (`best` keeps one more), which takes {show_bytes(lean.disk)}, or {option}"
+        )
     what, *_ = lines_of(wanted)
     rule = f"{show_bytes(free)} are free in {location}"
     raise InputError(what, where=checked.study.name, rule=rule, remedy=f"Use {option}")
