@@ -135,6 +135,8 @@ class Footprint:
 
     cell: CellSize
     """the largest of its trials"""
+    num_at_a_time: int
+    """cells that run at a time on this machine"""
     num_models: int
     num_checkpoints: int
     """two of each cell that runs, for one replaces the other, and one of each that is stopped early"""
@@ -162,6 +164,7 @@ def footprint(
     stopped = _num_stopped(checked, num_to_run)
     return Footprint(
         cell,
+        at_a_time,
         min(num_to_run, at_a_time + _num_kept(study, num_to_run)),
         2 * at_a_time + stopped,
         num_to_run * points * METRICS * ROW,
@@ -208,9 +211,10 @@ def _num_stopped(checked: CheckedStudy, num_to_run: int) -> int:
 def lines_of(found: Footprint) -> Iterator[str]:
     """Yield what the disk and the memory of a worker have to hold."""
     cell, models, checkpoints = found.cell, found.num_models, found.num_checkpoints
+    running = f"{found.num_at_a_time:,} cell{'s' * (found.num_at_a_time > 1)} at a time on this machine"
     yield (
         f"disk: {show_bytes(found.disk)} at most: {models:,} models of {show_bytes(cell.model)}, {checkpoints:,} "
-        f"checkpoints of {show_bytes(cell.checkpoint)}, histories {show_bytes(found.ledger)}"
+        f"checkpoints of {show_bytes(cell.checkpoint)} ({running}), histories {show_bytes(found.ledger)}"
     )
     yield (
         f"memory of a worker: {show_bytes(cell.memory)} (weights, gradients and moments {show_bytes(cell.weights)}, "
