@@ -1,6 +1,7 @@
 """Everything that a report shows, read once from the ledger."""
 
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 import pandas as pd
@@ -14,6 +15,11 @@ from rse_study.search.state import SearchState
 
 BASE = "base"  # label of the trial that is the paper's setting
 PAPER_SETTING = "paper setting"
+MOST_POINTS, FEWEST_POINTS, MOST_OF_ALL = (
+    500,
+    50,
+    25_000,
+)  # of a line, of a line among many, of all lines of a figure
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,15 @@ class Contents:
     search: SearchState
     collapsed: frozenset[str] = frozenset()
     """Cells whose last objective value comes from a collapsed model."""
+    bin_steps: int = 1
+    """Steps of which a line shows one point; 1: every point is drawn."""
+
+    @property
+    def thinned_note(self) -> str:
+        """Say that lines are thinned; "" where every point is drawn."""
+        if self.bin_steps == 1:
+            return ""
+        return f"Lines show the last point in every {self.bin_steps:,} steps; `report --tables` exports all of them."
 
     @property
     def label(self) -> str:
@@ -79,9 +94,9 @@ class Contents:
 
 def read_contents(reader: Reader) -> Contents:
     """Read all frames of a ledger."""
-    search, metrics = SearchState.read(reader), reader.metrics(retired=True)
-    study = search.study
-    cells = reader.cells(retired=True)
+    search, cells = SearchState.read(reader), reader.cells(retired=True)
+    study, bin_steps = search.study, bin_for_drawing(reader, len(cells))
+    metrics = reader.metrics(retired=True) if bin_steps == 1 else reader.thinned_metrics(bin_steps)
     cells = cells.assign(status=cells["identity"].map(reader.statuses_for_next_run()))
     last = reader.last_points(study.objective.metric)
     curves = metrics.loc[metrics["name"] == study.objective.metric, ["cell", "t", "value"]]
@@ -103,7 +118,15 @@ def read_contents(reader: Reader) -> Contents:
         provenance=reader.provenance(),
         search=search,
         collapsed=reader.collapsed(),
+        bin_steps=bin_steps,
     )
+
+
+def bin_for_drawing(reader: Reader, num_cells: int) -> int:
+    """Return the steps of which a line shows one point, so that a page stays small."""
+    num_points, last = reader.longest_history()
+    most = min(MOST_POINTS, max(FEWEST_POINTS, MOST_OF_ALL // max(1, num_cells)))
+    return 1 if num_points <= most else ceil(last / most)
 
 
 def contents_of(study: StudyResults) -> Contents:

@@ -19,4 +19,8 @@ def course(contents: Contents) -> str:
             drawn.append(page.figure(draw_course(frame, metric), f"course-{number}", frame))
     if not drawn:
         return ""
-    return page.section("In the course of training", page.paragraph(NOTE), page.grid(drawn))
+    return page.section(
+        "In the course of training",
+        page.paragraph(f"{NOTE} {contents.thinned_note}".strip()),
+        page.grid(drawn),
+    )

@@ -35,7 +35,7 @@ def diagnostics(contents: Contents) -> str:
     missing = "" if frame["metric"].str.contains(GRADIENTS).any() else NO_GRADIENTS
     return page.section(
         "Inside a step",
-        page.paragraph(f"{NOTE} {missing}".strip()),
+        page.paragraph(" ".join(filter(None, (NOTE, missing, contents.thinned_note)))),
         page.paragraph(saturated_text(frame), "note"),
         page.grid(drawn),
     )

@@ -63,4 +63,4 @@ def steps_of(contents: Contents, cells: pd.DataFrame, name: str) -> list[str]:
     if frame.empty:
         return []
     drawn = draw_bands(frame, contents.label, contents.decimals)
-    return [page.paragraph(STEPS), page.figure(drawn, name, frame)]
+    return [page.paragraph(f"{STEPS} {contents.thinned_note}".strip()), page.figure(drawn, name, frame)]

@@ -79,7 +79,8 @@ def history(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> st
     points = curve_data(table, contents.curves)
     if len(points):
         drawn = draw_curves(points, contents.study.rungs, label, decimals)
-        note = page.paragraph("A line is a trial's first seed.") if contents.study.search_seeds else ""
+        seeds = "A line is a trial's first seed." if contents.study.search_seeds else ""
+        note = page.paragraph(f"{seeds} {contents.thinned_note}".strip())
         parts += ["<h3>Step by step</h3>", note, page.figure(drawn, "curves", points)]
     verdicts = rungs_data(contents)
     if len(verdicts):

@@ -83,6 +83,7 @@ def prepare(
     }
     return Materials(
         corpus=tokenised,
+        num_sentences=len(corpus.sentences),
         base=_whole_path(base),
         dev=dev,
         generator=_whole_path(generator),

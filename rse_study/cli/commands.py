@@ -491,7 +491,7 @@ def doctor(
     """
     from rse_study.cli.verbs.doctor import examine_installation, rebuild_ledger
 
-    return rebuild_ledger(rebuild, store) if rebuild else examine_installation()
+    return rebuild_ledger(rebuild, store) if rebuild else examine_installation(store)
 
 
 def data_list(study: OptionalStudyArgument = None, data: DataFolder = None) -> None:

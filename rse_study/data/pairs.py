@@ -31,6 +31,11 @@ class StsPairs:
     def __len__(self) -> int:
         return len(self.first)
 
+    @property
+    def num_sentences(self) -> int:
+        """The number of distinct sentences: an encoder embeds each once."""
+        return len({*self.first, *self.second})
+
     def parts(self) -> dict[str, slice]:
         """Return each subset's slice; a task without subsets is one part."""
         return self.subsets or {self.name: slice(0, len(self))}

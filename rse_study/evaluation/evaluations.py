@@ -69,7 +69,7 @@ class PairsEvaluation:
 
     @property
     def num_sentences(self) -> int:
-        return 2 * len(self.pairs)
+        return self.pairs.num_sentences
 
     def to_json(self) -> dict[str, Any]:
         return {"pairs": self.pairs.to_json()}

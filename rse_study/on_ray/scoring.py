@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterator, Sequence
 from functools import partial
+from math import isfinite
 
 import ray
 
@@ -15,7 +16,8 @@ from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.workers.evaluations import as_they_come, start_scoring
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import EvaluationRow
+from rse_study.results.records import CellRecord, EvaluationRow
+from rse_study.results.result_file import Result
 from rse_study.results.schema import baselines_folder
 from rse_study.search.choice import best_first
 from rse_study.study.baselines import can_measure
@@ -43,6 +45,7 @@ class Scoring:
         self._materials, self._callback = materials, callback
         self._evaluations, self._judges = evaluations, judges
         self._carried: dict[str, ray.ObjectRef] = {}
+        self._best: tuple[str, int, float] | None = None  # identity, step and objective
 
     @property
     def by_cells(self) -> list[Evaluation]:
@@ -115,6 +118,27 @@ class Scoring:
 
     def _scored(self) -> set[tuple[str, str, str]]:
         return {(row.subject, row.evaluation, row.fingerprint) for row in self._ledger.evaluations()}
+
+    def drop_settled(self, record: CellRecord, result: Result) -> None:
+        """Delete models that nobody will ask for once a cell has its scores."""
+        study, is_proposed = self._study, record.stage in ("search", "path")
+        is_waiting = not is_proposed and len(self.by_cells) < len(self._evaluations)
+        if study.keep_models == "final" or is_waiting:
+            return
+        if study.keep_models == "none" or is_proposed:
+            self._files.drop_models([record.identity])
+        elif study.grid is not None:
+            self._files.drop_models(self._all_but_best(record, result))
+
+    def _all_but_best(self, record: CellRecord, result: Result) -> list[str]:
+        """Return the worse of this cell and the best one of this run so far."""
+        metric, direction = self._study.objective.metric, self._study.objective.direction
+        mine = (record.identity, result.history[-1].t, result.final_value(metric))
+        known = [one for one in (self._best, mine) if one is not None and isfinite(one[2])]
+        best = best_first(known, direction)[:1]
+        dropped = [one[0] for one in (self._best, mine) if one is not None and one[0] not in best]
+        self._best = next((one for one in known if one[0] in best), None)
+        return dropped
 
     def models_not_kept(self, cells: Sequence[Cell]) -> list[str]:
         """Return identities of the cells whose model is deleted, by keep_models."""

@@ -181,6 +181,7 @@ class StudyRun:
             self._files,
             checked.rungs,
             has_room=partial(has_room, self._ledger),
+            settled=self._scoring.drop_settled,
             axes=self._axes_by_heading(),
             rule=deciding_rule(study, checked.folder),
         )
@@ -249,8 +250,16 @@ class StudyRun:
         source = FixedCells(cells, self._ledger)
         if stage != "search":
             self._bring_shared(cells, asked)
-        axes = self._axes_by_heading()
-        queue = CellQueue(self._study, stage, source, self._ledger, self._files, evaluations=asked, axes=axes)
+        queue = CellQueue(
+            self._study,
+            stage,
+            source,
+            self._ledger,
+            self._files,
+            evaluations=asked,
+            settled=self._scoring.drop_settled,
+            axes=self._axes_by_heading(),
+        )
         if queue.num_left:
             self._callback.message(f"{stage}: {queue.num_left} of {len(cells)} cells to run")
         runtime.run(queue, cells[0].resources, self._callback)

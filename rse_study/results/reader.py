@@ -108,6 +108,27 @@ class Reader:
         )
         return frame.astype({"value": float})
 
+    def thinned_metrics(self, bin_steps: int) -> pd.DataFrame:
+        """Return of each metric only the last point in every `bin_steps` steps.
+
+        Retired cells are there, too. Cells are read one by one, so that memory holds no history as a whole.
+        """
+        query = (
+            "SELECT cell, trial, seed, max(t) AS t, name, value FROM metric JOIN cell ON cell = identity"
+            " WHERE cell = ?1 GROUP BY name, (t + ?2 - 1) / ?2 ORDER BY t, name"
+        )
+        identities = self._db.execute("SELECT identity FROM cell ORDER BY trial, seed, identity")
+        frames = [self._read(query, identity, bin_steps) for (identity,) in identities.fetchall()]
+        return pd.concat([frame for frame in frames if len(frame)]).reset_index(drop=True)
+
+    def longest_history(self) -> tuple[int, int]:
+        """Return the most points of a cell's history, and the last step of any."""
+        return self._db.execute(
+            "SELECT coalesce(max(points), 0), coalesce(max(last), 0) FROM (SELECT"
+            " (SELECT count(*) FROM (SELECT DISTINCT t FROM metric WHERE cell = identity)) AS points,"
+            " (SELECT max(t) FROM metric WHERE cell = identity) AS last FROM cell)"
+        ).fetchone()
+
     def last_points(self, metric: str) -> pd.DataFrame:
         points = self.ledger.last_points(metric)
         return pd.DataFrame.from_dict(points, orient="index", columns=["t", "value"])

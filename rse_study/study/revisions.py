@@ -92,6 +92,10 @@ def _base(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
     unit, amount = f"{path}.budget.unit", f"{path}.budget.amount"
     if kind == "grid" and before.get(unit) == now[unit]:
         yield from _grows(amount, before.pop(amount), now.pop(amount), kind)
+        if all(Trial(budget=one["budget"]).report_every == one["report_every"] for one in (old, new)):
+            before[f"{path}.report_every"] = now[
+                f"{path}.report_every"
+            ]  # nobody's choice: it follows the budget
     yield from _differences(before, now)
 
 

@@ -21,6 +21,8 @@ class Materials:
 
     corpus: Path
     """folder of a tokenised corpus"""
+    num_sentences: int = 0
+    """of that corpus; 0: not counted"""
     base: str
     """folder or hub name of the base encoder"""
     dev: StsPairs
@@ -48,6 +50,8 @@ class Materials:
     def _content(self) -> dict[str, Any]:
         """Return everything for JSON: the dev pairs themselves, folders by their names."""
         content = {one.name: getattr(self, one.name) for one in fields(self)}
+        if not self.num_sentences:
+            del content["num_sentences"]  # as files were written before it was counted
         return content | {"corpus": str(self.corpus), "dev": self.dev.to_json()}
 
     @classmethod
@@ -75,6 +79,8 @@ def identity_of(trial: Trial, seed: int, materials: Materials) -> str:
     """
     content = trial.identity()
     del content["corpus"], content["encoder"]["name"], content["encoder"]["revision"]
+    steps_per_epoch = materials.num_sentences // trial.batch_size
+    content["report_every"] = trial.cadence(trial.budget.num_steps(steps_per_epoch))
     content["method"].get("rtd", {}).pop("generator", None)  # of the one method that has it
     content.get("replayed", {}).pop("reference", None)  # absent where nothing is replayed
     return fingerprint_of({"trial": content, "seed": seed, "materials": materials.fingerprints})

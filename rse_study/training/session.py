@@ -90,7 +90,7 @@ class Session:
         is_last = state.t == self.num_steps
         is_dev_due = is_last or state.t % self.trial.selection.every == 0
         is_watched = bool(self.trial.watched_at(state.t, self.num_steps))
-        if not is_dev_due and not is_watched and state.t % self.trial.report_every != 0:
+        if not is_dev_due and not is_watched and state.t % self.trial.cadence(self.num_steps) != 0:
             return {}
         self.losses.require_finite()
         metrics = self._reduced(outcome) | {"lr": self.optimizer.param_groups[0]["lr"]}

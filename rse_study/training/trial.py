@@ -1,6 +1,7 @@
 """A trial: one complete configuration, defaults written out."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from itertools import count
 from math import cos, pi
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -144,6 +145,20 @@ class Replayed(Spec):
         return {name: value for name, value in super().identity().items() if name not in unused}
 
 
+DENSEST, MOST_POINTS = 10, 500  # of a history whose `report_every` nobody wrote
+
+
+def round_numbers(first: int) -> Iterator[int]:
+    """Yield first x 1, 2, 5, 10, 20, ..., which most rungs are multiples of.
+
+    >>> numbers = round_numbers(10)
+    >>> [next(numbers) for _ in range(5)]
+    [10, 20, 50, 100, 200]
+    """
+    for power in count():
+        yield from (first * factor * 10**power for factor in (1, 2, 5))
+
+
 class Cadences(dict[str, int]):
     """Numbers of steps by name, hashable since they never change once read."""
 
@@ -176,8 +191,9 @@ class Trial(Spec):
     """sentences in the encoder at a time, to fit into memory: each is computed once more for its gradient; 0: all"""
     selection: Selection = Selection()
     """which checkpoint is kept"""
-    report_every: PositiveInt = 10
-    """optimiser steps between two points of the history"""
+    report_every: PositiveInt | None = None
+    """optimiser steps between two points of the history; by default 10, or more where a long budget would make over 500
+    points of it"""
     replayed: Replayed = field(Replayed(), neutral=Replayed())
     """adversarial pairs and texts whose scores stand beside dev's"""
     watched: Annotated[dict[str, PositiveInt], AfterValidator(Cadences)] = field({}, neutral={})
@@ -194,6 +210,23 @@ class Trial(Spec):
         return watched
 
     _with_preset = field_validator("method", mode="before")(with_preset)
+
+    @model_validator(mode="after")
+    def _write_the_cadence_out(self) -> "Trial":
+        """Settle the default where the file alone says how many steps there are."""
+        if self.report_every is None and self.budget.unit == "steps":
+            self.__dict__["report_every"] = self.cadence(self.budget.amount)
+        return self
+
+    def cadence(self, num_steps: int) -> int:
+        """Return the optimiser steps between two points of a history over `num_steps`."""
+        return self.report_every or next(
+            every for every in round_numbers(DENSEST) if num_steps <= every * MOST_POINTS
+        )
+
+    def identity(self) -> dict[str, Any]:
+        """Return what decides its numbers; an open cadence is that of a short budget."""
+        return super().identity() | {"report_every": self.report_every or DENSEST}
 
     def needs(self) -> tuple[Hashable, ...]:
         """Return all that preparing the materials reads: equal needs, equal materials."""

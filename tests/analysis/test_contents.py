@@ -3,9 +3,13 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from analysis.contents import names, with_last_values
+from analysis.contents import names, read_contents, with_last_values
+from rse_study.results.ledger import Ledger
+from rse_study.results.reader import Reader
 from rse_study.results.records import AxisRecord, Measure, ObjectiveRecord, StudyRecord
+from rse_study.results.result_file import Point
 from tests.analysis import gridded
+from tests.analysis.searched import run
 
 AXES = (
     AxisRecord(name="num", symbol="N", paths=("a",), kind="choice", choices=(1, 2)),
@@ -70,3 +74,28 @@ def test_what_is_scored_has_the_decimals_of_its_metric(grid_dir, contents):
     update = {"objective": ObjectiveRecord(metric="u", evaluation="STS-B/geometry/uniformity")}
     uniform = study.model_copy(update=update)
     assert dataclasses.replace(found, study=uniform).decimals == 4
+
+
+def test_lines_of_a_long_history_are_thinned_to_points_that_cells_share_and_the_ledger_keeps_all(tmp_path):
+    with Ledger.open(tmp_path) as ledger:
+        ledger.freeze(gridded.STUDY)
+        for (trial, seed), last in {(0, 0): 6000, (0, 1): 6000, (1, 0): 1234}.items():
+            cell = gridded.cell(trial, seed)
+            ledger.plan([cell])
+            points = (Point(t=t, metrics={"loss": 1.0} | looked(t)) for t in (*range(0, last, 2), last))
+            run(ledger, cell, "complete", tuple(points))
+    with Reader(tmp_path) as reader:
+        found, whole = read_contents(reader), reader.metrics()
+    assert found.bin_steps == 12
+    assert "every 12 steps; `report --tables`" in found.thinned_note
+    long, other, short = (part["t"].tolist() for _, part in found.diagnostics.groupby("cell", sort=False))
+    assert long == other == list(range(0, 6001, 12))
+    assert short == [*range(0, 1233, 12), 1234]
+    assert found.curves.groupby("cell")["t"].agg(["max", "count"]).values.tolist() == [[6000, 13]] * 2 + [
+        [1000, 3]
+    ]
+    assert len(whole) == 2 * (3001 + 13) + 618 + 3
+
+
+def looked(t):
+    return {"dev": float(t)} if t % 500 == 0 else {}

@@ -48,7 +48,7 @@ def gone(study_content, checked, materials, tmp_path):
 
 
 def _cell(number: int) -> CellRecord:
-    return CellRecord(identity=f"{number:064x}", trial=number, seed=0, stage="grid", config={})
+    return CellRecord(identity=f"{number:016x}" * 4, trial=number, seed=0, stage="grid", config={})
 
 
 @cases(
@@ -65,3 +65,52 @@ def _cell(number: int) -> CellRecord:
 )
 def test_models_stay_by_what_the_study_keeps(gone, keep_models, scores, options, gone_rows):
     assert gone(keep_models, scores, **options) == gone_rows
+
+
+@cases(
+    ("keep_models", "evaluations", "stage", "left"),
+    [
+        ("final", [], "grid", [{0}, {0, 1}, {0, 1, 2}]),
+        ("none", [], "grid", [set(), set(), set()]),
+        ("best", [], "grid", [{0}, {1}, {1}]),
+        (
+            "none",
+            ["attack-mr/pwws"],
+            "grid",
+            [{0}, {0, 1}, {0, 1, 2}],
+        ),  # they are attacked after the last stage
+        ("none", ["attack-mr/pwws"], "search", [set(), set(), set()]),
+        ("best", [], "confirm", [{0}, {0, 1}, {0, 1, 2}]),
+    ],
+)
+def test_a_model_that_nobody_will_ask_for_goes_when_its_cell_has_ended(
+    study_content, materials, tmp_path, keep_models, evaluations, stage, left
+):
+    content = study_content if stage == "confirm" else grid_of(study_content, grid=GRID)
+    study = checked_of(content | {"keep_models": keep_models}).study
+    asked = [Attacked()] * len(evaluations)
+    folder = tmp_path / f"{keep_models}{stage}{len(evaluations)}"
+    with Ledger.open(folder) as ledger:
+        files = StudyFiles(StudyFolders(folder))
+        scoring = Scoring(
+            study, files, ledger, MaterialsCache(lambda trial: materials), Listener(), asked, []
+        )
+        for number, dev in enumerate((50.0, 90.0, 70.0)):
+            record = _cell(number).model_copy(update={"stage": stage})
+            point = Point(t=3, metrics={"dev": dev})
+            (cell_folder(folder, record.identity) / "model").mkdir(parents=True)
+            result = Result(
+                identity=record.identity, seed=0, config={}, history=(point,), final=point.metrics
+            )
+            scoring.drop_settled(record, result)
+            kept = {n for n in range(3) if (cell_folder(folder, _cell(n).identity) / "model").exists()}
+            assert kept == left[number], number
+
+
+class Attacked:
+    """An evaluation of weights: its name says enough."""
+
+    name = fingerprint = "attack-mr/pwws"
+    measures, num_sentences = (), 0
+
+    def score_weights(self, weights, embed, subject): ...

@@ -256,3 +256,9 @@ def test_a_search_keeps_the_order_that_its_draws_depend_on(search, before, now):
     assert change_between(search(before), search(before)) == ""
     with pytest.raises(InputErrors, match="keeps the order"):
         change_between(search(before), search(now))
+
+
+def test_a_cadence_that_follows_the_budget_grows_with_it_and_one_that_was_written_stays(grid):
+    assert change_between(grid(), grid("base.budget.amount=20000")) == "base.budget.amount: 60 -> 20000"
+    with pytest.raises(InputErrors, match=r"base\.report_every = 25: was 10 when the study was frozen"):
+        change_between(grid(), grid("base.budget.amount=20000", "base.report_every=25"))

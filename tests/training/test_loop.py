@@ -7,7 +7,9 @@ from transformers import AutoModel
 
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.results.result_file import read_result
+from rse_study.training import trial as trial_module
 from rse_study.training.loop import drive, train
+from rse_study.training.trial import Trial
 from tests.training.world import Complete, World, light_trial, small_trial, stop_at
 
 METRICS = {"loss", "loss/contrastive", "loss/adversarial", "loss/rtd"}
@@ -28,6 +30,21 @@ def test_history_has_the_start_every_report_every_look_and_the_end(complete: Com
     assert points[0].metrics.keys() == {"dev", "dev/degenerate"}
     assert [point.t for point in points[1:] if not point.metrics.keys() >= METRICS] == []
     assert all(math.isfinite(value) for point in points for value in point.metrics.values())
+
+
+def test_a_long_history_by_default_is_thinner_and_goes_on_alike_after_a_break(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trial_module, "MOST_POINTS", 1)  # 12 steps are a long budget
+    asked = light_trial().model_dump(mode="json") | {"report_every": None, "selection": {"dev": "builtin"}}
+    trial = Trial.model_validate(asked)
+    folder, arguments = world.root / "long", (trial, 3, world.materials())
+    drive(train(*arguments, folder, checkpoint_seconds=0), stop_at(0))
+    assert trial.report_every == 20
+    times = [point.t for point in train(*arguments, folder, continues=True)]
+    assert times == [12]
+    written = Trial.model_validate(asked | {"report_every": 10})
+    assert [p.t for p in train(written, 3, world.materials(), world.root / "written")] == [0, 10, 12]
 
 
 def test_result_is_written_before_the_last_point_is_seen(world: World) -> None:

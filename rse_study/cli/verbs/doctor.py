@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from rse_study.cli.arguments.study import recoverable_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
@@ -30,9 +31,9 @@ PACKAGES = (
 CONSTRAINTS = Path(__file__).parents[3] / "constraints.txt"  # in a checkout; a wheel has none
 
 
-def examine_installation() -> int | None:
+def examine_installation(store: Path) -> int | None:
     """Print a line for each requirement, with a note where it is missing or untested."""
-    for line in (*_python(), *_packages(), *_machine(), *_folders(), *_extras()):
+    for line in (*_python(), *_packages(), *_machine(store), *_folders(), *_extras()):
         announce(line)
     suggest(command("studies"), command("init", "my-study"))
     return None
@@ -80,7 +81,7 @@ def _tested_versions() -> dict[str, str]:
     return {name.lower().replace("_", "-"): version for name, version in pins}
 
 
-def _machine() -> Iterator[str]:
+def _machine(store: Path) -> Iterator[str]:
     import torch
 
     gpus = torch.cuda.device_count()
@@ -89,8 +90,27 @@ def _machine() -> Iterator[str]:
     pages = {name: os.sysconf(name) for name in ("SC_PAGE_SIZE", "SC_PHYS_PAGES") if name in os.sysconf_names}
     gib = pages.get("SC_PAGE_SIZE", 0) * pages.get("SC_PHYS_PAGES", 0) / 2**30
     yield _line(gib >= 4, f"CPUs: {cpus}, memory: {gib:.1f} GiB", "a trial on Ray takes about 1.6 GiB")
+    yield from _capacity(store, torch)
     home = Path.home()
     yield _line(os.access(home, os.W_OK), f"home: {home}", "cannot be written; Ray keeps its token there")
+
+
+def _capacity(store: Path, torch: Any) -> Iterator[str]:
+    """Compare disk and devices with what a cell of the papers takes."""
+    from rse_study.study.planning.footprint import BERT_BASE, cell_size, free_bytes, show_bytes
+    from rse_study.training.trial import Trial
+
+    one, free = cell_size(Trial(), BERT_BASE), free_bytes(store)
+    needed = one.model + 2 * one.checkpoint
+    yield _line(
+        free >= needed,
+        f"disk: {show_bytes(free)} free in {store}, a cell of BERT-base takes {show_bytes(needed)} while it runs",
+        "set --store to a larger one; `plan` says what a study takes",
+    )
+    for number in range(torch.cuda.device_count()):
+        memory = torch.cuda.get_device_properties(number).total_memory
+        what = f"GPU {number}: {show_bytes(memory)}, a cell of BERT-base takes {show_bytes(one.memory)}"
+        yield _line(memory >= one.memory, what, "lower batch_size, or set chunk_size")
 
 
 def _folders() -> Iterator[str]:

@@ -17,7 +17,7 @@ from rse_study.cli.terminal.next_step import command, in_store, suggest, with_ov
 from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.cli.terminal.screen import announce, say, stderr
 from rse_study.cli.terminal.study_table import show_table
-from rse_study.cli.verbs.plan.show import require_allowance
+from rse_study.cli.verbs.plan.show import require_allowance, require_disk
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.downstream.registry import read_evaluation
 from rse_study.errors import InputErrors
@@ -51,13 +51,15 @@ def run_and_report(
     _require_everything(checked, folder)
     for note in notes_on_data(checked, data_dir()):
         announce(f"note: {note}")
+    num_ended = _num_ended(folder)
+    require_disk(checked, store, checked.num_cells - num_ended)
     require_allowance(checked, store, max_hours, max_cost)
     evaluation = partial(read_evaluation, data_dir=data_dir(), settings=checked.study.settings)
     metric = checked.study.objective.metric
     names = partial(names_in_ledger, folder)
     shows_seeds = checked.study.search is not None and len(checked.study.seeds) > 1
     with ProgressBoard(
-        checked.num_cells, _num_ended(folder), objective=metric, read_names=names, shows_seeds=shows_seeds
+        checked.num_cells, num_ended, objective=metric, read_names=names, shows_seeds=shows_seeds
     ) as board:
         once = SaidOnce(board)
 

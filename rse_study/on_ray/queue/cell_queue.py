@@ -26,6 +26,10 @@ BESIDE_A_RESULT = (EVALUATIONS_FILE, MODEL_FOLDER, "checkpoint")
 """files of a cell's folder that another configuration must not reuse"""
 
 
+def _ignore(record: CellRecord, result: Result) -> None:
+    """Do nothing with a complete cell."""
+
+
 class CellQueue:
     """Hands out cells; what they report enters the ledger before anybody knows of it."""
 
@@ -39,12 +43,13 @@ class CellQueue:
         rungs: tuple[int, ...] = (),
         evaluations: Sequence[Evaluation] = (),
         has_room: Callable[[], bool] = lambda: True,
+        settled: Callable[[CellRecord, Result], None] = _ignore,  # complete, with all scores
         axes: Mapping[str, Axis] = NO_AXES,
         rule: StoppingRule | None = None,
     ) -> None:
         self._study, self._source, self._ledger, self._rungs = study, source, ledger, rungs
         self._files, self.evaluations, self.axes = files, evaluations, axes
-        self._has_room, self._rule = has_room, rule or study.early_stopping
+        self._has_room, self._settled, self._rule = has_room, settled, rule or study.early_stopping
         self._room: bool | None = None  # as it is until another cell begins or ends
         self._interrupted: list[Cell] = []
         self._tries: dict[str, int] = {}  # in this run
@@ -115,14 +120,16 @@ class CellQueue:
             return None
         if result is None:
             self._ledger.fail(cell.identity, reason)
-        else:
-            self._record(result)
+        has_scores = result is not None and self._record(result)
         if not cell.continues:  # the search it was part of is over
             failed = Observation("failed")
             seen = failed if result is None else self._judged(result.status, result.final_value)
             self._note_end(cell.number, cell.seed, seen)
             self._source.observe(cell, seen)
-        return self._ledger.cell(cell.identity)
+        record = self._ledger.cell(cell.identity)
+        if result is not None and record.status == "complete" and has_scores:
+            self._settled(record, result)
+        return record
 
     def attempt_of(self, cell: Cell) -> int:
         return self._attempts[cell.identity]
@@ -168,11 +175,14 @@ class CellQueue:
         if cell is not None:
             self._interrupted.append(cell)
 
-    def _record(self, result: Result) -> None:
+    def _record(self, result: Result) -> bool:
+        """Enter a result with the scores that its own process made; return whether they are all there."""
         self._ledger.record_result(result)
         directory = cell_folder(self._ledger.study_dir, result.identity)
         wanted = {(one.name, one.fingerprint) for one in self.evaluations}
-        self._ledger.record_evaluations(written_rows(directory, result.identity, wanted))
+        rows = written_rows(directory, result.identity, wanted)
+        self._ledger.record_evaluations(rows)
+        return {(row.evaluation, row.fingerprint) for row in rows} == wanted
 
     def _new_result_of(self, cell: Cell) -> Result | None:
         """Return the last attempt's result, not the earlier one of a continued cell."""

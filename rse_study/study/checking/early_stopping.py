@@ -116,7 +116,7 @@ def _measured_at(study: Study, cadences: dict[str, int]) -> str:
 def _cadences(study: Study) -> dict[str, int]:
     """The fields that say at which steps the objective is measured: the loss in every point, the rest on dev pairs."""
     measurements = {"base.selection.every": study.base.selection.every}
-    points = {"base.report_every": study.base.report_every}
+    points = {"base.report_every": study.base.cadence(study.base.budget.amount)}
     return points | measurements if study.objective.metric == "loss" else measurements
 
 

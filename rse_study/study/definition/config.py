@@ -319,6 +319,8 @@ class Study(Spec):
     ablation_path: AblationPath | None = None
     paper: Paper | None = None
     keep_models: Literal["final", "best", "none"] = "final"
+    """final: every cell's, so that a new evaluation trains nothing again; best: the best cell's of a grid, those of
+    confirmed trials of a search; others go as soon as they have their scores. `plan` says what they take"""
     resources: Resources = Resources()
     allowance: Allowance = Allowance()
     storage: str = ""

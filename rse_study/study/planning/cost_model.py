@@ -67,9 +67,8 @@ class CostModel:
 
     def __init__(self, throughput: Throughput, resources: Resources) -> None:
         self.throughput, self.resources = throughput, resources
-        self._paces: dict[BatchShape, Range | None] = {}
+        self._paces: dict[BatchShape, tuple[Range | None, Range | None]] = {}
         self._overhead = throughput.overhead_seconds(resources.runs_on)
-        self._scoring_overhead = throughput.overhead_seconds("inline")
 
     @property
     def shapes(self) -> frozenset[BatchShape]:
@@ -77,18 +76,28 @@ class CostModel:
 
     def cell(self, workload: Workload, share: Range = WHOLE) -> Cost:
         """Return the cost of a cell that runs this share of its steps."""
-        counts = (workload.num_steps, workload.gradient_passes, workload.work)
-        return self._cost(*counts, workload.shape, share, self._overhead)
+        return self._cost(workload, share, self._overhead)
 
-    def scoring(self, work: float, shape: BatchShape) -> Cost:
-        """Return the cost of scoring one kept model, a task that starts like a cell."""
-        return self._cost(0, 0, work, shape, WHOLE, self._scoring_overhead)
+    def scoring(self, num_sentences: float, shape: BatchShape, num_tasks: int) -> Cost:
+        """Return the cost of scoring a model, by its cell's process and by tasks.
 
-    def _cost(
-        self, steps: int, passes: int, work: float, shape: BatchShape, share: Range, overhead: Range
-    ) -> Cost:
+        A task starts like a cell.
+        """
+        overhead = self.throughput.overhead_seconds("inline").times(num_tasks)
+        return self._cost(Workload(0, 0, 0.0, num_sentences, shape), WHOLE, overhead)
+
+    def _cost(self, workload: Workload, share: Range, overhead: Range) -> Cost:
+        shape, throughput = workload.shape, self.throughput
         if shape not in self._paces:
-            self._paces[shape] = self.throughput.seconds_per_work(shape, self.resources)
-        pace, done = self._paces[shape], share.times(work)
-        seconds = None if pace is None else done * pace + overhead
-        return Cost(share.times(steps), share.times(passes), done, seconds)
+            self._paces[shape] = (
+                throughput.seconds_per_work(shape, self.resources),
+                throughput.seconds_per_sentence(shape, self.resources),
+            )
+        of_work, of_sentence = self._paces[shape]
+        seconds = None
+        if of_work is not None and of_sentence is not None:
+            seconds = share.times(workload.step_work) * of_work
+            seconds += share.times(workload.num_embedded) * of_sentence + overhead
+        counts = (workload.num_steps, workload.gradient_passes, workload.work)
+        steps, passes, work = (share.times(count) for count in counts)
+        return Cost(steps, passes, work, seconds)

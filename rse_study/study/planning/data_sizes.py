@@ -1,12 +1,16 @@
 """Numbers of sentences to train and score on: all the data that a plan needs."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rse_study.data import builtin
 from rse_study.data.corpus import Builtin, Corpus, read_corpus
 from rse_study.data.readers import read_sts
 from rse_study.downstream.settings import Settings
 from rse_study.errors import InputError, MissingFile
+
+if TYPE_CHECKING:
+    from rse_study.study.planning.evaluation_size import EvaluationSize
 
 
 class DataSizes:
@@ -16,7 +20,7 @@ class DataSizes:
         """Count with the evaluations' `settings`; corpora may lie in `beside`, the study's folder."""
         self._data_dir, self._settings, self._beside = data_dir, settings, beside
         self._sentences: dict[Corpus, int] = {}
-        self._scored: dict[str, int | None] = {}
+        self._scored: dict[str, EvaluationSize | None] = {}
         self.supposed: list[str] = []  # assumed sizes of missing data, in words
 
     def num_sentences(self, corpus: Corpus) -> int:
@@ -25,10 +29,15 @@ class DataSizes:
             self._sentences[corpus] = self._count(corpus)
         return self._sentences[corpus]
 
-    def num_scored(self, name: str) -> int | None:
-        """Return how many sentences an evaluation or dev split embeds; None if missing."""
+    def num_scored(self, name: str) -> float:
+        """Return the sentences an evaluation or a dev split embeds; 0 if missing."""
+        size = self.size_of(name)
+        return 0.0 if size is None else size.scored
+
+    def size_of(self, name: str) -> "EvaluationSize | None":
+        """Return how much an evaluation or dev split computes; None if missing."""
         if name not in self._scored:
-            self._scored[name] = self._count_scored(name)
+            self._scored[name] = self._measured(name)
         return self._scored[name]
 
     @property
@@ -50,16 +59,17 @@ class DataSizes:
             )
             return corpus.limit
 
-    def _count_scored(self, name: str) -> int | None:
-        # This imports evaluation code, which takes seconds.
+    def _measured(self, name: str) -> "EvaluationSize | None":
+        # These import evaluation code, which takes seconds.
         from rse_study.downstream.registry import read_evaluation
+        from rse_study.study.planning.evaluation_size import EvaluationSize, size_of
 
         task, split = name.split("/")
         if task == "builtin":
-            return 2 * builtin.NUM_PAIRS
+            return EvaluationSize(name, 2 * builtin.NUM_PAIRS)
         try:
             if split == "dev":
-                return 2 * len(read_sts(task, split, self._data_dir))
-            return read_evaluation(name, self._data_dir, self._settings).num_sentences
+                return EvaluationSize(name, read_sts(task, split, self._data_dir).num_sentences)
+            return size_of(read_evaluation(name, self._data_dir, self._settings))
         except InputError:
             return None

@@ -11,7 +11,7 @@ from rse_study.study.planning.estimates import Range
 from rse_study.study.planning.grid_stage import Remaining
 from rse_study.study.planning.ledger_state import LedgerCell
 from rse_study.study.planning.stages import device_hours
-from rse_study.study.planning.workload import scoring_work, shape_of, workload_of
+from rse_study.study.planning.workload import shape_of, workload_of
 from rse_study.training.trial import Trial
 
 
@@ -43,10 +43,14 @@ def plan_scores(
         only = [cell for cell in one.ended if cell.status == "complete" and _lacking(cell, names)]
         lost = [cell for cell in only if not cell.has_model]
         wanted = Counter(_lacking(cell, names) for cell in only)
-        wanted[names] += one.num_to_run
         for lacking, number in wanted.items():
             missing.update(dict.fromkeys(lacking, number))
-            costs.append(_scoring(one.trial, lacking, cost_model, data_sizes).times(number))
+            cost = _scoring(one.trial, lacking, cost_model, data_sizes, is_trained=False)
+            costs.append(cost.times(number))
+        if one.num_to_run:
+            missing.update(dict.fromkeys(names, one.num_to_run))
+            cost = _scoring(one.trial, names, cost_model, data_sizes, is_trained=True)
+            costs.append(cost.times(one.num_to_run))
         if lost:
             costs.append(cost_model.cell(workload_of(one.trial, data_sizes)).times(len(lost)))
         num_models += one.num_to_run + len(only)
@@ -59,7 +63,17 @@ def _lacking(cell: LedgerCell, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if name not in cell.scored)
 
 
-def _scoring(trial: Trial, names: Iterable[str], cost_model: CostModel, data_sizes: DataSizes) -> Cost:
-    """Return the cost of scoring; missing data and the probes of transfer cost nothing here."""
-    work = sum(scoring_work(trial, data_sizes.num_scored(name) or 0) for name in names)
-    return cost_model.scoring(work, shape_of(trial))
+def _scoring(
+    trial: Trial, names: Iterable[str], cost_model: CostModel, data_sizes: DataSizes, *, is_trained: bool
+) -> Cost:
+    """Return the cost of scoring one model; missing data and the probes of transfer cost nothing here.
+
+    A cell that is to run scores vectors in its own process. Tasks fine-tune and attack, and score what has ended.
+    """
+    sizes = [size for size in map(data_sizes.size_of, names) if size is not None]
+    of_weights = [size for size in sizes if size.tuned or size.recipe]
+    shared = {size.task: size.tuned for size in of_weights}
+    attacks = sum(size.attacked(cost_model.throughput.queries) for size in of_weights)
+    num_sentences = sum(size.scored for size in sizes) + sum(shared.values()) + attacks
+    num_tasks = int(bool(of_weights) if is_trained else bool(sizes))
+    return cost_model.scoring(num_sentences, shape_of(trial), num_tasks)

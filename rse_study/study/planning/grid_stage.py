@@ -33,7 +33,7 @@ def plan_grid(
     names = names_of_rows(list(_numbered(checked, found)))
     for row, name in zip(checked.rows, names, strict=True):
         mine = found.get(row.trial, {}) if found else {}
-        cells = {seed: mine.get(seed) for seed in study.seeds}
+        cells = {seed: ledger_state.cell_for(mine.get(seed), row.trial, seed) for seed in study.seeds}
         ended = tuple(cell for cell in cells.values() if cell is not None and has_ended(cell))
         remaining.append(Remaining(row.trial, ended, len(cells) - len(ended)))
         if found and len(ended) < len(cells):

@@ -1,40 +1,49 @@
 """History for a plan: a ledger's ended cells, and how long such cells took."""
 
 import os
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pandas as pd
 from pydantic import ValidationError
 
 from rse_study.errors import InputError
+from rse_study.evaluation.registry import known_evaluations
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.device_time import device_seconds, seconds_between
 from rse_study.results.reader import Reader
 from rse_study.results.schema import MODEL_FOLDER, cell_folder, ledger_path
 from rse_study.search.state import SearchState
+from rse_study.study.definition.config import Study
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.ledger_state import LedgerCell, LedgerState
-from rse_study.study.planning.throughput import Setting, Throughput, TimedWork
-from rse_study.study.planning.workload import workload_of
+from rse_study.study.planning.throughput import OVERHEAD_S, Setting, Throughput, TimedWork
+from rse_study.study.planning.workload import Workload, workload_of
 from rse_study.training.trial import Trial
 
-NEWEST = 200  # complete cells per ledger that are timed
-Overhead = tuple[str, float]  # executor, seconds
+NEWEST = 200  # complete cells per ledger that are read
+LAST = 24  # of them that count in each setting: a machine is as busy as it was of late
 FrameRow = Mapping[str, Any]
 
 
 def history_of(
-    study_dir: Path, store: Path, data_sizes: DataSizes, encoders: Collection[str]
+    study_dir: Path,
+    store: Path,
+    data_sizes: DataSizes,
+    encoders: Collection[str],
+    study: Study | None = None,
 ) -> tuple[LedgerState, Throughput]:
     """Return the study's ledger state, and the throughput measured in the whole store.
 
-    Only complete cells of these encoders are timed. An unreadable ledger is skipped, but not the study's own.
+    Only complete cells of these encoders are timed. An unreadable ledger is skipped, but not the study's own. With
+    `study` the state also has what it can take from the others.
     """
-    ledger_state, timed, overhead, names = LedgerState(), list[TimedWork](), list[Overhead](), list[str]()
+    ledger_state, timed, names = LedgerState(), list[TimedCell](), list[str]()
+    elsewhere, queries = dict[tuple[Trial, int], LedgerCell](), dict[str, list[float]]()
     for path in sorted({*store.glob("*/ledger.sqlite"), ledger_path(study_dir)}):
         if not path.is_file():
             continue
@@ -46,11 +55,56 @@ def history_of(
                 raise
             continue
         ledger_state = _ledger_state(study_dir, frames) if is_own else ledger_state
-        found = list(_times(frames, data_sizes, encoders))
+        if study is not None and not is_own:
+            elsewhere = dict(_takeable(frames, path.parent, study)) | elsewhere
+        for name, value in _queries(frames.evaluations):
+            queries.setdefault(name, []).append(value)
+        found = list(_timed_cells(frames, data_sizes, encoders))
         names += [f"{len(found)} cells of {path.parent.name}"] if found else []
-        timed += [time for time, _ in found]
-        overhead += [rest for _, rest in found if rest is not None]
-    return ledger_state, Throughput(tuple(timed), tuple(overhead), ", ".join(names))
+        timed += found
+    throughput = _throughput(timed, ", ".join(names))
+    means = {name: fmean(values) for name, values in queries.items()}
+    return replace(ledger_state, elsewhere=elsewhere), replace(throughput, queries=means)
+
+
+@dataclass(frozen=True)
+class TimedCell:
+    """Times of a complete cell, and what it did in them."""
+
+    ended: str
+    workload: Workload
+    setting: Setting
+    executor: str
+    duration_s: float
+    """inside the training loop"""
+    whole_s: float
+    """from its start to its end; 0 where several attempts, or another study, made it"""
+    num_scored: float
+    """sentences that its own process scored after training"""
+
+    @property
+    def overhead_s(self) -> float | None:
+        """Seconds beside training of a cell that scored nothing; None if unknown."""
+        is_known = self.whole_s > 0 and self.executor and not self.num_scored
+        return max(0.0, self.whole_s - self.duration_s) if is_known else None
+
+    @property
+    def scoring(self) -> TimedWork | None:
+        """The time of its scores: the whole without training and an assumed start."""
+        seconds = self.whole_s - self.duration_s - OVERHEAD_S[self.executor or "inline"]
+        return TimedWork(self.setting, seconds, self.num_scored) if self.num_scored and seconds > 0 else None
+
+    def training(self, seconds_per_sentence: float | None) -> TimedWork:
+        """The time of its steps, without the scores in the loop.
+
+        If scores were never timed, it is the time of all its work.
+        """
+        if seconds_per_sentence is None:
+            return TimedWork(self.setting, self.duration_s, self.workload.work)
+        scores = self.workload.num_embedded * seconds_per_sentence
+        return TimedWork(
+            self.setting, max(self.duration_s - scores, self.duration_s / 10), self.workload.step_work
+        )
 
 
 @dataclass(frozen=True)
@@ -100,41 +154,102 @@ def _ledger_state(study_dir: Path, frames: _Frames) -> LedgerState:
     return LedgerState(tuple(cells), *_spent(frames.attempts), search=frames.search)
 
 
+def _takeable(frames: _Frames, folder: Path, study: Study) -> Iterator[tuple[tuple[Trial, int], LedgerCell]]:
+    """Yield complete cells that the study would run alike and need not: as `bring_shared_cells` takes them."""
+    of_vectors = {*study.evaluations} & {*known_evaluations()}
+    with_models = study.keep_models != "none" or len(of_vectors) < len(study.evaluations)
+    used = study.resources
+    like = {"device_type": "cuda" if used.gpus else "cpu", "workers": used.workers, "threads": used.threads}
+    alike = [
+        all(where.get(name) == value for name, value in like.items()) for where in frames.cells["provenance"]
+    ]
+    for cell in (
+        () if study.storage else _ledger_state(folder, replace(frames, cells=frames.cells[alike])).cells
+    ):
+        lacks = not of_vectors <= cell.scored or (with_models and not cell.has_model)
+        if cell.status == "complete" and not lacks:
+            scored = frozenset(of_vectors)
+            yield (cell.trial, cell.seed), replace(cell, stage="grid", scored=scored, taken_from=folder.name)
+
+
+def _queries(evaluations: pd.DataFrame) -> Iterator[tuple[str, float]]:
+    """Yield the mean number of queries an attacked input took, by evaluation, of every model that was attacked."""
+    means = evaluations[(evaluations["aggregation"] == "queries") & evaluations["value"].notna()]
+    yield from zip(means["evaluation"], means["value"], strict=True)
+
+
 def _spent(attempts: pd.DataFrame) -> tuple[float, float]:
     """Return the seconds of all attempts times workers, and also times threads."""
     return float(device_seconds(attempts, gpus=1.0).sum()), float(device_seconds(attempts, gpus=0.0).sum())
 
 
-def _times(
-    frames: _Frames, data_sizes: DataSizes, encoders: Collection[str]
-) -> Iterator[tuple[TimedWork, Overhead | None]]:
-    """Yield each complete cell's training time, and its overhead if it took a single attempt."""
-    num_attempts = Counter(frames.attempts["cell"])
-    complete = frames.attempts[frames.attempts["outcome"] == "complete"]
-    attempts = {row["cell"]: row for row in complete.to_dict("records")}
+def _timed_cells(frames: _Frames, data_sizes: DataSizes, encoders: Collection[str]) -> Iterator[TimedCell]:
+    """Yield the newest complete cells that ran in this study."""
+    attempts: dict[str, list[FrameRow]] = defaultdict(list)
+    for attempt in frames.attempts.to_dict("records"):
+        attempts[attempt["cell"]].append(attempt)
+    scored = _scored_by_cells(frames)
     cells = frames.cells[frames.cells["status"] == "complete"].sort_values("ended").tail(NEWEST)
     for row in cells.to_dict("records"):
-        trial, attempt = _trial(row["config"]), attempts.get(row["identity"])
-        if trial is None or trial.encoder.name not in encoders or row["duration_s"] <= 0:
+        trial, mine = _trial(row["config"]), attempts[row["identity"]]
+        was_taken = not row["started"]  # from another study, which tells its time
+        if trial is None or trial.encoder.name not in encoders or row["duration_s"] <= 0 or was_taken:
             continue
-        is_only = num_attempts[row["identity"]] == 1
-        yield (
-            _timed(trial, row, attempt, data_sizes),
-            _overhead(row, attempt) if attempt and is_only else None,
+        workload = workload_of(trial, data_sizes)
+        sizes = [data_sizes.num_scored(name) for name in scored.get(row["identity"], ())]
+        whole = row if not mine else mine[0] if len(mine) == 1 else None
+        yield TimedCell(
+            row["ended"],
+            workload,
+            _setting(workload, row, mine),
+            mine[-1]["executor"] if mine else "",
+            float(row["duration_s"]),
+            seconds_between(whole["started"], whole["ended"]) if whole else 0.0,
+            sum(sizes),
         )
 
 
-def _timed(trial: Trial, cell: FrameRow, attempt: FrameRow | None, data_sizes: DataSizes) -> TimedWork:
-    workload, where = workload_of(trial, data_sizes), cell["provenance"]
-    used = attempt or {"workers": where.get("workers", 1), "threads": where.get("threads", 1)}
+def _scored_by_cells(frames: _Frames) -> dict[str, set[str]]:
+    """Return the evaluations that each cell's own process made: those of vectors, unless it only proposes."""
+    of_vectors, scored = set(known_evaluations()), defaultdict[str, set[str]](set)
+    proposing = frames.cells.loc[frames.cells["stage"].isin(["search", "path"]), "identity"]
+    for subject, name in frames.evaluations[["subject", "evaluation"]].itertuples(index=False):
+        if name in of_vectors:
+            scored[subject].add(name)
+    for identity in proposing:
+        scored.pop(identity, None)
+    return scored
+
+
+def _setting(workload: Workload, cell: FrameRow, attempts: Sequence[FrameRow]) -> Setting:
+    where = cell["provenance"]
+    used = (
+        attempts[-1] if attempts else {"workers": where.get("workers", 1), "threads": where.get("threads", 1)}
+    )
     on_gpu = where.get("device_type", "cpu") == "cuda"
-    setting = Setting(workload.shape, on_gpu, int(used["workers"]), int(used["threads"]))
-    return TimedWork(setting, float(cell["duration_s"]), workload.work)
+    return Setting(workload.shape, on_gpu, int(used["workers"]), int(used["threads"]))
 
 
-def _overhead(cell: FrameRow, attempt: FrameRow) -> Overhead:
-    whole = seconds_between(attempt["started"], attempt["ended"])
-    return str(attempt["executor"]), max(0.0, whole - float(cell["duration_s"]))
+def _throughput(cells: Sequence[TimedCell], source: str) -> Throughput:
+    """Tell training, scoring and what is beside them apart, by the last cells of each setting."""
+    newest = sorted(cells, key=lambda cell: cell.ended, reverse=True)
+    scored = tuple(_last(cell.scoring for cell in newest))
+    timed = []
+    for cell in newest:
+        own = Throughput(scored=scored if cell.scoring is None else (cell.scoring,))
+        pace = own.scoring_pace(cell.setting)
+        timed.append(cell.training(None if pace is None else pace.mid))
+    overhead = tuple((cell.executor, cell.overhead_s) for cell in cells if cell.overhead_s is not None)
+    return Throughput(tuple(_last(timed)), overhead, source, scored)
+
+
+def _last(times: Iterable[TimedWork | None]) -> Iterator[TimedWork]:
+    """Yield the first times of each setting, of which there may be thousands."""
+    counted = Counter[Setting]()
+    for time in times:
+        if time is not None and counted[time.setting] < LAST:
+            counted[time.setting] += 1
+            yield time
 
 
 def _trials(cells: pd.DataFrame) -> dict[int, Trial]:

@@ -1,6 +1,7 @@
 """State of a study's ledger, as far as a plan needs it."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from rse_study.results.records import Stage, Status
 from rse_study.search.state import SearchState
@@ -23,6 +24,8 @@ class LedgerCell:
     has_model: bool = True
     scored: frozenset[str] = frozenset()
     """evaluations it has, task/split"""
+    taken_from: str = ""
+    """another study of the store that has run it; empty for a cell of this ledger"""
 
 
 @dataclass(frozen=True)
@@ -36,3 +39,9 @@ class LedgerState:
     """over all attempts, times workers and threads"""
     search: SearchState | None = None
     """progress of the search, as the study was frozen; None before it was"""
+    elsewhere: Mapping[tuple[Trial, int], LedgerCell] = field(default_factory=dict)
+    """complete cells of other studies, by trial and seed, which a run takes instead of running them again"""
+
+    def cell_for(self, own: LedgerCell | None, trial: Trial, seed: int) -> LedgerCell | None:
+        """Return a cell of this ledger, or one to take for it if it has not begun."""
+        return self.elsewhere.get((trial, seed), own) if own is None or own.status == "planned" else own

@@ -1,5 +1,6 @@
 """Remaining cost of a study: cells, steps, gradient passes, hours, price."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import reduce
@@ -11,7 +12,8 @@ from rse_study.study.planning.cost_model import Cost, CostModel, total
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.evaluation_plan import ScoresPlan, plan_scores
-from rse_study.study.planning.grid_stage import plan_grid
+from rse_study.study.planning.footprint import Footprint, footprint
+from rse_study.study.planning.grid_stage import Remaining, plan_grid
 from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.sampling import NUM_POINTS
 from rse_study.study.planning.search_stages import SearchPlanner
@@ -36,6 +38,12 @@ class Plan:
     """further assumptions, and what the figures leave out"""
     new: dict[str, list[int]] = field(default_factory=dict)
     """seeds to run by row, in a grid that has run before"""
+    footprint: Footprint | None = None
+    """disk and memory; None if the shape of its encoder is not known here"""
+
+    @property
+    def num_to_run(self) -> int:
+        return sum(stage.num_to_run for stage in self.stages)
 
     @property
     def cost(self) -> Cost:
@@ -90,9 +98,12 @@ def plan(
         spent_hours=(ledger_state.worker_seconds * gpus if gpus else ledger_state.thread_seconds) / 3600,
         source=throughput.source,
         notes=tuple(
-            dict.fromkeys(_notes(checked, stages, throughput, data_sizes, (cost_model, last, *cost_models)))
+            dict.fromkeys(
+                _notes(checked, stages, throughput, data_sizes, (cost_model, last, *cost_models), remaining)
+            )
         ),
         new=new,
+        footprint=footprint(checked, sum(stage.num_to_run for stage in stages), data_sizes),
     )
 
 
@@ -127,6 +138,7 @@ def _notes(
     throughput: Throughput,
     data_sizes: DataSizes,
     cost_models: tuple[CostModel, ...],
+    remaining: Iterable[Remaining],
 ) -> Iterator[str]:
     is_open = any(stage.num_to_run for stage in stages)
     if checked.study.grid is None and is_open:
@@ -144,6 +156,9 @@ def _notes(
     if is_open:
         yield from _replay_note(checked.study.base.replayed)
         yield from _probe_note(checked.study.base.watched)
+    taken = Counter(cell.taken_from for one in remaining for cell in one.ended if cell.taken_from)
+    for name, number in taken.items():
+        yield f"{number:,} of the cells that are done are those of {name}: the run takes them, and trains none of them"
     for cost_model in cost_models:
         yield from throughput.assumptions(cost_model.shapes, cost_model.resources)
     yield from data_sizes.supposed

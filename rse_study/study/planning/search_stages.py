@@ -186,7 +186,7 @@ class SearchPlanner:
     def _remaining(
         self, trial: Trial, confirm: Confirm, cells: dict[tuple[Trial, int], LedgerCell]
     ) -> Remaining:
-        mine = [cells.get((trial, seed)) for seed in confirm.seeds]
+        mine = [self.ledger_state.cell_for(cells.get((trial, seed)), trial, seed) for seed in confirm.seeds]
         ended = tuple(cell for cell in mine if cell is not None and has_ended(cell))
         return Remaining(trial, ended, len(mine) - len(ended))
 

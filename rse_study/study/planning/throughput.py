@@ -1,8 +1,8 @@
 """Time per unit of work, measured or stated; never a guess."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import log, sqrt
 
@@ -10,7 +10,7 @@ from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Resources
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range, exactly, seen
-from rse_study.study.planning.workload import BatchShape, shape_of, workload_of
+from rse_study.study.planning.workload import BatchShape, scoring_work, shape_of, workload_of
 
 # Seconds of a cell outside its training loop, measured with Ray 2.60 on 2 cores: medians of cells of one process or
 # group of Train workers, which take 8, and 20 to 35 s more to start, once. Used until a ledger tells what cells take.
@@ -44,10 +44,14 @@ class Throughput:
     overhead: tuple[tuple[str, float], ...] = ()
     """seconds of a cell outside its training loop, by executor"""
     source: str = ""
+    scored: tuple[TimedWork, ...] = ()
+    """times of scoring, whose work is a number of sentences"""
+    queries: Mapping[str, float] = field(default_factory=dict)
+    """mean number of queries an attacked input took, by evaluation"""
 
     def seconds_per_work(self, shape: BatchShape, resources: Resources) -> Range | None:
         """Return the seconds per unit of work of this shape; None for an untimed encoder."""
-        wanted = Setting(shape, resources.gpus > 0, resources.workers, resources.threads)
+        wanted = _wanted(shape, resources)
         scaled = [
             (*_scale(setting, wanted), pace)
             for setting, pace in self._paces.items()
@@ -58,6 +62,17 @@ class Throughput:
         _, factor, pace = min(scaled, key=lambda option: option[0])
         return pace * factor
 
+    def seconds_per_sentence(self, shape: BatchShape, resources: Resources) -> Range | None:
+        """Return the seconds per scored sentence; if untimed, those of a forward pass."""
+        measured = self.scoring_pace(_wanted(shape, resources))
+        pace = self.seconds_per_work(shape, resources) if measured is None else None
+        return measured if pace is None else pace.times(scoring_work(shape, 1))
+
+    def scoring_pace(self, wanted: Setting) -> Range | None:
+        """Return the measured seconds per scored sentence; None for an untimed encoder."""
+        timed = [one for one in self.scored if _fits(one.setting, wanted)]
+        return _pace(timed) if timed else None
+
     def overhead_seconds(self, executor: str) -> Range:
         """Return a cell's seconds outside its loop: starting, loading, packing up."""
         measured = [seconds for name, seconds in self.overhead if name == executor]
@@ -67,10 +82,7 @@ class Throughput:
         """Yield in words what an estimate rests on besides measurements."""
         if not self.timed:
             return
-        wanted = {
-            Setting(shape, resources.gpus > 0, resources.workers, resources.threads) for shape in shapes
-        }
-        if not wanted <= set(self._paces):
+        if not {_wanted(shape, resources) for shape in shapes} <= set(self._paces):
             yield "nothing alike was measured: scaled by batch size, length, workers and threads"
         name = resources.runs_on
         if name not in dict(self.overhead):
@@ -81,13 +93,7 @@ class Throughput:
         groups: dict[Setting, list[TimedWork]] = defaultdict(list)
         for timed in self.timed:
             groups[timed.setting].append(timed)
-        return {
-            setting: seen(
-                [t.seconds / t.work for t in group],
-                sum(t.seconds for t in group) / sum(t.work for t in group),
-            )
-            for setting, group in groups.items()
-        }
+        return {setting: _pace(group) for setting, group in groups.items()}
 
 
 def with_stated_hours(throughput: Throughput, checked: CheckedStudy, data_sizes: DataSizes) -> Throughput:
@@ -96,7 +102,7 @@ def with_stated_hours(throughput: Throughput, checked: CheckedStudy, data_sizes:
     stated = checked.study.allowance.hours_per_cell
     if stated is None or throughput.seconds_per_work(shape_of(base), resources) is not None:
         return throughput
-    setting = Setting(shape_of(base), resources.gpus > 0, resources.workers, resources.threads)
+    setting = _wanted(shape_of(base), resources)
     work = workload_of(base, data_sizes).work
     timed = tuple(TimedWork(setting, hours * 3600, work) for hours in stated)
     source = f"allowance.hours_per_cell: {stated[0]:g} to {stated[1]:g} hours for the base, on somebody else's machine"
@@ -106,6 +112,16 @@ def with_stated_hours(throughput: Throughput, checked: CheckedStudy, data_sizes:
 def num_devices(resources: Resources) -> float:
     """Return what a cell occupies: GPUs or parts of them, or else CPU threads."""
     return float(resources.workers * (resources.gpus or resources.threads))
+
+
+def _wanted(shape: BatchShape, resources: Resources) -> Setting:
+    return Setting(shape, resources.gpus > 0, resources.workers, resources.threads)
+
+
+def _pace(timed: Sequence[TimedWork]) -> Range:
+    """Return the range of seconds per unit of work, around their mean."""
+    total = sum(one.seconds for one in timed) / sum(one.work for one in timed)
+    return seen([one.seconds / one.work for one in timed], total)
 
 
 def _fits(measured: Setting, wanted: Setting) -> bool:

@@ -24,27 +24,34 @@ class Workload:
 
     num_steps: int
     gradient_passes: int
-    work: float
-    """floating-point operations in P*T of its shape, dev scores included"""
+    step_work: float
+    """floating-point operations of the steps in P*T of its shape"""
+    num_embedded: float
+    """sentences of its scores during training"""
     shape: BatchShape
+
+    @property
+    def work(self) -> float:
+        """Floating-point operations in P*T, scores included."""
+        return self.step_work + scoring_work(self.shape, self.num_embedded)
 
 
 def workload_of(trial: Trial, data_sizes: DataSizes) -> Workload:
     """Return the workload of a cell of `trial` that runs its full budget."""
     cost, num_steps = trial.method.cost, _num_steps(trial, data_sizes)
-    num_sentences = data_sizes.num_scored(f"{trial.selection.dev}/dev") or 0
+    num_sentences = data_sizes.num_scored(f"{trial.selection.dev}/dev")
     if trial.replayed.recipe != "none":
         num_sentences += 4 * trial.replayed.num_pairs  # both sides, clean and attacked
     if trial.replayed.labelled != "none":
         num_sentences += trial.replayed.num_training + 2 * trial.replayed.num_texts
     num_embedded = num_sentences * _num_measurements(num_steps, trial.selection.every)
     for name, every in trial.watched.items():
-        num_embedded += (data_sizes.num_scored(name) or 0) * _num_measurements(num_steps, every)
-    measurements = scoring_work(trial, num_embedded)
+        num_embedded += data_sizes.num_scored(name) * _num_measurements(num_steps, every)
     return Workload(
         num_steps,
         num_steps * cost.gradient_passes,
-        num_steps * trial.step_work + measurements,
+        num_steps * trial.step_work,
+        num_embedded,
         shape_of(trial),
     )
 
@@ -55,14 +62,14 @@ def shape_of(trial: Trial) -> BatchShape:
     return BatchShape(encoder.name, encoder.revision, trial.batch_size, trial.max_length, trial.precision)
 
 
-def scoring_work(trial: Trial, num_sentences: int) -> float:
+def scoring_work(shape: BatchShape, num_sentences: float) -> float:
     """Return the work of scoring sentences: one forward pass each, in full batches."""
-    return FORWARD * num_sentences / trial.batch_size
+    return FORWARD * num_sentences / shape.batch_size
 
 
 def _num_measurements(num_steps: int, every: int) -> int:
-    """Count measurements: before training, after every `every` steps, and at the end."""
-    return 1 + num_steps // every + (num_steps % every > 0)
+    """Count measurements after every `every` steps and at the end; all cells of a base share the first."""
+    return num_steps // every + (num_steps % every > 0)
 
 
 def _num_steps(trial: Trial, data_sizes: DataSizes) -> int:

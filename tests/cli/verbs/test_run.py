@@ -1,5 +1,7 @@
 """`run`: what it hands over, and how it ends where trials failed or cost too much."""
 
+import shutil
+
 import pytest
 
 from analysis.comparison_table import NOT_AGAIN
@@ -51,3 +53,21 @@ def test_a_study_whose_trials_are_complete_is_well(ran, capsys):
         run(ledger, cell_of(1), 51.0)
     assert conclude(ran) == errors.OK
     assert capsys.readouterr().err == ""
+
+
+def test_a_study_that_does_not_fit_on_the_disk_is_not_begun_and_learns_what_would(rse, monkeypatch):
+    begun = []
+    monkeypatch.setattr("rse_study.cli.verbs.run.run_study", lambda *everything, **settings: begun.append(1))
+    disk = shutil.disk_usage("/")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: disk._replace(free=120_000_000))
+    ended = rse("run", "quickstart", "-o", "resources.max_concurrent=1")
+    assert (ended.code, begun) == (2, [])
+    assert "quickstart: disk: 191 MB at most: 24 models of 5.75 MB" in ended.err
+    assert "120 MB are free in " in ended.err
+    assert (
+        "Use `-o keep_models=none` (`best` keeps one more), which takes 59.1 MB, or a larger disk"
+        in ended.err
+    )
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: disk._replace(free=10_000_000))
+    assert "keep_models" not in rse("run", "quickstart").err
+    assert begun == []

@@ -17,7 +17,7 @@ from rse_study.study.planning.plan import plan
 from rse_study.study.planning.throughput import Throughput
 from tests.study.planning.priced import grid_of
 
-FIVE = 48 * 60 + 5 * 50  # work of a cell of the base
+FIVE = 48 * 60 + 4 * 50  # work of a cell of the base
 
 
 @pytest.fixture
@@ -104,8 +104,10 @@ def test_the_plan_of_a_study_that_was_interrupted(grid, study_dir, tmp_path):
 def test_rates_are_those_of_complete_cells_of_these_encoders(study_dir, tmp_path):
     _, rates = history(study_dir, tmp_path)
     assert rates.source == "2 cells of little"
-    assert {time.seconds / time.work for time in rates.timed} == {313.0 / FIVE}
-    assert rates.overhead == (("inline", 7.0), ("inline", 7.0))
+    # One cell scored 800 sentences in the 6 s that the other did not take, four times as many in training.
+    assert {(time.seconds, time.work) for time in rates.scored} == {(6.0, 800.0)}
+    assert {(time.seconds, time.work) for time in rates.timed} == {(313.0 - 4 * 6.0, 48 * 60)}
+    assert rates.overhead == (("inline", 7.0),)
     assert history(study_dir, tmp_path, ("minilm",))[1] == Throughput()
 
 
@@ -117,7 +119,8 @@ def test_a_second_attempt_tells_nothing_about_what_is_beside(study_dir, tmp_path
         " FROM attempt WHERE cell LIKE '0000%'",
     )
     _, rates = history(study_dir, tmp_path)
-    assert len(rates.timed) == 2
+    assert {time.seconds / time.work for time in rates.timed} == {313.0 / FIVE}
+    assert rates.scored == ()
     assert rates.overhead == (("inline", 7.0),)
 
 
@@ -131,6 +134,34 @@ def test_other_studies_of_the_store_tell_rates_and_a_damaged_one_only_refuses_it
     known, rates = history(study_dir.parent / "new", tmp_path)
     assert known.cells == ()
     assert rates.source == "2 cells of little, 2 cells of other"
+
+
+def test_the_last_cells_of_a_setting_tell_how_busy_the_machine_is(study_dir, tmp_path, monkeypatch):
+    monkeypatch.setattr("rse_study.study.planning.history.LAST", 1)
+    edit(study_dir, "DELETE FROM evaluation")
+    edit(study_dir, "UPDATE cell SET duration_s = 100.0, ended = '2027' WHERE identity LIKE '0001%'")
+    assert [time.seconds for time in history(study_dir, tmp_path)[1].timed] == [100.0]
+
+
+def test_cells_that_another_study_has_run_alike_are_taken(grid, study_dir, tmp_path, content):
+    def planned(**changes):
+        other = grid_of(content, {"axes": {"rho": [0, 0.5, 1]}}, name="other", seeds=[0, 1], **changes)
+        sizes = DataSizes(tmp_path)
+        state, rates = history_of(tmp_path / "new", study_dir.parent, sizes, ("tiny",), other.study)
+        return plan(other, state, rates, sizes)
+
+    (stage,) = planned(keep_models="none", evaluations=[]).stages
+    assert (stage.num_done, stage.num_to_run) == (2, 4)
+    found = planned(evaluations=["builtin/test"])
+    assert (found.stages[0].num_done, found.scores.missing) == (1, {"builtin/test": 5})
+    assert "1 of the cells that are done are those of little" in " ".join(found.notes)
+    alone = {"keep_models": "none", "evaluations": []}
+    for changes in (
+        {"storage": str(tmp_path)},
+        {"resources": {"threads": 2}},
+        {"evaluations": ["STS-B/test"]},
+    ):
+        assert planned(**(alone | changes)).stages[0].num_done == 0, changes
 
 
 def test_configurations_of_other_versions_are_left_out(study_dir, tmp_path):

@@ -13,7 +13,7 @@ from tests.cases import cases
 from tests.study.planning.priced import grid_of, known, one_second
 
 RHOS = {"axes": {"rho": [0, 0.5, 1]}}
-FIVE = 48 * 60 + 5 * 50  # work of a cell with N = 5: 60 steps, five looks at 400 pairs in batches of 32
+FIVE = 48 * 60 + 4 * 50  # work of a cell with N = 5: 60 steps, four looks at 400 pairs in batches of 32
 TWO_SEEDS = {"seeds": [0, 1]}
 
 

@@ -13,11 +13,12 @@ from rse_study.cli.terminal.next_step import command, in_store, suggest, with_ov
 from rse_study.cli.terminal.screen import announce, print_rows, say, stderr
 from rse_study.cli.verbs.plan.table import HEADINGS, LEAST_IMPORTANT, as_content, lines_below, stage_rows
 from rse_study.data.location import cache_dir, data_dir
-from rse_study.errors import InputErrors
+from rse_study.errors import InputError, InputErrors
 from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.study.definition.config import Allowance
 from rse_study.study.planning.data_sizes import DataSizes
+from rse_study.study.planning.footprint import footprint, free_bytes, lines_of, show_bytes
 from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import Plan, check_allowance, plan
 from rse_study.study.planning.sampling import spread
@@ -104,6 +105,27 @@ def require_allowance(
     _check(planned, allowed)
 
 
+def require_disk(checked: CheckedStudy, store: Path, num_to_run: int) -> None:
+    """Raise InputError where the study's files would not fit on the disk."""
+    location = checked.study.storage or str(store.absolute())
+    if "://" in location:
+        return  # an object store has no end that could be asked for
+    data_sizes = DataSizes(data_dir(), checked.study.settings, checked.folder)
+    wanted, free = footprint(checked, num_to_run, data_sizes), free_bytes(Path(location))
+    if wanted is None or wanted.disk <= free:
+        return
+    least = replace(checked, study=checked.study.model_copy(update={"keep_models": "none"}))
+    lean = footprint(least, num_to_run, data_sizes)
+    option = "`storage: FOLDER` on a larger disk" if checked.study.storage else "a larger disk: --store DIR"
+    if lean is not None and lean.disk <= free:
+        option = (
+            f"`-o keep_models=none` (`best` keeps one more), which takes {show_bytes(lean.disk)}, or {option}"
+        )
+    what, *_ = lines_of(wanted)
+    rule = f"{show_bytes(free)} are free in {location}"
+    raise InputError(what, where=checked.study.name, rule=rule, remedy=f"Use {option}")
+
+
 def limits(checked: CheckedStudy, max_hours: float | None, max_cost: float | None) -> Allowance:
     """Return the study's allowance, overridden by the command line."""
     given = {"max_hours": max_hours, "max_cost": max_cost}
@@ -132,7 +154,7 @@ def _history(checked: CheckedStudy, store: Path, data_sizes: DataSizes) -> tuple
     from rse_study.study.planning.history import history_of
 
     encoders = {trial.encoder.name for trial in spread(checked)}
-    return history_of(store / checked.study.name, store, data_sizes, encoders)
+    return history_of(store / checked.study.name, store, data_sizes, encoders, checked.study)
 
 
 def prepare_with(callback: ActivityCallback, beside: Path, trial: Trial) -> Materials:

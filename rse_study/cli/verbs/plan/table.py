@@ -7,6 +7,7 @@ from typing import Any
 
 from analysis.phrases import show_duration
 from rse_study.study.planning.estimates import Range
+from rse_study.study.planning.footprint import lines_of
 from rse_study.study.planning.plan import Plan
 from rse_study.study.planning.stages import StagePlan
 
@@ -47,6 +48,10 @@ def stage_rows(plan: Plan) -> list[tuple[str, ...]]:
 def lines_below(plan: Plan) -> Iterator[str]:
     """Yield the lines below that table: price, what is new, sources of the figures."""
     yield f"device time in all: {_time(plan.device_hours)}{_spent(plan)}{_price(plan)}"
+    if plan.footprint is None:
+        yield "disk and memory: the shape of its encoder is not known here"
+    elif plan.num_to_run:
+        yield from lines_of(plan.footprint)
     yield from _new(plan)
     if plan.scores.num_only:
         trained = f", {plan.scores.num_retrained} of them trained again" if plan.scores.num_retrained else ""
@@ -81,7 +86,9 @@ def as_content(plan: Plan) -> dict[str, Any]:
             "device_hours": _range(plan.scores.device_hours),
         },
         "num_cells": sum(stage.num_cells for stage in plan.stages),
-        "num_to_run": sum(stage.num_to_run for stage in plan.stages),
+        "num_to_run": plan.num_to_run,
+        "disk_bytes": plan.footprint.disk if plan.footprint else None,
+        "memory_bytes": plan.footprint.cell.memory if plan.footprint else None,
         "steps": _range(plan.cost.steps),
         "gradient_passes": _range(plan.cost.gradient_passes),
         "device_hours": _range(plan.device_hours),
