@@ -177,6 +177,23 @@ def test_a_joint_search_at_the_papers_scale_begins_at_its_setting_and_has_an_end
     assert found.study.ablation_path is not None
 
 
+ADVISED = {"alpha": (1e-6, 1e-4), "beta": (1e-4, 1e-3)}  # RobustSentEmbed, B.1
+NATURAL = {"phi": 0.0, "K": 1}  # no smaller value means anything
+
+
+@cases("path", JOINT_PAPER, ids=stem)
+def test_a_joint_search_has_the_papers_setting_and_what_it_advises_inside_its_ranges(checked, path):
+    space = checked(path).space
+    for axis in space.axes:
+        if axis.domain.kind == "choice":
+            continue
+        low, high = axis.domain.edges()
+        advised = ADVISED.get(axis.name, ()) if path.stem == "rse_joint" else ()
+        for value in (space.base_point[axis.name], *advised):
+            is_natural = NATURAL.get(axis.name) == value == low
+            assert low < value < high or is_natural, f"{axis.name} = {value}, of {low} to {high}"
+
+
 def test_every_ablation_of_the_paper_is_asked_at_both_scales(checked):
     for paths in (PAPER_SCALE, MINI_SCALE):
         assert sorted(filter(None, (table_of(checked(path)) for path in paths))) == PLACES
