@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rse_study.data import builtin
 from rse_study.data.corpus import Builtin, Corpus, read_corpus
-from rse_study.data.readers import read_sts
+from rse_study.data.readers import DEV_SPLITS, read_sts
 from rse_study.downstream.settings import Settings
 from rse_study.errors import InputError, MissingFile
 
@@ -59,7 +59,7 @@ class DataSizes:
             return 2 * builtin.NUM_PAIRS
         try:
             if split == "dev":
-                return 2 * len(read_sts(task, split, self._data_dir))
+                return 2 * len(read_sts(task, DEV_SPLITS[task], self._data_dir))
             return read_evaluation(name, self._data_dir, self._settings).num_sentences
         except InputError:
             return None
