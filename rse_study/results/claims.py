@@ -19,10 +19,10 @@ class Claim:
     id: str
     table: str
     kind: ClaimKind
-    """best: the first row beats every other, or each of the others named. better: the first beats the second by more than
-    the margin. ordering: each beats the next. rising: scores grow along the rows. flat: no row differs from the first
-    by more than the margin. share: the first is better than `margin` times the second. count: the first row is best in
-    at least `margin` columns."""
+    """best: the first row beats every other, or each of the others named. better: the first beats the second by more
+    than the margin. ordering: each beats the next. rising: scores grow along the rows. flat: no row differs from the
+    first by more than the margin. share: the first is better than `margin` times the second. count: the first row is
+    best in at least `margin` columns."""
     rows: tuple[str, ...]
     margin: float
     """Points of the score, a factor (share) or a number of columns (count)."""

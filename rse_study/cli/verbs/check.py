@@ -14,6 +14,7 @@ from rse_study.cli.terminal.next_step import command, in_store, run_again, sugge
 from rse_study.cli.terminal.screen import announce, print_table
 from rse_study.errors import InputError
 from rse_study.results.citation import citation
+from rse_study.results.claims import ClaimVerdict
 from rse_study.results.reader import Reader
 
 SEE_ALL = "--wide, --out DIR (CSV), or the report"
@@ -93,6 +94,6 @@ def code_of(comparison: Comparison) -> int:
     return INCOMPLETE if is_open or not verdicts else OK
 
 
-def _decided(comparison: Comparison) -> set[str]:
+def _decided(comparison: Comparison) -> set[ClaimVerdict]:
     """Return the verdicts on claims that the study asks about."""
     return {judged.verdict for judged in comparison.judged} - {"not asked"}
