@@ -66,7 +66,10 @@ def _table(
 
 
 def absent(row: str, *, is_open: bool) -> str:
-    """Name a row that the paper alone has, and why; `is_open`: some cells are not planned yet."""
+    """Name a row that the paper alone has, and why.
+
+    `is_open` says that some cells are not planned yet.
+    """
     if row == UNNAMED:
         return f"{row} (not said which)"
     why = "not measured" if row in BASELINES.values() else "no cells yet" if is_open else "not trained"

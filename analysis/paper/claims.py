@@ -38,7 +38,7 @@ def claims_of(table: str, encoder: str = "") -> list[Claim]:
 
 
 def printed_values(table: str) -> dict[str, float]:
-    """Return a table's first column by row; empty if its columns have metrics that no objective stands for."""
+    """Return a table's first column by row, where an objective may stand for it."""
     if table not in table_ids() or (columns_of(table) and table not in OBJECTIVE_STANDS_IN):
         return {}
     frame = tables.read_table(table)

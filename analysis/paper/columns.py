@@ -51,11 +51,11 @@ class Column:
 
     @property
     def heading(self) -> str:
-        """Its name in claims, "Avg." or "PWWS: Avg."; the block of an encoder is the study's own."""
+        """Its name in claims, "Avg." or "PWWS: Avg.", without the block of an encoder."""
         return self.name if self.block in ("", *BLOCKS.values()) else f"{self.block}: {self.name}"
 
     def printed_for(self, row: str) -> float:
-        """Return the paper's value of a row, also of one with its authors' own settings; NaN without."""
+        """Return the paper's value of a row, or NaN; `(as published)` changes nothing."""
         return self.printed.get(row.removesuffix(AS_PUBLISHED), nan)
 
 

@@ -9,7 +9,7 @@ from analysis.figures.heat import draw_heat, heat_data
 from analysis.figures.lines import draw_lines, lines_data
 from analysis.scores import degenerate_note, scores, show_scores
 from analysis.sections.scores import above_text, dots, row_classes
-from rse_study.results.records import KEPT
+from rse_study.results.records import AT_CHECKPOINT
 
 STEPS = (
     "The objective in the course of training, of complete cells: thin lines are seeds, the thick one is their mean, "
@@ -64,5 +64,5 @@ def steps_of(contents: Contents, cells: pd.DataFrame, name: str) -> list[str]:
     if frame.empty:
         return []
     drawn = draw_bands(frame, contents.label, contents.decimals)
-    result = "kept checkpoint" if contents.study.objective.metric.endswith(KEPT) else "last step"
+    result = "kept checkpoint" if contents.study.objective.metric.endswith(AT_CHECKPOINT) else "last step"
     return [page.paragraph(STEPS.format(result)), page.figure(drawn, name, frame)]

@@ -35,7 +35,7 @@ class Claim:
 
     @property
     def threshold(self) -> float:
-        """What a contrast must exceed."""
+        """The value that a contrast must exceed."""
         return 0.0 if self.kind in ("share", "count") else self.margin
 
 

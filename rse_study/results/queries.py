@@ -9,8 +9,8 @@ from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.results.records import (
+    AT_CHECKPOINT,
     COSTS,
-    KEPT,
     SELECTING,
     AttemptRecord,
     CellRecord,
@@ -30,7 +30,7 @@ COST_COLUMNS = {
 }
 
 
-AT_KEPT = f"""
+CHECKPOINT_VALUES = f"""
 SELECT kept.cell, last, metric.value FROM metric JOIN (
     SELECT cell, t, max(t) OVER (PARTITION BY cell) AS last, row_number() OVER (
         PARTITION BY cell
@@ -88,11 +88,14 @@ class LedgerQueries:
         return [MetricRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query, identity)]
 
     def last_points(self, metric: str) -> dict[str, tuple[int, float]]:
-        """Return step and value of a metric's last point, by cell; `NAME/kept` has that of the kept model."""
+        """Return step and value of a metric's last point, by cell.
+
+        Of `NAME/kept` the value is that of the model that the cell keeps.
+        """
         # SQLite: with a bare max(), the other columns come from the row that holds it.
         query = "SELECT cell, max(t), value FROM metric WHERE name = ? GROUP BY cell"
-        name = metric.removesuffix(KEPT)
-        rows = self._db.execute(query if name == metric else AT_KEPT, (name,))
+        name = metric.removesuffix(AT_CHECKPOINT)
+        rows = self._db.execute(query if name == metric else CHECKPOINT_VALUES, (name,))
         return {cell: (t, number_of(value)) for cell, t, value in rows}
 
     def final_values(self, metric: str) -> dict[str, float]:

@@ -74,12 +74,12 @@ class Record(BaseModel):
 
 SELECTING = "dev"
 """The metric by which a cell chooses the checkpoint that it keeps."""
-KEPT = "/kept"
+AT_CHECKPOINT = "/kept"
 """Ending of a metric's name: its value at the checkpoint that is kept, not at the last step."""
 
 
 class ObjectiveRecord(Record):
-    """The objective of a study: the value of `metric` at a cell's last step, or at its kept checkpoint."""
+    """The objective of a study: a metric at a cell's last step or kept checkpoint."""
 
     metric: str
     direction: Direction = "maximize"
@@ -96,7 +96,7 @@ class ObjectiveRecord(Record):
     @property
     def curve(self) -> str:
         """The metric whose values step by step it is one of."""
-        return self.metric.removesuffix(KEPT)
+        return self.metric.removesuffix(AT_CHECKPOINT)
 
 
 class ConstraintRecord(Record):

@@ -10,7 +10,7 @@ from rse_study.downstream.registry import all_evaluations
 from rse_study.errors import InputError
 from rse_study.evaluation.registry import OF_DEV
 from rse_study.registry import did_you_mean
-from rse_study.results.records import COSTS, KEPT
+from rse_study.results.records import AT_CHECKPOINT, COSTS
 from rse_study.results.row_names import find_combination, row_name
 from rse_study.study.definition.config import Grid, Objective, Resources, Study
 from rse_study.study.definition.domains import Domain
@@ -142,7 +142,7 @@ def _told_the_last_step(study: Study) -> RuleProblems:
     located = [(f"{at}.metric", one.metric) for at, one in _located_objectives(study)]
     located += [(f"constraints.{index}.metric", one.metric) for index, one in enumerate(study.constraints)]
     for at, metric in located if study.search is not None else ():
-        if metric.endswith(KEPT):
+        if metric.endswith(AT_CHECKPOINT):
             rule = "is the best on the way, and a search is told the value at a trial's last step"
             yield f"{at} = {metric!r}", rule, "Use `dev`; the ledger has both"
 
