@@ -221,7 +221,7 @@ class Trial(Spec):
         """Return all that preparing the materials reads: equal needs, equal materials."""
         method = self.method
         of_method = method.generator, method.num_sites, method.needs_synonyms, method.needs_mask
-        of_data = self.corpus, self.selection.dev, self.replayed, frozenset(self.watched)
+        of_data = self.corpus, self.selection.sets, self.replayed, frozenset(self.watched)
         return (*of_data, self.encoder, self.batch_size, self.max_length, *of_method)
 
     @property
