@@ -200,6 +200,40 @@ def test_a_claim_is_judged_on_what_the_papers_table_shows_and_on_the_objective_o
     assert found.printed == {}  # it stands beside the column, not beside the objective
 
 
+SYSTEMS = ("SimCSE", "USCAL", "ConSERT", "RobustEmbed", "RobustSentEmbed")
+
+
+def test_claims_of_a_main_table_are_of_its_average_and_of_as_many_sets_as_it_says(tmp_path):
+    rows = dict.fromkeys(SYSTEMS, SIMCSE)
+    paper = {"table": "rse-table3", "scale": "paper"}
+    names = tuple(f"{name}/test" for name in SEVEN)
+    folder = tabled.make(tmp_path / "s", rows, baseline="SimCSE", paper=paper, evaluations=names)
+    best = {**rows, "RobustSentEmbed": above(SIMCSE, *around(30.0, 4))}
+    beaten = {**rows, "RobustSentEmbed": above(SIMCSE, *around(-30.0, 4))}
+    scores = {f"{name}/test/all": beaten if name == "STS13" else best for name in SEVEN}
+    tabled.add(folder, scores)
+    table = claims_table(comparison_in(folder)).set_index("source")
+    assert table["verdict"].tolist() == ["reproduced"] * 3 + ["not asked"] * 2  # those on RoBERTa
+    assert table.loc["robustsentembed.txt:700", "difference"] == "best in 6 of 7 columns, beaten in 1"
+    assert table.loc["robustsentembed.txt:696", "difference"].startswith(
+        "RobustSentEmbed minus USCAL: +21.43 ["
+    )
+
+
+def test_less_than_half_is_asked_of_rates(tmp_path):
+    rows = dict.fromkeys(SYSTEMS, SIMCSE)
+    sets = ("imdb", "mr", "sst2", "yelp", "mrpc", "snli", "mnli_mismatched")
+    names = tuple(f"attack-{name}/pwws" for name in sets)
+    paper = {"table": "rse-table1", "scale": "paper"}
+    folder = tabled.make(tmp_path / "s", rows, baseline="SimCSE", paper=paper, evaluations=names)
+    rates = {**rows, "RobustSentEmbed": above(SIMCSE, *around(-50.0, 4))}
+    tabled.add(folder, {f"{name}/success_rate": rates for name in names})
+    table = claims_table(comparison_in(folder))
+    asked = table[table["verdict"] != "not asked"]
+    assert asked["verdict"].tolist() == ["reproduced"] * 2
+    assert asked["difference"].iloc[1].startswith("0.5 x SimCSE minus RobustSentEmbed: +")
+
+
 def test_what_was_measured_without_training_stands_first(tmp_path):
     folder = tabled.make(tmp_path / "s", ROWS, baseline="SimCSE", paper=PAPER)
     with Ledger.open(folder) as ledger:
