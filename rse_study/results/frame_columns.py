@@ -32,7 +32,7 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
         FrameColumn(
             "objective",
             NUMBER,
-            "at the last step, or kept checkpoint; NaN unless `complete` or `stopped_early`",
+            "at the last step or kept checkpoint; NaN unless `complete`, `stopped_early`",
         ),
         FrameColumn("t", WHOLE_OR_MISSING, "the last step with an objective, in optimiser steps"),
         FrameColumn("duration_s", NUMBER, "seconds of training and scoring; 0 where it has not ended"),
