@@ -10,7 +10,7 @@ from typing import Literal
 import pandas as pd
 
 from analysis.measured import measured_scores
-from analysis.paper.columns import MEAN, Column, columns_of
+from analysis.paper.columns import MEAN, TOGETHER, Column, columns_of
 from rse_study.results.comparisons import Scores, differences
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
@@ -40,6 +40,8 @@ class TableCell:
     less_is_better: bool
     is_degenerate: bool
     is_open: bool
+    is_absent: bool = False
+    """Whether the study lacks the row: the paper alone has it."""
     interval: Interval | None = None
     """Simultaneous with those of all other cells."""
 
@@ -64,30 +66,43 @@ class TableCell:
         return self.difference * self.printed_difference > 0
 
 
-def read_columns(reader: Reader, table: str, baseline: str) -> tuple[TableCell, ...]:
-    """Return every cell of a paper's table for which the study has scores.
+def read_columns(reader: Reader, table: str) -> list[tuple[Column, Scores]]:
+    """Return every column of a paper's table for which the study has scores."""
+    columns = columns_of(table, reader.study().encoder)
+    metrics = [metric for column in columns for metric in _parts(column, columns)]
+    return _by_column(columns, measured_scores(reader, metrics))
+
+
+def cells_of(columns: Sequence[tuple[Column, Scores]], baseline: str) -> tuple[TableCell, ...]:
+    """Return the cells of columns, those that the paper alone has included.
 
     Differences are from the grid's baseline; without one, from the encoder before training if the paper's table has
     it.
     """
-    columns = columns_of(table, reader.study().encoder)
-    minus = baseline or (START if any(START in column.printed for column in columns) else "")
-    scores = _by_column(
-        columns, measured_scores(reader, [one.metric for one in columns if one.metric != MEAN])
-    )
-    found = [cell for column, frame in scores for cell in _cells(column, frame, minus)]
+    minus = baseline or (START if any(START in column.printed for column, _ in columns) else "")
+    scored = [(column, scores) for column, scores in columns if scores.table.notna().to_numpy().any()]
+    found = [
+        cell
+        for column, scores in scored
+        for cell in (*_cells(column, scores, minus), *_papers_alone(column, scores))
+    ]
     return _in_order(_together(found))
 
 
+def _parts(column: Column, columns: Sequence[Column]) -> list[str]:
+    """Return the metrics whose mean is a column."""
+    if column.metric != MEAN:
+        return column.metric.split(TOGETHER)
+    return [one.metric for one in columns if one.block == column.block and one.metric != MEAN]
+
+
 def _by_column(columns: Sequence[Column], measured: Mapping[str, Scores]) -> list[tuple[Column, Scores]]:
-    """The columns with scores; a mean needs scores in all columns of its block."""
+    """The columns with scores; a mean needs scores in all its parts."""
     found = []
     for column in columns:
-        others = [one.metric for one in columns if one.block == column.block and one.metric != MEAN]
-        parts = others if column.metric == MEAN else [column.metric]
+        parts = _parts(column, columns)
         if all(metric in measured for metric in parts):
-            scores = _mean([measured[metric] for metric in parts])
-            found += [(column, scores)] if scores.table.notna().to_numpy().any() else []
+            found.append((column, _mean([measured[metric] for metric in parts])))
     return found
 
 
@@ -114,7 +129,7 @@ def _cells(column: Column, scores: Scores, minus: str) -> Iterator[TableCell]:
         is_compared = minus in table.index and row != minus and not is_fixed
         sample = differences(table, {row: 1.0, minus: -1.0}).tolist() if is_compared else ()
         own = {row, minus} if is_compared else {row}
-        printed = column.printed.get(row, nan)
+        printed = column.printed_for(row)
         yield TableCell(
             column=column,
             row=row,
@@ -130,6 +145,28 @@ def _cells(column: Column, scores: Scores, minus: str) -> Iterator[TableCell]:
             is_degenerate=bool(own & set(scores.degenerate_rows)),
             is_open=scores.num_unplanned > 0 or bool(own & set(scores.open_rows)),
         )
+
+
+def _papers_alone(column: Column, scores: Scores) -> Iterator[TableCell]:
+    """The cells of rows that the study lacks, so that a table leaves out none of the paper's."""
+    for row in column.printed:
+        if row not in scores.table.index:
+            yield TableCell(
+                column=column,
+                row=row,
+                is_fixed=False,
+                mean=nan,
+                sd=nan,
+                num_seeds=0,
+                printed=column.printed[row],
+                minus="",
+                sample=(),
+                printed_difference=nan,
+                less_is_better=scores.less_is_better,
+                is_degenerate=False,
+                is_open=scores.num_unplanned > 0,
+                is_absent=True,
+            )
 
 
 def _together(cells: Sequence[TableCell]) -> list[TableCell]:

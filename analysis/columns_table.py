@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 
 from analysis.columns import TableCell
-from analysis.comparison_table import show_interval
+from analysis.comparison_table import absent, show_interval
 from analysis.formats import DEGENERATE, decimals_of, show_measured, show_number, show_signed, show_spread
 from analysis.phrases import counted, join_words
 
@@ -26,11 +26,15 @@ def printed_table(cells: Sequence[TableCell]) -> pd.DataFrame:
 def _as_the_paper(cells: Sequence[TableCell], show: Callable[[TableCell], str]) -> pd.DataFrame:
     found: dict[tuple[str, str], dict[str, str]] = {}
     for cell in cells:
-        found.setdefault((cell.column.block, cell.row), {})[cell.column.name] = show(cell)
+        found.setdefault((cell.column.block, _name(cell)), {})[cell.column.name] = show(cell)
     columns = dict.fromkeys(cell.column.name for cell in cells)
     rows = [{"block": block, "row": row, **texts} for (block, row), texts in found.items()]
     table = pd.DataFrame(rows, columns=["block", "row", *columns], dtype=object).fillna("")
     return table if table["block"].nunique() > 1 else table.drop(columns="block")
+
+
+def _name(cell: TableCell) -> str:
+    return absent(cell.row, is_open=cell.is_open) if cell.is_absent else cell.row
 
 
 def _ours_and_theirs(cell: TableCell, ours: str) -> str:
@@ -59,10 +63,10 @@ def _long(cell: TableCell, decimals: int) -> dict[str, str]:
     return {
         "block": cell.column.block,
         "column": cell.column.name,
-        "row": cell.row,
+        "row": _name(cell),
         "ours": show_measured(cell.mean, decimals, cell.is_degenerate),
         "SD": show_number(cell.sd, decimals),
-        "seeds": "" if cell.is_fixed else str(cell.num_seeds),
+        "seeds": "" if cell.is_fixed or cell.is_absent else str(cell.num_seeds),
         "paper": show_number(cell.printed, decimals),
         "minus": cell.minus,
         "difference": show_signed(cell.difference, decimals),

@@ -1,15 +1,16 @@
 """The rows of a grid against its baseline, and the paper's claims about them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 import pandas as pd
 
-from analysis.columns import TableCell, read_columns
+from analysis.columns import TableCell, cells_of, read_columns
 from analysis.contents import baseline_scores, label_of
 from analysis.measured import measured_scores
 from analysis.opposed import OpposedRow, opposed_rows
 from analysis.paper.claims import claims_of, printed_values
+from analysis.paper.columns import columns_of
 from analysis.scales import SCALES
 from rse_study.errors import InputError
 from rse_study.frames.study_results import StudyResults
@@ -51,6 +52,8 @@ class Comparison:
     """Rows on which the objective and an evaluation disagree."""
     degenerate: frozenset[str] = frozenset()
     """Rows, and names of `fixed`, that have a score of a collapsed model."""
+    last_step: Mapping[str, float] = field(default_factory=dict)
+    """Mean by row at the last step, if the objective is that of the kept checkpoint."""
 
     @property
     def num_seeds(self) -> int:
@@ -82,8 +85,10 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
     baseline = _row_named(study, baseline, cells) if baseline else own
     contrasts = against(scores.table, baseline) if baseline in scores.table.index else {}
     table = paper.table
-    claims, printed = claims_of(table), printed_values(table)
+    claims, columns = claims_of(table, study.encoder), read_columns(reader, table)
     measured = measured_scores(reader, [claim.measure for claim in claims if claim.measure])
+    measured |= {column.heading: scores for column, scores in columns}
+    printed = {} if columns else printed_values(table)
     known = baseline_scores(reader.evaluations(), study.objective.evaluation).dropna(subset="value")
     return Comparison(
         name=study.name,
@@ -93,15 +98,27 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
         scores=scores,
         baseline=baseline,
         compared=dict(zip(contrasts, compare(scores.table, list(contrasts.values())), strict=True)),
-        judged=judge(claims, scores, _outside(scores.table, own, printed), measured),
+        judged=judge(
+            claims, scores, _outside([scores, *measured.values()], own, table, study.encoder), measured
+        ),
         printed=printed,
         fixed=dict(zip(known["label"], known["value"], strict=True)),
         stale=describe(stale(reader.cells(), reader.provenance())),
         encoder=study.encoder,
-        columns=read_columns(reader, table, baseline),
+        columns=cells_of(columns, baseline),
         opposed=opposed_rows(reader, baseline),
         degenerate=frozenset([*known.loc[known["degenerate"], "label"], *scores.degenerate_rows]),
+        last_step=_at_the_last_step(reader, study),
     )
+
+
+def _at_the_last_step(reader: Reader, study: StudyRecord) -> dict[str, float]:
+    if study.objective.metric == study.objective.curve:
+        return {}
+    cells = reader.cells()
+    values = cells["identity"].map(reader.final_values(study.objective.curve)).astype(float)
+    rows = cells.assign(row=names_of_cells(study, cells), value=values)[cells["status"] == "complete"]
+    return dict(rows.groupby("row")["value"].mean())
 
 
 def comparison_of(study: StudyResults) -> Comparison | None:
@@ -121,6 +138,8 @@ def _row_named(study: StudyRecord, wanted: str, cells: pd.DataFrame) -> str:
     return found
 
 
-def _outside(table: pd.DataFrame, baseline: str, printed: Mapping[str, float]) -> list[str]:
+def _outside(scores: Iterable[Scores], baseline: str, table: str, encoder: str) -> list[str]:
     """Rows that a paper's "best" excludes: those not in its table, or the baseline."""
-    return [row for row in table.index if row not in printed] if printed else [baseline]
+    printed = {*printed_values(table)}.union(*(column.printed for column in columns_of(table, encoder)))
+    rows = dict.fromkeys(row for one in scores for row in one.table.index)
+    return [row for row in rows if row not in printed] if printed else [baseline]

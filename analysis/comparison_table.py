@@ -12,8 +12,10 @@ from analysis.scales import SCALES
 from analysis.scores import MEANING
 from rse_study.results.claims import Judged
 from rse_study.results.comparisons import ComparedContrast
+from rse_study.results.records import BASELINES
 from rse_study.results.statistics import Interval
 
+UNNAMED = "other representations"  # as figure 3 of RobustSentEmbed calls what it does not name
 EXACT = "p (sign-flip)"
 HOLM = "p (Holm)"
 NOT_AGAIN = "A failed cell is not run again as it is: change its row, or the base, and run the study again."
@@ -25,7 +27,8 @@ OWN = ("paper", "mean", "SD", "seeds")  # columns of every row, in this order
 def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
     """Return a row per row of the grid, below the untrained baselines.
 
-    Columns: paper, mean, SD, seeds, and against the baseline: difference, simultaneous 95 % interval, exact p and p
+    Columns: paper, mean, SD, seeds, the mean at the last step beside one at the kept checkpoint, and against the
+    baseline: difference, simultaneous 95 % interval, exact p and p
     after Holm, Hedges' g, and the seeds with which the row is better.
     """
     return _table(comparison, _row, decimals, OWN)
@@ -51,11 +54,31 @@ def _table(
         for row, value in comparison.fixed.items()
     ]
     ours = list(comparison.scores.table.index)
-    ordered = dict.fromkeys([*(row for row in comparison.printed if row in ours), *ours])
-    own = [show(comparison, row, decimals) for row in ordered]
+    ordered = dict.fromkeys([*(comparison.printed if ours else ()), *ours])
+    own = [
+        show(comparison, row, decimals) if row in ours else _absent_row(comparison, row, decimals)
+        for row in ordered
+        if row not in comparison.fixed
+    ]
     names = dict.fromkeys(["row", *columns, *(name for row in own for name in row)])
     table = pd.DataFrame([*fixed, *own], columns=list(names), dtype=object).fillna("")
     return table if comparison.printed else table.drop(columns="paper")
+
+
+def absent(row: str, *, is_open: bool) -> str:
+    """Name a row that the paper alone has, and why.
+
+    `is_open` says that some cells are not planned yet.
+    """
+    if row == UNNAMED:
+        return f"{row} (not said which)"
+    why = "not measured" if row in BASELINES.values() else "no cells yet" if is_open else "not trained"
+    return f"{row} ({why})"
+
+
+def _absent_row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
+    name = absent(row, is_open=comparison.scores.num_unplanned > 0)
+    return {"row": name, "paper": show_number(comparison.printed[row], decimals)}
 
 
 def _printed_row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
@@ -84,6 +107,8 @@ def _row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
         "SD": show_number(values.std(ddof=1), decimals),
         "seeds": str(len(values)),
     }
+    if comparison.last_step:
+        own["last step"] = show_number(comparison.last_step.get(row, float("nan")), decimals)
     if not comparison.baseline:
         return own
     minus = f"minus {comparison.baseline}"
@@ -130,12 +155,15 @@ def claims_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
 
 
 def _shown(judged: Judged, decimals: int) -> str:
+    if judged.in_columns:
+        won, lost = (judged.in_columns.count(verdict) for verdict in ("reproduced", "contradicted"))
+        return f"best in {won} of {len(judged.in_columns)} columns, beaten in {lost}"
     one, number = judged.deciding, sum(other is not None for other in judged.compared)
     if one is None:
         return ""
     of = f" (of {number} contrasts the one that decides)" if number > 1 else ""
     text = f"{show_signed(one.mean, decimals)} {show_interval(one.simultaneous, decimals)}"
-    margin = judged.claim.margin
+    margin = judged.claim.margin if judged.claim.kind != "share" else 0.0
     within = (
         f", within {margin:g}" if judged.claim.kind == "flat" else f", more than {margin:g}" if margin else ""
     )
@@ -145,7 +173,13 @@ def _shown(judged: Judged, decimals: int) -> str:
 def names_of(one: ComparedContrast) -> str:
     """Name a contrast: "rho = 0.5 minus rho = 0", or the two ends of a trend."""
     rows = sorted(one.weights, key=lambda row: one.weights[row], reverse=True)
-    return f"{rows[0]} minus {rows[-1]}" + (" along their line" if len(rows) > 2 else "")
+    if len(rows) > 2:
+        return f"{rows[0]} minus {rows[-1]} along their line"
+    shares = [abs(one.weights[row]) for row in rows]
+    first, second = (
+        row if share == 1 else f"{share:g} x {row}" for row, share in zip(rows, shares, strict=True)
+    )
+    return f"{first} minus {second}"
 
 
 def show_interval(interval: Interval, decimals: int = 2) -> str:

@@ -9,7 +9,15 @@ import pandas as pd
 from analysis.formats import decimals_of
 from rse_study.frames.study_results import StudyResults
 from rse_study.results.reader import Reader
-from rse_study.results.records import ALWAYS_SHOWN, BASELINES, COSTS, FINISHED, ObjectiveRecord, StudyRecord
+from rse_study.results.records import (
+    ALWAYS_SHOWN,
+    BASELINES,
+    COSTS,
+    FINISHED,
+    SELECTING,
+    ObjectiveRecord,
+    StudyRecord,
+)
 from rse_study.results.row_names import names_of_cells
 from rse_study.search.state import SearchState
 
@@ -99,7 +107,7 @@ def read_contents(reader: Reader) -> Contents:
     metrics = reader.metrics(retired=True) if bin_steps == 1 else reader.thinned_metrics(bin_steps)
     cells = cells.assign(status=cells["identity"].map(reader.statuses_for_next_run()))
     last = reader.last_points(study.objective.metric)
-    curves = metrics.loc[metrics["name"] == study.objective.metric, ["cell", "t", "value"]]
+    curves = metrics.loc[metrics["name"] == study.objective.curve, ["cell", "t", "value"]]
     metric_names = metrics["name"].unique()
     watched = [name for name in metric_names if is_watched(study, name)]
     diagnostic = [name for name in metric_names if is_diagnostic(study, name)]
@@ -137,15 +145,15 @@ def contents_of(study: StudyResults) -> Contents:
 
 def is_watched(study: StudyRecord, metric: str) -> bool:
     """Whether a metric, except the objective, is of a watched evaluation or attack."""
-    if metric == study.objective.metric or metric.endswith("/degenerate"):
+    if metric == study.objective.curve or metric.endswith("/degenerate"):
         return False
     evaluation = metric.rpartition("/")[0]
-    return evaluation == "robust" or evaluation in (study.settings.of_base("watched") or {})
+    return evaluation in ("robust", SELECTING) or evaluation in (study.settings.of_base("watched") or {})
 
 
 def is_diagnostic(study: StudyRecord, metric: str) -> bool:
     """Whether a metric is neither a score nor a score's mark."""
-    is_score = metric in (study.objective.metric, "dev") or is_watched(study, metric)
+    is_score = metric in (study.objective.curve, SELECTING) or is_watched(study, metric)
     return not is_score and not metric.endswith("/degenerate")
 
 

@@ -13,7 +13,11 @@ from rse_study.results.records import BASELINES, MINUS
 def measured_scores(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores]:
     """Return scores of baselines and rows, by metric, if the study evaluates it."""
     study, evaluations = reader.study(), reader.evaluations()
-    asked = [metric for metric in dict.fromkeys(metrics) if _is_asked(metric, study.evaluations, evaluations)]
+    asked = [
+        metric
+        for metric in dict.fromkeys(metrics)
+        if metric == study.objective.evaluation or _is_asked(metric, study.evaluations, evaluations)
+    ]
     by_metric = scores_by_metric(reader, asked).items()
     return {metric: _with_baselines(scores, evaluations, metric) for metric, scores in by_metric}
 

@@ -7,6 +7,7 @@ pretrained encoder without training are a study's baselines.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import nan
 
 import pandas as pd
 
@@ -14,8 +15,10 @@ from analysis.paper import tables
 from rse_study.results.records import BASELINES
 
 MEAN = "mean"  # the mean of the block's other columns
+TOGETHER = " + "  # between metrics whose mean is a column
 OF_THE_STUDY = "*"  # the block of the study's encoder
 BERT = "BERT-base"
+AS_PUBLISHED = " (as published)"  # ending of a row with its authors' settings instead of the study's
 BLOCKS = {
     "bert-base-uncased": BERT,
     "bert-large-uncased": "BERT-large",
@@ -42,9 +45,18 @@ class Column:
     block: str
     name: str
     metric: str
-    """A name of comparisons.row_scores, or `mean`."""
+    """A name of comparisons.row_scores, several joined by ` + ` for their mean, or `mean`."""
     printed: Mapping[str, float]
     """The paper's values by our names of rows."""
+
+    @property
+    def heading(self) -> str:
+        """Its name in claims, "Avg." or "PWWS: Avg.", without the block of an encoder."""
+        return self.name if self.block in ("", *BLOCKS.values()) else f"{self.block}: {self.name}"
+
+    def printed_for(self, row: str) -> float:
+        """Return the paper's value of a row, or NaN; `(as published)` changes nothing."""
+        return self.printed.get(row.removesuffix(AS_PUBLISHED), nan)
 
 
 def columns_of(table: str, encoder: str = "") -> tuple[Column, ...]:
@@ -69,5 +81,10 @@ def our_row(row: str, block: str = BERT) -> str:
 
 
 def _printed(numbers: pd.DataFrame, block: str, name: str, encoder: str) -> dict[str, float]:
-    here = numbers[(numbers["group"] == block) & (numbers["column"] == name)]
+    groups = numbers["group"]
+    # What is of no encoder stands in the block of each, and a table without blocks is one.
+    is_here = (
+        (groups == block) | ~groups.isin(BLOCKS.values()) if block in BLOCKS.values() else groups == block
+    )
+    here = numbers[(is_here if block else True) & (numbers["column"] == name)]
     return {our_row(row, encoder): value for row, value in zip(here["row"], here["value"], strict=True)}

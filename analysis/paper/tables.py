@@ -42,8 +42,9 @@ def measures() -> pd.DataFrame:
     """Return our metric for each column of the papers' main tables.
 
     Columns, all text: table, column, group, metric, note. group `*` is the block of the study's encoder. metric is as
-    in comparisons.row_scores, `mean` over the block's other columns, or empty if we have no such metric, for which
-    `note` gives the reason. Otherwise `note` says what the paper leaves open.
+    in comparisons.row_scores, several of them joined by ` + ` for their mean, `mean` over the block's other columns,
+    or empty if we have no such metric, for which `note` gives the reason. Otherwise `note` says what the paper leaves
+    open.
     """
     return _read("measures.csv")
 
@@ -51,11 +52,12 @@ def measures() -> pd.DataFrame:
 def claims() -> pd.DataFrame:
     """Return the papers' claims about their rows.
 
-    Columns: id, table, kind, rows, margin (points, a float), measure, says, source. kind: `best` names one row;
-    `better` and `ordering` have rows from good to bad (" > "), `rising` from low to high (" < "), `flat` rows within
-    the margin of each other (" ~ "). measure is our metric that a claim is judged on, whose direction defines good; if
-    empty, the claim is about every column and judged on the study's objective. `table` is an id of `table_ids` or of
-    `figures`.
+    Columns: id, table, kind, rows, margin (points, a float), measure, says, source. kind: `best` names a row, and
+    perhaps those it beats (" > "); `better` and `ordering` have rows from good to bad (" > "), `rising` from low to
+    high (" < "), `flat` rows within the margin of each other (" ~ "); `share` and `count` are those of `Claim`. measure
+    is our metric or the table's column (`Avg.`, `PWWS: Avg.`) that a claim is judged on, whose direction defines good;
+    if empty, the claim is about every column that the study measures, or else judged on its objective. `table` is an
+    id of `table_ids` or of `figures`.
     """
     table = _read("claims.csv")
     return table.assign(margin=pd.to_numeric(table["margin"]).fillna(0.0))

@@ -27,7 +27,8 @@ def compared(comparison: Comparison, decimals: int) -> str:
         return ""
     table = rows_table(comparison, decimals)
     beside = f" The paper's numbers are those of {comparison.table}." if comparison.printed else ""
-    classes = ["baseline"] * len(comparison.fixed) + [""] * len(comparison.scores.table)
+    num_fixed = len(comparison.fixed)
+    classes = ["baseline"] * num_fixed + [""] * (len(table) - num_fixed)
     parts = [page.paragraph(LEGEND + beside), page.table(table, classes, "long", "compared")]
     forest = forest_data(comparison, decimals)
     if len(forest):

@@ -9,10 +9,11 @@ from analysis.figures.heat import draw_heat, heat_data
 from analysis.figures.lines import draw_lines, lines_data
 from analysis.scores import degenerate_note, scores, show_scores
 from analysis.sections.scores import above_text, dots, row_classes
+from rse_study.results.records import AT_CHECKPOINT
 
 STEPS = (
     "The objective in the course of training, of complete cells: thin lines are seeds, the thick one is their mean, "
-    "the band one standard deviation on either side (n - 1). The last step alone is a result."
+    "the band one standard deviation on either side (n - 1). The {} alone is a result."
 )
 
 
@@ -63,4 +64,6 @@ def steps_of(contents: Contents, cells: pd.DataFrame, name: str) -> list[str]:
     if frame.empty:
         return []
     drawn = draw_bands(frame, contents.label, contents.decimals)
-    return [page.paragraph(f"{STEPS} {contents.thinned_note}".strip()), page.figure(drawn, name, frame)]
+    result = "kept checkpoint" if contents.study.objective.metric.endswith(AT_CHECKPOINT) else "last step"
+    told = f"{STEPS.format(result)} {contents.thinned_note}".strip()
+    return [page.paragraph(told), page.figure(drawn, name, frame)]

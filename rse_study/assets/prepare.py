@@ -20,8 +20,8 @@ from rse_study.assets.watched import watched_evaluation
 from rse_study.data import builtin
 from rse_study.data.corpus import read_corpus
 from rse_study.data.hub_models import check_model
-from rse_study.data.pairs import StsPairs
-from rse_study.data.readers import read_sts
+from rse_study.data.pairs import StsPairs, joined
+from rse_study.data.readers import DEV_SPLITS, read_sts
 from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.data.wordnet import wordnet_archive
@@ -68,7 +68,7 @@ def prepare(
         partial(callback.advanced, "corpus: sentences tokenised"),
     )
     synonyms = str(synonym_table(root, tokenizer, data_dir)) if trial.method.needs_synonyms else ""
-    replayed = _replayed(trial, base, dev, root, data_dir, callback)
+    replayed = _replayed(trial, base, (dev.tasks() or (dev,))[0], root, data_dir, callback)
     texts = _replayed_texts(trial, base, root, data_dir, callback)
     watched = {name: watched_evaluation(root, name, data_dir) for name in trial.watched}
     fingerprints = {
@@ -126,10 +126,12 @@ def _announce(folder: Path, what: str, wanted: str, figure: str, callback: Activ
 
 
 def dev_pairs(selection: Selection, data_dir: Path) -> StsPairs:
-    """Read the dev pairs on which a trial is selected."""
-    if selection.dev == "builtin":
-        return builtin.graded_pairs("dev")
-    return read_sts(selection.dev, "dev", data_dir)
+    """Read the dev pairs on which a trial is selected; several sets are joined."""
+    sets = [
+        builtin.graded_pairs("dev") if name == "builtin" else read_sts(name, DEV_SPLITS[name], data_dir)
+        for name in selection.sets
+    ]
+    return joined(sets, "dev")
 
 
 def _base(trial: Trial, root: Path, sentences: list[str], callback: ActivityCallback) -> str:

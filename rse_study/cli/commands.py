@@ -304,7 +304,7 @@ def check(
     Its rows are compared with its baseline, and the paper's claims with the rows.
 
     Exit code 0 where every claim holds (at a smaller scale: the same direction), 1 where one is contradicted, 3 where
-    the study is incomplete or a claim undecided.
+    the study is incomplete, a claim undecided, or no claim stored about its rows.
     """
     from rse_study.cli.verbs.check import check_study
 

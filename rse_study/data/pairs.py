@@ -1,5 +1,6 @@
 """Sentence pairs with a gold similarity."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -40,6 +41,13 @@ class StsPairs:
         """Return each subset's slice; a task without subsets is one part."""
         return self.subsets or {self.name: slice(0, len(self))}
 
+    def tasks(self) -> tuple["StsPairs", ...]:
+        """Return each of several joined tasks; none where this is a single one."""
+        return tuple(
+            StsPairs(name, self.split, self.first[part], self.second[part], self.gold[part])
+            for name, part in self.subsets.items()
+        )
+
     def to_json(self) -> dict[str, Any]:
         """Return the fields for JSON, without the variant `orig` like in older files."""
         bounds = {name: [part.start, part.stop] for name, part in self.subsets.items()}
@@ -55,3 +63,22 @@ class StsPairs:
     def fingerprint(self) -> str:
         bounds = [[name, part.start, part.stop] for name, part in self.parts().items()]
         return fingerprint_of([self.name, self.split, self.first, self.second, self.gold.tolist(), bounds])
+
+
+def joined(tasks: Sequence[StsPairs], split: str) -> StsPairs:
+    """Join tasks as the subsets of one, `STS-B+SICK-R`; a single task stays as it is."""
+    if len(tasks) == 1:
+        return tasks[0]
+    subsets, start = dict[str, slice](), 0
+    for task in tasks:
+        subsets[task.name] = slice(start, start + len(task))
+        start += len(task)
+    return StsPairs(
+        "+".join(subsets),
+        split,
+        [text for task in tasks for text in task.first],
+        [text for task in tasks for text in task.second],
+        np.concatenate([task.gold for task in tasks]),
+        subsets,
+        "senteval" if any(task.variant == "senteval" for task in tasks) else "orig",
+    )

@@ -34,6 +34,8 @@ SICK_FILES: dict[str, tuple[str, ...]] = {
     "test": ("test_annotated",),
     "all": ("train", "trial", "test_annotated"),
 }
+DEV_SPLITS = {"STS-B": "dev", "SICK-R": "trial"}
+"""The split of each task that may select; STS12 to STS16 have none."""
 _STS_B_SPLITS = ("train", "dev", "test")
 TableRows = list[tuple[str, str, float]]
 

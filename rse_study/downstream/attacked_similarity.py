@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from rse_study.activity import ProgressCallback
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.data.pairs import StsPairs
-from rse_study.data.readers import read_sts
+from rse_study.data.readers import DEV_SPLITS, read_sts
 from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resources, resources_for
 from rse_study.downstream.attacked_classifier import figures_of, rows_under_attack, summary_row
 from rse_study.downstream.scored_model import ModelFiles
@@ -40,7 +40,6 @@ from rse_study.spec import fingerprint_of
 NOT_ASKED = {"masked_lm", "num_training"}
 """Settings that change no result here; the masked LM is covered by `made_of`."""
 PREFIX = "Adv"
-_DEV = {"STS-B": "dev", "SICK-R": "trial"}
 MAP = "map"
 """Key in the file's head: the map to the gold scale, as cosines and scores."""
 
@@ -61,7 +60,7 @@ class AttackedSimilarity:
     def read(cls, name: str, data_dir: Path, settings: Settings) -> "AttackedSimilarity":
         """Read the test pairs to attack, and the dev pairs that fit the map."""
         task, recipe = name.removeprefix(PREFIX).split("/")
-        pairs, fitting = (read_sts(task, split, data_dir) for split in ("test", _DEV[task]))
+        pairs, fitting = (read_sts(task, split, data_dir) for split in ("test", DEV_SPLITS[task]))
         made_of = fingerprint_resources(recipe, data_dir, settings.attacks.masked_lm)
         resources = resources_for(recipe, data_dir, settings.attacks.masked_lm)
         return cls(pairs, fitting, recipe, settings.attacks, resources, made_of)

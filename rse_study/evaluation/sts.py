@@ -64,6 +64,16 @@ def evaluate_sts(embed: Embed, tasks: Sequence[StsPairs], subject: str = "") -> 
     return rows
 
 
+def aggregation_of(dev: StsPairs) -> Aggregation:
+    """Return how dev pairs select: by the mean over sets, or by all pairs of one."""
+    return "mean" if dev.subsets else "all"
+
+
+def title_of(dev: StsPairs) -> str:
+    """Return the name of dev pairs for readers: STS-B dev, or a mean over sets."""
+    return f"mean of {' and '.join(dev.subsets)} {dev.split}" if dev.subsets else f"{dev.name} {dev.split}"
+
+
 def score_pairs(pairs: StsPairs, similarities: np.ndarray, subject: str = "") -> list[EvaluationRow]:
     """Return the three rows of similarities [n]; NaN marks a collapse and counts as 0.
 

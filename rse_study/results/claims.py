@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Literal
 
 from rse_study.results.comparisons import ComparedContrast, ContrastWeights, Scores, compare_all
 
-ClaimKind = Literal["best", "better", "ordering", "rising", "flat"]
+ClaimKind = Literal["best", "better", "ordering", "rising", "flat", "share", "count"]
 ClaimVerdict = Literal["reproduced", "contradicted", "undecided", "incomplete", "not asked"]
 NOTHING: Mapping[str, Scores] = {}
 
@@ -19,15 +19,24 @@ class Claim:
     id: str
     table: str
     kind: ClaimKind
-    """best: the row beats every other. better: the first beats the second by more than the margin. ordering: each beats
-    the next. rising: scores grow along the rows. flat: no row differs from the first by more than the margin."""
+    """best: the first row beats every other, or each of the others named. better: the first beats the second by more
+    than the margin. ordering: each beats the next. rising: scores grow along the rows. flat: no row differs from the
+    first by more than the margin. share: the first is better than `margin` times the second. count: the first row is
+    best in at least `margin` columns."""
     rows: tuple[str, ...]
     margin: float
-    """Points of the score."""
+    """Points of the score, a factor (share) or a number of columns (count)."""
     says: str
     source: str
     measure: str = ""
-    """Metric of the claim; empty for the study's objective."""
+    """Metric or column that the claim is about; empty: every one of `columns`."""
+    columns: tuple[str, ...] = ()
+    """Columns of the paper's table; of a study that measures none of them, the objective stands for all."""
+
+    @property
+    def threshold(self) -> float:
+        """The value that a contrast must exceed."""
+        return 0.0 if self.kind in ("share", "count") else self.margin
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,8 @@ class Judged:
     claim: Claim
     compared: tuple[ComparedContrast | None, ...]
     verdict: ClaimVerdict
+    in_columns: tuple[ClaimVerdict, ...] = ()
+    """Of a count, the verdict in each column."""
 
     @property
     def deciding(self) -> ComparedContrast | None:
@@ -59,20 +70,34 @@ def judge(
     Reproduced: the simultaneous 95 % interval of every contrast, over all contrasts of all claims, excludes 0 (or the
     claim's margin) in the direction claimed. Contradicted: one excludes it in the other direction. Not asked: the
     study lacks the rows or the measure. Incomplete: cells are still to run. Undecided otherwise. Rows in `outside` take
-    no part in `best`.
+    no part in a `best` that names no others. `measured` has scores by metric and by column.
     """
-    judged_by = [measured.get(claim.measure) if claim.measure else scores for claim in claims]
     asked = [
-        [] if one is None else [(one.table, weights) for weights in contrasts_of(claim, one, outside)]
-        for claim, one in zip(claims, judged_by, strict=True)
+        [(one, contrasts_of(claim, one, outside)) for one in _judged_by(claim, scores, measured)]
+        for claim in claims
     ]
-    found = iter(compare_all([contrast for contrasts in asked for contrast in contrasts]))
+    pairs = [(one.table, weights) for parts in asked for one, contrasts in parts for weights in contrasts]
+    found = iter(compare_all(pairs))
     judged = []
-    for claim, one, contrasts in zip(claims, judged_by, asked, strict=True):
-        compared = tuple(next(found) for _ in contrasts)
-        is_open = one is not None and _is_open(one, [weights for _, weights in contrasts])
-        judged.append(Judged(claim, compared, _verdict(claim, compared, is_open)))
+    for claim, parts in zip(claims, asked, strict=True):
+        compared = [tuple(next(found) for _ in contrasts) for _, contrasts in parts]
+        is_open = any(_is_open(one, contrasts) for one, contrasts in parts)
+        each = tuple(_verdict(claim, some, is_open) for some in compared)
+        whole = tuple(chain.from_iterable(compared))
+        if claim.kind == "count":
+            judged.append(Judged(claim, whole, _verdict_of_count(claim, each), each))
+        else:
+            judged.append(Judged(claim, whole, _verdict(claim, whole, is_open)))
     return judged
+
+
+def _judged_by(claim: Claim, scores: Scores, measured: Mapping[str, Scores]) -> list[Scores]:
+    """Return the scores that decide a claim; a count needs all its columns."""
+    names = (claim.measure,) if claim.measure else claim.columns
+    found = [measured[name] for name in names if name in measured]
+    if claim.kind == "count":
+        return found if len(found) == len(names) else []
+    return found if found or claim.measure else [scores]
 
 
 def _is_open(scores: Scores, contrasts: Sequence[ContrastWeights]) -> bool:
@@ -90,11 +115,13 @@ def contrasts_of(claim: Claim, scores: Scores, outside: Collection[str] = ()) ->
 
 def _contrasts(claim: Claim, there: Sequence[str], outside: Collection[str]) -> list[ContrastWeights]:
     rows = [row for row in claim.rows if row in there]
-    if claim.kind == "best":
-        others = [row for row in there if row not in (*claim.rows, *outside)]
-        return [{rows[0]: 1.0, other: -1.0} for other in others] if rows else []
-    if len(rows) < 2 or (claim.kind == "better" and len(rows) < len(claim.rows)):
+    if claim.kind in ("best", "count"):
+        others = rows[1:] if len(claim.rows) > 1 else [row for row in there if row not in (*rows, *outside)]
+        return [{rows[0]: 1.0, other: -1.0} for other in others] if claim.rows[0] in rows else []
+    if len(rows) < 2 or (claim.kind in ("better", "share") and len(rows) < len(claim.rows)):
         return []
+    if claim.kind == "share":
+        return [{rows[0]: 1.0, rows[1]: -claim.margin}]
     if claim.kind == "flat" and rows[0] != claim.rows[0]:
         return []  # all rows are within the margin of the first, and up to twice as far from one another
     if claim.kind == "rising":
@@ -123,12 +150,23 @@ def _verdict(claim: Claim, compared: Sequence[ComparedContrast | None], is_open:
     return "reproduced" if set(each) == {"reproduced"} else "undecided"
 
 
+def _verdict_of_count(claim: Claim, each: Sequence[ClaimVerdict]) -> ClaimVerdict:
+    """Return whether as many columns as claimed are won, or so many lost that they cannot be."""
+    if "incomplete" in each:
+        return "incomplete"
+    if not each or "not asked" in each:
+        return "not asked"
+    if each.count("reproduced") >= claim.margin:
+        return "reproduced"
+    return "contradicted" if each.count("contradicted") > len(each) - claim.margin else "undecided"
+
+
 def _decide(claim: Claim, one: ComparedContrast) -> ClaimVerdict:
     low, high = one.simultaneous.low, one.simultaneous.high
     if claim.kind == "flat":
         if low >= -claim.margin and high <= claim.margin:
             return "reproduced"
         return "contradicted" if low > claim.margin or high < -claim.margin else "undecided"
-    if low > claim.margin:
+    if low > claim.threshold:
         return "reproduced"
-    return "contradicted" if high < claim.margin else "undecided"
+    return "contradicted" if high < claim.threshold else "undecided"

@@ -105,8 +105,9 @@ def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores
     num_unplanned = max(0, study.num_cells - len(cells)) if is_grid else 0
     found = {}
     for metric in metrics:
-        values = by_subject(evaluations, metric) if metric else _objectives(reader)
-        degenerate = _collapsed(evaluations, metric) if metric else reader.collapsed()
+        is_objective = metric in ("", study.objective.evaluation)
+        values = _objectives(reader) if is_objective else by_subject(evaluations, metric)
+        degenerate = reader.collapsed() if is_objective else _collapsed(evaluations, metric)
         is_degenerate = cells["identity"].isin(degenerate)
         table, open_rows = _wide(cells, values)
         found[metric] = Scores(

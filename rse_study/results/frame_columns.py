@@ -29,7 +29,11 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
         *OF_A_CELL,
         FrameColumn("label", TEXT, "the row's own name in the study's file, or empty"),
         FrameColumn("status", TEXT, "`complete`, `stopped_early`, `failed`, `running`, `planned`"),
-        FrameColumn("objective", NUMBER, "at the cell's last step; NaN unless `complete` or `stopped_early`"),
+        FrameColumn(
+            "objective",
+            NUMBER,
+            "at the last step or kept checkpoint; NaN unless `complete`, `stopped_early`",
+        ),
         FrameColumn("t", WHOLE_OR_MISSING, "the last step with an objective, in optimiser steps"),
         FrameColumn("duration_s", NUMBER, "seconds of training and scoring; 0 where it has not ended"),
         FrameColumn("started", TIME, "when its newest attempt began"),

@@ -9,7 +9,9 @@ from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.results.records import (
+    AT_CHECKPOINT,
     COSTS,
+    SELECTING,
     AttemptRecord,
     CellRecord,
     EvaluationRow,
@@ -26,6 +28,18 @@ COST_COLUMNS = {
     "cost/work": f"CAST(json_extract(provenance, '$.{WORK}') AS REAL)",
     "cost/seconds": "duration_s",
 }
+
+
+CHECKPOINT_VALUES = f"""
+SELECT kept.cell, last, metric.value FROM metric JOIN (
+    SELECT cell, t, max(t) OVER (PARTITION BY cell) AS last, row_number() OVER (
+        PARTITION BY cell
+        ORDER BY CASE json_extract(config, '$.selection.keep') WHEN 'last' THEN t END DESC, value DESC, t
+    ) AS place
+    FROM metric JOIN cell ON cell = identity WHERE name = '{SELECTING}' AND t > 0
+) AS kept USING (cell, t) WHERE place = 1 AND name = ?
+"""
+"""Each cell's value of a metric when the model that it keeps was saved, as `training.session` chooses it."""
 
 
 class LedgerQueries:
@@ -74,10 +88,15 @@ class LedgerQueries:
         return [MetricRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query, identity)]
 
     def last_points(self, metric: str) -> dict[str, tuple[int, float]]:
-        """Return step and value of a metric's last point, by cell."""
+        """Return step and value of a metric's last point, by cell.
+
+        Of `NAME/kept` the value is that of the model that the cell keeps.
+        """
         # SQLite: with a bare max(), the other columns come from the row that holds it.
         query = "SELECT cell, max(t), value FROM metric WHERE name = ? GROUP BY cell"
-        return {cell: (t, number_of(value)) for cell, t, value in self._db.execute(query, (metric,))}
+        name = metric.removesuffix(AT_CHECKPOINT)
+        rows = self._db.execute(query if name == metric else CHECKPOINT_VALUES, (name,))
+        return {cell: (t, number_of(value)) for cell, t, value in rows}
 
     def final_values(self, metric: str) -> dict[str, float]:
         """Return each cell's final value of a metric: its last point, or the cell's cost."""

@@ -196,7 +196,7 @@ class Reader:
     def trials_table(self) -> pd.DataFrame:
         """Return one row per cell for display, by trial and seed.
 
-        `objective` is the value at the last step, never the best on the way; NaN unless complete or stopped early.
+        `objective` is NaN unless complete or stopped early; `t` is its last step, whichever checkpoint it is of.
         """
         study, cells = self.study(), self.cells()
         table = cells[["trial", "seed", "stage", "label", "status"]].copy()

@@ -72,8 +72,14 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="strings")
 
 
+SELECTING = "dev"
+"""The metric by which a cell chooses the checkpoint that it keeps."""
+AT_CHECKPOINT = "/kept"
+"""Ending of a metric's name: its value at the checkpoint that is kept, not at the last step."""
+
+
 class ObjectiveRecord(Record):
-    """The objective of a study: the value of `metric` at a cell's last step."""
+    """The objective of a study: a metric at a cell's last step or kept checkpoint."""
 
     metric: str
     direction: Direction = "maximize"
@@ -85,7 +91,12 @@ class ObjectiveRecord(Record):
     @property
     def mark(self) -> str:
         """The metric that is 1 where the model had collapsed when `metric` was measured."""
-        return f"{self.metric.partition('/')[0]}/degenerate"
+        return f"{self.curve.partition('/')[0]}/degenerate{self.metric.removeprefix(self.curve)}"
+
+    @property
+    def curve(self) -> str:
+        """The metric whose values step by step it is one of."""
+        return self.metric.removesuffix(AT_CHECKPOINT)
 
 
 class ConstraintRecord(Record):

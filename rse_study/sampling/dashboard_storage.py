@@ -79,7 +79,7 @@ def trials_of(reader: Reader) -> list[FrozenTrial]:
     cells["status"] = cells["identity"].map(reader.statuses_for_next_run())
     histories = {
         str(identity): dict(zip(rows["t"].tolist(), rows["value"].tolist(), strict=True))
-        for identity, rows in reader.metrics(name=study.objective.metric).groupby("cell")
+        for identity, rows in reader.metrics(name=study.objective.curve).groupby("cell")
     }
     finals = [reader.final_values(one.metric) for one in study.all_objectives]
     means = (

@@ -10,7 +10,7 @@ import torch
 from rse_study.data.few_labelled import name_of
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.evaluation.sts import Similarity
+from rse_study.evaluation.sts import Similarity, aggregation_of, title_of
 from rse_study.results.records import COSTS, AxisRecord, ConstraintRecord, ObjectiveRecord, StudyRecord
 from rse_study.study.checking.rules import SEARCH_ONLY
 from rse_study.study.checking.validation import CheckedStudy
@@ -65,13 +65,15 @@ def _label(metric: str, study: Study, dev: StsPairs) -> tuple[str, str]:
         return COSTS[metric], ""
     if metric == "loss":
         return "training loss", ""
-    if metric == "dev":
-        return f"{dev.name} {dev.split}, Spearman x100", f"{dev.name}/{dev.split}/all"
+    if metric in ("dev", "dev/kept"):
+        of = " of the kept checkpoint" if metric == "dev/kept" else ""
+        return f"{title_of(dev)}{of}, Spearman x100", f"{dev.name}/{dev.split}/{aggregation_of(dev)}"
     replayed = study.base.replayed
     if metric == "robust/accuracy":
         task, what = name_of(replayed.labelled), name_of(replayed.labelled)
     else:
-        task, what = dev.name, f"{dev.name} {dev.split}"
+        task = next(iter(dev.parts()))  # of several sets the first is attacked
+        what = f"{task} {dev.split}"
     figure = {"spearman": "Spearman", "drift": "drift", "accuracy": "accuracy"}[
         metric.removeprefix("robust/")
     ]

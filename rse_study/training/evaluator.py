@@ -9,7 +9,7 @@ from rse_study.evaluation.evaluations import FrozenEvaluation, measure
 from rse_study.evaluation.replayed import ReplayedAttack, ReplayedPairs
 from rse_study.evaluation.replayed_texts import ReplayedTextAttack, ReplayedTexts
 from rse_study.evaluation.serialise import read_stored
-from rse_study.evaluation.sts import evaluate_sts
+from rse_study.evaluation.sts import aggregation_of, evaluate_sts
 from rse_study.evaluation.vectors import Embed
 from rse_study.models.embedder import Embedder
 from rse_study.models.encoder import SentenceEncoder
@@ -59,12 +59,16 @@ class InTrainingEvaluator:
     tokenizer: Any
 
     def evaluate_dev(self) -> dict[str, float]:
-        """Return Spearman x100 on the dev pairs, and the scores under replayed attacks."""
-        score = next(
-            row for row in evaluate_sts(self.embed, [self.materials.dev]) if row.aggregation == "all"
-        )
+        """Return Spearman x100 on the dev pairs, and the scores under replayed attacks.
+
+        Of several dev sets `dev` is the mean, and dev/NAME the score on each.
+        """
+        dev = self.materials.dev
+        rows = {(row.task, row.aggregation): row for row in evaluate_sts(self.embed, [dev, *dev.tasks()])}
+        score = rows[dev.name, aggregation_of(dev)]
+        each = {f"dev/{name}": rows[name, "all"].value for name in dev.subsets}
         robust = self.replayed_attacks.metrics(self.embed)
-        return {"dev": score.value, "dev/degenerate": float(score.degenerate), **robust}
+        return {"dev": score.value, "dev/degenerate": float(score.degenerate), **each, **robust}
 
     def evaluate_watched(self, t: int, num_steps: int) -> dict[str, float]:
         """Return the scores of the evaluations that are watched at step `t`."""

@@ -7,11 +7,14 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
+    Discriminator,
     Field,
     NonNegativeFloat,
     NonNegativeInt,
     PositiveFloat,
     PositiveInt,
+    Tag,
     field_validator,
     model_validator,
 )
@@ -87,18 +90,38 @@ class Budget(Spec):
         return self.amount * (steps_per_epoch if self.unit == "epochs" else 1)
 
 
+def _without_repeats(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(names)) < len(names):
+        raise ValueError("a set is listed twice")
+    return names
+
+
+DevSet = Literal["STS-B", "SICK-R", "builtin"]
+DevSets = Annotated[
+    Annotated[DevSet, Tag("one")]
+    | Annotated[tuple[DevSet, ...], Field(min_length=1), AfterValidator(_without_repeats), Tag("several")],
+    Discriminator(lambda given: "several" if isinstance(given, list | tuple) else "one"),
+    BeforeValidator(lambda given: given[0] if isinstance(given, list | tuple) and len(given) == 1 else given),
+]
+
+
 class Selection(Spec):
     """Which checkpoint becomes the trial's model.
 
     A sampler learns the last value, whatever is kept here.
     """
 
-    dev: Literal["STS-B", "builtin"] = "STS-B"
-    """dev pairs that are measured during training; test splits can never select"""
+    dev: DevSets = "STS-B"
+    """dev pairs that are measured during training, or the mean over several sets; test splits can never select"""
     every: PositiveInt = 250
     """optimiser steps between two measurements; there is one at the end too"""
     keep: Literal["best", "last"] = "best"
     """the checkpoint with the best measurement, or of the last step"""
+
+    @property
+    def sets(self) -> tuple[DevSet, ...]:
+        """The dev sets, one or several."""
+        return self.dev if isinstance(self.dev, tuple) else (self.dev,)
 
 
 class Replayed(Spec):
@@ -232,7 +255,7 @@ class Trial(Spec):
         """Return all that preparing the materials reads: equal needs, equal materials."""
         method = self.method
         of_method = tuple(self.models.values()), method.num_sites, method.needs_synonyms, method.needs_mask
-        of_data = self.corpus, self.selection.dev, self.replayed, frozenset(self.watched)
+        of_data = self.corpus, self.selection.sets, self.replayed, frozenset(self.watched)
         return (*of_data, self.encoder, self.batch_size, self.max_length, *of_method)
 
     @property

@@ -7,6 +7,7 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.records import AxisRecord, EvaluationRow, Measure, ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import Point
+from rse_study.results.row_names import row_name
 from tests.analysis.searched import measure, planned, run
 from tests.results.world import begin
 
@@ -31,6 +32,7 @@ def study_of(
     evaluations=(),
     less=(),
     encoder="",
+    objective=OBJECTIVE,
 ):
     """The record of such a study. `less`: metrics that their evaluation calls better where they are smaller."""
     axes = {}
@@ -45,7 +47,7 @@ def study_of(
         name=name,
         question="Which row is best?",
         kind="grid",
-        objective=OBJECTIVE,
+        objective=objective,
         axes=tuple(AxisRecord(name=axis, symbol=axis, paths=(axis,), **choices[axis]) for axis in axes),
         num_cells=len(rows) * num_seeds if num_cells is None else num_cells,
         evaluations=("STS-B/test", *evaluations),
@@ -102,7 +104,9 @@ def add(folder, scores):
     Rows are those of the ledger, in its order; None is no score.
     """
     with Ledger.open(folder) as ledger:
-        cells = {(cell.label, cell.seed): cell.identity for cell in ledger.cells()}
+        cells = {
+            (cell.label or row_name("", cell.proposal), cell.seed): cell.identity for cell in ledger.cells()
+        }
         for metric, rows in scores.items():
             for name, values in rows.items():
                 by_seed = enumerate(values) if isinstance(values, tuple) else ()

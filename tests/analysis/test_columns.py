@@ -109,7 +109,7 @@ def test_cells_stand_as_the_papers_blocks_and_rows_do(tmp_path):
     every = dict.fromkeys(rows, SIMCSE) | {"start": 88.0}
     scores = {RATE.format("mr", "bae"): every, RATE.format("mr", "pwws"): every}
     found = cells_of(make(tmp_path, scores, rows=rows))
-    order = ["before training", "SimCSE", "USCAL", "RobustSentEmbed", "ours"]
+    order = ["before training", "SimCSE", "USCAL", "RobustEmbed", "RobustSentEmbed", "ours"]
     assert list(found) == [(block, "MR", row) for block in ("PWWS", "BAE") for row in order]
 
 
@@ -238,10 +238,12 @@ def test_the_wide_table_is_laid_out_as_the_papers_and_directions_are_counted(tol
     assert table.to_numpy().tolist() == [
         ["PWWS", "SimCSE", "71.00 (55.73)", ""],
         ["PWWS", "USCAL", f"{71 - BEYOND * half_width(SEEDS, 4):.2f} (40.67)", ""],
+        ["PWWS", "RobustEmbed (not trained)", "(28.15)", ""],
         ["PWWS", "RobustSentEmbed", f"{71 + BEYOND * half_width(SEEDS, 4):.2f} (28.05)", ""],
         ["BAE", "before training", "", "91.50"],
         ["BAE", "SimCSE", "", "71.00 (68.27)"],
         ["BAE", "USCAL", "", f"{71 - WITHIN * half_width(SEEDS, 4):.2f} (51.72)"],
+        ["BAE", "RobustEmbed (not trained)", "", "(32.08)"],
         ["BAE", "RobustSentEmbed", "", f"{71 + 0.5 * half_width(SEEDS, 4):.2f} (31.43)"],
     ]
     first, second = column_remarks(told, "rse-table1")
@@ -252,9 +254,26 @@ def test_the_wide_table_is_laid_out_as_the_papers_and_directions_are_counted(tol
     assert second == "Less is better."
 
 
+def test_the_papers_rows_stand_in_its_table_even_where_nothing_of_them_can_be_trained(tmp_path):
+    scores = {"STS12/test/all": {"SimCSE": SIMCSE, "SimCSE (as published)": SIMCSE, "whitening": 57.0}}
+    rows = {"SimCSE": SIMCSE, "SimCSE (as published)": SIMCSE}
+    folder = make(tmp_path, scores, table="rse-table3", rows=rows, encoder="bert-base-uncased")
+    table = dict(wide_table(read(folder).columns)[["row", "STS12"]].to_numpy().tolist())
+    assert table["GloVe embeddings (avg.) (not trained)"] == "(55.14)"
+    assert table["BERT-base-flow (not trained)"] == "(58.40)"
+    assert table["first-last mean, no training (not measured)"] == "(39.70)"
+    assert table["whitened mean, no training"] == "57.00 (57.83)"
+    assert table["SimCSE"] == table["SimCSE (as published)"] == "71.00 (68.66)"
+    assert not any("RoBERTa" in row for row in table)
+    open_study = make(tmp_path / "open", scores, table="rse-table3", rows=rows, num_cells=9)
+    assert "ATCL (no cells yet)" in set(wide_table(read(open_study).columns)["row"])
+
+
 def test_the_long_table_has_every_cell_and_programs_read_the_numbers_themselves(told):
     table = long_table(told).set_index(["block", "column", "row"])
-    assert len(table) == 7
+    assert len(table) == 7 + 2
+    alone = table.loc[("PWWS", "MR", "RobustEmbed (not trained)")]
+    assert alone[alone != ""].to_dict() == {"paper": "28.15", "better is": "less"}
     low, high = (BEYOND * half_width(SEEDS, 4) + sign * half_width(SEEDS, 4) for sign in (-1, 1))
     assert table.loc[("PWWS", "MR", "RobustSentEmbed")].to_dict() == {
         "ours": f"{71 + BEYOND * half_width(SEEDS, 4):.2f}",
@@ -274,7 +293,8 @@ def test_the_long_table_has_every_cell_and_programs_read_the_numbers_themselves(
     for cell in told:
         found = table.loc[(cell.column.block, cell.column.name, cell.row)]
         assert (found["metric"], found["direction"]) == (cell.column.metric, cell.direction)
-        assert found["mean"] == cell.mean
+        assert found["mean"] == cell.mean or (cell.is_absent and math.isnan(found["mean"]))
+        assert (found["num_seeds"] == 0) == cell.is_absent
         if cell.interval:
             expected = (cell.interval.low, cell.interval.high)
             assert (found["simultaneous_low"], found["simultaneous_high"]) == expected
@@ -298,5 +318,9 @@ def test_the_sphere_has_three_decimals(tmp_path):
     }
     rows = {"SimCSE": SIMCSE, "RobustSentEmbed": SIMCSE}
     table = wide_table(read(make(tmp_path, scores, table="rse-figure3", rows=rows)).columns)
-    expected = [["RobustSentEmbed", "-2.295 (-2.295)", "0.051 (0.051)"], ["SimCSE", "-2.305", "0.073"]]
+    expected = [["RobustSentEmbed", "-2.295 (-2.295)", "0.051 (0.051)"]]
+    expected += [
+        ["other representations (not said which)", "(-2.305)", "(0.073)"],
+        ["SimCSE", "-2.305", "0.073"],
+    ]
     assert table.to_numpy().tolist() == expected

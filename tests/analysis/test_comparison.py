@@ -89,10 +89,13 @@ def test_the_papers_claims_are_judged_and_its_values_stand_beside_ours(read):
     (judged,) = found.judged
     assert (judged.claim.id, judged.verdict) == ("rse-table6-best", "reproduced")
     table = rows_table(found)
-    assert with_columns(table, "row", "paper") == [
-        ["rho = 0.5", "77.90"],  # in the paper's order, then what it does not have
-        ["rho = 1", "76.34"],
-        ["SimCSE", ""],
+    assert with_columns(table, "row", "paper", "mean") == [
+        ["rho = 0 (not trained)", "76.06", ""],
+        ["rho = 0.25 (not trained)", "76.85", ""],
+        ["rho = 0.5", "77.90", "81.69"],  # in the paper's order, then what it does not have
+        ["rho = 0.75 (not trained)", "77.34", ""],
+        ["rho = 1", "76.34", "71.69"],
+        ["SimCSE", "", "70.69"],
     ]
 
 
@@ -155,10 +158,80 @@ def test_failed_cells_and_too_few_seeds_leave_distances_empty_and_are_named(read
     rows = {name: scores[:2] for name, scores in ROWS.items()}
     found = read(rows, baseline="SimCSE", paper=PAPER)
     assert found.compared == {"rho = 1": None, "rho = 0.5": None}
-    assert with_columns(rows_table(found), "minus SimCSE", "p (Holm)") == [["", ""]] * 3
+    assert with_columns(rows_table(found), "minus SimCSE", "p (Holm)") == [["", ""]] * (3 + 3)
     assert claims_table(found)[["verdict", "difference"]].to_numpy().tolist() == [["undecided", ""]]
     found = read({"SimCSE": [60.0, 61.0, 62.0], "two": [60.5, 61.5, tabled.FAILED]}, baseline="SimCSE")
     assert "Fewer than 3 seeds shared with SimCSE, which show nothing: two." in remarks(found)
+
+
+def test_beside_the_kept_checkpoint_stands_the_last_step(tmp_path):
+    kept = tabled.OBJECTIVE.model_copy(update={"metric": "dev/kept"})
+    folder = tabled.make(tmp_path, ROWS, baseline="SimCSE", objective=kept)
+    table = rows_table(comparison_in(folder)).set_index("row")
+    assert table.loc["SimCSE", ["mean", "last step"]].tolist() == [
+        "75.69",
+        "70.69",
+    ]  # 5 points before its end
+    assert table.loc["rho = 1", "minus SimCSE"] == "+1.00"
+    assert "last step" not in rows_table(comparison_in(tabled.make(tmp_path / "last", ROWS)))
+
+
+SEVEN = ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")
+
+
+def test_a_claim_is_judged_on_what_the_papers_table_shows_and_on_the_objective_only_without_it(tmp_path):
+    """On the objective rho = 0.5 is ahead, on the average of the test sets rho = 1."""
+    folder = tabled.make(
+        tmp_path / "s",
+        ROWS,
+        baseline="SimCSE",
+        paper=PAPER,
+        evaluations=tuple(f"{name}/test" for name in SEVEN),
+    )
+    unscored = comparison_in(folder)
+    assert [judged.verdict for judged in unscored.judged] == ["incomplete"]
+    swapped = {"rho = 1": ROWS["rho = 0.5"], "rho = 0.5": ROWS["rho = 1"], "SimCSE": ROWS["SimCSE"]}
+    tabled.add(folder, {f"{name}/test/all": swapped for name in SEVEN})
+    found = comparison_in(folder)
+    assert [judged.verdict for judged in found.judged] == ["contradicted"]
+    (column,) = {cell.column.name for cell in found.columns}
+    cell = next(cell for cell in found.columns if cell.row == "rho = 0.5")
+    assert (column, cell.printed, cell.mean) == ("Correlation", 77.90, pytest.approx(71.6875))
+    assert found.printed == {}  # it stands beside the column, not beside the objective
+
+
+SYSTEMS = ("SimCSE", "USCAL", "ConSERT", "RobustEmbed", "RobustSentEmbed")
+
+
+def test_claims_of_a_main_table_are_of_its_average_and_of_as_many_sets_as_it_says(tmp_path):
+    rows = dict.fromkeys(SYSTEMS, SIMCSE)
+    paper = {"table": "rse-table3", "scale": "paper"}
+    names = tuple(f"{name}/test" for name in SEVEN)
+    folder = tabled.make(tmp_path / "s", rows, baseline="SimCSE", paper=paper, evaluations=names)
+    best = {**rows, "RobustSentEmbed": above(SIMCSE, *around(30.0, 4))}
+    beaten = {**rows, "RobustSentEmbed": above(SIMCSE, *around(-30.0, 4))}
+    scores = {f"{name}/test/all": beaten if name == "STS13" else best for name in SEVEN}
+    tabled.add(folder, scores)
+    table = claims_table(comparison_in(folder)).set_index("source")
+    assert table["verdict"].tolist() == ["reproduced"] * 3 + ["not asked"] * 2  # those on RoBERTa
+    assert table.loc["robustsentembed.txt:700", "difference"] == "best in 6 of 7 columns, beaten in 1"
+    assert table.loc["robustsentembed.txt:696", "difference"].startswith(
+        "RobustSentEmbed minus USCAL: +21.43 ["
+    )
+
+
+def test_less_than_half_is_asked_of_rates(tmp_path):
+    rows = dict.fromkeys(SYSTEMS, SIMCSE)
+    sets = ("imdb", "mr", "sst2", "yelp", "mrpc", "snli", "mnli_mismatched")
+    names = tuple(f"attack-{name}/pwws" for name in sets)
+    paper = {"table": "rse-table1", "scale": "paper"}
+    folder = tabled.make(tmp_path / "s", rows, baseline="SimCSE", paper=paper, evaluations=names)
+    rates = {**rows, "RobustSentEmbed": above(SIMCSE, *around(-50.0, 4))}
+    tabled.add(folder, {f"{name}/success_rate": rates for name in names})
+    table = claims_table(comparison_in(folder))
+    asked = table[table["verdict"] != "not asked"]
+    assert asked["verdict"].tolist() == ["reproduced"] * 2
+    assert asked["difference"].iloc[1].startswith("0.5 x SimCSE minus RobustSentEmbed: +")
 
 
 def test_what_was_measured_without_training_stands_first(tmp_path):

@@ -3,8 +3,10 @@ import gzip
 import numpy as np
 import pytest
 
+from rse_study.assets.prepare import dev_pairs
 from rse_study.data.readers import SUBSETS, read_sts, sts_splits
 from rse_study.errors import InputError, MissingFile
+from rse_study.training.trial import Selection
 from tests import needs
 from tests.cases import cases
 
@@ -23,6 +25,16 @@ NUM_PAIRS = {
     ("SICK-R", "test"): 4927,
     ("SICK-R", "all"): 9927,
 }
+
+
+def test_dev_sets_are_read_together_in_their_order_and_one_alone_as_it_is(data_dir):
+    both = dev_pairs(Selection(dev=["STS-B", "SICK-R"]), data_dir)
+    sts_b, sick_r = both.tasks()
+    assert (both.name, both.split, len(sts_b), len(sick_r)) == ("STS-B+SICK-R", "dev", 1500, 500)
+    assert sick_r.first == read_sts("SICK-R", "trial", data_dir).first
+    alone = read_sts("STS-B", "dev", data_dir)
+    assert (sts_b.fingerprint, alone.tasks()) == (alone.fingerprint, ())
+    assert dev_pairs(Selection(dev=["STS-B"]), data_dir).fingerprint == alone.fingerprint
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,13 @@ from tests.results.samples import around, half_width
 SEEDS = 5
 MARGIN = 2.0
 BASE = np.array([70.0, 73.5, 68.25, 71.0, 74.75])  # what the seeds share: pairing takes it out
-ROWS = {"best": 3, "better": 2, "ordering": 3, "rising": 3, "flat": 3}
+ROWS = {
+    "best": 3,
+    "better": 2,
+    "ordering": 3,
+    "rising": 3,
+    "flat": 3,
+}  # share and count have tests of their own
 NUM_CONTRASTS = {"best": 2, "better": 1, "ordering": 2, "rising": 1, "flat": 2}
 NAMES = "abcdef"
 
@@ -53,6 +59,69 @@ def scores_with(kind, means, n=SEEDS, **attrs):
 def verdict_on(claim, scores, baseline=""):
     (judged,) = judge([claim], scores, [baseline])
     return judged.verdict
+
+
+def table(**means):
+    """Scores by row whose differences have an SD of 1 at most."""
+    spread = {
+        row: BASE * 0 + mean + around(0.0, SEEDS)[::-1] * (0.5 * number)
+        for number, (row, mean) in enumerate(means.items())
+    }
+    return frame(spread)
+
+
+@cases(
+    ("rows", "less_is_better", "verdict"),
+    [
+        (dict(a=30.0, b=75.0), True, "reproduced"),
+        (dict(a=45.0, b=75.0), True, "contradicted"),
+        (dict(a=37.5, b=75.0), True, "undecided"),
+        (dict(a=30.0), True, "not asked"),
+        (dict(a=45.0, b=75.0), False, "reproduced"),
+    ],
+)
+def test_a_share_is_of_the_second_row(rows, less_is_better, verdict):
+    scores = replace(table(**rows), less_is_better=less_is_better)
+    assert verdict_on(claim_of("share", "ab", 0.5), scores) == verdict
+
+
+WON, LOST, OPEN = dict(a=80.0, b=70.0, c=72.0), dict(a=60.0, b=70.0, c=50.0), dict(a=70.1, b=70.0, c=50.0)
+
+
+@cases(
+    ("columns", "verdict", "in_columns"),
+    [
+        ([WON, WON, LOST], "reproduced", ("reproduced", "reproduced", "contradicted")),
+        ([WON, OPEN, LOST], "undecided", ("reproduced", "undecided", "contradicted")),
+        ([WON, LOST, LOST], "contradicted", ("reproduced", "contradicted", "contradicted")),
+        ([WON, WON], "not asked", ()),  # a column is not measured
+        ([WON, WON, dict(b=70.0, c=72.0)], "not asked", ("reproduced", "reproduced", "not asked")),
+    ],
+)
+def test_a_count_is_of_columns_in_which_the_first_row_beats_the_others_named(columns, verdict, in_columns):
+    claim = claim_of("count", "ab", 2.0, columns=("one", "two", "three"))
+    measured = dict(zip(claim.columns, (table(**rows) for rows in columns), strict=False))
+    (judged,) = judge([claim], table(**LOST), measured=measured)
+    assert (judged.verdict, judged.in_columns) == (verdict, in_columns)
+    # c is ahead of b where it is not named, and decides nothing.
+    assert {row for one in judged.compared for row in one.weights} <= {"a", "b"}
+
+
+def test_a_claim_about_every_column_needs_all_that_are_measured_and_without_any_the_objective():
+    claim = claim_of("better", "ab", columns=("one", "two"))
+    won, lost = table(**WON), table(**LOST)
+    found = [
+        judge([claim], lost, measured=measured)[0].verdict
+        for measured in ({"one": won, "two": won}, {"one": won, "two": lost}, {"one": won}, {"other": won})
+    ]
+    assert found == ["reproduced", "contradicted", "reproduced", "contradicted"]
+
+
+def test_a_best_may_name_those_it_beats():
+    scores = table(a=80.0, b=70.0, c=90.0)
+    assert verdict_on(claim_of("best", "a"), scores) == "contradicted"
+    named = replace(claim_of("best", "a"), rows=("a", "b"))
+    assert verdict_on(named, scores) == "reproduced"
 
 
 JUST_BEYOND, JUST_WITHIN = 1.01, 0.99

@@ -8,11 +8,18 @@ from rse_study.errors import InputError
 from rse_study.results.connect import open_to_write
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
-from rse_study.results.records import FINISHED, OWN_COLUMNS, EvaluationRow, ImportanceRow
+from rse_study.results.records import (
+    FINISHED,
+    OWN_COLUMNS,
+    EvaluationRow,
+    ImportanceRow,
+    ObjectiveRecord,
+)
 from rse_study.results.result_file import Point, Result
 from rse_study.results.schema import ledger_path
 from rse_study.search.state import SearchState
 from rse_study.search.stopping import rule_of
+from tests.cases import cases
 from tests.results.world import HERE, STUDY, cell_of, score_of
 
 
@@ -37,6 +44,35 @@ def test_the_table_has_a_column_per_axis_and_the_last_value(study_dir, cells):
     assert table["objective"][0] == 55.0
     assert math.isnan(table["objective"][1])
     assert table["t"][0] == 20
+
+
+@cases(
+    ("keep", "values", "expected"),
+    [
+        ("best", [90.0, 60.0, 70.0, 55.0], 70.0),  # the start is no checkpoint
+        ("best", [40.0, 0.0, 60.0, 60.0], 60.0),
+        ("best", [40.0, math.nan, 60.0, 50.0], 60.0),
+        ("last", [40.0, 70.0, 60.0, 55.0], 55.0),
+    ],
+)
+def test_an_objective_at_the_kept_checkpoint_is_read_from_the_history(tmp_path, keep, values, expected):
+    cell = cell_of(0).model_copy(update={"config": {"selection": {"keep": keep}}})
+    kept = STUDY.model_copy(update={"objective": ObjectiveRecord(metric="dev/kept")})
+    with Ledger.open(tmp_path / "s") as ledger:
+        ledger.freeze(kept)
+        ledger.plan([cell])
+        ledger.start(cell.identity, **HERE)
+        marks = {value: float(value == 0) for value in values}
+        points = [
+            {"dev": value, "dev/degenerate": marks[value], "other": t} for t, value in enumerate(values)
+        ]
+        finish(ledger, cell, [*enumerate(points), (4, {"loss": 1.0})])
+    with Reader(tmp_path / "s") as reader:
+        (row,) = reader.trials_table().to_dict("records")
+        assert (row["objective"], row["t"]) == (expected, 3)
+        assert reader.final_values("dev")[cell.identity] == values[-1]  # the last step stands in it, too
+        assert reader.final_values("other/kept")[cell.identity] == values.index(expected)
+        assert reader.collapsed() == frozenset()
 
 
 def test_every_cell_is_counted_once_in_a_table_sorted_by_trial_and_seed(searched_dir):

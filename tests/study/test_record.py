@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 from rse_study.data.builtin import graded_pairs, opinions
+from rse_study.data.pairs import joined
 from rse_study.evaluation.replayed import ReplayedAttack, ReplayedPairs
 from rse_study.evaluation.replayed_texts import ReplayedTextAttack, ReplayedTexts
 from rse_study.study.checking.validation import check_study
@@ -58,6 +61,34 @@ def test_an_objective_under_attack_is_what_baselines_are_measured_by(record_of, 
         *ReplayedTextAttack(ReplayedTexts(texts, texts, texts, "pwws", "base")).measures,
     )
     assert {measure.metric: measure.direction for measure in measures}[found.evaluation] == direction
+
+
+@cases(
+    ("overrides", "sets", "label", "evaluation"),
+    [
+        ([], ("builtin",), "builtin dev, Spearman x100", "builtin/dev/all"),
+        (
+            ["objective.metric=dev/kept"],
+            ("builtin",),
+            "builtin dev of the kept checkpoint, Spearman x100",
+            "builtin/dev/all",
+        ),
+        ([], ("STS-B", "SICK-R"), "mean of STS-B and SICK-R dev, Spearman x100", "STS-B+SICK-R/dev/mean"),
+        (
+            ["base.replayed.recipe=pwws", "objective.metric=robust/spearman"],
+            ("STS-B", "SICK-R"),
+            "STS-B dev under pwws, Spearman x100",  # the first is attacked
+            "STS-B/replayed/spearman",
+        ),
+    ],
+)
+def test_an_objective_on_dev_says_which_sets_and_which_checkpoint(joint, overrides, sets, label, evaluation):
+    content, pairs = joint(), graded_pairs("dev")
+    apply_overrides(content, [*NO_SEARCH, GRID, *overrides])
+    checked = check_study(build(Study, content, where="x.yaml"), where="x.yaml")
+    dev = joined([replace(pairs, name=name) for name in sets], "dev")
+    objective = study_record(checked, dev).objective
+    assert (objective.label, objective.evaluation) == (label, evaluation)
 
 
 @cases(

@@ -26,6 +26,11 @@ def test_names_and_places_are_no_part_of_it():
     assert identity(THERE, method=rtd) == identity()
 
 
+def test_one_dev_set_is_the_same_as_a_list_of_it_and_several_are_not():
+    one, listed, two = (identity(selection={"dev": dev}) for dev in ("STS-B", ["STS-B"], ["STS-B", "SICK-R"]))
+    assert one == listed != two
+
+
 def test_every_fingerprint_and_the_seed_are():
     for name in PRINTS:
         other = dataclasses.replace(HERE, fingerprints={**PRINTS, name: "other"})

@@ -1,14 +1,17 @@
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 from safetensors.torch import load_file
 from transformers import AutoModel
 
+from rse_study.data.pairs import StsPairs, joined
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.results.result_file import read_result
 from rse_study.training import trial as trial_module
 from rse_study.training.loop import drive, train
+from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 from tests.training.world import Complete, World, light_trial, small_trial, stop_at
 
@@ -79,6 +82,28 @@ def test_the_kept_model_is_the_best_or_the_last(world: World, keep: str) -> None
     trained = load_file(directory / "checkpoint" / "step-000000010" / "networks.safetensors")
     name = "encoder.layer.0.attention.self.query.weight"
     assert torch.equal(kept[name], trained[f"encoder.backbone.{name}"]) == (expected == 10)
+
+
+def test_of_several_dev_sets_the_mean_selects_and_each_is_in_the_history(world: World) -> None:
+    whole = world.materials()
+    even, odd = (part(whole.dev, name, start) for start, name in enumerate(("STS-B", "SICK-R")))
+    materials = replace(whole, dev=joined([even, odd], "dev"))
+    assert Materials.load(materials.save(world.root)).dev.fingerprint == materials.dev.fingerprint
+    trial, directory = light_trial(selection={"dev": ["STS-B", "SICK-R"], "every": 3}), world.root / "two"
+    drive(train(trial, 3, materials, directory), lambda point: None)
+    result = read_result(directory)
+    looks = [point.metrics for point in result.history if "dev" in point.metrics]
+    assert len(looks) == 5
+    for metrics in looks:
+        assert metrics["dev"] == pytest.approx((metrics["dev/STS-B"] + metrics["dev/SICK-R"]) / 2)
+    assert result.final["dev/kept"] == max(metrics["dev"] for metrics in looks[1:])
+    alone = train(light_trial(), 3, replace(whole, dev=even), world.root / "one")
+    assert next(alone).metrics["dev"] == looks[0]["dev/STS-B"]
+
+
+def part(pairs: StsPairs, name: str, start: int) -> StsPairs:
+    """Every second pair, as a set of its own."""
+    return StsPairs(name, "dev", pairs.first[start::2], pairs.second[start::2], pairs.gold[start::2])
 
 
 def test_a_complete_cell_keeps_no_checkpoint(world: World) -> None:

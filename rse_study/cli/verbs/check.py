@@ -14,11 +14,15 @@ from rse_study.cli.terminal.next_step import command, in_store, run_again, sugge
 from rse_study.cli.terminal.screen import announce, print_table
 from rse_study.errors import InputError
 from rse_study.results.citation import citation
+from rse_study.results.claims import ClaimVerdict
 from rse_study.results.reader import Reader
 
 SEE_ALL = "--wide, --out DIR (CSV), or the report"
-LEAST_IMPORTANT = (BETTER, "g", EXACT, "SD", "seeds", "paper")
+LEAST_IMPORTANT = (BETTER, "g", EXACT, "last step", "SD", "seeds", "paper")
 """columns in the order in which a narrow terminal leaves them out"""
+
+
+NO_CLAIM = "No claim of a paper is checked here: nothing is reproduced, and nothing contradicted."
 
 
 def check_study(study: str, store: Path, out: Path | None, is_wide: bool = False, baseline: str = "") -> int:
@@ -58,6 +62,8 @@ def show_comparison(comparison: Comparison, is_wide: bool = False) -> None:
             announce(f"    {judged.difference}")
     for line in remarks(comparison):
         announce(line)
+    if not _decided(comparison):
+        announce(NO_CLAIM)
 
 
 def _next(comparison: Comparison, study: str, store: Path, code: int, *, is_written: bool) -> str:
@@ -67,7 +73,7 @@ def _next(comparison: Comparison, study: str, store: Path, code: int, *, is_writ
         return run_again(comparison.name, store)
     if comparison.scores.failed_rows:
         return f"{command('status', study, *where)} (says why cells failed)"
-    if code == INCOMPLETE:
+    if code == INCOMPLETE and _decided(comparison):
         return f"add seeds to its file, then {run_again(comparison.name, store)}"
     if is_written or code == CONTRADICTED:
         return command("report", study, *where)
@@ -77,11 +83,17 @@ def _next(comparison: Comparison, study: str, store: Path, code: int, *, is_writ
 def code_of(comparison: Comparison) -> int:
     """Return the exit code: a contradiction wins over what is still open.
 
-    A claim that the study does not ask about decides nothing; failed cells cost seeds, and no verdict.
+    A claim that the study does not ask about decides nothing, and without any other nothing is decided; failed cells
+    cost seeds, and no verdict.
     """
-    verdicts = {judged.verdict for judged in comparison.judged} - {"not asked"}
+    verdicts = _decided(comparison)
     if "contradicted" in verdicts:
         return CONTRADICTED
     awaited = any(cell.is_open for cell in comparison.columns)
     is_open = not comparison.is_complete or awaited or verdicts & {"undecided", "incomplete"}
-    return INCOMPLETE if is_open else OK
+    return INCOMPLETE if is_open or not verdicts else OK
+
+
+def _decided(comparison: Comparison) -> set[ClaimVerdict]:
+    """Return the verdicts on claims that the study asks about."""
+    return {judged.verdict for judged in comparison.judged} - {"not asked"}

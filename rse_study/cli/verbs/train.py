@@ -15,7 +15,7 @@ from rse_study.cli.terminal.screen import announce, describe
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError, NonFiniteLoss
-from rse_study.evaluation.sts import Similarity
+from rse_study.evaluation.sts import Similarity, aggregation_of, title_of
 from rse_study.results.records import BASELINES, EvaluationRow
 from rse_study.results.result_file import Result, read_result
 from rse_study.study.baselines import measure_baselines
@@ -64,7 +64,8 @@ def show_training(
         if ended is None or ended.status == "stopped_early":
             # The base before training is the run's own first point: it need not be measured twice.
             names: tuple[Baseline, ...] = ("token_overlap", "untrained")
-            for line in _lines(measure_baselines(trial, materials, names, [Similarity(materials.dev)])):
+            rows = measure_baselines(trial, materials, names, [Similarity(materials.dev)])
+            for line in _lines(rows, materials.dev):
                 bars.message(line)
             train_locally(
                 trial,
@@ -101,7 +102,7 @@ def _summarise(result: Result, dev: StsPairs) -> None:
         raise NonFiniteLoss.parse(result.reason)
     before, last = result.history[0].metrics["dev"], result.history[-1]
     scores = f"{before:.2f} before, {last.metrics['dev']:.2f} after {last.t} steps"
-    announce(f"{dev.name} {dev.split}, Spearman x100: {scores}")
+    announce(f"{title_of(dev)}, Spearman x100: {scores}")
 
 
 def _require_device(device: str) -> None:
@@ -112,7 +113,7 @@ def _require_device(device: str) -> None:
         raise InputError(f"device {device!r}", where="--device", rule=rule, remedy=remedy)
 
 
-def _lines(rows: list[EvaluationRow]) -> Iterator[str]:
+def _lines(rows: list[EvaluationRow], dev: StsPairs) -> Iterator[str]:
     for row in rows:
-        if row.aggregation == "all":
-            yield f"{row.task} {row.split}, {BASELINES[row.subject]}: {row.value:.2f}"
+        if row.aggregation == aggregation_of(dev):
+            yield f"{title_of(dev)}, {BASELINES[row.subject]}: {row.value:.2f}"

@@ -10,7 +10,7 @@ from rse_study.data.corpus import TextFiles
 from rse_study.data.hub import Dataset
 from rse_study.data.hub_models import LIKE_A_PATH, OUR_OWN, Model, UncheckedModel, UnknownModel, check_models
 from rse_study.data.location import corpus_folders
-from rse_study.data.readers import SUBSETS, read_sts
+from rse_study.data.readers import DEV_SPLITS, SUBSETS, read_sts
 from rse_study.data.text_files import find_file, looked_for_in, places_of
 from rse_study.data.wordnet import wordnet_archive
 from rse_study.downstream.registry import read_evaluation
@@ -149,7 +149,7 @@ def _folder(field: str, name: str, *folders: Path) -> Iterator[Missing]:
 
 
 def _pairs(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:
-    dev = checked.study.base.selection.dev
+    selection = checked.study.base.selection
     sought: list[tuple[str, Callable[[], object]]] = [
         (f"{at} = {name!r}", partial(read_evaluation, name, data_dir, checked.study.settings))
         for at, name in checked.study.located_evaluations()
@@ -160,8 +160,11 @@ def _pairs(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:
         for name, every in checked.study.base.watched.items()
         if name != BUILTIN
     ]
-    if dev != "builtin":
-        sought.append((f"base.selection.dev = {dev!r}", partial(read_sts, dev, "dev", data_dir)))
+    sought += [
+        (f"base.selection.dev = {name!r}", partial(read_sts, name, DEV_SPLITS[name], data_dir))
+        for name in selection.sets
+        if name != "builtin"
+    ]
     for what, read in sought:
         for _, problem in _tried(what, read):
             if not isinstance(problem, UnknownModel):  # that is said of the field that names it

@@ -48,8 +48,7 @@ def needs_of(checked: CheckedStudy) -> Needs:
 
 
 def _sets_of_trial(trial: Trial) -> Iterator[str]:
-    if trial.selection.dev in catalogue():
-        yield trial.selection.dev
+    yield from (name for name in trial.selection.sets if name in catalogue())
     if trial.method.needs_synonyms:
         yield "wordnet"
     if trial.replayed.recipe != "none":

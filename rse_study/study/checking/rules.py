@@ -11,7 +11,7 @@ from rse_study.errors import InputError
 from rse_study.evaluation.own_class import class_in
 from rse_study.evaluation.registry import OF_DEV
 from rse_study.registry import did_you_mean
-from rse_study.results.records import COSTS
+from rse_study.results.records import AT_CHECKPOINT, COSTS
 from rse_study.results.row_names import find_combination, row_name
 from rse_study.study.definition.config import Grid, Objective, Resources, Study
 from rse_study.study.definition.domains import Domain
@@ -137,6 +137,15 @@ def _objectives(study: Study) -> RuleProblems:
     if study.early_stopping is not None:
         rule = "stops trials by one objective, and those it stops may be the front's by another"
         yield "early_stopping", rule, "Remove it (of a file extended: `early_stopping: null`)"
+
+
+def _told_the_last_step(study: Study) -> RuleProblems:
+    located = [(f"{at}.metric", one.metric) for at, one in _located_objectives(study)]
+    located += [(f"constraints.{index}.metric", one.metric) for index, one in enumerate(study.constraints)]
+    for at, metric in located if study.search is not None else ():
+        if metric.endswith(AT_CHECKPOINT):
+            rule = "is the best on the way, and a search is told the value at a trial's last step"
+            yield f"{at} = {metric!r}", rule, "Use `dev`; the ledger has both"
 
 
 def _constraints(study: Study) -> RuleProblems:
@@ -335,6 +344,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_evaluations, ("evaluations",)),
     (_baselines, ("baselines",)),
     (_objectives, ("objective", "objectives", "early_stopping")),
+    (_told_the_last_step, ("objective", "objectives", "constraints", "search")),
     (_constraints, ("constraints", "base")),
     (_one_path, ("ablation_path", "objectives", "constraints")),
     (_path_of_one_space, ("ablation_path", "search")),

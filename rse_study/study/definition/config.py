@@ -32,7 +32,7 @@ from rse_study.study.definition.reading import with_todays_keys
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.trial import Trial
 
-METRICS = ("dev", "loss", "robust/spearman", "robust/drift", "robust/accuracy")
+METRICS = ("dev", "dev/kept", "loss", "robust/spearman", "robust/drift", "robust/accuracy")
 LOWER_IS_BETTER = ("loss", "robust/drift", *COSTS)
 FORMER_KEYS = {"budget": "allowance"}
 """Former keys of a study that files may still use, and their present names."""
@@ -106,13 +106,14 @@ def _may_select(metric: str) -> str:
 
 
 SelectingMetric = Annotated[str, AfterValidator(_may_select)]
-"""dev, loss, robust/..., or what a cell costs: cost/work (P*T), cost/seconds"""
+"""dev, loss, robust/..., or what a cell costs: cost/work (P*T), cost/seconds; of a grid also dev/kept"""
 
 
 class Objective(Spec):
     """What is optimised: a metric's value at a trial's last step.
 
-    It is never the best value on the way.
+    A search is never told the best value on the way. A grid, which optimises nothing, may show `dev/kept`: dev at the
+    checkpoint that is kept (`selection.keep`), as papers do.
     """
 
     metric: SelectingMetric = "dev"

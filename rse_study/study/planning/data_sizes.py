@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from rse_study.data import builtin
 from rse_study.data.corpus import Builtin, Corpus, read_corpus
-from rse_study.data.readers import read_sts
+from rse_study.data.readers import DEV_SPLITS, read_sts
 from rse_study.downstream.settings import Settings
 from rse_study.errors import InputError, MissingFile
 
@@ -69,7 +69,8 @@ class DataSizes:
             return EvaluationSize(name, 2 * builtin.NUM_PAIRS)
         try:
             if split == "dev":
-                return EvaluationSize(name, read_sts(task, split, self._data_dir).num_sentences)
+                pairs = read_sts(task, DEV_SPLITS[task], self._data_dir)
+                return EvaluationSize(name, pairs.num_sentences)
             return size_of(read_evaluation(name, self._data_dir, self._settings))
         except InputError:
             return None

@@ -39,7 +39,7 @@ class Workload:
 def workload_of(trial: Trial, data_sizes: DataSizes) -> Workload:
     """Return the workload of a cell of `trial` that runs its full budget."""
     cost, num_steps = trial.method.cost, _num_steps(trial, data_sizes)
-    num_sentences = data_sizes.num_scored(f"{trial.selection.dev}/dev")
+    num_sentences = sum(data_sizes.num_scored(f"{name}/dev") for name in trial.selection.sets)
     if trial.replayed.recipe != "none":
         num_sentences += 4 * trial.replayed.num_pairs  # both sides, clean and attacked
     if trial.replayed.labelled != "none":

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.paper.columns import BLOCKS, MEAN, columns_of, our_row
+from analysis.paper.columns import BLOCKS, MEAN, TOGETHER, columns_of, our_row
 from analysis.paper.ids import table_ids
 from analysis.paper.tables import measures, read_table
 from rse_study.data.classes import NLI_CLASSES
@@ -25,9 +25,17 @@ from rse_study.models.loading import load_encoder
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.results.attack_file import SummaryRow
 from rse_study.results.comparisons import MINUS
+from tests.cases import cases
 from tests.training.classifier.sorted_words import LEARNS, graded_pairs, singles
 
 ENCODERS = set(BLOCKS.values())
+ABLATIONS = [*(f"rse-table{n}" for n in (5, 6)), "l2p-table3", *(f"vadv-table{n}" for n in (4, 5, 6))]
+FIGURES = [
+    "rse-figure2",
+    *(f"rse-figure{n}" for n in (4, 5, 6)),
+    "l2p-figure2",
+]  # without numbers in the text
+OF_DEV = "STS-B/dev/all"  # of the objective
 MAIN = [
     *(f"rse-table{n}" for n in (1, 2, 3, 4)),
     "rse-figure3",
@@ -60,12 +68,33 @@ def test_every_column_has_a_measure(table):
     assert set(zip(lines["column"], lines["group"], strict=True)) == places(table)
 
 
+@cases("table", ABLATIONS)
+def test_every_column_of_an_ablation_has_a_measure_whatever_its_rows_are_grouped_by(table):
+    lines = measures().query("table == @table")
+    assert set(lines["column"]) == set(read_table(table)["column"])
+    assert set(lines["group"]) == {""}
+    for column in columns_of(table):
+        whole = read_table(table).query("column == @column.name")
+        assert dict(column.printed) == dict(zip(whole["row"], whole["value"], strict=True))
+
+
+def test_an_average_that_is_printed_alone_is_over_the_sets_of_the_papers_main_table():
+    known = measures().set_index(["table", "column", "group"])["metric"]
+    main = {"rse": ("rse-table3", "*"), "vadv": ("vadv-table2", "")}
+    joined = known[known.str.contains(TOGETHER, regex=False)]
+    assert len(joined) == 5 + 2
+    for (table, _, _), metric in joined.items():
+        other, group = main[table.split("-")[0]]
+        each = known[other][known[other].index.get_level_values("group") == group]
+        assert metric.split(TOGETHER) == [one for one in each if one != MEAN]
+
+
 def test_no_column_is_measured_twice_no_other_table_at_all_and_what_is_not_says_why():
     lines = measures()
     assert list(lines.columns) == ["table", "column", "group", "metric", "note"]
     assert not lines.duplicated(["table", "column", "group"]).any()
-    assert set(lines["table"]) == {*MAIN, "rse-figure2"}
-    assert "rse-figure2" not in table_ids()  # its numbers are not in the text
+    assert set(lines["table"]) == {*MAIN, *ABLATIONS, *FIGURES}
+    assert not set(FIGURES) & set(table_ids())
     bare = measures().query("metric == ''")
     assert set(zip(bare["table"], bare["group"], strict=True)) == NOT_MEASURED
     assert bare["note"].str.len().gt(20).all()
@@ -152,7 +181,9 @@ def glue(task):
 
 def test_every_metric_is_produced(produced):
     for line in measures().query("metric not in ('', 'mean')").itertuples():
-        for metric in line.metric.split(MINUS):
+        for metric in line.metric.replace(TOGETHER, MINUS).split(MINUS):
+            if metric == OF_DEV:
+                continue
             evaluation, _, figure = metric.rpartition("/")
             assert evaluation in all_evaluations(), line
             assert figure in produced[evaluation], line
@@ -196,6 +227,7 @@ def first_of(table, encoder=""):
 
 def test_a_study_lies_beside_the_block_of_its_encoder():
     expected = {"USCAL": 68.70, "RobustEmbed": 68.92, "RobustSentEmbed": 69.30}
+    expected |= {"GloVe embeddings (avg.)": 55.14}  # of no encoder
     assert first_of("rse-table3", "roberta-large").printed == expected
     for encoder in ("bert-base-uncased", "tiny", ""):
         assert first_of("rse-table3", encoder).block == "BERT-base"
@@ -213,4 +245,14 @@ def test_blocks_that_are_no_encoders_keep_their_numbers_apart_and_figures_have_n
     assert {block for block, _ in {(c.block, c.name): c for c in columns_of("dcl-table1")}} == {"Normal"}
     assert {column.name for column in columns_of("rse-figure2")} == {"queries", "accuracy reduction"}
     assert all(column.printed == {} for column in columns_of("rse-figure2"))
-    assert columns_of("rse-table5") == columns_of("") == columns_of("dcl-table2") == ()
+    assert columns_of("") == columns_of("dcl-table2") == ()
+    headings = {column.heading for column in columns_of("rse-table1")}
+    assert {"PWWS: MR", "BERTAttack: Avg."} < headings
+    assert columns_of("rse-table3", "roberta-base")[0].heading == "STS12"
+
+
+def test_a_row_with_its_authors_settings_has_the_papers_number_too():
+    column = first_of("rse-table3")
+    assert column.printed_for("SimCSE (as published)") == column.printed_for("SimCSE") == 68.66
+    assert np.isnan(column.printed_for("no such row"))
+    assert "SimCSE (as published)" not in column.printed

@@ -87,9 +87,12 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def played(store):
-    """What stood on the terminal in each scene; every one ended well."""
+    """What stood on the terminal in each scene; every one ended well, and `check` of rows of no paper with 3."""
     found = dict(zip(SCENES, on_terminal([*SCENES.values()], store), strict=True))
-    assert {scene: ended.lines for scene, ended in found.items() if ended.code} == {}
+    unasked = {("check eight", 60), ("check eight", 200), "wide"}
+    assert {
+        scene: ended.lines for scene, ended in found.items() if ended.code != 3 * (scene in unasked)
+    } == {}
     return found
 
 

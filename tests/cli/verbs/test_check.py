@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis.comparison import read_comparison
-from rse_study.cli.verbs.check import code_of
+from rse_study.cli.verbs.check import NO_CLAIM, code_of
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from tests.analysis import tabled
@@ -43,7 +43,7 @@ def little(make):
 def test_another_row_is_the_baseline_where_one_is_named(rse, little):
     little(rows_where(1.5), baseline="rho = 0")
     own, other = rse("check", "little"), rse("check", "little", "--baseline", "rho=0.5")
-    assert (own.code, other.code) == (0, 0)
+    assert (own.code, other.code) == (3, 3)  # no claim
     assert "minus rho = 0 " in own.out
     assert "minus rho = 0.5 " in other.out
     wrong = rse("check", "little", "--baseline", "rho = 0.7")
@@ -64,9 +64,9 @@ ENDS = {
     "at another scale": (rows_where(-1.01), MINI, 1, [f"other direction here: {CLAIM}"]),
     "two seeds": (SHORT, PAPER, 3, [f"undecided: {CLAIM}"]),
     "an open cell": (rows_where(-50.0) | {"rho = 0": OPEN}, PAPER, 3, [f"incomplete: {CLAIM}", TO_RUN]),
-    "not asked": (WITHOUT_BEST, PAPER, 0, [f"not asked: {CLAIM}"]),
-    "no claim": (WORSE, None, 0, []),
-    "no claim, an open cell": (WORSE | {"rho = 1": OPEN}, None, 3, [TO_RUN]),
+    "not asked": (WITHOUT_BEST, PAPER, 3, [f"not asked: {CLAIM}", NO_CLAIM]),
+    "no claim": (WORSE, None, 3, [NO_CLAIM]),
+    "no claim, an open cell": (WORSE | {"rho = 1": OPEN}, None, 3, [TO_RUN, NO_CLAIM]),
 }
 
 
@@ -76,6 +76,7 @@ def test_the_exit_code_is_the_verdict(rse, little, rows, paper, code, said):
     ended = rse("check", "little")
     assert (ended.code, ended.err) == (code, "")
     assert {*said} <= {*ended.out.splitlines()}
+    assert (NO_CLAIM in ended.out) == (NO_CLAIM in said)
     assert ("Claims" in ended.out or CLAIM in ended.out) == (paper is not None)
 
 
@@ -153,16 +154,18 @@ def test_a_main_table_shows_each_column_beside_the_papers_and_is_written_with_th
     ended = rse("check", "little", "--out", "tables")
     lines = ended.out.splitlines()
     at = lines.index("rse-table1: ours (the paper's)")
-    assert [line.split() for line in lines[at + 1 : at + 4]] == [
-        ["row", "MR"],
-        ["SimCSE", "80.88", "(55.73)"],
-        ["RobustSentEmbed", "91.06", "(28.05)"],
+    assert [" ".join(line.split()) for line in lines[at + 1 : at + 6]] == [
+        "row MR",
+        "SimCSE 80.88 (55.73)",
+        "USCAL (not trained) (40.67)",
+        "RobustEmbed (not trained) (28.15)",
+        "RobustSentEmbed 91.06 (28.05)",
     ]
-    assert lines[at + 4].startswith(
+    assert lines[at + 6].startswith(
         "Directions of rse-table1, 1 difference from SimCSE: 0 same, 1 other, 0 undecided."
     )
-    assert lines[at + 5] == "Less is better."
-    assert (ended.code, ended.err) == (0, "")  # a column is no claim
+    assert lines[at + 7] == "Less is better."
+    assert (ended.code, ended.err) == (3, "")  # a column is no claim, and no average is measured
     endings = ("-columns.csv", ".tex", "-columns.tex")
     assert lines[-3:] == [f"tables/little{ending}" for ending in endings]
     found = pd.read_csv(tmp_path / "tables/little-columns.csv").set_index("row")

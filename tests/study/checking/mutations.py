@@ -51,6 +51,8 @@ baselines=[untrained, start]
 base.optimizer={lr: 1/1000, beta1: 0, beta2: 0.99, epsilon: 1e-6, weight_decay: 0.1, max_norm: 10}
 base.budget={unit: epochs, amount: 2};;early_stopping=null
 base.selection.dev=STS-B
+base.selection.dev=[STS-B, SICK-R]
+base.selection.dev=[builtin]
 base.encoder={name: bert-base-uncased, pooling: cls}
 base.encoder={name: /some/folder, pooling: first_last, revision: abc}
 base.encoder={name: tiny, pooling: prompt, template: 'This sentence of "[X]" means [MASK].'}
@@ -118,6 +120,7 @@ grid={rows: {paper: {}, more: {phi: 0.1}}}
 base.budget={unit: epochs, amount: 3}
 evaluations=[builtin/test, SICK-R/test]
 objective={metric: loss, direction: minimize}
+objective.metric=dev/kept
 resources={executor: train, workers: 2}
 early_stopping=null
 """
@@ -169,6 +172,9 @@ base.method.blend.pgd.step_size=0
 base.optimizer.beta1=1
 base.precision=int8
 base.selection.dev=SST-2
+base.selection.dev=[STS-B, STS-B]
+base.selection.dev=[]
+base.selection.dev=[STS-B, STS12] -> base.selection.dev.1 = 'STS12'
 base.encoder.name=''
 base.corpus.source=[] -> base.corpus.source.paths
 base.corpus.source={num_sentences: 1} -> base.corpus.source.num_sentences
