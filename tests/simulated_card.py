@@ -4,6 +4,7 @@ Whoever holds a card may wait for it, which is counted, but computes no matrix p
 has room for tensors of a largest size alone, and tells how many bytes were taken on it.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -31,15 +32,16 @@ class SimulatedCard(SimulatedGPU):
     def __init__(self, largest: float) -> None:
         super().__init__([])
         self.makes_on_host = True
-        self.largest, self.num_waits, self.num_products, self.num_bytes = largest, 0, 0, 0
+        self.largest, self.num_products, self.num_bytes = largest, 0, 0
+        self.waits: Counter[str] = Counter()
 
     def wait(self, why: str) -> None:
         """Count it: whoever holds a card may wait."""
-        self.num_waits += 1
+        self.waits[why.split()[0]] += 1
 
     def bring(self, tensor: Tensor) -> Tensor:
         """Copy a tensor of the card to the CPU."""
-        self.wait("it is copied")
+        self.wait("copied")
         copied = tensor.clone()
         self._there.pop(copied, None)
         return copied

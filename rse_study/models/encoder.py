@@ -81,7 +81,8 @@ class SentenceEncoder(nn.Module):
             Flat indices of the real tokens among all b * l; looked up if missing, which waits for a GPU.
         """
         if keeps_padding:
-            return self._pooled(Padded(mask), embeddings, ids, weights, types)
+            layout = Padded(mask, is_unread=self.skips_padding and self.training)
+            return self._pooled(layout, embeddings, ids, weights, types)
         num_rows = len(mask)
 
         def encode(embeddings: Tensor, mask: Tensor, ids: Any, types: Any, *weights: Tensor | None) -> Tensor:

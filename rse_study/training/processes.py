@@ -31,9 +31,9 @@ def train_locally(
 ) -> None:
     """Train one cell on this machine, with `workers` processes that share every batch.
 
-    A single worker is this process itself. With `device` "cuda" several take one GPU each as far as there are enough,
-    else they share them, and exchange what they compute through the host. `report` is called in this process with rank 0's points; "stop" ends the
-    cell early. `options` are those of `train`: checkpoint_seconds, continues. Raises what `train` raises, and
+    A single worker is this process itself. On "cuda" several take one GPU each where there are enough, else they
+    share them; they talk through the host's memory. `report` is called in this process with rank 0's points; "stop"
+    ends the cell early. `options` are those of `train`: checkpoint_seconds, continues. Raises what `train` raises, and
     WorkerLost if a worker's process was killed.
     """
     require_equal_shares(trial, workers)

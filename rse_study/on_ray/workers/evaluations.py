@@ -81,8 +81,8 @@ def evaluate_baseline(payload: BaselinePayload, evaluation: Evaluation) -> list[
 def evaluate_cell(payload: CellPayload, *evaluations: Evaluation) -> list[EvaluationRow]:
     """Return the rows of one cell, without measuring again those in its file.
 
-    A model that was not kept is trained again for this alone, bit for bit on the same kind of CPU; its workers share the
-    GPU of the task.
+    A model that was not kept is trained again for this alone, bit for bit on the same kind of CPU. Its workers share
+    the task's GPU.
     """
     torch.set_num_threads(payload.threads)
     with workplace(payload, names=(FILE_NAME, MODEL_FOLDER, ATTACKS), evaluations=evaluations) as here:
