@@ -32,7 +32,8 @@ class SimulatedCard(SimulatedGPU):
     def __init__(self, largest: float) -> None:
         super().__init__([])
         self.makes_on_host = True
-        self.largest, self.num_products, self.num_bytes = largest, 0, 0
+        self.largest, self.num_products = largest, 0
+        self.num_bytes = self.widest = 0
         self.waits: Counter[str] = Counter()
 
     def wait(self, why: str) -> None:
@@ -42,7 +43,8 @@ class SimulatedCard(SimulatedGPU):
     def bring(self, tensor: Tensor) -> Tensor:
         """Copy a tensor of the card to the CPU."""
         self.wait("copied")
-        copied = tensor.clone()
+        taken, copied = self.num_bytes, tensor.clone()
+        self.num_bytes = taken  # the copy lies elsewhere
         self._there.pop(copied, None)
         return copied
 
@@ -66,6 +68,7 @@ class SimulatedCard(SimulatedGPU):
             free = f"GPU 0 has a total capacity of {self.largest} bytes"
             raise torch.OutOfMemoryError(f"CUDA out of memory. Tried to allocate {num_bytes} bytes. {free}")
         self.num_bytes += num_bytes
+        self.widest = max(self.widest, num_bytes)
 
 
 class _Sending(TorchFunctionMode):
@@ -95,15 +98,16 @@ class _Sending(TorchFunctionMode):
         named = [leaf for leaf in tree_leaves((args[1:], kwargs)) if _is_device(leaf)]
         like = [leaf for leaf in args[1:2] if func == Tensor.to and isinstance(leaf, Tensor)]
         args, kwargs = tree_map(lambda leaf: CPU if _is_device(leaf) else leaf, (args, kwargs))
-        result = func(*args, **kwargs)
         wanted = torch.device(named[0]).type if named else None
         if like:
             wanted = "cuda" if card.lies_there(like[0]) else "cpu"
-        if wanted == "cuda":
-            return tree_map(lambda one: self._sent(one, args), result)
         if wanted == "cpu" and func == Tensor.to and lies_there:
-            return card.bring(result)
-        return result
+            return func(card.bring(args[0]), *args[1:], **kwargs)
+        # Within backward, where chunks are computed again, torch asks no mode which device is meant: it is this one.
+        card.makes_on_host = getattr(func, "__name__", "") not in ("backward", "grad")
+        result = func(*args, **kwargs)
+        card.makes_on_host = True
+        return tree_map(lambda one: self._sent(one, args), result) if wanted == "cuda" else result
 
     def _sent(self, result: Any, args: Any) -> Any:
         if not isinstance(result, Tensor) or self._card.lies_there(result):
