@@ -41,7 +41,6 @@ def open_session(
     batches = _batches(trial, materials, tokenizer, streams, collectives)
     networks = trial.method.networks(encoder, streams, collectives).to(device, arithmetic.dtype).train()
     if trial.compiled:
-        torch.compiler.reset()  # code compiled for earlier cells counts against torch's limit
         for reader in (module for module in networks.modules() if isinstance(module, SentenceEncoder)):
             reader.compile_passes()
     generator = _generator(trial, materials, tokenizer)
