@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from rse_study.errors import InputError
 from rse_study.results.cell_state import status_for_next_run
-from rse_study.results.device_time import device_seconds, seconds_between
+from rse_study.results.device_time import device_seconds, gpus_per_worker, seconds_between
 from rse_study.results.reader import Reader
 from rse_study.results.schema import MODEL_FOLDER, cell_folder, ledger_path
 from rse_study.search.state import SearchState
@@ -60,6 +60,8 @@ class _Frames:
     rungs: pd.DataFrame
     evaluations: pd.DataFrame
     search: SearchState
+    gpus: float
+    """of a worker, in cells that used any"""
 
 
 def _read(study_dir: Path) -> _Frames:
@@ -71,6 +73,7 @@ def _read(study_dir: Path) -> _Frames:
             rungs=reader.rungs(retired=True),
             evaluations=reader.evaluations(retired=True),
             search=SearchState.read(reader),
+            gpus=gpus_per_worker(reader.cells(retired=True)["provenance"], reader.provenance()),
         )
 
 
@@ -126,16 +129,19 @@ def _times(
             continue
         is_only = num_attempts[row["identity"]] == 1
         yield (
-            _timed(trial, row, attempt, data_sizes),
+            _timed(trial, row, attempt, data_sizes, frames.gpus),
             _overhead(row, attempt) if attempt and is_only else None,
         )
 
 
-def _timed(trial: Trial, cell: FrameRow, attempt: FrameRow | None, data_sizes: DataSizes) -> TimedWork:
+def _timed(
+    trial: Trial, cell: FrameRow, attempt: FrameRow | None, data_sizes: DataSizes, gpus: float
+) -> TimedWork:
     workload, where = workload_of(trial, data_sizes), cell["provenance"]
     used = attempt or {"workers": where.get("workers", 1), "threads": where.get("threads", 1)}
     on_gpu = where.get("device_type", "cpu") == "cuda"
-    setting = Setting(workload.shape, on_gpu, int(used["workers"]), int(used["threads"]))
+    share, card = (gpus, str(where.get("device") or "")) if on_gpu else (0.0, "")
+    setting = Setting(workload.shape, share, int(used["workers"]), int(used["threads"]), card)
     return TimedWork(setting, float(cell["duration_s"]), workload.work)
 
 
