@@ -82,7 +82,7 @@ class Session:
             self.losses.note(outcome.loss, step + 1)
             self.arithmetic.descend(
                 outcome.loss, self.optimizer, parameters, self.trial.optimizer.max_norm,
-                reduce=lambda: self.run.collectives.all_reduce_gradients(parameters),
+                reduce=self.run.collectives.summing_gradients(parameters),
             )  # fmt: skip
         self.trial.method.after(self.networks)
         return outcome

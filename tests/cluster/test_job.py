@@ -71,7 +71,7 @@ def test_without_a_storage_a_study_keeps_its_files_in_the_store():
 
 def test_the_clusters_price_is_in_the_studys_file():
     content = parse_yaml(job(cluster="aws-gpu").study_yaml, where="")
-    assert content["allowance"] == {"price_per_hour": 0.053125}  # (8 * 0.2 + 0.1) / 32
+    assert content["allowance"] == {"price_per_hour": 0.115625}  # (8 * 0.45 + 0.1) / 32
 
 
 def test_the_studys_own_price_is_kept():

@@ -11,7 +11,7 @@ GPU = Resources(workers=2, threads=2, gpus=1)
 
 def test_an_hour_is_the_head_and_every_node():
     price = hourly_price(shipped("aws-gpu", "workers.gpu.min_nodes=1"))
-    assert (price.least, price.most) == pytest.approx((0.1 + 0.2, 0.1 + 8 * 0.2))
+    assert (price.least, price.most) == pytest.approx((0.1 + 0.45, 0.1 + 8 * 0.45))
 
 
 def test_nodes_that_cannot_be_given_back_are_always_billed():
@@ -20,7 +20,7 @@ def test_nodes_that_cannot_be_given_back_are_always_billed():
 
 
 def test_a_gpu_hour_is_its_node_and_its_share_of_the_head():
-    assert device_hour_price(shipped("aws-gpu"), GPU) == pytest.approx((8 * 0.2 + 0.1) / 8)
+    assert device_hour_price(shipped("aws-gpu"), GPU) == pytest.approx((8 * 0.45 + 0.1) / 8)
 
 
 def test_what_of_a_node_no_cell_can_use_is_paid_for():
@@ -36,7 +36,7 @@ def test_slurms_first_node_shares_with_the_driver():
 
 def test_nodes_that_run_no_cell_are_not_billed():
     other = "workers.cpu={instance: c6i.large, max_nodes: 100, cpus: 2, memory_gib: 4, price_per_hour: 0.05}"
-    assert device_hour_price(shipped("aws-gpu", other), GPU) == pytest.approx((8 * 0.2 + 0.1) / 8)
+    assert device_hour_price(shipped("aws-gpu", other), GPU) == pytest.approx((8 * 0.45 + 0.1) / 8)
 
 
 def test_a_cluster_that_can_run_nothing_has_no_price():
@@ -44,7 +44,7 @@ def test_a_cluster_that_can_run_nothing_has_no_price():
 
 
 def test_it_is_said_in_a_line():
-    assert describe_price(shipped("aws-gpu")) == "aws, nodes: 0 to 8 'gpu'; 0.1 to 1.7 an hour, head included"
+    assert describe_price(shipped("aws-gpu")) == "aws, nodes: 0 to 8 'gpu'; 0.1 to 3.7 an hour, head included"
     assert describe_price(shipped("local")) == "local, nodes: 2 'cpu'; nobody bills them"
 
 
