@@ -20,10 +20,11 @@ def compiled(run: Callable[..., Any]) -> Callable[..., Any]:
     """
     from torch._dynamo.exc import FailOnRecompileLimitHit  # takes seconds, for a compiler that few ask for
 
-    torch._dynamo.config.fail_on_recompile_limit_hit = True
+    limits: Any = torch._dynamo.config
+    limits.recompile_limit, limits.fail_on_recompile_limit_hit = MOST_GRAPHS, True
     # Dropout draws the numbers it draws uncompiled: passes that share masks are compiled separately.
     options: dict[str, Any] = {"fallback_random": True}
-    fused = torch.compile(run, dynamic=True, options=options, recompile_limit=MOST_GRAPHS)
+    fused = torch.compile(run, dynamic=True, options=options)
 
     @wraps(run)
     def call(*arguments: Any) -> Any:

@@ -50,9 +50,9 @@ def steps(name: str, *, compiles: bool, seed: int = 1) -> tuple[list[torch.Tenso
     return found, graphs
 
 
-def _traced(compile_, function, *, dynamic, options, recompile_limit):
+def _traced(compile_, function, *, dynamic, options):
     """Without the C++ compiler: traced, and run as it is."""
-    return compile_(function, dynamic=dynamic, recompile_limit=recompile_limit, backend="aot_eager")
+    return compile_(function, dynamic=dynamic, backend="aot_eager")
 
 
 if __name__ == "__main__":
