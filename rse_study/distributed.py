@@ -85,7 +85,7 @@ class Group(Collectives):
 
 
 class GradientBuckets:
-    """Gradients summed in buckets, while the backward pass that comes still computes others.
+    """Gradients summed in buckets, while the next backward still computes others.
 
     The idea of DistributedDataParallel's reducer (Li et al. 2020), without its wrapper: a step has several forward
     passes, gradients of inputs, and parameters that some workers do not use.

@@ -15,7 +15,7 @@ from rse_study.cli.arguments.declarations import (
     AsJson,
     CellArgument,
     DataFolder,
-    Device,
+    DeviceName,
     Epochs,
     FileFormat,
     LearningRate,
@@ -53,7 +53,7 @@ def train(
     threads: Annotated[
         int, typer.Option(min=1, help="CPU threads of each; results depend on them in their last bits.")
     ] = 1,
-    device: Device = "cpu",
+    device: DeviceName = "cpu",
 ) -> None:
     """Train one configuration on this machine, without Ray.
 
@@ -345,7 +345,7 @@ def evaluate(
     pooling: PoolingOption = "stored",
     variant: Annotated[Literal["orig", "senteval"], typer.Option(help="Text of the STS sets.")] = "orig",
     threads: Threads = 0,
-    device: Device = "cpu",
+    device: DeviceName = "cpu",
     as_json: AsJson = False,
 ) -> None:
     """Score an encoder's vectors on every data set that is present.
@@ -392,7 +392,7 @@ def attack(
     data: DataFolder = None,
     pooling: PoolingOption = "stored",
     threads: Threads = 0,
-    device: Device = "cpu",
+    device: DeviceName = "cpu",
     as_json: AsJson = False,
     out: Annotated[Path, typer.Option(help="Folder of every outcome and of attacks.html.")] = Path("attacks"),
 ) -> None:
@@ -424,7 +424,7 @@ def fine_tune(
     data: DataFolder = None,
     pooling: PoolingOption = "stored",
     threads: Threads = 0,
-    device: Device = "cpu",
+    device: DeviceName = "cpu",
     as_json: AsJson = False,
     out: Annotated[Path | None, typer.Option(help="Folder of the rows as JSON, SUITE.json.")] = None,
 ) -> None:

@@ -40,7 +40,7 @@ def needs_masked_lm(recipe: str) -> bool:
 def load_resources(
     recipe: str, data_dir: Path, masked_lm: str, resolved: MaskedLMRef | None = None, device: str = "cpu"
 ) -> AttackResources:
-    """Load a recipe's resources, models on `device`; build MiniLM's masked LM if missing."""
+    """Load a recipe's resources onto a device; build MiniLM's masked LM if missing."""
     resources = resources_of(recipe, data_dir, device)
     if not needs_masked_lm(recipe):
         return resources

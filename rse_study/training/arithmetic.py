@@ -1,4 +1,4 @@
-"""The arithmetic of training, by its precision: weights, matrix products, a step's gradients."""
+"""The arithmetic of training, by its precision."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext

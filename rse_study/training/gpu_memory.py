@@ -14,7 +14,7 @@ OTHER_WORDS = ("CUDA error: out of memory", "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN
 
 @contextmanager
 def full_memory_named() -> Iterator[None]:
-    """Raise InputError where CUDA runs out of memory inside: the same again would, too."""
+    """Raise InputError where CUDA runs out of memory: it would again the next time."""
     try:
         yield
     except RuntimeError as error:

@@ -48,7 +48,7 @@ def run_on_train(config: dict[str, Any], evaluations: Sequence[Evaluation] = ())
 
 
 def end_of_group(reason: str) -> dict[str, Any] | None:
-    """Return the end of a cell whose workers left: None where it is no fault of the cell."""
+    """Return the end of a cell whose workers left; None if the cell is not to blame."""
     # Without a reason they were gone before one of them took it. A full GPU would be full again.
     return {"reason": reason, "for_good": FULL in reason} if reason else None
 
