@@ -1,6 +1,7 @@
 """A cell or score of a GPU, as a worker runs it: what is full, what is trained again, what is never the driver's."""
 
 from contextlib import ExitStack
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,6 +11,7 @@ from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
+from rse_study.on_ray.workers import worker
 from rse_study.on_ray.workers.evaluations import evaluate_baseline
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.on_ray.workers.payloads import Payloads
@@ -35,6 +37,8 @@ def payload(tmp_path, materials):
 
 
 def test_a_cell_for_which_the_card_is_too_small_is_not_tried_again(payload, monkeypatch):
+    alone = lambda *asked: SimpleNamespace(report=lambda progress: None)  # noqa: E731 (nobody coordinates it)
+    monkeypatch.setattr(worker, "Reporter", alone)
     with simulated_card(monkeypatch, largest=64):
         ended = run_loop(payload, Alone(), lambda point: None)
     assert ended["for_good"]
