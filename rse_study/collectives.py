@@ -1,6 +1,6 @@
 """Gather and reduce over a run's workers; the identity if there is only one."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from rse_study.tensors import Tensor, torch
 
@@ -33,8 +33,9 @@ class Collectives:
         mine = torch.tensor(float(number), dtype=torch.float64, device=where)
         return not self.any(float(self.sum(mine)) != number * self.size)
 
-    def all_reduce_gradients(self, parameters: Iterable["torch.nn.Parameter"]) -> None:
-        """Sum every `.grad` over workers in one flattened message, after backward."""
+    def summing_gradients(self, parameters: Iterable["torch.nn.Parameter"]) -> Callable[[], None]:
+        """Sum every `.grad` of the next backward over workers; call the result after it."""
+        return lambda: None
 
 
 Alone = Collectives

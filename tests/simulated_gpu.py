@@ -59,6 +59,10 @@ class SimulatedGPU(TorchDispatchMode):
             raise HostWaits("what lies on the GPU is sent there")
         return self.put(values.clone())
 
+    def wait(self, why: str) -> None:
+        """Refuse that the host waits."""
+        raise HostWaits(why)
+
     def lies_there(self, tensor: Tensor) -> bool:
         """Whether the tensor is of the GPU."""
         return tensor in self._there
@@ -82,7 +86,7 @@ class SimulatedGPU(TorchDispatchMode):
             isinstance(index, Tensor) and index.dtype == torch.bool for index in args[1]
         )
         if name in WAITS or str(func) in WAITS or by_mask:
-            raise HostWaits(f"{func} reads a tensor of the GPU")
+            self.wait(f"{func} reads a tensor of the GPU")
         strangers = [tensor for tensor in inputs if tensor.dim() > 0 and not self.lies_there(tensor)]
         if strangers:
             raise HostWaits(f"{func} mixes a tensor of the CPU, of shape {tuple(strangers[0].shape)}")

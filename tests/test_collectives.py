@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from rse_study.collectives import Alone
-from rse_study.distributed import Group
+from rse_study.distributed import GradientBuckets, Group
 from tests.gloo import in_group
 
 pytestmark = pytest.mark.xdist_group("two_workers")
@@ -33,8 +33,8 @@ def _work(rank: int, size: int, directory: Path) -> None:
     parameters[1].requires_grad_(False)
     parameters[0].grad = torch.full((2, 3), float(rank + 1)) if rank == 0 else None
     parameters[2].grad = ROWS * (rank + 1)
-    group.all_reduce_gradients(parameters[:2])
-    group.all_reduce_gradients(parameters[2:])
+    group.summing_gradients(parameters[:2])()
+    group.summing_gradients(parameters[2:])()
     found = {
         "gathered": gathered.detach(),
         "total": total.detach(),
@@ -92,3 +92,33 @@ def test_alone_everything_is_the_identity():
     assert not alone.gather_ragged(rows).requires_grad
     assert [alone.any(True), alone.any(False)] == [True, False]
     assert (alone.rank, alone.size) == (0, 1)
+
+
+def _in_buckets(rank: int, size: int, directory: Path) -> None:
+    """Three layers, of which one worker uses the first two alone; sums in one message, and in one a parameter."""
+    group, found = Group(), {}
+    for name, bucket_bytes in (("whole", 2**30), ("buckets", 1)):
+        layers = [torch.nn.Linear(3, 3, bias=False) for _ in range(3)]
+        with torch.no_grad():
+            for number, layer in enumerate(layers):
+                layer.weight.copy_(ROWS[:3] + number)
+        rows, begun = ROWS[rank : rank + 2].clone().requires_grad_(), []
+        buckets = GradientBuckets([layer.weight for layer in layers], None, bucket_bytes)
+        rows.register_hook(lambda gradient, buckets=buckets, begun=begun: begun.append(buckets.num_begun))
+        used = layers if rank == 0 else layers[:2]
+        torch.nn.Sequential(*used)(rows.float()).pow(2).sum().backward()
+        buckets.finish()
+        found[name] = [layer.weight.grad for layer in layers]
+        found[f"{name}, begun"] = begun
+    del group
+    torch.save(found, directory / f"{rank}.pt")
+
+
+def test_buckets_are_summed_while_backward_goes_on_to_the_bits_of_one_message(tmp_path):
+    in_group(_in_buckets, tmp_path)
+    first, second = (torch.load(tmp_path / f"{rank}.pt") for rank in (0, 1))
+    for name in ("whole", "buckets"):
+        assert all(map(torch.equal, first[name], second[name]))
+        assert all(map(torch.equal, first[name], first["whole"]))
+    assert first["buckets, begun"] == [3]  # before the input's gradient, the last one, was known
+    assert second["buckets, begun"] == [0]  # a parameter that this worker does not use comes first

@@ -22,10 +22,10 @@ from rse_study.evaluation.attacks.resources import AttackResources, Resource
 from rse_study.spec import fingerprint_of, hash_file
 
 
-def resources_of(recipe: str, data_dir: Path) -> AttackResources:
-    """Return the recipe's resources, with a loaded encoder but no masked LM."""
+def resources_of(recipe: str, data_dir: Path, device: str = "cpu") -> AttackResources:
+    """Return the recipe's resources, with an encoder on `device` but no masked LM."""
     compares = Resource.SENTENCE_SIMILARITY in RECIPES.get(recipe).needs
-    return AttackResources(data_dir, encoder=sentence_similarity() if compares else None)
+    return AttackResources(data_dir, encoder=sentence_similarity(device) if compares else None)
 
 
 def fingerprints_of(recipe: str, data_dir: Path) -> dict[str, str]:

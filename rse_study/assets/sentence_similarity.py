@@ -8,11 +8,12 @@ from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 
 
-def sentence_similarity() -> NamedModel[Embed] | None:
-    """Load MiniLM; None if it is not installed, which recipes that need it report."""
+def sentence_similarity(device: str = "cpu") -> NamedModel[Embed] | None:
+    """Load MiniLM onto a device; None if not installed, which its recipes report."""
     try:
         folder = minilm_folder()
     except InputError:
         return None
-    embed: Embed = Embedder(*load_encoder(folder))
+    encoder, tokenizer = load_encoder(folder)
+    embed: Embed = Embedder(encoder.to(device), tokenizer)
     return NamedModel("minilm", embed)

@@ -15,6 +15,7 @@ from rse_study.cli.arguments.declarations import (
     AsJson,
     CellArgument,
     DataFolder,
+    DeviceName,
     Epochs,
     FileFormat,
     LearningRate,
@@ -53,7 +54,7 @@ def train(
     threads: Annotated[
         int, typer.Option(min=1, help="CPU threads of each; results depend on them in their last bits.")
     ] = 1,
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    device: DeviceName = "cpu",
 ) -> None:
     """Train one configuration on this machine, without Ray.
 
@@ -345,6 +346,7 @@ def evaluate(
     pooling: PoolingOption = "stored",
     variant: Annotated[Literal["orig", "senteval"], typer.Option(help="Text of the STS sets.")] = "orig",
     threads: Threads = 0,
+    device: DeviceName = "cpu",
     as_json: AsJson = False,
 ) -> None:
     """Score an encoder's vectors on every data set that is present.
@@ -355,7 +357,7 @@ def evaluate(
     from rse_study.cli.verbs.evaluate.encoder import EncoderRequest
     from rse_study.cli.verbs.evaluate.frozen import evaluate_frozen
 
-    evaluate_frozen(EncoderRequest(model, pooling, data, threads, as_json), suite, variant)
+    evaluate_frozen(EncoderRequest(model, pooling, data, threads, device, as_json), suite, variant)
 
 
 def attack(
@@ -391,6 +393,7 @@ def attack(
     data: DataFolder = None,
     pooling: PoolingOption = "stored",
     threads: Threads = 0,
+    device: DeviceName = "cpu",
     as_json: AsJson = False,
     out: Annotated[Path, typer.Option(help="Folder of every outcome and of attacks.html.")] = Path("attacks"),
 ) -> None:
@@ -402,7 +405,7 @@ def attack(
     from rse_study.cli.verbs.evaluate.attack import attack_model
     from rse_study.cli.verbs.evaluate.encoder import EncoderRequest
 
-    encoder = EncoderRequest(model, pooling, data, threads, as_json)
+    encoder = EncoderRequest(model, pooling, data, threads, device, as_json)
     tuning = {"epochs": epochs, "lr": lr, "max_length": max_length}
     attacks = {"num_inputs": inputs, "max_queries": max_queries, "masked_lm": masked_lm, "seed": seed}
     similarity = {"goal": goal, "tau": tau, "sides": sides}
@@ -422,6 +425,7 @@ def fine_tune(
     data: DataFolder = None,
     pooling: PoolingOption = "stored",
     threads: Threads = 0,
+    device: DeviceName = "cpu",
     as_json: AsJson = False,
     out: Annotated[Path | None, typer.Option(help="Folder of the rows as JSON, SUITE.json.")] = None,
 ) -> None:
@@ -432,7 +436,7 @@ def fine_tune(
     from rse_study.cli.verbs.evaluate.encoder import EncoderRequest
     from rse_study.cli.verbs.evaluate.fine_tune import fine_tune_model
 
-    encoder = EncoderRequest(model, pooling, data, threads, as_json)
+    encoder = EncoderRequest(model, pooling, data, threads, device, as_json)
     tuning = {"epochs": epochs, "lr": lr, "max_length": max_length}
     fine_tune_model(encoder, suite, on or (), out, seed, tuning)
 

@@ -39,15 +39,15 @@ def needs_masked_lm(recipe: str) -> bool:
 
 
 def load_resources(
-    recipe: str, data_dir: Path, masked_lm: str, resolved: MaskedLMRef | None = None
+    recipe: str, data_dir: Path, masked_lm: str, resolved: MaskedLMRef | None = None, device: str = "cpu"
 ) -> AttackResources:
-    """Load a recipe's resources, and build MiniLM's masked LM if it is missing."""
-    resources = resources_of(recipe, data_dir)
+    """Load a recipe's resources onto a device; build MiniLM's masked LM if missing."""
+    resources = resources_of(recipe, data_dir, device)
     if not needs_masked_lm(recipe):
         return resources
     at = resolved or find_masked_lm(masked_lm)
     path_or_name = _minilm_mlm(data_dir) if at.path_or_name == MINILM_MLM else at.path_or_name
-    model: MaskedLM = WordPredictor(load_generator(path_or_name, at.revision))
+    model: MaskedLM = WordPredictor(load_generator(path_or_name, at.revision).to(device))
     return replace(resources, masked_lm=NamedModel(masked_lm, model))
 
 
@@ -71,8 +71,8 @@ class ResourceLoader:
     resolved: MaskedLMRef | None = None
     """its location; None where the recipe uses no masked LM"""
 
-    def __call__(self) -> AttackResources:
-        return load_resources(self.recipe, self.data_dir, self.masked_lm, self.resolved)
+    def __call__(self, device: str = "cpu") -> AttackResources:
+        return load_resources(self.recipe, self.data_dir, self.masked_lm, self.resolved, device)
 
     def relocated(self, move: Callable[[str], str]) -> "ResourceLoader":
         """Return a copy that reads each of its folders where `move` puts it."""

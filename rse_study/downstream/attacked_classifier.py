@@ -118,7 +118,7 @@ class AttackedClassifier:
 
         Outcomes of another attack raise InputError, or are overwritten if `replaces` is set.
         """
-        asked, attack = self.settings.attacks, RECIPES.get(self.recipe)().build(self.resources())
+        asked, attack = self.settings.attacks, RECIPES.get(self.recipe)().build(self.resources(device))
         classifier = made.load()
         classifier.network.to(device)
         outcomes = OutcomeStore(

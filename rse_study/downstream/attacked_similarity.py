@@ -137,7 +137,7 @@ class AttackedSimilarity:
         """
         asked, folder = self.attacks, weights.kept
         recipe = RECIPES.get(self.recipe)(sides=asked.sides)
-        attack = recipe.build(self.resources(), goal_of(asked))
+        attack = recipe.build(self.resources(weights.device), goal_of(asked))
         fitted = fit_score(embed, self.fitting, asked.scores)
         outcomes = OutcomeStore(
             outcomes_path(folder, self.task, self.recipe),

@@ -12,6 +12,7 @@ from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation, evalu
 from rse_study.evaluation.vectors import Embed
 from rse_study.models.pooling import PoolingKind
 from rse_study.results.records import EvaluationRow
+from rse_study.training.gpu_memory import full_memory_named
 
 CLASSIFIERS = "classifiers"
 """Name of a subject's folder for fine-tuned classifiers."""
@@ -73,6 +74,13 @@ def score_model(
 
     `on_progress` counts evaluations of vectors, which run first. A diverging fine-tuning gives NaN, degenerate.
     """
+    with full_memory_named():
+        return _scores(subject, evaluations, on_progress)
+
+
+def _scores(
+    subject: ScoredModel, evaluations: Sequence[Evaluation], on_progress: ProgressCallback
+) -> list[EvaluationRow]:
     of_vectors = [one for one in evaluations if isinstance(one, FrozenEvaluation)]
     rows = score_all(subject.embed, of_vectors, subject.name, on_progress)
     if subject.weights is None:

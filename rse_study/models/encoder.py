@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from rse_study.models.chunks import by_chunks
+from rse_study.models.compiled import compiled
 from rse_study.models.layout import Layout, Padded, TokenInputs
 from rse_study.models.packed import Packed, can_be_packed
 from rse_study.models.pooling import PoolingKind, pool_mean, prompt_positions
@@ -81,7 +82,8 @@ class SentenceEncoder(nn.Module):
             Flat indices of the real tokens among all b * l; looked up if missing, which waits for a GPU.
         """
         if keeps_padding:
-            return self._pooled(Padded(mask), embeddings, ids, weights, types)
+            layout = Padded(mask, is_unread=self.skips_padding and self.training)
+            return self._pooled(layout, embeddings, ids, weights, types)
         num_rows = len(mask)
 
         def encode(embeddings: Tensor, mask: Tensor, ids: Any, types: Any, *weights: Tensor | None) -> Tensor:
@@ -147,8 +149,7 @@ class SentenceEncoder(nn.Module):
 
         Evaluation uses the passes with padding, whose rows must tie to the last bit.
         """
-        # Dropout draws the numbers it draws uncompiled: passes that share masks are compiled separately.
-        self._run_packed = torch.compile(Packed.run, dynamic=True, options={"fallback_random": True})
+        self._run_packed = compiled(Packed.run)
 
     def layout(self, mask: Bool[Tensor, "b l"], places: Int[Tensor, " T"] | None = None) -> Layout:
         if not self.skips_padding:

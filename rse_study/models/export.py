@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from torch import nn
+
 from rse_study.errors import InputError
 from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
@@ -21,8 +23,12 @@ _EXPRESSIBLE = ("cls", "mean")
 
 def save_encoder(directory: Path, encoder: SentenceEncoder, tokenizer: Any, template: str = "") -> None:
     """Write weights (float32), tokenizer and pooling, also for sentence-transformers."""
+    # Copied to the host: a card that trains has no room for the weights twice.
+    weights: dict[int, Any] = {
+        id(one): nn.Parameter(one.detach().cpu()) for one in encoder.backbone.parameters()
+    }
     with quiet_loading():
-        copy.deepcopy(encoder.backbone).float().cpu().save_pretrained(directory)
+        copy.deepcopy(encoder.backbone, weights).float().cpu().save_pretrained(directory)
     tokenizer.save_pretrained(directory)
     store_pooling(directory, StoredPooling(pooling=encoder.pooling, template=template))
     if encoder.pooling in _EXPRESSIBLE:

@@ -36,6 +36,8 @@ class Padded:
     """The layout for any backbone: every sentence as long as the longest one."""
 
     mask: Bool[Tensor, "b l"]
+    is_unread: bool = False
+    """whether a GPU's mask is handed on as it is: transformers looks whether there is padding, and waits for that"""
 
     def lay(self, values: Float[Tensor, "b l d"]) -> Float[Tensor, "b l d"]:
         return values
@@ -52,6 +54,7 @@ class Padded:
         """Return last hidden states, [b l d], or [b d] at the positions `wanted`."""
         extra = {"position_ids": given.positions, "token_type_ids": given.types}
         known = {name: value for name, value in extra.items() if value is not None}
+        mask = self.mask[:, None, None] if self.is_unread and self.mask.is_cuda else self.mask.long()
         with changed_outputs(find_sites(backbone), changes):
-            last = backbone(inputs_embeds=given.embeddings, attention_mask=self.mask.long(), **known)[0]
+            last = backbone(inputs_embeds=given.embeddings, attention_mask=mask, **known)[0]
         return last if wanted is None else last[torch.arange(len(last), device=last.device), wanted]

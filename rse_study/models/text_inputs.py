@@ -10,6 +10,7 @@ from torch import Tensor
 
 from rse_study.data.labelled import Text
 from rse_study.errors import InputError
+from rse_study.tensors import sent
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Inputs:
     types: Int[Tensor, "b l"]
 
     def to(self, device: torch.device) -> "Inputs":
-        return Inputs(self.ids.to(device), self.mask.to(device), self.types.to(device))
+        return Inputs(*(sent(part, device) for part in (self.ids, self.mask, self.types)))
 
 
 def encode_texts(texts: Sequence[Text], tokenizer: Any, max_length: int) -> list[Tokens]:

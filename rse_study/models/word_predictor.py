@@ -38,17 +38,16 @@ class WordPredictor:
     def _predict(self, places: Sequence[Blank]) -> list[list[tuple[str, float]]]:
         rows = [self._row(place) for place in places]
         longest = max(len(ids) for ids, _ in rows)
-        device = next(self.generator.parameters()).device
-        ids = torch.full((len(rows), longest), self.generator.tokenizer.pad_token_id, device=device)
+        ids = torch.full((len(rows), longest), self.generator.tokenizer.pad_token_id)
         mask, at = torch.zeros_like(ids, dtype=torch.bool), torch.zeros_like(ids, dtype=torch.bool)
         for i, (tokens, where) in enumerate(rows):
-            ids[i, : len(tokens)] = torch.tensor(tokens, device=device)
+            ids[i, : len(tokens)] = torch.tensor(tokens)
             mask[i, : len(tokens)] = True
             at[i, where] = True
-        probabilities = (
-            masked_logits(self.generator.model, ids, at, mask, skips_padding=False).double().softmax(-1).cpu()
-        )
-        best = probabilities[:, self._tokens].topk(min(self.num_words, len(self._words)))
+        ids, at, mask = (part.to(next(self.generator.parameters()).device) for part in (ids, at, mask))
+        logits = masked_logits(self.generator.model, ids, at, mask, skips_padding=False)
+        words = logits.double().softmax(-1)[:, self._tokens.to(ids.device)]
+        best = words.topk(min(self.num_words, len(self._words)))
         return [
             [(self._words[i], value) for i, value in zip(places_, values, strict=True)]
             for places_, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)

@@ -3,7 +3,7 @@
 import hashlib
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from os import _exit
@@ -12,6 +12,7 @@ from threading import Event
 
 from ray.tune import with_parameters
 
+from rse_study.cluster.node_capacity import Node
 from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray import tuner
 from rse_study.on_ray.nodes.cluster_watch import ClusterWatch, JoinedRay, OwnRay, RayLost
@@ -82,6 +83,12 @@ class RayRuntime:
     @property
     def payloads(self) -> Payloads:
         return Payloads(self._files, self._materials, self._coordinator.name if self._coordinator else "")
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """The live nodes of a Ray that was opened."""
+        assert self._watch is not None
+        return self._watch.nodes
 
     def check(self) -> None:
         """Raise RayLost where Ray is gone, Unavailable where the run cannot go on."""

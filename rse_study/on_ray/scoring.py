@@ -24,6 +24,7 @@ from rse_study.study.baselines import can_measure
 from rse_study.study.definition.config import Baseline, Study
 from rse_study.study.shared_baselines import measure_baseline_once
 
+WITHOUT_ENCODER = "token_overlap"
 EVALUATED = "evaluated"
 """the activity of `everything`, counted in tasks"""
 
@@ -55,24 +56,29 @@ class Scoring:
     def baselines(self) -> Iterator[list[EvaluationRow]]:
         """Return a generator that scores baselines on dev pairs and on vectors.
 
-        The ledger is read now and never written: another thread may consume the generator.
+        The ledger is read now and never written: another thread may consume the generator. Where cells use GPUs,
+        encoders are left to tasks that do so, too: a head may have two CPUs.
         """
-        return self._measured(list(self._lacking([*self._judges, *self.by_cells])))
+        lacking = list(self._lacking([*self._judges, *self.by_cells]))
+        if self._study.resources.gpus:
+            lacking = [(name, asked) for name, asked in lacking if name == WITHOUT_ENCODER]
+        return self._measured(lacking)
 
     def _measured(self, wanted: Sequence[tuple[Baseline, list[Evaluation]]]) -> Iterator[list[EvaluationRow]]:
         base = self._study.base
         for name, lacking in wanted:
             on_progress = partial(self._callback.advanced, f"baseline {name}, evaluations")
-            yield measure_baseline_once(base, self._materials.of(base), name, lacking, on_progress)
+            materials = self._materials.of(base)
+            yield measure_baseline_once(base, materials, name, lacking, on_progress=on_progress)
 
     def everything(self, cells: Sequence[Cell], runtime: RayRuntime) -> None:
         """Measure and enter all missing scores, then delete models not to be kept."""
         self._carried.clear()  # a Ray that was started again has none of them
         of_cells = list(self._start_scoring_cells(cells, runtime))
-        of_weights = list(self._start_scoring_weights(runtime))
-        tasks = [*of_cells, *of_weights]
+        of_baselines = list(self.start_scoring_baselines(runtime))
+        tasks = [*of_cells, *of_baselines]
         if tasks:
-            besides = f", {len(of_weights)} scores of baselines" if of_weights else ""
+            besides = f", {len(of_baselines)} scores of baselines" if of_baselines else ""
             named = ", ".join(self._study.evaluations)
             self._callback.message(f"evaluations: {len(of_cells)} models on {named}{besides}")
             self._callback.advanced(EVALUATED, 0, len(tasks))
@@ -93,13 +99,16 @@ class Scoring:
                 runtime.open(cell.resources)
                 yield start_scoring(runtime.payloads.of_cell(cell), [self._carry(one) for one in lacking])
 
-    def _start_scoring_weights(self, runtime: RayRuntime) -> Iterator[ray.ObjectRef]:
-        """Start fine-tuned scores of baselines: no cell should wait for these hours."""
-        study = self._study
-        for name, lacking in self._lacking(self._evaluations):
+    def start_scoring_baselines(self, runtime: RayRuntime) -> Iterator[ray.ObjectRef]:
+        """Start scores that baselines lack, last: no cell should wait for fine-tuning."""
+        study, of_vectors = self._study, {one.name: one for one in (*self._judges, *self.by_cells)}
+        of_weights = [one for one in self._evaluations if one.name not in of_vectors]
+        for name, lacking in self._lacking([*of_vectors.values(), *of_weights]):
             runtime.open(study.resources)
             payload = runtime.payloads.of_baseline(name, study.base, study.resources)
-            yield from (start_scoring(payload, [self._carry(one)]) for one in lacking)
+            together = [one for one in lacking if one.name in of_vectors]
+            parts = [together] * bool(together) + [[one] for one in lacking if one.name not in of_vectors]
+            yield from (start_scoring(payload, [self._carry(one) for one in part]) for part in parts)
 
     def _carry(self, evaluation: Evaluation) -> ray.ObjectRef:
         """Return the evaluation as an object whose data travel to each node once."""

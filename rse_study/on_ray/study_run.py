@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation
@@ -23,6 +24,7 @@ from rse_study.on_ray.scoring import Scoring
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.shared_cells import bring_shared_cells
 from rse_study.on_ray.workers.failure_reason import describe
+from rse_study.on_ray.workers.machines import machine_of, machines_of
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.cell_state import cells_for_next_run, status_for_next_run
 from rse_study.results.ledger import Ledger
@@ -249,7 +251,7 @@ class StudyRun:
         asked = self._scoring.by_cells if stage in ("grid", "confirm") else []
         source = FixedCells(cells, self._ledger)
         if stage != "search":
-            self._bring_shared(cells, asked)
+            self._bring_shared(cells, asked, runtime)
         queue = CellQueue(
             self._study,
             stage,
@@ -264,19 +266,38 @@ class StudyRun:
             self._callback.message(f"{stage}: {queue.num_left} of {len(cells)} cells to run")
         runtime.run(queue, cells[0].resources, self._callback)
 
-    def _bring_shared(self, cells: list[Cell], asked: list[Evaluation]) -> None:
+    def _bring_shared(self, cells: list[Cell], asked: list[Evaluation], runtime: RayRuntime) -> None:
         """Take over cells that other studies have run, unless the files are in a storage."""
         if self._files.storage is not None:
             return
         with_models = self._study.keep_models != "none" or len(asked) < len(self._study.evaluations)
         names = {}
-        for identity, name in bring_shared_cells(self._ledger, cells, asked, with_models=with_models):
+        machines = RememberedMachines(runtime)
+        for identity, name in bring_shared_cells(
+            self._ledger, cells, asked, machines, with_models=with_models
+        ):
             self._ledger.log("shared", f"taken from the study {name}", identity)
             names[identity] = name
         if names:
             studies = ", ".join(sorted(set(names.values())))
             self._callback.message(f"{len(names)} of {len(cells)} cells are taken from {studies}")
             self._callback.cells_found([cell for cell in cells if cell.identity in names])
+
+
+class RememberedMachines:
+    """Machines that might run a cell: this one, or for GPUs those of Ray, asked once."""
+
+    def __init__(self, runtime: RayRuntime) -> None:
+        self._runtime, self._known = runtime, dict[tuple[str, str], list[dict[str, Any]]]()
+
+    def __call__(self, cell: Cell) -> list[dict[str, Any]]:
+        if not cell.resources.gpus:
+            return [machine_of(cell)]
+        key = (cell.trial.precision, cell.resources.model_dump_json())
+        if key not in self._known:
+            self._runtime.open(cell.resources)
+            self._known[key] = machines_of(cell, self._runtime.nodes)
+        return self._known[key]
 
 
 def judges_of(base: Materials) -> Iterator[Evaluation]:

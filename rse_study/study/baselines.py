@@ -72,10 +72,12 @@ def _scores(
         return [row for one in similarities for row in one.score_overlap(name)]
     base, encoder = materials.base, trial.encoder
     if name == "untrained":
-        random = untrained(base, encoder.pooling, seed=0, revision=encoder.revision)
-        return score_model(ScoredModel(name, Embedder(*random, encoder.template)), evaluations, on_progress)
+        random, tokenizer = untrained(base, encoder.pooling, seed=0, revision=encoder.revision)
+        embed = Embedder(random.to(device), tokenizer, encoder.template)
+        return score_model(ScoredModel(name, embed), evaluations, on_progress)
     if name == "whitening":
-        embed = Embedder(*load_encoder(base, "mean", encoder.revision))
+        loaded, tokenizer = load_encoder(base, "mean", encoder.revision)
+        embed = Embedder(loaded.to(device), tokenizer)
         # Each task by its own sentences: Su et al.'s "target", which knows the texts but no gold.
         of_vectors = [one for one in evaluations if isinstance(one, FrozenEvaluation)]
         return [row for one in of_vectors for row in one.score(lambda texts: whitened(embed(texts)), name)]

@@ -26,16 +26,19 @@ def measure_baseline_once(
     materials: Materials,
     name: Baseline,
     evaluations: Sequence[Evaluation],
+    device: str = "cpu",
     on_progress: ProgressCallback = lambda done, total: None,
 ) -> list[EvaluationRow]:
     """Return a baseline's rows, read from disk if another study measured them."""
     if "base" not in materials.fingerprints:
-        return measure_baselines(trial, materials, [name], evaluations, on_progress=on_progress)
-    folder = materials.corpus.parent / FOLDER / _key(trial, materials)[:32]
+        return measure_baselines(
+            trial, materials, [name], evaluations, device=device, on_progress=on_progress
+        )
+    folder = materials.corpus.parent / FOLDER / _key(trial, materials, device)[:32]
     known = written_rows(folder, name, {(one.name, one.fingerprint) for one in evaluations})
     lacking = [one for one in evaluations if one.name not in {row.evaluation for row in known}]
     measured = measure_baselines(
-        trial, materials, [name] if lacking else [], lacking, on_progress=on_progress
+        trial, materials, [name] if lacking else [], lacking, device=device, on_progress=on_progress
     )
     if measured:
         with suppress(OSError):  # the corpus may be in a read-only folder
@@ -43,13 +46,13 @@ def measure_baseline_once(
     return [*known, *measured]
 
 
-def _key(trial: Trial, materials: Materials) -> str:
+def _key(trial: Trial, materials: Materials, device: str) -> str:
     return fingerprint_of(
         {
             "base": materials.fingerprints["base"],
             "pooling": trial.encoder.pooling,
             "template": trial.encoder.template,
             "semantics": trial.encoder.semantics,
-            "decides": what_decides(provenance(torch.device("cpu"))),
+            "decides": what_decides(provenance(torch.device(device))),
         }
     )

@@ -63,7 +63,10 @@ def save(
     parts = (networks.state_dict(), _moments(networks, optimizer), tensors)
     for name, part in zip(PARTS, parts, strict=True):
         path = draft / f"{name}.safetensors"
-        save_file({key: value.detach().clone().contiguous() for key, value in part.items()}, path)
+        # Copied to the host, where one part at a time has room: a card has none for weights and moments twice.
+        save_file(
+            {key: value.detach().to("cpu", copy=True).contiguous() for key, value in part.items()}, path
+        )
         sync(path)
     (draft / STATE_FILE).write_text(json.dumps(state.__dict__), encoding="utf-8")
     sync(draft / STATE_FILE)

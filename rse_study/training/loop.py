@@ -16,6 +16,7 @@ from rse_study.results.schema import CHECKPOINT_FOLDER
 from rse_study.training import checkpoint
 from rse_study.training.cell_result import conclude, finished
 from rse_study.training.checkpoint import TrainState
+from rse_study.training.gpu_memory import full_memory_named
 from rse_study.training.materials import Materials, identity_of
 from rse_study.training.publishing import Publish, keep_local
 from rse_study.training.session import Session
@@ -105,7 +106,7 @@ def train(
 def drive(points: Points, report: Report) -> None:
     """Run `train(...)` to its end, answering each point with the verdict of `report`."""
     verdict: Verdict | None = None
-    with closing(points):
+    with closing(points), full_memory_named():
         while True:
             try:
                 progress = points.send(verdict)

@@ -9,7 +9,6 @@ from typing import Any
 import torch
 
 from rse_study.distributed import Group
-from rse_study.errors import InputError
 from rse_study.results.records import Verdict
 from rse_study.training.loop import Progress, Report, drive, train
 from rse_study.training.materials import Materials
@@ -32,8 +31,9 @@ def train_locally(
 ) -> None:
     """Train one cell on this machine, with `workers` processes that share every batch.
 
-    A single worker is this process itself. `report` is called in this process with rank 0's points; "stop" ends the
-    cell early. `options` are those of `train`: checkpoint_seconds, continues. Raises what `train` raises, and
+    A single worker is this process itself. On "cuda" several take one GPU each where there are enough, else they
+    share them; they talk through the host's memory. `report` is called in this process with rank 0's points; "stop"
+    ends the cell early. `options` are those of `train`: checkpoint_seconds, continues. Raises what `train` raises, and
     WorkerLost if a worker's process was killed.
     """
     require_equal_shares(trial, workers)
@@ -41,14 +41,7 @@ def train_locally(
         with _threads(threads):
             drive(train(trial, seed, materials, directory, device=device, **options), report)
         return
-    if device != "cpu":
-        raise InputError(
-            f"{workers} workers on {device}",
-            where="workers",
-            rule="several workers of one command share the processor: a GPU serves one",
-            remedy="Use one worker, or `rse-study run`, which gives every worker a GPU",
-        )
-    share = partial(_train_share, trial, seed, materials, directory, options)
+    share = partial(_train_share, trial, seed, materials, directory, device, options)
     run_group(share, workers, threads=threads, answer=report)
 
 
@@ -57,11 +50,15 @@ def _train_share(
     seed: int,
     materials: Materials,
     directory: Path,
+    device: str,
     options: dict[str, Any],
     group: Group,
     ask: Ask,
 ) -> None:
-    drive(train(trial, seed, materials, directory, group, **options), partial(_agreed, group, ask))
+    if device == "cuda":
+        torch.cuda.set_device(group.rank % torch.cuda.device_count())
+    points = train(trial, seed, materials, directory, group, device=device, **options)
+    drive(points, partial(_agreed, group, ask))
 
 
 def _agreed(group: Group, ask: Ask, progress: Progress) -> Verdict | None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.utils import clip_grad_norm_
 from torch.optim import Optimizer
 
 from rse_study.data.batches import Batches
@@ -17,6 +16,7 @@ from rse_study.results.bit_equality import what_decides, what_differs
 from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.spec import fingerprint_of
 from rse_study.training import checkpoint
+from rse_study.training.arithmetic import Arithmetic
 from rse_study.training.checkpoint import TrainState
 from rse_study.training.evaluator import InTrainingEvaluator
 from rse_study.training.loss_watch import LossWatch
@@ -35,6 +35,7 @@ class Session:
     method_state: dict[str, Tensor]
     """what the method carries from step to step (V)"""
     optimizer: Optimizer
+    arithmetic: Arithmetic
     batches: Batches
     run: RunContext
     tokenizer: Any
@@ -52,7 +53,8 @@ class Session:
         if newest is None:
             return TrainState(identity, similarity_digits=DIGITS)
         state = checkpoint.read_train_state(newest, identity)
-        self.method_state = checkpoint.restore(newest, self.networks, self.optimizer, self.method_state)
+        tensors = checkpoint.restore(newest, self.networks, self.optimizer, self._tensors)
+        self.method_state = self.arithmetic.restore(tensors)
         return state
 
     def note_machine(self, state: TrainState) -> None:
@@ -72,16 +74,16 @@ class Session:
             self.method_state = self.trial.method.renew(
                 self.method_state, self.networks, self.run.streams, epoch
             )
-        batch = self.batches.batch(step).to(self.device)
-        outcome = self.trial.method.step(self.networks, self.method_state, batch, self.run, step)
-        self.losses.note(outcome.loss, step + 1)
-        self.optimizer.zero_grad()
-        outcome.loss.backward()
-        self.run.collectives.all_reduce_gradients(self.networks.parameters())
-        clip_grad_norm_(self.networks.parameters(), self.trial.optimizer.max_norm)
+        batch, parameters = self.batches.batch(step).to(self.device), list(self.networks.parameters())
         for group in self.optimizer.param_groups:
             group["lr"] = self.trial.optimizer.rate(step, self.num_steps)
-        self.optimizer.step()
+        with self.arithmetic.products():
+            outcome = self.trial.method.step(self.networks, self.method_state, batch, self.run, step)
+            self.losses.note(outcome.loss, step + 1)
+            self.arithmetic.descend(
+                outcome.loss, self.optimizer, parameters, self.trial.optimizer.max_norm,
+                reduce=self.run.collectives.summing_gradients(parameters),
+            )  # fmt: skip
         self.trial.method.after(self.networks)
         return outcome
 
@@ -113,10 +115,14 @@ class Session:
         """Write a checkpoint on rank 0, unless a loss was not finite."""
         if self.run.collectives.rank == 0 and not self.losses.is_lost:
             checkpoint.save(
-                self.directory / CHECKPOINT_FOLDER, state, self.networks, self.optimizer, self.method_state
+                self.directory / CHECKPOINT_FOLDER, state, self.networks, self.optimizer, self._tensors
             )
             self.publish(MODEL_FOLDER)  # first: the state says which model is the best so far
             self.publish(CHECKPOINT_FOLDER)
+
+    @property
+    def _tensors(self) -> dict[str, Tensor]:
+        return self.method_state | self.arithmetic.state()
 
     def close(self) -> None:
         """Write the generator's outputs that other cells can use."""

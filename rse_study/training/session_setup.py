@@ -1,8 +1,5 @@
 """The setup of a cell's session: encoder, batches, networks, optimiser."""
 
-import contextlib
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +16,12 @@ from rse_study.models.generators import check_same_tokenizer, load_generator
 from rse_study.models.loading import load_encoder
 from rse_study.models.rtd import Generator
 from rse_study.streams import Streams
+from rse_study.training.arithmetic import Arithmetic
 from rse_study.training.materials import Materials
 from rse_study.training.publishing import Publish, keep_local
 from rse_study.training.session import Session
 from rse_study.training.shared_outputs import open_outputs
 from rse_study.training.trial import Trial
-
-DTYPES = {"float32": torch.float32, "bf16": torch.float32, "float64": torch.float64}
 
 
 def open_session(
@@ -39,13 +35,12 @@ def open_session(
 ) -> Session:
     """Load all that a worker needs; InputError if something does not fit together."""
     require_equal_shares(trial, collectives.size)
-    streams, dtype = Streams(seed), DTYPES[trial.precision]
+    streams, arithmetic = Streams(seed), Arithmetic(trial.precision, device)
     encoder, tokenizer = load_encoder(materials.base, trial.encoder.pooling, trial.encoder.revision)
     encoder.chunk_size = trial.chunk_size  # also for its copies: D, and the target of DCL
     batches = _batches(trial, materials, tokenizer, streams, collectives)
-    networks = trial.method.networks(encoder, streams, collectives).to(device, dtype).train()
+    networks = trial.method.networks(encoder, streams, collectives).to(device, arithmetic.dtype).train()
     if trial.compiled:
-        torch.compiler.reset()  # code compiled for earlier cells counts against torch's limit
         for reader in (module for module in networks.modules() if isinstance(module, SentenceEncoder)):
             reader.compile_passes()
     generator = _generator(trial, materials, tokenizer)
@@ -53,7 +48,7 @@ def open_session(
     run = RunContext(
         streams,
         collectives,
-        _autocast(trial, device),
+        arithmetic.autocast,
         generator and generator.to(device),
         synonyms,
         open_outputs(trial, seed, materials, collectives, device),
@@ -70,7 +65,18 @@ def open_session(
     )
     state = trial.method.state(networks, streams)
     return Session(
-        trial, networks, state, optimizer, batches, run, tokenizer, materials, directory, device, publish
+        trial,
+        networks,
+        state,
+        optimizer,
+        arithmetic,
+        batches,
+        run,
+        tokenizer,
+        materials,
+        directory,
+        device,
+        publish,
     )
 
 
@@ -95,13 +101,6 @@ def _generator(trial: Trial, materials: Materials, tokenizer: Any) -> Generator 
     check_same_tokenizer(generator.tokenizer, tokenizer)
     generator.chunk_size = trial.chunk_size
     return generator
-
-
-def _autocast(trial: Trial, device: torch.device) -> Callable[[], AbstractContextManager[object]]:
-    # bf16 as autocast: weights, E + delta and every LayerNorm stay float32, matrix products do not.
-    if trial.precision != "bf16":
-        return contextlib.nullcontext
-    return lambda: torch.autocast(device.type, torch.bfloat16)
 
 
 def require_equal_shares(trial: Trial, workers: int) -> None:

@@ -206,8 +206,8 @@ class Trial(Spec):
     """sentences of the global batch, over all workers"""
     max_length: int = field(32, ge=4, le=512)
     """tokens of a sentence in training, special ones included; evaluation never truncates to it"""
-    precision: Literal["float32", "bf16", "float64"] = "float32"
-    """of weights and arithmetic; bf16: of matrix products, while weights, E + delta and LayerNorms stay float32"""
+    precision: Literal["float32", "tf32", "bf16", "fp16", "float64"] = "float32"
+    """of weights and arithmetic; tf32 (GPUs), bf16, fp16: of matrix products alone; E + delta, norms stay float32"""
     compiled: bool = field(False, neutral=False)
     """whether torch.compile fuses the encoder's passes in training: minutes once, other last bits; meant for GPUs"""
     chunk_size: int = field(0, ge=0, neutral=0)

@@ -61,6 +61,6 @@ def test_the_jobs_folder_has_study_and_code(tmp_path):
 
 
 def test_the_clusters_price_is_in_the_studys_file_unless_the_study_has_its_own():
-    for own, price in (((), 0.053125), (("allowance.price_per_hour=3",), 3)):  # (8 * 0.2 + 0.1) / 32
+    for own, price in (((), 0.115625), (("allowance.price_per_hour=3",), 3)):  # (8 * 0.45 + 0.1) / 32
         content = parse_yaml(job(*own, cluster="aws-gpu").study_yaml, where="")
         assert content["allowance"] == {"price_per_hour": price}

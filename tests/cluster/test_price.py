@@ -12,7 +12,7 @@ GPU = Resources(workers=2, threads=2, gpus=1)
 
 def test_an_hour_is_the_head_and_every_node():
     price = hourly_price(shipped("aws-gpu", "workers.gpu.min_nodes=1"))
-    assert (price.least, price.most) == pytest.approx((0.1 + 0.2, 0.1 + 8 * 0.2))
+    assert (price.least, price.most) == pytest.approx((0.1 + 0.45, 0.1 + 8 * 0.45))
 
 
 def test_nodes_that_cannot_be_given_back_are_always_billed():
@@ -27,8 +27,8 @@ ONPREM = "workers.node.price_per_hour=1.6"
 @cases(
     ("name", "overrides", "resources", "price"),
     [
-        ("aws-gpu", (), GPU, (8 * 0.2 + 0.1) / 8),  # its node, and its share of the head
-        ("aws-gpu", (IDLE,), GPU, (8 * 0.2 + 0.1) / 8),  # nodes that run no cell are not billed
+        ("aws-gpu", (), GPU, (8 * 0.45 + 0.1) / 8),  # its node, and its share of the head
+        ("aws-gpu", (IDLE,), GPU, (8 * 0.45 + 0.1) / 8),  # nodes that run no cell are not billed
         ("onprem", (ONPREM,), Resources(threads=1), 1.6 / 16),
         ("onprem", (ONPREM,), Resources(threads=9), 1.6 / 9),  # what no cell can use is paid for
         ("slurm", ("workers.node.price_per_hour=1.5",), Resources(threads=1), 3.0 / 30),  # 2 CPUs drive
@@ -40,7 +40,7 @@ def test_a_device_hour_costs_what_runs_cells_divided_by_their_devices(name, over
 
 
 def test_it_is_said_in_a_line():
-    assert describe_price(shipped("aws-gpu")) == "aws, nodes: 0 to 8 'gpu'; 0.1 to 1.7 an hour, head included"
+    assert describe_price(shipped("aws-gpu")) == "aws, nodes: 0 to 8 'gpu'; 0.1 to 3.7 an hour, head included"
     assert describe_price(shipped("local")) == "local, nodes: 2 'cpu'; nobody bills them"
 
 

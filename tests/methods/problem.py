@@ -129,5 +129,5 @@ def take_step(method: RobustSentEmbed, networks: Networks, batch: Batch, run: Ru
     outcome = method.step(networks, state, batch, run, step)
     networks.zero_grad()
     outcome.loss.backward()
-    run.collectives.all_reduce_gradients(networks.parameters())
+    run.collectives.summing_gradients(networks.parameters())()
     return outcome, state, gradients(networks)

@@ -116,6 +116,7 @@ PoolingOption = Annotated[
     typer.Option(help="cls, mean, first_last, prompt (needs a stored template); stored = as the model says."),
 ]
 Threads = Annotated[int, typer.Option(min=0, help="CPU threads; 0 = torch's default.")]
+DeviceName = Annotated[str, typer.Option(help="cpu or cuda.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 TuningSeed = Annotated[int, typer.Option(min=0, help="Seed of the fine-tuning, and of what is drawn.")]
 Epochs = Annotated[int, typer.Option(min=1, help="Epochs of the fine-tuning.")]

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import torch
-
 from rse_study.activity import ActivityCallback
 from rse_study.assets import prepare
+from rse_study.cli.arguments.device import require_device
 from rse_study.cli.arguments.study import trial_file
 from rse_study.cli.arguments.writable import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
@@ -14,7 +13,7 @@ from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.cli.terminal.screen import announce, describe
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.data.pairs import StsPairs
-from rse_study.errors import InputError, NonFiniteLoss
+from rse_study.errors import NonFiniteLoss
 from rse_study.evaluation.sts import Similarity, aggregation_of, title_of
 from rse_study.results.records import BASELINES, EvaluationRow
 from rse_study.results.result_file import Result, read_result
@@ -54,7 +53,7 @@ def show_training(
     trial: Trial, seed: int, out: Path, beside: Path, *, workers: int, threads: int, device: str
 ) -> None:
     """Train, or resume what lies in `out`; the corpus may lie in `beside`."""
-    _require_device(device)
+    require_device(device)
     require_equal_shares(trial, workers)
     require_folder(out, where="--out")
     require_cache()
@@ -103,14 +102,6 @@ def _summarise(result: Result, dev: StsPairs) -> None:
     before, last = result.history[0].metrics["dev"], result.history[-1]
     scores = f"{before:.2f} before, {last.metrics['dev']:.2f} after {last.t} steps"
     announce(f"{title_of(dev)}, Spearman x100: {scores}")
-
-
-def _require_device(device: str) -> None:
-    num_gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    known = ["cpu", *(["cuda"] if num_gpus else []), *(f"cuda:{i}" for i in range(num_gpus))]
-    if device not in known:
-        rule, remedy = f"must be one of {', '.join(known)} here", "See `rse-study doctor`"
-        raise InputError(f"device {device!r}", where="--device", rule=rule, remedy=remedy)
 
 
 def _lines(rows: list[EvaluationRow], dev: StsPairs) -> Iterator[str]:

@@ -1,11 +1,10 @@
 """Cells that another study of the same store has run, taken instead of run again."""
 
 import shutil
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-
-import torch
+from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation
@@ -17,18 +16,25 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow
 from rse_study.results.result_file import FILE_NAME, read_result
 from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER, cell_folder
-from rse_study.training.provenance import provenance
 
 DRAFT = ".shared-model"
+Machines = Callable[[Cell], Collection[Mapping[str, Any]]]
+"""Returns the provenance that a cell would have, on each machine that might run it."""
 
 
 def bring_shared_cells(
-    ledger: Ledger, cells: Collection[Cell], asked: Collection[Evaluation], *, with_models: bool
+    ledger: Ledger,
+    cells: Collection[Cell],
+    asked: Collection[Evaluation],
+    machines: Machines,
+    *,
+    with_models: bool,
 ) -> Iterator[tuple[str, str]]:
     """Copy cells that have not begun here from other studies; yield id and study.
 
     The queue then adopts them as any result not yet entered. Cells that cannot be read or copied run here. A
-    cell comes only with its scores on exactly the evaluations in `asked`, and its model if `with_models`.
+    cell comes only with its scores on exactly the evaluations in `asked`, and its model if `with_models`, and only
+    if each of the `machines` that might run it promises its bits. They are asked where there is such a cell.
     """
     study = ledger.study_dir
     neighbours = _folders_beside(study)
@@ -38,7 +44,8 @@ def bring_shared_cells(
         left_behind = any((here / name).exists() for name in (FILE_NAME, CHECKPOINT_FOLDER, MODEL_FOLDER))
         for neighbour in () if left_behind else neighbours:
             with suppress(OSError):  # another's folder, or a full disk
-                if _take(cell_folder(neighbour, cell.identity), here, cell, asked, with_model=with_models):
+                there = cell_folder(neighbour, cell.identity)
+                if _take(there, here, cell, asked, machines, with_model=with_models):
                     yield cell.identity, neighbour.name
                     break
 
@@ -50,9 +57,17 @@ def _folders_beside(study: Path) -> list[Path]:
         return []
 
 
-def _take(there: Path, here: Path, cell: Cell, asked: Collection[Evaluation], *, with_model: bool) -> bool:
+def _take(
+    there: Path,
+    here: Path,
+    cell: Cell,
+    asked: Collection[Evaluation],
+    machines: Machines,
+    *,
+    with_model: bool,
+) -> bool:
     """Copy a complete cell that this study would run identically, the result last."""
-    if not (there / FILE_NAME).exists() or not _is_alike(there, cell):
+    if not (there / FILE_NAME).exists() or not _is_alike(there, cell, machines):
         return False
     rows = _rows_of_all(there, cell, asked)
     if rows is None or (with_model and not _copy_model(there / MODEL_FOLDER, here)):
@@ -67,7 +82,7 @@ def _take(there: Path, here: Path, cell: Cell, asked: Collection[Evaluation], *,
     return True
 
 
-def _is_alike(folder: Path, cell: Cell) -> bool:
+def _is_alike(folder: Path, cell: Cell, machines: Machines) -> bool:
     """Whether running this cell here would give a complete result with the same bits."""
     try:
         result = read_result(folder)
@@ -75,9 +90,8 @@ def _is_alike(folder: Path, cell: Cell) -> bool:
         return False
     if result.identity != cell.identity or result.status != "complete":
         return False
-    device = torch.device("cuda" if cell.resources.gpus else "cpu")
-    here = provenance(device, cell.resources.workers, cell.trial.precision)
-    return not what_differs(here | {"threads": cell.resources.threads}, result.provenance)
+    asked = machines(cell)
+    return bool(asked) and not any(what_differs(one, result.provenance) for one in asked)
 
 
 def _rows_of_all(folder: Path, cell: Cell, asked: Collection[Evaluation]) -> list[EvaluationRow] | None:

@@ -11,7 +11,13 @@ import ray
 import torch
 
 from rse_study.activity import ProgressCallback
-from rse_study.downstream.scored_model import CLASSIFIERS, ModelFiles, ScoredModel, score_model
+from rse_study.downstream.scored_model import (
+    CLASSIFIERS,
+    FineTunedEvaluation,
+    ModelFiles,
+    ScoredModel,
+    score_model,
+)
 from rse_study.errors import InputError, Unavailable
 from rse_study.evaluation.evaluations import Evaluation, FrozenEvaluation
 from rse_study.models.embedder import Embedder
@@ -22,6 +28,7 @@ from rse_study.results.evaluation_file import FILE_NAME, write_evaluations, writ
 from rse_study.results.records import EvaluationRow
 from rse_study.results.schema import MODEL_FOLDER
 from rse_study.study.baselines import attacks_folder, measure_baselines
+from rse_study.study.shared_baselines import measure_baseline_once
 from rse_study.training.materials import Materials
 from rse_study.training.processes import train_locally
 from rse_study.training.trial import Cadences
@@ -65,23 +72,29 @@ def as_they_come(
         raise failures[0]
 
 
-def evaluate_baseline(payload: BaselinePayload, evaluation: Evaluation) -> list[EvaluationRow]:
+def evaluate_baseline(payload: BaselinePayload, *evaluations: Evaluation) -> list[EvaluationRow]:
     """Return the rows of one baseline; its classifiers stay for others to share."""
     torch.set_num_threads(payload.threads)
-    outcomes = attacks_folder(payload.baseline)
+    name, outcomes = payload.baseline, attacks_folder(payload.baseline)
+    if not any(isinstance(one, FineTunedEvaluation) for one in evaluations):
+        with workplace(payload, evaluations=evaluations) as here:
+            return measure_baseline_once(
+                payload.trial, here.materials, name, here.evaluations, payload.device
+            )
     with (
-        workplace(payload, names=[outcomes], evaluations=[evaluation]) as here,
+        workplace(payload, names=[outcomes], evaluations=evaluations) as here,
         here.published_as_it_grows(outcomes),
     ):
         return measure_baselines(
-            payload.trial, here.materials, [payload.baseline], here.evaluations, here.folder, payload.device
+            payload.trial, here.materials, [name], here.evaluations, here.folder, payload.device
         )
 
 
 def evaluate_cell(payload: CellPayload, *evaluations: Evaluation) -> list[EvaluationRow]:
     """Return the rows of one cell, without measuring again those in its file.
 
-    A model that was not kept is trained again for this alone, bit for bit on the same kind of CPU.
+    A model that was not kept is trained again for this alone, bit for bit on the same kind of CPU. Its workers share
+    the task's GPU.
     """
     torch.set_num_threads(payload.threads)
     with workplace(payload, names=(FILE_NAME, MODEL_FOLDER, ATTACKS), evaluations=evaluations) as here:

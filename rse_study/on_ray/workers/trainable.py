@@ -12,6 +12,7 @@ from rse_study.on_ray.workers.free_memory import give_back_free_memory
 from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.on_ray.workers.train_workers import GroupEnded, TrainWorkers
 from rse_study.on_ray.workers.worker import run_loop, run_worker
+from rse_study.training.gpu_memory import FULL
 
 _groups: list[TrainWorkers] = []
 """the workers of this process: at most one group"""
@@ -41,10 +42,15 @@ def run_on_train(config: dict[str, Any], evaluations: Sequence[Evaluation] = ())
         try:
             ended = _groups[-1].run(payload, ray.tune.report)
         except GroupEnded as end:
-            # Without a reason it is no fault of the cell: they were gone before one of them took it.
-            ended = {"reason": end.reason} if end.reason else None
+            ended = end_of_group(end.reason)
     _groups[-1].wait_if_over()
     _report_end(payload, ended)
+
+
+def end_of_group(reason: str) -> dict[str, Any] | None:
+    """Return the end of a cell whose workers left; None if the cell is not to blame."""
+    # Without a reason they were gone before one of them took it. A full GPU would be full again.
+    return {"reason": reason, "for_good": FULL in reason} if reason else None
 
 
 def _report_end(payload: CellPayload, ended: dict[str, Any]) -> None:

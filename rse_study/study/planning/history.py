@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from rse_study.errors import InputError
 from rse_study.evaluation.registry import known_evaluations
 from rse_study.results.cell_state import status_for_next_run
-from rse_study.results.device_time import device_seconds, seconds_between
+from rse_study.results.device_time import device_seconds, gpus_per_worker, seconds_between
 from rse_study.results.reader import Reader
 from rse_study.results.schema import MODEL_FOLDER, cell_folder, ledger_path
 from rse_study.search.state import SearchState
@@ -114,6 +114,8 @@ class _Frames:
     rungs: pd.DataFrame
     evaluations: pd.DataFrame
     search: SearchState
+    gpus: float
+    """of a worker, in cells that used any"""
 
 
 def _read(study_dir: Path) -> _Frames:
@@ -125,6 +127,7 @@ def _read(study_dir: Path) -> _Frames:
             rungs=reader.rungs(retired=True),
             evaluations=reader.evaluations(retired=True),
             search=SearchState.read(reader),
+            gpus=gpus_per_worker(reader.cells(retired=True)["provenance"], reader.provenance()),
         )
 
 
@@ -201,7 +204,7 @@ def _timed_cells(frames: _Frames, data_sizes: DataSizes, encoders: Collection[st
         yield TimedCell(
             row["ended"],
             workload,
-            _setting(workload, row, mine),
+            _setting(workload, row, mine, frames.gpus),
             mine[-1]["executor"] if mine else "",
             float(row["duration_s"]),
             seconds_between(whole["started"], whole["ended"]) if whole else 0.0,
@@ -221,13 +224,14 @@ def _scored_by_cells(frames: _Frames) -> dict[str, set[str]]:
     return scored
 
 
-def _setting(workload: Workload, cell: FrameRow, attempts: Sequence[FrameRow]) -> Setting:
+def _setting(workload: Workload, cell: FrameRow, attempts: Sequence[FrameRow], gpus: float) -> Setting:
     where = cell["provenance"]
     used = (
         attempts[-1] if attempts else {"workers": where.get("workers", 1), "threads": where.get("threads", 1)}
     )
     on_gpu = where.get("device_type", "cpu") == "cuda"
-    return Setting(workload.shape, on_gpu, int(used["workers"]), int(used["threads"]))
+    share, card = (gpus, str(where.get("device") or "")) if on_gpu else (0.0, "")
+    return Setting(workload.shape, share, int(used["workers"]), int(used["threads"]), card)
 
 
 def _throughput(cells: Sequence[TimedCell], source: str) -> Throughput:

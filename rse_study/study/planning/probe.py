@@ -69,7 +69,8 @@ def _time(trial: Trial, materials: Materials, resources: Resources) -> TimedWork
             report=timer.report,
             device="cuda" if resources.gpus else "cpu",
         )
-    setting = Setting(shape_of(trial), resources.gpus > 0, 1, resources.threads)
+    card = torch.cuda.get_device_name() if resources.gpus else ""
+    setting = Setting(shape_of(trial), resources.gpus, 1, resources.threads, card)
     return TimedWork(setting, timer.seconds_per_step, trial.step_work)
 
 

@@ -22,9 +22,17 @@ class Setting:
     """Conditions of a measured time."""
 
     shape: BatchShape
-    on_gpu: bool
+    gpus: float
+    """GPUs of a worker: 0, a part of one, or 1"""
     workers: int
     threads: int
+    card: str = ""
+    """name of the GPU; empty on the CPU, and where it is not known"""
+
+    @classmethod
+    def wanted(cls, shape: BatchShape, resources: Resources) -> "Setting":
+        """Return the conditions of cells to come, whose card nobody knows."""
+        return cls(shape, resources.gpus, resources.workers, resources.threads)
 
 
 @dataclass(frozen=True)
@@ -50,21 +58,26 @@ class Throughput:
     """mean number of queries an attacked input took, by evaluation"""
 
     def seconds_per_work(self, shape: BatchShape, resources: Resources) -> Range | None:
-        """Return the seconds per unit of work of this shape; None for an untimed encoder."""
-        wanted = _wanted(shape, resources)
-        scaled = [
-            (*_scale(setting, wanted), pace)
-            for setting, pace in self._paces.items()
-            if _fits(setting, wanted)
-        ]
-        if not scaled:
+        """Return the seconds per unit of work of this shape; None for an untimed encoder.
+
+        Where cells were timed on several cards, low and high are those of the fastest and of the slowest.
+        """
+        wanted, nearest = Setting.wanted(shape, resources), dict[str, tuple[float, Range]]()
+        for setting, pace in self._paces.items():
+            if _fits(setting, wanted):
+                distance, factor = _scale(setting, wanted)
+                known = nearest.get(setting.card)
+                if known is None or distance < known[0]:
+                    nearest[setting.card] = distance, pace * factor
+        if not nearest:
             return None
-        _, factor, pace = min(scaled, key=lambda option: option[0])
-        return pace * factor
+        paces = [pace for _, pace in nearest.values()]
+        mid = sum(pace.mid for pace in paces) / len(paces)
+        return Range(min(pace.low for pace in paces), mid, max(pace.high for pace in paces))
 
     def seconds_per_sentence(self, shape: BatchShape, resources: Resources) -> Range | None:
         """Return the seconds per scored sentence; if untimed, those of a forward pass."""
-        measured = self.scoring_pace(_wanted(shape, resources))
+        measured = self.scoring_pace(Setting.wanted(shape, resources))
         pace = self.seconds_per_work(shape, resources) if measured is None else None
         return measured if pace is None else pace.times(scoring_work(shape, 1))
 
@@ -82,8 +95,12 @@ class Throughput:
         """Yield in words what an estimate rests on besides measurements."""
         if not self.timed:
             return
-        if not {_wanted(shape, resources) for shape in shapes} <= set(self._paces):
+        wanted = {Setting.wanted(shape, resources) for shape in shapes}
+        if not wanted <= {replace(setting, card="") for setting in self._paces}:
             yield "nothing alike was measured: scaled by batch size, length, workers and threads"
+        used = [setting for setting in self._paces if any(_fits(setting, one) for one in wanted)]
+        if cards := sorted({setting.card for setting in used if setting.card}):
+            yield f"timed on {', '.join(cards)}: another card takes other hours"
         name = resources.runs_on
         if name not in dict(self.overhead):
             yield f"{OVERHEAD_S[name]:g} s a cell beside its training ({name}): assumed, none has run here"
@@ -102,7 +119,7 @@ def with_stated_hours(throughput: Throughput, checked: CheckedStudy, data_sizes:
     stated = checked.study.allowance.hours_per_cell
     if stated is None or throughput.seconds_per_work(shape_of(base), resources) is not None:
         return throughput
-    setting = _wanted(shape_of(base), resources)
+    setting = Setting.wanted(shape_of(base), resources)
     work = workload_of(base, data_sizes).work
     timed = tuple(TimedWork(setting, hours * 3600, work) for hours in stated)
     source = f"allowance.hours_per_cell: {stated[0]:g} to {stated[1]:g} hours for the base, on somebody else's machine"
@@ -114,10 +131,6 @@ def num_devices(resources: Resources) -> float:
     return float(resources.workers * (resources.gpus or resources.threads))
 
 
-def _wanted(shape: BatchShape, resources: Resources) -> Setting:
-    return Setting(shape, resources.gpus > 0, resources.workers, resources.threads)
-
-
 def _pace(timed: Sequence[TimedWork]) -> Range:
     """Return the range of seconds per unit of work, around their mean."""
     total = sum(one.seconds for one in timed) / sum(one.work for one in timed)
@@ -125,13 +138,13 @@ def _pace(timed: Sequence[TimedWork]) -> Range:
 
 
 def _fits(measured: Setting, wanted: Setting) -> bool:
-    same_device = measured.on_gpu == wanted.on_gpu
-    one, other = measured.shape, wanted.shape
-    return same_device and (one.encoder, one.revision, one.precision) == (
-        other.encoder,
-        other.revision,
-        other.precision,
-    )
+    # A share of a GPU is slower by as much as its neighbours compute: no other share tells.
+    return measured.gpus == wanted.gpus and _of_batches(measured.shape) == _of_batches(wanted.shape)
+
+
+def _of_batches(shape: BatchShape) -> BatchShape:
+    """Return a shape without what time is scaled by."""
+    return replace(shape, batch_size=1, max_length=1)
 
 
 def _scale(measured: Setting, wanted: Setting) -> tuple[float, Range]:
@@ -147,5 +160,7 @@ def _scale(measured: Setting, wanted: Setting) -> tuple[float, Range]:
     factor = exactly(batch)
     for doubtful in (length, fewer):
         factor = factor * Range(min(1.0, doubtful), sqrt(doubtful), max(1.0, doubtful))
-    distance = abs(log(batch)) + abs(log(length)) + abs(log(fewer)) + 1e-9 * (measured != wanted)
+    distance = (
+        abs(log(batch)) + abs(log(length)) + abs(log(fewer)) + 1e-9 * (replace(measured, card="") != wanted)
+    )
     return distance, factor

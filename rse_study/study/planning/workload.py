@@ -16,6 +16,7 @@ class BatchShape:
     batch_size: int
     max_length: int
     precision: str
+    compiled: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,8 @@ def workload_of(trial: Trial, data_sizes: DataSizes) -> Workload:
 def shape_of(trial: Trial) -> BatchShape:
     """Return the shape of a trial's batches."""
     encoder = trial.encoder
-    return BatchShape(encoder.name, encoder.revision, trial.batch_size, trial.max_length, trial.precision)
+    sizes = trial.batch_size, trial.max_length
+    return BatchShape(encoder.name, encoder.revision, *sizes, trial.precision, trial.compiled)
 
 
 def scoring_work(shape: BatchShape, num_sentences: float) -> float:

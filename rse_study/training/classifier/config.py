@@ -33,6 +33,8 @@ class FineTuning(Spec):
     """of the training texts, where there are no dev data"""
     patience: NonNegativeInt = 0
     """epochs without a better dev score to end after; 0: never"""
+    precision: Literal["float32", "tf32", "bf16", "fp16"] = field("float32", neutral="float32")
+    """of matrix products, as a trial's; the trained classifier answers in float32"""
     keep: Literal["best", "last"] = "best"
     """the epoch whose weights are kept, by dev score"""
 

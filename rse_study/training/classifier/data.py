@@ -16,6 +16,7 @@ from rse_study.errors import InputError
 from rse_study.evaluation.rank_correlation import spearman
 from rse_study.models.pooling import PoolingKind
 from rse_study.models.text_classifier import TextClassifier
+from rse_study.tensors import sent
 from rse_study.training.classifier.config import FineTuning
 
 Supervised = Labelled | StsPairs
@@ -63,7 +64,7 @@ class Examples:
 
     def loss(self, outputs: Float[Tensor, "b c"], rows: list[int]) -> Float[Tensor, ""]:
         """Return the batch's mean cross-entropy, or squared error for a regression."""
-        targets = torch.from_numpy(self.targets[rows]).to(outputs.device)
+        targets = sent(torch.from_numpy(self.targets[rows]), outputs.device)
         if self.classes:
             return F.cross_entropy(outputs, targets)
         return F.mse_loss(outputs[:, 0], targets.to(outputs.dtype))

@@ -45,7 +45,8 @@ def fine_tune(
             on_progress(progress)
             is_due = time.monotonic() - saved >= checkpoint_seconds
             if is_interrupted() or is_due or run.is_over(state):
-                checkpoint.save(directory, state, run.network, run.optimizer, run.tensors)
+                run.losses.require_finite()
+                checkpoint.save(directory, state, run.network, run.optimizer, run.all_tensors)
                 saved = time.monotonic()
             if is_interrupted() and not run.is_over(state):
                 raise KeyboardInterrupt

@@ -7,7 +7,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from rse_study.errors import InputError, NonFiniteLoss
+from rse_study.collectives import Alone
+from rse_study.errors import InputError
 from rse_study.models.classifier import Classifier
 from rse_study.models.embedder import max_length
 from rse_study.models.loading import load_encoder
@@ -15,10 +16,12 @@ from rse_study.models.text_classifier import TextClassifier
 from rse_study.models.text_inputs import Tokens, encode_texts, padded
 from rse_study.streams import Streams
 from rse_study.training import checkpoint
+from rse_study.training.arithmetic import Arithmetic
 from rse_study.training.checkpoint import TrainState
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.classifier.data import Examples, Start
 from rse_study.training.classifier.length_batches import LengthBatches
+from rse_study.training.loss_watch import LossWatch
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,8 @@ class TuningProgress:
 
     t: int
     num_steps: int
-    loss: float
+    loss: Tensor
+    """of the step; reading it waits for a GPU"""
     dev: float
     """dev score of the latest epoch; NaN before the first one's end"""
 
@@ -63,6 +67,8 @@ class TuningRun:
     classifier: TextClassifier
     tensors: dict[str, Tensor]
     """sum of the epoch's losses, and the weights to keep"""
+    arithmetic: Arithmetic
+    losses: LossWatch
     device: torch.device
 
     @property
@@ -74,8 +80,13 @@ class TuningRun:
         if newest is None:
             return TrainState(identity)
         state = checkpoint.read_train_state(newest, identity)
-        self.tensors = checkpoint.restore(newest, self.network, self.optimizer, self.tensors)
+        tensors = checkpoint.restore(newest, self.network, self.optimizer, self.all_tensors)
+        self.tensors = self.arithmetic.restore(tensors)
         return state
+
+    @property
+    def all_tensors(self) -> dict[str, Tensor]:
+        return self.tensors | self.arithmetic.state()
 
     def is_over(self, state: TrainState) -> bool:
         if state.t >= self.num_steps:
@@ -106,23 +117,22 @@ class TuningRun:
             self.classifier, dev, history, len(self.training), len(self.dev), round(state.seconds, 1)
         )
 
-    def _step(self, step: int) -> float:
+    def _step(self, step: int) -> Tensor:
         rows = self.batches.rows(step)
         inputs = padded([self.tokens[row] for row in rows], self.classifier.tokenizer.pad_token_id)
-        with self.streams.dropout(step, "fine_tuning", 0, self.device):
-            loss = self.training.loss(self.network(inputs.to(self.device)), rows)
-        value = loss.item()
-        if not math.isfinite(value):
-            raise NonFiniteLoss(f"the loss is not finite ({value})", step + 1)
-        self.optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.network.parameters(), self.spec.max_norm)
         for group in self.optimizer.param_groups:
             group["lr"] = self.spec.rate(step, self.num_steps)
-        self.optimizer.step()
-        return value
+        with self.arithmetic.products():
+            with self.streams.dropout(step, "fine_tuning", 0, self.device), self.arithmetic.autocast():
+                outputs = self.network(inputs.to(self.device))
+            outputs = outputs.to(torch.promote_types(outputs.dtype, torch.float32))
+            loss = self.training.loss(outputs, rows)
+            self.losses.note(loss, step + 1)
+            self.arithmetic.descend(loss, self.optimizer, self.network.parameters(), self.spec.max_norm)
+        return loss.detach()
 
     def _evaluate(self, state: TrainState) -> None:
+        self.losses.require_finite()
         dev, mean = self.dev.score(self.classifier), float(self.tensors["loss"]) / self.batches.num_batches
         state.history.append({"t": state.t, "metrics": {"loss": mean, "dev": dev}})
         self.tensors["loss"].zero_()
@@ -156,7 +166,9 @@ def open_run(
         training=training,
         dev=dev,
         classifier=TextClassifier(network, tokenizer, training.classes, spec.max_length),
-        tensors={"loss": torch.zeros((), dtype=torch.float64)} | best,
+        tensors={"loss": torch.zeros((), dtype=torch.float64, device=device)} | best,
+        arithmetic=Arithmetic(spec.precision, device),
+        losses=LossWatch(Alone(), device),
         device=device,
     )
 
@@ -172,4 +184,6 @@ def _optimizer(network: nn.Module, spec: FineTuning) -> torch.optim.Optimizer:
 
 
 def _copied(network: nn.Module) -> dict[str, Tensor]:
-    return {f"best/{name}": value.detach().clone() for name, value in network.state_dict().items()}
+    """Return the weights as they are now, in the host's memory."""
+    weights = network.state_dict().items()
+    return {f"best/{name}": value.detach().to("cpu", copy=True) for name, value in weights}

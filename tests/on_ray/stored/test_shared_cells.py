@@ -9,6 +9,7 @@ from rse_study.on_ray.queue.stages import grid_cells
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.stored.shared_cells import bring_shared_cells
+from rse_study.on_ray.workers.machines import machine_of
 from rse_study.results.bit_equality import SIMILARITY_DIGITS
 from rse_study.results.evaluation_file import read_evaluations, write_evaluations
 from rse_study.results.ledger import Ledger
@@ -65,9 +66,22 @@ def leave(tmp_path):
     return left
 
 
-def brought(ledger, cells, *, with_models=True):
+def brought(ledger, cells, *, with_models=True, machines=lambda cell: [machine_of(cell)]):
     """Names of studies by identity."""
-    return dict(bring_shared_cells(ledger, cells, ASKED, with_models=with_models))
+    return dict(bring_shared_cells(ledger, cells, ASKED, machines, with_models=with_models))
+
+
+@pytest.mark.parametrize(
+    ("cards", "is_brought"),
+    [(["A100"], True), (["A100", "A100"], True), (["H100"], False), (["A100", "H100"], False), ([], False)],
+)
+def test_a_cell_of_a_gpu_comes_where_all_workers_have_its_card_whatever_the_driver_has(
+    cards, is_brought, cells, ours, leave
+):
+    on_gpu = {"device_type": "cuda", "device": "A100"}
+    leave(cells[0], **on_gpu)
+    machines = [machine_of(cells[0]) | on_gpu | {"device": card} for card in cards]
+    assert bool(brought(ours, cells, machines=lambda cell: machines)) == is_brought
 
 
 def files_here(ledger, cell):

@@ -32,5 +32,5 @@ def known(trial: Trial, number: int = 0, seed: int = 0, **changes) -> LedgerCell
 
 def one_second(*trials: Trial, workers: int = 1) -> Throughput:
     """A unit of work takes a second in trials of these shapes; 1 and 20 s beside, as assumed."""
-    settings = {Setting(shape_of(trial), False, workers, 1) for trial in trials}
+    settings = {Setting(shape_of(trial), 0, workers, 1) for trial in trials}
     return Throughput(tuple(TimedWork(setting, 100.0, 100.0) for setting in settings), (), "a test")

@@ -171,3 +171,14 @@ def test_configurations_of_other_versions_are_left_out(study_dir, tmp_path):
     known, rates = history(study_dir, tmp_path)
     assert {cell.number for cell in known.cells} == {1, 2}
     assert rates == Throughput()
+
+
+def test_cells_of_a_gpu_tell_its_name_and_their_share_of_it(study_dir, tmp_path):
+    assert {(time.setting.gpus, time.setting.card) for time in history(study_dir, tmp_path)[1].timed} == {
+        (0, "")
+    }
+    with Ledger.open(study_dir) as ledger:
+        ledger.add_provenance({"gpus": 0.25})
+    edit(study_dir, """UPDATE cell SET provenance = '{"device_type": "cuda", "device": "Tesla T4"}'""")
+    timed = history(study_dir, tmp_path)[1].timed
+    assert {(time.setting.gpus, time.setting.card) for time in timed} == {(0.25, "Tesla T4")}

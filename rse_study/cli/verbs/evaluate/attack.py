@@ -78,8 +78,9 @@ def _attack(encoder: EncoderRequest, request: AttackRequest) -> None:
     encoder.set_threads()
     folder = model_name(encoder.model)
     embed = embedder_of(encoder, folder)
+    assets, device = cache_dir() / "assets", encoder.device
     weights = ModelFiles(
-        folder, embed.encoder.pooling, cache_dir() / "assets", request.out, template=embed.template
+        folder, embed.encoder.pooling, assets, request.out, device=device, template=embed.template
     )
     with ActivityBars(encoder.screen) as bars:
         rows = list(_rows(attacks, weights, embed, bars))
@@ -130,7 +131,7 @@ def _rows(
             continue
         if one.set not in victims:
             victims[one.set] = _victim(one, weights, callback)
-        yield one.attacked(victims[one.set], weights.kept, on_progress)
+        yield one.attacked(victims[one.set], weights.kept, on_progress, device=weights.device)
 
 
 def _victim(one: AttackedClassifier, weights: ModelFiles, callback: ActivityCallback) -> VictimClassifier:

@@ -7,6 +7,7 @@ import torch
 from rich.console import Console
 
 from rse_study.activity import ProgressCallback
+from rse_study.cli.arguments.device import require_device
 from rse_study.cli.terminal.screen import stderr, stdout
 from rse_study.data.location import data_dir
 from rse_study.errors import InputError
@@ -25,7 +26,11 @@ class EncoderRequest:
     data: Path | None
     threads: int
     """CPU threads; 0: torch's default"""
+    device: str
     as_json: bool
+
+    def __post_init__(self) -> None:
+        require_device(self.device)
 
     @property
     def data_dir(self) -> Path:
@@ -51,4 +56,4 @@ def embedder_of(
         rule = "it reads the vector at a template's [MASK], and no template is stored beside these weights"
         remedy = "Use cls, mean or first_last, or a model trained here with prompt pooling"
         raise InputError("pooling 'prompt'", where=request.model, rule=rule, remedy=remedy)
-    return Embedder(encoder, tokenizer, template, on_progress=on_progress)
+    return Embedder(encoder.to(request.device), tokenizer, template, on_progress=on_progress)

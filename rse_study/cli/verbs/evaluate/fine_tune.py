@@ -64,7 +64,8 @@ def fine_tune_model(
     folder, absent = model_name(encoder.model), dict[str, str]()
     evaluations = _tasks(FineTuningRequest(suite, encoder.data_dir, on, settings), absent)
     kind = load_encoder(folder, encoder.pooling)[0].pooling
-    weights = ModelFiles(folder, kind, cache_dir() / "assets", cache_dir() / "assets")
+    assets = cache_dir() / "assets"
+    weights = ModelFiles(folder, kind, assets, assets, device=encoder.device)
     encoder.set_threads()
     with ActivityBars(encoder.screen) as bars:
         rows = [row for one in evaluations for row in _rows(one, weights, encoder.model, bars)]

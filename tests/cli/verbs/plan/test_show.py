@@ -132,11 +132,11 @@ def test_what_is_missing_here_is_said_before_anybody_runs_it(rse, monkeypatch, t
 def test_a_clusters_price_is_the_plans(rse):
     hours = ["-o", "allowance.hours_per_cell=[0.1, 0.2]"]
     content = json.loads(rse("plan", "joint", *hours, "--cluster", "aws-gpu", "--json").out)
-    assert content["price_per_hour"] == pytest.approx((8 * 0.2 + 0.1) / 32)
+    assert content["price_per_hour"] == pytest.approx((8 * 0.45 + 0.1) / 32)
     assert content["price"]["mid"] == pytest.approx(
         content["device_hours"]["mid"] * content["price_per_hour"]
     )
-    assert "rse-aws-gpu: aws, nodes: 0 to 8 'gpu'; 0.1 to 1.7 an hour, head included" in content["notes"]
+    assert "rse-aws-gpu: aws, nodes: 0 to 8 'gpu'; 0.1 to 3.7 an hour, head included" in content["notes"]
     assert any(note.startswith("32 cells at a time") for note in content["notes"])
 
 

@@ -1,0 +1,75 @@
+"""The arithmetic of training, by its precision."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import clip_grad_norm_
+from torch.optim import Optimizer
+
+HALVES = {"bf16": torch.bfloat16, "fp16": torch.float16}
+SCALER = "scaler/"
+"""beginning of the names by which a checkpoint holds the scale of fp16"""
+
+
+class Arithmetic:
+    """The arithmetic of one run: float32, tf32, bf16, fp16 or float64.
+
+    Half precisions are autocast: weights, E + delta and every LayerNorm stay float32, matrix products do not. tf32
+    rounds the factors of float32 products, on GPUs that have it. fp16 has no room for small gradients: its loss is
+    scaled, and a step whose gradients overflow is left out and makes the scale smaller.
+    """
+
+    def __init__(self, precision: str, device: torch.device) -> None:
+        self._half, self._device = HALVES.get(precision), device
+        self._is_tf32 = precision == "tf32"
+        self.dtype = torch.float64 if precision == "float64" else torch.float32
+        self._scaler = torch.amp.GradScaler(device.type, enabled=precision == "fp16")
+
+    def autocast(self) -> AbstractContextManager[object]:
+        return nullcontext() if self._half is None else torch.autocast(self._device.type, self._half)
+
+    @contextmanager
+    def products(self) -> Iterator[None]:
+        """Let float32 products of forward and backward passes use TF32, where wanted."""
+        products = torch.backends.cuda.matmul
+        before = products.fp32_precision
+        if self._is_tf32:
+            products.fp32_precision = "tf32"
+        try:
+            yield
+        finally:
+            products.fp32_precision = before
+
+    def descend(
+        self,
+        loss: Tensor,
+        optimizer: Optimizer,
+        parameters: Iterable[nn.Parameter],
+        max_norm: float,
+        reduce: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Take a step down the loss, its gradient summed by `reduce` and clipped."""
+        optimizer.zero_grad()
+        self._scaler.scale(loss).backward()
+        reduce()
+        self._scaler.unscale_(optimizer)
+        clip_grad_norm_(parameters, max_norm)
+        self._scaler.step(optimizer)
+        self._scaler.update()
+
+    def state(self) -> dict[str, Tensor]:
+        """Return the scale and the steps since it changed, for a checkpoint."""
+        return {SCALER + name: torch.tensor(value) for name, value in self._scaler.state_dict().items()}
+
+    def restore(self, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Take the scale out of a checkpoint's tensors; return the others."""
+        own = {
+            name.removeprefix(SCALER): value.item()
+            for name, value in tensors.items()
+            if name.startswith(SCALER)
+        }
+        if own:
+            self._scaler.load_state_dict(own)
+        return {name: value for name, value in tensors.items() if not name.startswith(SCALER)}
