@@ -215,8 +215,7 @@ class Trial(Spec):
     selection: Selection = Selection()
     """which checkpoint is kept"""
     report_every: PositiveInt | None = None
-    """optimiser steps between two points of the history; by default 10, or more where a long budget would make over 500
-    points of it"""
+    """optimiser steps between two points of the history; null: 10, or more, so that it has at most 500"""
     replayed: Replayed = field(Replayed(), neutral=Replayed())
     """adversarial pairs and texts whose scores stand beside dev's"""
     watched: Annotated[dict[str, PositiveInt], AfterValidator(Cadences)] = field({}, neutral={})

@@ -12,7 +12,7 @@ from rse_study.results.reader import Reader
 from rse_study.study.checking.validation import check_content
 from tests.cases import cases
 from tests.docs.scratch import ROOT, blocks_of
-from tests.on_ray.test_end_to_end import Diary
+from tests.on_ray.listener import Listener
 from tests.on_ray.world import grid_of
 
 PAGE = ROOT / "docs" / "tutorials" / "an_evaluation_beside_your_study.md"
@@ -56,7 +56,7 @@ def checked_with(content, folder, *names):
 def test_every_cell_and_baseline_is_scored_with_it(study_content, folder, materials, cluster):
     checked = checked_with(study_content, folder, NAME)
     run_study(
-        checked, folder / "little", lambda trial: materials, lambda name: read_evaluation(name, Path()), Diary(),
+        checked, folder / "little", lambda trial: materials, lambda name: read_evaluation(name, Path()), Listener(),
         address=cluster,
     )  # fmt: skip
     with Reader(folder / "little") as reader:

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from rse_study.data.labelled import Text
-from rse_study.downstream.attacked_classifier import AttackedClassifier
-from rse_study.downstream.attacked_similarity import AttackedSimilarity
-from rse_study.downstream.fine_tuned import FineTunedTask
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.training.classifier.config import FineTuning
-from rse_study.training.classifier.data import Supervised, examples_of
+
+if TYPE_CHECKING:
+    from rse_study.training.classifier.data import Supervised
 
 WORDS = 10  # of a sentence of STS-B and SICK-R
 WORDS_PER_TOKEN = 0.75
@@ -56,6 +56,12 @@ class EvaluationSize:
 
 def size_of(evaluation: Evaluation) -> EvaluationSize:
     """Return the size of any evaluation that was read with its data."""
+    # These import transformers and scikit-learn, which a plan of frozen vectors does without.
+    from rse_study.downstream.attacked_classifier import AttackedClassifier
+    from rse_study.downstream.attacked_similarity import AttackedSimilarity
+    from rse_study.downstream.fine_tuned import FineTunedTask
+    from rse_study.training.classifier.data import examples_of
+
     name = evaluation.name
     if isinstance(evaluation, AttackedClassifier):
         asked, tuning = evaluation.settings.attacks, evaluation.settings.fine_tuning
@@ -78,7 +84,9 @@ def size_of(evaluation: Evaluation) -> EvaluationSize:
     return EvaluationSize(name, evaluation.num_sentences)
 
 
-def _tuned(training: Supervised, tuning: FineTuning) -> float:
+def _tuned(training: "Supervised", tuning: FineTuning) -> float:
+    from rse_study.training.classifier.data import examples_of
+
     texts = examples_of(training).texts
     return PER_TUNED * tuning.epochs * (1 - tuning.dev_share) * len(texts) * _words(texts, tuning) / WORDS
 
