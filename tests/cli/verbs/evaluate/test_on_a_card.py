@@ -18,10 +18,10 @@ QUICK = ("--pooling", "mean")
     ids=lambda command: command[0],
 )
 def test_a_command_computes_on_the_device_that_it_is_given(
-    command, rse, no_hub, small_model, models_folder, toy_data, tmp_path, monkeypatch
+    command, rse, no_hub, learner, models_folder, toy_data, tmp_path, monkeypatch
 ):
     model, folder = (
-        (small_model, tmp_path) if command[0] == "fine-tune" else (models_folder / "encoder", toy_data)
+        (learner, tmp_path) if command[0] == "fine-tune" else (models_folder / "encoder", toy_data)
     )
     write_nli(tmp_path, "snli/snli_1.0_train", 20, seed=0)
     write_nli(tmp_path, "snli/snli_1.0_test", 6, seed=1)
