@@ -5,7 +5,7 @@ import pytest
 from rse_study.study.definition.shipped import shipped_studies
 from tests.end_to_end.rehearsal import lab, walk
 
-STUDIES = ["rse_table6", "l2p_figure2_k", "v_adv_table5", "dcl_figure3"]
+STUDIES = ["rse_table5", "l2p_figure2_k", "v_adv_table1", "dcl_table1"]
 PATHS = {path.stem: path for path in shipped_studies() if path.parent.name == "paper"}
 
 
