@@ -65,6 +65,8 @@ def _made_up(path: str) -> bytes:
         (task,) = (GLUE.get(name) for name in GLUE if GLUE.get(name).config == path.split("/")[2])
         labels = range(len(task.classes)) if task.classes else (0.0, 5.0)
         return _parquet([{**dict.fromkeys(task.columns, "red cat"), "label": label} for label in labels])
+    if path.startswith("transfer/SUBJ"):
+        return "".join(f"a red cat {word}\n" for word in range(20)).encode()
     if path.startswith("attack/snli"):
         return b"entailment\ta red cat\ta cat\nneutral\ta red cat\ta cat runs\n"
     if path.startswith("attack/"):

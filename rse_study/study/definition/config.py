@@ -379,6 +379,15 @@ class Study(Spec):
         return StudySettings.model_validate(self.model_dump(include=named))
 
     @property
+    def resources_by_stage(self) -> dict[str, Resources]:
+        """Resources of each stage that the study has, in order."""
+        if self.grid is not None:
+            return {"grid": self.resources}
+        later = {"confirm": self.confirm, "path": self.ablation_path}
+        own = {name: stage.resources or self.resources for name, stage in later.items() if stage is not None}
+        return {"search": self.resources, **own}
+
+    @property
     def settings(self) -> Settings:
         """Settings of its evaluations."""
         return Settings(self.attacks, self.fine_tuning, self.tasks)

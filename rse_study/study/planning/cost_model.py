@@ -1,6 +1,6 @@
 """Cost of cells: counts of what they compute, and seconds where known."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -70,9 +70,9 @@ class CostModel:
         self._paces: dict[BatchShape, tuple[Range | None, Range | None]] = {}
         self._overhead = throughput.overhead_seconds(resources.runs_on)
 
-    @property
-    def shapes(self) -> frozenset[BatchShape]:
-        return frozenset(self._paces)
+    def assumptions(self) -> Iterator[str]:
+        """Say what its hours rest on besides measurements."""
+        yield from self.throughput.assumptions(self._paces, self.resources)
 
     def cell(self, workload: Workload, share: Range = WHOLE) -> Cost:
         """Return the cost of a cell that runs this share of its steps."""

@@ -15,7 +15,6 @@ from rse_study.study.planning.evaluation_plan import ScoresPlan, plan_scores
 from rse_study.study.planning.footprint import Footprint, footprint
 from rse_study.study.planning.grid_stage import Remaining, plan_grid
 from rse_study.study.planning.ledger_state import LedgerState
-from rse_study.study.planning.sampling import NUM_POINTS
 from rse_study.study.planning.search_stages import SearchPlanner
 from rse_study.study.planning.stages import StagePlan
 from rse_study.study.planning.throughput import Throughput
@@ -72,24 +71,20 @@ def plan(
     A cell has ended if one with its configuration and seed has, whatever code and data have changed since.
     """
     study, new = checked.study, dict[str, list[int]]()
-    cost_model = last = CostModel(throughput, study.resources)
-    cost_models: tuple[CostModel, ...] = ()
+    models = {
+        stage: CostModel(throughput, resources) for stage, resources in study.resources_by_stage.items()
+    }
+    stages: tuple[StagePlan, ...]
     if study.grid is not None:
-        stage, remaining, new = plan_grid(checked, ledger_state, cost_model, data_sizes)
-        stages: tuple[StagePlan, ...] = (stage,)
+        stage, remaining, new = plan_grid(checked, ledger_state, models["grid"], data_sizes)
+        stages, notes = (stage,), list[str]()
     else:
         planner = SearchPlanner(checked, ledger_state, data_sizes)
-        stages, remaining = (planner.search(cost_model),), []
-        if study.confirm is not None:
-            last = CostModel(throughput, study.confirm.resources or study.resources)
-            stage, remaining = planner.confirm(study.confirm, last)
-            stages = (*stages, stage)
-        if study.ablation_path is not None:
-            path_model = CostModel(throughput, study.ablation_path.resources or study.resources)
-            stages = (*stages, planner.path(study.ablation_path, path_model))
-            cost_models = (*cost_models, path_model)
+        stages, remaining = planner.stages(models)
+        notes = list(planner.notes(stages))
     gpus = study.resources.gpus
-    scores = plan_scores(study.evaluations, remaining, last, data_sizes)
+    scored_as = models.get("confirm") or next(iter(models.values()))
+    scores = plan_scores(study.evaluations, remaining, scored_as, data_sizes)
     return Plan(
         study=study.name,
         stages=stages,
@@ -98,9 +93,7 @@ def plan(
         spent_hours=(ledger_state.worker_seconds * gpus if gpus else ledger_state.thread_seconds) / 3600,
         source=throughput.source,
         notes=tuple(
-            dict.fromkeys(
-                _notes(checked, stages, throughput, data_sizes, (cost_model, last, *cost_models), remaining)
-            )
+            dict.fromkeys([*notes, *_notes(checked, stages, data_sizes, models.values(), remaining)])
         ),
         new=new,
         footprint=footprint(checked, sum(stage.num_to_run for stage in stages), data_sizes),
@@ -135,43 +128,21 @@ def _against(planned: Plan, name: str, limit: float, unit: float) -> str:
 def _notes(
     checked: CheckedStudy,
     stages: tuple[StagePlan, ...],
-    throughput: Throughput,
     data_sizes: DataSizes,
-    cost_models: tuple[CostModel, ...],
+    cost_models: Iterable[CostModel],
     remaining: Iterable[Remaining],
 ) -> Iterator[str]:
-    is_open = any(stage.num_to_run for stage in stages)
-    if checked.study.grid is None and is_open:
-        who = checked.study.sampler.title
-        yield f"trials are not known before {who} proposes them: {NUM_POINTS} even points of the space stand for them"
-    if any(stage.name == "path" for stage in stages) and stages[0].num_to_run:
-        yield "path: as if base and best trial differed on every axis, until the search is over"
-    if checked.study.search_budget is not None and stages[0].num_to_run:
-        yield "search: as if its budget had room for all trials; no cell that does not fit is begun"
-    if checked.rungs and is_open:
-        yield _rung_note(checked)
-    if checked.study.search and len(checked.study.seeds) > 1 and stages[0].num_to_run:
-        num_seeds = len(checked.study.seeds)
-        yield f"cells of the search are the most: low: trials run one of {num_seeds} raced seeds; high: all of them"
-    if is_open:
+    if any(stage.num_to_run for stage in stages):
         yield from _replay_note(checked.study.base.replayed)
         yield from _probe_note(checked.study.base.watched)
     taken = Counter(cell.taken_from for one in remaining for cell in one.ended if cell.taken_from)
     for name, number in taken.items():
         yield f"{number:,} of the cells that are done are those of {name}: the run takes them, and trains none of them"
     for cost_model in cost_models:
-        yield from throughput.assumptions(cost_model.shapes, cost_model.resources)
+        yield from cost_model.assumptions()
     yield from data_sizes.supposed
     for name in data_sizes.missing:
         yield f"{name} is not in the data folder: the time for it is not counted"
-
-
-def _rung_note(checked: CheckedStudy) -> str:
-    rule, num_trials = checked.study.early_stopping, checked.study.num_trials
-    assert rule is not None, "rungs without early stopping"
-    shares = zip(checked.rungs, rule.shares_past(len(checked.rungs), num_trials), strict=True)
-    passing = ", ".join(f"{share * num_trials:.3g} pass step {t}" for t, share in shares)
-    return f"low: of {num_trials} trials {passing}; high: none is stopped"
 
 
 def _probe_note(watched: Iterable[str]) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """The cost of trials yet to be proposed: a mean over random draws from the space."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rse_study.search.ablation_path import PathState, most_path_cells, num_points
@@ -12,7 +13,7 @@ from rse_study.study.planning.estimates import Range
 from rse_study.study.planning.grid_stage import Remaining
 from rse_study.study.planning.ledger_state import LedgerCell, LedgerState
 from rse_study.study.planning.rung_shares import stopped_share
-from rse_study.study.planning.sampling import sample
+from rse_study.study.planning.sampling import NUM_POINTS, sample
 from rse_study.study.planning.stages import StagePlan, has_ended, stage_plan
 from rse_study.study.planning.workload import workload_of
 from rse_study.training.trial import Trial
@@ -29,6 +30,45 @@ class SearchPlanner:
     checked: CheckedStudy
     ledger_state: LedgerState
     data_sizes: DataSizes
+
+    def stages(self, models: Mapping[str, CostModel]) -> tuple[tuple[StagePlan, ...], list[Remaining]]:
+        """Plan the search and what follows it; return also what is left to confirm."""
+        study = self.checked.study
+        stages, remaining = [self.search(models["search"])], list[Remaining]()
+        if study.confirm is not None:
+            stage, remaining = self.confirm(study.confirm, models["confirm"])
+            stages.append(stage)
+        if study.ablation_path is not None:
+            stages.append(self.path(study.ablation_path, models["path"]))
+        return tuple(stages), remaining
+
+    def notes(self, stages: Sequence[StagePlan]) -> Iterator[str]:
+        """Say what the plan of a search rests on while some of it is left."""
+        study, goes_on = self.checked.study, stages[0].num_to_run > 0
+        is_open = any(stage.num_to_run for stage in stages)
+        if is_open:
+            who = study.sampler.title
+            yield (
+                f"trials are not known before {who} proposes them: {NUM_POINTS} even points of the space stand for them"
+            )
+        if goes_on and study.ablation_path is not None:
+            yield "path: as if base and best trial differed on every axis, until the search is over"
+        if goes_on and study.search_budget is not None:
+            yield "search: as if its budget had room for all trials; no cell that does not fit is begun"
+        if is_open and self.checked.rungs:
+            yield self._rung_note()
+        if goes_on and len(study.seeds) > 1:
+            yield (
+                f"cells of the search are the most: low: trials run one of {len(study.seeds)} raced seeds; "
+                "high: all of them"
+            )
+
+    def _rung_note(self) -> str:
+        rule, num_trials = self.checked.study.early_stopping, self.checked.study.num_trials
+        assert rule is not None, "rungs without early stopping"
+        shares = zip(self.checked.rungs, rule.shares_past(len(self.checked.rungs), num_trials), strict=True)
+        passing = ", ".join(f"{share * num_trials:.3g} pass step {t}" for t, share in shares)
+        return f"low: of {num_trials} trials {passing}; high: none is stopped"
 
     def search(self, cost_model: CostModel) -> StagePlan:
         """Plan the search itself.
