@@ -12,7 +12,7 @@ import pytest
 
 from tests.nodes.namespaces import PROJECT, SHARED, Nodes, needs_nodes, send
 
-pytestmark = needs_nodes
+pytestmark = [needs_nodes, pytest.mark.xdist_group("nodes")]  # names that one gives back the other takes
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,12 @@
 
 import time
 
+import pytest
+
 from tests.nodes.namespaces import Nodes, needs_nodes
 from tests.nodes.s3_server import ACCESS, S3Server
 
-pytestmark = needs_nodes
+pytestmark = [needs_nodes, pytest.mark.xdist_group("nodes")]  # names that one gives back the other takes
 
 CLIENT = """
 import sys
