@@ -498,14 +498,16 @@ def doctor(
     return rebuild_ledger(rebuild, store) if rebuild else examine_installation(store)
 
 
-def data_list(study: OptionalStudyArgument = None, data: DataFolder = None) -> None:
+def data_list(
+    study: OptionalStudyArgument = None, override: Overrides = None, data: DataFolder = None
+) -> None:
     """List data sets: licence, place, how many of their files are here.
 
     With STUDY: all that the study reads, its models included.
     """
     from rse_study.cli.verbs.data.listing import show_needs, show_sets
 
-    show_needs(study, data) if study else show_sets(data)
+    show_needs(study, override or (), data) if study else show_sets(data)
 
 
 def data_verify(
@@ -535,6 +537,7 @@ def data_fetch(
             "--for", metavar="STUDY", autocompletion=complete_study, help="Fetch all that it reads."
         ),
     ] = None,
+    override: Overrides = None,
     accept_licence: Annotated[
         bool, typer.Option("--accept-licence", help="Accept licences that forbid some uses.")
     ] = False,
@@ -550,7 +553,7 @@ def data_fetch(
     from rse_study.cli.verbs.data.fetching import fetch_for_study, fetch_sets
 
     if study:
-        return fetch_for_study(study, names or [], data, mirror, is_accepted=accept_licence)
+        return fetch_for_study(study, override or (), names or [], data, mirror, is_accepted=accept_licence)
     fetch_sets(names or [], data, mirror, is_accepted=accept_licence)
     return None
 

@@ -1,5 +1,6 @@
 """Downloads from the hub and GitHub, which go on where they were cut off."""
 
+import fcntl
 import http.client
 import urllib.error
 import urllib.request
@@ -95,8 +96,13 @@ def download(remote: RemoteFile, on_progress: ProgressCallback = lambda done, to
     if not remote.place.is_file():
         try:
             part.parent.mkdir(parents=True, exist_ok=True)
-            _complete(remote, part, on_progress)
-            part.replace(remote.place)
+            with part.open("ab") as held:  # whoever else wants the file waits, and then finds it
+                fcntl.flock(held, fcntl.LOCK_EX)
+                if remote.place.is_file():
+                    part.unlink(missing_ok=True)
+                    return remote.place
+                _complete(remote, part, on_progress)
+                part.replace(remote.place)
         except OSError as error:
             what = f"cannot be written ({error.strerror})"
             raise InputError(what, where=str(part), remedy="Free space, or use another folder") from None

@@ -50,13 +50,17 @@ def check_models(models: Iterable[Model]) -> dict[Model, UnknownModel]:
 def has_weights(model: Model) -> bool:
     """Whether a model's weights are on this machine, in a folder or the hub's cache."""
     from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
 
     name, revision = model
     kinds = ("model.safetensors", "pytorch_model.bin")
     paths = [path for kind in kinds for path in (kind, f"{kind}.index.json")]
-    return Path(local_name(name)).is_dir() or any(
-        isinstance(try_to_load_from_cache(name, path, revision=revision), str) for path in paths
-    )
+    if Path(local_name(name)).is_dir():
+        return True
+    try:
+        return any(isinstance(try_to_load_from_cache(name, path, revision=revision), str) for path in paths)
+    except HFValidationError:  # no name that the hub could have
+        return False
 
 
 def check_model(name: str, revision: str = "main", *, is_reachable: bool = True) -> None:
@@ -106,7 +110,9 @@ def _verdict(name: str, revision: str, error: Exception) -> UnknownModel:
         if isinstance(error, kind):
             return UnknownModel(what, where=name, remedy=remedy)
     what = f"cannot be checked offline ({first_line(error)})"
-    return UncheckedModel(what, where=name, remedy="It is neither a folder here nor in the hub's cache")
+    return UncheckedModel(
+        what, where=name, remedy="It is not cached here; with a connection: rse-study data fetch --for STUDY"
+    )
 
 
 def fetch_model(model: Model, on_progress: ProgressCallback = lambda done, total: None) -> list[Path]:

@@ -33,7 +33,7 @@ def deciding_rule(study: Study, folder: Path) -> StoppingRule | None:
             what = f"early_stopping.class = {rule.class_!r}"
             failed = f"failed at trial {waiting.trial}, step {waiting.t}"
             said = f"{failed} ({type(error).__name__}: {first_line(error)})"
-            raise InputError(what, rule=said, remedy="Mend it: the search goes on where it is") from error
+            raise InputError(what, rule=said, remedy="Fix it and run again; the search resumes") from error
 
     return rule.decided_by(decides)
 

@@ -21,7 +21,7 @@ def full_memory_named() -> Iterator[None]:
         text = str(error)
         if not isinstance(error, torch.OutOfMemoryError) and not any(words in text for words in OTHER_WORDS):
             raise
-        rule = "weights, moments and the activations of a batch lie there together"
+        rule = "weights, optimizer state and activations of a batch must all fit at once"
         remedy = (
             "Compute fewer sentences at a time (chunk_size: 16, of the base or of one row; a study that has begun"
             " needs another name for that), or give a cell more of a GPU (resources.gpus)"

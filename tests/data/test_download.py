@@ -1,5 +1,6 @@
 """Downloads from a server with the addresses of the hub and of GitHub."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,15 @@ def test_what_cannot_go_on_begins_again(server, tmp_path, sent):
     remote.place.parent.mkdir()
     remote.place.with_name(remote.place.name + PART).write_bytes(b"x" * sent)
     assert download(remote).read_bytes() == CONTENT
+
+
+def test_two_that_want_a_file_at_a_time_download_it_once(server, tmp_path):
+    remote = on_github("some/code", COMMIT, "a text.txt", tmp_path / "shared")
+    with ThreadPoolExecutor(2) as pool:
+        places = list(pool.map(download, [remote, remote]))
+    assert [place.read_bytes() for place in places] == [CONTENT] * 2
+    assert [verb for verb, *_ in server.asked].count("GET") == 1
+    assert list(remote.place.parent.iterdir()) == [remote.place]
 
 
 def test_the_hubs_client_finds_what_was_downloaded_and_needs_no_connection_then(server, monkeypatch):

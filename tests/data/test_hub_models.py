@@ -95,6 +95,10 @@ def test_a_model_is_fetched_with_one_kind_of_weights_and_found_offline(server, m
     assert AutoConfig.from_pretrained(NAME).model_type == "bert"
 
 
+def test_a_path_that_is_not_there_has_no_weights(tmp_path):
+    assert not has_weights((str(tmp_path / "nowhere"), "main")) and not has_weights(("./nowhere", "main"))
+
+
 def test_asking_needs_no_torch():
     code = "import sys; from rse_study.data.hub_models import check_models; check_models([('a/b', 'main')])"
     code += "; assert not {'torch', 'transformers', 'datasets'} & {*sys.modules}"

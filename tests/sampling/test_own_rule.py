@@ -80,7 +80,7 @@ REFUSED = [
     ("class=my_rule:NoProgress", "early_stopping.class = 'my_rule:NoProgress': cannot be imported (ModuleNotFound"),
     ("class=my_rules:NoProgres", "my_rules has no NoProgres. Did you mean 'NoProgress'?"),
     ("class=my_rules:Stranger", "no subclass of rse_study.search.stopping.StoppingRule or optuna.pruners.BasePruner"),
-    ("class=my_rules:Bracketed", "gives each trial rungs of its own, which only a rule with a name may. Take rungs_of"),
+    ("class=my_rules:Bracketed", "overrides rungs_of_trial, which only built-in rules may do. Take rungs_of"),
     ("class=NoProgress", "early_stopping.class: 'NoProgress' must be module:Class"),
     ("settings.leest=1", "early_stopping.settings.leest: no such field of NoProgress. Did you mean 'least'?"),
     ("settings.least=much", "early_stopping.settings.least = 'much': must be a number"),

@@ -63,7 +63,7 @@ def show_training(
         if ended is None or ended.status == "stopped_early":
             # The base before training is the run's own first point: it need not be measured twice.
             names: tuple[Baseline, ...] = ("token_overlap", "untrained")
-            rows = measure_baselines(trial, materials, names, [Similarity(materials.dev)])
+            rows = measure_baselines(trial, materials, names, [Similarity(materials.dev)], device=device)
             for line in _lines(rows, materials.dev):
                 bars.message(line)
             train_locally(

@@ -169,8 +169,9 @@ class CellQueue:
             self._record(result)
             self._ledger.log("adopted", "result found on disk", record.identity)
             seen = self._judged(result.status, result.final_value)
-        self._note_end(record.trial, record.seed, seen)
         was_stopped = any(self._verdicts.get((record.identity, t)) == "stop" for t in self._rungs)
+        # A trial that the confirmation has continued ended in the search where it was stopped.
+        self._note_end(record.trial, record.seed, Observation("pruned") if was_stopped else seen)
         cell = self._source.restore(record, replace(seen, was_stopped=was_stopped) if was_stopped else seen)
         if cell is not None:
             self._interrupted.append(cell)

@@ -44,7 +44,7 @@ def rule_class(rule: RuleByClass, folder: Path) -> type:
     what = f"early_stopping.class = {rule.class_!r}"
     cls = import_class(rule.class_, what=what, folder=folder, bases=[RULE, PRUNER])
     if issubclass(cls, StoppingRule) and cls.rungs_of_trial is not StoppingRule.rungs_of_trial:
-        broken = "gives each trial rungs of its own, which only a rule with a name may"
+        broken = "overrides rungs_of_trial, which only built-in rules may do"
         raise InputError(what, rule=broken, remedy="Take rungs_of_trial away")
     return cls
 

@@ -144,7 +144,7 @@ def _told_the_last_step(study: Study) -> RuleProblems:
     located += [(f"constraints.{index}.metric", one.metric) for index, one in enumerate(study.constraints)]
     for at, metric in located if study.search is not None else ():
         if metric.endswith(AT_CHECKPOINT):
-            rule = "is the best on the way, and a search is told the value at a trial's last step"
+            rule = "is the score of the best checkpoint, and a search optimizes the score at the last step"
             yield f"{at} = {metric!r}", rule, "Use `dev`; the ledger has both"
 
 

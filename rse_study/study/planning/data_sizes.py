@@ -68,7 +68,7 @@ class DataSizes:
         if task == "builtin":
             return EvaluationSize(name, 2 * builtin.NUM_PAIRS)
         try:
-            if split == "dev":
+            if split == "dev" and task in DEV_SPLITS:
                 pairs = read_sts(task, DEV_SPLITS[task], self._data_dir)
                 return EvaluationSize(name, pairs.num_sentences)
             return size_of(read_evaluation(name, self._data_dir, self._settings))

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 
-from rse_study.evaluation.registry import known_evaluations
+from rse_study.evaluation.registry import is_of_vectors
 from rse_study.methods.dcl import DCL
+from rse_study.search.stopping import RuleByClass
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Resources, Study
 from rse_study.study.planning.data_sizes import DataSizes
@@ -24,7 +25,7 @@ GB = 1e9
 TRAINED = 4  # weights, gradients, two moments
 # Bytes an encoder keeps for its gradient, a token, layer and width: 34 of 16 bits (Korthikanti et al. 2022, without
 # the maps of attention). MiniLM, batch 64, 32 tokens: 0.96 GB by it, 0.89 measured (docs/results/plan.md).
-ACTIVATION = {"float32": 68, "bf16": 40, "float64": 136}
+ACTIVATION = {"float32": 68, "tf32": 68, "bf16": 40, "fp16": 40, "float64": 136}
 # Measured on figure 4's made-up ledger, and on what cells write beside it (docs/results/report.md).
 METRICS, ROW = 15, 110 + 40
 
@@ -193,7 +194,7 @@ def _num_kept(study: Study, num_to_run: int) -> int:
         )
     if study.keep_models == "final":
         return num_to_run
-    is_scored_later = not set(study.evaluations) <= set(known_evaluations())
+    is_scored_later = not all(map(is_of_vectors, study.evaluations))
     if is_scored_later or (study.keep_models == "best" and study.search is not None):
         return num_confirmed if study.search is not None else num_to_run
     return int(study.keep_models == "best")
@@ -204,6 +205,8 @@ def _num_stopped(checked: CheckedStudy, num_to_run: int) -> int:
     rule = checked.study.early_stopping
     if rule is None or not checked.rungs:
         return 0
+    if isinstance(rule, RuleByClass):  # it may stop every trial
+        return num_to_run
     *_, full = rule.shares_past(len(checked.rungs), checked.study.num_trials)
     return ceil(num_to_run * (1 - full))
 
@@ -217,8 +220,8 @@ def lines_of(found: Footprint) -> Iterator[str]:
         f"checkpoints of {show_bytes(cell.checkpoint)} ({running}), histories {show_bytes(found.ledger)}"
     )
     yield (
-        f"memory of a worker: {show_bytes(cell.memory)} (weights, gradients and moments {show_bytes(cell.weights)}, "
-        f"activations {show_bytes(cell.activations)}), its process and scoring beside it"
+        f"memory per worker: {show_bytes(cell.memory)} (weights, gradients and moments {show_bytes(cell.weights)}, "
+        f"activations {show_bytes(cell.activations)}), plus the Python process and scoring"
     )
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from pydantic import ValidationError
 
 from rse_study.errors import InputError
-from rse_study.evaluation.registry import known_evaluations
+from rse_study.evaluation.registry import is_of_vectors
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.device_time import device_seconds, gpus_per_worker, seconds_between
 from rse_study.results.reader import Reader
@@ -158,8 +158,11 @@ def _ledger_state(study_dir: Path, frames: _Frames) -> LedgerState:
 
 
 def _takeable(frames: _Frames, folder: Path, study: Study) -> Iterator[tuple[tuple[Trial, int], LedgerCell]]:
-    """Yield complete cells that the study would run alike and need not: as `bring_shared_cells` takes them."""
-    of_vectors = {*study.evaluations} & {*known_evaluations()}
+    """Yield complete cells that a run takes from another study, if this machine is like theirs.
+
+    `bring_shared_cells` compares the whole provenance, of which a plan knows device, workers and threads.
+    """
+    of_vectors = {name for name in study.evaluations if is_of_vectors(name)}
     with_models = study.keep_models != "none" or len(of_vectors) < len(study.evaluations)
     used = study.resources
     like = {"device_type": "cuda" if used.gpus else "cpu", "workers": used.workers, "threads": used.threads}
@@ -214,10 +217,10 @@ def _timed_cells(frames: _Frames, data_sizes: DataSizes, encoders: Collection[st
 
 def _scored_by_cells(frames: _Frames) -> dict[str, set[str]]:
     """Return the evaluations that each cell's own process made: those of vectors, unless it only proposes."""
-    of_vectors, scored = set(known_evaluations()), defaultdict[str, set[str]](set)
+    scored = defaultdict[str, set[str]](set)
     proposing = frames.cells.loc[frames.cells["stage"].isin(["search", "path"]), "identity"]
     for subject, name in frames.evaluations[["subject", "evaluation"]].itertuples(index=False):
-        if name in of_vectors:
+        if is_of_vectors(name):
             scored[subject].add(name)
     for identity in proposing:
         scored.pop(identity, None)

@@ -1,7 +1,7 @@
 """Remaining cost of a study: cells, steps, gradient passes, hours, price."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -13,7 +13,7 @@ from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.evaluation_plan import ScoresPlan, plan_scores
 from rse_study.study.planning.footprint import Footprint, footprint
-from rse_study.study.planning.grid_stage import Remaining, plan_grid
+from rse_study.study.planning.grid_stage import plan_grid
 from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.search_stages import SearchPlanner
 from rse_study.study.planning.stages import StagePlan
@@ -83,6 +83,7 @@ def plan(
         stages, remaining = planner.stages(models)
         notes = list(planner.notes(stages))
     gpus = study.resources.gpus
+    taken = Counter(cell.taken_from for one in remaining for cell in one.ended if cell.taken_from)
     scored_as = models.get("confirm") or next(iter(models.values()))
     scores = plan_scores(study.evaluations, remaining, scored_as, data_sizes)
     return Plan(
@@ -92,11 +93,9 @@ def plan(
         price_per_hour=study.allowance.price_per_hour,
         spent_hours=(ledger_state.worker_seconds * gpus if gpus else ledger_state.thread_seconds) / 3600,
         source=throughput.source,
-        notes=tuple(
-            dict.fromkeys([*notes, *_notes(checked, stages, data_sizes, models.values(), remaining)])
-        ),
+        notes=tuple(dict.fromkeys([*notes, *_notes(checked, stages, data_sizes, models.values(), taken)])),
         new=new,
-        footprint=footprint(checked, sum(stage.num_to_run for stage in stages), data_sizes),
+        footprint=footprint(checked, sum(stage.num_to_run for stage in stages) + taken.total(), data_sizes),
     )
 
 
@@ -130,14 +129,16 @@ def _notes(
     stages: tuple[StagePlan, ...],
     data_sizes: DataSizes,
     cost_models: Iterable[CostModel],
-    remaining: Iterable[Remaining],
+    taken: Mapping[str, int],
 ) -> Iterator[str]:
     if any(stage.num_to_run for stage in stages):
         yield from _replay_note(checked.study.base.replayed)
         yield from _probe_note(checked.study.base.watched)
-    taken = Counter(cell.taken_from for one in remaining for cell in one.ended if cell.taken_from)
     for name, number in taken.items():
-        yield f"{number:,} of the cells that are done are those of {name}: the run takes them, and trains none of them"
+        yield (
+            f"{number:,} finished cells will be copied from {name} instead of trained again, if they ran on a machine "
+            "like this"
+        )
     for cost_model in cost_models:
         yield from cost_model.assumptions()
     yield from data_sizes.supposed

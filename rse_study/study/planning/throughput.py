@@ -100,7 +100,7 @@ class Throughput:
             yield "nothing alike was measured: scaled by batch size, length, workers and threads"
         used = [setting for setting in self._paces if any(_fits(setting, one) for one in wanted)]
         if cards := sorted({setting.card for setting in used if setting.card}):
-            yield f"timed on {', '.join(cards)}: another card takes other hours"
+            yield f"timed on {', '.join(cards)}: times differ on other GPUs"
         name = resources.runs_on
         if name not in dict(self.overhead):
             yield f"{OVERHEAD_S[name]:g} s a cell beside its training ({name}): assumed, none has run here"

@@ -85,7 +85,7 @@ def test_a_study_is_listed_with_all_it_reads_and_fetched_with_sizes_beforehand(r
     assert ended.code == 2
     assert "SICK-R: 0.0 MB; CC BY-NC-SA 3.0\n" in ended.out
     assert "model some/bert: 2.0 MB\n" in ended.out
-    assert "all together: 2.0 MB\n" in ended.out
+    assert "total download: 2.0 MB\n" in ended.out
     assert "model.safetensors: cannot be fetched (cut off after 1,000,000 of 2,000,000 bytes)" in ended.err
 
     ended = rse("data", "fetch", "--for", study, *data)  # the sets are here, and half of the model

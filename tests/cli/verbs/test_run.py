@@ -65,7 +65,7 @@ def test_a_study_that_does_not_fit_on_the_disk_is_not_begun_and_learns_what_woul
     assert "quickstart: disk: 191 MB at most: 24 models of 5.75 MB" in ended.err
     assert "120 MB are free in " in ended.err
     assert (
-        "Use `-o keep_models=none` (`best` keeps one more), which takes 59.1 MB, or a larger disk"
+        "Use `-o keep_models=none` (`best` also keeps the best model), which takes 59.1 MB, or a larger disk"
         in ended.err
     )
     monkeypatch.setattr(shutil, "disk_usage", lambda path: disk._replace(free=10_000_000))

@@ -50,10 +50,10 @@ objective={metric: robust/drift, direction: minimize} -> objective.metric = 'rob
 objective.metric=robust/accuracy;;base.replayed.recipe=pwws -> objective.metric = 'robust/accuracy': is measured on
     replayed adversarial texts, and none are replayed. Set base.replayed, for example to {recipe: pwws, labelled:
     builtin}
-objective.metric=dev/kept -> objective.metric = 'dev/kept': is the best on the way, and a search is told the value at
-    a trial's last step. Use `dev`; the ledger has both
-constraints=[{metric: dev/kept, at_least: 3}];;early_stopping=null -> constraints.0.metric = 'dev/kept': is the best on
-    the way, and a search is told the value at a trial's last step. Use `dev`; the ledger has both
+objective.metric=dev/kept -> objective.metric = 'dev/kept': is the score of the best checkpoint, and a search optimizes
+    the score at the last step. Use `dev`; the ledger has both
+constraints=[{metric: dev/kept, at_least: 3}];;early_stopping=null -> constraints.0.metric = 'dev/kept': is the
+    score of the best checkpoint, and a search optimizes the score at the last step. Use `dev`; the ledger has both
 base.watched={STS-B/geometry: 20, builtin/test: 15} -> base.watched.builtin/test = 15: is measured on what only the
     confirm stage may show: a test split, or all there is of a task. Watch STS-B/geometry, which is of dev pairs; list
     the others in `evaluations`

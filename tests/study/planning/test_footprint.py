@@ -1,5 +1,7 @@
 """What a study takes of disk and memory, beside what cells really wrote."""
 
+from typing import get_args
+
 import pytest
 from safetensors.torch import load_file
 
@@ -69,6 +71,18 @@ def test_a_search_holds_checkpoints_of_stopped_trials_and_models_of_confirmed_on
     assert found.num_models == 2 + num_confirmed
     assert found.num_checkpoints > 2 * 2
     assert footprint(search_of(content, early_stopping=None), 20, DataSizes(tmp_path), 2).num_checkpoints == 4
+
+
+def test_every_precision_has_a_size():
+    for precision in get_args(Trial.model_fields["precision"].annotation):
+        assert cell_size(small_trial(precision=precision), BERT_BASE).activations > 0, precision
+
+
+def test_a_rule_by_class_may_stop_every_trial(content, tmp_path):
+    rule = {"class": "optuna.pruners:MedianPruner", "first": 15, "every": 15}
+    checked = search_of(content, num_trials=6, early_stopping=rule, confirm=None)
+    found = footprint(checked, 6, DataSizes(tmp_path), 1)
+    assert found.num_checkpoints == 2 + 6
 
 
 def test_an_encoder_that_nobody_knows_here_has_no_footprint(content, tmp_path):

@@ -154,7 +154,7 @@ def test_cells_that_another_study_has_run_alike_are_taken(grid, study_dir, tmp_p
     assert (stage.num_done, stage.num_to_run) == (2, 4)
     found = planned(evaluations=["builtin/test"])
     assert (found.stages[0].num_done, found.scores.missing) == (1, {"builtin/test": 5})
-    assert "1 of the cells that are done are those of little" in " ".join(found.notes)
+    assert "1 finished cells will be copied from little" in " ".join(found.notes)
     alone = {"keep_models": "none", "evaluations": []}
     for changes in (
         {"storage": str(tmp_path)},

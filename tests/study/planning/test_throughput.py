@@ -50,7 +50,7 @@ def test_a_share_of_a_card_tells_nothing_of_the_whole_and_cards_are_named_and_ap
     both = Throughput((TimedWork(T4, 80.0, 10.0), TimedWork(A100, 10.0, 10.0)), (("inline", 1.0),), "cells")
     assert both.seconds_per_work(SHAPE, Resources(gpus=1)) == Range(1.0, 4.5, 8.0)
     (note, _) = both.assumptions([SHAPE], Resources(gpus=1))
-    assert note == "timed on A100, T4: another card takes other hours"
+    assert note == "timed on A100, T4: times differ on other GPUs"
 
 
 def test_time_grows_with_the_batch_and_may_with_length_workers_and_threads():

@@ -7,7 +7,7 @@ from pathlib import Path
 from rse_study.cli.arguments.study import study_file
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import INCOMPLETE
-from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.terminal.next_step import command, suggest, with_overrides
 from rse_study.cli.terminal.screen import announce, say, stderr
 from rse_study.cli.verbs.data.listing import lines_of, stand_in_for
 from rse_study.data.catalogue import CatalogueEntry, catalogue, list_sets
@@ -32,7 +32,13 @@ def fetch_sets(names: Sequence[str], data: Path | None, mirror: Path | None, *, 
 
 
 def fetch_for_study(
-    study: str, names: Sequence[str], data: Path | None, mirror: Path | None, *, is_accepted: bool
+    study: str,
+    overrides: Sequence[str],
+    names: Sequence[str],
+    data: Path | None,
+    mirror: Path | None,
+    *,
+    is_accepted: bool,
 ) -> int | None:
     """Fetch all that a study reads; exit code 3 where something is still missing."""
     from rse_study.study.checking.data_check import check_data
@@ -40,12 +46,13 @@ def fetch_for_study(
     from rse_study.study.checking.validation import read_study
 
     folder = data or data_dir()
-    checked = read_study(study_file(study))
+    checked = read_study(study_file(study), overrides)
     needs = needs_of(checked)
     entries = [entry for entry in list_sets(folder, needs.sets) if entry.missing]
     lacking = [entry for entry in entries if not stand_in_for(entry, folder)]
     wanted = [*names, *(entry.name for entry in lacking if entry.can_fetch)]
-    models = [model for model in needs.models if not has_weights(model)]
+    # A mirror holds data sets; models are copied with the hub's cache.
+    models = [] if mirror else [model for model in needs.models if not has_weights(model)]
     _fetch(list(dict.fromkeys(wanted)), models, folder, mirror, is_accepted)
     for dataset in needs.datasets:
         next(read_column(dataset, *corpus_folders(checked.folder, folder)), None)
@@ -54,7 +61,7 @@ def fetch_for_study(
     problems = check_data(checked, folder)
     for problem in problems:
         say(f"missing here: {problem}", stderr())
-    suggest(command("validate", study))
+    suggest(command("validate", study, *with_overrides(overrides)))
     return INCOMPLETE if problems else None
 
 
@@ -72,7 +79,7 @@ def _fetch(
     for name, found in of_models.items():
         announce(f"model {name}: {_size(found)}")
     files = [file for found in (*sizes.values(), *of_models.values()) for file in found]
-    announce(f"all together: {_size(files)}")
+    announce(f"total download: {_size(files)}")
     for name in names:
         with ActivityBars(stderr()) as bars:
             fetched = fetch(name, folder, mirror, partial(bars.advanced, f"{name}: bytes"))
@@ -93,7 +100,7 @@ def _require_accepted(entries: Iterable[CatalogueEntry], is_accepted: bool) -> N
     ]
     if bound and not is_accepted:
         rule = "the licence forbids some uses"
-        remedy = "Read the licence, and add --accept-licence if you keep to it"
+        remedy = "Read the licences; if you accept them, add --accept-licence"
         raise InputError(", ".join(bound), where="data fetch", rule=rule, remedy=remedy)
 
 

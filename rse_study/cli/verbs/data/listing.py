@@ -1,13 +1,13 @@
 """The bodies of `data list` and `data verify`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from rse_study.cli.arguments.study import study_file
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import BAD_INPUT
-from rse_study.cli.terminal.next_step import command, suggest
+from rse_study.cli.terminal.next_step import command, suggest, with_overrides
 from rse_study.cli.terminal.screen import announce, stderr
 from rse_study.data.catalogue import CatalogueEntry, list_sets, verify
 from rse_study.data.location import corpus_folders, data_dir
@@ -28,7 +28,7 @@ def show_sets(data: Path | None) -> None:
     suggest(command("data", "fetch", absent[0]) if absent else command("data", "verify"))
 
 
-def show_needs(study: str, data: Path | None) -> None:
+def show_needs(study: str, overrides: Sequence[str], data: Path | None) -> None:
     """Print all that a study reads, where each lies or goes, and whether it is here."""
     # These import the whole configuration, which `data list` alone does without.
     from rse_study.data.hub_models import check_models, has_weights
@@ -36,7 +36,7 @@ def show_needs(study: str, data: Path | None) -> None:
     from rse_study.study.checking.validation import read_study
 
     folder = data or data_dir()
-    checked = read_study(study_file(study))
+    checked = read_study(study_file(study), overrides)
     needs = needs_of(checked)
     announce(f"data folder: {folder}")
     entries = list_sets(folder, needs.sets)
@@ -50,7 +50,8 @@ def show_needs(study: str, data: Path | None) -> None:
     for model in needs.models:
         otherwise = str(problems.get(model, "")) or "on the hub, can be fetched"
         announce(f"model {model[0]}: {'here' if has_weights(model) else otherwise}")
-    suggest(command("data", "fetch", "--for", study), command("validate", study))
+    words = (study, *with_overrides(overrides))
+    suggest(command("data", "fetch", "--for", *words), command("validate", *words))
 
 
 def lines_of(entry: CatalogueEntry, stand_in: str = "") -> Iterator[str]:

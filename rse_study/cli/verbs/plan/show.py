@@ -57,7 +57,9 @@ def show_plan(
     if not as_json:
         words = (study, *with_overrides(overrides), *in_store(store))
         suggest(
-            command("data", "fetch", "--for", study) if missing else _next(planned, words, cluster, probes)
+            command("data", "fetch", "--for", study, *with_overrides(overrides))
+            if missing
+            else _next(planned, words, cluster, probes)
         )
 
 
@@ -118,9 +120,10 @@ def require_disk(checked: CheckedStudy, store: Path, num_to_run: int) -> None:
     lean = footprint(least, num_to_run, data_sizes)
     option = "`storage: FOLDER` on a larger disk" if checked.study.storage else "a larger disk: --store DIR"
     if lean is not None and lean.disk <= free:
-        option = (
-            f"`-o keep_models=none` (`best` keeps one more), which takes {show_bytes(lean.disk)}, or {option}"
+        lighter = (
+            f"`-o keep_models=none` (`best` also keeps the best model), which takes {show_bytes(lean.disk)}"
         )
+        option = f"{lighter}, or {option}"
     what, *_ = lines_of(wanted)
     rule = f"{show_bytes(free)} are free in {location}"
     raise InputError(what, where=checked.study.name, rule=rule, remedy=f"Use {option}")
