@@ -64,7 +64,12 @@ def _made_up(path: str) -> bytes:
     if path.startswith("nyu-mll/glue/"):
         (task,) = (GLUE.get(name) for name in GLUE if GLUE.get(name).config == path.split("/")[2])
         labels = range(len(task.classes)) if task.classes else (0.0, 5.0)
-        return _parquet([{**dict.fromkeys(task.columns, "red cat"), "label": label} for label in labels])
+        rows = [
+            {**dict.fromkeys(task.columns, f"red cat {n}"), "label": label}
+            for n in range(20)
+            for label in labels
+        ]
+        return _parquet(rows)
     if path.startswith("transfer/SUBJ"):
         return "".join(f"a red cat {word}\n" for word in range(20)).encode()
     if path.startswith("attack/snli"):
