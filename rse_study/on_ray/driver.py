@@ -2,6 +2,7 @@
 
 from contextlib import ExitStack
 from pathlib import Path
+from threading import Thread
 
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.runtime import RayRuntime
@@ -78,4 +79,6 @@ def _rebuild_what_is_lost(study_dir: Path, callback: StudyCallback) -> None:
 
 def _close(runtime: RayRuntime, callback: StudyCallback) -> None:
     runtime.closing.set()
-    callback.message("interrupted: running cells end first, no other starts; once more stops now")
+    said = "interrupted: running cells end first, no other starts; once more stops now"
+    # By a thread: a signal comes amid what this one writes, and a stream refuses a second writer of the same thread.
+    Thread(target=callback.message, args=(said,)).start()
