@@ -1,6 +1,6 @@
 """The driver killed, and the same command again: nothing is lost, nothing is done twice, nothing changes.
 
-Once amid its cells; twice at random moments, for a grid and two searches. `python -m tests.faults.kill_driver`
+A grid once amid its cells, two searches twice at random moments. `python -m tests.faults.kill_driver`
 does it ten times each (docs/results/faults.md).
 """
 
@@ -12,7 +12,7 @@ import pytest
 from rse_study.results.ledger import Ledger
 from rse_study.results.schema import ledger_path
 from tests.faults.drivers import contents
-from tests.faults.kill_driver import GRID, ONE_AT_A_TIME, SEARCH, finished_cells, kill_often
+from tests.faults.kill_driver import ONE_AT_A_TIME, SEARCH, finished_cells, kill_often
 
 pytestmark = pytest.mark.slow
 NUM_KILLS = 2
@@ -42,7 +42,7 @@ def test_a_ledger_that_is_gone_comes_back_from_the_results_and_nothing_runs_agai
 
 @pytest.mark.parametrize(
     "study",
-    [pytest.param(one, marks=pytest.mark.xdist_group(one["name"])) for one in (GRID, ONE_AT_A_TIME, SEARCH)],
+    [pytest.param(one, marks=pytest.mark.xdist_group(one["name"])) for one in (ONE_AT_A_TIME, SEARCH)],
     ids=lambda study: study["name"],
 )
 def test_killed_again_and_again_it_has_its_cells_none_lost_and_none_twice(scene, study):
