@@ -61,7 +61,8 @@ def study_of(executor: str, num_stopped: int) -> CheckedStudy:
         "sampler": {"name": "quasi_random"},
         "objective": {"metric": "loss", "direction": "minimize"},
         "early_stopping": {"first": 1, "factor": 1000},
-        "resources": {"executor": executor},
+        # One at a time: whoever comes to the first rung before the base has nobody to be worse than.
+        "resources": {"executor": executor, "max_concurrent": 1},
     }
     return check_study(build(Study, content, where="stopped"), where="stopped")
 

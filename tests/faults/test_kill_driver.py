@@ -54,9 +54,8 @@ def test_killed_again_and_again_it_has_its_cells_none_lost_and_none_twice(scene,
         cells = ledger.cells()
     assert len({cell.identity for cell in cells}) == len(cells)
     assert {cell.status for cell in cells} <= {"complete", "stopped_early"}
-    if "num_trials" in study:
-        searched = [cell.trial for cell in cells if cell.stage == "search"]
-        assert sorted(searched) == list(range(study["num_trials"]))
+    searched = [cell.trial for cell in cells if cell.stage == "search"]
+    assert sorted(searched) == list(range(study["num_trials"]))
     killed = contents(folder)
     if study is not SEARCH:  # what two trials at a time are proposed depends on which of them is ahead
         undisturbed = scene.folder(f"{study['name']}-whole")
