@@ -1,4 +1,4 @@
-"""Texts for a paper about a study: checklists, how rows were compared, BibTeX, how to replay it."""
+"""Texts for a paper about a study: checklist, methods, BibTeX, replay."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ HEAD = "Answers are read from the study's ledger. What it cannot know is marked,
 
 @dataclass(frozen=True)
 class KitSource:
-    """What the texts are written from."""
+    """A study's frames, its comparison and its citation."""
 
     contents: Contents
     comparison: Comparison | None
@@ -38,11 +38,11 @@ class KitSource:
         return list(dict.fromkeys(value for value in found if isinstance(value, str | int | float)))
 
 
-Answer = Callable[[KitSource], str]
+WriteAnswer = Callable[[KitSource], str]
 
 
 def checklist(source: KitSource) -> str:
-    """Return the reproducibility questions of ACL and NeurIPS with their answers, as Markdown."""
+    """Return the questions of ACL's and NeurIPS' checklists with answers, as Markdown."""
     lines = [f"# Reproducibility of {source.contents.study.name}", "", HEAD, ""]
     for question, where, answer in QUESTIONS:
         lines += [f"## {question}", "", f"({where})", "", answer(source) or BY_HAND, ""]
@@ -244,7 +244,7 @@ def _by_hand(_: KitSource) -> str:
     return ""
 
 
-QUESTIONS: Sequence[tuple[str, str, Answer]] = (
+QUESTIONS: Sequence[tuple[str, str, WriteAnswer]] = (
     ("How many parameters do the models have?", "ACL C1", _parameters),
     ("What computing infrastructure was used?", "ACL C1, NeurIPS 8", _infrastructure),
     ("What was the total computational budget?", "ACL C1, NeurIPS 8", _budget),

@@ -15,7 +15,7 @@ from rse_study.results.reader import Reader
 from rse_study.results.result_file import FILE_NAME as RESULT
 from rse_study.results.schema import ledger_path
 
-KEPT = ("study.json", CELL, RESULT, EVALUATIONS)
+FILES_OF_NUMBERS = ("study.json", CELL, RESULT, EVALUATIONS)
 """Files beside the ledger that hold numbers; models, checkpoints and attacked texts are left out."""
 
 
@@ -31,7 +31,7 @@ def write_archive(study_dir: Path, path: Path) -> Path:
         with tarfile.open(path, "w:xz") as archive, TemporaryDirectory() as folder:
             archive.add(_ledger_copy(study_dir, Path(folder)), str(top / ledger_path(study_dir).name))
             for file in sorted(study_dir.rglob("*.json")):
-                if file.name in KEPT:
+                if file.name in FILES_OF_NUMBERS:
                     archive.add(file, str(top / file.relative_to(study_dir)))
             _add_text(archive, f"{study.name}.yaml", json.dumps(study.resolved, indent=2, ensure_ascii=False))
     except OSError as error:

@@ -76,7 +76,7 @@ def write_images(html: str, folder: Path, request: FilesRequest) -> Iterator[Pat
 
 
 def write_kit(study: StudyResults, html: str, folder: Path) -> Iterator[Path]:
-    """Write all that a paper about a study needs: checklists, tables, figures, citation, archive."""
+    """Write a paper's kit: checklist, paragraph, citation, tables, figures, archive."""
     archive = f"{study.name}.tar.xz"
     source = KitSource(contents_of(study), comparison_of(study), study.citation)
     texts = {
