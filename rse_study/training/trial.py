@@ -239,7 +239,10 @@ class Trial(Spec):
         return self
 
     def num_steps(self, steps_per_epoch: int) -> int:
-        """Return the optimiser steps of the budget; of passes, those whose work comes nearest, at least one."""
+        """Return the optimiser steps of the budget, at least one.
+
+        Of passes they are those whose work comes nearest.
+        """
         budget = self.budget
         if budget.unit == "passes":
             return max(1, round(budget.amount * FORWARD / self.method.cost.work))
