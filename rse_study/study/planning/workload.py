@@ -39,7 +39,7 @@ class Workload:
 
 def workload_of(trial: Trial, data_sizes: DataSizes) -> Workload:
     """Return the workload of a cell of `trial` that runs its full budget."""
-    cost, num_steps = trial.method.cost, _num_steps(trial, data_sizes)
+    cost, num_steps = trial.method.cost, num_steps_of(trial, data_sizes)
     num_sentences = sum(data_sizes.num_scored(f"{name}/dev") for name in trial.selection.sets)
     if trial.replayed.recipe != "none":
         num_sentences += 4 * trial.replayed.num_pairs  # both sides, clean and attacked
@@ -74,7 +74,8 @@ def _num_measurements(num_steps: int, every: int) -> int:
     return num_steps // every + (num_steps % every > 0)
 
 
-def _num_steps(trial: Trial, data_sizes: DataSizes) -> int:
+def num_steps_of(trial: Trial, data_sizes: DataSizes) -> int:
+    """Return the steps of a cell that runs its full budget."""
     if trial.budget.unit == "steps":
         return trial.budget.amount
     return trial.budget.num_steps(data_sizes.num_sentences(trial.corpus) // trial.batch_size)
