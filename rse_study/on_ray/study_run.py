@@ -30,6 +30,7 @@ from rse_study.results.ledger import Ledger
 from rse_study.results.records import (
     BASELINES,
     FINISHED,
+    CellRecord,
     EvaluationRow,
     KnownTrial,
     Stage,
@@ -122,8 +123,7 @@ class StudyRun:
         searched = [record for record in self._ledger.cells() if record.stage == "search"]
         for record in searched if self._study.grid is None else ():
             trial = self._checked.space.apply(record.proposal)
-            status = status_for_next_run(self._folders.study, record.identity, record.status)
-            if status in FINISHED and self.materials.identify(trial, record.seed) != record.identity:
+            if self._has_ended(record) and self.materials.identify(trial, record.seed) != record.identity:
                 what = f"trial {record.trial} was another cell when it ran: {record.identity[:16]}"
                 rule = "the trials of a search share corpus, base and the code's numbers"
                 remedy = "Give the study another name, or go on with what it was begun with"
@@ -164,10 +164,7 @@ class StudyRun:
         else:
             self._search(runtime)
             cells = self._confirm(runtime)
-            for round_of_path in path_rounds(self._checked, self._ledger, self.materials.identify):
-                if runtime.closing.is_set():
-                    break
-                self._run_list("path", round_of_path, runtime)
+            self._run_path(runtime)
         return cells
 
     def _search(self, runtime: RayRuntime) -> None:
@@ -224,6 +221,16 @@ class StudyRun:
             enter_importance(self._ledger, self._checked)
         self._run_list("confirm", [cell for cell in cells if not cell.continues], runtime)
         return cells
+
+    def _run_path(self, runtime: RayRuntime) -> None:
+        for cells in path_rounds(self._checked, self._ledger, self.materials.identify):
+            if runtime.closing.is_set():
+                return
+            self._run_list("path", cells, runtime)
+
+    def _has_ended(self, cell: CellRecord) -> bool:
+        """Whether the next run finds nothing to do for the cell."""
+        return status_for_next_run(self._folders.study, cell.identity, cell.status) in FINISHED
 
     def _run_list(self, stage: Stage, cells: list[Cell], runtime: RayRuntime) -> None:
         if not cells:
