@@ -178,18 +178,22 @@ def _no_conditions_in_a_grid(study: Study) -> RuleProblems:
 
 
 def _distinct_seeds(study: Study) -> RuleProblems:
+    confirm = () if study.confirm is None else study.confirm.seeds
     yield from _listed_twice("seeds", study.seeds)
-    of_confirm = "a seed of the search has selected; it cannot confirm"
-    of_path = "a seed of the search has selected the trial that the path leads to"
-    for name, stage, rule in (
-        ("confirm", study.confirm, of_confirm),
-        ("ablation_path", study.ablation_path, of_path),
-    ):
-        seeds = stage.seeds if stage is not None else ()
-        yield from _listed_twice(f"{name}.seeds", seeds)
-        for index, seed in enumerate(seeds):
-            if seed in study.seeds:
-                yield f"{name}.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
+    yield from _listed_twice("confirm.seeds", confirm)
+    for index, seed in enumerate(confirm):
+        if seed in study.seeds:
+            rule = "a seed of the search has selected; it cannot confirm"
+            yield f"confirm.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
+
+
+def _seeds_of_the_path(study: Study) -> RuleProblems:
+    seeds = () if study.ablation_path is None else study.ablation_path.seeds
+    yield from _listed_twice("ablation_path.seeds", seeds)
+    for index, seed in enumerate(seeds):
+        if seed in study.seeds:
+            rule = "a seed of the search has selected the trial that the path leads to"
+            yield f"ablation_path.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
 
 
 def _confirmable(study: Study) -> RuleProblems:
@@ -341,7 +345,8 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_papers_rows, ("paper", "grid")),
     (_papers_measure, ("paper", "objective")),
     (_raced_by_one_objective, ("search", "seeds", "objectives")),
-    (_distinct_seeds, ("seeds",)),
+    (_distinct_seeds, ("seeds", "confirm")),
+    (_seeds_of_the_path, ("seeds", "ablation_path")),
     (_confirmable, ("confirm", "num_trials")),
     (_evaluations, ("evaluations",)),
     (_baselines, ("baselines",)),
