@@ -1,4 +1,4 @@
-"""Materials and evaluations, made or read in this machine's folders of data and cache."""
+"""Materials and evaluations from this machine's folders of data and cache."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

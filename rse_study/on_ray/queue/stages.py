@@ -1,4 +1,4 @@
-"""The cells of each stage with a list of its own: a grid's, the confirmation's, the ablation path's."""
+"""The cells of a grid, and of a search's confirmation and ablation path."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -108,7 +108,10 @@ def _cell(
 
 
 def path_rounds(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> Iterator[list[Cell]]:
-    """Yield the path's cells round by round, up to one with failed cells, which the next run tries again."""
+    """Yield the path's cells round by round, to its end or to a round that fails.
+
+    The next run tries what has failed again.
+    """
     before: set[str] | None = None
     while checked.study.ablation_path is not None:
         known = {one.identity: one for one in cells_for_next_run(ledger, ledger.study_dir)}
