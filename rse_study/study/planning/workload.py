@@ -76,6 +76,5 @@ def _num_measurements(num_steps: int, every: int) -> int:
 
 def num_steps_of(trial: Trial, data_sizes: DataSizes) -> int:
     """Return the steps of a cell that runs its full budget."""
-    if trial.budget.unit == "steps":
-        return trial.budget.amount
-    return trial.budget.num_steps(data_sizes.num_sentences(trial.corpus) // trial.batch_size)
+    is_of_corpus = trial.budget.unit == "epochs"
+    return trial.num_steps(data_sizes.num_sentences(trial.corpus) // trial.batch_size if is_of_corpus else 0)
