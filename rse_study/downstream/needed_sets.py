@@ -27,7 +27,7 @@ _LISTS = {
 }
 _CHANGES = ("wordnet", "typo", "homoglyph")  # of the texts whose vectors should stay where they are
 _VICTIMS = {"mr": "MR", "imdb": "review-polarity", "yelp": "uci-labelled", **OF_TRANSFER}
-_TASKS = {"SNLI": ("snli",), "MNLI": ("mnli",), "ANLI": ("anli", "mnli", "snli")}
+_TASKS = {"SNLI": ("snli",), "MNLI": ("mnli",), "ANLI": ("anli", "mnli", "snli"), "SQuAD": ("squad",)}
 
 
 def sets_of(name: str, settings: Settings) -> tuple[str, ...]:

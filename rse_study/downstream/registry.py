@@ -34,6 +34,9 @@ EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(
         "NliFineTuned": EvaluationFamily(
             "rse_study.downstream.nli:NliFineTuned", tuple(f"{task}/{FINE_TUNED}" for task in NLI)
         ),
+        "SquadFineTuned": EvaluationFamily(
+            "rse_study.downstream.squad:SquadFineTuned", (f"SQuAD/{FINE_TUNED}",)
+        ),
         "GlueFineTuned": EvaluationFamily(
             "rse_study.downstream.glue:GlueFineTuned", tuple(f"GLUE-{task}/{FINE_TUNED}" for task in GLUE)
         ),
