@@ -2,7 +2,9 @@
 
 import json
 import math
+import os
 import pickle
+import signal
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +17,7 @@ from rse_study.downstream.scored_model import ModelFiles, ScoredModel, score_mod
 from rse_study.downstream.settings import Attacks, Settings, Tasks
 from rse_study.errors import InputError, MissingFile
 from rse_study.models.loading import load_encoder
-from tests.downstream.toy_tasks import write_anli, write_glue, write_mrpc, write_nli, write_stsb
+from tests.downstream.toy_tasks import write_anli, write_glue, write_mrpc, write_nli, write_squad, write_stsb
 from tests.training.classifier.sorted_words import LEARNS
 
 pytestmark = pytest.mark.usefixtures("no_hub")
@@ -308,3 +310,44 @@ def test_where_fine_tuning_diverges_its_figures_are_nan_and_degenerate(tmp_path,
     assert {row.metric for row in rows} == {measure.metric for measure in asked.measures}
     assert all(math.isnan(row.value) and row.degenerate for row in rows)
     assert {row.fingerprint for row in rows} == {asked.fingerprint}
+
+
+SPANS = LEARNS.model_copy(update={"lr": 1e-2, "epochs": 8, "max_length": 12})
+
+
+def test_squad_is_learnt_from_windows_and_scored_on_dev(tmp_path, weights):
+    """Contexts have up to ten words, windows hold eight tokens of them or fewer."""
+    write_squad(tmp_path, "train", 160, seed=0, most=9)
+    write_squad(tmp_path, "dev", 40, seed=1, most=9)
+    asked = _read("SQuAD", tmp_path, _settings(SPANS))
+    found = _scored(asked, weights)
+    assert list(found) == list(asked.labels) == ["f1", "exact_match"]
+    for row in found.values():
+        assert (row.evaluation, row.split, row.num_examples) == ("SQuAD/fine_tuned", "dev", 40)
+        assert row.value > 90
+        assert not row.degenerate
+    assert [measure.metric for measure in asked.measures] == [row.metric for row in found.values()]
+    made, steps = _steps(pickle.loads(pickle.dumps(asked)), weights)
+    assert (steps, made.is_weak) == ([], False)  # it is kept, and read back as what it is
+    few = _read("SQuAD", tmp_path, _settings(SPANS, num_training=60))
+    assert len(few.training) == 60
+    assert few.fingerprint != asked.fingerprint
+
+
+def test_a_span_head_resumes_to_the_same_bits_in_bf16(tmp_path, weights):
+    write_squad(tmp_path, "train", 24, seed=0)
+    write_squad(tmp_path, "dev", 8, seed=1)
+    spec = SPANS.model_copy(update={"epochs": 2, "precision": "bf16"})
+    asked = _read("SQuAD", tmp_path, _settings(spec))
+
+    def stop(progress):
+        assert np.isfinite(float(progress.loss))
+        if progress.t == 4:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    halves, whole = (replace(weights, made=tmp_path / name) for name in ("halves", "whole"))
+    with pytest.raises(KeyboardInterrupt):
+        asked.classifier(halves, stop)
+    resumed, steps = _steps(asked, halves)
+    assert steps[0] == 5
+    assert resumed.weights == _steps(asked, whole)[0].weights
