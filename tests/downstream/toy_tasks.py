@@ -27,6 +27,18 @@ def write_anli(folder, number, split, num, seed):
     write_lines(folder / f"nli/anli/R{number}/{split}.jsonl", rows)
 
 
+def write_fever(folder, split, num, seed):
+    labels = ("SUPPORTS", "NOT ENOUGH INFO", "REFUTES")
+    rows = [{"context": p, "query": h, "label": labels[k]} for p, h, k in nli_pairs(num, seed)]
+    write_lines(folder / f"nli/fever/{split}_fitems.jsonl", rows)
+
+
+def write_reviews(folder, task, split, num, seed):
+    rng = random.Random(seed)
+    rows = [{"label": i % 2, "text": words_of(i % 2, rng)} for i in range(num)]
+    write_lines(folder / f"sentiment/{task.lower()}/{split}.jsonl", rows)
+
+
 def write_glue(folder, task, split, rows):
     write_lines(folder / f"nyu-mll/glue/{task}/{split}.jsonl", rows)
 

@@ -70,7 +70,7 @@ class Examples:
         """Return what the network reads, and an example for each."""
         return encode_texts(self.texts, tokenizer, max_length), self
 
-    def loss(self, outputs: Float[Tensor, "b *c"], rows: list[int]) -> Float[Tensor, ""]:
+    def loss(self, outputs: Float[Tensor, "b ..."], rows: list[int]) -> Float[Tensor, ""]:
         """Return the batch's mean cross-entropy, or squared error for a regression."""
         targets = sent(torch.from_numpy(self.targets[rows]), outputs.device)
         if self.classes:
