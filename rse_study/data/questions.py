@@ -84,7 +84,7 @@ def read_squad(split: str, data_dir: Path) -> Questions:
         raise malformed(first["msg"], where, "the layout is SQuAD 1.1's") from None
     paragraphs = [paragraph for article in articles for paragraph in article.paragraphs]
     asked = [(paragraph.context, one) for paragraph in paragraphs for one in paragraph.qas]
-    texts = [(one.question.strip(), context) for context, one in asked]
+    texts: list[Text] = [(one.question.strip(), context) for context, one in asked]
     answers = [tuple(answer.text for answer in one.answers) for _, one in asked]
     starts = np.array([_start(context, one, path) for context, one in asked], np.int64)
     return Questions("SQuAD", split, texts, answers, starts)

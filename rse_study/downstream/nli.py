@@ -72,8 +72,8 @@ class NliFineTuned(FineTunedTask):
 
     def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, ClassifierScore]]:
         """Yield labels such as `R1 test`, `all test` (examples) and `mean test` (rounds)."""
-        predict, seed = classifier.predicting(self.training.classes), self.settings.tasks.seed
         tasks = [given for given in self.held_out if isinstance(given, Labelled)]
+        predict, seed = classifier.predicting(tasks[0].classes), self.settings.tasks.seed
         for score in evaluate_nli(predict, tasks, seed=seed):
             yield self._label(score.task, score.split), score
 

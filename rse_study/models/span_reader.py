@@ -26,9 +26,10 @@ MIN_LENGTH = 12  # tokens: with fewer there may be no room beside question and o
 class SpanClassifier(Classifier):
     """A sentence encoder with a linear head on every token, fine-tuned as a whole."""
 
-    def forward(self, inputs: Inputs) -> Float[Tensor, "b l 2"]:
-        """Return logits of each token as the answer's first and its last; -inf for padding."""
-        embeddings = self.encoder.word_embeddings(inputs.ids)
+    def forward(self, inputs: Inputs, embeddings: Float[Tensor, "b l e"] | None = None) -> Tensor:
+        """Return [b l 2]: logits of each token as the answer's first and its last; -inf for padding."""
+        if embeddings is None:
+            embeddings = self.encoder.word_embeddings(inputs.ids)
         states = self.encoder.token_vectors(embeddings, inputs.mask, inputs.types)
         return self.head(self.dropout(states)).masked_fill(~inputs.mask[..., None], -torch.inf)
 
