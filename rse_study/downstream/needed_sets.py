@@ -4,7 +4,7 @@ from rse_study.data.attack_sets import ATTACK_SETS, OF_TRANSFER
 from rse_study.data.catalogue import catalogue
 from rse_study.data.classes import NLI_CLASSES
 from rse_study.data.glue import HUB_NAME
-from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED, FINE_TUNED
+from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED, FINE_TUNED, SYNONYMS
 from rse_study.downstream.settings import Settings
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import Resource
@@ -39,8 +39,9 @@ def sets_of(name: str, settings: Settings) -> tuple[str, ...]:
         return (inputs, _victim(attacked), *sets_of_recipe(preset, settings.attacks.masked_lm))
     if task in ADVERSARIAL_STS:
         return (task.removeprefix("Adv"), *sets_of_recipe(preset, settings.attacks.masked_lm))
-    if preset == FINE_TUNED:
-        return _TASKS.get(task, (task,) if settings.tasks.glue == HUB_NAME else ())
+    if preset in (FINE_TUNED, SYNONYMS):
+        words = ("wordnet",) if preset == SYNONYMS else ()
+        return (*_TASKS.get(task, (task,) if settings.tasks.glue == HUB_NAME else ()), *words)
     changes = _CHANGES if name == INVARIANCE else ()
     return (task, *changes) if task in catalogue() else ()
 

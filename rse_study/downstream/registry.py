@@ -18,6 +18,8 @@ ATTACKED = tuple(name for name in ATTACK_SETS if name != "ag")
 """Sets whose classifiers are attacked; ag has no training texts for a victim."""
 ADVERSARIAL_STS = ("AdvSTS-B", "AdvSICK-R")
 FINE_TUNED = "fine_tuned"
+SYNONYMS = "synonyms"
+"""Preset of a fine-tuned task whose held-out texts have words replaced by WordNet synonyms."""
 NLI = ("SNLI", "MNLI", "ANLI")
 
 EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(
@@ -35,7 +37,11 @@ EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(
             "rse_study.downstream.nli:NliFineTuned", tuple(f"{task}/{FINE_TUNED}" for task in NLI)
         ),
         "GlueFineTuned": EvaluationFamily(
-            "rse_study.downstream.glue:GlueFineTuned", tuple(f"GLUE-{task}/{FINE_TUNED}" for task in GLUE)
+            "rse_study.downstream.glue:GlueFineTuned", 
+            (
+                *(f"GLUE-{task}/{FINE_TUNED}" for task in GLUE),
+                *(f"GLUE-{task}/{SYNONYMS}" for task in GLUE),
+            ),
         ),
     },
 )

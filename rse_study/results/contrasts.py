@@ -39,7 +39,9 @@ def contrasts_frame(reader: Reader, minus: str = "") -> pd.DataFrame:
             return _frame(())
     evaluations = reader.evaluations()
     together = {
-        metric: _with_baseline(scores, minus, by_subject(evaluations, metric or study.objective.evaluation))
+        metric: _with_baseline(
+            scores, minus, by_subject(evaluations, metric or study.objective.evaluation, reader)
+        )
         for metric, scores in found.items()
     }
     if not any(minus in scores.table.index for scores in together.values()):
