@@ -4,11 +4,12 @@ from rse_study.data.attack_sets import ATTACK_SETS, OF_TRANSFER
 from rse_study.data.catalogue import catalogue
 from rse_study.data.classes import NLI_CLASSES
 from rse_study.data.glue import HUB_NAME
-from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED, FINE_TUNED, SYNONYMS
+from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED, FINE_TUNED, SYNONYMS, WEAKENED
 from rse_study.downstream.settings import Settings
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import Resource
 from rse_study.evaluation.registry import INVARIANCE
+from rse_study.results.records import PLANE
 
 STAND_INS = {
     **{f"STS{year}": f"STS{year}-orig" for year in range(12, 17)},
@@ -42,7 +43,8 @@ def sets_of(name: str, settings: Settings) -> tuple[str, ...]:
     if preset in (FINE_TUNED, SYNONYMS):
         words = ("wordnet",) if preset == SYNONYMS else ()
         return (*_TASKS.get(task, (task,) if settings.tasks.glue == HUB_NAME else ()), *words)
-    changes = _CHANGES if name == INVARIANCE else ()
+    words = ("wordnet",) if preset in (WEAKENED, PLANE) else ()
+    changes = _CHANGES if name == INVARIANCE else words
     return (task, *changes) if task in catalogue() else ()
 
 

@@ -18,6 +18,7 @@ ATTACKED = tuple(name for name in ATTACK_SETS if name != "ag")
 """Sets whose classifiers are attacked; ag has no training texts for a victim."""
 ADVERSARIAL_STS = ("AdvSTS-B", "AdvSICK-R")
 FINE_TUNED = "fine_tuned"
+WEAKENED = "weakened"
 SYNONYMS = "synonyms"
 """Preset of a fine-tuned task whose held-out texts have words replaced by WordNet synonyms."""
 NLI = ("SNLI", "MNLI", "ANLI")
@@ -35,6 +36,9 @@ EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(
         ),
         "NliFineTuned": EvaluationFamily(
             "rse_study.downstream.nli:NliFineTuned", tuple(f"{task}/{FINE_TUNED}" for task in NLI)
+        ),
+        "WeakenedWords": EvaluationFamily(
+            "rse_study.downstream.weakened:WeakenedWords", (f"STS-B/{WEAKENED}",)
         ),
         "GlueFineTuned": EvaluationFamily(
             "rse_study.downstream.glue:GlueFineTuned", 

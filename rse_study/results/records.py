@@ -34,6 +34,7 @@ OWN_COLUMNS = frozenset(
 )
 """Headings that no axis may take, in the trials table and in the public frame of cells."""
 WITHDRAWN = "withdrawn"
+PLANE = "t-sne"  # preset of an evaluation whose rows are places of sentences in the plane
 MINUS = " - "
 LESS_IS_BETTER_UNLESS_NOTED = ("success_rate", "alignment", "uniformity", "drift", "drop")
 """Aggregations that an encoder should have little of, where a study's `measures` do not name the metric:
