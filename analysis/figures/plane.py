@@ -39,7 +39,9 @@ def draw_plane(frame: pd.DataFrame) -> go.Figure:
     """Draw one panel: a line joins a sentence and its version."""
     figure = go.Figure()
     ends = frame.pivot(index="pair", columns="version", values=["x", "y"])
-    lines = {axis: [value for pair in ends[axis].to_numpy() for value in (*pair, None)] for axis in ("x", "y")}
+    lines = {
+        axis: [value for pair in ends[axis].to_numpy() for value in (*pair, None)] for axis in ("x", "y")
+    }
     figure.add_scatter(
         **lines, mode="lines", line={"color": FAINT, "width": 1}, hoverinfo="skip", showlegend=False
     )

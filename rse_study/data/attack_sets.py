@@ -7,7 +7,7 @@ the data folder, plain or gzip:
                              mnli_matched, mnli_mismatched, snli: label TAB premise TAB hypothesis
 
 Table 1 of RobustSentEmbed also attacks SST2 and MRPC, whose inputs were never published: sst2 and mrpc are the first
-1000 of their test splits (transfer_sets.py).
+1000 of their test splits (transfer_sets.py). Table 3 of DCL attacks CoLA: cola is GLUE's validation split.
 """
 
 from collections.abc import Iterator
@@ -26,12 +26,14 @@ from rse_study.data.classes import (
     malformed,
     text_of,
 )
+from rse_study.data.glue import GLUE, HUB_NAME, read_glue
 from rse_study.data.labelled import Labelled
 from rse_study.data.text_files import read_lines
 from rse_study.data.transfer_sets import MRPC_CLASSES, read_transfer
 from rse_study.registry import Registry
 
 OF_TRANSFER = {"sst2": "SST2", "mrpc": "MRPC"}
+OF_GLUE = {"cola": "CoLA"}
 NUM_OF_TRANSFER = 1000
 AG_CLASSES = ("world", "sports", "business", "sci/tech")
 _NLI = {name: place for place, name in enumerate(NLI_CLASSES)}
@@ -42,12 +44,13 @@ ATTACK_SETS: Registry[tuple[str, ...]] = Registry(
         "ag": AG_CLASSES,
         "sst2": SENTIMENT_CLASSES,
         "mrpc": MRPC_CLASSES,
+        "cola": GLUE.get("CoLA").classes,
         **dict.fromkeys(("mnli_matched", "mnli_mismatched", "snli"), NLI_CLASSES),
     },
 )
 
 
-def read_attack_set(name: str, data_dir: Path) -> Labelled:
+def read_attack_set(name: str, data_dir: Path, glue: str = HUB_NAME) -> Labelled:
     """Read the inputs of a set as `attack-<set>`, split `test`, in the file's order.
 
     Classes follow the files' numbers (negative, positive; ag: world, sports, business, sci/tech); those of pairs are
@@ -58,9 +61,18 @@ def read_attack_set(name: str, data_dir: Path) -> Labelled:
         whole = read_transfer(OF_TRANSFER[name], "test", data_dir)
         first = whole.take(np.arange(min(NUM_OF_TRANSFER, len(whole))))
         return replace(first, name=f"attack-{name}")
+    if name in OF_GLUE:
+        return replace(read_of_glue(name, "validation", data_dir, glue), name=f"attack-{name}", split="test")
     path = find_set_file(f"attack/{name}/{name}.txt", data_dir)
     read = _pairs if classes is NLI_CLASSES else _singles
     return labelled(f"attack-{name}", "test", read(path, len(classes)), classes, str(path))
+
+
+def read_of_glue(name: str, split: str, data_dir: Path, glue: str) -> Labelled:
+    """Read a split of a set that is a task of GLUE."""
+    found = read_glue(OF_GLUE[name], split, data_dir, glue)
+    assert isinstance(found, Labelled)
+    return found
 
 
 def _singles(path: Path, num_classes: int) -> Iterator[Example]:

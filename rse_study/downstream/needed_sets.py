@@ -1,6 +1,6 @@
 """Sets of the catalogue that an evaluation reads, by its name."""
 
-from rse_study.data.attack_sets import ATTACK_SETS, OF_TRANSFER
+from rse_study.data.attack_sets import ATTACK_SETS, OF_GLUE, OF_TRANSFER
 from rse_study.data.catalogue import catalogue
 from rse_study.data.classes import NLI_CLASSES
 from rse_study.data.glue import HUB_NAME
@@ -27,7 +27,8 @@ _LISTS = {
     Resource.KEYBOARD: "typo",
 }
 _CHANGES = ("wordnet", "typo", "homoglyph")  # of the texts whose vectors should stay where they are
-_VICTIMS = {"mr": "MR", "imdb": "review-polarity", "yelp": "uci-labelled", **OF_TRANSFER}
+_GLUE = {name: f"GLUE-{task}" for name, task in OF_GLUE.items()}
+_VICTIMS = {"mr": "MR", "imdb": "review-polarity", "yelp": "uci-labelled", **OF_TRANSFER, **_GLUE}
 _TASKS = {"SNLI": ("snli",), "MNLI": ("mnli",), "ANLI": ("anli", "mnli", "snli")}
 
 
@@ -36,8 +37,10 @@ def sets_of(name: str, settings: Settings) -> tuple[str, ...]:
     task, _, preset = name.partition("/")
     attacked = task.removeprefix("attack-")
     if attacked in ATTACKED and task != attacked:
-        inputs = OF_TRANSFER.get(attacked, task)
-        return (inputs, _victim(attacked), *sets_of_recipe(preset, settings.attacks.masked_lm))
+        inputs = {**OF_TRANSFER, **_GLUE}.get(attacked, task)
+        texts = (inputs, _victim(attacked))
+        own = () if attacked in _GLUE and settings.tasks.glue != HUB_NAME else texts
+        return (*own, *sets_of_recipe(preset, settings.attacks.masked_lm))
     if task in ADVERSARIAL_STS:
         return (task.removeprefix("Adv"), *sets_of_recipe(preset, settings.attacks.masked_lm))
     if preset in (FINE_TUNED, SYNONYMS):

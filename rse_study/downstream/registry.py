@@ -41,7 +41,7 @@ EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(
             "rse_study.downstream.weakened:WeakenedWords", (f"STS-B/{WEAKENED}",)
         ),
         "GlueFineTuned": EvaluationFamily(
-            "rse_study.downstream.glue:GlueFineTuned", 
+            "rse_study.downstream.glue:GlueFineTuned",
             (
                 *(f"GLUE-{task}/{FINE_TUNED}" for task in GLUE),
                 *(f"GLUE-{task}/{SYNONYMS}" for task in GLUE),

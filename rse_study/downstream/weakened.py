@@ -90,7 +90,14 @@ class WeakenedWords:
         labels = [measure.metric.removeprefix(f"{self.name}/") for measure in self.measures]
         return [
             evaluation_row(
-                self, subject, self.split, label, 100 * float(share), len(self.texts), degenerate=False, seed=SEED
+                self,
+                subject,
+                self.split,
+                label,
+                100 * float(share),
+                len(self.texts),
+                degenerate=False,
+                seed=SEED,
             )
             for label, share in zip(labels, shares, strict=True)
         ]
@@ -104,6 +111,11 @@ class WeakenedWords:
         mask = torch.arange(ids.shape[1]) < torch.tensor([len(row) for row in rows])[:, None]
         is_special = torch.isin(ids, torch.tensor(special_ids(tokenizer)))
         batch = Batch(ids, mask, mask & ~is_special, torch.arange(len(rows)), len(rows))
-        tokens = [[token.lstrip("".join(MARKS)).lower() for token in tokenizer.convert_ids_to_tokens(row)] for row in ids]
-        is_word = batch.perturbable.numpy() & [[any(map(str.isalnum, token)) for token in row] for row in tokens]
+        tokens = [
+            [token.lstrip("".join(MARKS)).lower() for token in tokenizer.convert_ids_to_tokens(row)]
+            for row in ids
+        ]
+        is_word = batch.perturbable.numpy() & [
+            [any(map(str.isalnum, token)) for token in row] for row in tokens
+        ]
         return batch, is_word, is_word & [[token not in self.stop_words for token in row] for row in tokens]

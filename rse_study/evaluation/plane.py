@@ -83,9 +83,13 @@ class SentencePlane:
             for kind, vectors in zip(KINDS, chosen, strict=True)
         }
         if not is_one:
-            ends = [f"{pair}{kind}" for kind in ("", *(f" {one}" for one in KINDS)) for pair in range(len(own))]
+            ends = [
+                f"{pair}{kind}" for kind in ("", *(f" {one}" for one in KINDS)) for pair in range(len(own))
+            ]
             places = _plane(np.concatenate([own, *chosen])).tolist()
-            named |= {f"{axis} {end}": xy[n] for end, xy in zip(ends, places, strict=True) for n, axis in AXES}
+            named |= {
+                f"{axis} {end}": xy[n] for end, xy in zip(ends, places, strict=True) for n, axis in AXES
+            }
         return [
             evaluation_row(self, subject, self.split, label, value, len(own), degenerate=is_one, seed=SEED)
             for label, value in named.items()
