@@ -29,7 +29,7 @@ COSINES = (
 )
 IN_THE_PLANE = (
     "As in figure 2 of DCL: sentences and their versions by t-SNE, of each row the first seed. An adversarial version "
-    "is, of eight with synonyms, the furthest from its sentence for this model. Only who is whose neighbour means anything."
+    "is, of eight with synonyms, the furthest from its sentence for this model. Only neighbourhood means anything."
 )
 ALONG = "As in figure 2 of L2P-CSR: a line for each measure. Large marks are means over seeds, small ones the seeds."
 NOT_IN_THE_LEDGER = {

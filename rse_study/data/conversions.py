@@ -8,10 +8,12 @@ import json
 import tarfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from itertools import groupby
+from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-Conversion = Literal["none", "documents", "confusables", "no_next_line", "no_parses", "nli", "anli"]
+Conversion = Literal["none", "documents", "confusables", "no_next_line", "no_parses", "nli", "anli", "squad"]
 NLI_LABELS = ("entailment", "neutral", "contradiction", "-")  # -1 on the hub: no majority
 
 
@@ -71,6 +73,27 @@ def _anli(content: bytes) -> bytes:
     )
 
 
+def _squad(content: bytes) -> bytes:
+    """Make SQuAD's JSON of a Parquet file of the hub, whose rows are questions."""
+    articles = [
+        {
+            "title": title,
+            "paragraphs": [
+                {"context": context, "qas": [_question(row) for row in rows]}
+                for context, rows in groupby(of_title, key=itemgetter("context"))
+            ],
+        }
+        for title, of_title in groupby(_rows(content), key=itemgetter("title"))
+    ]
+    return json.dumps({"data": articles, "version": "1.1"}).encode()
+
+
+def _question(row: dict[str, Any]) -> dict[str, Any]:
+    starts, texts = row["answers"]["answer_start"], row["answers"]["text"]
+    answers = [{"answer_start": start, "text": text} for start, text in zip(starts, texts, strict=True)]
+    return {"answers": answers, "question": row["question"], "id": row["id"]}
+
+
 CONVERSIONS: dict[str, Callable[[bytes], bytes]] = {
     "none": bytes,
     "confusables": _confusables,
@@ -78,6 +101,7 @@ CONVERSIONS: dict[str, Callable[[bytes], bytes]] = {
     "no_parses": _no_parses,
     "nli": _nli,
     "anli": _anli,
+    "squad": _squad,
 }
 """Conversions of one file; `documents` takes an archive."""
 

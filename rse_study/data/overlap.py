@@ -9,13 +9,19 @@ from collections.abc import Iterable
 import numpy as np
 
 from rse_study.data.labelled import Labelled, Text
+from rse_study.tensors import Int
 
 
 def without(training: Labelled, inputs: Iterable[Text]) -> tuple[Labelled, int]:
     """Return what is not among `inputs`, and the number of examples removed."""
-    seen = {bare(text) for text in inputs}
-    kept = np.array([i for i, text in enumerate(training.texts) if bare(text) not in seen], np.int64)
+    kept = unseen(training.texts, inputs)
     return training.take(kept), len(training) - len(kept)
+
+
+def unseen(texts: Iterable[Text], inputs: Iterable[Text]) -> Int[np.ndarray, " m"]:
+    """Return the places of texts that are not among `inputs`."""
+    seen = {bare(text) for text in inputs}
+    return np.array([place for place, text in enumerate(texts) if bare(text) not in seen], np.int64)
 
 
 def num_found(inputs: Iterable[Text], training: Labelled) -> int:

@@ -11,7 +11,9 @@ import numpy as np
 from jaxtyping import Int
 
 from rse_study.assets.victim import VictimClassifier, victim
-from rse_study.data.labelled import Labelled, Text
+from rse_study.data.labelled import Text
+from rse_study.data.pairs import StsPairs
+from rse_study.data.questions import Questions
 from rse_study.downstream.registry import FINE_TUNED, SYNONYMS
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
@@ -119,16 +121,20 @@ def classifier_of(
 
 
 def with_synonyms(given: Supervised, data_dir: Path) -> Supervised:
-    """Replace a tenth of the words of every text, at least one, by WordNet synonyms; labels stay."""
+    """Replace a tenth of the words of every text, at least one, by WordNet synonyms.
+
+    Labels stay, and so do the contexts in which questions have their answers.
+    """
     resources = ChangeResources(data_dir)
 
     def changed(text: str) -> str:
         return changed_text(text, SYNONYMS, resources, SEED)
 
-    if isinstance(given, Labelled):
-        return replace(given, texts=[tuple(map(changed, text)) for text in given.texts])
-    first, second = ([changed(text) for text in side] for side in (given.first, given.second))
-    return replace(given, first=first, second=second)
+    if isinstance(given, StsPairs):
+        return replace(given, first=[*map(changed, given.first)], second=[*map(changed, given.second)])
+    if isinstance(given, Questions):
+        return replace(given, texts=[(changed(question), context) for question, context in given.texts])
+    return replace(given, texts=[tuple(map(changed, text)) for text in given.texts])
 
 
 def drawn(num_given: int, num_wanted: int, seed: int) -> Int[np.ndarray, " m"]:

@@ -29,7 +29,7 @@ _LISTS = {
 _CHANGES = ("wordnet", "typo", "homoglyph")  # of the texts whose vectors should stay where they are
 _GLUE = {name: f"GLUE-{task}" for name, task in OF_GLUE.items()}
 _VICTIMS = {"mr": "MR", "imdb": "review-polarity", "yelp": "uci-labelled", **OF_TRANSFER, **_GLUE}
-_TASKS = {"SNLI": ("snli",), "MNLI": ("mnli",), "ANLI": ("anli", "mnli", "snli")}
+_TASKS = {"SNLI": ("snli",), "MNLI": ("mnli",), "ANLI": ("anli", "mnli", "snli"), "SQuAD": ("squad",)}
 
 
 def sets_of(name: str, settings: Settings) -> tuple[str, ...]:

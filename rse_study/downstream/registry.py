@@ -40,6 +40,9 @@ EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(
         "WeakenedWords": EvaluationFamily(
             "rse_study.downstream.weakened:WeakenedWords", (f"STS-B/{WEAKENED}",)
         ),
+        "SquadFineTuned": EvaluationFamily(
+            "rse_study.downstream.squad:SquadFineTuned", (f"SQuAD/{FINE_TUNED}", f"SQuAD/{SYNONYMS}")
+        ),
         "GlueFineTuned": EvaluationFamily(
             "rse_study.downstream.glue:GlueFineTuned",
             (

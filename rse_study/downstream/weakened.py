@@ -38,8 +38,8 @@ METHOD = L2PCSR(head="none")
 class WeakenedWords:
     """Shares x100 of word tokens that masks learnt on dev sentences weaken.
 
-    "layer i": of all word tokens and both views, 0 is the embedding block's output. "keywords": of the tokens of no stop
-    word, those weakened in any layer of either view. "complementary": of these, those weakened in one view alone.
+    "layer i": of all word tokens and both views, 0 is the embedding block's output. "keywords": of the tokens of no
+    stop word, those weakened in any layer of either view. "complementary": of these, those weakened in one view alone.
     """
 
     task: str
@@ -111,10 +111,8 @@ class WeakenedWords:
         mask = torch.arange(ids.shape[1]) < torch.tensor([len(row) for row in rows])[:, None]
         is_special = torch.isin(ids, torch.tensor(special_ids(tokenizer)))
         batch = Batch(ids, mask, mask & ~is_special, torch.arange(len(rows)), len(rows))
-        tokens = [
-            [token.lstrip("".join(MARKS)).lower() for token in tokenizer.convert_ids_to_tokens(row)]
-            for row in ids
-        ]
+        named = [tokenizer.convert_ids_to_tokens(row) for row in ids]
+        tokens = [[token.lstrip("".join(MARKS)).lower() for token in row] for row in named]
         is_word = batch.perturbable.numpy() & [
             [any(map(str.isalnum, token)) for token in row] for row in tokens
         ]

@@ -7,6 +7,7 @@ import numpy as np
 
 from rse_study.data.labelled import Labelled
 from rse_study.data.pairs import StsPairs
+from rse_study.data.questions import Questions
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.victim import Victim
 from rse_study.tensors import Float, Int
@@ -41,7 +42,7 @@ def probabilities(predict: Victim, labelled: Labelled) -> Float[np.ndarray, "n c
 
 
 def score_of(
-    task: Labelled | StsPairs, metric: str, value: float, *, seed: int, degenerate: bool
+    task: Labelled | StsPairs | Questions, metric: str, value: float, *, seed: int, degenerate: bool
 ) -> ClassifierScore:
     """Return one figure of a classifier on all of a split."""
     num_unlabelled = task.num_unlabelled if isinstance(task, Labelled) else 0

@@ -10,10 +10,11 @@ from torch import Tensor, nn
 from rse_study.collectives import Alone
 from rse_study.errors import InputError
 from rse_study.models.classifier import Classifier
+from rse_study.models.classifier_folder import network_for, reader_of
 from rse_study.models.embedder import max_length
 from rse_study.models.loading import load_encoder
 from rse_study.models.text_classifier import TextClassifier
-from rse_study.models.text_inputs import Tokens, encode_texts, padded
+from rse_study.models.text_inputs import Tokens, padded
 from rse_study.streams import Streams
 from rse_study.training import checkpoint
 from rse_study.training.arithmetic import Arithmetic
@@ -152,9 +153,9 @@ def open_run(
     if spec.max_length > usable:
         rule, remedy = f"this encoder reads at most {usable} tokens", f"Set max_length to {usable} or less"
         raise InputError(f"max_length = {spec.max_length}", where=start.name, rule=rule, remedy=remedy)
-    num_outputs = len(training.classes) or 1
-    network = Classifier(encoder, num_outputs, spec.dropout, streams.generator("init")).to(device).train()
-    tokens = encode_texts(training.texts, tokenizer, spec.max_length)
+    network = network_for(encoder, training.classes, spec.dropout, streams.generator("init"))
+    network = network.to(device).train()
+    tokens, training = training.encoded(tokenizer, spec.max_length)
     best = _copied(network) if spec.keep == "best" else {}
     return TuningRun(
         spec=spec,
@@ -165,7 +166,7 @@ def open_run(
         tokens=tokens,
         training=training,
         dev=dev,
-        classifier=TextClassifier(network, tokenizer, training.classes, spec.max_length),
+        classifier=reader_of(network, tokenizer, training.classes, spec.max_length),
         tensors={"loss": torch.zeros((), dtype=torch.float64, device=device)} | best,
         arithmetic=Arithmetic(spec.precision, device),
         losses=LossWatch(Alone(), device),

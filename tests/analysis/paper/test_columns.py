@@ -27,6 +27,7 @@ from rse_study.downstream.settings import Attacks, Settings
 from rse_study.downstream.weakened import WeakenedWords
 from rse_study.evaluation.geometry import AlignmentUniformity
 from rse_study.evaluation.plane import SentencePlane
+from rse_study.evaluation.squad import SQUAD_METRICS
 from rse_study.evaluation.sts import Similarity
 from rse_study.evaluation.transfer import Transfer
 from rse_study.models.classifier import Classifier
@@ -56,7 +57,7 @@ MAIN = [
     "rse-figure3",
     *(f"l2p-table{n}" for n in (1, 2, 4)),
     *(f"vadv-table{n}" for n in (1, 2, 3)),
-    *("dcl-table1", "dcl-table3"),
+    *(f"dcl-table{n}" for n in (1, 2, 3)),
 ]
 NOT_MEASURED = {("dcl-table3", "Normal"), ("dcl-table3", "Adversarial")}
 NOISE = np.random.default_rng(0).normal(size=(256, 6))
@@ -163,6 +164,8 @@ def produced(learner):
                 WEAKENED: WeakenedWords(task, "dev", [], frozenset()),
             }
             found[name] = {measure.metric.rpartition("/")[2] for measure in made[how].measures}
+        elif task == "SQuAD":
+            found[name] = set(SQUAD_METRICS)
         elif how == FINE_TUNED and task == "SNLI":
             found[name] = names_of(nli("SNLI"), learner)
         elif how == FINE_TUNED and task == "ANLI":
@@ -283,7 +286,7 @@ def test_blocks_that_are_no_encoders_keep_their_numbers_apart_and_figures_have_n
     }
     assert {column.name for column in columns_of("rse-figure2")} == {"queries", "accuracy reduction"}
     assert all(column.printed == {} for column in columns_of("rse-figure2"))
-    assert columns_of("") == columns_of("dcl-table2") == ()
+    assert columns_of("") == columns_of("rse-figure1") == ()
     headings = {column.heading for column in columns_of("rse-table1")}
     assert {"PWWS: MR", "BERTAttack: Avg."} < headings
     assert columns_of("rse-table3", "roberta-base")[0].heading == "STS12"

@@ -290,6 +290,7 @@ def test_claims_hold_in_the_papers_own_numbers_or_an_erratum_says_so():
         ("l2p-table3-feature-mask", "SICK-R"),
         ("l2p-table3-feature-before-token", "SICK-R"),
         ("l2p-table3-feature-before-learning", "SICK-R"),
+        ("dcl-table2-normal-f1", "F1"),
         ("dcl-table3-cost-dialogre", "DialogRE"),
         ("dcl-table3-normal-snli", "SNLI"),
     ]

@@ -1,0 +1,118 @@
+"""Answers as spans of a text, as BERT finds them in SQuAD (Devlin et al. 2019)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from rse_study.data.labelled import Text
+from rse_study.errors import InputError
+from rse_study.models.classifier import Classifier
+from rse_study.models.text_classifier import TextClassifier
+from rse_study.models.text_inputs import Inputs, Tokens
+
+SPAN = ("first token of the answer", "last token of the answer")
+"""What the outputs of a span head stand for, in place of classes."""
+MAX_ANSWER = 30  # tokens of an answer, as in BERT's script
+MAX_QUESTION = 64  # tokens that are read of a question, likewise
+MIN_LENGTH = 12  # tokens: with fewer there may be no room beside question and overlap
+
+
+class SpanClassifier(Classifier):
+    """A sentence encoder with a linear head on every token, fine-tuned as a whole."""
+
+    def forward(self, inputs: Inputs) -> Float[Tensor, "b l 2"]:
+        """Return logits of each token as the answer's first and its last; -inf for padding."""
+        embeddings = self.encoder.word_embeddings(inputs.ids)
+        states = self.encoder.token_vectors(embeddings, inputs.mask, inputs.types)
+        return self.head(self.dropout(states)).masked_fill(~inputs.mask[..., None], -torch.inf)
+
+
+@dataclass(frozen=True)
+class Window:
+    """As much of a context as is read at once, after the question."""
+
+    row: int
+    """of the question, among those given"""
+    tokens: Tokens
+    spans: list[tuple[int, int]]
+    """the context's characters that a token stands for; (-1, -1) outside of the context"""
+
+    def place_of(self, start: int, end: int) -> tuple[int, int]:
+        """Return the first and last token of a span of characters; 0, [CLS], if it is not all here."""
+        inside = [i for i, (first, _) in enumerate(self.spans) if first >= 0]
+        if not inside or self.spans[inside[0]][0] > start or self.spans[inside[-1]][1] < end:
+            return 0, 0
+        touched = [i for i in inside if self.spans[i][1] > start and self.spans[i][0] < end]
+        return (touched[0], touched[-1]) if touched else (0, 0)
+
+    def best(self, logits: Float[np.ndarray, "l 2"]) -> tuple[float, int, int]:
+        """Return the sum of logits, first and last character of the best span."""
+        shut = np.where([first < 0 for first, _ in self.spans], -np.inf, 0.0)
+        sums = (logits[:, 0] + shut)[:, None] + logits[:, 1] + shut
+        is_span = np.triu(np.ones(sums.shape, bool)) & ~np.triu(np.ones(sums.shape, bool), MAX_ANSWER)
+        first, last = divmod(int(np.where(is_span, sums, -np.inf).argmax()), len(sums))
+        return float(sums[first, last]), self.spans[first][0], self.spans[last][1]
+
+
+def windows(texts: Sequence[Text], tokenizer: Any, max_length: int) -> list[Window]:
+    """Cut contexts into windows of `max_length` tokens, which overlap by a third of that."""
+    if max_length < MIN_LENGTH:
+        rule, remedy = f"a window needs {MIN_LENGTH} tokens or more", "Raise max_length; BERT has 384"
+        raise InputError(f"max_length = {max_length}", where="SQuAD", rule=rule, remedy=remedy)
+    questions, contexts = zip(*texts, strict=True)
+    found = tokenizer(
+        _cut(questions, tokenizer, min(MAX_QUESTION, max_length // 4)),
+        list(contexts),
+        truncation="only_second",
+        max_length=max_length,
+        stride=max_length // 3,
+        return_overflowing_tokens=True,
+        return_offsets_mapping=True,
+        return_token_type_ids=True,
+    )
+    return [
+        Window(
+            row,
+            Tokens(found.input_ids[i], found.token_type_ids[i]),
+            [
+                span if side == 1 else (-1, -1)
+                for span, side in zip(found.offset_mapping[i], found.sequence_ids(i), strict=True)
+            ],
+        )
+        for i, row in enumerate(found.overflow_to_sample_mapping)
+    ]
+
+
+class SpanReader(TextClassifier):
+    """A trained span head with all it needs to read questions."""
+
+    @torch.no_grad()
+    def answers(self, texts: Sequence[Text]) -> list[str]:
+        """Return for each (question, context) the span with the highest logits of its ends."""
+        cut = windows(texts, self.tokenizer, self.max_length)
+        best = [(-np.inf, 0, 0)] * len(texts)
+        for places, outputs in self.batches([window.tokens for window in cut]):
+            for place, logits in zip(places, outputs, strict=True):
+                window = cut[place]
+                best[window.row] = max(best[window.row], window.best(logits[: len(window.tokens)]))
+        return [context[first:last] for (_, context), (_, first, last) in zip(texts, best, strict=True)]
+
+
+def _cut(questions: Sequence[str], tokenizer: Any, num_tokens: int) -> list[str]:
+    """Return the beginning of each question, of so many tokens."""
+    found = tokenizer(
+        list(questions),
+        add_special_tokens=False,
+        truncation=True,
+        max_length=num_tokens,
+        return_offsets_mapping=True,
+    )
+    return [
+        question[: spans[-1][1] if spans else 0]
+        for question, spans in zip(questions, found.offset_mapping, strict=True)
+    ]
