@@ -131,7 +131,8 @@ def needs_minilm(study):
     return any(name.startswith(("attack-", "Adv")) for name in study.evaluations)
 
 
-SMALL = [path for path in STUDIES if path.parent.name != "paper" and path.stem not in NOT_SHIPPED]
+TO_FETCH = (*NOT_SHIPPED, "dcl_table2_mini")
+SMALL = [path for path in STUDIES if path.parent.name != "paper" and path.stem not in TO_FETCH]
 
 
 FEW = [path for path in SMALL if path.stem in ("mini_joint", "rse_table1_mini")]
