@@ -1,6 +1,6 @@
 """Scores on measures beside the objective, including the baselines'."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pandas as pd
@@ -19,10 +19,7 @@ def measured_scores(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores]
         if metric == study.objective.evaluation or _is_asked(metric, study.evaluations, evaluations)
     ]
     by_metric = scores_by_metric(reader, asked).items()
-    return {
-        metric: _with_baselines(scores, evaluations, by_subject(evaluations, metric, reader), metric)
-        for metric, scores in by_metric
-    }
+    return {metric: _with_baselines(scores, reader, metric) for metric, scores in by_metric}
 
 
 def _is_asked(metric: str, asked: Iterable[str], evaluations: pd.DataFrame) -> bool:
@@ -35,9 +32,8 @@ def _is_asked(metric: str, asked: Iterable[str], evaluations: pd.DataFrame) -> b
     )
 
 
-def _with_baselines(
-    scores: Scores, evaluations: pd.DataFrame, values: Mapping[str, float], metric: str
-) -> Scores:
+def _with_baselines(scores: Scores, reader: Reader, metric: str) -> Scores:
+    values, evaluations = by_subject(reader, metric), reader.evaluations()
     fixed = {
         label: values[name] for name, label in BASELINES.items() if pd.notna(values.get(name, float("nan")))
     }

@@ -8,43 +8,35 @@ from analysis.figures.style import BLUE, FAINT, ORANGE, legend_below, plain
 from rse_study.results.records import BASELINES, PLANE
 
 COLUMNS = ["panel", "pair", "version", "x", "y"]
-PLACE = r"(?P<axis>[xy]) (?P<pair>\d+) ?(?P<version>\w*)"
-START = "start"
+PLACE = r"^(?P<axis>[xy]) (?P<pair>\d+) ?(?P<version>\w*)$"
 
 
 def plane_data(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
     """Return the places of sentences (version "") and of one kind of versions, by panel.
 
-    A panel is a kind of version and a model: the encoder before training, or a row's first complete seed. Columns:
-    panel, pair, version, x, y.
+    A panel is a kind of version and a model: the encoder before training, or a row's first complete seed.
     """
-    rows = contents.evaluations[contents.evaluations["preset"] == PLANE]
     first = cells[cells["status"] == "complete"].sort_values("seed").drop_duplicates("name").sort_index()
-    names = {START: BASELINES[START], **dict(zip(first["identity"], first["name"], strict=True))}
-    parts = rows["aggregation"].str.extract(f"^{PLACE}$").assign(subject=rows["subject"], value=rows["value"])
-    parts = parts[parts["subject"].isin(list(names))].dropna(subset="axis")
-    if parts.empty:
-        return pd.DataFrame(columns=COLUMNS)
+    names = {"start": BASELINES["start"], **dict(zip(first["identity"], first["name"], strict=True))}
+    rows = contents.evaluations[contents.evaluations["preset"] == PLANE]
+    parts = rows[["subject", "value"]].join(rows["aggregation"].str.extract(PLACE)).dropna(subset="axis")
     keys = ["subject", "pair", "version"]
     wide = parts.pivot(index=keys, columns="axis", values="value").reset_index().astype({"pair": int})
     frames = [
         wide[(wide["subject"] == subject) & wide["version"].isin(("", kind))].assign(panel=f"{name}, {kind}")
-        for kind in sorted(set(wide["version"]) - {""}, reverse=True)
+        for kind in sorted({*wide["version"]} - {""}, reverse=True)
         for subject, name in names.items()
     ]
-    return pd.concat(frames).sort_values(["pair", "version"], kind="stable")[COLUMNS]
+    return pd.concat([wide.assign(panel="")[:0], *frames]).reindex(columns=COLUMNS)
 
 
 def draw_plane(frame: pd.DataFrame) -> go.Figure:
     """Draw one panel: a line joins a sentence and its version."""
-    figure = go.Figure()
-    ends = frame.pivot(index="pair", columns="version", values=["x", "y"])
+    figure, ends = go.Figure(), frame.pivot(index="pair", columns="version", values=["x", "y"])
     lines = {
         axis: [value for pair in ends[axis].to_numpy() for value in (*pair, None)] for axis in ("x", "y")
     }
-    figure.add_scatter(
-        **lines, mode="lines", line={"color": FAINT, "width": 1}, hoverinfo="skip", showlegend=False
-    )
+    figure.add_scatter(**lines, mode="lines", line={"color": FAINT}, hoverinfo="skip", showlegend=False)
     for version, (colour, symbol) in zip(ends["x"], ((BLUE, "circle"), (ORANGE, "diamond")), strict=True):
         figure.add_scatter(
             x=ends["x"][version], y=ends["y"][version], mode="markers", name=version or "sentence",

@@ -13,6 +13,7 @@ Table 1 of RobustSentEmbed also attacks SST2 and MRPC, whose inputs were never p
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -62,17 +63,11 @@ def read_attack_set(name: str, data_dir: Path, glue: str = HUB_NAME) -> Labelled
         first = whole.take(np.arange(min(NUM_OF_TRANSFER, len(whole))))
         return replace(first, name=f"attack-{name}")
     if name in OF_GLUE:
-        return replace(read_of_glue(name, "validation", data_dir, glue), name=f"attack-{name}", split="test")
+        dev = cast(Labelled, read_glue(OF_GLUE[name], "validation", data_dir, glue))
+        return replace(dev, name=f"attack-{name}", split="test")
     path = find_set_file(f"attack/{name}/{name}.txt", data_dir)
     read = _pairs if classes is NLI_CLASSES else _singles
     return labelled(f"attack-{name}", "test", read(path, len(classes)), classes, str(path))
-
-
-def read_of_glue(name: str, split: str, data_dir: Path, glue: str) -> Labelled:
-    """Read a split of a set that is a task of GLUE."""
-    found = read_glue(OF_GLUE[name], split, data_dir, glue)
-    assert isinstance(found, Labelled)
-    return found
 
 
 def _singles(path: Path, num_classes: int) -> Iterator[Example]:

@@ -1,12 +1,13 @@
 """Training texts for the victims of an attack set, with the same classes."""
 
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
-from rse_study.data.attack_sets import ATTACK_SETS, OF_GLUE, OF_TRANSFER, read_of_glue
+from rse_study.data.attack_sets import ATTACK_SETS, OF_GLUE, OF_TRANSFER
 from rse_study.data.classes import NLI_CLASSES
-from rse_study.data.glue import HUB_NAME
+from rse_study.data.glue import HUB_NAME, read_glue
 from rse_study.data.labelled import Labelled
 from rse_study.data.nli_sets import read_nli
 from rse_study.data.sentiment_sets import read_sentiment
@@ -27,7 +28,7 @@ def training_for(name: str, data_dir: Path, glue: str = HUB_NAME) -> Labelled:
     if name in OF_TRANSFER:
         return read_transfer(OF_TRANSFER[name], "train", data_dir)
     if name in OF_GLUE:
-        return read_of_glue(name, "train", data_dir, glue)
+        return cast(Labelled, read_glue(OF_GLUE[name], "train", data_dir, glue))
     if name in _SENTIMENT:
         return read_sentiment(_SENTIMENT[name], data_dir)
     if ATTACK_SETS.get(name) is NLI_CLASSES:

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -121,15 +121,8 @@ def classifier_of(
 
 
 def with_synonyms(given: Supervised, data_dir: Path) -> Supervised:
-    """Replace a tenth of the words of every text, at least one, by WordNet synonyms.
-
-    Labels stay, and so do the contexts in which questions have their answers.
-    """
-    resources = ChangeResources(data_dir)
-
-    def changed(text: str) -> str:
-        return changed_text(text, SYNONYMS, resources, SEED)
-
+    """Replace a tenth of the words, at least one, by WordNet synonyms; contexts of questions stay."""
+    changed = partial(changed_text, name=SYNONYMS, resources=ChangeResources(data_dir), seed=SEED)
     if isinstance(given, StsPairs):
         return replace(given, first=[*map(changed, given.first)], second=[*map(changed, given.second)])
     if isinstance(given, Questions):

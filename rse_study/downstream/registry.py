@@ -37,18 +37,15 @@ EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(
         "NliFineTuned": EvaluationFamily(
             "rse_study.downstream.nli:NliFineTuned", tuple(f"{task}/{FINE_TUNED}" for task in NLI)
         ),
-        "WeakenedWords": EvaluationFamily(
-            "rse_study.downstream.weakened:WeakenedWords", (f"STS-B/{WEAKENED}",)
+        "WeakenedTokens": EvaluationFamily(
+            "rse_study.downstream.weakened:WeakenedTokens", (f"STS-B/{WEAKENED}",)
         ),
         "SquadFineTuned": EvaluationFamily(
             "rse_study.downstream.squad:SquadFineTuned", (f"SQuAD/{FINE_TUNED}", f"SQuAD/{SYNONYMS}")
         ),
         "GlueFineTuned": EvaluationFamily(
             "rse_study.downstream.glue:GlueFineTuned",
-            (
-                *(f"GLUE-{task}/{FINE_TUNED}" for task in GLUE),
-                *(f"GLUE-{task}/{SYNONYMS}" for task in GLUE),
-            ),
+            tuple(f"GLUE-{task}/{preset}" for preset in (FINE_TUNED, SYNONYMS) for task in GLUE),
         ),
     },
 )

@@ -4,6 +4,7 @@ from itertools import chain
 import numpy as np
 import pytest
 
+from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.plane import KINDS, NUM_VERSIONS, SentencePlane
 from rse_study.evaluation.registry import IN_THE_PLANE, read_evaluation
 from tests.evaluation.contract import all_one, by_letters, check_registered, rows_of
@@ -15,7 +16,9 @@ VERSIONS = [
     ["the blue bard", "a bulb"],
     ["an odd fish"] * 2,
 ]
-PLANE = SentencePlane("toy", "test", TEXTS, VERSIONS)
+VERSIONS = [(each * NUM_VERSIONS)[:NUM_VERSIONS] for each in VERSIONS]
+PAIRS = [(text, version) for text, each in zip(TEXTS, VERSIONS, strict=True) for version in each]
+PLANE = SentencePlane(StsPairs("toy", "test", *map(list, zip(*PAIRS, strict=True)), np.zeros(len(PAIRS))))
 
 
 def test_it_is_an_evaluation_like_any_other_and_of_one_vector_nothing_is_placed():
@@ -49,6 +52,7 @@ def test_every_sentence_and_version_has_a_place_and_the_same_one_again():
 
 def test_real_sentences_have_eight_versions_of_which_the_first_has_a_synonym(data_dir):
     found = read_evaluation(IN_THE_PLANE, data_dir)
-    assert (found.name, len(found.texts), len({*found.texts})) == (IN_THE_PLANE, 30, 30)
-    assert {len(each) for each in found.versions} == {NUM_VERSIONS}
-    assert all(each[0] != text for text, each in zip(found.texts, found.versions, strict=True))
+    texts, versions = found.pairs.first[::NUM_VERSIONS], found.pairs.second[::NUM_VERSIONS]
+    assert (found.name, len(texts), len({*texts})) == (IN_THE_PLANE, 30, 30)
+    assert found.pairs.first == [text for text in texts for _ in range(NUM_VERSIONS)]
+    assert all(version != text for text, version in zip(texts, versions, strict=True))

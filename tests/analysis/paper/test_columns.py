@@ -24,7 +24,7 @@ from rse_study.downstream.registry import (
     all_evaluations,
 )
 from rse_study.downstream.settings import Attacks, Settings
-from rse_study.downstream.weakened import WeakenedWords
+from rse_study.downstream.weakened import WeakenedTokens
 from rse_study.evaluation.geometry import AlignmentUniformity
 from rse_study.evaluation.plane import SentencePlane
 from rse_study.evaluation.squad import SQUAD_METRICS
@@ -160,8 +160,8 @@ def produced(learner):
             found[name] = by_kind["MR/fast"]
         elif how in (PLANE, WEAKENED):
             made = {
-                PLANE: SentencePlane(task, "test", [], []),
-                WEAKENED: WeakenedWords(task, "dev", [], frozenset()),
+                PLANE: SentencePlane(StsPairs(task, "test", [], [], np.zeros(0))),
+                WEAKENED: WeakenedTokens(StsPairs(task, "dev", [], [], np.zeros(0)), frozenset()),
             }
             found[name] = {measure.metric.rpartition("/")[2] for measure in made[how].measures}
         elif task == "SQuAD":
