@@ -61,7 +61,7 @@ def test_shares_are_counted_word_by_word(masks, weights):
     for row, text in enumerate(texts):
         for place, word in enumerate(text.split(), start=1):
             assert batch.perturbable[row, place]
-            hit = [[found[site, row + view * len(TEXTS), place] == 0 for site in range(3)] for view in (0, 1)]
+            hit = [[not found[site, row + view * len(TEXTS), place] for site in range(3)] for view in (0, 1)]
             words += 2
             for site in range(METHOD.num_sites):
                 by_layer[site] += hit[0][site] + hit[1][site]
