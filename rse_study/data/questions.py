@@ -77,20 +77,17 @@ def read_squad(split: str, data_dir: Path) -> Questions:
     """Read a split; InputError if the file is malformed, or an answer is not where it should be."""
     path = find_set_file(SQUAD_FILES.get(split), data_dir)
     try:
-        content = _Squad.model_validate_json(read_whole(path))
+        articles = _Squad.model_validate_json(read_whole(path)).data
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, (path, *first["loc"])))
         raise malformed(first["msg"], where, "the layout is SQuAD 1.1's") from None
-    paragraphs = [paragraph for article in content.data for paragraph in article.paragraphs]
+    paragraphs = [paragraph for article in articles for paragraph in article.paragraphs]
     asked = [(paragraph.context, one) for paragraph in paragraphs for one in paragraph.qas]
-    return Questions(
-        "SQuAD",
-        split,
-        [(one.question.strip(), context) for context, one in asked],
-        [tuple(answer.text for answer in one.answers) for _, one in asked],
-        np.array([_start(context, one, path) for context, one in asked], np.int64),
-    )
+    texts: list[Text] = [(one.question.strip(), context) for context, one in asked]
+    answers = [tuple(answer.text for answer in one.answers) for _, one in asked]
+    starts = np.array([_start(context, one, path) for context, one in asked], np.int64)
+    return Questions("SQuAD", split, texts, answers, starts)
 
 
 def _start(context: str, one: _Question, path: Path) -> int:

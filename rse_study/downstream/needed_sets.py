@@ -15,6 +15,8 @@ STAND_INS = {
     **{f"STS{year}": f"STS{year}-orig" for year in range(12, 17)},
     "snli": "snli-subset",
     "mnli": "snli-subset",
+    "imdb": "review-polarity",
+    "yelp": "uci-labelled",
 }
 """Sets in whose place another one is read if it is the one that is there."""
 MASKED_LM_TEXTS = ("wiki1m-head", "wikitext2")
@@ -28,8 +30,11 @@ _LISTS = {
 }
 _CHANGES = ("wordnet", "typo", "homoglyph")  # of the texts whose vectors should stay where they are
 _GLUE = {name: f"GLUE-{task}" for name, task in OF_GLUE.items()}
-_VICTIMS = {"mr": "MR", "imdb": "review-polarity", "yelp": "uci-labelled", **OF_TRANSFER, **_GLUE}
-_TASKS = {"SNLI": ("snli",), "MNLI": ("mnli",), "ANLI": ("anli", "mnli", "snli"), "SQuAD": ("squad",)}
+_VICTIMS = {"mr": "MR", "imdb": "imdb", "yelp": "yelp", **OF_TRANSFER, **_GLUE}
+_TASKS = {
+    **{task: (task.lower(),) for task in ("SNLI", "MNLI", "FEVER", "IMDB", "YELP", "SQuAD")},
+    "ANLI": ("anli", "mnli", "snli", "fever"),
+}
 
 
 def sets_of(name: str, settings: Settings) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rse_study.data.attack_sets import ATTACK_SETS
 from rse_study.data.glue import GLUE
+from rse_study.data.sentiment_sets import REVIEWS
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.evaluation import registry as frozen
 from rse_study.evaluation.attacks.recipes import RECIPES
@@ -21,7 +22,7 @@ FINE_TUNED = "fine_tuned"
 WEAKENED = "weakened"
 SYNONYMS = "synonyms"
 """Preset of a fine-tuned task whose held-out texts have words replaced by WordNet synonyms."""
-NLI = ("SNLI", "MNLI", "ANLI")
+NLI = ("SNLI", "MNLI", "ANLI", "FEVER")
 
 EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(
     "kind of evaluation",
@@ -39,6 +40,9 @@ EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(
         ),
         "WeakenedTokens": EvaluationFamily(
             "rse_study.downstream.weakened:WeakenedTokens", (f"STS-B/{WEAKENED}",)
+        ),
+        "ReviewsFineTuned": EvaluationFamily(
+            "rse_study.downstream.nli:ReviewsFineTuned", tuple(f"{task}/{FINE_TUNED}" for task in REVIEWS)
         ),
         "SquadFineTuned": EvaluationFamily(
             "rse_study.downstream.squad:SquadFineTuned", (f"SQuAD/{FINE_TUNED}", f"SQuAD/{SYNONYMS}")

@@ -52,6 +52,13 @@ def score_of(
     )  # fmt: skip
 
 
+def evaluate_accuracy(predict: Victim, task: Labelled, *, seed: int) -> ClassifierScore:
+    """Return a classifier's accuracy x100 on all of a split."""
+    predicted = probabilities(predict, task).argmax(axis=1)
+    value = 100 * accuracy(task.labels, predicted)
+    return score_of(task, "accuracy", value, seed=seed, degenerate=says_one_thing(predicted))
+
+
 def accuracy(labels: Int[np.ndarray, " n"], predicted: Int[np.ndarray, " n"]) -> float:
     """Return the share of correct predictions, 0..1."""
     return float((labels == predicted).mean())

@@ -1,12 +1,12 @@
 """Answers as spans of a text, as BERT finds them in SQuAD (Devlin et al. 2019)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from rse_study.data.labelled import Text
@@ -19,15 +19,17 @@ SPAN = ("first token of the answer", "last token of the answer")
 """What the outputs of a span head stand for, in place of classes."""
 MAX_ANSWER = 30  # tokens of an answer, as in BERT's script
 MAX_QUESTION = 64  # tokens that are read of a question, likewise
+_AT_ONCE = 1000  # questions that are tokenised together
 MIN_LENGTH = 12  # tokens: with fewer there may be no room beside question and overlap
 
 
 class SpanClassifier(Classifier):
     """A sentence encoder with a linear head on every token, fine-tuned as a whole."""
 
-    def forward(self, inputs: Inputs) -> Float[Tensor, "b l 2"]:
-        """Return logits of each token as the answer's first and its last; -inf for padding."""
-        embeddings = self.encoder.word_embeddings(inputs.ids)
+    def forward(self, inputs: Inputs, embeddings: Float[Tensor, "b l e"] | None = None) -> Tensor:
+        """Return [b l 2]: logits of each token as the answer's first and its last; -inf for padding."""
+        if embeddings is None:
+            embeddings = self.encoder.word_embeddings(inputs.ids)
         states = self.encoder.token_vectors(embeddings, inputs.mask, inputs.types)
         return self.head(self.dropout(states)).masked_fill(~inputs.mask[..., None], -torch.inf)
 
@@ -39,53 +41,47 @@ class Window:
     row: int
     """of the question, among those given"""
     tokens: Tokens
-    spans: list[tuple[int, int]]
-    """the context's characters that a token stands for; (-1, -1) outside of the context"""
+    spans: Int[np.ndarray, "l 2"]
+    """the context's characters that each token stands for; -1, -1 outside of the context"""
 
     def place_of(self, start: int, end: int) -> tuple[int, int]:
         """Return the first and last token of a span of characters; 0, [CLS], if it is not all here."""
-        inside = [i for i, (first, _) in enumerate(self.spans) if first >= 0]
-        if not inside or self.spans[inside[0]][0] > start or self.spans[inside[-1]][1] < end:
+        first, last = self.spans.T
+        if not first[first >= 0].min(initial=end) <= start < end <= last.max():
             return 0, 0
-        touched = [i for i in inside if self.spans[i][1] > start and self.spans[i][0] < end]
-        return (touched[0], touched[-1]) if touched else (0, 0)
+        (touched,) = np.nonzero((first >= 0) & (last > start) & (first < end))
+        return (int(touched[0]), int(touched[-1])) if len(touched) else (0, 0)
 
     def best(self, logits: Float[np.ndarray, "l 2"]) -> tuple[float, int, int]:
         """Return the sum of logits, first and last character of the best span."""
-        shut = np.where([first < 0 for first, _ in self.spans], -np.inf, 0.0)
-        sums = (logits[:, 0] + shut)[:, None] + logits[:, 1] + shut
-        is_span = np.triu(np.ones(sums.shape, bool)) & ~np.triu(np.ones(sums.shape, bool), MAX_ANSWER)
-        first, last = divmod(int(np.where(is_span, sums, -np.inf).argmax()), len(sums))
-        return float(sums[first, last]), self.spans[first][0], self.spans[last][1]
+        firsts, lasts = np.where(self.spans[:, :1] < 0, -np.inf, logits).T
+        sums = [firsts[: len(firsts) - more] + lasts[more:] for more in range(min(MAX_ANSWER, len(firsts)))]
+        more = int(np.argmax([row.max() for row in sums]))
+        first = int(sums[more].argmax())
+        return float(sums[more][first]), int(self.spans[first, 0]), int(self.spans[first + more, 1])
 
 
-def windows(texts: Sequence[Text], tokenizer: Any, max_length: int) -> list[Window]:
+def windows(texts: Sequence[Text], tokenizer: Any, max_length: int) -> Iterator[Window]:
     """Cut contexts into windows of `max_length` tokens, which overlap by a third of that."""
     if max_length < MIN_LENGTH:
         rule, remedy = f"a window needs {MIN_LENGTH} tokens or more", "Raise max_length; BERT has 384"
         raise InputError(f"max_length = {max_length}", where="SQuAD", rule=rule, remedy=remedy)
-    questions, contexts = zip(*texts, strict=True)
-    found = tokenizer(
-        _cut(questions, tokenizer, min(MAX_QUESTION, max_length // 4)),
-        list(contexts),
-        truncation="only_second",
-        max_length=max_length,
-        stride=max_length // 3,
-        return_overflowing_tokens=True,
-        return_offsets_mapping=True,
-        return_token_type_ids=True,
-    )
-    return [
-        Window(
-            row,
-            Tokens(found.input_ids[i], found.token_type_ids[i]),
-            [
-                span if side == 1 else (-1, -1)
-                for span, side in zip(found.offset_mapping[i], found.sequence_ids(i), strict=True)
-            ],
+    for begin in range(0, len(texts), _AT_ONCE):
+        questions, contexts = zip(*texts[begin : begin + _AT_ONCE], strict=True)
+        found = tokenizer(
+            _cut(questions, tokenizer, min(MAX_QUESTION, max_length // 4)),
+            list(contexts),
+            truncation="only_second",
+            max_length=max_length,
+            stride=max_length // 3,
+            return_overflowing_tokens=True,
+            return_offsets_mapping=True,
+            return_token_type_ids=True,
         )
-        for i, row in enumerate(found.overflow_to_sample_mapping)
-    ]
+        for i, row in enumerate(found.overflow_to_sample_mapping):
+            is_context = np.array([side == 1 for side in found.sequence_ids(i)])[:, None]
+            spans = np.where(is_context, np.array(found.offset_mapping[i], np.int32), -1)
+            yield Window(begin + row, Tokens(found.input_ids[i], found.token_type_ids[i]), spans)
 
 
 class SpanReader(TextClassifier):
@@ -94,7 +90,7 @@ class SpanReader(TextClassifier):
     @torch.no_grad()
     def answers(self, texts: Sequence[Text]) -> list[str]:
         """Return for each (question, context) the span with the highest logits of its ends."""
-        cut = windows(texts, self.tokenizer, self.max_length)
+        cut = list(windows(texts, self.tokenizer, self.max_length))
         best = [(-np.inf, 0, 0)] * len(texts)
         for places, outputs in self.batches([window.tokens for window in cut]):
             for place, logits in zip(places, outputs, strict=True):

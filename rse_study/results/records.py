@@ -57,7 +57,7 @@ TRAINING_FREE = {
     "first_last": "first-last mean, no training",
     "whitening": "whitened mean, no training",
 }
-BASELINES = {**ALWAYS_SHOWN, **TRAINING_FREE}
+BASELINES = {**ALWAYS_SHOWN, **TRAINING_FREE, "adversarial": "adversarial fine-tuning"}
 """Baselines and their display names; the first three are shown whether measured or not."""
 
 

@@ -38,7 +38,9 @@ FORMER_KEYS = {"budget": "allowance"}
 """Former keys of a study that files may still use, and their present names."""
 LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 """Pattern of a label's value, and of its key after a prefix such as ray.io/."""
-Baseline = Literal["token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening"]
+Baseline = Literal[
+    "token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening", "adversarial"
+]
 Seed = Annotated[int, Field(strict=True, ge=0)]
 Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
 

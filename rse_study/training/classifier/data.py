@@ -57,7 +57,7 @@ class Examples:
 
     texts: list[Text]
     targets: np.ndarray
-    """[n]: indices of `classes` (int64), or gold values (float32) for a regression"""
+    """[n]: indices of `classes` (int64), or gold values (float32) for a regression; [n 2] for spans"""
     classes: tuple[str, ...]
 
     def __len__(self) -> int:
@@ -70,7 +70,7 @@ class Examples:
         """Return what the network reads, and an example for each."""
         return encode_texts(self.texts, tokenizer, max_length), self
 
-    def loss(self, outputs: Float[Tensor, "b c"], rows: list[int]) -> Float[Tensor, ""]:
+    def loss(self, outputs: Float[Tensor, "b ..."], rows: list[int]) -> Float[Tensor, ""]:
         """Return the batch's mean cross-entropy, or squared error for a regression."""
         targets = sent(torch.from_numpy(self.targets[rows]), outputs.device)
         if self.classes:
@@ -101,9 +101,13 @@ class SpanExamples(Examples):
 
     def encoded(self, tokenizer: Any, max_length: int) -> tuple[list[Tokens], Examples]:
         """Return windows, each an example whose targets are tokens: both [CLS] without the answer."""
-        cut = windows(self.texts, tokenizer, max_length)
-        targets = np.array([one.place_of(*self.targets[one.row]) for one in cut], np.int64)
-        return [one.tokens for one in cut], Examples([self.texts[one.row] for one in cut], targets, SPAN)
+        tokens, targets, rows = list[Tokens](), list[tuple[int, int]](), list[int]()
+        for one in windows(self.texts, tokenizer, max_length):
+            start, end = self.targets[one.row].tolist()
+            tokens.append(one.tokens)
+            targets.append(one.place_of(start, end))
+            rows.append(one.row)
+        return tokens, Examples([self.texts[row] for row in rows], np.array(targets, np.int64), SPAN)
 
     def score(self, classifier: TextClassifier) -> float:
         """Return the mean F1 as a share."""

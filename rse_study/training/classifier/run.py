@@ -14,7 +14,8 @@ from rse_study.models.classifier_folder import network_for, reader_of
 from rse_study.models.embedder import max_length
 from rse_study.models.loading import load_encoder
 from rse_study.models.text_classifier import TextClassifier
-from rse_study.models.text_inputs import Tokens, padded
+from rse_study.models.text_inputs import Inputs, Tokens, padded
+from rse_study.perturbations.geometry import unit
 from rse_study.streams import Streams
 from rse_study.training import checkpoint
 from rse_study.training.arithmetic import Arithmetic
@@ -123,14 +124,22 @@ class TuningRun:
         inputs = padded([self.tokens[row] for row in rows], self.classifier.tokenizer.pad_token_id)
         for group in self.optimizer.param_groups:
             group["lr"] = self.spec.rate(step, self.num_steps)
+        inputs = inputs.to(self.device)
         with self.arithmetic.products():
-            with self.streams.dropout(step, "fine_tuning", 0, self.device), self.arithmetic.autocast():
-                outputs = self.network(inputs.to(self.device))
-            outputs = outputs.to(torch.promote_types(outputs.dtype, torch.float32))
-            loss = self.training.loss(outputs, rows)
+            embeddings = self.network.encoder.word_embeddings(inputs.ids) if self.spec.adversarial else None
+            loss = self._loss(step, inputs, rows, embeddings)
+            if embeddings is not None:
+                (gradient,) = torch.autograd.grad(loss, embeddings, retain_graph=True)
+                shift = self.spec.adversarial * unit(gradient.flatten(1), "l2").view_as(gradient)
+                loss = (loss + self._loss(step, inputs, rows, embeddings + shift)) / 2
             self.losses.note(loss, step + 1)
             self.arithmetic.descend(loss, self.optimizer, self.network.parameters(), self.spec.max_norm)
         return loss.detach()
+
+    def _loss(self, step: int, inputs: Inputs, rows: list[int], embeddings: Tensor | None) -> Tensor:
+        with self.streams.dropout(step, "fine_tuning", 0, self.device), self.arithmetic.autocast():
+            outputs = self.network(inputs, embeddings)
+        return self.training.loss(outputs.to(torch.promote_types(outputs.dtype, torch.float32)), rows)
 
     def _evaluate(self, state: TrainState) -> None:
         self.losses.require_finite()

@@ -237,6 +237,7 @@ def test_every_metric_is_produced(produced):
         ("+Prompt+Ours", "BERT-base", "+Prompt+Ours"),
         ("DCL", "BERT-base", "DCL"),
         ("BERT+DA", "BERT-base", "BERT+DA"),
+        ("BERT+Adv", "BERT-base", "adversarial fine-tuning"),
         ("BERT", "BERT-base", "before training"),
         ("BERT-base", "BERT-base", "before training"),
         ("BERT-base (first-last avg.)", "BERT-base", "first-last mean, no training"),
