@@ -11,7 +11,7 @@ from rse_study.results.records import BASELINES, MINUS
 
 
 def measured_scores(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores]:
-    """Return scores of baselines and rows, by metric, if the study evaluates it or training reports it."""
+    """Return scores of baselines and rows by metric, if the study measures it."""
     study, evaluations = reader.study(), reader.evaluations()
     asked = [
         metric

@@ -12,7 +12,7 @@ PLACE = r"^(?P<axis>[xy]) (?P<pair>\d+) ?(?P<version>\w*)$"
 
 
 def plane_data(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
-    """Return the places of sentences (version "") and of one kind of versions, by panel.
+    """Return places of sentences (version "") and one kind of versions, by panel.
 
     A panel is a kind of version and a model: the encoder before training, or a row's first complete seed.
     """

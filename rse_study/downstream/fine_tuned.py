@@ -124,7 +124,7 @@ def classifier_of(
 
 
 def with_synonyms(given: Supervised, data_dir: Path) -> Supervised:
-    """Replace a tenth of the words, at least one, by WordNet synonyms; contexts of questions stay."""
+    """Replace a tenth of the words by WordNet synonyms; contexts of questions stay."""
     changed = partial(changed_text, name=SYNONYMS, resources=ChangeResources(data_dir), seed=SEED)
     if isinstance(given, StsPairs):
         return replace(given, first=[*map(changed, given.first)], second=[*map(changed, given.second)])

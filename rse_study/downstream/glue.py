@@ -1,4 +1,4 @@
-"""GLUE after fine-tuning, on the validation splits as they are, or changed (L2P-CSR Table 4, DCL Table 1)."""
+"""GLUE after fine-tuning (L2P-CSR Table 4, DCL Table 1), on validation splits."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

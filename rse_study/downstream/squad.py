@@ -1,4 +1,4 @@
-"""SQuAD 1.1 after fine-tuning, on its dev set as it is, or with changed questions (DCL Table 2)."""
+"""SQuAD 1.1 after fine-tuning, on its dev set (DCL Table 2)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The tokens that L2P-CSR's masks weaken in a kept encoder, by layer and view (L2P-CSR Figure 3)."""
+"""The tokens that L2P-CSR's masks weaken in a kept encoder (its Figure 3)."""
 
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -32,10 +32,11 @@ LABELS = (*(f"layer {layer}" for layer in range(METHOD.num_sites)), "keywords", 
 
 @dataclass(frozen=True)
 class WeakenedTokens(PairsEvaluation):
-    """Shares x100 of tokens that masks learnt on dev sentences weaken, special ones left out.
+    """Shares x100 of tokens that masks learnt on dev sentences weaken.
 
-    "layer 0" is the embedding block's output, over both views. "keywords": of the tokens of no stop word, those
-    weakened in any layer of either view. "complementary": of these, those weakened in one view alone.
+    Special tokens are left out. "layer 0" is the embedding block's output, over both views. "keywords": of the tokens
+    of no stop word, those weakened in any layer of either view. "complementary": of these, those weakened in one view
+    alone.
     """
 
     stop_words: frozenset[str]
@@ -62,7 +63,7 @@ class WeakenedTokens(PairsEvaluation):
         run = RunContext(Streams(SEED), Alone(), nullcontext)
         networks = METHOD.networks(encoder.to(weights.device), run.streams, run.collectives)
         texts = list(dict.fromkeys(self.pairs.first))[:NUM_TEXTS]
-        kept, of_keys = [], []
+        kept, of_keys = list[np.ndarray](), list[np.ndarray]()
         with TemporaryDirectory() as folder:
             corpus = tokenise(texts, tokenizer, MAX_LENGTH, Path(folder) / "ids")
             batches = Batches(corpus, min(BATCH, len(texts)), run.streams)

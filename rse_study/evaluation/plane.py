@@ -20,7 +20,7 @@ KINDS = ("synonyms", "adversarial")
 
 
 class SentencePlane(PairsEvaluation):
-    """Places in the plane of sentences and two versions of each, and how close they are.
+    """Places in the plane of sentences and two versions of each, and their closeness.
 
     Its pairs are 30 sentences, each with 8 versions in which words are replaced by synonyms. The first is the version
     "synonyms", the one furthest from its sentence the version "adversarial". `closeness` is the mean cosine x100 of
@@ -81,7 +81,7 @@ def closeness(first: Float[np.ndarray, "n d"], second: Float[np.ndarray, "n d"])
 
 
 def _plane(vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n 2"]:
-    """Project unit rows, whose squared distances are 2 - 2 cos; the same rows have the same places."""
+    """Project unit rows; the same rows get the same places."""
     perplexity = min(PERPLEXITY, (len(vectors) - 1) / 3)
     made = TSNE(perplexity=perplexity, init="pca", random_state=SEED, method="exact").fit_transform(vectors)
     return np.asarray(made, np.float64)

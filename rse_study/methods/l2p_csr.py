@@ -69,7 +69,7 @@ class L2PCSR(ContrastiveMethod):
         return StepOutcome(loss, metrics | inner_losses(ascent, len(batch.rows)) | _weakened(change, anchor))
 
     def token_masks(self, networks: Networks, batch: Batch, run: RunContext) -> Float[Tensor, "k n l"]:
-        """Return the token masks after the ascent (0 = weakened), by site; the second view's rows come last."""
+        """Return token masks after the ascent by site, the second view's rows last."""
         twice = _Twice(self, networks, batch, run, 0)
         embeddings = networks.encoder.word_embeddings(batch.ids)
         _, change = self._ascend(twice, twice.anchor(embeddings.detach()))

@@ -97,7 +97,7 @@ def row_scores(reader: Reader, metric: str = "") -> Scores:
 
 
 def is_of_history(metric: str) -> bool:
-    """Whether a metric is one of training, such as `cosine/positive`; an evaluation's has one more part."""
+    """Whether a metric is one of training, such as `cosine/positive`."""
     return metric.count("/") == 1
 
 
