@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 from rse_study.activity import ProgressCallback
 from rse_study.data.conversions import Conversion
 from rse_study.data.glue import GLUE, HUB_NAME
+from rse_study.data.readers import SUBSETS
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
 from rse_study.registry import Registry
@@ -153,6 +154,10 @@ class Verified:
 def catalogue() -> Registry[DataSet]:
     """Read all sets by name."""
     content = read_yaml(Path(__file__).with_name("catalogue.yaml"))["sets"]
+    for task, subsets in SUBSETS.items():
+        for name, copy in ((task, "senteval"), (f"{task}-orig", "orig")):
+            paths = [f"sts/{task}/{copy}/STS.{kind}.{one}.txt" for one in subsets for kind in ("gs", "input")]
+            content[name].setdefault("files", [{"path": path} for path in paths])
     content |= {f"GLUE-{name}": _glue(name) for name in GLUE}
     return Registry("data set", {name: DataSet(name=name, **entry) for name, entry in content.items()})
 

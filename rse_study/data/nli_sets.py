@@ -1,4 +1,4 @@
-"""Readers of natural language inference: SNLI, MNLI, the three rounds of ANLI, FEVER.
+"""Readers of natural language inference: SNLI, MNLI, ANLI's rounds, FEVER.
 
 Layout below the data folder, as published, plain or gzip, one JSON object a line:
 

@@ -1,6 +1,6 @@
-"""Questions about a text, answered by a span of it: SQuAD 1.1 (Rajpurkar et al. 2016).
+"""Questions that a span of a text answers: SQuAD 1.1.
 
-Layout below the data folder, as published, plain or gzip:
+Rajpurkar et al. (2016). Layout below the data folder, as published, plain or gzip:
 
     squad/{train,dev}-v1.1.json    data: [{paragraphs: [{context, qas: [{question, answers: [{text, answer_start}]}]}]}]
 """
@@ -74,7 +74,7 @@ class _Squad(BaseModel):
 
 
 def read_squad(split: str, data_dir: Path) -> Questions:
-    """Read a split; InputError if the file is malformed, or an answer is not where it should be."""
+    """Read a split; InputError if it is malformed or an answer is elsewhere."""
     path = find_set_file(SQUAD_FILES.get(split), data_dir)
     try:
         articles = _Squad.model_validate_json(read_whole(path)).data

@@ -1,4 +1,4 @@
-"""Readers of sentiment data: reviews of films and businesses, sentences from three sites.
+"""Readers of sentiment data: reviews, and sentences from three sites.
 
 Layout below the data folder, plain or gzip:
 

@@ -1,4 +1,4 @@
-"""Natural language inference as an evaluation, after fine-tuning; reviews in the same way.
+"""Natural language inference, and reviews, as evaluations after fine-tuning.
 
 For ANLI, V-advCSE (Table 3) trains as Nie et al. (2020) do, on MNLI, SNLI, ANLI and FEVER together. We use
 those that are in the data folder. If a task has no training set there, the small SNLI subset trains a weak

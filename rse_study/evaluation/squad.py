@@ -1,4 +1,4 @@
-"""SQuAD's exact match and F1, by the rules of its official script (Rajpurkar et al. 2016)."""
+"""SQuAD's exact match and F1, by the rules of its official script."""
 
 import re
 import string
@@ -18,7 +18,7 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalised(answer: str) -> str:
-    """Lower-case an answer without ASCII punctuation and articles; single blanks stay between words.
+    """Lower-case an answer; drop ASCII punctuation, articles and extra blanks.
 
     >>> normalised("The  Eiffel-Tower!")
     'eiffeltower'

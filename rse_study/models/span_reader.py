@@ -27,7 +27,7 @@ class SpanClassifier(Classifier):
     """A sentence encoder with a linear head on every token, fine-tuned as a whole."""
 
     def forward(self, inputs: Inputs, embeddings: Float[Tensor, "b l e"] | None = None) -> Tensor:
-        """Return [b l 2]: logits of each token as the answer's first and its last; -inf for padding."""
+        """Return [b l 2]: logits of the answer's first and last token; -inf at padding."""
         if embeddings is None:
             embeddings = self.encoder.word_embeddings(inputs.ids)
         states = self.encoder.token_vectors(embeddings, inputs.mask, inputs.types)
@@ -36,7 +36,7 @@ class SpanClassifier(Classifier):
 
 @dataclass(frozen=True)
 class Window:
-    """As much of a context as is read at once, after the question."""
+    """The part of a context that is read at once, after the question."""
 
     row: int
     """of the question, among those given"""
@@ -45,7 +45,7 @@ class Window:
     """the context's characters that each token stands for; -1, -1 outside of the context"""
 
     def place_of(self, start: int, end: int) -> tuple[int, int]:
-        """Return the first and last token of a span of characters; 0, [CLS], if it is not all here."""
+        """Return a span's first and last token; 0, [CLS], if it is not all here."""
         first, last = self.spans.T
         if not first[first >= 0].min(initial=end) <= start < end <= last.max():
             return 0, 0
@@ -62,7 +62,7 @@ class Window:
 
 
 def windows(texts: Sequence[Text], tokenizer: Any, max_length: int) -> Iterator[Window]:
-    """Cut contexts into windows of `max_length` tokens, which overlap by a third of that."""
+    """Cut contexts into windows of `max_length` tokens that overlap by a third."""
     if max_length < MIN_LENGTH:
         rule, remedy = f"a window needs {MIN_LENGTH} tokens or more", "Raise max_length; BERT has 384"
         raise InputError(f"max_length = {max_length}", where="SQuAD", rule=rule, remedy=remedy)
@@ -89,7 +89,7 @@ class SpanReader(TextClassifier):
 
     @torch.no_grad()
     def answers(self, texts: Sequence[Text]) -> list[str]:
-        """Return for each (question, context) the span with the highest logits of its ends."""
+        """Return each question's span with the highest sum of logits of its ends."""
         cut = list(windows(texts, self.tokenizer, self.max_length))
         best = [(-np.inf, 0, 0)] * len(texts)
         for places, outputs in self.batches([window.tokens for window in cut]):

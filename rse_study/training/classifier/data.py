@@ -1,4 +1,4 @@
-"""The start of a fine-tuning, and its data: classes, gold similarities, or answers."""
+"""The start of a fine-tuning, and its data: classes, gold scores or answers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -100,7 +100,7 @@ class SpanExamples(Examples):
         return SpanExamples.of(self.questions.take(rows))
 
     def encoded(self, tokenizer: Any, max_length: int) -> tuple[list[Tokens], Examples]:
-        """Return windows, each an example whose targets are tokens: both [CLS] without the answer."""
+        """Return windows, each an example; without the answer its targets are [CLS]."""
         tokens, targets, rows = list[Tokens](), list[tuple[int, int]](), list[int]()
         for one in windows(self.texts, tokenizer, max_length):
             start, end = self.targets[one.row].tolist()
