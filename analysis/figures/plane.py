@@ -8,7 +8,7 @@ from analysis.figures.style import BLUE, FAINT, ORANGE, legend_below, plain
 from rse_study.results.records import BASELINES, PLANE
 
 COLUMNS = ["panel", "pair", "version", "x", "y"]
-PLACE = r"^(?P<axis>[xy]) (?P<pair>\d+) ?(?P<version>\w*)$"
+AGGREGATION = r"^(?P<axis>[xy]) (?P<pair>\d+) ?(?P<version>\w*)$"
 
 
 def plane_data(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
@@ -19,7 +19,9 @@ def plane_data(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
     first = cells[cells["status"] == "complete"].sort_values("seed").drop_duplicates("name").sort_index()
     names = {"start": BASELINES["start"], **dict(zip(first["identity"], first["name"], strict=True))}
     rows = contents.evaluations[contents.evaluations["preset"] == PLANE]
-    parts = rows[["subject", "value"]].join(rows["aggregation"].str.extract(PLACE)).dropna(subset="axis")
+    parts = (
+        rows[["subject", "value"]].join(rows["aggregation"].str.extract(AGGREGATION)).dropna(subset="axis")
+    )
     keys = ["subject", "pair", "version"]
     wide = parts.pivot(index=keys, columns="axis", values="value").reset_index().astype({"pair": int})
     frames = [

@@ -30,7 +30,7 @@ class SentencePlane(PairsEvaluation):
 
     @classmethod
     def read(cls, name: str, data_dir: Path) -> "SentencePlane":
-        """Take the first distinct sentences of the test pairs in which a word has a synonym."""
+        """Take the first distinct test sentences in which a word has a synonym."""
         pairs, resources = read_sts(name.split("/")[0], "test", data_dir), ChangeResources(data_dir)
         first, second = list[str](), list[str]()
         for text in dict.fromkeys(pairs.first):

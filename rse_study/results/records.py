@@ -245,7 +245,7 @@ class StudyRecord(Record):
         return str(self.settings.of_base("encoder.name") or "")
 
     def is_less_better(self, metric: str = "") -> bool:
-        """Whether less of a metric is better; of a difference, if it is a loss under attack."""
+        """Whether less of a metric is better: of a difference, of losses under attack."""
         if not metric:
             return self.objective.direction == "minimize"
         if MINUS in metric:
