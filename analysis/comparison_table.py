@@ -177,6 +177,8 @@ def _shown(judged: Judged, decimals: int) -> str:
 def names_of(one: ComparedContrast) -> str:
     """Name a contrast: "rho = 0.5 minus rho = 0", or the two ends of a trend."""
     rows = sorted(one.weights, key=lambda row: one.weights[row], reverse=True)
+    if len(rows) == 1:
+        return rows[0]
     if len(rows) > 2:
         return f"{rows[0]} minus {rows[-1]} along their line"
     shares = [abs(one.weights[row]) for row in rows]

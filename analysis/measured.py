@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pandas as pd
 
-from rse_study.results.comparisons import Scores, by_subject, scores_by_metric
+from rse_study.results.comparisons import Scores, by_subject, is_of_history, scores_by_metric
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES, MINUS
 
 
 def measured_scores(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores]:
-    """Return scores of baselines and rows, by metric, if the study evaluates it."""
+    """Return scores of baselines and rows by metric, if the study measures it."""
     study, evaluations = reader.study(), reader.evaluations()
     asked = [
         metric
@@ -19,18 +19,21 @@ def measured_scores(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores]
         if metric == study.objective.evaluation or _is_asked(metric, study.evaluations, evaluations)
     ]
     by_metric = scores_by_metric(reader, asked).items()
-    return {metric: _with_baselines(scores, evaluations, metric) for metric, scores in by_metric}
+    return {metric: _with_baselines(scores, reader, metric) for metric, scores in by_metric}
 
 
 def _is_asked(metric: str, asked: Iterable[str], evaluations: pd.DataFrame) -> bool:
     """Whether it is evaluated; an evaluation may lack it (ANLI without some splits)."""
     known, measured = set(evaluations["metric"]), set(evaluations["evaluation"])
     whole = {part: part.rpartition("/")[0] for part in metric.split(MINUS)}
-    return all(name in asked and (part in known or name not in measured) for part, name in whole.items())
+    return all(
+        is_of_history(part) or (name in asked and (part in known or name not in measured))
+        for part, name in whole.items()
+    )
 
 
-def _with_baselines(scores: Scores, evaluations: pd.DataFrame, metric: str) -> Scores:
-    values = by_subject(evaluations, metric)
+def _with_baselines(scores: Scores, reader: Reader, metric: str) -> Scores:
+    values, evaluations = by_subject(reader, metric), reader.evaluations()
     fixed = {
         label: values[name] for name, label in BASELINES.items() if pd.notna(values.get(name, float("nan")))
     }

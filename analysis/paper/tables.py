@@ -54,10 +54,10 @@ def claims() -> pd.DataFrame:
 
     Columns: id, table, kind, rows, margin (points, a float), measure, says, source. kind: `best` names a row, and
     perhaps those it beats (" > "); `better` and `ordering` have rows from good to bad (" > "), `rising` from low to
-    high (" < "), `flat` rows within the margin of each other (" ~ "); `share` and `count` are those of `Claim`. measure
-    is our metric or the table's column (`Avg.`, `PWWS: Avg.`) that a claim is judged on, whose direction defines good;
-    if empty, the claim is about every column that the study measures, or else judged on its objective. `table` is an
-    id of `table_ids` or of `figures`.
+    high (" < "), `flat` rows within the margin of each other (" ~ "); `share`, `count`, `above` are those of `Claim`.
+    measure is our metric or the table's column (`Avg.`, `PWWS: Avg.`) that a claim is judged on; its direction is what
+    counts as good; if empty, the claim is about every column that the study measures, or else judged on its objective.
+    `table` is an id of `table_ids` or of `figures`.
     """
     table = _read("claims.csv")
     return table.assign(margin=pd.to_numeric(table["margin"]).fillna(0.0))

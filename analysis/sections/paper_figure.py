@@ -11,6 +11,7 @@ from analysis.figures.alignment import alignment_data, draw_alignment
 from analysis.figures.attack_pairs import attack_pairs_data, draw_attack_pairs
 from analysis.figures.cosines import cosines_data, draw_cosines
 from analysis.figures.measures import draw_measures, measures_data
+from analysis.figures.plane import draw_plane, plane_data
 from analysis.paper.tables import figures
 from analysis.scores import result_cells
 
@@ -26,10 +27,13 @@ COSINES = (
     "As in figure 3 of DCL: positive and random pairs of projections at the last step. Where both are near 1, all "
     "vectors look alike."
 )
+IN_THE_PLANE = (
+    "As in figure 2 of DCL: sentences and their versions by t-SNE, of each row the first seed. An adversarial version "
+    "is, of eight with synonyms, the furthest from its sentence for this model. Only neighbourhood means anything."
+)
 ALONG = "As in figure 2 of L2P-CSR: a line for each measure. Large marks are means over seeds, small ones the seeds."
 NOT_IN_THE_LEDGER = {
-    "dcl-figure2": "Not drawn: the ledger holds scores, no vectors.",
-    "l2p-figure3": "Not drawn: the ledger holds the share of tokens that are weakened (masks/tokens), no tokens.",
+    "l2p-figure3": "Not drawn: the ledger holds shares of the words that are weakened, by layer, and no words.",
     "rse-figure1": "It is a diagram of the method.",
     "l2p-figure1": "It is a diagram of the method.",
     "dcl-figure1": "It is a diagram of the method.",
@@ -46,7 +50,7 @@ ONLY_THE_OBJECTIVE = {
 
 def paper_figure(contents: Contents) -> str:
     """Return section "As the papers draw it"; "" if no figure is about this study."""
-    parts = [*pairs(contents), *geometry(contents), *along(contents), *cosines(contents)]
+    parts = [*pairs(contents), *geometry(contents), *along(contents), *cosines(contents), *planes(contents)]
     told = remark(contents, has_lines=bool(along(contents)))
     if not parts and not told:
         return ""
@@ -83,6 +87,12 @@ def geometry(contents: Contents) -> list[str]:
     frame = alignment_data(contents, result_cells(contents), repeated(contents))
     opening = f"<h3>Alignment and uniformity</h3>{page.paragraph(GEOMETRY)}"
     return one_by_one(frame, "evaluation", opening, draw_alignment, "alignment")
+
+
+def planes(contents: Contents) -> list[str]:
+    """Return sentences and their versions in the plane, a figure per model and kind."""
+    opening = f"<h3>Sentences in the plane</h3>{page.paragraph(IN_THE_PLANE)}"
+    return one_by_one(plane_data(contents, result_cells(contents)), "panel", opening, draw_plane, "plane")
 
 
 def one_by_one(

@@ -1,11 +1,13 @@
 """Training texts for the victims of an attack set, with the same classes."""
 
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
-from rse_study.data.attack_sets import ATTACK_SETS, OF_TRANSFER
+from rse_study.data.attack_sets import ATTACK_SETS, OF_GLUE, OF_TRANSFER
 from rse_study.data.classes import NLI_CLASSES
+from rse_study.data.glue import HUB_NAME, read_glue
 from rse_study.data.labelled import Labelled
 from rse_study.data.nli_sets import read_nli
 from rse_study.data.sentiment_sets import read_reviews, read_sentiment
@@ -15,7 +17,7 @@ from rse_study.errors import InputError, MissingFile
 _STAND_INS = {"imdb": "review-polarity", "yelp": "uci-yelp"}
 
 
-def training_for(name: str, data_dir: Path) -> Labelled:
+def training_for(name: str, data_dir: Path, glue: str = HUB_NAME) -> Labelled:
     """Return texts of an attack set's classes, from which overlap.py removes inputs.
 
     Pairs come from MNLI's or SNLI's training set, else from the few SNLI pairs there are: a weak victim. Reviews
@@ -25,6 +27,8 @@ def training_for(name: str, data_dir: Path) -> Labelled:
         return read_transfer("MR", "all", data_dir)
     if name in OF_TRANSFER:
         return read_transfer(OF_TRANSFER[name], "train", data_dir)
+    if name in OF_GLUE:
+        return cast(Labelled, read_glue(OF_GLUE[name], "train", data_dir, glue))
     if name in _STAND_INS:
         try:
             return read_reviews(name.upper(), "train", data_dir)

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import matthews_corrcoef
 
 from rse_study.activity import ProgressCallback
 from rse_study.assets.victim import VictimClassifier
-from rse_study.data.attack_sets import read_attack_set
+from rse_study.data.attack_sets import OF_GLUE, read_attack_set
 from rse_study.data.labelled import Labelled
 from rse_study.data.victim_texts import training_for
 from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resources, resources_for
@@ -24,7 +25,16 @@ from rse_study.evaluation.attacks.resumable_attack import AttackRun, attack_and_
 from rse_study.evaluation.attacks.summary import summarise
 from rse_study.evaluation.evaluations import Evaluation, evaluation_row
 from rse_study.evaluation.vectors import Embed
-from rse_study.results.attack_file import ATTACK, CLASSES, SummaryRow, keep_summary, outcomes_path
+from rse_study.results.attack_file import (
+    AGAIN,
+    ATTACK,
+    CLASSES,
+    SummaryRow,
+    keep_summary,
+    outcomes_path,
+    parse_outcomes,
+    read_lines,
+)
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 
@@ -51,9 +61,9 @@ class AttackedClassifier:
         """Read set, recipe and training texts for a name such as attack-mr/pwws."""
         task, recipe = name.removeprefix(PREFIX).split("/")
         attacks = settings.attacks
-        training = _training_texts(task, data_dir)
+        training = _training_texts(task, data_dir, settings.tasks.glue)
         places = drawn(len(training), attacks.num_training, attacks.seed)
-        whole = read_attack_set(task, data_dir)
+        whole = read_attack_set(task, data_dir, settings.tasks.glue)
         made_of = fingerprint_resources(recipe, data_dir, attacks.masked_lm)
         resources = resources_for(recipe, data_dir, attacks.masked_lm)
         return cls(whole, training.take(places), recipe, settings, resources, made_of)
@@ -103,6 +113,10 @@ class AttackedClassifier:
         made = self.victim(weights)
         found = self.attacked(made, weights.kept, device=weights.device, replaces=True)
         figures = figures_of(found) | {"victim_accuracy": 100 * made.dev_accuracy}
+        if self.set in OF_GLUE:
+            figures["matthews_under_attack"] = self._matthews(
+                outcomes_path(weights.kept, self.set, self.recipe)
+            )
         return rows_under_attack(self, subject, self.inputs.split, found, figures)
 
     def attacked(
@@ -140,6 +154,13 @@ class AttackedClassifier:
         keep_summary(folder, row, replaces=replaces)
         return row
 
+    def _matthews(self, path: Path) -> float:
+        """Return the correlation x100 of labels and answers to the attacked texts."""
+        known = parse_outcomes(read_lines(path, AGAIN)[1], path, AGAIN)
+        rows = [known[index] for index in range(len(self.inputs))]
+        answers = [int(np.argmax(row.adversarial_scores)) for row in rows]
+        return 100 * float(matthews_corrcoef([row.label for row in rows], answers))
+
     def _head(self, made: VictimClassifier, label: str) -> dict[str, Any]:
         """Identify the attack; the number of inputs is not part of it and may grow."""
         return {
@@ -163,8 +184,8 @@ class AttackedClassifier:
 
 
 @lru_cache(maxsize=4)
-def _training_texts(name: str, data_dir: Path) -> Labelled:
-    return training_for(name, data_dir)
+def _training_texts(name: str, data_dir: Path, glue: str) -> Labelled:
+    return training_for(name, data_dir, glue)
 
 
 def figures_of(found: SummaryRow) -> dict[str, float]:

@@ -2,8 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,15 @@ from jaxtyping import Int
 
 from rse_study.assets.victim import VictimClassifier, victim
 from rse_study.data.labelled import Text
-from rse_study.downstream.registry import FINE_TUNED
+from rse_study.data.pairs import StsPairs
+from rse_study.data.questions import Questions
+from rse_study.downstream.registry import FINE_TUNED, SYNONYMS
 from rse_study.downstream.scored_model import ModelFiles
 from rse_study.downstream.settings import Settings
+from rse_study.evaluation.changes.change import ChangeResources
 from rse_study.evaluation.classification import ClassifierScore
 from rse_study.evaluation.evaluations import evaluation_row
+from rse_study.evaluation.invariance import SEED, changed_text
 from rse_study.evaluation.vectors import Embed
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.results.records import EvaluationRow, Measure
@@ -34,6 +39,8 @@ class FineTunedTask(ABC):
     settings: Settings
     lacking: tuple[str, ...] = ()
     """Missing files of the task, relative to the data folder."""
+    changed: tuple[Supervised, ...] = ()
+    """The held-out splits with words replaced by synonyms, scored in their place by the same classifier."""
 
     @property
     @abstractmethod
@@ -50,17 +57,22 @@ class FineTunedTask(ABC):
 
     @property
     def name(self) -> str:
-        return f"{self.task}/{FINE_TUNED}"
+        return f"{self.task}/{SYNONYMS if self.changed else FINE_TUNED}"
+
+    @property
+    def scored(self) -> tuple[Supervised, ...]:
+        return self.changed or self.held_out
 
     @cached_property
     def fingerprint(self) -> str:
-        texts = [given.fingerprint for given in (self.training, *self.held_out)]
+        texts = [given.fingerprint for given in (self.training, *self.held_out, *self.changed)]
         return fingerprint_of([*texts, self.settings.fine_tuning.identity(), self.settings.tasks.seed])
 
     @property
     def measures(self) -> tuple[Measure, ...]:
+        how = f", {SYNONYMS}" if self.changed else ""
         return tuple(
-            Measure(name=f"{self.task} {label}", metric=f"{self.name}/{label}") for label in self.labels
+            Measure(name=f"{self.task} {label}{how}", metric=f"{self.name}/{label}") for label in self.labels
         )
 
     @property
@@ -109,6 +121,16 @@ def classifier_of(
         weights.made, weights.base, weights.pooling_of_classifiers, training, scored, seed, tuning,
         revision=weights.revision, device=weights.device, on_progress=on_progress,
     )  # fmt: skip
+
+
+def with_synonyms(given: Supervised, data_dir: Path) -> Supervised:
+    """Replace a tenth of the words by WordNet synonyms; contexts of questions stay."""
+    changed = partial(changed_text, name=SYNONYMS, resources=ChangeResources(data_dir), seed=SEED)
+    if isinstance(given, StsPairs):
+        return replace(given, first=[*map(changed, given.first)], second=[*map(changed, given.second)])
+    if isinstance(given, Questions):
+        return replace(given, texts=[(changed(question), context) for question, context in given.texts])
+    return replace(given, texts=[tuple(map(changed, text)) for text in given.texts])
 
 
 def drawn(num_given: int, num_wanted: int, seed: int) -> Int[np.ndarray, " m"]:

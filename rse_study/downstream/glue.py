@@ -1,4 +1,4 @@
-"""GLUE after fine-tuning, on the validation splits (L2P-CSR Table 4, DCL Table 1)."""
+"""GLUE after fine-tuning (L2P-CSR Table 4, DCL Table 1), on validation splits."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,7 +8,8 @@ from rse_study.assets.victim import taken
 from rse_study.data.glue import GLUE, read_glue
 from rse_study.data.labelled import Labelled
 from rse_study.data.pairs import StsPairs
-from rse_study.downstream.fine_tuned import FineTunedTask, drawn
+from rse_study.downstream.fine_tuned import FineTunedTask, drawn, with_synonyms
+from rse_study.downstream.registry import SYNONYMS
 from rse_study.downstream.settings import Settings
 from rse_study.evaluation.classification import ClassifierScore
 from rse_study.evaluation.glue import GLUE_METRICS, evaluate_glue, evaluate_glue_pairs
@@ -27,13 +28,14 @@ class GlueFineTuned(FineTunedTask):
 
     @classmethod
     def read(cls, name: str, data_dir: Path, settings: Settings) -> "GlueFineTuned":
-        task, tasks = name.partition("/")[0], settings.tasks
+        (task, preset), tasks = name.split("/"), settings.tasks
         glue = task.removeprefix(PREFIX)
         training, *held_out = (
             read_glue(glue, split, data_dir, tasks.glue) for split in GLUE.get(glue).splits
         )
         chosen = taken(training, drawn(len(training), tasks.num_training, tasks.seed))
-        return cls(task, chosen, tuple(held_out), settings)
+        changed = [with_synonyms(given, data_dir) for given in held_out if preset == SYNONYMS]
+        return cls(task, chosen, tuple(held_out), settings, changed=tuple(changed))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -42,7 +44,7 @@ class GlueFineTuned(FineTunedTask):
 
     def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, ClassifierScore]]:
         """Yield labels such as `f1`, or `accuracy validation_matched` for MNLI."""
-        for given in self.held_out:
+        for given in self.scored:
             for score in self._of_split(classifier, given):
                 yield self._label(score.metric, score.split), score
 

@@ -1,14 +1,15 @@
 """Sets of the catalogue that an evaluation reads, by its name."""
 
-from rse_study.data.attack_sets import ATTACK_SETS, OF_TRANSFER
+from rse_study.data.attack_sets import ATTACK_SETS, OF_GLUE, OF_TRANSFER
 from rse_study.data.catalogue import catalogue
 from rse_study.data.classes import NLI_CLASSES
 from rse_study.data.glue import HUB_NAME
-from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED, FINE_TUNED
+from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED, FINE_TUNED, SYNONYMS, WEAKENED
 from rse_study.downstream.settings import Settings
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import Resource
 from rse_study.evaluation.registry import INVARIANCE
+from rse_study.results.records import PLANE
 
 STAND_INS = {
     **{f"STS{year}": f"STS{year}-orig" for year in range(12, 17)},
@@ -28,7 +29,8 @@ _LISTS = {
     Resource.KEYBOARD: "typo",
 }
 _CHANGES = ("wordnet", "typo", "homoglyph")  # of the texts whose vectors should stay where they are
-_VICTIMS = {"mr": "MR", "imdb": "imdb", "yelp": "yelp", **OF_TRANSFER}
+_GLUE = {name: f"GLUE-{task}" for name, task in OF_GLUE.items()}
+_VICTIMS = {"mr": "MR", "imdb": "imdb", "yelp": "yelp", **OF_TRANSFER, **_GLUE}
 _TASKS = {
     **{task: (task.lower(),) for task in ("SNLI", "MNLI", "FEVER", "IMDB", "YELP", "SQuAD")},
     "ANLI": ("anli", "mnli", "snli", "fever"),
@@ -40,13 +42,17 @@ def sets_of(name: str, settings: Settings) -> tuple[str, ...]:
     task, _, preset = name.partition("/")
     attacked = task.removeprefix("attack-")
     if attacked in ATTACKED and task != attacked:
-        inputs = OF_TRANSFER.get(attacked, task)
-        return (inputs, _victim(attacked), *sets_of_recipe(preset, settings.attacks.masked_lm))
+        inputs = {**OF_TRANSFER, **_GLUE}.get(attacked, task)
+        texts = (inputs, _victim(attacked))
+        own = () if attacked in _GLUE and settings.tasks.glue != HUB_NAME else texts
+        return (*own, *sets_of_recipe(preset, settings.attacks.masked_lm))
     if task in ADVERSARIAL_STS:
         return (task.removeprefix("Adv"), *sets_of_recipe(preset, settings.attacks.masked_lm))
-    if preset == FINE_TUNED:
-        return _TASKS.get(task, (task,) if settings.tasks.glue == HUB_NAME else ())
-    changes = _CHANGES if name == INVARIANCE else ()
+    if preset in (FINE_TUNED, SYNONYMS):
+        words = ("wordnet",) if preset == SYNONYMS else ()
+        return (*_TASKS.get(task, (task,) if settings.tasks.glue == HUB_NAME else ()), *words)
+    words = ("wordnet",) if preset in (WEAKENED, PLANE) else ()
+    changes = _CHANGES if name == INVARIANCE else words
     return (task, *changes) if task in catalogue() else ()
 
 

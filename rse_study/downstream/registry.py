@@ -19,6 +19,9 @@ ATTACKED = tuple(name for name in ATTACK_SETS if name != "ag")
 """Sets whose classifiers are attacked; ag has no training texts for a victim."""
 ADVERSARIAL_STS = ("AdvSTS-B", "AdvSICK-R")
 FINE_TUNED = "fine_tuned"
+WEAKENED = "weakened"
+SYNONYMS = "synonyms"
+"""Preset of a fine-tuned task whose held-out texts have words replaced by WordNet synonyms."""
 NLI = ("SNLI", "MNLI", "ANLI", "FEVER")
 
 EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(
@@ -35,14 +38,18 @@ EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(
         "NliFineTuned": EvaluationFamily(
             "rse_study.downstream.nli:NliFineTuned", tuple(f"{task}/{FINE_TUNED}" for task in NLI)
         ),
+        "WeakenedTokens": EvaluationFamily(
+            "rse_study.downstream.weakened:WeakenedTokens", (f"STS-B/{WEAKENED}",)
+        ),
         "ReviewsFineTuned": EvaluationFamily(
             "rse_study.downstream.nli:ReviewsFineTuned", tuple(f"{task}/{FINE_TUNED}" for task in REVIEWS)
         ),
         "SquadFineTuned": EvaluationFamily(
-            "rse_study.downstream.squad:SquadFineTuned", (f"SQuAD/{FINE_TUNED}",)
+            "rse_study.downstream.squad:SquadFineTuned", (f"SQuAD/{FINE_TUNED}", f"SQuAD/{SYNONYMS}")
         ),
         "GlueFineTuned": EvaluationFamily(
-            "rse_study.downstream.glue:GlueFineTuned", tuple(f"GLUE-{task}/{FINE_TUNED}" for task in GLUE)
+            "rse_study.downstream.glue:GlueFineTuned",
+            tuple(f"GLUE-{task}/{preset}" for preset in (FINE_TUNED, SYNONYMS) for task in GLUE),
         ),
     },
 )

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rse_study.data.questions import Questions, read_squad
-from rse_study.downstream.fine_tuned import FineTunedTask, drawn
+from rse_study.downstream.fine_tuned import FineTunedTask, drawn, with_synonyms
+from rse_study.downstream.registry import SYNONYMS
 from rse_study.downstream.settings import Settings
 from rse_study.evaluation.classification import ClassifierScore
 from rse_study.evaluation.squad import SQUAD_METRICS, evaluate_squad
@@ -19,9 +20,11 @@ class SquadFineTuned(FineTunedTask):
 
     @classmethod
     def read(cls, name: str, data_dir: Path, settings: Settings) -> "SquadFineTuned":
-        training, tasks = read_squad("train", data_dir), settings.tasks
+        (task, preset), tasks = name.split("/"), settings.tasks
+        training, dev = read_squad("train", data_dir), read_squad("dev", data_dir)
         chosen = training.take(drawn(len(training), tasks.num_training, tasks.seed))
-        return cls(name.partition("/")[0], chosen, (read_squad("dev", data_dir),), settings)
+        changed = (with_synonyms(dev, data_dir),) if preset == SYNONYMS else ()
+        return cls(task, chosen, (dev,), settings, changed=changed)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -30,7 +33,7 @@ class SquadFineTuned(FineTunedTask):
     def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, ClassifierScore]]:
         """Yield `f1` and `exact_match`."""
         assert isinstance(classifier, SpanReader)
-        for given in self.held_out:
+        for given in self.scored:
             assert isinstance(given, Questions)
             for score in evaluate_squad(classifier.answers, given, seed=self.settings.tasks.seed):
                 yield score.metric, score

@@ -10,10 +10,11 @@ from rse_study.data.transfer_sets import transfer_tasks
 from rse_study.evaluation.evaluations import FrozenEvaluation
 from rse_study.evaluation.own_class import class_in, read_own_evaluation
 from rse_study.registry import Registry
+from rse_study.results.records import PLANE
 
 BUILTIN = "builtin/test"
 TRANSFER_PRESETS = ("fast", "full")
-GEOMETRY, INVARIANCE = "STS-B/geometry", "STS-B/invariance"
+GEOMETRY, INVARIANCE, IN_THE_PLANE = "STS-B/geometry", "STS-B/invariance", f"STS-B/{PLANE}"
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ EVALUATIONS: Registry[EvaluationFamily] = Registry(
             "rse_study.evaluation.geometry:AlignmentUniformity", (GEOMETRY,), is_of_dev=True
         ),
         "Steadiness": EvaluationFamily("rse_study.evaluation.invariance:Invariance", (INVARIANCE,)),
+        "Plane": EvaluationFamily("rse_study.evaluation.plane:SentencePlane", (IN_THE_PLANE,)),
     },
 )
 

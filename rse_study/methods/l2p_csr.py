@@ -12,7 +12,7 @@ from rse_study.methods.base import ContrastiveMethod, MethodSource
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import inner_losses
-from rse_study.perturbations.ascent import Anchor, Change, JointPass, Player, ascend, frozen
+from rse_study.perturbations.ascent import Anchor, Ascent, Change, JointPass, Player, ascend, frozen
 from rse_study.perturbations.view_masks import ViewMasks
 from rse_study.perturbations.virtual_adversarial import VirtualAdversarial
 from rse_study.tensors import Float, Tensor, torch
@@ -58,15 +58,7 @@ class L2PCSR(ContrastiveMethod):
         embeddings = networks.encoder.word_embeddings(batch.ids)
         twice = _Twice(self, networks, batch, run, step)
         anchor = twice.anchor(embeddings.detach())
-        player: Any = self.player
-        with frozen(networks, training=True):
-            ascent = ascend(
-                lambda change: twice.losses(anchor.embeddings, change)[0].sum(),
-                [player],
-                [player.init(anchor, run.streams)],
-                OneMaskAView(run.collectives) if self.masks.features == "shared" else JointPass(),
-            )
-        change = _constant(player.apply(ascent.states[0]))
+        ascent, change = self._ascend(twice, anchor)
         losses, moments = twice.losses(embeddings.repeat(2, 1, 1), change)
         networks.head.update(moments)
         loss = losses.sum() / batch.num_rows
@@ -75,6 +67,25 @@ class L2PCSR(ContrastiveMethod):
             "loss": Mean(loss.detach(), 1 / run.collectives.size),
         }
         return StepOutcome(loss, metrics | inner_losses(ascent, len(batch.rows)) | _weakened(change, anchor))
+
+    def token_masks(self, networks: Networks, batch: Batch, run: RunContext) -> Float[Tensor, "k n l"]:
+        """Return token masks after the ascent by site, the second view's rows last."""
+        twice = _Twice(self, networks, batch, run, 0)
+        embeddings = networks.encoder.word_embeddings(batch.ids)
+        _, change = self._ascend(twice, twice.anchor(embeddings.detach()))
+        return torch.stack([site.tokens for site in change.masks])
+
+    def _ascend(self, twice: "_Twice", anchor: Anchor) -> tuple[Ascent, Change]:
+        """Move what the ascent moves, and return it as constants, too."""
+        player: Any = self.player
+        with frozen(twice.networks, training=True):
+            ascent = ascend(
+                lambda change: twice.losses(anchor.embeddings, change)[0].sum(),
+                [player],
+                [player.init(anchor, twice.run.streams)],
+                OneMaskAView(twice.run.collectives) if self.masks.features == "shared" else JointPass(),
+            )
+        return ascent, _constant(player.apply(ascent.states[0]))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from rse_study.results.comparisons import ComparedContrast, ContrastWeights, Scores, compare_all
 
-ClaimKind = Literal["best", "better", "ordering", "rising", "flat", "share", "count"]
+ClaimKind = Literal["best", "better", "ordering", "rising", "flat", "share", "count", "above"]
 ClaimVerdict = Literal["reproduced", "contradicted", "undecided", "incomplete", "not asked"]
 NOTHING: Mapping[str, Scores] = {}
 
@@ -22,10 +22,10 @@ class Claim:
     """best: the first row beats every other, or each of the others named. better: the first beats the second by more
     than the margin. ordering: each beats the next. rising: scores grow along the rows. flat: no row differs from the
     first by more than the margin. share: the first is better than `margin` times the second. count: the first row is
-    best in at least `margin` columns."""
+    best in at least `margin` columns. above: the score of the only row exceeds the margin."""
     rows: tuple[str, ...]
     margin: float
-    """Points of the score, a factor (share) or a number of columns (count)."""
+    """Points of the score, a factor (share), a number of columns (count) or a value of the score (above)."""
     says: str
     source: str
     measure: str = ""
@@ -108,13 +108,15 @@ def _is_open(scores: Scores, contrasts: Sequence[ContrastWeights]) -> bool:
 def contrasts_of(claim: Claim, scores: Scores, outside: Collection[str] = ()) -> list[ContrastWeights]:
     """Return the contrasts that decide a claim; none where rows are missing."""
     more = _contrasts(claim, list(scores.table.index), outside)
-    if not scores.less_is_better:
+    if not scores.less_is_better or claim.kind == "above":
         return more
     return [{row: -weight for row, weight in weights.items()} for weights in more]
 
 
 def _contrasts(claim: Claim, there: Sequence[str], outside: Collection[str]) -> list[ContrastWeights]:
     rows = [row for row in claim.rows if row in there]
+    if claim.kind == "above":
+        return [{row: 1.0} for row in rows]
     if claim.kind in ("best", "count"):
         others = rows[1:] if len(claim.rows) > 1 else [row for row in there if row not in (*rows, *outside)]
         return [{rows[0]: 1.0, other: -1.0} for other in others] if claim.rows[0] in rows else []

@@ -90,9 +90,15 @@ class Scores:
 def row_scores(reader: Reader, metric: str = "") -> Scores:
     """Return the scores of a grid's rows, or of a search's confirmed trials.
 
-    `metric` is task/split/aggregation, or a difference "one - other"; by default the last objective.
+    `metric` is task/split/aggregation, a metric of training as in the history, whose last value counts, or a difference
+    "one - other"; by default the last objective.
     """
     return scores_by_metric(reader, [metric])[metric]
+
+
+def is_of_history(metric: str) -> bool:
+    """Whether a metric is one of training, such as `cosine/positive`."""
+    return metric.count("/") == 1
 
 
 def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores]:
@@ -106,7 +112,7 @@ def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores
     found = {}
     for metric in metrics:
         is_objective = metric in ("", study.objective.evaluation)
-        values = _objectives(reader) if is_objective else by_subject(evaluations, metric)
+        values = _objectives(reader) if is_objective else by_subject(reader, metric)
         degenerate = reader.collapsed() if is_objective else _collapsed(evaluations, metric)
         is_degenerate = cells["identity"].isin(degenerate)
         table, open_rows = _wide(cells, values)
@@ -126,12 +132,15 @@ def _collapsed(evaluations: pd.DataFrame, metric: str) -> Iterable[str]:
     return frozenset(measured.loc[measured["degenerate"], "subject"])
 
 
-def by_subject(rows: pd.DataFrame, metric: str) -> dict[str, float]:
+def by_subject(reader: Reader, metric: str) -> dict[str, float]:
     """Return a metric's value for each cell and baseline; metrics as in `row_scores`."""
     one, is_difference, other = metric.partition(MINUS)
     if is_difference:
-        first, second = by_subject(rows, one), by_subject(rows, other)
+        first, second = by_subject(reader, one), by_subject(reader, other)
         return {subject: value - second[subject] for subject, value in first.items() if subject in second}
+    if is_of_history(metric):
+        return reader.final_values(metric)
+    rows = reader.evaluations()
     rows = rows[rows["metric"] == metric]
     return dict(zip(rows["subject"], rows["value"], strict=True))
 

@@ -37,9 +37,8 @@ def contrasts_frame(reader: Reader, minus: str = "") -> pd.DataFrame:
         minus = own_baseline(study, reader.cells())
         if minus not in found[""].table.index:
             return _frame(())
-    evaluations = reader.evaluations()
     together = {
-        metric: _with_baseline(scores, minus, by_subject(evaluations, metric or study.objective.evaluation))
+        metric: _with_baseline(scores, minus, by_subject(reader, metric or study.objective.evaluation))
         for metric, scores in found.items()
     }
     if not any(minus in scores.table.index for scores in together.values()):

@@ -34,6 +34,7 @@ OWN_COLUMNS = frozenset(
 )
 """Headings that no axis may take, in the trials table and in the public frame of cells."""
 WITHDRAWN = "withdrawn"
+PLANE = "t-sne"  # preset of an evaluation whose rows are places of sentences in the plane
 MINUS = " - "
 LESS_IS_BETTER_UNLESS_NOTED = ("success_rate", "alignment", "uniformity", "drift", "drop")
 """Aggregations that an encoder should have little of, where a study's `measures` do not name the metric:
@@ -250,12 +251,14 @@ class StudyRecord(Record):
         return str(self.settings.of_base("encoder.name") or "")
 
     def is_less_better(self, metric: str = "") -> bool:
-        """Whether less of a metric (or of a difference, a loss under attack) is better."""
+        """Whether less of a metric is better: of a difference, of losses under attack."""
         if not metric:
             return self.objective.direction == "minimize"
+        if MINUS in metric:
+            return metric.endswith("/accuracy_under_attack")
         noted = {measure.metric: measure.direction for measure in self.shown_measures}
-        if MINUS in metric or metric in noted:
-            return MINUS in metric or noted[metric] == "minimize"
+        if metric in noted:
+            return noted[metric] == "minimize"
         return metric.rpartition("/")[2] in LESS_IS_BETTER_UNLESS_NOTED
 
     @property

@@ -8,6 +8,7 @@ import pytest
 from analysis.comparison_table import claims_table, remarks, rows_table
 from rse_study.results.ledger import Ledger
 from rse_study.results.result_file import Point
+from rse_study.results.row_names import row_name
 from tests.analysis import tabled
 from tests.analysis.searched import measure, run
 from tests.results.samples import around, half_width
@@ -251,6 +252,45 @@ def test_less_than_half_is_asked_of_rates(tmp_path):
     asked = table[table["verdict"] != "not asked"]
     assert asked["verdict"].tolist() == ["reproduced"] * 2
     assert asked["difference"].iloc[1].startswith("0.5 x SimCSE minus RobustSentEmbed: +")
+
+
+def test_a_claim_may_be_of_a_metric_of_training_at_its_last_step(tmp_path):
+    apart = {
+        f"norm = {norm}, weight = 1": gap for norm, gap in (("none", 0.05), ("batch", 0.2), ("power", 0.2))
+    }
+    rows, paper = dict.fromkeys(apart, (tabled.PLANNED,) * 4), {"table": "dcl-figure3", "scale": "paper"}
+    folder = tabled.make(tmp_path / "s", rows, paper=paper)
+    assert [one.verdict for one in comparison_in(folder).judged] == ["incomplete"]
+    with Ledger.open(folder) as ledger:
+        for cell in ledger.cells():
+            gap = apart[row_name("", cell.proposal)] + cell.seed / 1000
+            cosines = [
+                {"dev": 1.0, "cosine/positive": 0.99, "cosine/random": 0.99 - each} for each in (0.9, gap)
+            ]
+            points = tuple(Point(t=t, metrics=each) for t, each in zip((70, 80), cosines, strict=True))
+            run(ledger, cell, "complete", points)
+    found = comparison_in(folder)
+    ((_, verdict, difference, _),) = claims_table(found).to_numpy().tolist()
+    assert verdict == "reproduced"
+    assert difference.startswith("norm = power, weight = 1 minus norm = none, weight = 1: +0.15 [")
+    cells = {(cell.column.name, cell.row): cell for cell in found.columns}
+    power = cells["random", "norm = power, weight = 1"]
+    assert (power.mean, power.printed) == (pytest.approx(0.7885), 0.7904)
+
+
+def test_a_claim_about_one_row_is_of_its_score_alone(tmp_path):
+    paper = {"table": "l2p-figure3", "scale": "paper"}
+    folder = tabled.make(
+        tmp_path / "s", {"+SimCSE": SIMCSE, "+Ours": SIMCSE}, paper=paper, evaluations=("STS-B/weakened",)
+    )
+    shares = {"layer 0": 30.0, "layer 2": 20.0, "keywords": 40.0, "complementary": 51.0}
+    noise = {"layer 0": 0.1, "layer 2": 0.2, "keywords": 0.3, "complementary": 3.0}
+    values = {name: tuple(share + noise[name] * k for k in (-1, 0, 1, 0)) for name, share in shares.items()}
+    tabled.add(folder, {f"STS-B/weakened/{name}": {"+Ours": given} for name, given in values.items()})
+    table = claims_table(comparison_in(folder))
+    assert table["verdict"].tolist() == ["reproduced", "contradicted", "undecided"]
+    assert table["difference"].iloc[1].startswith("+Ours: +40.00 [")
+    assert table["difference"].iloc[1].endswith(", more than 50")
 
 
 def test_what_was_measured_without_training_stands_first(tmp_path):

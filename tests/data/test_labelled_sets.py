@@ -6,14 +6,16 @@ import json
 import numpy as np
 import pytest
 
-from rse_study.data.attack_sets import ATTACK_SETS, OF_TRANSFER, read_attack_set
+from rse_study.data.attack_sets import ATTACK_SETS, OF_GLUE, OF_TRANSFER, read_attack_set
 from rse_study.data.catalogue import catalogue, verify
 from rse_study.data.classes import NLI_CLASSES
 from rse_study.data.nli_sets import nli_files, nli_tasks, read_nli
 from rse_study.data.sentiment_sets import REVIEWS, SENTIMENT_SETS, read_reviews, read_sentiment, reviews_file
 from rse_study.data.transfer_sets import read_transfer
+from rse_study.data.victim_texts import training_for
 from rse_study.errors import InputError, MissingFile
 from tests.cases import cases
+from tests.downstream.toy_tasks import write_glue
 
 COUNTS = {  # class counts, as the data folder's own account of itself has them
     "mr": [511, 489],
@@ -47,6 +49,17 @@ def test_inputs_nobody_published_are_the_first_of_a_test_split(data_dir, name):
     assert found.labels.tolist() == split.labels[:1000].tolist()
 
 
+@pytest.mark.usefixtures("no_hub")
+def test_cola_is_attacked_on_glues_validation_split_and_its_victims_see_train(tmp_path):
+    rows = {"train": ("red", 0), "validation": ("blue", 1)}
+    for split, (sentence, label) in rows.items():
+        write_glue(tmp_path, "cola", split, [{"sentence": sentence, "label": label}])
+    for glue in ("nyu-mll/glue", str(tmp_path / "nyu-mll/glue")):
+        found = read_attack_set("cola", tmp_path, glue)
+        assert (found.name, found.split, found.texts) == ("attack-cola", "test", [("blue",)])
+        assert training_for("cola", tmp_path, glue).texts == [("red",)]
+
+
 @cases(("task", "split"), NLI_COUNTS)
 def test_nli_as_published(data_dir, task, split):
     found = read_nli(task, split, data_dir)
@@ -63,7 +76,7 @@ def test_sentiment_as_published(data_dir, name):
 
 
 def test_the_catalogue_knows_every_file_and_those_here_are_as_measured(data_dir):
-    own = [name for name in ATTACK_SETS if name not in OF_TRANSFER]
+    own = [name for name in ATTACK_SETS if name not in (*OF_TRANSFER, *OF_GLUE)]
     names = [
         *(f"attack-{name}" for name in own),
         "snli",

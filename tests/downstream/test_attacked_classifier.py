@@ -85,6 +85,23 @@ def test_a_row_a_figure_and_every_outcome_kept(evaluation, weights, embed):
     assert found["accuracy_under_attack"].value == pytest.approx(100 * (6 - skipped - succeeded) / 6)
 
 
+def test_an_attack_on_cola_has_the_correlation_of_answers_under_attack(evaluation, weights, embed):
+    asked = evaluation()
+    asked = replace(asked, whole=replace(asked.whole, name="attack-cola"))
+    found = {row.aggregation: row.value for row in score_model(ScoredModel("me", embed, weights), [asked])}
+    assert set(found) == {*FIGURES, "matthews_under_attack"}
+    (kept,) = weights.kept.glob("cola-*.jsonl")
+    outcomes = [json.loads(line) for line in kept.read_text().splitlines()][1:]
+    right = {(one["label"], one["outcome"] == "failed"): 0 for one in outcomes}
+    for one in outcomes:  # of two classes an answer is right where the attack failed, and only there
+        right[one["label"], one["outcome"] == "failed"] += 1
+    tp, fn, tn, fp = (right.get(key, 0) for key in ((1, True), (1, False), (0, True), (0, False)))
+    of = [tp + fp, tp + fn, tn + fp, tn + fn]
+    expected = (tp * tn - fp * fn) / np.sqrt(np.prod(of)) if all(of) else 0.0
+    assert found["matthews_under_attack"] == pytest.approx(100 * expected)
+    assert found["accuracy_under_attack"] == pytest.approx(100 * (tp + tn) / 6)
+
+
 def test_asked_again_nothing_is_attacked_again(evaluation, weights, embed):
     subject = ScoredModel("me", embed, weights)
     rows = score_model(subject, [evaluation()])

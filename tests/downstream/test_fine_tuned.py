@@ -177,6 +177,32 @@ def test_one_classifier_serves_tasks_with_the_same_training(tmp_path, weights):
     assert _steps(mnli, own) == (one, [])
 
 
+def test_words_with_synonyms_are_scored_by_the_same_classifier(tmp_path, weights, data_dir):
+    (tmp_path / "lexicon").symlink_to(data_dir / "lexicon")
+    write_mrpc(tmp_path, "train", 40, seed=0)
+    write_mrpc(tmp_path, "validation", 12, seed=1)
+    bare, changed = (
+        read_evaluation(f"GLUE-MRPC/{preset}", tmp_path, _settings(ONE_EPOCH))
+        for preset in ("fine_tuned", "synonyms")
+    )
+    own = replace(weights, made=tmp_path / "own")
+    one, steps = _steps(bare, own)
+    assert steps
+    assert _steps(changed, own) == (one, [])
+    ((plain,), (other,)) = (asked.scored for asked in (bare, changed))
+    assert plain.labels.tolist() == other.labels.tolist()
+    assert all(before != after for before, after in zip(plain.texts, other.texts, strict=True))
+    assert bare.fingerprint != changed.fingerprint
+    rows = _scored(changed, own)
+    assert list(rows) == ["f1", "accuracy"]
+    assert {row.evaluation for row in rows.values()} == {changed.name} == {"GLUE-MRPC/synonyms"}
+    assert {measure.name for measure in changed.measures}.isdisjoint(
+        measure.name for measure in bare.measures
+    )
+    answers = one.load().predicting(other.classes)(other.texts).argmax(axis=1)
+    assert rows["accuracy"].value == pytest.approx(100 * np.mean(answers == other.labels))
+
+
 def test_scored_texts_are_left_out_of_training(tmp_path, weights):
     _snli(tmp_path)
     write_nli(tmp_path, "snli/snli_1.0_test", 9, seed=0)  # the first nine of train

@@ -152,7 +152,7 @@ def overrides(study: Path) -> list[str]:
     chosen = [*SHORTER, *(OF_SEARCHES if checked.study.grid is None else ())]
     if any(name.startswith(("attack-", "Adv")) for name in evaluations):
         chosen += OF_TASKS
-    if any(name.endswith("fine_tuned") or name.startswith("attack-") for name in evaluations):
+    if any(name.endswith(("fine_tuned", "synonyms")) or name.startswith("attack-") for name in evaluations):
         chosen += OF_FINE_TUNING
     return chosen
 

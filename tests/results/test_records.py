@@ -49,6 +49,8 @@ def test_the_objective_is_asked_of_the_study_and_what_an_evaluation_says_wins(di
         ("STS-B/geometry/uniformity", True),
         ("AdvSTS-B/bae/drift", True),
         ("attack-mr/pwws/original_accuracy - attack-mr/pwws/accuracy_under_attack", True),
+        ("STS-B/weakened/layer 0 - STS-B/weakened/layer 2", False),
+        ("cosine/positive - cosine/random", False),
         ("attack-mr/pwws/queries", False),
         ("attack-mr/pwws/accuracy_under_attack", False),
         ("attack-mr/pwws/words_changed", False),

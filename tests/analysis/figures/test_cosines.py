@@ -28,7 +28,7 @@ def test_cosines_are_those_of_the_last_step_beside_the_papers(reporting, grid_di
     assert ours["mean"].iloc[0] == pytest.approx(
         0.81
     )  # 0.8 at step 200, and three seeds 0, 1 and 2 hundredths up
-    theirs = frame[(frame["source"] == "the paper's") & (frame["row"] == "power norm")]
+    theirs = frame[(frame["source"] == "the paper's") & (frame["row"] == "norm = power, weight = 1")]
     assert theirs.set_index("pairs")["value"].to_dict() == {"positive": 0.9842, "random": 0.7904}
     assert cosines_data(contents(grid_dir)).empty
 

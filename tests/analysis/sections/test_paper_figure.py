@@ -21,8 +21,7 @@ def repeating(grid_dir, contents):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("dcl-figure2", "the ledger holds scores, no vectors"),
-        ("l2p-figure3", "no tokens"),
+        ("l2p-figure3", "shares of the words"),
         ("rse-figure4", "the map of alpha and beta"),
         ("rse-figure6", "the ticks are ours"),
     ],
