@@ -53,7 +53,13 @@ SHORTER = (
     "base.precision=float32",
     "resources={executor: inline}",
 )
-OF_SEARCHES = ("num_trials=3", "early_stopping=null", "confirm.seeds=[1]", "confirm.num_best=1")
+OF_SEARCHES = (
+    "num_trials=3",
+    "early_stopping=null",
+    "confirm.seeds=[1]",
+    "confirm.num_best=1",
+    "ablation_path.seeds=[1]",
+)
 OF_TASKS = ("attacks.num_inputs=2", "attacks.num_training=64", "attacks.max_queries=200")
 OF_FINE_TUNING = ("tasks.num_training=64", "fine_tuning.precision=float32", "fine_tuning.epochs=1")
 
