@@ -1,7 +1,7 @@
 """The studies of the papers from an empty data folder to their tables: python -m tests.end_to_end.rehearsal [STUDY ...]
 
 Each study goes the way that a lab would go, by the same commands: data fetch, validate, plan, run, check, report with
-tables in LaTeX. The hub and GitHub are a server on this machine. BERT-base has six layers there, 64 wide: its
+tables in LaTeX. The hub and GitHub are a server on this machine. BERT-base has its twelve layers there, 64 wide: its
 word vectors are counted and its masked-LM head is trained on the head of the corpus, for a generator must beat the
 unigram baseline. Texts are the real ones where the data folder has them. Overrides shorten budgets, seeds and what is
 fine-tuned and attacked, and take no GPU.
@@ -36,7 +36,7 @@ BERT = "bert-base-uncased"
 SIZE = TinyEncoder(
     vocabulary_size=4000,
     hidden_size=64,
-    num_layers=6,
+    num_layers=12,
     num_heads=2,
     intermediate_size=128,
     max_positions=512,
