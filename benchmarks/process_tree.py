@@ -27,6 +27,8 @@ class CommandUse:
     num_processes: int
     returncode: int
     output: str
+    peak_rss: int = 0
+    """most bytes of memory that all processes held at a time, shared pages counted in each"""
 
 
 def run_measured(command: Sequence[str], environment: Mapping[str, str]) -> CommandUse:
@@ -40,7 +42,7 @@ def run_measured(command: Sequence[str], environment: Mapping[str, str]) -> Comm
         output, _ = process.communicate()
         wall = time.monotonic() - begun
         watch.stop()
-    return CommandUse(wall, watch.by_kind(), len(watch.seconds), process.returncode, output)
+    return CommandUse(wall, watch.by_kind(), len(watch.seconds), process.returncode, output, watch.peak_rss)
 
 
 class _Watch(threading.Thread):
@@ -49,6 +51,7 @@ class _Watch(threading.Thread):
     def __init__(self, root: psutil.Process) -> None:
         super().__init__(daemon=True)
         self.seconds: dict[ProcessKey, tuple[ProcessKind, float]] = {}
+        self.peak_rss = 0
         self._root, self._ended = root, threading.Event()
 
     def run(self) -> None:
@@ -71,12 +74,15 @@ class _Watch(threading.Thread):
             below = self._root.children(recursive=True)
         except psutil.Error:
             return
+        held = 0
         for process in (self._root, *below):
             try:
+                held += process.memory_info().rss
                 times, key = process.cpu_times(), (process.pid, process.create_time())
                 self.seconds[key] = self._kind(process, key), times.user + times.system
             except psutil.Error:
                 continue
+        self.peak_rss = max(self.peak_rss, held)
 
     def _kind(self, process: psutil.Process, key: ProcessKey) -> ProcessKind:
         if process.pid == self._root.pid:

@@ -71,8 +71,9 @@ def _made_up(path: str) -> bytes:
     if path.startswith("nyu-mll/glue/"):
         (task,) = (GLUE.get(name) for name in GLUE if GLUE.get(name).config == path.split("/")[2])
         labels = range(len(task.classes)) if task.classes else (0.0, 5.0)
+        split = Path(path).stem.partition("-")[0]  # no text of one split is in another
         rows = [
-            {**dict.fromkeys(task.columns, f"red cat {n}"), "label": label}
+            {**dict.fromkeys(task.columns, f"{split} cat {n} {label}"), "label": label}
             for n in range(20)
             for label in labels
         ]

@@ -20,6 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from analysis.columns import read_columns
+from analysis.comparison import read_comparison
+from analysis.paper.columns import columns_of
 from rse_study.assets.masked_lm import MaskedLMTraining
 from rse_study.assets.tiny import TinyEncoder, tiny_encoder
 from rse_study.data.text_files import read_lines
@@ -50,7 +53,13 @@ SHORTER = (
     "base.precision=float32",
     "resources={executor: inline}",
 )
-OF_SEARCHES = ("num_trials=3", "early_stopping=null", "confirm.seeds=[1]", "confirm.num_best=1")
+OF_SEARCHES = (
+    "num_trials=3",
+    "early_stopping=null",
+    "confirm.seeds=[1]",
+    "confirm.num_best=1",
+    "ablation_path.seeds=[1]",
+)
 OF_TASKS = ("attacks.num_inputs=2", "attacks.num_training=64", "attacks.max_queries=200")
 OF_FINE_TUNING = ("tasks.num_training=64", "fine_tuning.precision=float32", "fine_tuning.epochs=1")
 
@@ -65,6 +74,10 @@ class Walked:
     num_cells: int = 0
     num_evaluations: int = 0
     num_files: int = 0
+    num_verdicts: int = 0
+    """claims of the paper that were judged on its rows"""
+    missing: list[str] = field(default_factory=list)
+    """columns of the paper's table without a score"""
     problem: str = ""
     """the first command that failed, with its last lines"""
 
@@ -161,20 +174,26 @@ def _count(walked: Walked, folder: Path, home: Path) -> None:
     with Reader(folder) as reader:
         walked.num_cells = len(reader.cells())
         walked.num_evaluations = len(reader.evaluations())
+        comparison = read_comparison(reader)
+        if comparison is not None:
+            walked.num_verdicts = sum(judged.verdict != "not asked" for judged in comparison.judged)
+            measured = {column.heading for column, _ in read_columns(reader, comparison.table)}
+            asked = (column.heading for column in columns_of(comparison.table, comparison.encoder))
+            walked.missing = [heading for heading in asked if heading not in measured]
     walked.num_files = sum(1 for _ in (home / walked.study).glob("*.tex"))
 
 
 def table(rows: Sequence[Walked]) -> Iterator[str]:
     """Return a line a study, in Markdown."""
-    yield "| study | cells | scores | minutes | exit codes | LaTeX files | ended |"
-    yield "|---|--:|--:|--:|---|--:|---|"
+    yield "| study | cells | scores | verdicts asked | missing columns | minutes | exit codes | LaTeX files | ended |"
+    yield "|---|--:|--:|--:|---|--:|---|--:|---|"
     for one in rows:
         codes = " ".join(f"{step} {code}" for step, code in one.codes.items() if code) or "all 0"
         minutes = sum(one.seconds.values()) / 60
         ended = one.problem.replace("|", "/") or "whole"
         yield (
-            f"| {one.study} | {one.num_cells} | {one.num_evaluations} | {minutes:.1f} | {codes} "
-            f"| {one.num_files} | {ended} |"
+            f"| {one.study} | {one.num_cells} | {one.num_evaluations} | {one.num_verdicts} "
+            f"| {', '.join(one.missing) or 'none'} | {minutes:.1f} | {codes} | {one.num_files} | {ended} |"
         )
 
 
