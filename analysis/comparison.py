@@ -18,6 +18,7 @@ from rse_study.registry import did_you_mean
 from rse_study.results.claims import Judged, judge
 from rse_study.results.comparisons import ComparedContrast, Scores, against, compare, row_scores
 from rse_study.results.contrasts import own_baseline
+from rse_study.results.effects import FactorEffects, read_effects
 from rse_study.results.reader import Reader
 from rse_study.results.records import StudyRecord
 from rse_study.results.row_names import find_cells_row, names_of_cells
@@ -54,6 +55,8 @@ class Comparison:
     """Rows, and names of `fixed`, that have a score of a collapsed model."""
     last_step: Mapping[str, float] = field(default_factory=dict)
     """Mean by row at the last step, if the objective is that of the kept checkpoint."""
+    effects: FactorEffects | None = None
+    """Effects of the factors, if the grid is a factorial design."""
 
     @property
     def num_seeds(self) -> int:
@@ -109,6 +112,7 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
         opposed=opposed_rows(reader, baseline),
         degenerate=frozenset([*known.loc[known["degenerate"], "label"], *scores.degenerate_rows]),
         last_step=_at_the_last_step(reader, study),
+        effects=read_effects(reader),
     )
 
 

@@ -1,6 +1,6 @@
 """Differences from a baseline with their intervals, ours and the paper's."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -21,6 +21,7 @@ from analysis.figures.style import (
     rows_height,
 )
 from analysis.formats import decimals_of, show_signed
+from rse_study.results.effects import FactorEffects
 
 COLUMNS = ["column", "row", "minus", "difference", "low", "high", "alone_low", "alone_high", "n"]
 COLUMNS = [*COLUMNS, "paper", "decimals"]
@@ -63,6 +64,21 @@ def columns_forest_data(cells: Iterable[TableCell]) -> pd.DataFrame:
             name, cell.row, cell.minus, cell.difference, cell.interval.low, cell.interval.high, nan, nan,
             len(cell.sample), cell.printed_difference, decimals_of(cell.column.metric),
         ))  # fmt: skip
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def effects_forest_data(found: FactorEffects, decimals: Mapping[str, int]) -> pd.DataFrame:
+    """Return the same frame for the effects of a factorial design on every measure."""
+    nan = float("nan")
+    rows = [
+        (
+            measure, effect.name, "none", one.mean, one.simultaneous.low, one.simultaneous.high,
+            one.interval.low, one.interval.high, one.n, nan, decimals[measure],
+        )
+        for measure, compared in found.by_measure.items()
+        for effect, one in zip(found.effects, compared, strict=True)
+        if one is not None
+    ]  # fmt: skip
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

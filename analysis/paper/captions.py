@@ -10,6 +10,7 @@ from analysis.paper.ids import table_ids
 from analysis.paper.tables import read_table
 from analysis.phrases import counted
 from analysis.scales import SCALES
+from rse_study.results.factors import describe_design
 
 PAPERS = {"rse": "RobustSentEmbed", "l2p": "L2P-CSR", "vadv": "V-advCSE", "dcl": "DCL"}
 PLACE_NAME = re.compile(r"(\w+?)-(table|figure|section)-?([a-z]?)(\d+)")
@@ -45,6 +46,17 @@ def columns_caption(comparison: Comparison, table: pd.DataFrame) -> str:
     """Return the caption of a table in the paper's own layout."""
     what = f"{comparison.name}: ours, and in parentheses the paper's ({place_name(comparison.table)}). "
     return f"{what}{_encoder_and_seeds(comparison)}{_scale(comparison)}{marks(table, STAR_MEANING)}"
+
+
+def effects_caption(comparison: Comparison, table: pd.DataFrame) -> str:
+    """Return the caption of the effects of a factorial design."""
+    effects = comparison.effects
+    design = (
+        describe_design(effects.effects, len(effects.factors)) if effects and effects.effects else "begun"
+    )
+    how = "Differences between the means at both levels, 95 % intervals for all effects of a measure at once."
+    starred = marks(table, "the interval excludes 0.")
+    return f"{comparison.name}: {design}. {_encoder_and_seeds(comparison)} {how}{_scale(comparison)}{starred}"
 
 
 def scores_caption(name: str, encoder: str, num_seeds: int, minus: str, table: pd.DataFrame) -> str:

@@ -127,6 +127,17 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
     ),
 }
 
+COLUMNS["effects"] = (
+    *COLUMNS["contrasts"][:2],
+    FrameColumn(
+        "effect", TEXT, "factor, second level minus first; or `A x B`, half of what B changes in A's"
+    ),
+    FrameColumn("aliases", TEXT, "what shares its contrast, so that the sum is estimated; or empty"),
+    FrameColumn("num_seeds", WHOLE, "seeds that have every row of the design"),
+    *COLUMNS["contrasts"][5:-1],
+    FrameColumn("less_is_better", TRUTH, "whether less of the measure is better"),
+)
+
 
 def with_columns(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """Select, order and type a frame's public columns; `cells` keeps its axes, too."""

@@ -255,3 +255,29 @@ FiniteDomain = Annotated[
     BeforeValidator(_as_choice, json_schema_input_type=Choices | Int | Choice),
 ]
 """An axis of a grid; a bare list stands for its choices."""
+
+
+def _factor_kind_of(given: Any) -> str | None:
+    kind = _kind_of(given)
+    return kind if kind in ("choice", "variants") else None
+
+
+def _of_two_levels(domain: Domain) -> Domain:
+    if len(domain.values()) != 2:
+        raise ValueError(
+            f"a factor has two levels, and {len(domain.values())} are listed: use `axes` for more"
+        )
+    return domain
+
+
+Factor = Annotated[
+    _Choice | _Variants,
+    Discriminator(
+        _factor_kind_of,
+        custom_error_type="axis_kind",
+        custom_error_message="a factor lists its two levels, `[...]` or `choice: [...]`, or says `variants: {...}`",
+    ),
+    BeforeValidator(_as_choice, json_schema_input_type=Choices | Choice | Variants),
+    AfterValidator(_of_two_levels),
+]
+"""A factor of a factorial design; a bare list stands for its two levels."""
