@@ -39,7 +39,8 @@ def read_effects(reader: Reader, scores: Mapping[str, Scores] | None = None) -> 
     factors = {axis.name: axis.choices for axis in study.axes if axis.name in study.settings.grid.factorial}
     if not factors:
         return None
-    effects = effects_among(_rows_of(study, reader.cells(), factors), list(factors))
+    rows = _rows_of(study, reader.cells(), factors)
+    effects = effects_among(rows, list(factors)) if rows else ()
     measures = measures_of(study)
     found = scores or scores_by_metric(reader, measures)
     weights = [effect.weights for effect in effects]

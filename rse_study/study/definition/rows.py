@@ -14,6 +14,7 @@ from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
 
 MAX_ROWS = 100_000
+CORNER = "Every corner of a factorial design must be a trial: choose levels that go together"
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ class _Layout:
                 for name, level in proposal.items()
                 for path, value in axes[name].writes(level).items()
             ]
-            trial = self._trial(settings, f"grid: {_coordinates(proposal)}")
+            remedy = CORNER if grid.factorial else ""
+            trial = self._trial(settings, f"grid: {_coordinates(proposal)}", remedy)
             if trial is not None:
                 yield Row("", proposal, trial)
 
@@ -80,11 +82,14 @@ class _Layout:
             if trial is not None:
                 yield Row(label, self.space.coordinates(trial), trial)
 
-    def _trial(self, settings: Sequence[FieldSetting], at: str) -> Trial | None:
+    def _trial(self, settings: Sequence[FieldSetting], at: str, remedy: str = "") -> Trial | None:
         try:
             return lay(self.space.base, settings, where=self.where, at=at)
         except InputErrors as error:
-            self._note(error.problems)
+            self._note(
+                InputError(one.what, where=self.where, rule=one.rule, remedy=one.remedy or remedy)
+                for one in error.problems
+            )
         return None
 
     def _note(self, problems: Iterable[InputError]) -> None:
