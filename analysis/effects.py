@@ -91,13 +91,13 @@ def with_effects(answer: StudyAnswer, comparison: Comparison, decimals: int) -> 
     found = comparison.effects
     if found is None or not comparison.is_complete or not found.effects:
         return answer
-    known = {effect: one for effect, one in zip(found.effects, found.objective, strict=True) if one}
+    known = [(effect, one) for effect, one in zip(found.effects, found.objective, strict=True) if one]
     rows = f" {answer.text}" if comparison.baseline else ""
     if not known:
         return replace(answer, text=f"{effects_remarks(found)[-1]}{rows}")
-    shown = {effect: one for effect, one in known.items() if one.simultaneous.excludes(0.0)}
-    named = sorted(shown or known, key=lambda effect: -abs(known[effect].mean))[: MOST if shown else 1]
-    texts = join_words(_told(effect, known[effect], decimals) for effect in named)
+    shown = [(effect, one) for effect, one in known if one.simultaneous.excludes(0.0)]
+    named = sorted(shown or known, key=lambda pair: -abs(pair[1].mean))[: MOST if shown else 1]
+    texts = join_words(_told(effect, one, decimals) for effect, one in named)
     of = f"of {counted(len(known), 'effect')} of {len(found.factors)} factors"
     how_many = f"{len(shown)} {'is' if len(shown) == 1 else 'are'} shown" if shown else "none is shown"
     largest = "" if len(named) == len(shown) else "the largest: "

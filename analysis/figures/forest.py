@@ -72,7 +72,7 @@ def effects_forest_data(found: FactorEffects, decimals: Mapping[str, int]) -> pd
     nan = float("nan")
     rows = [
         (
-            measure, effect.name, "none", one.mean, one.simultaneous.low, one.simultaneous.high,
+            measure, effect.name, "", one.mean, one.simultaneous.low, one.simultaneous.high,
             one.interval.low, one.interval.high, one.n, nan, decimals[measure],
         )
         for measure, compared in found.by_measure.items()
@@ -101,7 +101,7 @@ def rows_layout(texts: list[str], minus: str) -> dict[str, object]:
     return {
         "yaxis.tickvals": list(range(len(texts))), "yaxis.ticktext": texts,
         "yaxis.range": [len(texts) - 0.4, -0.6],
-        "xaxis.title.text": label_text(f"difference from {minus}", 26), "xaxis.autorange": True,
+        "xaxis.title.text": label_text(f"difference from {minus}" if minus else "effect", 26), "xaxis.autorange": True,
     }  # fmt: skip
 
 
