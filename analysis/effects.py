@@ -1,6 +1,7 @@
 """Effects of a factorial design as an answer and as tables of text."""
 
 from dataclasses import replace
+from statistics import median
 
 import pandas as pd
 
@@ -9,7 +10,7 @@ from analysis.comparison import Comparison
 from analysis.comparison_table import EXACT, HOLM, show_interval
 from analysis.formats import STAR, decimals_of, show_number, show_signed
 from analysis.phrases import counted, join_words
-from rse_study.results.comparisons import ComparedContrast
+from rse_study.results.comparisons import LEVEL, ComparedContrast
 from rse_study.results.contrasts import contrast_numbers
 from rse_study.results.effects import FactorEffects
 from rse_study.results.factors import Effect, describe_design
@@ -81,8 +82,16 @@ def effects_remarks(found: FactorEffects) -> list[str]:
         texts.append(
             f"{counted(found.num_dropped, 'seed')} {are} for no effect: rows of the design lack them."
         )
-    if not any(found.objective):
-        texts.append("No effect is compared: fewer than 3 seeds have every row of the design.")
+    known = [one for one in found.objective if one]
+    if not known:
+        return [*texts, "No effect is compared: fewer than 3 seeds have every row of the design."]
+    n, resolvable, least = known[0].n, median(one.resolvable for one in known), known[0].least_p_holm
+    texts.append(
+        f"{n} seeds and {len(known)} effects: a true effect of {resolvable:.2f} points (median over effects) would be "
+        "found in 4 of 5 such studies."
+    )
+    if least > 1 - LEVEL:
+        texts.append(f"The exact test cannot reach p < 0.05 here: it gives {least:.3f} (Holm) at best.")
     return texts
 
 

@@ -88,9 +88,9 @@ def false_effects(num_seeds: int, k: int = 6, resolution: int = 4) -> tuple[floa
 
 
 def biases(num_seeds: int = 8, k: int = 4) -> tuple[float, float]:
-    """Bias of a true effect of 2 where the first row's last cell failed: its seed left out, and averaged over what is there.
+    """Bias of a true effect of 2 where a cell failed: its seed left out, and averaged over what is there.
 
-    The seeds differ by an SD of 3, and the one that failed is the best.
+    The seeds differ by an SD of 3, and the cell that failed is of the best one.
     """
     rows, draws = rows_of(k, "full"), np.random.default_rng(0)
     (effect, *_) = effects_among(rows, NAMES[:k])
