@@ -43,6 +43,8 @@ class Comparison:
     printed: Mapping[str, float]
     fixed: Mapping[str, float]
     """Baselines that were measured without training."""
+    effects: FactorEffects
+    """Effects of the factors, if the grid is a factorial design."""
     stale: str = ""
     """A sentence about cells that other software made."""
     encoder: str = ""
@@ -55,8 +57,6 @@ class Comparison:
     """Rows, and names of `fixed`, that have a score of a collapsed model."""
     last_step: Mapping[str, float] = field(default_factory=dict)
     """Mean by row at the last step, if the objective is that of the kept checkpoint."""
-    effects: FactorEffects | None = None
-    """Effects of the factors, if the grid is a factorial design."""
 
     @property
     def num_seeds(self) -> int:

@@ -69,17 +69,10 @@ def columns_forest_data(cells: Iterable[TableCell]) -> pd.DataFrame:
 
 def effects_forest_data(found: FactorEffects, decimals: Mapping[str, int]) -> pd.DataFrame:
     """Return the same frame for the effects of a factorial design on every measure."""
-    nan = float("nan")
-    rows = [
-        (
-            measure, effect.name, "", one.mean, one.simultaneous.low, one.simultaneous.high,
-            one.interval.low, one.interval.high, one.n, nan, decimals[measure],
-        )
-        for measure, compared in found.by_measure.items()
-        for effect, one in zip(found.effects, compared, strict=True)
-        if one is not None
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=COLUMNS)
+    names = "measure effect mean simultaneous_low simultaneous_high t_low t_high num_seeds"
+    shown = found.frame.dropna(subset="sd")[names.split()]
+    shown.columns = pd.Index([one for one in COLUMNS if one not in ("minus", "paper", "decimals")])
+    return shown.assign(minus="", paper=float("nan"), decimals=shown["column"].map(decimals))[COLUMNS]
 
 
 def draw_forest(frame: pd.DataFrame) -> go.Figure:

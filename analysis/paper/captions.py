@@ -48,15 +48,12 @@ def columns_caption(comparison: Comparison, table: pd.DataFrame) -> str:
     return f"{what}{_encoder_and_seeds(comparison)}{_scale(comparison)}{marks(table, STAR_MEANING)}"
 
 
-def effects_caption(comparison: Comparison, table: pd.DataFrame) -> str:
+def effects_caption(comparison: Comparison) -> str:
     """Return the caption of the effects of a factorial design."""
-    effects = comparison.effects
-    design = (
-        describe_design(effects.effects, len(effects.factors)) if effects and effects.effects else "begun"
-    )
-    how = "Differences between the means at both levels, 95 % intervals for all effects of a measure at once."
-    starred = marks(table, "the interval excludes 0.")
-    return f"{comparison.name}: {design}. {_encoder_and_seeds(comparison)} {how}{_scale(comparison)}{starred}"
+    design = describe_design(comparison.effects.effects, len(comparison.effects.factors))
+    how = "Differences between two levels; their 95 % intervals hold for all effects at once."
+    told = f"{comparison.name}: {comparison.label}. {design}. {_encoder_and_seeds(comparison)}"
+    return f"{told} {how}{_scale(comparison)}"
 
 
 def scores_caption(name: str, encoder: str, num_seeds: int, minus: str, table: pd.DataFrame) -> str:

@@ -5,7 +5,7 @@ from analysis.comparison import Comparison
 from analysis.contents import Contents
 from analysis.effects import effects_remarks, effects_table
 from analysis.figures.forest import draw_forest, effects_forest_data
-from analysis.figures.interactions import draw_interactions, interactions_data
+from analysis.figures.heat import draw_heat, interactions_data
 
 LEGEND = (
     "Each effect is estimated from all rows of the design, seed by seed: of a factor, the mean of the rows at its "
@@ -18,23 +18,15 @@ MAP = "On the diagonal main effects, beside it pairs, on the objective. Fields t
 
 def factors(contents: Contents, comparison: Comparison) -> str:
     """Return section "Factors"; "" without a factorial design."""
-    found = comparison.effects
-    if found is None:
+    found, drawn = comparison.effects, []
+    if not found.factors:
         return ""
-    remarks = [page.paragraph(text) for text in effects_remarks(found)]
-    forest = effects_forest_data(found, contents.decimals_by_measure)
-    if forest.empty:
-        return page.section("Factors", page.paragraph(LEGEND), *remarks)
-    table = page.table(effects_table(found, contents.decimals), kind="long", name="effects")
-    pairs, names = interactions_data(found), list(found.factors)
-    return page.section(
-        "Factors",
-        page.paragraph(LEGEND),
-        table,
-        *remarks,
-        page.figure(draw_forest(forest), "effects-forest", forest),
-        page.paragraph(MAP),
-        page.figure(
-            draw_interactions(pairs, names, contents.label, contents.decimals), "interactions", pairs
-        ),
-    )
+    if len(found.compared):
+        forest, pairs = effects_forest_data(found, contents.decimals_by_measure), interactions_data(found)
+        label = f"effect on {contents.label}"
+        heat = draw_heat(pairs, ("factor", "factor"), label, contents.decimals, mid=0.0)
+        table = page.table(effects_table(found, contents.decimals), kind="long", name="effects")
+        forest_figure = page.figure(draw_forest(forest), "effects-forest", forest)
+        drawn = [table, forest_figure, page.paragraph(MAP), page.figure(heat, "interactions", pairs)]
+    remarks = map(page.paragraph, effects_remarks(found))
+    return page.section("Factors", page.paragraph(LEGEND), *drawn[:1], *remarks, *drawn[1:])

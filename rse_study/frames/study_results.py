@@ -18,7 +18,7 @@ from rse_study.registry import did_you_mean
 from rse_study.results.attack_file import is_attack_folder
 from rse_study.results.citation import citation
 from rse_study.results.contrasts import contrasts_frame
-from rse_study.results.effects import effects_frame
+from rse_study.results.effects import read_effects
 from rse_study.results.frame_columns import COLUMNS, describe_columns
 from rse_study.results.reader import Reader
 from rse_study.results.records import StudyRecord
@@ -68,7 +68,7 @@ class StudyResults:
     @cached_property
     def effects(self) -> pd.DataFrame:
         """One row per measure and effect of a factorial design; empty for other studies."""
-        return self._read(effects_frame)
+        return self._read(read_effects).frame
 
     @cached_property
     def importance(self) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from typing import Literal
 import pandas as pd
 
 from rse_study.errors import InputError
-from rse_study.results.effects import effects_frame
+from rse_study.results.effects import read_effects
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
 from rse_study.results.row_names import names_of_cells
@@ -44,7 +44,7 @@ def _frames(reader: Reader) -> Iterator[tuple[str, pd.DataFrame]]:
     yield "rungs", named.with_rows(reader.rungs(), "cell")
     yield "evaluations", named.with_rows(reader.evaluations(), "subject")
     if reader.study().settings.grid.factorial:
-        yield "effects", effects_frame(reader)
+        yield "effects", read_effects(reader).frame
     yield "importance", reader.importance()
     yield "revisions", reader.revisions()
     yield "provenance", _provenance(reader)

@@ -133,9 +133,7 @@ COLUMNS["effects"] = (
         "effect", TEXT, "factor, second level minus first; or `A x B`, half of what B changes in A's"
     ),
     FrameColumn("aliases", TEXT, "what shares its contrast, so that the sum is estimated; or empty"),
-    FrameColumn("num_seeds", WHOLE, "seeds that have every row of the design"),
-    *COLUMNS["contrasts"][5:-1],
-    FrameColumn("less_is_better", TRUTH, "whether less of the measure is better"),
+    *COLUMNS["contrasts"][4:],
 )
 
 

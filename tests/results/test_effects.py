@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from rse_study.results.comparisons import compare, differences
-from rse_study.results.effects import effects_frame, read_effects
+from rse_study.results.effects import read_effects
 from rse_study.results.factors import describe_design, effects_among
 from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
@@ -88,7 +88,8 @@ SCORES = {
 
 def read(folder):
     with Reader(folder) as reader:
-        return read_effects(reader), effects_frame(reader)
+        found = read_effects(reader)
+        return found, found.frame
 
 
 def test_effects_are_compared_seed_by_seed_and_adjusted_for_each_other(tmp_path):
@@ -100,14 +101,14 @@ def test_effects_are_compared_seed_by_seed_and_adjusted_for_each_other(tmp_path)
         (low + both - high - other) / 2,
     ]
     assert [effect.name for effect in found.effects] == ["rho", "N", "rho x N"]
-    assert [one.mean for one in found.objective] == pytest.approx([sample.mean() for sample in samples])
+    assert found.compared["mean"].tolist() == pytest.approx([sample.mean() for sample in samples])
     adjusted = holm([sign_flip_p(sample) for sample in samples]).tolist()
-    assert [one.p_holm for one in found.objective] == pytest.approx(adjusted)
-    alone = compare(pd.DataFrame([samples[0]], index=["x"]), [{"x": 1.0}])[0]
-    assert found.objective[0].interval == alone.interval
-    assert found.objective[0].simultaneous.low < alone.simultaneous.low
+    assert found.compared["p_holm"].tolist() == pytest.approx(adjusted)
+    (alone,) = compare(pd.DataFrame([samples[0]], index=["x"]), [{"x": 1.0}])
+    first = found.compared.iloc[0]
+    assert (first["t_low"], first["t_high"]) == (alone.interval.low, alone.interval.high)
+    assert first["simultaneous_low"] < alone.simultaneous.low
     assert frame["num_seeds"].tolist() == [4] * 6  # the objective, and STS-B/test
-    assert frame.loc[frame["metric"] == "", "mean"].tolist() == pytest.approx([one.mean() for one in samples])
 
 
 def test_a_missing_cell_takes_its_seed_out_of_every_effect_and_biases_none(tmp_path):
@@ -116,10 +117,10 @@ def test_a_missing_cell_takes_its_seed_out_of_every_effect_and_biases_none(tmp_p
     kept = {row: (scores[0], *scores[2:]) for row, scores in SCORES.items()}
     whole, _ = read(tabled.make(tmp_path / "whole", kept, factorial=True))
     assert (found.num_dropped, whole.num_dropped) == (1, 0)
-    assert [one.mean for one in found.objective] == [one.mean for one in whole.objective]
+    assert found.compared["mean"].tolist() == whole.compared["mean"].tolist()
     lacking = SCORES | {"rho = 0.5, N = 5": (64.0, tabled.FAILED, 66.0, tabled.PLANNED)}
     found, frame = read(tabled.make(tmp_path / "two", lacking, factorial=True))
-    assert found.objective == (None,) * 3
+    assert found.compared.empty
     assert frame["num_seeds"].tolist() == [2] * 6
     rows = {row: scores for row, scores in SCORES.items() if row != "rho = 0.5, N = 5"}
     begun = tabled.make(tmp_path / "begun", rows, factorial=True)
@@ -133,5 +134,5 @@ def test_a_missing_cell_takes_its_seed_out_of_every_effect_and_biases_none(tmp_p
 
 def test_a_grid_that_crosses_its_axes_has_no_effects(tmp_path):
     found, frame = read(tabled.make(tmp_path, SCORES))
-    assert found is None
+    assert (found.factors, found.effects) == ({}, ())
     assert frame.empty

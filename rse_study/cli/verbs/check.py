@@ -57,7 +57,7 @@ def show_comparison(comparison: Comparison, is_wide: bool = False) -> None:
         print_table(wide_table(comparison.columns), SEE_ALL, is_wide=is_wide)
         for line in (*column_remarks(comparison.columns, comparison.table), ""):
             announce(line)
-    if comparison.effects:
+    if comparison.effects.factors:
         print_table(effects_table(comparison.effects), SEE_ALL, droppable=LEAST_IMPORTANT, is_wide=is_wide)
         for line in (*effects_remarks(comparison.effects), ""):
             announce(line)

@@ -8,10 +8,9 @@ from rse_study.cli.terminal.next_step import command, suggest, with_overrides
 from rse_study.cli.terminal.screen import announce
 from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
-from rse_study.results.factors import describe_design, effects_among
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
-from rse_study.study.definition.config import Grid
+from rse_study.study.definition.factorial import design_text
 
 MOST_ROWS = 12  # named on the screen
 
@@ -43,7 +42,7 @@ def summary_of(checked: CheckedStudy) -> Iterator[str]:
         yield f"stopped early at steps {_join(checked.rungs)}, unless {study.early_stopping.condition}"
         yield from study.early_stopping.exceptions(checked.rungs)
     if study.grid is not None and study.grid.factorial:
-        yield _design(study.grid, checked)
+        yield design_text(study.grid)
     if study.confirm is not None:
         baseline = " and the base" if study.confirm.baseline == "base" else ""
         best = _count(study.confirm.num_best, "best trial")
@@ -59,16 +58,6 @@ def _grid(checked: CheckedStudy) -> str:
     return (
         f"{_count(len(checked.rows), 'row')}{over}{f', {_join(shown)}' if named else ''}, {_seeds(checked)}"
     )
-
-
-def _design(grid: Grid, checked: CheckedStudy) -> str:
-    levels = {name: factor.values() for name, factor in grid.domains.items()}
-    rows = {
-        str(row): [levels[name].index(value) for name, value in row.proposal.items()]
-        for row in checked.rows
-        if not row.label
-    }
-    return describe_design(effects_among(rows, list(levels)), len(levels))
 
 
 def _search(checked: CheckedStudy) -> str:

@@ -257,11 +257,6 @@ FiniteDomain = Annotated[
 """An axis of a grid; a bare list stands for its choices."""
 
 
-def _factor_kind_of(given: Any) -> str | None:
-    kind = _kind_of(given)
-    return kind if kind in ("choice", "variants") else None
-
-
 def _of_two_levels(domain: Domain) -> Domain:
     if len(domain.values()) != 2:
         raise ValueError(
@@ -270,13 +265,10 @@ def _of_two_levels(domain: Domain) -> Domain:
     return domain
 
 
+_FACTOR = "a factor lists its two levels, `[...]` or `choice: [...]`, or says `variants: {...}`"
 Factor = Annotated[
     _Choice | _Variants,
-    Discriminator(
-        _factor_kind_of,
-        custom_error_type="axis_kind",
-        custom_error_message="a factor lists its two levels, `[...]` or `choice: [...]`, or says `variants: {...}`",
-    ),
+    Discriminator(_kind_of, custom_error_type="axis_kind", custom_error_message=_FACTOR),
     BeforeValidator(_as_choice, json_schema_input_type=Choices | Choice | Variants),
     AfterValidator(_of_two_levels),
 ]

@@ -5,6 +5,7 @@ from itertools import product
 from typing import Any
 
 from rse_study.errors import InputError
+from rse_study.results.factors import describe_design, effects_among
 from rse_study.study.definition.config import Grid
 from rse_study.study.definition.domains import Domain
 
@@ -49,28 +50,28 @@ def corners(num_factors: int, resolution: int | str) -> Iterator[tuple[int, ...]
         yield *levels, *(1 - sum(levels["abcdefgh".index(one)] == 0 for one in word) % 2 for word in words)
 
 
+def design_text(grid: Grid) -> str:
+    """Say which effects the design of a grid tells apart."""
+    rows = {str(levels): levels for levels in corners(len(grid.factorial), grid.resolution)}
+    return describe_design(effects_among(rows, list(grid.factorial)), len(grid.factorial))
+
+
 def factorial_problems(grid: Grid, *, where: str) -> list[InputError]:
     """Return why a design cannot be had, if it cannot."""
-    k = len(grid.factorial)
-    what = f"grid.resolution = {grid.resolution!r}"
-    if not k:
+    k, what, rule, remedy = len(grid.factorial), f"grid.resolution = {grid.resolution!r}", "", ""
+    having = [one for one in (3, 4, 5) if _generators(k, one)]
+    if not k and "resolution" in grid.model_fields_set:
         rule, remedy = "belongs to `factorial`, and the grid has none", "Remove it, or name factors"
-        problem = InputError(what, where=where, rule=rule, remedy=remedy)
-        return [problem] if "resolution" in grid.model_fields_set else []
-    if grid.axes:
-        rule = "a grid crosses its axes or has a factorial design, never both"
-        return [
-            InputError("grid.axes", where=where, rule=rule, remedy="Make each axis a factor of two levels")
-        ]
-    if k < 2:
-        rule, remedy = "must have at least 2 factors", "Name another one, or use `axes`"
-        return [InputError(f"grid.factorial: {k} factor", where=where, rule=rule, remedy=remedy)]
-    if grid.resolution == "full" or _generators(k, grid.resolution):
-        return []
-    having = [str(one) for one in (3, 4, 5) if _generators(k, one)]
-    rule = f"no fraction of 2^{k} has it" + (f", only {' and '.join(having)}" if having else "")
-    remedy = "Use `resolution: full`" + (f", or {having[-1]}" if having else "")
-    return [InputError(what, where=where, rule=rule, remedy=remedy)]
+    elif k and grid.axes:
+        what, rule = "grid.axes", "a grid crosses its axes or has a factorial design, never both"
+        remedy = "Make each axis a factor of two levels"
+    elif k == 1:
+        what, rule = "grid.factorial: 1 factor", "must have at least 2 factors"
+        remedy = "Name another one, or use `axes`"
+    elif k and grid.resolution not in ("full", *having):
+        rule = f"no fraction of 2^{k} has it" + (f", only {' and '.join(map(str, having))}" if having else "")
+        remedy = "Use `resolution: full`" + (f", or {having[-1]}" if having else "")
+    return [InputError(what, where=where, rule=rule, remedy=remedy)] if rule else []
 
 
 def _generators(num_factors: int, resolution: int) -> tuple[str, ...]:

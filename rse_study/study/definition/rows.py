@@ -14,7 +14,7 @@ from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
 
 MAX_ROWS = 100_000
-CORNER = "Every corner of a factorial design must be a trial: choose levels that go together"
+TOGETHER = "Every combination must be a trial: choose values that go together"
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,7 @@ class _Layout:
                 for name, level in proposal.items()
                 for path, value in axes[name].writes(level).items()
             ]
-            remedy = CORNER if grid.factorial else ""
-            trial = self._trial(settings, f"grid: {_coordinates(proposal)}", remedy)
+            trial = self._trial(settings, f"grid: {_coordinates(proposal)}")
             if trial is not None:
                 yield Row("", proposal, trial)
 
@@ -82,20 +81,19 @@ class _Layout:
             if trial is not None:
                 yield Row(label, self.space.coordinates(trial), trial)
 
-    def _trial(self, settings: Sequence[FieldSetting], at: str, remedy: str = "") -> Trial | None:
+    def _trial(self, settings: Sequence[FieldSetting], at: str) -> Trial | None:
         try:
             return lay(self.space.base, settings, where=self.where, at=at)
         except InputErrors as error:
-            self._note(
-                InputError(one.what, where=self.where, rule=one.rule, remedy=one.remedy or remedy)
-                for one in error.problems
-            )
+            self._note(error.problems)
         return None
 
     def _note(self, problems: Iterable[InputError]) -> None:
         for problem in problems:
             # A problem of one combination recurs in many: report the first only.
             is_combination = problem.what.startswith("grid: ")
+            if is_combination and not problem.remedy:
+                problem = InputError(problem.what, where=self.where, rule=problem.rule, remedy=TOGETHER)
             self.problems.setdefault(
                 problem.rule if is_combination else f"{problem.what} {problem.rule}", problem
             )

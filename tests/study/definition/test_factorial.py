@@ -137,5 +137,5 @@ def test_what_cannot_be_a_design_is_refused_with_its_way_out(design_of):
     steps = {"choice": [0, 5], "into": ["pgd.num_steps", "fgsm.num_steps"]}
     assert said({"N": steps, "lambda1": [0, 0.1]}) == [
         "grid: N = 0, lambda1 = 0.1: method: lambda1 > 0 needs an adversarial view: num_steps > 0, or set lambda1: 0. "
-        "Every corner of a factorial design must be a trial: choose levels that go together"
+        "Every combination must be a trial: choose values that go together"
     ]
