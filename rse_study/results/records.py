@@ -229,9 +229,15 @@ class StudyRecord(Record):
     def confirm_settings(self) -> ConfirmSettings:
         """Settings of the confirmation, with no more trials than a budget has left."""
         plan = self.settings.confirm
+        plan = plan.model_copy(update={"num_best": plan.num_best * max(1, len(self.tuned))})
         if self.num_confirmable is None:
             return plan
         return plan.model_copy(update={"num_best": min(plan.num_best, self.num_confirmable)})
+
+    @property
+    def tuned(self) -> tuple[Any, ...]:
+        """Values of the axis whose every value gets as many trials; empty without one."""
+        return next((axis.choices for axis in self.axes if axis.name == self.settings.tune_each), ())
 
     @property
     def shown_measures(self) -> tuple[Measure, ...]:

@@ -46,7 +46,7 @@ class Session:
 
     @property
     def num_steps(self) -> int:
-        return self.trial.budget.num_steps(self.batches.num_batches)
+        return self.trial.num_steps(self.batches.num_batches)
 
     def resume(self, identity: str) -> TrainState:
         newest = checkpoint.latest(self.directory / CHECKPOINT_FOLDER)

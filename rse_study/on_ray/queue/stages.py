@@ -64,7 +64,10 @@ def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> 
     numbers = {record.identity: record.trial for record in searched}
     standings = standings_of(ledger, "search")
     ended = [TrialResult(numbers[one.key], one.t, one.values, one.is_feasible) for one in standings]
-    chosen = trials_to_confirm(ended, bases, study.confirm.num_best, directions_of(study))
+    kinds = {number: first.proposal.get(study.tune_each) for number, first in by_number.items()}
+    # Where each value is tuned, the base may be the best of its own.
+    rivals = bases if study.confirm.baseline == "base" or not study.tuned else []
+    chosen = trials_to_confirm(ended, rivals, study.confirm.num_best, directions_of(study), kinds)
     if study.confirm.baseline == "base":
         chosen = [*(bases or [BASE_OUTSIDE]), *chosen]
     cells = [

@@ -21,6 +21,7 @@ SEARCH_ONLY = (
     "num_trials",
     "sampler",
     "search_seed",
+    "tune_each",
     "early_stopping",
     "confirm",
     "ablation_path",
@@ -198,9 +199,35 @@ def _seeds_of_the_path(study: Study) -> RuleProblems:
 
 
 def _confirmable(study: Study) -> RuleProblems:
-    if study.confirm is not None and study.confirm.num_best > study.num_trials:
-        rule = f"must be <= num_trials = {study.num_trials}"
+    num_each = study.num_trials // max(1, len(study.tuned))
+    if study.confirm is not None and study.confirm.num_best > num_each:
+        of_each = f" / {len(study.tuned)} values of {study.tune_each}" if study.tuned else ""
+        rule = f"must be <= num_trials = {study.num_trials}{of_each}"
         yield f"confirm.num_best = {study.confirm.num_best}", rule, "Confirm fewer, or run more"
+
+
+def _tuned_alike(study: Study) -> RuleProblems:
+    """Refuse what would give one value of `tune_each` more trials than another."""
+    name = study.tune_each
+    axes: Mapping[str, Domain] = study.search or {}
+    if not name:
+        return
+    at, axis = f"tune_each = {name!r}", axes.get(name)
+    if axis is None or axis.scale != "none" or axis.when:
+        rule = "must be an axis of choices or variants that every trial has"
+        yield at, rule, did_you_mean(name, [one for one, domain in axes.items() if domain.scale == "none"])
+        return
+    if study.num_trials % len(study.tuned):
+        rule = f"must be a multiple of the {len(study.tuned)} values of {name}"
+        more = study.num_trials + -study.num_trials % len(study.tuned)
+        yield f"num_trials = {study.num_trials}", rule, f"Use {more}"
+    if study.sampler.name in ("grid", "quasi_random") and study.sampler.class_ is None:
+        rule = "has a fixed list of points, in which values do not take turns"
+        yield f"sampler.name = {study.sampler.name!r}", rule, "Use tpe or random"
+    for other in ("warm_start", "search_budget", "early_stopping"):
+        if getattr(study, other) is not None:
+            rule = f"would give one value of {name} more than another"
+            yield other, rule, f"Remove it, or tune_each (of a file extended: `{other}: null`)"
 
 
 def _evaluations(study: Study) -> RuleProblems:
@@ -305,7 +332,7 @@ def _search_budget(study: Study) -> RuleProblems:
             "Give price_per_hour, too",
         )
     if given.steps and budget.unit != "steps":
-        rule = "is known beforehand of trials that count steps alone, and base.budget.unit = 'epochs'"
+        rule = f"is known beforehand of trials that count steps alone, and base.budget.unit = {budget.unit!r}"
         yield (
             f"search_budget.steps = {given.steps}",
             rule,
@@ -340,6 +367,10 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_distinct_seeds, ("seeds", "confirm")),
     (_seeds_of_the_path, ("seeds", "ablation_path")),
     (_confirmable, ("confirm", "num_trials")),
+    (
+        _tuned_alike,
+        ("tune_each", "search", "num_trials", "sampler", "warm_start", "search_budget", "early_stopping"),
+    ),
     (_evaluations, ("evaluations",)),
     (_baselines, ("baselines",)),
     (_objectives, ("objective", "objectives", "early_stopping")),

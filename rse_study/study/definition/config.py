@@ -321,6 +321,9 @@ class Study(Spec):
     """of a search"""
     sampler: Sampler = Sampler()
     search_seed: NonNegativeInt = 0
+    tune_each: str = ""
+    """axis of a search whose values, methods perhaps, get the same number of trials, in turn; the best of each is
+    confirmed"""
     early_stopping: EarlyStopping | None = None
     seeds: Seeds = (0,)
     """of a grid: all of them for every row; of a search: the first for every trial, the next only for those that may
@@ -396,10 +399,23 @@ class Study(Spec):
         return self.objectives or (self.objective,)
 
     @property
+    def tuned(self) -> tuple[Any, ...]:
+        """The values of the axis that `tune_each` names; empty without one."""
+        axis = (self.search or {}).get(self.tune_each)
+        return () if axis is None else tuple(axis.values())
+
+    @property
+    def num_confirmed(self) -> int:
+        """The most trials that are confirmed beside the base."""
+        return 0 if self.confirm is None else self.confirm.num_best * max(1, len(self.tuned))
+
+    @property
     def search_settings(self) -> StudySettings:
         """Budget, confirmation and ablation path as readers of a ledger know them."""
-        named = {"search_budget", "confirm", "ablation_path"}
-        return StudySettings.model_validate(self.model_dump(include=named))
+        named = self.model_dump(include={"search_budget", "confirm", "ablation_path"})
+        if self.confirm is not None:
+            named["confirm"]["num_best"] = self.num_confirmed
+        return StudySettings.model_validate(named)
 
     @property
     def resources_by_stage(self) -> dict[str, Resources]:

@@ -189,9 +189,7 @@ def _num_kept(study: Study, num_to_run: int) -> int:
     """Return how many models wait for their scores or stay; others go as soon as their cell has ended."""
     num_confirmed = 0
     if study.confirm is not None:
-        num_confirmed = (study.confirm.num_best + (study.confirm.baseline == "base")) * len(
-            study.confirm.seeds
-        )
+        num_confirmed = (study.num_confirmed + (study.confirm.baseline == "base")) * len(study.confirm.seeds)
     if study.keep_models == "final":
         return num_to_run
     is_scored_later = not all(map(is_of_vectors, study.evaluations))
