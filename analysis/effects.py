@@ -47,8 +47,11 @@ def effects_remarks(found: FactorEffects) -> list[str]:
     if not found.effects:
         return ["Factors: no effect before every row of the design has begun."]
     texts = [f"Factors: {describe_design(found.effects, len(found.factors))}."]
-    levels = (f"{name} is {first} (-) or {second} (+)" for name, (first, second) in found.factors.items())
-    texts.append(f"{'; '.join(levels)}.")
+    alike: dict[tuple[Any, ...], list[str]] = {}
+    for name, levels in found.factors.items():
+        alike.setdefault(levels, []).append(name)
+    named = (f"{join_words(names)}: {first} (-) or {second} (+)" for (first, second), names in alike.items())
+    texts.append(f"{'; '.join(named)}.")
     if found.num_dropped:
         texts.append(f"No effect counts {counted(found.num_dropped, 'seed')} that rows of the design lack.")
     known = found.compared
@@ -64,7 +67,7 @@ def effects_remarks(found: FactorEffects) -> list[str]:
 
 
 def with_effects(answer: StudyAnswer, comparison: Comparison, decimals: int) -> StudyAnswer:
-    """Put a factorial design's effects before the answer of its rows, once all cells have ended."""
+    """Put a complete design's effects before the answer of its rows."""
     found, known = comparison.effects, comparison.effects.compared
     if not comparison.is_complete or not found.effects:
         return answer

@@ -16,9 +16,9 @@ DIVERGING = [[0.0, "#f2b48f"], [0.5, GROUND], [1.0, "#7fb2ea"]]
 
 
 def interactions_data(found: FactorEffects) -> pd.DataFrame:
-    """Return the same columns: each main effect at its factor, and each pair on both sides of that diagonal.
+    """Return x, y, mean, sd, num_seeds of the effects of a factorial design.
 
-    Pairs that share a contrast have the same numbers.
+    Main effects are on the diagonal, pairs on both sides of it; those that share a contrast have the same numbers.
     """
     numbers = found.compared.set_index("effect")[["mean", "sd", "num_seeds"]]
     rows = [
@@ -49,7 +49,10 @@ def heat_data(contents: Contents) -> pd.DataFrame:
 def draw_heat(
     frame: pd.DataFrame, headings: tuple[str, ...], label: str, decimals: int = 2, mid: float | None = None
 ) -> go.Figure:
-    """Draw the first axis horizontally and the second vertically; around `mid` with two colours."""
+    """Draw the first axis horizontally and the second vertically.
+
+    Values above and below `mid` have a colour each.
+    """
     columns, rows = list(dict.fromkeys(frame["x"])), list(dict.fromkeys(frame["y"]))
     means = frame.pivot(index="y", columns="x", values="mean").reindex(index=rows, columns=columns)
     told = [

@@ -50,10 +50,10 @@ def columns_caption(comparison: Comparison, table: pd.DataFrame) -> str:
 
 def effects_caption(comparison: Comparison) -> str:
     """Return the caption of the effects of a factorial design."""
-    design = describe_design(comparison.effects.effects, len(comparison.effects.factors))
-    how = "Differences between two levels; their 95 % intervals hold for all effects at once."
-    told = f"{comparison.name}: {comparison.label}. {design}. {_encoder_and_seeds(comparison)}"
-    return f"{told} {how}{_scale(comparison)}"
+    design, _, _ = describe_design(comparison.effects.effects, len(comparison.effects.factors)).partition(":")
+    encoder = f" Encoder {comparison.encoder}." if comparison.encoder else ""
+    how = "differences between two levels; their 95 % intervals hold for all effects at once."
+    return f"{comparison.name}: {comparison.label}. {design.capitalize()}: {how}{encoder}{_scale(comparison)}"
 
 
 def scores_caption(name: str, encoder: str, num_seeds: int, minus: str, table: pd.DataFrame) -> str:

@@ -59,7 +59,7 @@ def test_the_table_has_every_effect_and_of_a_fraction_what_its_sum_is_of(full, h
     assert table.loc["PGD x eta", "and, in its sum"] == "masks x RTD"
     assert table.loc["PGD", "and, in its sum"] == ""
     assert "7 contrasts, of which 3 are sums: PGD x eta + masks x RTD" in effects_remarks(half[0].effects)[0]
-    assert effects_remarks(half[0].effects)[1].startswith("PGD is off (-) or on (+); eta is off")
+    assert effects_remarks(half[0].effects)[1].startswith("PGD, eta, masks and RTD: off (-) or on (+).")
 
 
 def test_the_answer_names_the_effects_that_are_shown_before_the_rows(full, half, read):
@@ -123,7 +123,7 @@ def test_files_for_papers_have_the_effects_of_every_measure(half, tmp_path):
     assert numbers.loc[4, ["effect", "aliases", "num_seeds"]].tolist() == ["PGD x eta", "masks x RTD", 5]
     text = paths["tabled-effects.tex"].read_text(encoding="utf-8")
     assert r"\label{tab:tabled-effects}" in text
-    assert "design 2\\textasciicircum{}(4-1): 7 contrasts" in text
+    assert "Design 2\\textasciicircum{}(4-1): differences" in text
     assert text.count(r"\\") == 1 + 7
 
 

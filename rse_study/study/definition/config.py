@@ -27,7 +27,7 @@ from rse_study.results.settings import StudySettings
 from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec, field
 from rse_study.storage.location import check_location
-from rse_study.study.definition.domains import AnyDomain, Domain, Factor, FiniteDomain, Option
+from rse_study.study.definition.domains import AnyDomain, Domain, FactorDomain, FiniteDomain, Option
 from rse_study.study.definition.reading import with_todays_keys
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.trial import Trial
@@ -153,7 +153,7 @@ class Grid(Spec):
 
     axes: dict[str, FiniteDomain] = Field(default_factory=dict)
     """values by axis name"""
-    factorial: dict[str, Factor] = field({}, neutral={})
+    factorial: dict[str, FactorDomain] = field({}, neutral={})
     """instead of axes, two levels by factor name, `[0, 0.5]` or two `variants`: a design whose rows estimate every main
     effect and pair interaction together"""
     resolution: Literal[3, 4, 5, "full"] = field("full", neutral="full")

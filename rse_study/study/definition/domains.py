@@ -266,7 +266,7 @@ def _of_two_levels(domain: Domain) -> Domain:
 
 
 _FACTOR = "a factor lists its two levels, `[...]` or `choice: [...]`, or says `variants: {...}`"
-Factor = Annotated[
+FactorDomain = Annotated[
     _Choice | _Variants,
     Discriminator(_kind_of, custom_error_type="axis_kind", custom_error_message=_FACTOR),
     BeforeValidator(_as_choice, json_schema_input_type=Choices | Choice | Variants),
