@@ -118,7 +118,7 @@ def _rows(measure: str, metric: str, scores: Scores, minus: str) -> Iterator[dic
 
 
 def numbers_of(table: pd.DataFrame, weights: ContrastWeights, one: ComparedContrast | None) -> dict[str, Any]:
-    """Return what frames say of a contrast; NaN but for the mean where it could not be compared."""
+    """Return what frames say of a contrast; below 3 seeds its mean alone."""
     if one is None:
         return _too_few(differences(table, weights).tolist())
     is_apart = one.simultaneous.excludes(0.0)

@@ -146,7 +146,7 @@ class TrialConstraint(Spec):
 
 
 class Grid(Spec):
-    """Every combination of axes, or a two-level factorial design, and rows with a name.
+    """Every combination of axes, or a two-level design, and rows with a name.
 
     An axis is a list of values, or `{choice: [...], into: [...]}`. A row may be empty: it is the base itself.
     """

@@ -1,4 +1,4 @@
-"""Two-level factorial designs: which corners of the factors' levels are rows of a grid."""
+"""Two-level factorial designs: the corners that are rows of a grid."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
