@@ -12,24 +12,14 @@ from rse_study.evaluation.registry import OF_DEV
 from rse_study.registry import did_you_mean
 from rse_study.results.records import AT_CHECKPOINT, COSTS
 from rse_study.results.row_names import find_combination, row_name
-from rse_study.study.definition.config import Grid, Objective, Resources, Study
+from rse_study.study.definition.config import SEARCH_ONLY, Grid, Objective, Study
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.factorial import combinations_of
+from rse_study.study.definition.paths import overlap
 from rse_study.study.definition.rows import MAX_ROWS
+from rse_study.study.definition.space import Space
+from rse_study.training.trial import Trial
 
-SEARCH_ONLY = (
-    "num_trials",
-    "sampler",
-    "search_seed",
-    "tune_each",
-    "early_stopping",
-    "confirm",
-    "ablation_path",
-    "objectives",
-    "constraints",
-    "search_budget",
-    "warm_start",
-)
 MOST_OBJECTIVES = 4  # with more, most trials are on the front
 RuleProblems = Iterator[tuple[str, str, str]]  # what, rule, remedy
 Rule = Callable[[Study], RuleProblems]
@@ -45,13 +35,13 @@ def check_rules(study: Study, *, where: str, broken: Collection[str] = ()) -> li
     ]
 
 
-def resources_of(study: Study) -> Iterator[tuple[str, Resources]]:
-    """Yield the resources in a study and where they stand in the file."""
-    yield "resources", study.resources
-    if study.confirm is not None and study.confirm.resources is not None:
-        yield "confirm.resources", study.confirm.resources
-    if study.ablation_path is not None and study.ablation_path.resources is not None:
-        yield "ablation_path.resources", study.ablation_path.resources
+def check_rules_of_space(study: Study, space: Space[Trial], *, where: str) -> list[InputError]:
+    """Return every broken rule that joins a setting of a search and its space."""
+    return [
+        InputError(what, where=where, rule=rule, remedy=remedy)
+        for find in (_where_the_path_begins, _steps_of_trials)
+        for what, rule, remedy in find(study, space)
+    ]
 
 
 def _one_question(study: Study) -> RuleProblems:
@@ -169,6 +159,13 @@ def _path_of_one_space(study: Study) -> RuleProblems:
     if study.ablation_path is not None and names:
         rule = f"flips one axis after the other, and search.{names[0]} belongs to some trials only (`when`)"
         yield "ablation_path", rule, "Remove it, or `when`"
+
+
+def _where_the_path_begins(study: Study, space: Space[Trial]) -> RuleProblems:
+    for name in space.missed_by_base() if study.ablation_path is not None and study.search else ():
+        rule = "the path begins at the base, which must be a point of the space, and the base has no value of this axis"
+        remedy = "Widen the axis, move the base, or take ablation_path away"
+        yield f"search.{name} and ablation_path", rule, remedy
 
 
 def _no_conditions_in_a_grid(study: Study) -> RuleProblems:
@@ -299,7 +296,7 @@ def _baselines(study: Study) -> RuleProblems:
 
 
 def _executors(study: Study) -> RuleProblems:
-    for at, resources in resources_of(study):
+    for at, resources in study.located_resources():
         if resources.executor != "inline":
             continue
         for name, value in (("workers", resources.workers), ("gpus", resources.gpus)):
@@ -309,7 +306,7 @@ def _executors(study: Study) -> RuleProblems:
 
 
 def _parts_of_gpus(study: Study) -> RuleProblems:
-    for at, resources in resources_of(study):
+    for at, resources in study.located_resources():
         if 0 < resources.gpus < 1 and resources.workers > 1:
             rule = f"workers that train together need a GPU each, and {at}.workers = {resources.workers}"
             yield f"{at}.gpus = {resources.gpus:g}", rule, "Use gpus: 1, or one worker"
@@ -345,6 +342,15 @@ def _search_budget(study: Study) -> RuleProblems:
             rule,
             "Give more steps, or use a smaller base.budget.amount",
         )
+
+
+def _steps_of_trials(study: Study, space: Space[Trial]) -> RuleProblems:
+    """Require a fixed budget per trial where a search ends after a number of steps."""
+    steps = study.search_budget.steps if study.search_budget is not None else 0
+    for axis in space.axes if steps else ():
+        if any(overlap("budget", path) for path in axis.paths):
+            rule = f"{axis.name} writes base.budget, so that nobody knows what the next trial takes"
+            yield f"search_budget.steps = {steps}", rule, "Use another limit"
 
 
 def _listed_twice(at: str, values: Sequence[Any]) -> RuleProblems:

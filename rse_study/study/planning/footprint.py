@@ -18,7 +18,7 @@ from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Resources, Study
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.sampling import spread
-from rse_study.study.planning.workload import workload_of
+from rse_study.study.planning.workload import num_steps_of
 from rse_study.training.trial import Trial
 
 GB = 1e9
@@ -160,7 +160,7 @@ def footprint(
         return None
     cell = max(known, key=lambda size: size.model + 2 * size.checkpoint)
     at_a_time = min(num_to_run, num_at_a_time or cells_at_a_time(study.resources))
-    num_steps = workload_of(study.base, data_sizes).num_steps
+    num_steps = num_steps_of(study.base, data_sizes)
     points = num_steps / study.base.cadence(num_steps) + num_steps / study.base.selection.every
     stopped = _num_stopped(checked, num_to_run)
     return Footprint(
