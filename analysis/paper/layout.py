@@ -46,8 +46,7 @@ def latex_layouts(comparison: Comparison, cited: str = "") -> dict[str, str]:
     if comparison.columns:
         table = printed_table(comparison.columns)
         texts["-columns.tex"] = latex(table, columns_caption(comparison, table), comment, f"{label}-columns")
-    if comparison.effects.effects:
-        effects = effects_table(comparison.effects)
+    if len(effects := effects_table(comparison.effects)):
         texts["-effects.tex"] = latex(effects, effects_caption(comparison), comment, f"{label}-effects")
     return texts
 

@@ -58,7 +58,8 @@ def show_comparison(comparison: Comparison, is_wide: bool = False) -> None:
         for line in (*column_remarks(comparison.columns, comparison.table), ""):
             announce(line)
     if comparison.effects.factors:
-        print_table(effects_table(comparison.effects), SEE_ALL, droppable=LEAST_IMPORTANT, is_wide=is_wide)
+        if len(effects := effects_table(comparison.effects)):
+            print_table(effects, SEE_ALL, droppable=LEAST_IMPORTANT, is_wide=is_wide)
         for line in (*effects_remarks(comparison.effects), ""):
             announce(line)
     for judged in claims_table(comparison).itertuples():
