@@ -19,6 +19,7 @@ from rse_study.registry import did_you_mean
 from rse_study.results.claims import Judged, judge
 from rse_study.results.comparisons import ComparedContrast, Scores, against, compare, row_scores
 from rse_study.results.contrasts import own_baseline
+from rse_study.results.effects import FactorEffects, read_effects
 from rse_study.results.reader import Reader
 from rse_study.results.records import StudyRecord
 from rse_study.results.result_file import WORK
@@ -46,6 +47,8 @@ class Comparison:
     printed: Mapping[str, float]
     fixed: Mapping[str, float]
     """Baselines that were measured without training."""
+    effects: FactorEffects
+    """Effects of the factors, if the grid is a factorial design."""
     stale: str = ""
     """A sentence about cells that other software made."""
     encoder: str = ""
@@ -115,6 +118,7 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
         opposed=opposed_rows(reader, baseline),
         degenerate=frozenset([*known.loc[known["degenerate"], "label"], *scores.degenerate_rows]),
         last_step=_at_the_last_step(reader, study),
+        effects=read_effects(reader),
         compute=_compute(study, cells, baseline),
     )
 

@@ -10,6 +10,7 @@ from analysis.sections.compared import compared, each_pair
 from analysis.sections.confirmed import confirmation
 from analysis.sections.course import course
 from analysis.sections.diagnostics import diagnostics
+from analysis.sections.factors import factors
 from analysis.sections.grid import grid_axes, grid_rows, grid_steps
 from analysis.sections.how_it_ran import how_it_ran
 from analysis.sections.opening import opening
@@ -39,8 +40,10 @@ def render(contents: Contents, comparison: Comparison | None = None, reload_s: i
     if contents.study.kind == "grid":
         beside = compared(comparison, contents.decimals) if comparison else ""
         columns = paper_table(comparison) if comparison else ""
-        pairs = each_pair(contents, comparison) if comparison else ""
-        middle = [beside, pairs, columns, grid_rows(contents), grid_axes(contents), grid_steps(contents)]
+        effects = factors(contents, comparison) if comparison else ""
+        pairs = each_pair(contents, comparison) if comparison and not effects else ""
+        along = "" if effects else grid_axes(contents)  # two levels, whose means over the others are effects
+        middle = [effects, beside, pairs, columns, grid_rows(contents), along, grid_steps(contents)]
     else:
         middle = [confirmation(contents), *search_sections(contents)]
     end = [part(contents) for part in SHARED]

@@ -1,6 +1,6 @@
 """Differences from a baseline with their intervals, ours and the paper's."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -21,6 +21,7 @@ from analysis.figures.style import (
     rows_height,
 )
 from analysis.formats import decimals_of, show_signed
+from rse_study.results.effects import FactorEffects
 
 COLUMNS = ["column", "row", "minus", "difference", "low", "high", "alone_low", "alone_high", "n"]
 COLUMNS = [*COLUMNS, "paper", "decimals"]
@@ -66,6 +67,14 @@ def columns_forest_data(cells: Iterable[TableCell]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
+def effects_forest_data(found: FactorEffects, decimals: Mapping[str, int]) -> pd.DataFrame:
+    """Return the same frame for the effects of a factorial design on every measure."""
+    names = "measure effect mean simultaneous_low simultaneous_high t_low t_high num_seeds"
+    shown = found.frame.dropna(subset="sd")[names.split()]
+    shown.columns = pd.Index([one for one in COLUMNS if one not in ("minus", "paper", "decimals")])
+    return shown.assign(minus="", paper=float("nan"), decimals=shown["column"].map(decimals))[COLUMNS]
+
+
 def draw_forest(frame: pd.DataFrame) -> go.Figure:
     """Draw a line per row with its intervals, and a diamond for the paper."""
     figure, columns = go.Figure(), list(dict.fromkeys(frame["column"]))
@@ -85,7 +94,7 @@ def rows_layout(texts: list[str], minus: str) -> dict[str, object]:
     return {
         "yaxis.tickvals": list(range(len(texts))), "yaxis.ticktext": texts,
         "yaxis.range": [len(texts) - 0.4, -0.6],
-        "xaxis.title.text": label_text(f"difference from {minus}", 26), "xaxis.autorange": True,
+        "xaxis.title.text": label_text(f"difference from {minus}" if minus else "effect", 26), "xaxis.autorange": True,
     }  # fmt: skip
 
 

@@ -5,11 +5,29 @@ import plotly.graph_objects as go
 
 from analysis.contents import Contents
 from analysis.figures.scales import tick_angle
-from analysis.figures.style import INK, label_text, plain
+from analysis.figures.style import GROUND, INK, label_text, plain
 from analysis.formats import show_number, show_value
+from rse_study.results.effects import FactorEffects
 
 COLUMNS = ["x", "y", "mean", "sd", "num_seeds"]
 PALE = [[0.0, "#eaf3fd"], [1.0, "#7fb2ea"]]  # ink stays readable on all of it
+
+DIVERGING = [[0.0, "#f2b48f"], [0.5, GROUND], [1.0, "#7fb2ea"]]
+
+
+def interactions_data(found: FactorEffects) -> pd.DataFrame:
+    """Return x, y, mean, sd, num_seeds of the effects of a factorial design.
+
+    Main effects are on the diagonal, pairs on both sides of it; those that share a contrast have the same numbers.
+    """
+    numbers = found.compared.set_index("effect")[["mean", "sd", "num_seeds"]]
+    rows = [
+        (*pair, *numbers.loc[effect.name])
+        for effect in found.effects
+        for term in effect.terms
+        for pair in dict.fromkeys([(term[0], term[-1]), (term[-1], term[0])])
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS).astype({"num_seeds": int})
 
 
 def heat_data(contents: Contents) -> pd.DataFrame:
@@ -28,8 +46,13 @@ def heat_data(contents: Contents) -> pd.DataFrame:
     return groups.agg(mean="mean", sd="std", num_seeds="count").reset_index()
 
 
-def draw_heat(frame: pd.DataFrame, headings: tuple[str, ...], label: str, decimals: int = 2) -> go.Figure:
-    """Draw the first axis horizontally and the second vertically."""
+def draw_heat(
+    frame: pd.DataFrame, headings: tuple[str, ...], label: str, decimals: int = 2, mid: float | None = None
+) -> go.Figure:
+    """Draw the first axis horizontally and the second vertically.
+
+    Values above and below `mid` have a colour each.
+    """
     columns, rows = list(dict.fromkeys(frame["x"])), list(dict.fromkeys(frame["y"]))
     means = frame.pivot(index="y", columns="x", values="mean").reindex(index=rows, columns=columns)
     told = [
@@ -43,8 +66,8 @@ def draw_heat(frame: pd.DataFrame, headings: tuple[str, ...], label: str, decima
     }  # fmt: skip
     figure = go.Figure(
         go.Heatmap(
-            z=means.to_numpy(), x=columns, y=rows, colorscale=PALE, xgap=2, ygap=2,
-            texttemplate=f"%{{z:.{decimals}f}}", textfont={"color": INK}, hoverongaps=False,
+            z=means.to_numpy(), x=columns, y=rows, colorscale=PALE if mid is None else DIVERGING, zmid=mid, xgap=2,
+            ygap=2, texttemplate=f"%{{z:.{decimals}f}}", textfont={"color": INK}, hoverongaps=False,
             text=hover.reindex(index=rows, columns=columns).to_numpy(), hovertemplate="%{text}<extra></extra>",
             colorbar=bar | {"title": {"text": label_text(label, 44), "side": "top", "font": {"size": 13}}},
         )

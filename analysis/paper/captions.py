@@ -10,6 +10,7 @@ from analysis.paper.ids import table_ids
 from analysis.paper.tables import read_table
 from analysis.phrases import counted
 from analysis.scales import SCALES
+from rse_study.results.factors import describe_design
 
 PAPERS = {"rse": "RobustSentEmbed", "l2p": "L2P-CSR", "vadv": "V-advCSE", "dcl": "DCL"}
 PLACE_NAME = re.compile(r"(\w+?)-(table|figure|section)-?([a-z]?)(\d+)")
@@ -45,6 +46,14 @@ def columns_caption(comparison: Comparison, table: pd.DataFrame) -> str:
     """Return the caption of a table in the paper's own layout."""
     what = f"{comparison.name}: ours, and in parentheses the paper's ({place_name(comparison.table)}). "
     return f"{what}{_encoder_and_seeds(comparison)}{_scale(comparison)}{marks(table, STAR_MEANING)}"
+
+
+def effects_caption(comparison: Comparison) -> str:
+    """Return the caption of the effects of a factorial design."""
+    design, _, _ = describe_design(comparison.effects.effects, len(comparison.effects.factors)).partition(":")
+    encoder = f" Encoder {comparison.encoder}." if comparison.encoder else ""
+    how = "differences between two levels; their 95 % intervals hold for all effects at once."
+    return f"{comparison.name}: {comparison.label}. {design.capitalize()}: {how}{encoder}{_scale(comparison)}"
 
 
 def scores_caption(name: str, encoder: str, num_seeds: int, minus: str, table: pd.DataFrame) -> str:

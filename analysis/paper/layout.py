@@ -8,8 +8,9 @@ import pandas as pd
 from analysis.columns_table import columns_of_numbers, printed_table
 from analysis.comparison import Comparison
 from analysis.comparison_table import claims_table, printed_rows, rows_table
+from analysis.effects import effects_table
 from analysis.formats import MINUS
-from analysis.paper.captions import columns_caption, rows_caption
+from analysis.paper.captions import columns_caption, effects_caption, rows_caption
 from analysis.paper.latex import latex
 from rse_study.results.atomic import write_whole
 from rse_study.results.contrasts import contrast_numbers
@@ -19,14 +20,16 @@ def write_layouts(comparison: Comparison, folder: Path, cited: str = "") -> list
     """Write a study's files into a folder, which is created, and return them.
 
     `<study>.csv` (with every difference as a number), `.tex`, `-contrasts.csv` if there is a baseline, `-claims.csv`
-    if there are claims, and `-columns.csv` and `-columns.tex` if the columns of the paper's table have metrics of
-    their own. `cited` identifies the study in a LaTeX comment.
+    if there are claims, `-effects.csv` and `-effects.tex` of a factorial design, and `-columns.csv` and `-columns.tex`
+    if the columns of the paper's table have metrics of their own. `cited` identifies the study in a LaTeX comment.
     """
     table = rows_table(comparison)
     plain = table.apply(lambda column: column if column.name == "row" else column.str.replace(MINUS, "-"))
     contrasts, claims = contrasts_of(comparison), claims_table(comparison)
     texts = {".csv": plain.to_csv(index=False)}
     texts |= {"-contrasts.csv": contrasts.to_csv(index=False)} if len(contrasts) else {}
+    if comparison.effects.factors:
+        texts["-effects.csv"] = comparison.effects.frame.to_csv(index=False)
     texts |= {"-claims.csv": claims.to_csv(index=False)} if len(claims) else {}
     if comparison.columns:
         texts["-columns.csv"] = columns_of_numbers(comparison.columns).to_csv(index=False)
@@ -43,6 +46,8 @@ def latex_layouts(comparison: Comparison, cited: str = "") -> dict[str, str]:
     if comparison.columns:
         table = printed_table(comparison.columns)
         texts["-columns.tex"] = latex(table, columns_caption(comparison, table), comment, f"{label}-columns")
+    if len(effects := effects_table(comparison.effects)):
+        texts["-effects.tex"] = latex(effects, effects_caption(comparison), comment, f"{label}-effects")
     return texts
 
 

@@ -7,6 +7,7 @@ from analysis.answer import StudyAnswer, claims_answer, grid_answer
 from analysis.comparison import Comparison
 from analysis.contents import Contents, objective_decimals
 from analysis.cost import lost_attempts, time_text
+from analysis.effects import with_effects
 from analysis.figures.reasons import alike
 from analysis.formats import show_number, show_value
 from analysis.front import labels
@@ -44,7 +45,8 @@ def answer(contents: Contents, comparison: Comparison | None = None) -> StudyAns
     if comparison is None:
         return StudyAnswer("No answer: its rows were not compared.")
     progress = stage_progress(contents, "grid")
-    return grid_answer(comparison, progress, contents.decimals, less_is_better=less)
+    of_rows = grid_answer(comparison, progress, contents.decimals, less_is_better=less)
+    return with_effects(of_rows, comparison, contents.decimals)
 
 
 def facts(contents: Contents, comparison: Comparison | None) -> dict[str, str]:

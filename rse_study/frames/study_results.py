@@ -18,6 +18,7 @@ from rse_study.registry import did_you_mean
 from rse_study.results.attack_file import is_attack_folder
 from rse_study.results.citation import citation
 from rse_study.results.contrasts import contrasts_frame
+from rse_study.results.effects import read_effects
 from rse_study.results.frame_columns import COLUMNS, describe_columns
 from rse_study.results.reader import Reader
 from rse_study.results.records import StudyRecord
@@ -63,6 +64,11 @@ class StudyResults:
     def contrasts(self) -> pd.DataFrame:
         """One row per measure and row: difference from the baseline, paired by seed."""
         return self._read(contrasts_frame)
+
+    @cached_property
+    def effects(self) -> pd.DataFrame:
+        """One row per measure and effect of a factorial design; empty for other studies."""
+        return self._read(read_effects).frame
 
     @cached_property
     def importance(self) -> pd.DataFrame:

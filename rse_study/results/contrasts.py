@@ -11,6 +11,7 @@ from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
 from rse_study.results.comparisons import (
     ComparedContrast,
+    ContrastWeights,
     Scores,
     against,
     by_subject,
@@ -111,11 +112,14 @@ def _rows(measure: str, metric: str, scores: Scores, minus: str) -> Iterator[dic
             "row": row,
             "minus": minus,
             "less_is_better": scores.less_is_better,
-            **(_numbers(one) if one else _too_few(differences(scores.table, sums).tolist())),
+            **numbers_of(scores.table, sums, one),
         }
 
 
-def _numbers(one: ComparedContrast) -> dict[str, Any]:
+def numbers_of(table: pd.DataFrame, weights: ContrastWeights, one: ComparedContrast | None) -> dict[str, Any]:
+    """Return what frames say of a contrast; below 3 seeds its mean alone."""
+    if one is None:
+        return _too_few(differences(table, weights).tolist())
     is_apart = one.simultaneous.excludes(0.0)
     return {"num_seeds": one.n, "mean": one.mean, **contrast_numbers(one), "excludes_zero": is_apart}
 

@@ -127,6 +127,15 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
     ),
 }
 
+COLUMNS["effects"] = (
+    *COLUMNS["contrasts"][:2],
+    FrameColumn(
+        "effect", TEXT, "factor, second level minus first; or `A x B`, half of what B changes in A's"
+    ),
+    FrameColumn("aliases", TEXT, "what shares its contrast, so that the sum is estimated; or empty"),
+    *COLUMNS["contrasts"][4:],
+)
+
 
 def with_columns(frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """Select, order and type a frame's public columns; `cells` keeps its axes, too."""

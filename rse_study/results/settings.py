@@ -10,9 +10,10 @@ class _Settings(BaseModel):
 
 
 class GridSettings(_Settings):
-    """Rows of a grid as written, and the baseline of its comparisons."""
+    """Rows of a grid as written, factors of its design, and its baseline."""
 
     rows: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    factorial: dict[str, Any] = Field(default_factory=dict)
     baseline: str = ""
 
 

@@ -15,7 +15,6 @@ from rse_study.results.records import COSTS, AxisRecord, ConstraintRecord, Objec
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Objective, Resources, Study
 from rse_study.study.definition.domains import Int
-from rse_study.study.definition.rows import GRID
 from rse_study.study.definition.space import Axis
 from rse_study.training.materials import Materials
 from rse_study.training.provenance import provenance
@@ -40,7 +39,7 @@ def study_record(
             for one in study.constraints
         ),
         kind="search" if study.grid is None else "grid",
-        axes=tuple(_axis_record(axis, checked.space.at) for axis in checked.space.axes),
+        axes=tuple(_axis_record(axis, is_of_grid=study.grid is not None) for axis in checked.space.axes),
         num_trials=len(checked.rows) or study.num_trials,
         num_cells=checked.num_cells,
         rungs=checked.rungs,
@@ -95,10 +94,10 @@ def provenance_of(
     }
 
 
-def _axis_record(axis: Axis, at: str) -> AxisRecord:
+def _axis_record(axis: Axis, *, is_of_grid: bool) -> AxisRecord:
     domain = axis.domain
     shared = {"name": axis.name, "symbol": axis.symbol, "paths": axis.paths, "when": domain.when}
-    if domain.scale == "none" or at == GRID:  # in a grid, an integer axis is a list, too
+    if domain.scale == "none" or is_of_grid:  # in a grid, an integer axis is a list, too
         return AxisRecord(kind="choice", choices=tuple(domain.values()), **shared)
     low, high = domain.edges()
     kind = "int" if isinstance(domain, Int) else "float"

@@ -195,12 +195,17 @@ def _ablation_path(
 
 
 def _grid(path: str, old: dict[str, Any], new: dict[str, Any], kind: StudyKind) -> FieldChanges:
-    for name in {**old["axes"], **new["axes"]}:
-        at, before, now = f"{path}.axes.{name}", old["axes"].get(name), new["axes"].get(name)
-        if before is None or now is None or set(before) != set(now) or before["into"] != now["into"]:
-            yield from _stays(at, before, now, kind)
-        else:
-            yield from _counted(f"values of {name}", _values(before), _values(now))
+    for key in ("axes", "factorial"):
+        once, today = old.get(key, {}), new.get(key, {})
+        for name in {**once, **today}:
+            before, now = once.get(name), today.get(name)
+            is_alike = before and now and set(before) == set(now) and before["into"] == now["into"]
+            if is_alike and "variants" not in now:
+                yield from _counted(f"values of {name}", _values(before), _values(now))
+            else:
+                yield from _stays(f"{path}.{key}.{name}", before, now, kind)
+    if old.get("resolution") != new.get("resolution"):
+        yield from _free(f"{path}.resolution", old.get("resolution"), new.get("resolution"), kind)
     yield from _rows(old["rows"], new["rows"])
     if old.get("baseline", "") != new["baseline"]:
         yield from _free(f"{path}.baseline", old.get("baseline", ""), new["baseline"], kind)

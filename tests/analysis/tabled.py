@@ -33,13 +33,20 @@ def study_of(
     less=(),
     encoder="",
     objective=OBJECTIVE,
+    factorial=False,
 ):
-    """The record of such a study. `less`: metrics that their evaluation calls better where they are smaller."""
+    """The record of such a study. `less`: metrics that their evaluation calls better where they are smaller.
+
+    In a factorial design every axis is a factor, and rows that are no corners have labels.
+    """
     axes = {}
     for row in rows:
         for axis, value in proposal_of(row).items():
             axes.setdefault(axis, []).append(value)
     resolved = {"name": name, "grid": {"axes": axes, "rows": {}, "baseline": baseline}}
+    if factorial:
+        labelled = {row: {} for row in rows if not proposal_of(row)}
+        resolved["grid"] = {"factorial": axes, "resolution": 4, "rows": labelled, "baseline": baseline}
     resolved |= {"paper": paper} if paper else {}
     resolved |= {"base": {"encoder": {"name": encoder}}} if encoder else {}
     choices = {axis: {"kind": "choice", "choices": tuple(dict.fromkeys(axes[axis]))} for axis in axes}
@@ -49,6 +56,7 @@ def study_of(
         kind="grid",
         objective=objective,
         axes=tuple(AxisRecord(name=axis, symbol=axis, paths=(axis,), **choices[axis]) for axis in axes),
+        num_trials=len(rows),
         num_cells=len(rows) * num_seeds if num_cells is None else num_cells,
         evaluations=("STS-B/test", *evaluations),
         measures=tuple(Measure(name=metric, metric=metric, direction="minimize") for metric in less),

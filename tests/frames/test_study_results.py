@@ -37,6 +37,13 @@ PINNED = {
         "p_wilcoxon": "float64", "p_holm": "float64", "least_p_holm": "float64", "hedges_g": "float64",
         "resolvable": "float64", "excludes_zero": "bool", "less_is_better": "bool",
     },
+    "effects": {
+        "measure": "str", "metric": "str", "effect": "str", "aliases": "str", "num_seeds": "int64", "mean": "float64",
+        "sd": "float64", "t_low": "float64", "t_high": "float64", "simultaneous_low": "float64",
+        "simultaneous_high": "float64", "bca_low": "float64", "bca_high": "float64", "p_sign_flip": "float64",
+        "p_wilcoxon": "float64", "p_holm": "float64", "least_p_holm": "float64", "hedges_g": "float64",
+        "resolvable": "float64", "excludes_zero": "bool", "less_is_better": "bool",
+    },
     "importance": {"axis": "str", "evaluator": "str", "value": "float64", "low": "float64",
                    "high": "float64", "num_trials": "int64"},
     "rung_fidelity": {

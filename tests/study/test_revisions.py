@@ -73,6 +73,15 @@ GRID_GROWS = [
 ]
 
 
+DESIGN = (
+    "grid={factorial: {rho: [0, 1], beta: [1e-3, 1e-2], phi: [0, 0.1], lambda2: [0, 0.01]}, resolution: 4}"
+)
+DESIGN_GROWS = [
+    ("grid.resolution=full", 'grid.resolution: 4 -> "full"'),
+    ("grid.factorial.rho=[0, 0.5]", "values of rho added: 1; values of rho removed: 1"),
+]
+
+
 SEARCH_GROWS = [
     ("num_trials=32", "num_trials: 16 -> 32"),
     ("confirm.num_best=3", "confirm.num_best: 1 -> 3"),
@@ -83,6 +92,27 @@ SEARCH_GROWS = [
 
 
 GROWS = [*(("grid", *one) for one in GRID_GROWS), *(("search", *one) for one in SEARCH_GROWS)]
+
+
+@cases(("override", "said"), DESIGN_GROWS)
+def test_a_design_may_get_other_levels_or_corners(grid, override, said):
+    assert change_between(grid(DESIGN), grid(DESIGN, override)) == said
+
+
+@cases(
+    "override",
+    ["grid.resolution=3;;grid.factorial.rho=null", "grid.factorial.kind={variants: {a: {}, b: {tau: 1}}}"],
+)
+def test_a_design_keeps_its_factors_and_what_their_variants_mean(grid, override):
+    old = grid(DESIGN, "grid.factorial.kind={variants: {a: {}, b: {tau: 0.1}}}")
+    with pytest.raises(InputErrors, match="must stay"):
+        change_between(
+            old, grid(DESIGN, "grid.factorial.kind={variants: {a: {}, b: {tau: 0.1}}}", *override.split(";;"))
+        )
+
+
+def test_a_grid_without_a_design_is_frozen_as_before_there_were_any(grid):
+    assert set(grid().resolved["grid"]) == {"axes", "rows", "baseline"}
 
 
 @cases(("kind", "override", "said"), GROWS)

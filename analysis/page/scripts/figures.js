@@ -5,7 +5,7 @@ const COLOURS = {
   '#ffffff': '#0f1318', '#0b62c4': '#62a8ff', '#c4560b': '#f5924e', '#1a7f5a': '#44c08f', '#8250df': '#b794f6',
   '#b3246b': '#f27cb4',
   '#eaf3fd': '#14263d', '#7fb2ea': '#2f6db3', '#e8f1fb': '#14263d', '#6aa3e0': '#2f6db3', '#0b3f86': '#a9d0ff',
-  '#eef1f4': '#20262d', '#9cc4f0': '#3b6ea8',
+  '#f2b48f': '#8a4a1c', '#eef1f4': '#20262d', '#9cc4f0': '#3b6ea8',
 };
 const IN_THE_DARK = new RegExp(Object.keys(COLOURS).join('|'), 'gi');
 const drawnAt = new WeakMap();

@@ -5,6 +5,7 @@ from pathlib import Path
 from analysis.columns_table import column_remarks, wide_table
 from analysis.comparison import Comparison, read_comparison
 from analysis.comparison_table import BETTER, COMPUTE, EXACT, claims_table, remarks, rows_table
+from analysis.effects import effects_remarks, effects_table
 from analysis.paper.layout import write_layouts
 from rse_study.cli.arguments.paper_table import problems_of_table
 from rse_study.cli.arguments.study import study_folder
@@ -55,6 +56,11 @@ def show_comparison(comparison: Comparison, is_wide: bool = False) -> None:
         announce(f"{comparison.table}: ours" + (" (the paper's)" if has_numbers else ""))
         print_table(wide_table(comparison.columns), SEE_ALL, is_wide=is_wide)
         for line in (*column_remarks(comparison.columns, comparison.table), ""):
+            announce(line)
+    if comparison.effects.factors:
+        if len(effects := effects_table(comparison.effects)):
+            print_table(effects, SEE_ALL, droppable=LEAST_IMPORTANT, is_wide=is_wide)
+        for line in (*effects_remarks(comparison.effects), ""):
             announce(line)
     for judged in claims_table(comparison).itertuples():
         announce(f"{judged.verdict}: {judged.claim} ({judged.source})")

@@ -10,6 +10,7 @@ from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
+from rse_study.study.definition.factorial import design_text
 
 MOST_ROWS = 12  # named on the screen
 
@@ -40,6 +41,8 @@ def summary_of(checked: CheckedStudy) -> Iterator[str]:
     if study.early_stopping is not None and checked.rungs:
         yield f"stopped early at steps {_join(checked.rungs)}, unless {study.early_stopping.condition}"
         yield from study.early_stopping.exceptions(checked.rungs)
+    if study.grid is not None and study.grid.factorial:
+        yield design_text(study.grid)
     if study.confirm is not None:
         baseline = " and the base" if study.confirm.baseline == "base" else ""
         best = _count(study.confirm.num_best, "best trial")

@@ -1,7 +1,6 @@
 """Rules of a study beyond single fields: no contradictions, nothing impossible."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import product
 from math import prod
 from typing import Any
 
@@ -15,6 +14,7 @@ from rse_study.results.records import AT_CHECKPOINT, COSTS
 from rse_study.results.row_names import find_combination, row_name
 from rse_study.study.definition.config import SEARCH_ONLY, Grid, Objective, Study
 from rse_study.study.definition.domains import Domain
+from rse_study.study.definition.factorial import combinations_of
 from rse_study.study.definition.paths import overlap
 from rse_study.study.definition.rows import MAX_ROWS
 from rse_study.study.definition.space import Space
@@ -70,7 +70,9 @@ def _baseline_row(study: Study) -> RuleProblems:
         return
     combinations = _combinations(grid)
     is_one = grid.baseline in combinations
-    if not is_one and not find_combination(grid.baseline, {name: name for name in grid.axes}, combinations):
+    if not is_one and not find_combination(
+        grid.baseline, {name: name for name in grid.domains}, combinations
+    ):
         rule = "must be a row of the grid, with which the others are compared"
         known = did_you_mean(grid.baseline, [*grid.rows, *combinations])
         yield f"grid.baseline = {grid.baseline!r}", rule, known
@@ -78,12 +80,9 @@ def _baseline_row(study: Study) -> RuleProblems:
 
 def _combinations(grid: Grid) -> dict[str, dict[str, Any]]:
     """Return the axes' values by row name; none where the grid is too large to enumerate."""
-    axes: Mapping[str, Domain] = grid.axes
-    domains = [domain.values() for domain in axes.values()]
-    if not domains or prod(map(len, domains)) > MAX_ROWS:
+    if prod(len(domain.values()) for domain in grid.domains.values()) > MAX_ROWS:
         return {}
-    proposals = [dict(zip(grid.axes, values, strict=True)) for values in product(*domains)]
-    return {row_name("", proposal): proposal for proposal in proposals}
+    return {row_name("", proposal): proposal for proposal in combinations_of(grid, grid.domains)}
 
 
 def _papers_rows(study: Study) -> RuleProblems:
@@ -170,11 +169,11 @@ def _where_the_path_begins(study: Study, space: Space[Trial]) -> RuleProblems:
 
 
 def _no_conditions_in_a_grid(study: Study) -> RuleProblems:
-    axes: Mapping[str, Domain] = {} if study.grid is None else study.grid.axes
-    for name, domain in axes.items():
+    grid = study.grid or Grid()
+    for name, domain in grid.domains.items():
         if domain.when:
             rule = "belongs to a search: a grid runs every combination of its axes"
-            yield f"grid.axes.{name}.when", rule, "Say it by rows: `grid: {rows: {...}}`"
+            yield f"{grid.at}.{name}.when", rule, "Say it by rows: `grid: {rows: {...}}`"
 
 
 def _distinct_seeds(study: Study) -> RuleProblems:

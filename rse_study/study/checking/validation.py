@@ -23,7 +23,7 @@ from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.paths import look_up, overlap
 from rse_study.study.definition.reading import apply_overrides, build, read_extended
 from rse_study.study.definition.resolution import resolve_space
-from rse_study.study.definition.rows import GRID, Row, rows_of
+from rse_study.study.definition.rows import Row, rows_of
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
 
@@ -124,7 +124,7 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
     if study.grid is None:
         space, found = _check_search(study, where, is_whole=not partial.lacks("search"))
     elif partial.lacks("grid"):
-        space, found = resolve_space(study.base, study.grid.axes, where=where, at=GRID)
+        space, found = resolve_space(study.base, study.grid.domains, where=where, at=study.grid.at)
     else:
         space, rows, found = _check_grid(study, where)
     problems += found
@@ -153,7 +153,7 @@ def _check_search(study: Study, where: str, *, is_whole: bool) -> tuple[Space[Tr
 
 def _check_grid(study: Study, where: str) -> tuple[Space[Trial], tuple[Row, ...], list[InputError]]:
     assert study.grid is not None
-    space, problems = resolve_space(study.base, study.grid.axes, where=where, at=GRID)
+    space, problems = resolve_space(study.base, study.grid.domains, where=where, at=study.grid.at)
     rows, found = rows_of(study.grid, space, where=where)
     problems = problems + found
     return space, rows, problems or flat_grid(space, rows, where=where)

@@ -1,7 +1,7 @@
 """The study: a question, a base trial, the grid or space around it."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -27,7 +27,7 @@ from rse_study.results.settings import StudySettings
 from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec, field
 from rse_study.storage.location import check_location
-from rse_study.study.definition.domains import AnyDomain, FiniteDomain, Option
+from rse_study.study.definition.domains import AnyDomain, Domain, FactorDomain, FiniteDomain, Option
 from rse_study.study.definition.reading import with_todays_keys
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.trial import Trial
@@ -52,6 +52,7 @@ FORMER_KEYS = {"budget": "allowance"}
 """Former keys of a study that files may still use, and their present names."""
 LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 """Pattern of a label's value, and of its key after a prefix such as ray.io/."""
+DESIGN = ("factorial", "resolution")
 Baseline = Literal[
     "token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening", "adversarial"
 ]
@@ -161,17 +162,39 @@ class TrialConstraint(Spec):
 
 
 class Grid(Spec):
-    """Every combination of axes, and rows with a name.
+    """Every combination of axes, or a two-level design, and rows with a name.
 
     An axis is a list of values, or `{choice: [...], into: [...]}`. A row may be empty: it is the base itself.
     """
 
     axes: dict[str, FiniteDomain] = Field(default_factory=dict)
     """values by axis name"""
+    factorial: dict[str, FactorDomain] = field({}, neutral={})
+    """instead of axes, two levels by factor name, `[0, 0.5]` or two `variants`: a design whose rows estimate every main
+    effect and pair interaction together"""
+    resolution: Literal[3, 4, 5, "full"] = field("full", neutral="full")
+    """of the design: full has every corner; 5: the smallest fraction that tells main effects and pairs apart; 4: main
+    effects, and sums of pairs; 3: main effects from each other, not from pairs"""
     rows: dict[str, dict[str, Any]] = Field(default_factory=dict)
     """settings by path, laid over the base, by row name"""
     baseline: str = ""
     """the row that every other is compared with, seed by seed: a name of `rows`, or values of the axes, `norm = l1`"""
+
+    @property
+    def domains(self) -> Mapping[str, Domain]:
+        """Its axes, or its factors."""
+        return self.factorial or self.axes
+
+    @property
+    def at(self) -> str:
+        """Where they stand in the file."""
+        return "grid.factorial" if self.factorial else "grid.axes"
+
+    @model_serializer(mode="wrap")
+    def _as_before_designs(self, write: Callable[["Grid"], dict[str, Any]]) -> dict[str, Any]:
+        """Omit an absent design, as in studies frozen before designs existed."""
+        content = write(self)
+        return {name: content[name] for name in content if self.factorial or name not in DESIGN}
 
 
 class Resources(Spec):

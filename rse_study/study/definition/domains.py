@@ -255,3 +255,21 @@ FiniteDomain = Annotated[
     BeforeValidator(_as_choice, json_schema_input_type=Choices | Int | Choice),
 ]
 """An axis of a grid; a bare list stands for its choices."""
+
+
+def _of_two_levels(domain: Domain) -> Domain:
+    if len(domain.values()) != 2:
+        raise ValueError(
+            f"a factor has two levels, and {len(domain.values())} are listed: use `axes` for more"
+        )
+    return domain
+
+
+_FACTOR = "a factor lists its two levels, `[...]` or `choice: [...]`, or says `variants: {...}`"
+FactorDomain = Annotated[
+    _Choice | _Variants,
+    Discriminator(_kind_of, custom_error_type="axis_kind", custom_error_message=_FACTOR),
+    BeforeValidator(_as_choice, json_schema_input_type=Choices | Choice | Variants),
+    AfterValidator(_of_two_levels),
+]
+"""A factor of a factorial design; a bare list stands for its two levels."""

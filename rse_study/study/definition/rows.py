@@ -2,18 +2,19 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from math import prod
 from typing import Any
 
 from rse_study.errors import InputError, InputErrors
 from rse_study.spec import show_setting
 from rse_study.study.definition.config import Grid
+from rse_study.study.definition.factorial import combinations_of, factorial_problems
 from rse_study.study.definition.settings import FieldSetting, lay, settings_of
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
 
 MAX_ROWS = 100_000
-GRID = "grid.axes"  # where the axes of a grid stand
+TOGETHER = "Every combination must be a trial: choose values that go together"
 
 
 @dataclass(frozen=True)
@@ -32,16 +33,18 @@ class Row:
 
 def rows_of(grid: Grid, space: Space[Trial], *, where: str) -> tuple[tuple[Row, ...], list[InputError]]:
     """Return every valid row, the first axis slowest, and every problem."""
-    if not grid.axes and not grid.rows:
+    if problems := factorial_problems(grid, where=where):
+        return (), problems
+    if not grid.domains and not grid.rows:
         remedy = "Name an axis: `axes: {rho: [0, 0.5, 1]}`"
         return (), [InputError("grid", where=where, rule="must have axes or rows", remedy=remedy)]
-    num_combinations = space.num_points() if space.axes else 0
+    num_combinations = prod(len(axis.domain.values()) for axis in space.axes) if space.axes else 0
     if num_combinations + len(grid.rows) > MAX_ROWS:
         rule = f"at most {MAX_ROWS} rows"
-        what = f"grid: {num_combinations + len(grid.rows):.0f} rows"
+        what = f"grid: {num_combinations + len(grid.rows)} rows"
         return (), [InputError(what, where=where, rule=rule, remedy="Ask a smaller question")]
     layout = _Layout(space, where)
-    rows = (*layout.combinations(), *layout.named(grid.rows))
+    rows = (*layout.combinations(grid), *layout.named(grid.rows))
     return rows, [*layout.problems.values(), *_repeated(rows, where)]
 
 
@@ -53,11 +56,14 @@ class _Layout:
     where: str
     problems: dict[str, InputError] = field(default_factory=dict)
 
-    def combinations(self) -> Iterator[Row]:
-        axes = self.space.axes
-        for values in product(*(axis.domain.values() for axis in axes)) if axes else ():
-            proposal = {axis.name: value for axis, value in zip(axes, values, strict=True)}
-            settings = [FieldSetting(f"{GRID}.{a.name}", proposal[a.name], a.paths) for a in axes]
+    def combinations(self, grid: Grid) -> Iterator[Row]:
+        axes = {axis.name: axis for axis in self.space.axes}
+        for proposal in combinations_of(grid, {name: axis.domain for name, axis in axes.items()}):
+            settings = [
+                FieldSetting(f"{grid.at}.{name}", value, (path,))
+                for name, level in proposal.items()
+                for path, value in axes[name].writes(level).items()
+            ]
             trial = self._trial(settings, f"grid: {_coordinates(proposal)}")
             if trial is not None:
                 yield Row("", proposal, trial)
@@ -86,6 +92,8 @@ class _Layout:
         for problem in problems:
             # A problem of one combination recurs in many: report the first only.
             is_combination = problem.what.startswith("grid: ")
+            if is_combination and not problem.remedy:
+                problem = InputError(problem.what, where=self.where, rule=problem.rule, remedy=TOGETHER)
             self.problems.setdefault(
                 problem.rule if is_combination else f"{problem.what} {problem.rule}", problem
             )

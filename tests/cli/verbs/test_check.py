@@ -52,6 +52,28 @@ def test_another_row_is_the_baseline_where_one_is_named(rse, little):
     assert "Did you mean 'rho = 0.5'" in wrong.err or "Known" in wrong.err
 
 
+def test_effects_of_a_design_are_printed_below_its_rows(rse, little):
+    rows = {
+        f"rho = {one}, N = {other}": above(SIMCSE, (one * other, 0, one, 1))
+        for one in (0, 1)
+        for other in (1, 5)
+    }
+    little(rows, baseline="", factorial=True)
+    lines = rse("check", "little").out.splitlines()
+    (head,) = [number for number, line in enumerate(lines) if line.startswith("effect ")]
+    assert [line.split("  ")[0].strip() for line in lines[head + 1 : head + 4]] == ["rho", "N", "rho x N"]
+    assert "Factors: design 2^2: every main effect and pair has a contrast of its own." in lines
+
+
+def test_a_design_that_has_only_begun_has_no_effects_yet(rse, little):
+    rows = {f"rho = {one}, N = {other}": SIMCSE for one in (0, 1) for other in (1, 5)}
+    little(rows | {"rho = 1, N = 5": (tabled.PLANNED,) * 4}, baseline="", factorial=True)
+    assert (
+        "No effect is compared: fewer than 3 seeds have every row of the design."
+        in rse("check", "little").out
+    )
+
+
 WORSE = {"rho = 0": SIMCSE, "rho = 1": above(SIMCSE, (1, 2, 3, 4))}
 OPEN = (*SIMCSE[:2], tabled.PLANNED, tabled.RUNNING)
 TO_RUN = "Incomplete: cells of 1 row are still to run."

@@ -117,6 +117,9 @@ grid.rows.wiki={source: {dataset: org/name}}
 grid.rows.paper.beta=5e-3
 grid={axes: {xi: [1e-3, 1e-4], max_length: [16, 32], head: [none, linear_tanh]}}
 grid={rows: {paper: {}, more: {phi: 0.1}}}
+grid={factorial: {rho: [0, 0.5], beta: [1e-3, 1e-2]}, rows: {paper: {phi: 0.1}}}
+grid={factorial: {rho: [0, 1], beta: [1e-3, 1e-2], phi: [0, 0.1], lambda2: [0, 1/200]}, resolution: 3}
+grid={factorial: {N: {choice: [1, 5], into: [pgd.num_steps, fgsm.num_steps]}, kind: {variants: {a: {}, b: {tau: 0.1}}}}}
 base.budget={unit: epochs, amount: 3}
 evaluations=[builtin/test, SICK-R/test]
 objective={metric: loss, direction: minimize}
@@ -361,6 +364,19 @@ grid.axes.source=[builtin, nowhere.txt] -> grid.axes
     "a condition": """
 grid.axes.beta={choice: [1e-3, 1e-2], when: {rho: 0}} -> grid.axes.beta.when
 grid.axes.kind={variants: {a: {}, b: {rho: 0.1}}} -> grid.axes.kind
+""",
+    "a design": """
+grid={factorial: {rho: [0, 0.5]}} -> grid.factorial
+grid={factorial: {rho: [0, 0.5, 1], beta: [1e-3, 1e-2]}} -> grid.factorial.rho
+grid={factorial: {rho: [0], beta: [1e-3, 1e-2]}} -> grid.factorial.rho
+grid={factorial: {max_length: {int: [16, 17]}, beta: [1e-3, 1e-2]}} -> grid.factorial.max_length
+grid={factorial: {rho: [0, 0.5], roh: [1e-3, 1e-2]}} -> grid.factorial.roh
+grid={factorial: {rho: [0, 0.5], beta: {choice: [1, 2], when: {rho: 0}}}} -> grid.factorial.beta.when
+grid={factorial: {rho: [0, 0.5], beta: [1e-3, 1e-2]}, resolution: 6} -> grid.resolution
+grid={factorial: {rho: [0, 0.5], beta: [1e-3, 1e-2]}, resolution: 4} -> grid.resolution
+grid.axes.phi=[0, 0.1];;grid.factorial={rho: [0, 0.5], beta: [1e-3, 1e-2]} -> grid.axes
+grid.resolution=4
+grid={factorial: {rho: [0, 0.5], beta: [1e-3, 1e-2]}, baseline: rho = 2} -> grid.baseline
 """,
     "contradiction": """
 num_trials=4

@@ -1,0 +1,90 @@
+"""Effects of a factorial design as an answer and as tables of text."""
+
+from typing import Any
+
+import pandas as pd
+
+from analysis.answer import StudyAnswer
+from analysis.comparison import Comparison
+from analysis.comparison_table import EXACT, HOLM, show_interval
+from analysis.formats import show_number, show_signed
+from analysis.phrases import counted, join_words
+from rse_study.results.comparisons import LEVEL
+from rse_study.results.effects import FactorEffects
+from rse_study.results.factors import describe_design
+from rse_study.results.statistics import Interval
+
+ALIASES = "and, in its sum"
+MOST = 3  # effects that an answer names
+
+
+def effects_table(found: FactorEffects, decimals: int = 2) -> pd.DataFrame:
+    """Return a row of text per effect on the objective."""
+    rows = [
+        {
+            "effect": one.effect,
+            ALIASES: one.aliases,
+            "difference": show_signed(one.mean, decimals),
+            "95 %, all effects at once": _interval(one, decimals),
+            EXACT: show_number(one.p_sign_flip, 4),
+            HOLM: show_number(one.p_holm, 4),
+            "g": show_signed(one.hedges_g, 2),
+            "seeds": str(one.num_seeds),
+        }
+        for one in found.compared.itertuples()
+    ]
+    table = pd.DataFrame(rows, dtype=object)
+    has_aliases = any(one.aliases for one in found.effects)
+    return table if has_aliases else table.drop(columns=ALIASES, errors="ignore")
+
+
+def _interval(one: Any, decimals: int) -> str:
+    return show_interval(Interval(one.simultaneous_low, one.simultaneous_high), decimals)
+
+
+def effects_remarks(found: FactorEffects) -> list[str]:
+    """Say what the design tells apart, and which seeds cannot count."""
+    if not found.effects:
+        return ["Factors: no effect before every row of the design has begun."]
+    texts = [f"Factors: {describe_design(found.effects, len(found.factors))}."]
+    alike: dict[tuple[Any, ...], list[str]] = {}
+    for name, levels in found.factors.items():
+        alike.setdefault(levels, []).append(name)
+    named = (f"{join_words(names)}: {first} (-) or {second} (+)" for (first, second), names in alike.items())
+    texts.append(f"{'; '.join(named)}.")
+    if found.num_dropped:
+        texts.append(f"No effect counts {counted(found.num_dropped, 'seed')} that rows of the design lack.")
+    known = found.compared
+    if known.empty:
+        return [*texts, "No effect is compared: fewer than 3 seeds have every row of the design."]
+    texts.append(
+        f"{known['num_seeds'].iloc[0]} seeds and {len(known)} effects: a true effect of "
+        f"{known['resolvable'].median():.2f} points (median over effects) would be found in 4 of 5 such studies."
+    )
+    if (least := known["least_p_holm"].iloc[0]) > 1 - LEVEL:
+        texts.append(f"The exact test cannot reach p < 0.05 here: it gives {least:.3f} (Holm) at best.")
+    return texts
+
+
+def with_effects(answer: StudyAnswer, comparison: Comparison, decimals: int) -> StudyAnswer:
+    """Put a complete design's effects before the answer of its rows."""
+    found, known = comparison.effects, comparison.effects.compared
+    if not comparison.is_complete or not found.effects:
+        return answer
+    rows = f" {answer.text}" if comparison.baseline else ""
+    if known.empty:
+        return StudyAnswer(f"{effects_remarks(found)[-1]}{rows}")
+    shown = known[known["excludes_zero"]]
+    candidates, most = (shown, MOST) if len(shown) else (known, 1)
+    named = candidates.sort_values("mean", key=lambda means: -means.abs(), kind="stable")[:most]
+    texts = join_words(
+        f"{one.effect}{f' (with {one.aliases})' if one.aliases else ''} {show_signed(one.mean, decimals)} "
+        f"{_interval(one, decimals)}"
+        for one in named.itertuples()
+    )
+    how_many = f"{len(shown)} {'is' if len(shown) == 1 else 'are'} shown" if len(shown) else "none is shown"
+    largest = "" if len(named) == len(shown) else "the largest: "
+    told = f"Of {counted(len(known), 'effect')} of {len(found.factors)} factors {how_many}; {largest}{texts}"
+    told = f"{told} (95 % intervals for all effects at once).{rows}"
+    is_apart = len(shown) > 0 or answer.shows_difference
+    return StudyAnswer(told, is_settled=True, shows_difference=is_apart)
