@@ -5,7 +5,8 @@ from typing import Literal
 import pandas as pd
 
 from rse_study.results.anytime import confidence_sequence
-from rse_study.results.comparisons import LEVEL, against, differences
+from rse_study.results.comparisons import ComparedContrast, against, differences
+from rse_study.results.criterion import LEVEL
 from rse_study.results.statistics import Interval
 
 RowVerdict = Literal["better", "worse", "same", "undecided"]
@@ -23,6 +24,18 @@ def row_verdict(interval: Interval, margin: float, *, less_is_better: bool) -> R
     if not interval.excludes(0.0):
         return "undecided"
     return "better" if (interval.high < 0) == less_is_better else "worse"
+
+
+def verdict_of(one: ComparedContrast, *, less_is_better: bool) -> RowVerdict:
+    """Return the verdict on a contrast by its study's criterion."""
+    return row_verdict(one.deciding, one.criterion.margin, less_is_better=less_is_better)
+
+
+def is_suggestive(one: ComparedContrast) -> bool:
+    """Whether p (Holm) disagrees with the interval that decides, where so small a p is possible."""
+    if not one.least_p_holm <= 1 - LEVEL or verdict_of(one, less_is_better=False) == "same":
+        return False
+    return one.deciding.excludes(0.0) != (one.p_holm <= 1 - LEVEL)
 
 
 def decided_rows(
