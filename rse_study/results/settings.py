@@ -66,7 +66,6 @@ class StudySettings(_Settings):
     paper: PaperSettings = PaperSettings()
     search: dict[str, Any] = Field(default_factory=dict)
     seeds: tuple[int, ...] = ()
-    margin: float | None = None
     num_trials: int = 0
     early_stopping: dict[str, Any] = Field(default_factory=dict)
     search_budget: BudgetSettings = BudgetSettings()
