@@ -89,10 +89,10 @@ def contrasts_answer(
     )
 
 
-Verdicts = Mapping[RowVerdict, Mapping[str, ComparedContrast]]
+RowsByVerdict = Mapping[RowVerdict, Mapping[str, ComparedContrast]]
 
 
-def _one_text(rows: Verdicts, baseline: str) -> str:
+def _one_text(rows: RowsByVerdict, baseline: str) -> str:
     ((verdict, row, one),) = ((verdict, *pair) for verdict, side in rows.items() for pair in side.items())
     if verdict == "undecided":
         return f"No difference from {baseline} is shown for {row}, nor that there is none"
@@ -101,7 +101,7 @@ def _one_text(rows: Verdicts, baseline: str) -> str:
     return f"{row} is {verdict} than {baseline}"
 
 
-def _all_text(rows: Verdicts, baseline: str) -> str:
+def _all_text(rows: RowsByVerdict, baseline: str) -> str:
     """Return how many rows have which verdict: "Of 3 rows compared with base, 1 is better and 2 are undecided"."""
     within = next((one.criterion.within for one in rows["same"].values()), "")
     named = {"better": "better", "worse": "worse", "same": f"the same{within}", "undecided": "undecided"}

@@ -64,7 +64,7 @@ class Comparison:
 
     @property
     def criterion_text(self) -> str:
-        """What decides the verdicts on rows, and why."""
+        """A sentence about what decides the verdicts on rows, and why."""
         known = [one for one in self.compared.values() if one]
         return self.scores.criterion.sentence(known[0].num_together) if known else ""
 
@@ -94,7 +94,7 @@ class Comparison:
 def above_all(
     fixed: Mapping[str, float], values: Iterable[float], *, less_is_better: bool
 ) -> dict[str, float]:
-    """Return the baselines in `fixed` that are better than all of `values`; none without values."""
+    """Return the baselines that are better than all of `values`, if any."""
     all_values = list(values)
     if not all_values:
         return {}

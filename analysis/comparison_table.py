@@ -45,7 +45,7 @@ def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
 
 
 def printed_rows(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
-    """Return the table for a paper: mean ± standard deviation, difference, verdict and group."""
+    """Return the table for a paper: mean ± SD, difference, verdict and group."""
     return _table(comparison, _printed_row, decimals, ("paper", "ours"))
 
 
@@ -123,7 +123,7 @@ def _group(comparison: Comparison, row: str) -> dict[str, str]:
 
 
 def verdict_word(comparison: Comparison, one: ComparedContrast | None) -> str:
-    """Return the verdict on a row, and whether p makes it only suggestive; "" where nothing is compared."""
+    """Return the verdict on a row, marked if it is only suggestive."""
     if one is None:
         return ""
     verdict = verdict_of(one, less_is_better=comparison.scores.less_is_better)
@@ -273,8 +273,8 @@ def _resolution(comparison: Comparison, n: int, m: int) -> str:
         least = least_n(1 - (1 - LEVEL) / m)
         return f"{compared}: {least} seeds are the fewest with which a confidence sequence decides a row."
     return (
-        f"{compared}: a true difference of {comparison.resolvable:.2f} points (median over rows) would be found in 4 of "
-        "5 such studies."
+        f"{compared}: a true difference of {comparison.resolvable:.2f} points (median over rows) would be found in 4 "
+        "of 5 such studies."
     )
 
 
@@ -291,7 +291,7 @@ def suggestive_text(comparison: Comparison) -> str:
 
 
 def above_text(comparison: Comparison, decimals: int = 2) -> str:
-    """Name the baselines without training that are better than every row; "" without any."""
+    """Name the untrained baselines that are better than every row, if any."""
     told = join_words(
         f"{name} ({show_number(value, decimals)})" for name, value in comparison.above_all.items()
     )

@@ -108,7 +108,7 @@ def criterion_text(contents: Contents, comparison: Comparison | None) -> str:
 
 
 def above_all_text(contents: Contents) -> str:
-    """Name the baselines that beat every result on the first measure that has any; "" without one."""
+    """Name the baselines that beat every result on the first measure, if any."""
     frame = result_scores(contents)
     fixed = frame[(frame["kind"] == "baseline") & frame["value"].notna() & ~frame["degenerate"]]
     if fixed.empty:

@@ -15,10 +15,10 @@ MOST_ROWS = 40  # 780 pairs; the letters of more rows tell nothing
 
 
 def letters_of(scores: Scores) -> dict[str, str]:
-    """Return the letters of each row that has a score; "a" is in the group of the best mean.
+    """Return the letters of each row that has a score.
 
-    Intervals hold for all pairs of rows at once. Rows that share fewer than 3 seeds are not told apart. Nothing is
-    returned for fewer than 2 rows, or for more than 40.
+    The row with the best mean has an "a". Intervals hold for all pairs of rows at once. Rows that share fewer than 3
+    seeds are not told apart. Nothing is returned for fewer than 2 rows, or for more than 40.
     """
     means = scores.table.mean(axis=1).dropna().sort_values(ascending=scores.less_is_better, kind="stable")
     rows = list(means.index)

@@ -32,7 +32,7 @@ def verdict_of(one: ComparedContrast, *, less_is_better: bool) -> RowVerdict:
 
 
 def is_suggestive(one: ComparedContrast) -> bool:
-    """Whether p (Holm) disagrees with the interval that decides, where so small a p is possible."""
+    """Whether Holm's p disagrees with the deciding interval, and could."""
     if not one.least_p_holm <= 1 - LEVEL or verdict_of(one, less_is_better=False) == "same":
         return False
     return one.deciding.excludes(0.0) != (one.p_holm <= 1 - LEVEL)

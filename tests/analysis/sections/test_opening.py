@@ -159,7 +159,7 @@ def test_the_first_screen_of_a_search_names_them_too(tmp_path, contents):
         ledger.record_evaluations([searched.measure("whitening", "builtin/test", 73.4)])
     text, _ = answer_of(folder, contents)
     assert (
-        "Better than every row on builtin/test, without this training: whitened mean, no training (73.40)."
+        "Better than every confirmed trial on builtin/test, without this training: whitened mean, no training (73.40)."
         in text
     )
 
