@@ -25,6 +25,7 @@ class Criterion:
     why: str = ""
     margin: float = 0.0
     """A difference of no more than this counts as none; 0 where no margin is set."""
+    less_is_better: bool = False
 
     @property
     def name(self) -> str:
