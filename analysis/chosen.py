@@ -13,10 +13,11 @@ from analysis.formats import show_number, show_signed
 from analysis.phrases import counted
 from analysis.sections.scores import MAX_ROWS, NO_FIGURE
 from rse_study.results.comparisons import ComparedContrast
+from rse_study.results.verdicts import verdict_of
 
 LEGEND = (
-    "The first minus each of the others, paired by seed; the intervals hold for all of these differences at once with "
-    "95 %. Where an interval holds 0, no difference is shown; that is no proof that there is none."
+    "The first minus each of the others, paired by seed; the intervals hold for all of these differences at once. "
+    "Undecided is no proof that there is no difference."
 )
 
 
@@ -49,13 +50,14 @@ def render_chosen(label: str, chosen: Sequence[ChosenRows], pairs: Sequence[Chos
     title = f"{chosen[0].name} and {counted(len(chosen) - 1, 'other')}"
     questions = {one.name: page.escape(one.question) for one in chosen}
     scores = page.table(scores_table(chosen), (), "long", "scores")
+    decided = next((one.contrast for one in pairs if one.contrast), None)
+    rule = decided.criterion.sentence(decided.num_together) if decided else ""
+    differences = page.table(pairs_table(pairs), (), "long", "differences")
     sections = [
         f"<h1>{page.escape(title)}</h1>",
         page.paragraph(label, "question"),
         page.facts(questions),
-        page.section(
-            "Differences", page.paragraph(LEGEND), page.table(pairs_table(pairs), (), "long", "differences")
-        ),
+        page.section("Differences", page.paragraph(f"{LEGEND} {rule}".strip()), differences),
         page.section("Scores", scores, _figure(label, chosen)),
     ]
     return page.page(title, sections)
@@ -83,14 +85,25 @@ def pairs_table(pairs: Sequence[ChosenPair]) -> pd.DataFrame:
         one = pair.contrast
         shown = {
             "difference": show_signed(one.mean),
-            "95 %, all at once": show_interval(one.simultaneous),
+            "95 %, all at once": show_interval(one.deciding),
+            "verdict": verdict_of(one),
             "seeds": str(one.n),
             "p (sign-flip)": show_number(one.p_exact, 4),
             "p (Holm)": show_number(one.p_holm, 4),
             "g": show_signed(one.effect),
         } if one else {}  # fmt: skip
         rows.append({"pair": pair.name, **shown, "remark": pair.problem})
-    columns = ["pair", "difference", "95 %, all at once", "seeds", "p (sign-flip)", "p (Holm)", "g", "remark"]
+    columns = [
+        "pair",
+        "difference",
+        "95 %, all at once",
+        "verdict",
+        "seeds",
+        "p (sign-flip)",
+        "p (Holm)",
+        "g",
+        "remark",
+    ]
     frame = pd.DataFrame(rows, columns=columns, dtype=object).fillna("")
     return frame if frame["remark"].any() else frame.drop(columns="remark")
 

@@ -20,6 +20,7 @@ from rse_study.results.claims import Judged, judge
 from rse_study.results.comparisons import ComparedContrast, Scores, against, compare, row_scores
 from rse_study.results.contrasts import own_baseline
 from rse_study.results.effects import FactorEffects, read_effects
+from rse_study.results.groups import letters_of
 from rse_study.results.reader import Reader
 from rse_study.results.records import StudyRecord
 from rse_study.results.result_file import WORK
@@ -42,7 +43,7 @@ class Comparison:
     scores: Scores
     baseline: str
     compared: Mapping[str, ComparedContrast | None]
-    """Each row minus `baseline`, with simultaneous intervals."""
+    """Each row minus `baseline`, with intervals for all of them."""
     judged: list[Judged]
     printed: Mapping[str, float]
     fixed: Mapping[str, float]
@@ -53,6 +54,8 @@ class Comparison:
     """A sentence about cells that other software made."""
     encoder: str = ""
     """The encoder that is trained, as the study's file names it."""
+    letters: Mapping[str, str] = field(default_factory=dict)
+    """Groups of rows that cannot be told apart, by row."""
     columns: tuple[TableCell, ...] = ()
     """Cells of the table whose metrics are not the objective."""
     opposed: tuple[OpposedRow, ...] = ()
@@ -67,6 +70,12 @@ class Comparison:
     @property
     def num_seeds(self) -> int:
         return self.scores.table.shape[1]
+
+    @property
+    def criterion_text(self) -> str:
+        """A sentence about what decides the verdicts on rows, and why."""
+        known = [one for one in self.compared.values() if one]
+        return self.scores.criterion.sentence(known[0].num_together) if known else ""
 
     @property
     def is_complete(self) -> bool:
@@ -93,6 +102,7 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
     scores, own = row_scores(reader), own_baseline(study, cells)
     baseline = _row_named(study, baseline, cells) if baseline else own
     contrasts = against(scores.table, baseline) if baseline in scores.table.index else {}
+    compared = compare(scores.table, list(contrasts.values()), criterion=scores.criterion)
     table = paper.table
     claims, columns = claims_of(table, study.encoder), read_columns(reader, table)
     measured = measured_scores(reader, [claim.measure for claim in claims if claim.measure])
@@ -106,7 +116,7 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
         scale=paper.scale,
         scores=scores,
         baseline=baseline,
-        compared=dict(zip(contrasts, compare(scores.table, list(contrasts.values())), strict=True)),
+        compared=dict(zip(contrasts, compared, strict=True)),
         judged=judge(
             claims, scores, _outside([scores, *measured.values()], own, table, study.encoder), measured
         ),
@@ -114,6 +124,7 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
         fixed=dict(zip(known["label"], known["value"], strict=True)),
         stale=describe(stale(reader.cells(), reader.provenance())),
         encoder=study.encoder,
+        letters=letters_of(scores),
         columns=cells_of(columns, baseline),
         opposed=opposed_rows(reader, baseline),
         degenerate=frozenset([*known.loc[known["degenerate"], "label"], *scores.degenerate_rows]),

@@ -5,11 +5,13 @@ from dataclasses import replace
 import pandas as pd
 
 from analysis.answer import StageProgress
-from analysis.contents import PAPER_SETTING, Contents
+from analysis.contents import PAPER_SETTING, Contents, label_of
 from analysis.front import labels
-from analysis.scores import differences, is_higher_better, scores
+from analysis.scores import differences, is_higher_better, measures_of, scores
 from analysis.search import confirmed
 from analysis.search_answer import ConfirmedTrial
+from rse_study.results.criterion import criterion_of
+from rse_study.results.margin import margin_of
 from rse_study.results.records import FINISHED, Stage
 
 
@@ -60,6 +62,8 @@ def _confirmed_on(contents: Contents, frame: pd.DataFrame, measure: str) -> Conf
     sample = tuple(float(value) for value in (paired[rows[0]] if has_base else own))
     if not sample:
         return None
+    study, rule = contents.study, criterion_of(contents.study, contents.revisions, contents.cells)
+    metrics = measures_of(study, contents.label) | {label_of(one): one.metric for one in study.all_objectives}
     return ConfirmedTrial(
         row=rows[0],
         reference=f"the {PAPER_SETTING}" if has_base else "",
@@ -68,4 +72,5 @@ def _confirmed_on(contents: Contents, frame: pd.DataFrame, measure: str) -> Conf
         num_together=max(1, sum(len(one) >= 3 for one in paired.values())),
         less_is_better=not is_higher_better(contents, measure),
         decimals=contents.decimals_by_measure[measure],
+        criterion=replace(rule, margin=margin_of(study, metrics.get(measure, measure))),
     )

@@ -23,6 +23,7 @@ from rse_study.results.frame_columns import COLUMNS, with_columns
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES, StudyRecord
 from rse_study.results.row_names import find_cells_row
+from rse_study.results.verdicts import verdict_of
 
 BASE = "base"  # label of a search's own setting among the confirmed trials
 
@@ -83,6 +84,9 @@ def contrast_numbers(one: ComparedContrast) -> dict[str, float]:
         "t_high": one.interval.high,
         "simultaneous_low": one.simultaneous.low,
         "simultaneous_high": one.simultaneous.high,
+        "anytime_low": one.anytime.low,
+        "anytime_high": one.anytime.high,
+        "e_value": one.e_value,
         "bca_low": one.bootstrap.low,
         "bca_high": one.bootstrap.high,
         "p_sign_flip": one.p_exact,
@@ -104,24 +108,27 @@ def _with_baseline(scores: Scores, minus: str, values: Mapping[str, float]) -> S
 
 
 def _rows(measure: str, metric: str, scores: Scores, minus: str) -> Iterator[dict[str, Any]]:
-    weights = against(scores.table, minus)
-    for (row, sums), one in zip(weights.items(), compare(scores.table, list(weights.values())), strict=True):
+    weights, criterion = against(scores.table, minus), scores.criterion
+    compared = compare(scores.table, list(weights.values()), criterion=criterion)
+    for (row, sums), one in zip(weights.items(), compared, strict=True):
         yield {
             "measure": measure,
             "metric": metric,
             "row": row,
             "minus": minus,
             "less_is_better": scores.less_is_better,
-            **numbers_of(scores.table, sums, one),
+            **numbers_of(scores, sums, one),
         }
 
 
-def numbers_of(table: pd.DataFrame, weights: ContrastWeights, one: ComparedContrast | None) -> dict[str, Any]:
+def numbers_of(scores: Scores, weights: ContrastWeights, one: ComparedContrast | None) -> dict[str, Any]:
     """Return what frames say of a contrast; below 3 seeds its mean alone."""
+    rule = {"criterion": scores.criterion.name, "margin": scores.criterion.margin}
     if one is None:
-        return _too_few(differences(table, weights).tolist())
-    is_apart = one.simultaneous.excludes(0.0)
-    return {"num_seeds": one.n, "mean": one.mean, **contrast_numbers(one), "excludes_zero": is_apart}
+        return _too_few(differences(scores.table, weights).tolist()) | rule | {"verdict": "undecided"}
+    rule["verdict"] = verdict_of(one)
+    is_apart = one.deciding.excludes(0.0)
+    return {"num_seeds": one.n, "mean": one.mean, **contrast_numbers(one), "excludes_zero": is_apart, **rule}
 
 
 def _too_few(sample: list[float]) -> dict[str, Any]:

@@ -44,9 +44,11 @@ def read_effects(reader: Reader) -> FactorEffects:
     lines = [
         {"measure": measure, "metric": metric, "effect": effect.name, "aliases": effect.aliases}
         | {"less_is_better": scores[metric].less_is_better}
-        | numbers_of(scores[metric].table, effect.weights, one)
+        | numbers_of(scores[metric], effect.weights, one)
         for metric, measure in measures.items()
-        for effect, one in zip(effects, compare(scores[metric].table, weights), strict=True)
+        for effect, one in zip(
+            effects, compare(scores[metric].table, weights, criterion=scores[metric].criterion), strict=True
+        )
     ]
     frame = pd.DataFrame(lines, columns=[column.name for column in COLUMNS["effects"]])
     num_dropped = int(scores[""].table.loc[list(weights[0])].isna().any().sum()) if effects else 0
