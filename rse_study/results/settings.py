@@ -42,6 +42,13 @@ class PathSettings(_Settings):
     seeds: tuple[int, ...] = ()
 
 
+class UntilDecided(_Settings):
+    """Bounds on the seeds of rows that get further ones until they are decided."""
+
+    at_least: int = 3
+    at_most: int = 16
+
+
 class WarmStartSettings(_Settings):
     """Points that a search runs first."""
 
@@ -66,6 +73,8 @@ class StudySettings(_Settings):
     paper: PaperSettings = PaperSettings()
     search: dict[str, Any] = Field(default_factory=dict)
     seeds: tuple[int, ...] = ()
+    """all that a row or trial may have"""
+    until_decided: UntilDecided | None = None
     num_trials: int = 0
     early_stopping: dict[str, Any] = Field(default_factory=dict)
     search_budget: BudgetSettings = BudgetSettings()
@@ -77,7 +86,11 @@ class StudySettings(_Settings):
     @model_validator(mode="before")
     @classmethod
     def _without_absent(cls, given: dict[str, Any]) -> dict[str, Any]:
-        return {name: value for name, value in given.items() if value is not None}
+        given = {name: value for name, value in given.items() if value is not None}
+        bounds = given.get("seeds")
+        if isinstance(bounds, dict):
+            return given | {"seeds": range(bounds["at_most"]), "until_decided": bounds}
+        return given
 
     def of_base(self, path: str) -> Any:
         """Return the base's value at a dotted path; None where it has none."""

@@ -57,7 +57,7 @@ def run_and_report(
     evaluation = partial(read_evaluation, data_dir=data_dir(), settings=checked.study.settings)
     metric = checked.study.objective.metric
     names = partial(names_in_ledger, folder)
-    shows_seeds = checked.study.search is not None and len(checked.study.seeds) > 1
+    shows_seeds = checked.study.search is not None and len(checked.study.all_seeds) > 1
     with ProgressBoard(
         checked.num_cells, num_ended, objective=metric, read_names=names, shows_seeds=shows_seeds
     ) as board:

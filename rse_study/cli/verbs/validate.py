@@ -35,7 +35,7 @@ def summary_of(checked: CheckedStudy) -> Iterator[str]:
     """Describe in a few lines what is run, and what is made of it."""
     study = checked.study
     size = _grid(checked) if checked.rows else _search(checked)
-    at_most = "at most " if not checked.rows and len(study.seeds) > 1 else ""
+    at_most = "at most " if not checked.rows and len(study.all_seeds) > 1 else ""
     yield f"{study.name}: valid. {size}: {at_most}{_count(checked.num_cells, 'cell')}"
     if study.early_stopping is not None and checked.rungs:
         yield f"stopped early at steps {_join(checked.rungs)}, unless {study.early_stopping.condition}"
@@ -59,7 +59,7 @@ def _grid(checked: CheckedStudy) -> str:
 
 def _search(checked: CheckedStudy) -> str:
     axes = checked.space.axes
-    raced = f", {_seeds(checked)} raced" if len(checked.study.seeds) > 1 else ""
+    raced = f", {_seeds(checked)} raced" if len(checked.study.all_seeds) > 1 else ""
     everywhere = (
         f"{_count(checked.study.num_trials, 'trial')} over {_join(a.name for a in axes if not a.parent)}"
     )
@@ -72,7 +72,7 @@ def _search(checked: CheckedStudy) -> str:
 
 
 def _seeds(checked: CheckedStudy) -> str:
-    return f"seed{'s' * (len(checked.study.seeds) > 1)} {_join(checked.study.seeds)}"
+    return f"seed{'s' * (len(checked.study.all_seeds) > 1)} {_join(checked.study.all_seeds)}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -29,7 +29,7 @@ def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> lis
         key = canonical_json(row.trial.model_dump(mode="json"))
         if key not in known:
             known[key], free = free, free + 1
-        for seed in study.seeds:
+        for seed in study.all_seeds:
             cells.append(
                 Cell(
                     number=known[key],

@@ -108,9 +108,9 @@ def _papers_measure(study: Study) -> RuleProblems:
 
 def _raced_by_one_objective(study: Study) -> RuleProblems:
     """Refuse to race several objectives: means over different numbers of seeds make no Pareto front."""
-    if study.search is not None and len(study.seeds) > 1 and study.objectives:
+    if study.search is not None and len(study.all_seeds) > 1 and study.objectives:
         rule = "several seeds of a search are raced by one objective, and this one has several"
-        yield f"seeds = {list(study.seeds)}", rule, "Give one seed, or one `objective`"
+        yield f"seeds = {list(study.all_seeds)}", rule, "Give one seed, or one `objective`"
 
 
 def _objectives(study: Study) -> RuleProblems:
@@ -181,10 +181,10 @@ def _no_conditions_in_a_grid(study: Study) -> RuleProblems:
 
 def _distinct_seeds(study: Study) -> RuleProblems:
     confirm = () if study.confirm is None else study.confirm.seeds
-    yield from _listed_twice("seeds", study.seeds)
+    yield from _listed_twice("seeds", study.all_seeds)
     yield from _listed_twice("confirm.seeds", confirm)
     for index, seed in enumerate(confirm):
-        if seed in study.seeds:
+        if seed in study.all_seeds:
             rule = "a seed of the search has selected; it cannot confirm"
             yield f"confirm.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
 
@@ -193,7 +193,7 @@ def _seeds_of_the_path(study: Study) -> RuleProblems:
     seeds = () if study.ablation_path is None else study.ablation_path.seeds
     yield from _listed_twice("ablation_path.seeds", seeds)
     for index, seed in enumerate(seeds):
-        if seed in study.seeds:
+        if seed in study.all_seeds:
             rule = "a seed of the search has selected the trial that the path leads to"
             yield f"ablation_path.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
 

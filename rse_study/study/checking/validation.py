@@ -54,9 +54,9 @@ class CheckedStudy:
     def num_cells(self) -> int:
         """Number of planned cells; for a search the most there may be."""
         if self.rows:
-            return len(self.rows) * len(self.study.seeds)
+            return len(self.rows) * len(self.study.all_seeds)
         path, confirm = self.study.search_settings.ablation_path, self.study.search_settings.confirm
-        num_searched = self.study.num_trials * len(self.study.seeds)
+        num_searched = self.study.num_trials * len(self.study.all_seeds)
         return num_searched + confirm.num_cells + most_path_cells(len(self.space.axes), path, confirm)
 
 

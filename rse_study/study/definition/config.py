@@ -6,12 +6,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
+    Discriminator,
     Field,
     NonNegativeFloat,
     NonNegativeInt,
     PositiveFloat,
     PositiveInt,
     PrivateAttr,
+    Tag,
     field_validator,
     model_serializer,
     model_validator,
@@ -41,6 +43,40 @@ LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 Baseline = Literal["token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening"]
 Seed = Annotated[int, Field(strict=True, ge=0)]
 Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
+
+
+class SeedsUntilDecided(Spec):
+    """Seeds 0, 1, ... that a grid's rows are given until they are decided.
+
+    A row is decided once its anytime-valid verdict against the baseline is better, worse or the same within the margin.
+    """
+
+    until: Literal["decided"] = field()
+    at_least: int = field(3, ge=3)
+    """seeds of every row before the first verdict"""
+    at_most: int = field(16, ge=3)
+    """seeds after which a row stays undecided; may be raised later"""
+
+    @model_validator(mode="after")
+    def _has_room(self) -> "SeedsUntilDecided":
+        if self.at_most < self.at_least:
+            raise ValueError(f"has at_most = {self.at_most}, which is below at_least = {self.at_least}")
+        return self
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """All seeds that a row may be given."""
+        return tuple(range(self.at_most))
+
+
+def _kind_of_seeds(given: Any) -> str:
+    return "until decided" if isinstance(given, dict | SeedsUntilDecided) else "listed"
+
+
+ListedOrDecided = Annotated[
+    Annotated[Seeds, Tag("listed")] | Annotated[SeedsUntilDecided, Tag("until decided")],
+    Discriminator(_kind_of_seeds),
+]
 
 
 class Sampler(Spec):
@@ -299,9 +335,9 @@ class Study(Spec):
     sampler: Sampler = Sampler()
     search_seed: NonNegativeInt = 0
     early_stopping: EarlyStopping | None = None
-    seeds: Seeds = (0,)
-    """of a grid: all of them for every row; of a search: the first for every trial, the next only for those that may
-    still win"""
+    seeds: ListedOrDecided = (0,)
+    """of a grid: all of them for every row, or {until: decided, at_least: 3, at_most: 16}: further ones for undecided
+    rows only; of a search: the first for every trial, the next only for those that may still win"""
     objective: Objective = Objective()
     objectives: tuple[Objective, ...] = ()
     """of a search, two to four at once, instead of `objective`: what is sought is their Pareto front"""
@@ -371,6 +407,11 @@ class Study(Spec):
     def all_objectives(self) -> tuple[Objective, ...]:
         """The one objective, or all of several."""
         return self.objectives or (self.objective,)
+
+    @property
+    def all_seeds(self) -> tuple[int, ...]:
+        """The listed seeds, or all that a row may be given until it is decided."""
+        return self.seeds.seeds if isinstance(self.seeds, SeedsUntilDecided) else self.seeds
 
     @property
     def search_settings(self) -> StudySettings:

@@ -33,7 +33,7 @@ def plan_grid(
     names = names_of_rows(list(_numbered(checked, found)))
     for row, name in zip(checked.rows, names, strict=True):
         mine = found.get(row.trial, {}) if found else {}
-        cells = {seed: ledger_state.cell_for(mine.get(seed), row.trial, seed) for seed in study.seeds}
+        cells = {seed: ledger_state.cell_for(mine.get(seed), row.trial, seed) for seed in study.all_seeds}
         ended = tuple(cell for cell in cells.values() if cell is not None and has_ended(cell))
         remaining.append(Remaining(row.trial, ended, len(cells) - len(ended)))
         if found and len(ended) < len(cells):
@@ -45,7 +45,7 @@ def plan_grid(
     )
     every = [cell for one in remaining for cell in one.ended]
     num_to_run = sum(one.num_to_run for one in remaining)
-    stage = stage_plan("grid", study.resources, len(checked.rows), len(study.seeds), every, num_to_run, cost)
+    stage = stage_plan("grid", study.resources, len(checked.rows), len(study.all_seeds), every, num_to_run, cost)
     return stage, remaining, new
 
 
