@@ -31,15 +31,15 @@ class Interval:
 
 def t_interval(values: ArrayLike, level: float = 0.95) -> Interval:
     """Return Student's t interval of the mean of `values` [n], n >= 2."""
-    sample = _sample(values, 2)
-    half = _t_quantile(level, sample.size - 1) * _standard_error(sample)
+    sample = sample_of(values, 2)
+    half = _t_quantile(level, sample.size - 1) * standard_error(sample)
     return Interval(float(sample.mean() - half), float(sample.mean() + half))
 
 
 def welch_interval(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Interval:
     """Return the interval of mean(first) - mean(second), unpaired (Welch 1947)."""
-    one, other = _sample(first, 2), _sample(second, 2)
-    parts = np.array([_standard_error(one) ** 2, _standard_error(other) ** 2])
+    one, other = sample_of(first, 2), sample_of(second, 2)
+    parts = np.array([standard_error(one) ** 2, standard_error(other) ** 2])
     difference = float(one.mean() - other.mean())
     if not parts.any():
         _t_quantile(level, 1)  # checks the level
@@ -59,8 +59,8 @@ def bca_interval(
     percentile interval of Hesterberg (2015). Even so, it covers the mean of 3 normal values in 75 of 100
     cases, of 4 in 87, of 5 in 92: comparisons give none below 6 seeds.
     """
-    sample = _sample(values, 2)
-    if _are_equal(sample):
+    sample = sample_of(values, 2)
+    if are_equal(sample):
         return t_interval(sample, level)  # nothing to resample: the interval is a point
     stretched = np.sqrt(sample.size / (sample.size - 1)) * _t_quantile(level, sample.size - 1)
     found = scipy.stats.bootstrap(
@@ -76,7 +76,7 @@ def bca_interval(
 
 def simultaneous_intervals(samples: Sequence[ArrayLike], level: float = 0.95) -> list[Interval]:
     """Return t intervals of m >= 1 means that hold simultaneously (Bonferroni)."""
-    _check_level(level)
+    check_level(level)
     if not samples:
         raise ValueError("no samples")
     return [t_interval(sample, 1 - (1 - level) / len(samples)) for sample in samples]
@@ -88,7 +88,7 @@ def sign_flip_p(differences: ArrayLike) -> float:
     p is the share of sign patterns whose sum is as far from 0. It tests the mean only for symmetric
     differences: for exponential ones it rejects in 10 % of cases at a level of 5 %.
     """
-    return _sign_patterns_p(_sample(differences, 1))
+    return _sign_patterns_p(sample_of(differences, 1))
 
 
 def wilcoxon_p(differences: ArrayLike) -> float:
@@ -96,7 +96,7 @@ def wilcoxon_p(differences: ArrayLike) -> float:
 
     Zeros are dropped; ties get their mean rank.
     """
-    sample = _sample(differences, 1)
+    sample = sample_of(differences, 1)
     moved = sample[sample != 0]
     if not moved.size:
         return 1.0
@@ -130,9 +130,9 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
 
 def effect_size(differences: ArrayLike) -> float:
     """Return Hedges' g of paired differences [n >= 3]; 0 or infinite if all are equal."""
-    sample = _sample(differences, 3)
+    sample = sample_of(differences, 3)
     mean, spread, freedom = float(sample.mean()), float(sample.std(ddof=1)), sample.size - 1
-    if _are_equal(sample):
+    if are_equal(sample):
         return 0.0 if mean == 0 else float(np.copysign(np.inf, mean))
     log_factor = (
         scipy.special.gammaln(freedom / 2)
@@ -188,19 +188,21 @@ def smallest_difference(
     return float(scipy.optimize.brentq(lacking, 0.0, highest, xtol=1e-10)) * sd
 
 
-def _sample(values: ArrayLike, at_least: int) -> NDArray[np.float64]:
+def sample_of(values: ArrayLike, at_least: int) -> NDArray[np.float64]:
+    """Return `values` as an array; ValueError if they are too few or not finite."""
     sample = np.asarray(values, dtype=float)
     if sample.ndim != 1 or sample.size < at_least or not np.isfinite(sample).all():
         raise ValueError(f"a sample must be at least {at_least} finite numbers, not {sample.tolist()}")
     return sample
 
 
-def _standard_error(sample: NDArray[np.float64]) -> float:
+def standard_error(sample: NDArray[np.float64]) -> float:
+    """Return the standard error of the mean of n >= 2 values."""
     return float(sample.std(ddof=1) / np.sqrt(sample.size))
 
 
 def _t_quantile(level: float, freedom: int | float) -> float:
-    _check_level(level)
+    check_level(level)
     return float(scipy.special.stdtrit(freedom, (1 + level) / 2))
 
 
@@ -215,10 +217,12 @@ def _sign_patterns_p(terms: NDArray[np.float64]) -> float:
     return float((np.abs(sums) >= abs(terms.sum()) - slack).mean())
 
 
-def _check_level(level: float) -> None:
+def check_level(level: float) -> None:
+    """Raise ValueError unless the level lies between 0 and 1."""
     if not 0 < level < 1:
         raise ValueError(f"level {level} is not between 0 and 1")
 
 
-def _are_equal(sample: NDArray[np.float64]) -> bool:
+def are_equal(sample: NDArray[np.float64]) -> bool:
+    """Whether values differ by no more than rounding."""
     return bool(np.ptp(sample) <= CLOSE * np.abs(sample).max())
