@@ -8,18 +8,21 @@ from pydantic import ValidationError
 from rse_study.on_ray.queue.cell import Cell, Identify
 from rse_study.on_ray.queue.proposed_cells import BASE
 from rse_study.on_ray.queue.warm_start import directions_of
+from rse_study.results.cell_state import cells_for_next_run
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord
+from rse_study.results.row_seeds import row_seeds_of
 from rse_study.search.choice import TrialResult, by_trial, standings_of, trials_to_confirm
 from rse_study.spec import canonical_json
 from rse_study.study.checking.validation import CheckedStudy
+from rse_study.study.definition.config import SeedsUntilDecided
 from rse_study.training.trial import Trial
 
 BASE_OUTSIDE = -1  # number of the base where it is no point of the space
 
 
 def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
-    """Return every row with every seed; known rows keep their numbers."""
+    """Return every row with its seeds: all, or those wanted now; known rows keep their numbers."""
     study = checked.study
     configs = {record.trial: record.config for record in ledger.cells() if record.stage == "grid"}
     known = {_as_of_today(config): number for number, config in configs.items()}
@@ -42,7 +45,19 @@ def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> lis
                     resources=study.resources,
                 )
             )
+    if isinstance(study.seeds, SeedsUntilDecided):
+        return _wanted(cells, ledger)
     return cells
+
+
+def _wanted(cells: list[Cell], ledger: Ledger) -> list[Cell]:
+    """Return those cells that rows have or are given now, until they are decided."""
+    frozen, todays = ledger.study(), {cell.identity for cell in cells}
+    assert frozen is not None, "cells are planned after their study was frozen"
+    records = cells_for_next_run(ledger, ledger.study_dir)
+    state = row_seeds_of(ledger, frozen, [record for record in records if record.identity in todays])
+    assert state is not None, "the study was frozen with other seeds"
+    return [cell for cell in cells if cell.seed in state.seeds_of(cell.number)]
 
 
 def _as_of_today(config: dict[str, Any]) -> str:

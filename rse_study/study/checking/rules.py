@@ -13,7 +13,7 @@ from rse_study.evaluation.registry import OF_DEV
 from rse_study.registry import did_you_mean
 from rse_study.results.records import AT_CHECKPOINT, COSTS
 from rse_study.results.row_names import find_combination, row_name
-from rse_study.study.definition.config import Grid, Objective, Resources, Study
+from rse_study.study.definition.config import Grid, Objective, Resources, SeedsUntilDecided, Study
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.rows import MAX_ROWS
 
@@ -83,6 +83,17 @@ def _baseline_row(study: Study) -> RuleProblems:
         rule = "must be a row of the grid, with which the others are compared"
         known = did_you_mean(grid.baseline, [*grid.rows, *combinations])
         yield f"grid.baseline = {grid.baseline!r}", rule, known
+
+
+def _decided_beside_a_baseline(study: Study) -> RuleProblems:
+    if not isinstance(study.seeds, SeedsUntilDecided):
+        return
+    if study.grid is None:
+        rule = "belongs to a grid, whose rows are decided beside a baseline; a search races the seeds that it lists"
+        yield "seeds.until = 'decided'", rule, "List them: `seeds: [0, 1, 2]`"
+    elif not study.grid.baseline:
+        rule = "rows are decided beside a baseline, and grid.baseline names none"
+        yield "seeds.until = 'decided'", rule, "Name the row in grid.baseline, or list the seeds"
 
 
 def _combinations(grid: Grid) -> dict[str, dict[str, Any]]:
@@ -335,6 +346,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_one_question, ("grid", "search")),
     (_search_only, ("grid", "search")),
     (_baseline_row, ("grid",)),
+    (_decided_beside_a_baseline, ("seeds", "grid")),
     (_papers_rows, ("paper", "grid")),
     (_papers_measure, ("paper", "objective")),
     (_raced_by_one_objective, ("search", "seeds", "objectives")),
