@@ -55,21 +55,33 @@ class RowSeeds:
 
     def seeds_of(self, trial: int) -> tuple[int, ...]:
         """Return the seeds that a row has or is to run now."""
-        return tuple(sorted({*range(self._numbers_of(trial)[0]), *self.values.get(trial, ())}))
+        return self._with_known(trial, self._numbers_of(trial)[0])
+
+    def most_seeds_of(self, trial: int) -> tuple[int, ...]:
+        """Return the seeds that a row has or may still come to."""
+        return self._with_known(trial, self._numbers_of(trial)[1])
+
+    def _with_known(self, trial: int, number: int) -> tuple[int, ...]:
+        return tuple(sorted({*range(number), *self.values.get(trial, ())}))
 
     @property
     def num_wanted(self) -> int:
         """The number of cells that are there or to be run now."""
-        return self._count(0)
+        return sum(len(self.seeds_of(one)) for one in self.values) + self._num_new * self.bounds.at_least
 
     @property
     def most_cells(self) -> int:
         """The largest number of cells that the grid may still come to."""
-        return self._count(1)
+        return sum(len(self.most_seeds_of(one)) for one in self.values) + self._num_new * self.bounds.at_most
 
-    def _count(self, which: int) -> int:
-        known = sum(len({*range(self._numbers_of(one)[which]), *of}) for one, of in self.values.items())
-        return known + (self.num_rows - len(self.values)) * self._of_new_row[which]
+    @property
+    def num_ended(self) -> int:
+        """The number of cells that have ended."""
+        return sum(map(len, self.values.values()))
+
+    @property
+    def _num_new(self) -> int:
+        return self.num_rows - len(self.values)
 
     def _numbers_of(self, trial: int) -> tuple[int, int]:
         """Return how many seeds a row is to have now, and at most."""
@@ -79,7 +91,7 @@ class RowSeeds:
         # The baseline has every seed that another row has.
         least, _ = self._of_new_row
         all_rows = [(least, least), *((one.num_seeds, one.most_seeds) for one in self.courses.values())]
-        all_rows += [self._of_new_row] * (self.num_rows > len(self.values))
+        all_rows += [self._of_new_row] * (self._num_new > 0)
         return max(now for now, _ in all_rows), max(most for _, most in all_rows)
 
     @property
@@ -87,7 +99,7 @@ class RowSeeds:
         return self.bounds.at_least, self.bounds.at_most
 
     def _course(self, trial: int) -> RowCourse:
-        base = self.values.get(self.baseline, {}) if self.baseline is not None else {}
+        base = {} if self.baseline is None else self.values[self.baseline]
         mine, num_pairs = self.values[trial], 0
         while num_pairs in mine and num_pairs in base:
             num_pairs += 1

@@ -57,9 +57,12 @@ def run_and_report(
     evaluation = partial(read_evaluation, data_dir=data_dir(), settings=checked.study.settings)
     metric = checked.study.objective.metric
     names = partial(names_in_ledger, folder)
-    shows_seeds = checked.study.search is not None and len(checked.study.all_seeds) > 1
     with ProgressBoard(
-        checked.num_cells, num_ended, objective=metric, read_names=names, shows_seeds=shows_seeds
+        checked.num_cells,
+        num_ended,
+        objective=metric,
+        read_names=names,
+        shows_seeds=checked.study.may_spare_cells,
     ) as board:
         once = SaidOnce(board)
 

@@ -414,6 +414,12 @@ class Study(Spec):
         return self.seeds.seeds if isinstance(self.seeds, SeedsUntilDecided) else self.seeds
 
     @property
+    def may_spare_cells(self) -> bool:
+        """Whether a race of seeds, or rows that are decided, may end it with fewer cells."""
+        is_raced = self.grid is None and len(self.all_seeds) > 1
+        return is_raced or isinstance(self.seeds, SeedsUntilDecided)
+
+    @property
     def search_settings(self) -> StudySettings:
         """Budget, confirmation and ablation path as readers of a ledger know them."""
         named = {"search_budget", "confirm", "ablation_path"}
