@@ -159,10 +159,11 @@ def _list_changes(path: str, old: Sequence[Any], new: Sequence[Any], kind: Study
 def _seeds(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
     if kind != "grid":
         yield from _stays(path, old, new, kind)
-    elif isinstance(old, dict) or isinstance(new, dict):
-        yield from _free(path, old, new, kind)
+    elif isinstance(old, dict) and isinstance(new, dict):
+        yield from _leaf_by_leaf(path, old, new, kind)
     else:
-        yield from _counted(path, old, new)
+        is_listed = not isinstance(old, dict) and not isinstance(new, dict)
+        yield from _counted(path, old, new) if is_listed else _free(path, old, new, kind)
 
 
 def _confirm(

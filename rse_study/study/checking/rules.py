@@ -192,19 +192,24 @@ def _no_conditions_in_a_grid(study: Study) -> RuleProblems:
 
 def _distinct_seeds(study: Study) -> RuleProblems:
     confirm = () if study.confirm is None else study.confirm.seeds
-    yield from _listed_twice("seeds", study.all_seeds)
+    listed = _listed_seeds(study)
+    yield from _listed_twice("seeds", listed)
     yield from _listed_twice("confirm.seeds", confirm)
     for index, seed in enumerate(confirm):
-        if seed in study.all_seeds:
+        if seed in listed:
             rule = "a seed of the search has selected; it cannot confirm"
             yield f"confirm.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
+
+
+def _listed_seeds(study: Study) -> tuple[int, ...]:
+    return () if isinstance(study.seeds, SeedsUntilDecided) else study.seeds
 
 
 def _seeds_of_the_path(study: Study) -> RuleProblems:
     seeds = () if study.ablation_path is None else study.ablation_path.seeds
     yield from _listed_twice("ablation_path.seeds", seeds)
     for index, seed in enumerate(seeds):
-        if seed in study.all_seeds:
+        if seed in _listed_seeds(study):
             rule = "a seed of the search has selected the trial that the path leads to"
             yield f"ablation_path.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
     Discriminator,
     Field,
     NonNegativeFloat,
@@ -42,7 +43,15 @@ LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 """Pattern of a label's value, and of its key after a prefix such as ray.io/."""
 Baseline = Literal["token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening"]
 Seed = Annotated[int, Field(strict=True, ge=0)]
-Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
+
+
+def _listed(given: Any) -> Any:
+    if isinstance(given, dict) and "until" in given:
+        raise ValueError("must be a list: only the rows of a grid get seeds until they are decided")
+    return given
+
+
+Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), BeforeValidator(_listed)]
 
 
 class SeedsUntilDecided(Spec):

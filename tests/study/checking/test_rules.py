@@ -35,6 +35,8 @@ seeds=[0, 7];;early_stopping=null;;objectives=[{metric: dev}, {metric: loss, dir
 confirm.seeds=[3, 0] -> confirm.seeds.1 = 0: a seed of the search has selected; it cannot confirm. Use seeds the
     search does not run
 confirm.num_best=20 -> confirm.num_best = 20: must be <= num_trials = 16. Confirm fewer, or run more
+seeds={until: decided} -> seeds.until = 'decided': belongs to a grid, whose rows are decided beside a baseline; a search
+    races the seeds that it lists. List them: `seeds: [0, 1, 2]`
 evaluations=[STS-B/tets] -> evaluations.0 = 'STS-B/tets': no such evaluation. Did you mean 'STS-B/test'?
 evaluations=[STS-B/dev] -> evaluations.0 = 'STS-B/dev': a dev split selects, and is measured during training; an
     evaluation is a test split. Did you mean 'STS-B/test'?
@@ -73,6 +75,9 @@ grid.baseline=SimCES -> grid.baseline = 'SimCES': must be a row of the grid, wit
 grid.baseline=rho = 2 -> grid.baseline = 'rho = 2': must be a row of the grid, with which the others are compared. Did
     you mean 'rho = 1'?
 grid.baseline=rho = 1 ->
+grid.baseline=ours;;seeds={until: decided, at_least: 4, at_most: 5} ->
+seeds={until: decided} -> seeds.until = 'decided': rows are decided beside a baseline, and grid.baseline names none.
+    Name the row in grid.baseline, or list the seeds
 grid.baseline=rho=0.0 ->
 grid.rows=null;;grid.baseline=ours -> grid.baseline = 'ours': must be a row of the grid, with which the others are
     compared. Known: rho = 0, rho = 1
