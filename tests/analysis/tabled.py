@@ -33,14 +33,20 @@ def study_of(
     less=(),
     encoder="",
     objective=OBJECTIVE,
+    until=None,
 ):
-    """The record of such a study. `less`: metrics that their evaluation calls better where they are smaller."""
+    """The record of such a study. `less`: metrics that their evaluation calls better where they are smaller.
+
+    `until`: bounds on the seeds of rows that get them until they are decided.
+    """
     axes = {}
     for row in rows:
         for axis, value in proposal_of(row).items():
             axes.setdefault(axis, []).append(value)
     resolved = {"name": name, "grid": {"axes": axes, "rows": {}, "baseline": baseline}}
     resolved |= {"paper": paper} if paper else {}
+    resolved |= {"seeds": {"until": "decided", **until}} if until else {}
+    num_seeds = until["at_most"] if until else num_seeds
     resolved |= {"base": {"encoder": {"name": encoder}}} if encoder else {}
     choices = {axis: {"kind": "choice", "choices": tuple(dict.fromkeys(axes[axis]))} for axis in axes}
     return StudyRecord(
@@ -49,6 +55,7 @@ def study_of(
         kind="grid",
         objective=objective,
         axes=tuple(AxisRecord(name=axis, symbol=axis, paths=(axis,), **choices[axis]) for axis in axes),
+        num_trials=len(rows) if until else 0,
         num_cells=len(rows) * num_seeds if num_cells is None else num_cells,
         evaluations=("STS-B/test", *evaluations),
         measures=tuple(Measure(name=metric, metric=metric, direction="minimize") for metric in less),
@@ -80,7 +87,7 @@ def fill(ledger, rows, seeds=None, **study):
     seeds = range(num_seeds) if seeds is None else seeds
     ledger.freeze(study_of(rows, num_seeds, **study))
     for trial, (name, scores) in enumerate(rows.items()):
-        for seed, score in zip(seeds, scores, strict=True):
+        for seed, score in zip(seeds, scores, strict="until" not in study):
             end(ledger, cell_of(trial, name, seed), score)
 
 
