@@ -51,17 +51,16 @@ def decisions(contents: Contents, comparison: Comparison) -> str:
     courses, bounds, frame = rows.courses.values(), rows.bounds, decisions_data(comparison, rows)
     num_decided = sum(one.verdict != "undecided" for one in courses)
     num_ran, most = rows.num_ended, rows.num_rows * bounds.at_most
+    are = "is" if num_decided == 1 else "are"
     told = (
-        f"{num_decided} of {counted(len(courses), 'row')} {'is' if num_decided == 1 else 'are'} decided. Every row gets "
+        f"{num_decided} of {counted(len(courses), 'row')} {are} decided. Every row gets "
         f"{bounds.at_least} seeds, and further ones, up to {bounds.at_most}, until its confidence sequence beside the "
         f"baseline decides; so far this took {num_ran} cells, where {bounds.at_most} seeds for every row are {most}. "
         "Means of rows with different seeds are not of the same sample: the paired differences are."
     )
     parts = [page.paragraph(told)]
     if len(frame):
-        parts.append(
-            page.figure(draw_decisions(frame, rows.margin, contents.decimals), "decisions", frame)
-        )
+        parts.append(page.figure(draw_decisions(frame, rows.margin, contents.decimals), "decisions", frame))
     return page.section("Until decided", *parts)
 
 

@@ -187,7 +187,9 @@ def caution(contents: Contents) -> str:
     """Say what the numbers of this study cannot show."""
     study = contents.study
     if study.kind == "grid":
-        which = "on the same seeds" if contents.search.rows is None else "on the first seeds, until it is decided"
+        which = (
+            "on the same seeds" if contents.search.rows is None else "on the first seeds, until it is decided"
+        )
         return (
             f"A grid selects nothing: all its cells are results, each row {which}. A difference between rows "
             "that is no larger than the spread over seeds says nothing."

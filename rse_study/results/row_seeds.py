@@ -11,6 +11,7 @@ from functools import cached_property
 from math import isfinite, nan
 from typing import TYPE_CHECKING, NamedTuple
 
+from rse_study.results.margin import margin_of
 from rse_study.results.queries import LedgerQueries
 from rse_study.results.records import FINISHED, CellRecord, StudyRecord
 from rse_study.results.row_names import find_row, names_of_labelled
@@ -121,9 +122,7 @@ class RowSeeds:
         return row_verdict(interval, self.margin, less_is_better=self.less_is_better)
 
 
-def row_seeds_of(
-    ledger: LedgerQueries, study: StudyRecord, cells: Iterable[CellRecord]
-) -> RowSeeds | None:
+def row_seeds_of(ledger: LedgerQueries, study: StudyRecord, cells: Iterable[CellRecord]) -> RowSeeds | None:
     """Return the seeds of a grid's rows by cells as the next run finds them; None where the file lists the seeds."""
     bounds = study.settings.until_decided
     if study.kind != "grid" or bounds is None:
@@ -140,6 +139,7 @@ def row_seeds_of(
         num_rows=study.num_trials,
         baseline=_baseline_trial(study, current),
         values=values,
+        margin=margin_of(study),
         less_is_better=study.objective.direction == "minimize",
     )
 

@@ -230,6 +230,7 @@ CHANGE_RULES: dict[str, Callable[[str, Any, Any, StudyKind], FieldChanges]] = {
     "question": _free,
     "keep_models": _free,
     "paper": _free,
+    "margin": _free,
     "base": _base,
     "early_stopping": _early_stopping,
     "grid": _grid,

@@ -354,6 +354,9 @@ class Study(Spec):
     """of a search: only trials that keep to all of them are chosen"""
     warm_start: WarmStart | None = None
     search_budget: SearchBudget | None = None
+    margin: float | None = field(None, ge=0, neutral=None)
+    """the largest difference that does not matter, in the unit of the objective: rows whose interval lies within it are
+    the same as the baseline; by default 0.5 points of a correlation or another score x 100, and 0 (none) of a loss"""
     evaluations: tuple[str, ...] = ()
     """task/split, task/preset or task/recipe; in a search, of confirmed trials only"""
     attacks: Attacks = Attacks()

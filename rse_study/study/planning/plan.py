@@ -20,7 +20,6 @@ from rse_study.study.planning.stages import StagePlan
 from rse_study.study.planning.throughput import Throughput
 from rse_study.training.trial import Replayed
 
-
 UNTIL_DECIDED = (
     "rows get seeds until they are decided: low: with those they have or get next; expected, on which limits are "
     "checked, and high: with all that they may get"

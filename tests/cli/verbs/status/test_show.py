@@ -216,7 +216,10 @@ def test_rows_that_get_seeds_until_decided_say_how_far_they_are(tmp_path):
     assert (state.best.label, state.best.num_seeds) == ("ours", 6)
     told = list(lines_of(state))
     at = told.index("decided: 1 of 2 rows")
-    assert told[at + 1 : at + 3] == ["    ours: better, 6 seeds", "    theirs: undecided, 4 of at most 9 seeds"]
+    assert told[at + 1 : at + 3] == [
+        "    ours: better, 6 seeds",
+        "    theirs: undecided, 4 of at most 9 seeds",
+    ]
 
 
 def test_json_holds_the_documented_keys(rse, halfway):

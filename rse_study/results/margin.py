@@ -1,0 +1,25 @@
+"""The margin of a study: differences that are too small to matter."""
+
+from rse_study.results.records import COSTS, MINUS, StudyRecord
+
+DEFAULT_MARGIN = 0.5
+"""Points of a score x 100, such as a correlation or an accuracy."""
+NOT_IN_POINTS = ("loss", "drift", "alignment", "uniformity", "queries", *COSTS)
+"""Endings of metrics that are no shares or correlations x 100; those of a class that a study names may be anything."""
+
+
+def margin_of(study: StudyRecord, metric: str = "") -> float:
+    """Return the margin of a metric, in its unit; 0 for none. By default, the metric is the objective.
+
+    A study's own `margin` is in the unit of its objective, and holds for all metrics in that unit.
+    """
+    objective, given = study.objective, study.settings.margin
+    if metric in ("", objective.metric, objective.evaluation):
+        return given if given is not None else DEFAULT_MARGIN * _is_in_points(objective.metric)
+    if not _is_in_points(metric):
+        return 0.0
+    return given if given is not None and _is_in_points(objective.metric) else DEFAULT_MARGIN
+
+
+def _is_in_points(metric: str) -> bool:
+    return all(not part.endswith(NOT_IN_POINTS) and ":" not in part for part in metric.split(MINUS))
