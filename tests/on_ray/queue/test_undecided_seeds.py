@@ -7,9 +7,12 @@ import pytest
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.stages import grid_cells
+from rse_study.on_ray.stored.files import StudyFiles
+from rse_study.on_ray.stored.folders import StudyFolders
+from rse_study.results.ledger import Ledger
 from rse_study.study.record import study_record
 from tests.on_ray.queue.test_cell_queue import World, identify
-from tests.on_ray.world import few_pairs, grid_of
+from tests.on_ray.world import checked_of, few_pairs, grid_of
 
 ROWS = {"base": {}, "better": {"alpha": 1e-3}, "alike": {"alpha": 1e-4}, "worse": {"alpha": 1e-6}}
 AT_MOST = 10
@@ -31,8 +34,14 @@ def score(cell):
 class GrowingWorld(World):
     """A grid whose rows get seeds until they are decided."""
 
+    score = staticmethod(score)
+
     def __init__(self, folder, content):
-        super().__init__(folder, content)
+        self.checked = checked_of(content)
+        self.open(folder)
+
+    def open(self, folder):
+        self.ledger, self.files = Ledger.open(folder), StudyFiles(StudyFolders(folder))
         self.ledger.freeze(study_record(self.checked, few_pairs("builtin/dev")))
 
     def cells(self):
@@ -54,7 +63,18 @@ class GrowingWorld(World):
             if not running:
                 return
             cell = running.pop()
-            self.end(queue, cell, score(cell))
+            self.end(queue, cell, self.score(cell))
+
+    def run_killed_at_every_cell(self):
+        """All cells; the driver dies after each, in turn before its result, before its entry and after it."""
+        number = 0
+        while (queue := self.grid()).num_left or self.grid().num_left:  # what was adopted may ask for more
+            cell, number = (queue := self.grid()).next_cell(), number + 1
+            if number % 3 == 0:
+                self.train(cell, self.score(cell))
+            elif number % 3 == 1:
+                self.end(queue, cell, self.score(cell))
+        return number
 
     def seeds(self):
         given = {label: [] for label in ROWS}
@@ -91,15 +111,7 @@ def test_several_cells_at_a_time_give_the_same_cells(opened, content, whole, num
 
 def test_killed_at_every_cell_and_resumed_the_ledger_is_the_same(opened, content, whole):
     killed = opened(GrowingWorld, content, "killed")
-    for number in range(sum(whole.seeds().values())):
-        queue = killed.grid()
-        cell = queue.next_cell()
-        if number % 3 == 0:  # the driver dies while the cell runs, or between its result and its entry
-            killed.train(cell, score(cell))
-            continue
-        killed.end(queue, cell, score(cell))
-        killed = opened(GrowingWorld, content, "killed")
-    assert killed.grid().num_left == 0
+    assert killed.run_killed_at_every_cell() > sum(whole.seeds().values())
     assert killed.content_of() == whole.content_of()
 
 
