@@ -1,17 +1,16 @@
 """The answer of a study in one sentence, or why there is none yet."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-
-import pandas as pd
+from typing import get_args
 
 from analysis.comparison import Comparison
-from analysis.comparison_table import show_interval
-from analysis.formats import show_number, show_signed
+from analysis.comparison_table import show_difference
+from analysis.formats import show_number
 from analysis.phrases import counted, join_words
-from rse_study.results.comparisons import LEVEL, ComparedContrast
+from rse_study.results.comparisons import MIN_SEEDS, ComparedContrast
+from rse_study.results.verdicts import RowVerdict, is_suggestive, verdict_of
 
-MIN_SEEDS = 3  # fewer give no useful interval
 SHOWN_VERDICTS = ("reproduced", "contradicted", "undecided", "incomplete")
 
 
@@ -65,50 +64,68 @@ def contrasts_answer(
     *,
     less_is_better: bool,
 ) -> StudyAnswer:
-    """Return how rows differ from their baseline, with the largest difference shown."""
+    """Return how many rows have which verdict, with the largest differences."""
     known = {row: one for row, one in compared.items() if one is not None}
     if not known:
         why = f"no row shares {MIN_SEEDS} seeds with {baseline}, and fewer show nothing"
         return StudyAnswer(f"No answer: {why if compared else f'no row stands beside {baseline}'}.")
-    shown = {row: one for row, one in known.items() if one.simultaneous.excludes(0.0)}
-    if not shown:
-        of = f"any of {counted(len(known), 'row')}" if len(known) > 1 else "the one row"
-        what = _largest_text(known, decimals, len(known))
-        return StudyAnswer(
-            f"No difference from {baseline} is shown for {of}; the largest: {what}.",
-            is_settled=True,
-        )
-    better = {row: one for row, one in shown.items() if (one.mean < 0) == less_is_better}
-    worse = {row: one for row, one in shown.items() if row not in better}
-    sides = [(better, "better", "gain"), (worse, "worse", "loss")]
-    counts = [f"{len(side)} {'is' if len(side) == 1 else 'are'} {word}" for side, word, _ in sides if side]
-    largest = [
-        f"largest {noun}: {_largest_text(side, decimals, len(known))}" for side, _, noun in sides if side
-    ]
-    told = f"Of {counted(len(known), 'row')} {' and '.join(counts)} than {baseline}"
+    rows: dict[RowVerdict, dict[str, ComparedContrast]] = {verdict: {} for verdict in get_args(RowVerdict)}
+    for row, one in known.items():
+        rows[verdict_of(one, less_is_better=less_is_better)][row] = one
+    parts = (("largest gain", rows["better"]), ("largest loss", rows["worse"]))
+    largest = [f"{name}: {_largest_text(side, decimals)}" for name, side in parts if side]
+    if not largest:
+        largest = [f"the largest difference: {_largest_text(known, decimals)}"]
+    first = next(iter(known.values()))
+    intervals = f"{first.criterion.title(first.num_together)}, {_seeds_text(known.values())}"
     if len(known) == 1:
-        ((row, one),) = known.items()
-        what = f"{row} is {'better' if better else 'worse'} than {baseline}"
-        return _difference(f"{what}: {_contrast_text(one, decimals, 1)}.")
-    return _difference(f"{told}; {', '.join(largest)}.")
+        text = f"{_one_text(rows, baseline)}: {show_difference(first, decimals)} ({intervals})."
+    else:
+        text = f"{_all_text(rows, baseline)}; {', '.join(largest)} ({intervals})."
+    return StudyAnswer(
+        " ".join([text, *_suggestive(known)]),
+        is_settled=True,
+        shows_difference=bool(rows["better"] or rows["worse"]),
+    )
 
 
-def _difference(text: str) -> StudyAnswer:
-    return StudyAnswer(text, is_settled=True, shows_difference=True)
+Verdicts = Mapping[RowVerdict, Mapping[str, ComparedContrast]]
 
 
-def _largest_text(contrasts: Mapping[str, ComparedContrast], decimals: int, num_together: int) -> str:
+def _one_text(rows: Verdicts, baseline: str) -> str:
+    ((verdict, row, one),) = ((verdict, *pair) for verdict, side in rows.items() for pair in side.items())
+    if verdict == "undecided":
+        return f"No difference from {baseline} is shown for {row}, nor that there is none"
+    if verdict == "same":
+        return f"{row} is the same as {baseline}{one.criterion.within}"
+    return f"{row} is {verdict} than {baseline}"
+
+
+def _all_text(rows: Verdicts, baseline: str) -> str:
+    """Return how many rows have which verdict: "Of 3 rows compared with base, 1 is better and 2 are undecided"."""
+    within = next((one.criterion.within for one in rows["same"].values()), "")
+    named = {"better": "better", "worse": "worse", "same": f"the same{within}", "undecided": "undecided"}
+    counts = join_words(
+        f"{len(side)} {'is' if len(side) == 1 else 'are'} {named[verdict]}"
+        for verdict, side in rows.items()
+        if side
+    )
+    return f"Of {sum(map(len, rows.values()))} rows compared with {baseline}, {counts}"
+
+
+def _largest_text(contrasts: Mapping[str, ComparedContrast], decimals: int) -> str:
     row, one = max(contrasts.items(), key=lambda pair: abs(pair[1].mean))
-    return f"{row}, {_contrast_text(one, decimals, num_together)}"
+    return f"{row}, {show_difference(one, decimals)}"
 
 
-def _contrast_text(one: ComparedContrast, decimals: int, num_together: int) -> str:
-    at_once = " for all rows at once" if num_together > 1 else ""
-    adjusted = " (Holm)" if num_together > 1 else ""
-    is_exact = not pd.isna(one.p_holm) and one.least_p_holm <= 1 - LEVEL
-    p_value = f", p = {one.p_holm:.4f}{adjusted}" if is_exact else ""
-    interval = show_interval(one.simultaneous, decimals)
-    return f"{show_signed(one.mean, decimals)} (95 % interval{at_once} {interval}{p_value}, {one.n} seeds)"
+def _seeds_text(contrasts: Iterable[ComparedContrast]) -> str:
+    numbers = {one.n for one in contrasts}
+    return counted(max(numbers), "seed") if len(numbers) == 1 else f"{min(numbers)} to {max(numbers)} seeds"
+
+
+def _suggestive(known: Mapping[str, ComparedContrast]) -> list[str]:
+    rows = [row for row, one in known.items() if is_suggestive(one)]
+    return [f"Only suggestive, because Holm's p disagrees: {join_words(rows)}."] if rows else []
 
 
 def _without_baseline(comparison: Comparison, decimals: int, less_is_better: bool) -> str:

@@ -37,7 +37,7 @@ def axis_pairs(contents: Contents, scores: Scores) -> list[AxisPairs]:
             continue
         # A row that lacks one seed takes it from its value; one that has no score at all leaves the others.
         pairs = {(one, other): _weights(values[one], values[other]) for one, other in combinations(values, 2)}
-        shown = compare(scores.table, list(pairs.values()))
+        shown = compare(scores.table, list(pairs.values()), criterion=scores.criterion)
         means = {value: float(scores.table.loc[rows].mean(axis=1).mean()) for value, rows in values.items()}
         found.append(
             AxisPairs(
@@ -79,7 +79,7 @@ def pairs_table(pairs: AxisPairs) -> pd.DataFrame:
         if found is not None:
             texts |= {
                 "difference": show_signed(found.mean, pairs.decimals),
-                "95 %, all pairs at once": show_interval(found.simultaneous, pairs.decimals),
+                "95 %, all pairs at once": show_interval(found.deciding, pairs.decimals),
                 "p (sign-flip)": show_number(found.p_exact, 4),
                 "p (Holm)": show_number(found.p_holm, 4),
                 BETTER: show_better_seeds(found, less_is_better=pairs.less_is_better),
@@ -98,7 +98,7 @@ def pairs_answer(pairs: AxisPairs) -> str:
         for (one, two), found in pairs.compared.items()
         if best in (one, two)
     }
-    beaten = [value for value, found in against_best.items() if found and found.simultaneous.excludes(0.0)]
+    beaten = [value for value, found in against_best.items() if found and found.deciding.excludes(0.0)]
     if len(beaten) == len(against_best):
         return f"{told}, and is shown to be better than {join_words(beaten)}."
     if beaten:

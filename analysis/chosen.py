@@ -13,10 +13,11 @@ from analysis.formats import show_number, show_signed
 from analysis.phrases import counted
 from analysis.sections.scores import MAX_ROWS, NO_FIGURE
 from rse_study.results.comparisons import ComparedContrast
+from rse_study.results.verdicts import verdict_of
 
 LEGEND = (
-    "The first minus each of the others, paired by seed; the intervals hold for all of these differences at once with "
-    "95 %. Where an interval holds 0, no difference is shown; that is no proof that there is none."
+    "The first minus each of the others, paired by seed; the intervals hold for all of these differences at once. "
+    "Undecided is no proof that there is no difference."
 )
 
 
@@ -39,23 +40,33 @@ class ChosenPair:
     problem: str = ""
 
 
-def write_chosen(path: Path, label: str, chosen: Sequence[ChosenRows], pairs: Sequence[ChosenPair]) -> Path:
+def write_chosen(
+    path: Path,
+    label: str,
+    chosen: Sequence[ChosenRows],
+    pairs: Sequence[ChosenPair],
+    *,
+    less_is_better: bool = False,
+) -> Path:
     """Write the page that compares the first choice with the others; return its path."""
-    return page.write(path, render_chosen(label, chosen, pairs))
+    return page.write(path, render_chosen(label, chosen, pairs, less_is_better=less_is_better))
 
 
-def render_chosen(label: str, chosen: Sequence[ChosenRows], pairs: Sequence[ChosenPair]) -> str:
+def render_chosen(
+    label: str, chosen: Sequence[ChosenRows], pairs: Sequence[ChosenPair], *, less_is_better: bool = False
+) -> str:
     """Return the page as HTML."""
     title = f"{chosen[0].name} and {counted(len(chosen) - 1, 'other')}"
     questions = {one.name: page.escape(one.question) for one in chosen}
     scores = page.table(scores_table(chosen), (), "long", "scores")
+    decided = next((one.contrast for one in pairs if one.contrast), None)
+    rule = decided.criterion.sentence(decided.num_together) if decided else ""
+    differences = page.table(pairs_table(pairs, less_is_better=less_is_better), (), "long", "differences")
     sections = [
         f"<h1>{page.escape(title)}</h1>",
         page.paragraph(label, "question"),
         page.facts(questions),
-        page.section(
-            "Differences", page.paragraph(LEGEND), page.table(pairs_table(pairs), (), "long", "differences")
-        ),
+        page.section("Differences", page.paragraph(f"{LEGEND} {rule}".strip()), differences),
         page.section("Scores", scores, _figure(label, chosen)),
     ]
     return page.page(title, sections)
@@ -76,21 +87,32 @@ def scores_table(chosen: Sequence[ChosenRows]) -> pd.DataFrame:
     return pd.DataFrame(rows, dtype=object)
 
 
-def pairs_table(pairs: Sequence[ChosenPair]) -> pd.DataFrame:
+def pairs_table(pairs: Sequence[ChosenPair], *, less_is_better: bool = False) -> pd.DataFrame:
     """Show every difference as text, or the reason why there is none."""
     rows = []
     for pair in pairs:
         one = pair.contrast
         shown = {
             "difference": show_signed(one.mean),
-            "95 %, all at once": show_interval(one.simultaneous),
+            "95 %, all at once": show_interval(one.deciding),
+            "verdict": verdict_of(one, less_is_better=less_is_better),
             "seeds": str(one.n),
             "p (sign-flip)": show_number(one.p_exact, 4),
             "p (Holm)": show_number(one.p_holm, 4),
             "g": show_signed(one.effect),
         } if one else {}  # fmt: skip
         rows.append({"pair": pair.name, **shown, "remark": pair.problem})
-    columns = ["pair", "difference", "95 %, all at once", "seeds", "p (sign-flip)", "p (Holm)", "g", "remark"]
+    columns = [
+        "pair",
+        "difference",
+        "95 %, all at once",
+        "verdict",
+        "seeds",
+        "p (sign-flip)",
+        "p (Holm)",
+        "g",
+        "remark",
+    ]
     frame = pd.DataFrame(rows, columns=columns, dtype=object).fillna("")
     return frame if frame["remark"].any() else frame.drop(columns="remark")
 

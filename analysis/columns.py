@@ -11,13 +11,13 @@ import pandas as pd
 
 from analysis.measured import measured_scores
 from analysis.paper.columns import MEAN, TOGETHER, Column, columns_of
-from rse_study.results.comparisons import Scores, differences
+from rse_study.results.comparisons import FIXED, MIN_SEEDS, Scores, differences
+from rse_study.results.criterion import Criterion
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
-from rse_study.results.statistics import Interval, simultaneous_intervals
+from rse_study.results.statistics import Interval
 
 Agreement = Literal["same", "other", "undecided", "incomplete", ""]
-MIN_SEEDS = 3  # fewer give no interval
 START = BASELINES["start"]
 
 
@@ -86,7 +86,8 @@ def cells_of(columns: Sequence[tuple[Column, Scores]], baseline: str) -> tuple[T
         for column, scores in scored
         for cell in (*_cells(column, scores, minus), *_papers_alone(column, scores))
     ]
-    return _in_order(_together(found))
+    criterion = scored[0][1].criterion if scored else FIXED
+    return _in_order(_together(found, criterion))
 
 
 def _parts(column: Column, columns: Sequence[Column]) -> list[str]:
@@ -169,11 +170,14 @@ def _papers_alone(column: Column, scores: Scores) -> Iterator[TableCell]:
             )
 
 
-def _together(cells: Sequence[TableCell]) -> list[TableCell]:
-    known = [cell for cell in cells if len(cell.sample) >= MIN_SEEDS]
-    intervals = iter(simultaneous_intervals([list(cell.sample) for cell in known]) if known else ())
+def _together(cells: Sequence[TableCell], criterion: Criterion) -> list[TableCell]:
+    """Add the interval that decides to each cell with seeds enough, for all of them at once."""
+    num_together = sum(len(cell.sample) >= MIN_SEEDS for cell in cells)
     return [
-        replace(cell, interval=next(intervals)) if len(cell.sample) >= MIN_SEEDS else cell for cell in cells
+        replace(cell, interval=criterion.interval(cell.sample, num_together))
+        if len(cell.sample) >= MIN_SEEDS
+        else cell
+        for cell in cells
     ]
 
 

@@ -18,6 +18,7 @@ from rse_study.registry import did_you_mean
 from rse_study.results.claims import Judged, judge
 from rse_study.results.comparisons import ComparedContrast, Scores, against, compare, row_scores
 from rse_study.results.contrasts import own_baseline
+from rse_study.results.groups import letters_of
 from rse_study.results.reader import Reader
 from rse_study.results.records import StudyRecord
 from rse_study.results.row_names import find_cells_row, names_of_cells
@@ -37,7 +38,7 @@ class Comparison:
     scores: Scores
     baseline: str
     compared: Mapping[str, ComparedContrast | None]
-    """Each row minus `baseline`, with simultaneous intervals."""
+    """Each row minus `baseline`, with intervals for all of them."""
     judged: list[Judged]
     printed: Mapping[str, float]
     fixed: Mapping[str, float]
@@ -46,6 +47,8 @@ class Comparison:
     """A sentence about cells that other software made."""
     encoder: str = ""
     """The encoder that is trained, as the study's file names it."""
+    letters: Mapping[str, str] = field(default_factory=dict)
+    """Groups of rows that cannot be told apart, by row."""
     columns: tuple[TableCell, ...] = ()
     """Cells of the table whose metrics are not the objective."""
     opposed: tuple[OpposedRow, ...] = ()
@@ -58,6 +61,19 @@ class Comparison:
     @property
     def num_seeds(self) -> int:
         return self.scores.table.shape[1]
+
+    @property
+    def criterion_text(self) -> str:
+        """What decides the verdicts on rows, and why."""
+        known = [one for one in self.compared.values() if one]
+        return self.scores.criterion.sentence(known[0].num_together) if known else ""
+
+    @property
+    def above_all(self) -> dict[str, float]:
+        """Baselines without training that score higher than every row."""
+        means, less = self.scores.table.mean(axis=1).dropna(), self.scores.less_is_better
+        known = {name: value for name, value in self.fixed.items() if name not in self.degenerate}
+        return above_all(known, means, less_is_better=less)
 
     @property
     def is_complete(self) -> bool:
@@ -75,6 +91,17 @@ class Comparison:
         )
 
 
+def above_all(
+    fixed: Mapping[str, float], values: Iterable[float], *, less_is_better: bool
+) -> dict[str, float]:
+    """Return the baselines in `fixed` that are better than all of `values`; none without values."""
+    all_values = list(values)
+    if not all_values:
+        return {}
+    best, sign = (min(all_values), -1) if less_is_better else (max(all_values), 1)
+    return {name: value for name, value in fixed.items() if sign * (value - best) > 0}
+
+
 def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
     """Return the comparison of a grid, or None for a search; `baseline` names a row."""
     study, cells = reader.study(), reader.cells()
@@ -84,6 +111,7 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
     scores, own = row_scores(reader), own_baseline(study, cells)
     baseline = _row_named(study, baseline, cells) if baseline else own
     contrasts = against(scores.table, baseline) if baseline in scores.table.index else {}
+    compared = compare(scores.table, list(contrasts.values()), criterion=scores.criterion)
     table = paper.table
     claims, columns = claims_of(table, study.encoder), read_columns(reader, table)
     measured = measured_scores(reader, [claim.measure for claim in claims if claim.measure])
@@ -97,7 +125,7 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
         scale=paper.scale,
         scores=scores,
         baseline=baseline,
-        compared=dict(zip(contrasts, compare(scores.table, list(contrasts.values())), strict=True)),
+        compared=dict(zip(contrasts, compared, strict=True)),
         judged=judge(
             claims, scores, _outside([scores, *measured.values()], own, table, study.encoder), measured
         ),
@@ -105,6 +133,7 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
         fixed=dict(zip(known["label"], known["value"], strict=True)),
         stale=describe(stale(reader.cells(), reader.provenance())),
         encoder=study.encoder,
+        letters=letters_of(scores),
         columns=cells_of(columns, baseline),
         opposed=opposed_rows(reader, baseline),
         degenerate=frozenset([*known.loc[known["degenerate"], "label"], *scores.degenerate_rows]),

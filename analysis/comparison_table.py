@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
+from math import isinf
 
 import pandas as pd
 
@@ -14,12 +15,19 @@ from rse_study.results.claims import Judged
 from rse_study.results.comparisons import ComparedContrast
 from rse_study.results.records import BASELINES
 from rse_study.results.statistics import Interval
+from rse_study.results.verdicts import is_suggestive, verdict_of
 
 UNNAMED = "other representations"  # as figure 3 of RobustSentEmbed calls what it does not name
 EXACT = "p (sign-flip)"
 HOLM = "p (Holm)"
+GROUPS = (
+    "Rows that share a letter (column group) are not told apart: no interval, over all pairs of rows at once, shows a "
+    "difference beyond the margin."
+)
 NOT_AGAIN = "A failed cell is not run again as it is: change its row, or the base, and run the study again."
 BETTER = "better seeds"  # their number
+VERDICT, GROUP = "verdict", "group"
+INTERVAL, ANYTIME = "95 %, all rows at once", "95 %, all rows, any number of seeds"
 MANY_SEEDS = 20  # more are not named
 OWN = ("paper", "mean", "SD", "seeds")  # columns of every row, in this order
 
@@ -28,17 +36,14 @@ def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
     """Return a row per row of the grid, below the untrained baselines.
 
     Columns: paper, mean, SD, seeds, the mean at the last step beside one at the kept checkpoint, and against the
-    baseline: difference, simultaneous 95 % interval, exact p and p
-    after Holm, Hedges' g, and the seeds with which the row is better.
+    baseline: difference, the interval that decides, verdict, exact p and p after Holm, Hedges' g, and the seeds with
+    which the row is better; last the letters of its groups.
     """
     return _table(comparison, _row, decimals, OWN)
 
 
 def printed_rows(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
-    """Return the table for a paper: mean ± standard deviation and a star.
-
-    The star marks a difference from the baseline whose simultaneous 95 % interval excludes 0.
-    """
+    """Return the table for a paper: mean ± standard deviation, difference, verdict and group."""
     return _table(comparison, _printed_row, decimals, ("paper", "ours"))
 
 
@@ -84,18 +89,15 @@ def _absent_row(comparison: Comparison, row: str, decimals: int) -> dict[str, st
 def _printed_row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
     values, one = comparison.scores.table.loc[row].dropna(), comparison.compared.get(row)
     mean = show_measured(values.mean(), decimals, row in comparison.degenerate)
-    is_apart = one is not None and one.simultaneous.excludes(0.0)
     own = {
         "row": row,
         "paper": show_number(comparison.printed.get(row, float("nan")), decimals),
-        "ours": show_spread(mean, values.std(ddof=1), decimals, is_apart),
+        "ours": show_spread(mean, values.std(ddof=1), decimals),
     }
-    if not comparison.baseline:
-        return own
-    difference = (
-        f"{show_signed(one.mean, decimals)} {show_interval(one.simultaneous, decimals)}" if one else ""
-    )
-    return own | {f"minus {comparison.baseline}, 95 %": difference}
+    if comparison.baseline:
+        own |= {f"minus {comparison.baseline}, 95 %": show_difference(one, decimals) if one else ""}
+        own |= {VERDICT: verdict_word(comparison, one)}
+    return own | _group(comparison, row)
 
 
 def _row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
@@ -110,14 +112,31 @@ def _row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
     if comparison.last_step:
         own["last step"] = show_number(comparison.last_step.get(row, float("nan")), decimals)
     if not comparison.baseline:
-        return own
-    minus = f"minus {comparison.baseline}"
-    one = comparison.compared.get(row)
+        return own | _group(comparison, row)
+    return own | _differences(comparison, comparison.compared.get(row), decimals) | _group(comparison, row)
+
+
+def _group(comparison: Comparison, row: str) -> dict[str, str]:
+    return {GROUP: comparison.letters.get(row, "")} if comparison.letters else {}
+
+
+def verdict_word(comparison: Comparison, one: ComparedContrast | None) -> str:
+    """Return the verdict on a row, and whether p makes it only suggestive; "" where nothing is compared."""
     if one is None:
-        return own | {minus: "", "95 %, all rows at once": "", EXACT: "", HOLM: "", "g": "", BETTER: ""}
-    return own | {
+        return ""
+    verdict = verdict_of(one, less_is_better=comparison.scores.less_is_better)
+    return f"{verdict}, suggestive" if is_suggestive(one) else verdict
+
+
+def _differences(comparison: Comparison, one: ComparedContrast | None, decimals: int) -> dict[str, str]:
+    minus = f"minus {comparison.baseline}"
+    interval = ANYTIME if comparison.scores.criterion.is_anytime else INTERVAL
+    if one is None:
+        return dict.fromkeys((minus, interval, VERDICT, EXACT, HOLM, "g", BETTER), "")
+    return {
         minus: show_signed(one.mean, decimals),
-        "95 %, all rows at once": show_interval(one.simultaneous, decimals),
+        interval: show_interval(one.deciding, decimals),
+        VERDICT: verdict_word(comparison, one),
         EXACT: show_number(one.p_exact, 4),
         HOLM: show_number(one.p_holm, 4),
         "g": show_signed(one.effect, 2),
@@ -162,7 +181,7 @@ def _shown(judged: Judged, decimals: int) -> str:
     if one is None:
         return ""
     of = f" (of {number} contrasts the one that decides)" if number > 1 else ""
-    text = f"{show_signed(one.mean, decimals)} {show_interval(one.simultaneous, decimals)}"
+    text = show_difference(one, decimals)
     margin = judged.claim.margin if judged.claim.kind != "share" else 0.0
     within = (
         f", within {margin:g}" if judged.claim.kind == "flat" else f", more than {margin:g}" if margin else ""
@@ -183,12 +202,19 @@ def names_of(one: ComparedContrast) -> str:
 
 
 def show_interval(interval: Interval, decimals: int = 2) -> str:
-    """Show an interval with the signs of both ends.
+    """Show an interval with the signs of both ends, or that it has none.
 
     >>> show_interval(Interval(0.1, 1.2))
     '[+0.10, +1.20]'
     """
+    if isinf(interval.low):
+        return "[no bounds yet]"
     return f"[{show_signed(interval.low, decimals)}, {show_signed(interval.high, decimals)}]"
+
+
+def show_difference(one: ComparedContrast, decimals: int = 2) -> str:
+    """Show a mean difference with the interval that decides."""
+    return f"{show_signed(one.mean, decimals)} {show_interval(one.deciding, decimals)}"
 
 
 def _left(num_open: int, num_unplanned: int) -> str:
@@ -203,6 +229,7 @@ def remarks(comparison: Comparison) -> list[str]:
     texts = []
     if not comparison.is_complete:
         texts.append(_left(len(comparison.scores.open_rows), comparison.scores.num_unplanned))
+    texts += filter(None, (comparison.criterion_text, suggestive_text(comparison), above_text(comparison)))
     if contrasts:
         n, m = min(one.n for one in contrasts), len(contrasts)
         texts.append(
@@ -212,7 +239,8 @@ def remarks(comparison: Comparison) -> list[str]:
         least = max(one.least_p_holm for one in contrasts)
         if least > 0.05:
             texts.append(
-                f"The exact test cannot reach p < 0.05: {n} seeds and {m} comparisons give {least:.3f} at best."
+                f"The exact test cannot reach p < 0.05: {n} seeds and {m} comparisons give {least:.3f} at best, so "
+                "that p speaks neither for nor against a verdict."
             )
     failed = comparison.scores.failed_rows
     if failed:
@@ -223,11 +251,13 @@ def remarks(comparison: Comparison) -> list[str]:
     elif too_few:
         shared = f"Fewer than 3 seeds shared with {comparison.baseline}, which show nothing"
         texts.append(f"{shared}: {', '.join(too_few)}.")
+    if comparison.letters:
+        texts.append(GROUPS)
     contrasts_of_claims = list(chain.from_iterable(judged.compared for judged in comparison.judged))
     if contrasts_of_claims:
         texts.append(
             f"Claims: {counted(len(contrasts_of_claims), 'contrast')}, whose intervals hold all at once in 95 of 100 "
-            "studies; the rule was fixed before the study ran."
+            f"studies; the rule was fixed before the study ran.{_beyond(comparison)}"
         )
     if comparison.degenerate:
         texts.append(f"{DEGENERATE} {MEANING}")
@@ -236,3 +266,23 @@ def remarks(comparison: Comparison) -> list[str]:
     if limits := SCALES[comparison.scale].limits:
         texts.append(limits)
     return texts
+
+
+def _beyond(comparison: Comparison) -> str:
+    margin = comparison.scores.criterion.margin
+    return f" A claim is contradicted only by more than {margin:g}." if margin else ""
+
+
+def suggestive_text(comparison: Comparison) -> str:
+    """Name the rows whose verdict and Holm's p disagree; "" without any."""
+    rows = {row: one for row, one in comparison.compared.items() if one and is_suggestive(one)}
+    told = join_words(f"{row} (p = {one.p_holm:.4f})" for row, one in rows.items())
+    return f"Only suggestive, because the interval and Holm's p disagree: {told}." if rows else ""
+
+
+def above_text(comparison: Comparison, decimals: int = 2) -> str:
+    """Name the baselines without training that are better than every row; "" without any."""
+    told = join_words(
+        f"{name} ({show_number(value, decimals)})" for name, value in comparison.above_all.items()
+    )
+    return f"Better than every row, without this training: {told}." if told else ""

@@ -34,11 +34,11 @@ def write_latex(study: StudyResults, folder: Path) -> list[Path]:
 
 
 def scores_table(contents: Contents, contrasts: pd.DataFrame) -> pd.DataFrame:
-    """Return mean ± SD by row and measure, and a star if its interval excludes 0."""
+    """Return mean ± SD by row and measure, and a star where the row is better or worse."""
     means = summarise(result_scores(contents)).dropna(subset="mean")
     metrics = measures_of(contents.study, contents.label)
     metrics[contents.label] = ""
-    starred = contrasts[contrasts["excludes_zero"]]
+    starred = contrasts[contrasts["verdict"].isin(["better", "worse"])]
     apart = set(zip(starred["row"], starred["metric"], strict=True))
     decimals = contents.decimals_by_measure
     texts = [

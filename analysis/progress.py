@@ -5,11 +5,13 @@ from dataclasses import replace
 import pandas as pd
 
 from analysis.answer import StageProgress
-from analysis.contents import PAPER_SETTING, Contents
+from analysis.contents import PAPER_SETTING, Contents, label_of
 from analysis.front import labels
-from analysis.scores import differences, is_higher_better, scores
+from analysis.scores import differences, is_higher_better, measures_of, scores
 from analysis.search import confirmed
 from analysis.search_answer import ConfirmedTrial
+from rse_study.results.criterion import Criterion, criterion_of
+from rse_study.results.margin import margin_of
 from rse_study.results.records import FINISHED, Stage
 
 
@@ -68,4 +70,13 @@ def _confirmed_on(contents: Contents, frame: pd.DataFrame, measure: str) -> Conf
         num_together=max(1, sum(len(one) >= 3 for one in paired.values())),
         less_is_better=not is_higher_better(contents, measure),
         decimals=contents.decimals_by_measure[measure],
+        criterion=criterion_on(contents, measure),
     )
+
+
+def criterion_on(contents: Contents, measure: str) -> Criterion:
+    """Return the criterion of confirmed trials, with the margin of a measure."""
+    study = contents.study
+    metrics = measures_of(study, contents.label) | {label_of(one): one.metric for one in study.all_objectives}
+    criterion = criterion_of(study, contents.revisions, contents.cells)
+    return replace(criterion, margin=margin_of(study, metrics.get(measure, measure)))

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from analysis.answer import MIN_SEEDS, StageProgress, StudyAnswer
+from analysis.answer import StageProgress, StudyAnswer
 from analysis.comparison_table import show_interval
 from analysis.formats import show_number, show_signed
 from analysis.phrases import counted, join_words
-from rse_study.results.comparisons import LEVEL
-from rse_study.results.statistics import Interval, t_interval
+from rse_study.results.comparisons import FIXED, MIN_SEEDS
+from rse_study.results.criterion import Criterion
+from rse_study.results.statistics import Interval
+from rse_study.results.verdicts import RowVerdict, row_verdict
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class ConfirmedTrial:
     num_together: int = 1
     less_is_better: bool = False
     decimals: int = 2
+    criterion: Criterion = FIXED
 
     @property
     def mean(self) -> float:
@@ -38,11 +41,13 @@ class ConfirmedTrial:
     def num_worse(self) -> int:
         return sum(value != 0 for value in self.sample) - self.num_better
 
-    def verdict(self, interval: Interval) -> str:
-        """Return whether the mean's interval shows it to be better, worse, or neither."""
-        if not interval.excludes(0.0):
-            return "not shown to differ"
-        return "better" if (self.mean < 0) == self.less_is_better else "worse"
+    def interval(self, num_together: int) -> Interval:
+        return self.criterion.interval(self.sample, num_together)
+
+    def verdict(self, num_together: int) -> RowVerdict:
+        """Return the verdict by the interval that holds for so many comparisons at once."""
+        interval = self.interval(num_together)
+        return row_verdict(interval, self.criterion.margin, less_is_better=self.less_is_better)
 
 
 def search_answer(
@@ -63,13 +68,16 @@ def search_answer(
         return StudyAnswer(f"Nothing is confirmed yet: {left} of the confirmation have not ended.")
     if found is None:
         return StudyAnswer("Nothing is confirmed: no confirmed trial but the paper's setting has a score.")
-    return objectives_answer(objectives, beyond) if len(objectives) > 1 else confirmed_answer(found)
+    if len(objectives) > 1:
+        return objectives_answer(objectives, beyond)
+    return confirmed_answer(found, [one for one in (*objectives, *beyond) if one.measure != found.measure])
 
 
 def objectives_answer(found: Sequence[ConfirmedTrial], beyond: Sequence[ConfirmedTrial]) -> StudyAnswer:
     """Return the confirmed results of one trial on each objective.
 
-    A difference needs all objectives, and no evaluation in `beyond` that every seed shows worse.
+    A difference needs the same verdict on all objectives, and no evaluation in `beyond` on which every seed
+    contradicts it.
     """
     first = found[0]
     seeds = f"{counted(len(first.sample), 'seed')} that selected nothing"
@@ -82,31 +90,42 @@ def objectives_answer(found: Sequence[ConfirmedTrial], beyond: Sequence[Confirme
         why = f"an interval takes {MIN_SEEDS} seeds on each objective"
         return StudyAnswer(f"No answer: {first.row} minus {first.reference} is {values}, and {why}.")
     num_together = sum(one.num_together for one in found)
-    intervals = [t_interval(list(one.sample), 1 - (1 - LEVEL) / num_together) for one in found]
-    verdicts = [one.verdict(interval) for one, interval in zip(found, intervals, strict=True)]
+    verdicts = [one.verdict(num_together) for one in found]
+    is_mixed = _is_opposed(verdicts, beyond)
     told = join_words(
-        f"is {verdict} on {one.measure} ({show_signed(one.mean, one.decimals)}, 95 % interval "
-        f"{show_interval(interval, one.decimals)})"
-        for one, interval, verdict in zip(found, intervals, verdicts, strict=True)
+        f"{_verdict_text(one, verdict, is_mixed=is_mixed)} {one.measure} ({_difference_text(one, num_together)})"
+        for one, verdict in zip(found, verdicts, strict=True)
     )
     text = (
-        f"Compared with {first.reference} over {seeds}, {first.row} {told}. These intervals hold for all "
-        f"{num_together} comparisons at once."
+        f"Compared with {first.reference} over {seeds}, {first.row} {told}, by the "
+        f"{first.criterion.title(num_together, 'comparison')}."
     )
-    others = join_words(_seeds_text(one) for one in beyond if one.sample)
+    others = join_words(_seeds_text(one, is_mixed=is_mixed) for one in beyond if one.sample)
+    text += f" Beyond its objectives: {others}." if others else ""
     return StudyAnswer(
-        f"{text} Beyond its objectives: {others}." if others else text,
+        f"{text} What it gains on one it loses on another." if is_mixed else text,
         is_settled=True,
-        shows_difference=_all_agree(verdicts, beyond),
+        shows_difference=not is_mixed and len(set(verdicts)) == 1 and verdicts[0] in ("better", "worse"),
     )
 
 
-def _all_agree(verdicts: Sequence[str], beyond: Sequence[ConfirmedTrial]) -> bool:
-    """Whether all objectives agree and no evaluation opposes them with every seed."""
-    measured = [one for one in beyond if one.sample]
-    if set(verdicts) == {"better"}:
-        return not any(one.num_worse == len(one.sample) for one in measured)
-    return set(verdicts) == {"worse"} and not any(one.num_better == len(one.sample) for one in measured)
+def _is_opposed(verdicts: Sequence[RowVerdict], beyond: Sequence[ConfirmedTrial]) -> bool:
+    """Whether verdicts contradict each other, or every seed of an evaluation contradicts them."""
+    ways = set(verdicts)
+    ways |= {"worse" for one in beyond if one.sample and one.num_worse == len(one.sample)}
+    ways |= {"better" for one in beyond if one.sample and one.num_better == len(one.sample)}
+    return {"better", "worse"} <= ways and bool({"better", "worse"} & set(verdicts))
+
+
+def _verdict_text(one: ConfirmedTrial, verdict: RowVerdict, *, is_mixed: bool) -> str:
+    """Return a verdict before the measure; a trial that loses elsewhere is ahead, not better."""
+    words = {"better": "is better on", "worse": "is worse on", "undecided": "is undecided on"}
+    words |= {"better": "is ahead on", "worse": "is behind on"} if is_mixed else {}
+    return words.get(verdict, f"is the same{one.criterion.within} on")
+
+
+def _difference_text(one: ConfirmedTrial, num_together: int) -> str:
+    return f"{show_signed(one.mean, one.decimals)} {show_interval(one.interval(num_together), one.decimals)}"
 
 
 def _value_text(one: ConfirmedTrial, show: Callable[[float, int], str]) -> str:
@@ -114,13 +133,21 @@ def _value_text(one: ConfirmedTrial, show: Callable[[float, int], str]) -> str:
     return f"{value} on {one.measure}"
 
 
-def _seeds_text(one: ConfirmedTrial) -> str:
-    way = f"worse with {one.num_worse}" if one.num_worse > one.num_better else f"better with {one.num_better}"
+def _seeds_text(one: ConfirmedTrial, *, is_mixed: bool) -> str:
+    better, worse = ("ahead", "behind") if is_mixed else ("better", "worse")
+    way = (
+        f"{worse} with {one.num_worse}"
+        if one.num_worse > one.num_better
+        else f"{better} with {one.num_better}"
+    )
     return f"{_value_text(one, show_signed)} ({way} of {counted(len(one.sample), 'seed')})"
 
 
-def confirmed_answer(found: ConfirmedTrial) -> StudyAnswer:
-    """Return the confirmed result of a trial, with an interval from 3 seeds on."""
+def confirmed_answer(found: ConfirmedTrial, beyond: Sequence[ConfirmedTrial] = ()) -> StudyAnswer:
+    """Return the confirmed result of a trial, with an interval from 3 seeds on.
+
+    It names the measures in `beyond` on which every seed contradicts the verdict.
+    """
     seeds = f"{counted(len(found.sample), 'seed')} that selected nothing"
     if not found.reference:
         value = show_number(found.mean, found.decimals)
@@ -133,9 +160,15 @@ def confirmed_answer(found: ConfirmedTrial) -> StudyAnswer:
         few = "One seed tells" if len(found.sample) == 1 else "Two seeds tell"
         what = f"{found.row} minus {found.reference} is {difference} on {found.measure}"
         return StudyAnswer(f"No answer: {what}. {few} no gain from chance.")
-    interval = t_interval(list(found.sample), 1 - (1 - LEVEL) / found.num_together)
-    at_once = f" for all {found.num_together} trials at once" if found.num_together > 1 else ""
-    numbers = f"{difference} (95 % interval{at_once} {show_interval(interval, found.decimals)}, {seeds})"
-    shows, verdict = interval.excludes(0.0), found.verdict(interval)
-    text = f"{found.row} is {verdict} {'than' if shows else 'from'} {found.reference} on {found.measure}: {numbers}."
-    return StudyAnswer(text[0].upper() + text[1:], is_settled=True, shows_difference=shows)
+    verdict = found.verdict(found.num_together)
+    opposed = [one for one in beyond if _is_opposed([verdict], [one])]
+    words = _verdict_text(found, verdict, is_mixed=bool(opposed))
+    title = found.criterion.title(found.num_together, "trial")
+    numbers = f"{_difference_text(found, found.num_together)} ({title}, {seeds})"
+    text = f"Compared with {found.reference}, {found.row} {words} {found.measure}: {numbers}."
+    against = join_words(_seeds_text(one, is_mixed=True) for one in opposed)
+    return StudyAnswer(
+        f"{text} Elsewhere it is the other way round: {against}." if opposed else text,
+        is_settled=True,
+        shows_difference=verdict in ("better", "worse") and not opposed,
+    )

@@ -8,8 +8,8 @@ from plotly.subplots import make_subplots
 
 from analysis.comparison import Comparison
 from analysis.figures.style import BLUE, FAINT, GREY, ORANGE, label_text, plain
-from rse_study.results.anytime import confidence_sequence
-from rse_study.results.comparisons import LEVEL, against, differences_by_seed
+from rse_study.results.comparisons import against, differences_by_seed
+from rse_study.results.criterion import Criterion
 from rse_study.results.row_seeds import RowSeeds
 from rse_study.results.verdicts import row_verdict
 
@@ -25,13 +25,12 @@ def decisions_data(comparison: Comparison, rows: RowSeeds) -> pd.DataFrame:
     where so few seeds exclude nothing), verdict. Seeds count in their order, those alone that both rows have.
     """
     table, found = comparison.scores.table, []
-    level = 1 - (1 - LEVEL) / max(1, rows.num_rows - 1)
     known = against(table, comparison.baseline) if comparison.baseline in table.index else {}
     for row, weights in known.items():
         by_seed = differences_by_seed(table, weights)
         sample = [by_seed[seed] for seed in sorted(by_seed)]
         for num in range(2, len(sample) + 1):
-            interval = confidence_sequence(sample[:num], level)
+            interval = Criterion(is_anytime=True).interval(sample[:num], max(1, rows.num_rows - 1))
             verdict = row_verdict(interval, rows.margin, less_is_better=rows.less_is_better)
             low, high = (end if isfinite(end) else nan for end in (interval.low, interval.high))
             found.append((row, num, sum(sample[:num]) / num, low, high, verdict))

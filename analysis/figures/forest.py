@@ -30,14 +30,14 @@ SURE, UNSURE = "0 outside", "0 inside"
 def forest_data(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
     """Return a row per contrast of the objective: each row minus the baseline.
 
-    Columns: column (measure), row, minus, difference (mean over seeds), low and high (simultaneous 95 %), alone_low
-    and alone_high (95 % for this row alone), n (seeds), paper (its difference, or NaN), decimals. Rows with too few
-    seeds are left out.
+    Columns: column (measure), row, minus, difference (mean over seeds), low and high (95 %, the interval that decides),
+    alone_low and alone_high (95 % for this row alone), n (seeds), paper (its difference, or NaN), decimals. Rows with
+    too few seeds are left out.
     """
     start = comparison.printed.get(comparison.baseline, float("nan"))
     rows = [
         (
-            comparison.label, row, comparison.baseline, one.mean, one.simultaneous.low, one.simultaneous.high,
+            comparison.label, row, comparison.baseline, one.mean, one.deciding.low, one.deciding.high,
             one.interval.low, one.interval.high, one.n, comparison.printed.get(row, float("nan")) - start, decimals,
         )
         for row, one in comparison.compared.items()
@@ -66,13 +66,15 @@ def columns_forest_data(cells: Iterable[TableCell]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def draw_forest(frame: pd.DataFrame) -> go.Figure:
-    """Draw a line per row with its intervals, and a diamond for the paper."""
+def draw_forest(frame: pd.DataFrame, margin: float = 0.0) -> go.Figure:
+    """Draw a line per row with its intervals, a band within the margin, a diamond for the paper."""
     figure, columns = go.Figure(), list(dict.fromkeys(frame["column"]))
     parts = [frame[frame["column"] == column].reset_index(drop=True) for column in columns]
     ticks = [row_ticks(list(part["row"])) for part in parts]
     for column, part in zip(columns, parts, strict=True):
         add_column(figure, part, column)
+    if margin:
+        figure.add_vrect(x0=-margin, x1=margin, fillcolor=FAINT, opacity=0.3, line_width=0, layer="below")
     figure.add_vline(x=0, line={"color": GREY, "width": 1.2})
     plain(figure, height=190 + max((rows_height(texts, 26) for texts in ticks), default=0))
     minus = [str(part["minus"].iloc[0]) for part in parts]

@@ -12,6 +12,7 @@ from analysis.phrases import counted
 from analysis.scales import SCALES
 
 PAPERS = {"rse": "RobustSentEmbed", "l2p": "L2P-CSR", "vadv": "V-advCSE", "dcl": "DCL"}
+GROUPS = "Rows that share a letter are not told apart."
 PLACE_NAME = re.compile(r"(\w+?)-(table|figure|section)-?([a-z]?)(\d+)")
 STAR_MEANING = "the interval of the difference, with those of all others, excludes 0."
 
@@ -33,12 +34,14 @@ def rows_caption(comparison: Comparison, table: pd.DataFrame) -> str:
     """Return the caption of a grid's rows with differences and the paper's numbers."""
     theirs = f" The paper's: {_paper_column(comparison.table)}." if comparison.printed else ""
     minus = (
-        f" Differences from {comparison.baseline} are paired by seed, their 95 % intervals hold for all rows at once."
+        f" Differences from {comparison.baseline} are paired by seed. {comparison.criterion_text}"
         if comparison.compared
         else ""
     )
+    groups = f" {GROUPS}" if comparison.letters else ""
     ours = f"{comparison.name}: {comparison.label}. "
-    return f"{ours}{_encoder_and_seeds(comparison)}{theirs}{minus}{_scale(comparison)}{marks(table, STAR_MEANING)}"
+    told = f"{ours}{_encoder_and_seeds(comparison)}{theirs}{minus}{groups}{_scale(comparison)}"
+    return f"{told}{marks(table, STAR_MEANING)}"
 
 
 def columns_caption(comparison: Comparison, table: pd.DataFrame) -> str:
@@ -49,7 +52,7 @@ def columns_caption(comparison: Comparison, table: pd.DataFrame) -> str:
 
 def scores_caption(name: str, encoder: str, num_seeds: int, minus: str, table: pd.DataFrame) -> str:
     """Return the caption of all results; stars are about differences from `minus`."""
-    apart = f"the interval of the difference from {minus}, with those of all rows, excludes 0."
+    apart = f"the difference from {minus} is decided, by the interval that holds for all rows of the measure."
     return f"{name}: every measure of its results. {seeds_text(encoder, num_seeds)}{marks(table, apart)}"
 
 

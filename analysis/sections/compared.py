@@ -11,10 +11,10 @@ from analysis.opposed import opposed_text
 from analysis.phrases import counted
 
 LEGEND = (
-    "Each row minus the baseline, paired by seed. The intervals hold for all rows at once with 95 %; p by flipping "
-    "signs, exact, alone and adjusted for all rows (Holm); g is Hedges' effect size; the last column counts the seeds "
-    "on which the row is better, and names the fewer. Where an interval holds 0, no difference is shown; that is no "
-    "proof that there is none."
+    "Each row minus the baseline, paired by seed. The interval alone decides the verdict: better or worse where it "
+    "excludes 0, same where it lies within the margin, else undecided. Beside it, and deciding nothing, stand p by "
+    "flipping signs, exact, alone and adjusted for all rows (Holm), Hedges' effect size g, and the seeds on which the "
+    "row is better, of which the fewer are named."
 )
 PAIRS = (
     "On the objective: each value of an axis minus each other one, paired by seed, as the mean over the rows that "
@@ -33,7 +33,7 @@ def compared(comparison: Comparison, decimals: int) -> str:
     parts = [page.paragraph(LEGEND + beside), page.table(table, classes, "long", "compared")]
     forest = forest_data(comparison, decimals)
     if len(forest):
-        parts.append(page.figure(draw_forest(forest), "forest", forest))
+        parts.append(page.figure(draw_forest(forest, comparison.scores.criterion.margin), "forest", forest))
     return page.section(
         "Compared",
         *parts,

@@ -4,7 +4,7 @@ import pandas as pd
 
 from analysis import page
 from analysis.answer import StudyAnswer, claims_answer, grid_answer
-from analysis.comparison import Comparison
+from analysis.comparison import Comparison, above_all
 from analysis.contents import Contents, objective_decimals
 from analysis.cost import lost_attempts, time_text
 from analysis.figures.reasons import alike
@@ -12,10 +12,14 @@ from analysis.formats import show_number, show_value
 from analysis.front import labels
 from analysis.phrases import counted, join_words
 from analysis.progress import confirmed_objectives, confirmed_trial, stage_progress
+from analysis.scores import is_higher_better, result_scores, summarise
 from analysis.search import paper_setting, trials
 from analysis.search_answer import search_answer
+from rse_study.results.comparisons import MIN_SEEDS
+from rse_study.results.verdicts import verdict_of
 
 ORDER = ("complete", "stopped_early", "failed", "running")
+FEW_ROWS = 3  # that are named beside the best; more are counted
 FEW_REASONS = 2  # reasons that are quoted; the others are counted
 
 
@@ -23,11 +27,11 @@ def opening(contents: Contents, comparison: Comparison | None = None) -> str:
     """Return title, question, answer, facts and caution; a grid needs `comparison`."""
     study, found = contents.study, answer(contents, comparison)
     kind = "answer shown" if found.shows_difference else "answer"
-    claims = claims_answer(comparison)
+    claims, above = claims_answer(comparison), above_all_text(contents)
     parts = [
         f"<h1>{page.escape(study.title or study.name)}</h1>",
         page.paragraph(study.question, "question"),
-        page.paragraph(f"{found.text} {claims}".strip(), kind),
+        page.paragraph(" ".join(filter(None, (found.text, claims, above))), kind),
         page.facts(facts(contents, comparison)),
         page.paragraph(caution(contents), "note"),
     ]
@@ -58,6 +62,7 @@ def facts(contents: Contents, comparison: Comparison | None) -> dict[str, str]:
             if comparison
             else {"best": best_trial(contents)}
         ),
+        "verdicts": page.escape(criterion_text(contents, comparison)),
         "how far": page.escape(states(contents)),
         "cost": cost_text(contents),
         "failed": failed_text(contents),
@@ -78,14 +83,47 @@ def best_row(contents: Contents, comparison: Comparison) -> str:
 
 
 def _how_sure(row: str, comparison: Comparison) -> str:
-    """Whether an interval shows the row to be better: the highest mean is no proof."""
+    """Say the verdict on the row, and which others are as good: the highest mean is no proof."""
     baseline, one = comparison.baseline, comparison.compared.get(row)
-    if not baseline:
-        return "not shown to be better"
-    if row == baseline:
-        return "the baseline itself"
-    is_apart = one is not None and one.simultaneous.excludes(0.0)
-    return f"{'better' if is_apart else 'not shown to be better'} than {baseline}"
+    verdict = verdict_of(one, less_is_better=comparison.scores.less_is_better) if one else "undecided"
+    own = "not shown to be better"
+    if baseline:
+        words = {"better": "better than", "worse": "worse than", "same": "the same within the margin as"}
+        own = f"{words.get(verdict, 'not shown to be better than')} {baseline}"
+        own = "the baseline itself" if row == baseline else own
+    mine = set(comparison.letters.get(row, ""))
+    alike = [other for other, letters in comparison.letters.items() if other != row and mine & set(letters)]
+    few = join_words(alike) if len(alike) <= FEW_ROWS else counted(len(alike), "row")
+    return f"{own}, not told apart from {few}" if alike else own
+
+
+def criterion_text(contents: Contents, comparison: Comparison | None) -> str:
+    """Say what decides the verdicts, and why; "" where nothing is compared."""
+    if comparison is not None:
+        return comparison.criterion_text
+    objectives, _ = confirmed_objectives(contents)
+    found = [one for one in objectives if one.reference and len(one.sample) >= MIN_SEEDS]
+    num_together = sum(one.num_together for one in found)
+    return found[0].criterion.sentence(num_together, "comparison") if found else ""
+
+
+def above_all_text(contents: Contents) -> str:
+    """Name the baselines that beat every result on the first measure that has any; "" without one."""
+    frame = result_scores(contents)
+    fixed = frame[(frame["kind"] == "baseline") & frame["value"].notna() & ~frame["degenerate"]]
+    if fixed.empty:
+        return ""
+    measure = fixed["measure"].iloc[0]
+    rows = summarise(frame[(frame["kind"] != "baseline") & (frame["measure"] == measure)])
+    own = fixed[fixed["measure"] == measure]
+    found = above_all(
+        dict(zip(own["row"], own["value"], strict=True)),
+        rows["mean"].dropna(),
+        less_is_better=not is_higher_better(contents, measure),
+    )
+    decimals = contents.decimals_by_measure[measure]
+    told = join_words(f"{name} ({show_number(value, decimals)})" for name, value in found.items())
+    return f"Better than every row on {measure}, without this training: {told}." if found else ""
 
 
 def best_trial(contents: Contents) -> str:

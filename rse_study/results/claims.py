@@ -67,17 +67,19 @@ def judge(
 ) -> list[Judged]:
     """Return the verdict on every claim.
 
-    Reproduced: the simultaneous 95 % interval of every contrast, over all contrasts of all claims, excludes 0 (or the
-    claim's margin) in the direction claimed. Contradicted: one excludes it in the other direction. Not asked: the
-    study lacks the rows or the measure. Incomplete: cells are still to run. Undecided otherwise. Rows in `outside` take
-    no part in a `best` that names no others. `measured` has scores by metric and by column.
+    Reproduced: the deciding 95 % interval of every contrast, over all contrasts of all claims, excludes 0 (or the
+    claim's margin) in the direction claimed. Contradicted: one lies beyond it by more than the study's margin in the
+    other direction. Not asked: the study lacks the rows or the measure. Incomplete: cells are still to run. Undecided
+    otherwise. Rows in `outside` take no part in a `best` that names no others. `measured` has scores by metric and by
+    column.
     """
     asked = [
         [(one, contrasts_of(claim, one, outside)) for one in _judged_by(claim, scores, measured)]
         for claim in claims
     ]
-    pairs = [(one.table, weights) for parts in asked for one, contrasts in parts for weights in contrasts]
-    found = iter(compare_all(pairs))
+    pairs = [(one, weights) for parts in asked for one, contrasts in parts for weights in contrasts]
+    criteria = [one.criterion for one, _ in pairs]
+    found = iter(compare_all([(one.table, weights) for one, weights in pairs], criteria=criteria))
     judged = []
     for claim, parts in zip(claims, asked, strict=True):
         compared = [tuple(next(found) for _ in contrasts) for _, contrasts in parts]
@@ -162,11 +164,11 @@ def _verdict_of_count(claim: Claim, each: Sequence[ClaimVerdict]) -> ClaimVerdic
 
 
 def _decide(claim: Claim, one: ComparedContrast) -> ClaimVerdict:
-    low, high = one.simultaneous.low, one.simultaneous.high
+    low, high = one.deciding.low, one.deciding.high
     if claim.kind == "flat":
         if low >= -claim.margin and high <= claim.margin:
             return "reproduced"
         return "contradicted" if low > claim.margin or high < -claim.margin else "undecided"
     if low > claim.threshold:
         return "reproduced"
-    return "contradicted" if high < claim.threshold else "undecided"
+    return "contradicted" if high < claim.threshold - one.criterion.margin else "undecided"

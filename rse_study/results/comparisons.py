@@ -5,11 +5,14 @@ The rule was fixed before any result was seen. A contrast is a weighted sum of r
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
+from rse_study.results.anytime import confidence_sequence, e_value
+from rse_study.results.criterion import LEVEL, Criterion, criterion_of
+from rse_study.results.margin import margin_of
 from rse_study.results.reader import Reader
 from rse_study.results.records import MINUS
 from rse_study.results.row_names import names_of_cells
@@ -22,14 +25,14 @@ from rse_study.results.statistics import (
     holm,
     least_p,
     sign_flip_p,
-    simultaneous_intervals,
     smallest_difference,
     t_interval,
     wilcoxon_p,
 )
 
 ContrastWeights = Mapping[str, float]
-LEVEL = 0.95
+FIXED = Criterion()
+MIN_SEEDS = 3  # fewer show nothing
 MIN_SEEDS_BCA = 6  # with fewer, BCa covers too little: see tests/results/test_statistics_simulated.py
 NO_INTERVAL = Interval(float("nan"), float("nan"))
 
@@ -47,6 +50,10 @@ class ComparedContrast:
     """Student's t interval of the mean, for this contrast alone."""
     simultaneous: Interval
     """The same for all contrasts at once (Bonferroni)."""
+    anytime: Interval
+    """Confidence sequence for all contrasts at once, which holds after every number of seeds."""
+    e_value: float
+    """Evidence against a mean of 0, for this contrast alone: 1/0.05 is what one look at it asks for."""
     bootstrap: Interval
     """BCa interval, alone; NaN below 6 seeds, where its coverage is too low (75 % at 3, 92 % at 5)."""
     p_exact: float
@@ -62,6 +69,14 @@ class ComparedContrast:
     resolvable: float
     """True difference that 4 of 5 such studies would find."""
     by_seed: Mapping[int, float]
+    criterion: Criterion = FIXED
+    num_together: int = 1
+    """Contrasts for which the deciding intervals hold at once."""
+
+    @property
+    def deciding(self) -> Interval:
+        """The interval that decides: `anytime` or `simultaneous`."""
+        return self.anytime if self.criterion.is_anytime else self.simultaneous
 
     def better_seeds(self, *, less_is_better: bool) -> list[int]:
         return [seed for seed, value in self.by_seed.items() if (value < 0 if less_is_better else value > 0)]
@@ -82,6 +97,7 @@ class Scores:
     fixed_rows: tuple[str, ...] = ()
     """Baseline rows: measured once, with the same value under every seed."""
     less_is_better: bool = False
+    criterion: Criterion = FIXED
 
     @property
     def is_complete(self) -> bool:
@@ -106,6 +122,7 @@ def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores
     rows = row_seeds_of(reader.ledger, study, reader.records()) if study.settings.until_decided else None
     num_planned = rows.num_wanted if rows else study.num_cells
     num_unplanned = max(0, num_planned - len(cells)) if is_grid else 0
+    criterion = criterion_of(study, reader.revisions(), reader.cells(retired=True))
     found = {}
     for metric in metrics:
         is_objective = metric in ("", study.objective.evaluation)
@@ -120,6 +137,7 @@ def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores
             failed_rows=tuple(dict.fromkeys(cells.loc[cells["status"] == "failed", "row"])),
             num_unplanned=num_unplanned,
             less_is_better=study.is_less_better(metric),
+            criterion=replace(criterion, margin=margin_of(study, metric)),
         )
     return found
 
@@ -152,24 +170,33 @@ def differences_by_seed(table: pd.DataFrame, weights: ContrastWeights) -> dict[i
 
 
 def compare(
-    table: pd.DataFrame, contrasts: Sequence[ContrastWeights], level: float = LEVEL
+    table: pd.DataFrame,
+    contrasts: Sequence[ContrastWeights],
+    level: float = LEVEL,
+    criterion: Criterion = FIXED,
 ) -> list[ComparedContrast | None]:
     """Compare contrasts of one table of scores [rows, seeds], jointly adjusted."""
-    return compare_all([(table, weights) for weights in contrasts], level)
+    return compare_all([(table, weights) for weights in contrasts], level, [criterion] * len(contrasts))
 
 
 def compare_all(
-    contrasts: Sequence[tuple[pd.DataFrame, ContrastWeights]], level: float = LEVEL
+    contrasts: Sequence[tuple[pd.DataFrame, ContrastWeights]],
+    level: float = LEVEL,
+    criteria: Sequence[Criterion] = (),
 ) -> list[ComparedContrast | None]:
-    """Compare contrasts of several tables, jointly adjusted; None below 3 seeds."""
+    """Compare contrasts of several tables, jointly adjusted; None below 3 seeds.
+
+    `criteria` has one per contrast; by default, intervals for a fixed number of seeds decide. Confidence sequences are
+    adjusted for all contrasts, also for those with too few seeds, so that they hold when these get more.
+    """
+    criteria = criteria or [FIXED] * len(contrasts)
     by_seed = [differences_by_seed(table, weights) for table, weights in contrasts]
     samples = [np.array(list(values.values()), dtype=float) for values in by_seed]
-    known = [number for number, sample in enumerate(samples) if len(sample) >= 3]
-    together = simultaneous_intervals([samples[number] for number in known], level) if known else []
-    exact = [sign_flip_p(s) if 3 <= len(s) <= EXACT_UP_TO else np.nan for s in samples]
+    known = [number for number, sample in enumerate(samples) if len(sample) >= MIN_SEEDS]
+    exact = [sign_flip_p(s) if MIN_SEEDS <= len(s) <= EXACT_UP_TO else np.nan for s in samples]
     adjusted = _holm_of_known(np.array([exact[number] for number in known]))
     found: list[ComparedContrast | None] = [None] * len(samples)
-    for number, simultaneous, p_holm in zip(known, together, adjusted, strict=True):
+    for number, p_holm in zip(known, adjusted, strict=True):
         sample = samples[number]
         sd = float(sample.std(ddof=1))
         found[number] = ComparedContrast(
@@ -178,7 +205,9 @@ def compare_all(
             mean=float(sample.mean()),
             sd=sd,
             interval=t_interval(sample, level),
-            simultaneous=simultaneous,
+            simultaneous=t_interval(sample, 1 - (1 - level) / len(known)),
+            anytime=confidence_sequence(sample, 1 - (1 - level) / len(samples)),
+            e_value=e_value(sample),
             bootstrap=bca_interval(sample, level) if len(sample) >= MIN_SEEDS_BCA else NO_INTERVAL,
             p_exact=exact[number],
             p_wilcoxon=wilcoxon_p(sample) if len(sample) <= EXACT_UP_TO else float("nan"),
@@ -187,6 +216,8 @@ def compare_all(
             effect=effect_size(sample),
             resolvable=smallest_difference(sd, len(sample), level=level, num_comparisons=len(known)),
             by_seed=by_seed[number],
+            criterion=criteria[number],
+            num_together=len(samples if criteria[number].is_anytime else known),
         )
     return found
 

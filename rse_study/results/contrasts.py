@@ -22,6 +22,7 @@ from rse_study.results.frame_columns import COLUMNS, with_columns
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES, StudyRecord
 from rse_study.results.row_names import find_cells_row
+from rse_study.results.verdicts import verdict_of
 
 BASE = "base"  # label of a search's own setting among the confirmed trials
 
@@ -83,6 +84,9 @@ def contrast_numbers(one: ComparedContrast) -> dict[str, float]:
         "t_high": one.interval.high,
         "simultaneous_low": one.simultaneous.low,
         "simultaneous_high": one.simultaneous.high,
+        "anytime_low": one.anytime.low,
+        "anytime_high": one.anytime.high,
+        "e_value": one.e_value,
         "bca_low": one.bootstrap.low,
         "bca_high": one.bootstrap.high,
         "p_sign_flip": one.p_exact,
@@ -104,8 +108,10 @@ def _with_baseline(scores: Scores, minus: str, values: Mapping[str, float]) -> S
 
 
 def _rows(measure: str, metric: str, scores: Scores, minus: str) -> Iterator[dict[str, Any]]:
-    weights = against(scores.table, minus)
-    for (row, sums), one in zip(weights.items(), compare(scores.table, list(weights.values())), strict=True):
+    weights, criterion = against(scores.table, minus), scores.criterion
+    compared = compare(scores.table, list(weights.values()), criterion=criterion)
+    for (row, sums), one in zip(weights.items(), compared, strict=True):
+        verdict = verdict_of(one, less_is_better=scores.less_is_better) if one else "undecided"
         yield {
             "measure": measure,
             "metric": metric,
@@ -113,11 +119,14 @@ def _rows(measure: str, metric: str, scores: Scores, minus: str) -> Iterator[dic
             "minus": minus,
             "less_is_better": scores.less_is_better,
             **(_numbers(one) if one else _too_few(differences(scores.table, sums).tolist())),
+            "criterion": criterion.name,
+            "margin": criterion.margin,
+            "verdict": verdict,
         }
 
 
 def _numbers(one: ComparedContrast) -> dict[str, Any]:
-    is_apart = one.simultaneous.excludes(0.0)
+    is_apart = one.deciding.excludes(0.0)
     return {"num_seeds": one.n, "mean": one.mean, **contrast_numbers(one), "excludes_zero": is_apart}
 
 

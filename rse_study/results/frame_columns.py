@@ -87,8 +87,20 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
         FrameColumn("least_p_holm", NUMBER, "the least that so many seeds and rows could give"),
         FrameColumn("hedges_g", NUMBER, "effect size, in standard deviations"),
         FrameColumn("resolvable", NUMBER, "the difference found in 4 of 5 such studies, in points"),
-        FrameColumn("excludes_zero", TRUTH, "whether the simultaneous interval excludes 0"),
+        FrameColumn("excludes_zero", TRUTH, "whether the interval that decides excludes 0"),
         FrameColumn("less_is_better", TRUTH, "whether a row is the better one by having less"),
+        FrameColumn(
+            "anytime_low", NUMBER, "confidence sequence of all rows of the measure at once; may be infinite"
+        ),
+        FrameColumn("anytime_high", NUMBER, "its upper end"),
+        FrameColumn(
+            "e_value", NUMBER, "evidence against a mean of 0, alone, valid after any number of seeds"
+        ),
+        FrameColumn(
+            "criterion", TEXT, "what decides: `fixed` (simultaneous) or `anytime` (confidence sequence)"
+        ),
+        FrameColumn("margin", NUMBER, "a difference that is no larger counts as none; 0 without a margin"),
+        FrameColumn("verdict", TEXT, "`better`, `worse`, `same` (within the margin), `undecided`"),
     ),
     "importance": (
         FrameColumn("axis", TEXT, "heading of the axis, a column of cells"),

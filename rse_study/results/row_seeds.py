@@ -20,8 +20,6 @@ from rse_study.results.settings import UntilDecided
 if TYPE_CHECKING:
     from rse_study.results.verdicts import RowVerdict  # and pandas, which `status` does without
 
-LEVEL = 0.95
-
 
 class RowCourse(NamedTuple):
     """How far a row is on its way to a decision."""
@@ -112,13 +110,13 @@ class RowSeeds:
         return RowCourse(verdict, num_pairs, num_pairs + 1, self.bounds.at_most)
 
     def _verdict(self, pairs: list[float]) -> "RowVerdict":
-        from rse_study.results.anytime import confidence_sequence
+        from rse_study.results.criterion import Criterion
         from rse_study.results.verdicts import row_verdict
 
         known = [one for one in pairs if isfinite(one)]
         if not known:
             return "undecided"
-        interval = confidence_sequence(known, 1 - (1 - LEVEL) / max(1, self.num_rows - 1))
+        interval = Criterion(is_anytime=True).interval(known, max(1, self.num_rows - 1))
         return row_verdict(interval, self.margin, less_is_better=self.less_is_better)
 
 

@@ -1,11 +1,9 @@
-"""The four verdicts on a row beside its baseline, and which rows are decided."""
+"""The four verdicts on a row beside its baseline."""
 
 from typing import Literal
 
-import pandas as pd
-
-from rse_study.results.anytime import confidence_sequence
-from rse_study.results.comparisons import LEVEL, against, differences
+from rse_study.results.comparisons import ComparedContrast
+from rse_study.results.criterion import LEVEL
 from rse_study.results.statistics import Interval
 
 RowVerdict = Literal["better", "worse", "same", "undecided"]
@@ -25,26 +23,13 @@ def row_verdict(interval: Interval, margin: float, *, less_is_better: bool) -> R
     return "better" if (interval.high < 0) == less_is_better else "worse"
 
 
-def decided_rows(
-    table: pd.DataFrame,
-    baseline: str,
-    margin: float,
-    *,
-    num_comparisons: int,
-    less_is_better: bool = False,
-    level: float = LEVEL,
-) -> dict[str, RowVerdict]:
-    """Return the rows of `table` [rows, seeds] that need no more seeds, by verdict.
+def verdict_of(one: ComparedContrast, *, less_is_better: bool) -> RowVerdict:
+    """Return the verdict on a contrast by its study's criterion."""
+    return row_verdict(one.deciding, one.criterion.margin, less_is_better=less_is_better)
 
-    The confidence sequences of row minus `baseline`, paired by seed, hold for `num_comparisons` rows at once
-    (Bonferroni) and after any number of looks; `num_comparisons` must be the same at every look. Rows without a seed in
-    common with the baseline are undecided.
-    """
-    shared = 1 - (1 - level) / num_comparisons
-    verdicts = {}
-    for row, weights in against(table, baseline).items():
-        sample = differences(table, weights)
-        if len(sample):
-            interval = confidence_sequence(sample, shared)
-            verdicts[row] = row_verdict(interval, margin, less_is_better=less_is_better)
-    return {row: verdict for row, verdict in verdicts.items() if verdict != "undecided"}
+
+def is_suggestive(one: ComparedContrast) -> bool:
+    """Whether p (Holm) disagrees with the interval that decides, where so small a p is possible."""
+    if not one.least_p_holm <= 1 - LEVEL or verdict_of(one, less_is_better=False) == "same":
+        return False
+    return one.deciding.excludes(0.0) != (one.p_holm <= 1 - LEVEL)

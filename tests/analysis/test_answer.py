@@ -7,6 +7,7 @@ import pytest
 
 from analysis.answer import StageProgress, claims_answer, contrasts_answer, grid_answer
 from rse_study.results.comparisons import against, compare
+from rse_study.results.criterion import Criterion
 from tests.analysis import tabled
 
 MINUS = "\N{MINUS SIGN}"
@@ -17,10 +18,11 @@ BELOW = (40.1, 41.0, 42.2, 42.9)
 NEAR = (50.5, 50.0, 53.0, 52.0)
 
 
-def of_rows(rows, baseline="base", **kwargs):
+def of_rows(rows, baseline="base", margin=0.0, **kwargs):
     table = pd.DataFrame(rows).T
     contrasts = against(table, baseline)
-    compared = dict(zip(contrasts, compare(table, list(contrasts.values())), strict=True))
+    found = compare(table, list(contrasts.values()), criterion=Criterion(margin=margin))
+    compared = dict(zip(contrasts, found, strict=True))
     return contrasts_answer(compared, baseline, 2, **{"less_is_better": False, **kwargs}), compared
 
 
@@ -30,20 +32,35 @@ def test_the_largest_gain_and_loss_are_told_with_their_intervals_for_all_rows():
     assert answer.is_settled
     assert answer.shows_difference
     assert answer.text == (
-        "Of 3 rows 1 is better and 1 is worse than base; largest gain: up, +5.05 (95 % interval for "
-        f"all rows at once [+{up.low:.2f}, +{up.high:.2f}], 4 seeds), largest loss: down, {MINUS}9.95 "
-        f"(95 % interval for all rows at once [{MINUS}{-down.low:.2f}, {MINUS}{-down.high:.2f}], 4 seeds)."
+        "Of 3 rows compared with base, 1 is better, 1 is worse and 1 is undecided; largest gain: up, +5.05 "
+        f"[+{up.low:.2f}, +{up.high:.2f}], largest loss: down, {MINUS}9.95 [{MINUS}{-down.low:.2f}, "
+        f"{MINUS}{-down.high:.2f}] (simultaneous 95 % interval over all 3 rows, 4 seeds)."
     )
 
 
-def test_p_is_told_where_it_could_be_small_and_what_is_shown_before_what_is_large():
-    eight = {"base": FLAT + FLAT, "up": ABOVE + ABOVE, "more": ABOVE + ABOVE}
-    assert ", p = 0.0156 (Holm), 8 seeds)" in of_rows(eight)[0].text
-    assert ", p = 0.0078, 8 seeds)" in of_rows({row: eight[row] for row in ("base", "up")})[0].text
+# Every seed is up, one of them far: the interval holds 0, and no sign pattern is further from 0.
+EIGHT = FLAT + FLAT
+LOPSIDED = tuple(value + gain for value, gain in zip(EIGHT, (9.0, 1, 1, 1, 1, 1, 1, 1), strict=True))
+
+
+def test_p_is_told_only_where_it_disagrees_with_the_interval():
+    agreed, compared = of_rows({"base": EIGHT, "up": ABOVE + ABOVE})
+    assert compared["up"].p_holm < 0.05
+    assert "suggestive" not in agreed.text and "p =" not in agreed.text
+    answer, compared = of_rows({"base": EIGHT, "odd": LOPSIDED})
+    assert compared["odd"].p_holm < 0.05 and not compared["odd"].deciding.excludes(0.0)
+    assert answer.text.endswith("8 seeds). Only suggestive, because Holm's p disagrees: odd.")
+    few, compared = of_rows({"base": EIGHT[:4], "odd": LOPSIDED[:4]})
+    assert compared["odd"].least_p_holm > 0.05  # p can say nothing here
+    assert "suggestive" not in few.text
+
+
+def test_what_is_shown_is_told_before_what_is_large():
     wild = (20.0, 95.0, 30.0, 99.0)
     answer, compared = of_rows({"base": FLAT, "wild": wild, "up": ABOVE})
     assert abs(compared["wild"].mean) > abs(compared["up"].mean)
-    assert answer.text.startswith("Of 2 rows 1 is better than base; largest gain: up, +5.05 ")
+    expected = "Of 2 rows compared with base, 1 is better and 1 is undecided; largest gain: up, +5.05 "
+    assert answer.text.startswith(expected)
     answer, _ = of_rows({"base": FLAT[:2], "up": ABOVE[:2]})
     assert not answer.is_settled
     assert answer.text == "No answer: no row shares 3 seeds with base, and fewer show nothing."
@@ -56,18 +73,29 @@ def test_no_difference_that_is_shown_is_said_to_be_none_with_the_largest_and_its
     assert answer.is_settled
     assert not answer.shows_difference
     assert answer.text.startswith(
-        f"No difference from base is shown for any of 2 rows; the largest: near, {MINUS}0.12 (95 %"
+        "Of 2 rows compared with base, 1 is the same and 1 is undecided; the largest difference: near, "
+        f"{MINUS}0.12 ["
     )
     alone, _ = of_rows({"base": FLAT, "near": NEAR})
-    assert "for the one row; the largest: near" in alone.text
-    assert "at once" not in alone.text
-    assert "Holm" not in alone.text
+    expected = f"No difference from base is shown for near, nor that there is none: {MINUS}0.12 ["
+    assert alone.text.startswith(expected)
+    assert "simultaneous" not in alone.text
+
+
+def test_a_difference_within_the_margin_is_the_same_whatever_its_sign():
+    slightly = tuple(value + gain for value, gain in zip(FLAT, (0.1, 0.12, 0.1, 0.12), strict=True))
+    answer, compared = of_rows({"base": FLAT, "row": slightly}, margin=0.5)
+    assert compared["row"].deciding.low > 0
+    assert answer.text.startswith("row is the same as base within \N{PLUS-MINUS SIGN}0.5: +0.11 [")
+    assert not answer.shows_difference
+    answer, _ = of_rows({"base": FLAT, "row": slightly}, margin=0.05)
+    assert answer.text.startswith("row is better than base: +0.11 [")
 
 
 @pytest.mark.parametrize(("less", "word"), [(False, "better"), (True, "worse")])
 def test_better_is_the_objectives_direction(less, word):
     answer, _ = of_rows({"base": FLAT, "up": ABOVE}, less_is_better=less)
-    assert answer.text.startswith(f"up is {word} than base: +5.05 (95 % interval [")
+    assert answer.text.startswith(f"up is {word} than base: +5.05 [")
 
 
 read = tabled.comparison_of

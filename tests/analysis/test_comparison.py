@@ -73,9 +73,10 @@ def test_a_grid_of_no_paper_and_without_a_baseline_is_only_its_rows_and_a_search
     found = read()
     assert (found.baseline, found.table, found.compared, found.judged, found.printed) == ("", "", {}, [], {})
     assert math.isnan(found.resolvable)
-    assert list(rows_table(found).columns) == ["row", "mean", "SD", "seeds"]
+    assert list(rows_table(found).columns) == ["row", "mean", "SD", "seeds", "group"]
     assert claims_table(found).empty
-    assert remarks(found) == []
+    (groups,) = remarks(found)
+    assert groups.startswith("Rows that share a letter (column group) are not told apart")
     found = comparison_in(grid_dir)
     assert (found.baseline, found.table, found.scale) == ("", "", "paper")
     assert not found.is_complete
@@ -134,14 +135,14 @@ def test_what_is_not_asked_or_incomplete_is_called_so_at_any_scale(read):
 def test_a_row_says_mean_spread_seeds_distance_and_how_many_seeds_agree(read):
     rows = {"rho = 1": (72.0, 75.0, 70.5), "SimCSE": (70.0, 74.0, 70.5)}  # 2, 1 and 0 points above
     table, half = rows_table(read(rows, baseline="SimCSE")), half_width(3)
-    compared = ["minus SimCSE", "95 %, all rows at once", "p (sign-flip)", "p (Holm)", "g", "better seeds"]
-    assert list(table.columns) == ["row", "mean", "SD", "seeds", *compared]
+    compared = ["minus SimCSE", "95 %, all rows at once", "verdict", "p (sign-flip)", "p (Holm)", "g"]
+    assert list(table.columns) == ["row", "mean", "SD", "seeds", *compared, "better seeds", "group"]
     interval = f"[−{half - 1:.2f}, +{1 + half:.2f}]"
     # g: 1 / 1, times gamma(1) / gamma(0.5).
-    told = ["+1.00", interval, "0.5000", "0.5000", "+0.56", "2 of 3, not 2"]
+    told = ["+1.00", interval, "undecided", "0.5000", "0.5000", "+0.56", "2 of 3, not 2", "a"]
     first, second = table.to_numpy().tolist()
     assert first == ["rho = 1", "72.50", "2.29", "3", *told]
-    assert second == ["SimCSE", "71.50", "2.18", "3", *[""] * 6]
+    assert second == ["SimCSE", "71.50", "2.18", "3", *[""] * 7, "a"]
     rows = {"up": above(SIMCSE, 1, 1, 1, 1), "down": above(SIMCSE, -1, -1, -1, -1), "SimCSE": SIMCSE}
     table = rows_table(read(rows, baseline="SimCSE")).set_index("row")
     assert table.loc[["up", "down"], "better seeds"].tolist() == ["4 of 4", "0 of 4"]
@@ -277,12 +278,19 @@ def test_a_trend_is_named_by_its_ends_and_a_margin_is_said(read):
 
 def test_what_so_many_seeds_can_show_is_said_and_enough_are_not_complained_about(read):
     found = read(baseline="SimCSE", paper=PAPER)
-    power, exact, claims = remarks(found)
+    rule, power, exact, _, claims = remarks(found)
+    assert rule == (
+        "Verdicts follow the simultaneous 95 % interval over all 2 rows (Student's t): its seeds were chosen before the "
+        "first result. Differences within \N{PLUS-MINUS SIGN}0.5 count as the same."
+    )
     assert power == (
         f"4 seeds and 2 comparisons with SimCSE: a true difference of {found.resolvable:.2f} points (median over rows) "
         "would be found in 4 of 5 such studies."
     )
-    assert exact == "The exact test cannot reach p < 0.05: 4 seeds and 2 comparisons give 0.250 at best."
+    assert exact == (
+        "The exact test cannot reach p < 0.05: 4 seeds and 2 comparisons give 0.250 at best, so that p speaks neither "
+        "for nor against a verdict."
+    )
     assert claims.startswith("Claims: 1 contrast, whose intervals hold all at once in 95 of 100 studies;")
     rows = {"rho = 1": tuple(around(72.0, 8)), "SimCSE": tuple(around(70.0, 8)[::-1])}
     assert not any("cannot reach" in text for text in remarks(read(rows, baseline="SimCSE")))

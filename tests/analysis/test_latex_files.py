@@ -31,13 +31,13 @@ def test_a_search_has_its_confirmed_scores_and_best_setting_and_a_grid_its_rows(
     assert {row for row, *_ in cells_of(scores)} >= {label for label, *_ in gridded.ROWS if label}
 
 
-def test_scores_have_a_star_where_the_contrast_excludes_0(tmp_path):
+def test_scores_have_a_star_where_the_row_is_better_or_worse(tmp_path):
     rows = {"SimCSE": (70.0, 71.0, 72.0), "better": (75.0, 76.1, 77.0), "like it": (70.0, 72.0, 71.0)}
     study = open_study(tabled.make(tmp_path / "s", rows, baseline="SimCSE"))
     path = next(path for path in write_latex(study, tmp_path) if path.name.endswith("-scores.tex"))
     starred = {row: ["\N{ASTERISK OPERATOR}" in text for text in texts] for row, *texts in cells_of(path)}
     assert starred == {"SimCSE": [False, False], "better": [True, True], "like it": [False, False]}
-    assert "difference from SimCSE" in path.read_text(encoding="utf-8")
+    assert "the difference from SimCSE is decided" in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("study", [searched.STUDY, gridded.STUDY], ids=["search", "grid"])

@@ -36,6 +36,8 @@ PINNED = {
         "simultaneous_high": "float64", "bca_low": "float64", "bca_high": "float64", "p_sign_flip": "float64",
         "p_wilcoxon": "float64", "p_holm": "float64", "least_p_holm": "float64", "hedges_g": "float64",
         "resolvable": "float64", "excludes_zero": "bool", "less_is_better": "bool",
+        "anytime_low": "float64", "anytime_high": "float64", "e_value": "float64", "criterion": "str",
+        "margin": "float64", "verdict": "str",
     },
     "importance": {"axis": "str", "evaluator": "str", "value": "float64", "low": "float64",
                    "high": "float64", "num_trials": "int64"},

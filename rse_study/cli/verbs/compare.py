@@ -1,7 +1,7 @@
 """The body of `compare`: rows, or the rows that studies share, side by side."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -12,12 +12,13 @@ from rse_study.cli.terminal.next_step import command, in_store, suggest
 from rse_study.cli.terminal.screen import announce
 from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
-from rse_study.results.comparisons import LEVEL, ComparedContrast, compare, compare_all, row_scores
+from rse_study.results.comparisons import MIN_SEEDS, ComparedContrast, compare, compare_all, row_scores
+from rse_study.results.criterion import LEVEL, Criterion
 from rse_study.results.reader import Reader
 from rse_study.results.row_names import find_cells_row
 from rse_study.results.statistics import EXACT_UP_TO, welch_interval
+from rse_study.results.verdicts import verdict_of
 
-MIN_SEEDS = 3
 FIRST, SECOND = "first", "second"
 
 
@@ -31,6 +32,8 @@ class GivenRows:
     label: str
     """the measure, for readers"""
     question: str
+    less_is_better: bool
+    criterion: Criterion
 
 
 def compare_rows(given: Sequence[str], metric: str, unpaired: bool, store: Path, out: Path | None) -> None:
@@ -40,16 +43,24 @@ def compare_rows(given: Sequence[str], metric: str, unpaired: bool, store: Path,
     for other in others:
         _require_same_measure(first, other)
     pairs = [pair for other in others for pair in _pairs(first, other, is_named=len(others) > 1)]
+    criterion = _strictest([first, *others])
     at_once = f"; intervals hold for all {len(pairs)} rows at once" if len(pairs) > 1 else ""
     announce(f"{first.label}: {first.name} minus {', '.join(other.name for other in others)}{at_once}")
     if out:
-        _write_page([first, *others], pairs, out)
+        _write_page([first, *others], pairs, criterion, out)
     problems, level = [], 1 - (1 - LEVEL) / len(pairs)
     for name, pair in pairs:
         try:
-            announce(f"{name}: {(_unpaired if unpaired else _paired)(name, pair, level)}")
+            told = (
+                _unpaired(name, pair, level)
+                if unpaired
+                else _paired(name, pair, level, first.less_is_better, criterion)
+            )
+            announce(f"{name}: {told}")
         except InputError as problem:
             problems.append(problem)
+    if not unpaired and len(problems) < len(pairs):
+        announce(criterion.sentence(len(pairs)))
     if out:
         print(out)
     if problems:
@@ -77,16 +88,31 @@ def _require_same_measure(first: GivenRows, other: GivenRows) -> None:
         )
 
 
-def _write_page(chosen: Sequence[GivenRows], pairs: Sequence[tuple[str, pd.DataFrame]], out: Path) -> None:
+def _strictest(chosen: Sequence[GivenRows]) -> Criterion:
+    """Return what decides if any of the studies needs it, with the smallest margin."""
+    margin = min(one.criterion.margin for one in chosen)
+    anytime = (one for one in chosen if one.criterion.is_anytime)
+    looked = next(anytime, None)
+    if looked is None:
+        return replace(chosen[0].criterion, margin=margin)
+    study = looked.name.partition(":")[0]
+    return replace(looked.criterion, why=f"of {study}, {looked.criterion.why}", margin=margin)
+
+
+def _write_page(
+    chosen: Sequence[GivenRows], pairs: Sequence[tuple[str, pd.DataFrame]], criterion: Criterion, out: Path
+) -> None:
     from analysis.chosen import ChosenPair, ChosenRows, write_chosen
 
-    found = compare_all([(pair, {FIRST: 1.0, SECOND: -1.0}) for _, pair in pairs])
+    found = compare_all(
+        [(pair, {FIRST: 1.0, SECOND: -1.0}) for _, pair in pairs], criteria=[criterion] * len(pairs)
+    )
     shown = [
         ChosenPair(name, one, "" if one else f"they share fewer than {MIN_SEEDS} seeds")
         for (name, _), one in zip(pairs, found, strict=True)
     ]
     rows = [ChosenRows(one.name, one.question, one.table) for one in chosen]
-    write_chosen(out, chosen[0].label, rows, shown)
+    write_chosen(out, chosen[0].label, rows, shown, less_is_better=chosen[0].less_is_better)
 
 
 def _read(given: str, metric: str, store: Path) -> GivenRows:
@@ -95,7 +121,8 @@ def _read(given: str, metric: str, store: Path) -> GivenRows:
         record = reader.study()
         label = metric or record.objective.label or record.objective.metric
         named = {measure.name: measure.metric for measure in record.shown_measures}
-        scores = row_scores(reader, named.get(metric, metric)).table.dropna(how="all")
+        found = row_scores(reader, named.get(metric, metric))
+        scores = found.table.dropna(how="all")
         known = [*named, *reader.evaluations()["metric"].unique()]
         row = find_cells_row(reader.study(), row, reader.cells()) or row
     if scores.empty:
@@ -106,7 +133,8 @@ def _read(given: str, metric: str, store: Path) -> GivenRows:
         raise InputError(
             f"no row {row!r} with a score", where=study, remedy=did_you_mean(row, list(scores.index))
         )
-    return GivenRows(given, scores.loc[[row]] if row else scores, label, record.question)
+    table = scores.loc[[row]] if row else scores
+    return GivenRows(given, table, label, record.question, found.less_is_better, found.criterion)
 
 
 def _pairs(first: GivenRows, second: GivenRows, *, is_named: bool) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -126,7 +154,7 @@ def _pairs(first: GivenRows, second: GivenRows, *, is_named: bool) -> Iterator[t
         yield (f"{name} ({first.name} minus {second.name})" if is_named and here == there else name), both
 
 
-def _paired(name: str, pair: pd.DataFrame, level: float) -> str:
+def _paired(name: str, pair: pd.DataFrame, level: float, less_is_better: bool, criterion: Criterion) -> str:
     pair = pair.dropna(axis="columns", how="all")
     known = pair.dropna(axis="columns")
     alone = [str(seed) for seed in pair.columns if seed not in known.columns]
@@ -134,18 +162,20 @@ def _paired(name: str, pair: pd.DataFrame, level: float) -> str:
         rule = f"pairs need {MIN_SEEDS} seeds that both rows have; they share {known.shape[1]}"
         remedy = "Run the missing seeds, or compare means of unrelated seeds: --unpaired"
         raise InputError("cannot be paired", where=name, rule=rule, remedy=remedy)
-    (found,) = compare(known, [{FIRST: 1.0, SECOND: -1.0}], level)
+    (found,) = compare(known, [{FIRST: 1.0, SECOND: -1.0}], level, criterion)
     assert found is not None
     left_out = f"; without seeds {', '.join(alone)}, which only one has" if alone else ""
     each = ", ".join(f"{seed}: {value:+.2f}" for seed, value in found.by_seed.items())
-    return f"{_shown(found)}{left_out}\n    by seed: {each}"
+    return f"{_shown(found, less_is_better)}{left_out}\n    by seed: {each}"
 
 
-def _shown(found: ComparedContrast) -> str:
-    low, high = found.interval.low, found.interval.high
+def _shown(found: ComparedContrast, less_is_better: bool) -> str:
+    verdict = verdict_of(found, less_is_better=less_is_better)
+    words = f"the same{found.criterion.within}" if verdict == "same" else verdict
+    low, high = found.deciding.low, found.deciding.high
     exact = f"p = {found.p_exact:.4f} (sign-flip), {found.p_wilcoxon:.4f} (Wilcoxon), "
     return (
-        f"{found.mean:+.2f}, 95 % [{low:+.2f}, {high:+.2f}], {found.n} seeds paired, SD {found.sd:.2f}, "
+        f"{found.mean:+.2f}, 95 % [{low:+.2f}, {high:+.2f}], {words}, {found.n} seeds paired, SD {found.sd:.2f}, "
         f"{exact if found.n <= EXACT_UP_TO else ''}g {found.effect:+.2f}"
     )
 

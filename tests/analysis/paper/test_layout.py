@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from analysis.comparison_table import printed_rows, rows_table, show_interval
-from analysis.formats import STAR, show_signed
+from analysis.formats import show_signed
 from analysis.paper.layout import write_layouts
 from tests.analysis import tabled
 from tests.analysis.paper.typeset import lines_between, typeset
@@ -89,7 +89,7 @@ def test_latex_prints_what_the_table_says_and_ends_what_it_begins(comparison, tm
 
 def test_ours_stands_beside_theirs_with_spread_and_interval(comparison):
     table = printed_rows(comparison).set_index("row")
-    assert list(table.columns) == ["paper", "ours", "minus SimCSE, 95 %"]
+    assert list(table.columns) == ["paper", "ours", "minus SimCSE, 95 %", "verdict", "group"]
     one = comparison.compared["rho = 0.5"]
     assert table.loc["rho = 0.5", "paper"] == "77.90"
     assert table.loc["rho = 0.5", "ours"] == "69.75 \N{PLUS-MINUS SIGN} 0.66"
@@ -98,29 +98,31 @@ def test_ours_stands_beside_theirs_with_spread_and_interval(comparison):
     assert table.loc[ODD, "minus SimCSE, 95 %"] == ""  # two seeds show nothing
 
 
-def test_a_star_stands_where_the_interval_excludes_0(tmp_path):
+def test_a_verdict_and_a_group_stand_where_others_print_their_maximum_bold(tmp_path):
     rows = {"SimCSE": (70.0, 71.0, 72.0), "better": (75.0, 76.1, 77.0), "like it": (70.0, 72.0, 71.0)}
     folder = tabled.make(tmp_path / "s", rows, baseline="SimCSE")
     comparison = tabled.comparison_of(folder)
-    ours = printed_rows(comparison).set_index("row")["ours"]
-    assert [ours[row].endswith(STAR) for row in rows] == [False, True, False]
-    assert r"$\pm$ 1.00$^{*}$ &" in write_layouts(comparison, tmp_path)[-1].read_text(encoding="utf-8")
+    table = printed_rows(comparison).set_index("row").loc[list(rows)]
+    assert table["verdict"].tolist() == ["", "better", "undecided"]
+    assert table["group"].tolist() == ["b", "a", "b"]
+    assert r"& better & a \\" in write_layouts(comparison, tmp_path)[-1].read_text(encoding="utf-8")
 
 
 def test_the_caption_says_where_the_numbers_come_from_and_scale_only_of_a_paper(comparison, tmp_path):
     caption = re.search(r"\\caption\{(.*)\}\n", tex_of(comparison, tmp_path))[1]
     assert caption == (
         r"odd\_table: STS-B dev, Spearman x100. Mean $\pm$ standard deviation (n $-$ 1) over 3 seeds. The paper's: "
-        "Table 6 of RobustSentEmbed, column Correlation. Differences from SimCSE are paired by seed, their 95 \\% "
-        "intervals hold for all rows at once. A study at mini scale: its numbers are no reproduction of the paper's."
-    )  # no row has a star
+        "Table 6 of RobustSentEmbed, column Correlation. Differences from SimCSE are paired by seed. Verdicts follow the "
+        "simultaneous 95 \\% interval over all 2 rows (Student's t): its seeds were chosen before the first result. "
+        r"Differences within $\pm$0.5 count as the same. Rows that share a letter are not told apart. A study at mini "
+        "scale: its numbers are no reproduction of the paper's."
+    )
     rows = {"SimCSE": (70.0, 71.0, 72.0), "better": (75.0, 76.1, 77.0)}
     folder = tabled.make(tmp_path / "s", rows, baseline="SimCSE", encoder="tiny")
     text = write_layouts(tabled.comparison_of(folder), tmp_path)[-1].read_text(encoding="utf-8")
     caption = re.search(r"\\caption\{(.*)\}\n", text)[1]
     assert "scale" not in caption.lower()
     assert "Encoder tiny; mean" in caption
-    assert "$^{*}$ the interval of the difference" in caption
 
 
 def test_every_number_of_a_contrast_and_every_verdict_stands_in_a_table_of_its_own(comparison, tmp_path):

@@ -22,8 +22,10 @@ def one(make):
 
 
 def compared(ended):
-    """What it printed, without the differences of each seed."""
-    return [line for line in ended.out.splitlines() if not line.startswith("    by seed: ")]
+    """What it printed, without the differences of each seed and what decides."""
+    return [
+        line for line in ended.out.splitlines() if not line.startswith(("    by seed: ", "Verdicts follow"))
+    ]
 
 
 def interval(result):
@@ -40,7 +42,10 @@ def refused(ended, *messages):
 def test_two_rows_are_paired_by_seed(rse, one):
     ended = rse("compare", "one:rho = 0.5", "one:SimCSE")
     assert (ended.code, ended.err) == (0, "")
-    title, line, by_seed = ended.out.splitlines()
+    title, line, by_seed, rule = ended.out.splitlines()
+    assert rule.startswith(
+        "Verdicts follow the 95 % interval (Student's t): its seeds were chosen before the first"
+    )
     assert by_seed == "    by seed: " + ", ".join(f"{n}: {gain:+.2f}" for n, gain in enumerate(GAINS))
     assert title == "STS-B dev, Spearman x100: one:rho = 0.5 minus one:SimCSE"
     expected = [GAINS.mean(), *interval(stats.ttest_1samp(GAINS, 0.0))]
@@ -48,7 +53,7 @@ def test_two_rows_are_paired_by_seed(rse, one):
     assert line.startswith("rho = 0.5 minus SimCSE: +1.15, 95 % [")
     wilcoxon = stats.wilcoxon(GAINS, method="exact").pvalue
     tested = f"p = 0.0625 (sign-flip), {wilcoxon:.4f} (Wilcoxon)"
-    assert f"5 seeds paired, SD {GAINS.std(ddof=1):.2f}, {tested}" in line
+    assert f"undecided, 5 seeds paired, SD {GAINS.std(ddof=1):.2f}, {tested}" in line
 
 
 def test_seeds_are_matched_by_number_not_by_order(rse, make):
@@ -56,7 +61,9 @@ def test_seeds_are_matched_by_number_not_by_order(rse, make):
     make("two", {"a": FIRST[::-1]}, seeds=(0, 1, 2, 3, 4))
     ended = rse("compare", "one", "two")
     assert ended.code == 0
-    assert ended.out.splitlines()[1].startswith("a: +0.00, 95 % [+0.00, +0.00], 5 seeds paired, SD 0.00")
+    assert ended.out.splitlines()[1].startswith(
+        "a: +0.00, 95 % [+0.00, +0.00], the same within \N{PLUS-MINUS SIGN}0.5, 5 seeds paired, SD 0.00"
+    )
 
 
 def test_two_studies_are_compared_row_by_row(rse, one, make):

@@ -67,13 +67,14 @@ class GrowingWorld(World):
 
     def run_killed_at_every_cell(self):
         """All cells; the driver dies after each, in turn before its result, before its entry and after it."""
-        number = 0
-        while (queue := self.grid()).num_left or self.grid().num_left:  # what was adopted may ask for more
-            cell, number = (queue := self.grid()).next_cell(), number + 1
+        number, queue = 0, self.grid()
+        while queue.num_left or (queue := self.grid()).num_left:  # what was adopted may ask for more
+            cell, number = queue.next_cell(), number + 1
             if number % 3 == 0:
                 self.train(cell, self.score(cell))
             elif number % 3 == 1:
                 self.end(queue, cell, self.score(cell))
+            queue = self.grid()
         return number
 
     def seeds(self):

@@ -1,0 +1,96 @@
+"""The criterion of a study: which interval decides its verdicts, and why that one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from rse_study.results.anytime import confidence_sequence
+from rse_study.results.margin import margin_of
+from rse_study.results.records import StudyRecord
+from rse_study.results.statistics import Interval, t_interval
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """The rule by which rows that are compared together get their verdicts."""
+
+    is_anytime: bool = False
+    """Whether confidence sequences decide, which hold however often one looks, and not t intervals."""
+    why: str = ""
+    margin: float = 0.0
+    """A difference of no more than this counts as none; 0 where no margin is set."""
+
+    @property
+    def name(self) -> str:
+        return "anytime" if self.is_anytime else "fixed"
+
+    def interval(self, differences: ArrayLike, num_together: int = 1, level: float = LEVEL) -> Interval:
+        """Return the interval that decides, one of `num_together` that hold at once (Bonferroni)."""
+        shared = 1 - (1 - level) / num_together
+        return (confidence_sequence if self.is_anytime else t_interval)(differences, shared)
+
+    def title(self, num_together: int = 1, noun: str = "row") -> str:
+        """Return the name of the interval for readers."""
+        over = f" over all {num_together} {noun}s" if num_together > 1 else ""
+        if self.is_anytime:
+            return f"95 % confidence sequence{over}"
+        return f"simultaneous 95 % interval{over}" if over else "95 % interval"
+
+    @property
+    def within(self) -> str:
+        """The margin as words that follow "the same"; "" without one."""
+        return f" within \N{PLUS-MINUS SIGN}{self.margin:g}" if self.margin else ""
+
+    def sentence(self, num_together: int = 1, noun: str = "row") -> str:
+        """Say what decides, and why."""
+        holds = ", which holds however often one looks" if self.is_anytime else " (Student's t)"
+        why = f": {self.why}" if self.why else ""
+        margin = f" Differences{self.within} count as the same." if self.margin else ""
+        return f"Verdicts follow the {self.title(num_together, noun)}{holds}{why}.{margin}"
+
+
+def criterion_of(study: StudyRecord, revisions: pd.DataFrame, cells: pd.DataFrame) -> Criterion:
+    """Return the criterion of a grid's rows, or of a search's confirmed trials, on the objective.
+
+    The interval for a fixed number of seeds decides if they were chosen before the first result and never changed.
+    `cells` are those of `Reader.cells`, with retired ones.
+    """
+    margin = margin_of(study)
+    if isinstance(_seeds(study, study.resolved), Mapping):
+        return Criterion(True, "seeds are added until a row is decided", margin)
+    changed = _changed_after_a_look(study, revisions, cells)
+    if changed:
+        return Criterion(True, changed, margin)
+    return Criterion(False, "its seeds were chosen before the first result", margin)
+
+
+def _changed_after_a_look(study: StudyRecord, revisions: pd.DataFrame, cells: pd.DataFrame) -> str:
+    """Name the revisions that added or removed seeds when results were there; "" without any."""
+    stage = "grid" if study.kind == "grid" else "confirm"
+    cells = cells[(cells["stage"] == stage) & (cells["status"] == "complete")]
+    found = []
+    for (_, before), (_, now) in pairwise(revisions.iterrows()):
+        ended = cells[(cells["revision"] < now["number"]) & (cells["ended"] <= now["at"])]
+        old, new = (_seeds(study, one["study"].get("resolved", {})) for one in (before, now))
+        if len(ended) and not isinstance(old, Mapping) and set(old) != set(new):
+            what = [f"added {_num_seeds(new, old)}"] if set(new) - set(old) else []
+            what += [f"removed {_num_seeds(old, new)}"] if set(old) - set(new) else []
+            found.append(f"revision {now['number']} {' and '.join(what)}")
+    return f"{' and '.join(found)} after results were there" if found else ""
+
+
+def _num_seeds(some: Sequence[int], others: Sequence[int]) -> str:
+    number = len(set(some) - set(others))
+    return f"{number} seed{'s' * (number > 1)}"
+
+
+def _seeds(study: StudyRecord, resolved: Mapping[str, Any]) -> Any:
+    """Return a frozen study's seeds that are results: a list, or the rule by which they are added."""
+    section = resolved if study.kind == "grid" else resolved.get("confirm") or {}
+    return section.get("seeds") or ()
