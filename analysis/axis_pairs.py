@@ -107,6 +107,8 @@ def pairs_answer(pairs: AxisPairs) -> str:
     known = [found for found in against_best.values() if found]
     if not known:
         return f"{told}, not shown to be better: fewer than 3 seeds are shared, which show nothing."
+    if known[0].criterion.is_anytime:
+        return f"{told}, not shown to be better than any other value."
     resolvable = show_number(max(one.resolvable for one in known), pairs.decimals)
     return (
         f"{told}, not shown to be better than any other value. A true difference of {resolvable} would be found in 4 "

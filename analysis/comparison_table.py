@@ -11,8 +11,10 @@ from analysis.formats import DEGENERATE, decimals_of, show_measured, show_number
 from analysis.phrases import counted, join_words
 from analysis.scales import SCALES
 from analysis.scores import MEANING
+from rse_study.results.anytime import least_n
 from rse_study.results.claims import Judged
 from rse_study.results.comparisons import ComparedContrast
+from rse_study.results.criterion import LEVEL
 from rse_study.results.records import BASELINES
 from rse_study.results.statistics import Interval
 from rse_study.results.verdicts import is_suggestive, verdict_of
@@ -27,7 +29,7 @@ GROUPS = (
 NOT_AGAIN = "A failed cell is not run again as it is: change its row, or the base, and run the study again."
 BETTER = "better seeds"  # their number
 VERDICT, GROUP = "verdict", "group"
-INTERVAL, ANYTIME = "95 %, all rows at once", "95 %, all rows, any number of seeds"
+INTERVAL, ANYTIME = "95 %, all rows at once", "95 %, at any time"
 MANY_SEEDS = 20  # more are not named
 OWN = ("paper", "mean", "SD", "seeds")  # columns of every row, in this order
 
@@ -232,10 +234,7 @@ def remarks(comparison: Comparison) -> list[str]:
     texts += filter(None, (comparison.criterion_text, suggestive_text(comparison), above_text(comparison)))
     if contrasts:
         n, m = min(one.n for one in contrasts), len(contrasts)
-        texts.append(
-            f"{n} seeds and {m} comparisons with {comparison.baseline}: a true difference of "
-            f"{comparison.resolvable:.2f} points (median over rows) would be found in 4 of 5 such studies."
-        )
+        texts.append(_resolution(comparison, n, m))
         least = max(one.least_p_holm for one in contrasts)
         if least > 0.05:
             texts.append(
@@ -266,6 +265,17 @@ def remarks(comparison: Comparison) -> list[str]:
     if limits := SCALES[comparison.scale].limits:
         texts.append(limits)
     return texts
+
+
+def _resolution(comparison: Comparison, n: int, m: int) -> str:
+    compared = f"{n} seeds and {m} comparisons with {comparison.baseline}"
+    if comparison.scores.criterion.is_anytime:
+        least = least_n(1 - (1 - LEVEL) / m)
+        return f"{compared}: {least} seeds are the fewest with which a confidence sequence decides a row."
+    return (
+        f"{compared}: a true difference of {comparison.resolvable:.2f} points (median over rows) would be found in 4 of "
+        "5 such studies."
+    )
 
 
 def _beyond(comparison: Comparison) -> str:

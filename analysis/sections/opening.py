@@ -123,7 +123,8 @@ def above_all_text(contents: Contents) -> str:
     )
     decimals = contents.decimals_by_measure[measure]
     told = join_words(f"{name} ({show_number(value, decimals)})" for name, value in found.items())
-    return f"Better than every row on {measure}, without this training: {told}." if found else ""
+    noun = "row" if contents.study.kind == "grid" else "confirmed trial"
+    return f"Better than every {noun} on {measure}, without this training: {told}." if found else ""
 
 
 def best_trial(contents: Contents) -> str:

@@ -8,7 +8,7 @@ from rse_study.results.frame_columns import COLUMNS
 from rse_study.results.records import StudyRecord
 
 MOST_ROWS = 12
-HEADINGS = ("row", "seeds", "mean difference", "95 %, all rows at once", "")
+HEADINGS = ("row", "seeds", "mean difference", "95 %, all rows at once", "verdict")
 
 
 def study_html(record: StudyRecord, state: str, contrasts: pd.DataFrame) -> str:
@@ -36,12 +36,13 @@ def _table(contrasts: pd.DataFrame) -> str:
 
 
 def _line(row: dict[str, object]) -> str:
+    decides = "anytime" if row["criterion"] == "anytime" else "simultaneous"
     texts = (
         str(row["row"]),
         str(row["num_seeds"]),
         _signed(row["mean"]),
-        _interval(row["simultaneous_low"], row["simultaneous_high"]),
-        "excludes 0" if row["excludes_zero"] else "",
+        _interval(row[f"{decides}_low"], row[f"{decides}_high"]),
+        str(row["verdict"]),
     )
     return "<tr>" + "".join(f'<td style="text-align:left">{escape(text)}</td>' for text in texts) + "</tr>"
 

@@ -1,6 +1,6 @@
 """The criterion of a study: which interval decides its verdicts, and why that one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -67,7 +67,7 @@ def criterion_of(study: StudyRecord, revisions: pd.DataFrame, cells: pd.DataFram
     changed = _changed_after_a_look(study, revisions, cells)
     if changed:
         return Criterion(True, changed, margin)
-    return Criterion(False, "its seeds were chosen before the first result", margin)
+    return Criterion(False, "the seeds were chosen before the first result", margin)
 
 
 def _changed_after_a_look(study: StudyRecord, revisions: pd.DataFrame, cells: pd.DataFrame) -> str:
@@ -78,16 +78,19 @@ def _changed_after_a_look(study: StudyRecord, revisions: pd.DataFrame, cells: pd
     for (_, before), (_, now) in pairwise(revisions.iterrows()):
         ended = cells[(cells["revision"] < now["number"]) & (cells["ended"] <= now["at"])]
         old, new = (_seeds(study, one["study"].get("resolved", {})) for one in (before, now))
-        if len(ended) and not isinstance(old, Mapping) and set(old) != set(new):
-            what = [f"added {_num_seeds(new, old)}"] if set(new) - set(old) else []
-            what += [f"removed {_num_seeds(old, new)}"] if set(old) - set(new) else []
-            found.append(f"revision {now['number']} {' and '.join(what)}")
-    return f"{' and '.join(found)} after results were there" if found else ""
+        if len(ended) and old and old != new:
+            found += [f"revision {now['number']} {what}" for what in _changes(old, new)]
+    if not found:
+        return ""
+    *first, last = found
+    return f"{', '.join(first)}{' and ' if first else ''}{last} after results were there"
 
 
-def _num_seeds(some: Sequence[int], others: Sequence[int]) -> str:
-    number = len(set(some) - set(others))
-    return f"{number} seed{'s' * (number > 1)}"
+def _changes(old: Any, new: Any) -> list[str]:
+    if isinstance(old, Mapping) or isinstance(new, Mapping):
+        return ["changed how seeds are chosen"]
+    numbers = {"added": len(set(new) - set(old)), "removed": len(set(old) - set(new))}
+    return [f"{word} {number} seed{'s' * (number > 1)}" for word, number in numbers.items() if number]
 
 
 def _seeds(study: StudyRecord, resolved: Mapping[str, Any]) -> Any:

@@ -75,7 +75,6 @@ class StudySettings(_Settings):
     seeds: tuple[int, ...] = ()
     """all that a row or trial may have"""
     until_decided: UntilDecided | None = None
-    margin: float | None = None
     num_trials: int = 0
     early_stopping: dict[str, Any] = Field(default_factory=dict)
     search_budget: BudgetSettings = BudgetSettings()

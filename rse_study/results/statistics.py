@@ -5,7 +5,6 @@ not finite, and for a level outside (0, 1).
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -72,14 +71,6 @@ def bca_interval(
         rng=np.random.default_rng(seed),
     ).confidence_interval
     return Interval(float(found.low), float(found.high))
-
-
-def simultaneous_intervals(samples: Sequence[ArrayLike], level: float = 0.95) -> list[Interval]:
-    """Return t intervals of m >= 1 means that hold simultaneously (Bonferroni)."""
-    check_level(level)
-    if not samples:
-        raise ValueError("no samples")
-    return [t_interval(sample, 1 - (1 - level) / len(samples)) for sample in samples]
 
 
 def sign_flip_p(differences: ArrayLike) -> float:

@@ -280,8 +280,8 @@ def test_what_so_many_seeds_can_show_is_said_and_enough_are_not_complained_about
     found = read(baseline="SimCSE", paper=PAPER)
     rule, power, exact, _, claims = remarks(found)
     assert rule == (
-        "Verdicts follow the simultaneous 95 % interval over all 2 rows (Student's t): its seeds were chosen before the "
-        "first result. Differences within \N{PLUS-MINUS SIGN}0.5 count as the same."
+        "Verdicts follow the simultaneous 95 % interval over all 2 rows (Student's t): the seeds were chosen before "
+        "the first result. Differences within \N{PLUS-MINUS SIGN}0.5 count as the same."
     )
     assert power == (
         f"4 seeds and 2 comparisons with SimCSE: a true difference of {found.resolvable:.2f} points (median over rows) "

@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from rse_study.results.anytime import confidence_sequence
+from rse_study.results.criterion import Criterion
 from rse_study.results.statistics import (
     Interval,
     bca_interval,
@@ -18,7 +20,6 @@ from rse_study.results.statistics import (
     holm,
     least_p,
     sign_flip_p,
-    simultaneous_intervals,
     t_interval,
     welch_interval,
     wilcoxon_p,
@@ -203,7 +204,7 @@ def test_values_that_are_all_equal_are_an_interval_without_width(value):
 @pytest.mark.parametrize("level", [0.9, 0.95])
 def test_simultaneous_intervals_share_the_error_among_them(level):
     samples = [SAMPLE, SKEWED, SAMPLE[:2], SKEWED[2:7], -SAMPLE, SKEWED - SAMPLE]
-    found = simultaneous_intervals(samples, level)
+    found = [Criterion().interval(sample, len(samples), level) for sample in samples]
     assert len(found) == 6
     for values, interval in zip(samples, found, strict=True):
         n = len(values)
@@ -319,8 +320,6 @@ def test_two_differences_have_no_effect_size_and_nothing_is_nothing():
     with pytest.raises(ValueError, match=r"\w"):
         effect_size(np.array([1.0, 2.0]))
     with pytest.raises(ValueError, match=r"\w"):
-        simultaneous_intervals([])
-    with pytest.raises(ValueError, match=r"\w"):
         least_p(0)
 
 
@@ -329,7 +328,7 @@ BAD_SAMPLES = {
 }  # fmt: skip
 OF_A_SAMPLE = {
     "t": t_interval, "bca": bca_interval, "effect size": effect_size,
-    "simultaneous": lambda x: simultaneous_intervals([SAMPLE, x]),
+    "simultaneous": lambda x: Criterion().interval(x, 2),
     "welch first": lambda x: welch_interval(x, SAMPLE), "welch second": lambda x: welch_interval(SAMPLE, x),
 }  # fmt: skip
 
@@ -351,7 +350,7 @@ def test_no_p_of_nothing_or_of_no_number(p_of, values):
 @cases("level", [-0.5, 0.0, 1.0, 95.0, math.nan])
 @cases("figure_of", [
     t_interval, bca_interval, lambda x, level: welch_interval(x, x, level),
-    lambda x, level: simultaneous_intervals([x, x], level),
+    confidence_sequence,
 ])  # fmt: skip
 def test_a_level_is_between_nought_and_one(figure_of, level):
     with pytest.raises(ValueError, match="level"):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
+from rse_study.results.criterion import Criterion
 from rse_study.results.statistics import (
     bca_interval,
     effect_size,
@@ -14,7 +15,6 @@ from rse_study.results.statistics import (
     power_of,
     seeds_needed,
     sign_flip_p,
-    simultaneous_intervals,
     smallest_difference,
     t_interval,
     welch_interval,
@@ -181,7 +181,8 @@ def test_simultaneous_intervals_cover_all_at_once():
     effects = (0.0, 0.5, -1.0, 2.0, 0.0, 5.0)
     covered = [
         not any(
-            i.excludes(effect) for i, effect in zip(simultaneous_intervals(list(rows)), effects, strict=True)
+            Criterion().interval(row, len(effects)).excludes(effect)
+            for row, effect in zip(rows, effects, strict=True)
         )
         for rows in shared_baseline(effects, 14)
     ]

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from analysis.sections import opening as section
+from rse_study.results.ledger import Ledger
 from tests.analysis import fronted, searched, tabled
 from tests.analysis.outline import Outline
 from tests.analysis.searched import with_search
@@ -126,3 +127,70 @@ def test_the_first_screen_names_every_objective(tmp_path, contents):
     assert both in text
     assert "trial 2, 61.00 and 45.00 on the scores that selected it" in text
     assert f"selected on the very scores shown (builtin dev, Spearman x100 and {fronted.ROBUST})" in text
+
+
+def test_the_first_screen_names_the_baselines_that_beat_every_row_and_no_others(tmp_path, contents):
+    folder = tabled.make(tmp_path, {"base": (50.0, 51.0, 52.0), "row": (55.0, 56.5, 57.0)}, baseline="base")
+    with Ledger.open(folder) as ledger:
+        ledger.record_evaluations(
+            [
+                searched.measure("mean", "STS-B/dev", 81.25),
+                searched.measure("start", "STS-B/dev", 56.0),
+                searched.measure("untrained", "STS-B/dev", 90.0).model_copy(update={"degenerate": True}),
+            ]
+        )
+    comparison = tabled.comparison_of(folder)
+    text = Outline(section.opening(contents(folder), comparison)).text
+    told = (
+        "Better than every row on STS-B dev, Spearman x100, without this training: mean, no training (81.25)."
+    )
+    assert told in text
+    assert comparison.above_all == {"mean, no training": 81.25}
+    assert "without this training" not in section.above_all_text(contents(grid_without_baselines(tmp_path)))
+
+
+def grid_without_baselines(folder):
+    return tabled.make(folder / "bare", {"base": (50.0, 51.0, 52.0)}, baseline="base")
+
+
+def test_the_first_screen_of_a_search_names_them_too(tmp_path, contents):
+    folder = fronted.make_two(tmp_path, 3.0, 2.0)
+    with Ledger.open(folder) as ledger:
+        ledger.record_evaluations([searched.measure("whitening", "builtin/test", 73.4)])
+    text, _ = answer_of(folder, contents)
+    assert (
+        "Better than every row on builtin/test, without this training: whitened mean, no training (73.40)."
+        in text
+    )
+
+
+def test_the_highest_mean_is_said_with_those_that_it_is_not_told_apart_from(tmp_path, contents):
+    rows = {
+        "base": (50.0, 51.0, 52.0, 53.0),
+        "up": (58.0, 59.3, 59.9, 61.1),
+        "near": (57.6, 59.6, 59.9, 61.0),
+    }
+    folder = tabled.make(tmp_path, rows, baseline="base")
+    text = section.best_row(contents(folder), tabled.comparison_of(folder))
+    assert "up, 59.57 over 4 seeds, better than base, not told apart from near; " in text
+
+
+def test_page_and_answer_follow_the_confidence_sequence_where_seeds_were_added_after_a_look(
+    tmp_path, contents
+):
+    rows = {"base": (50.0, 51.0, 52.0, 53.0), "row": (51.0, 52.1, 53.0, 54.1)}
+    study = tabled.study_of(rows, 4, baseline="base")
+    with Ledger.open(tmp_path) as ledger:
+        for seeds in ((0, 1, 2), (0, 1, 2, 3)):
+            ledger.freeze(study.model_copy(update={"resolved": study.resolved | {"seeds": list(seeds)}}))
+            for trial, (name, scores) in enumerate(rows.items()):
+                for seed in seeds[-3:] if len(seeds) == 3 else (3,):
+                    tabled.end(ledger, tabled.cell_of(trial, name, seed), scores[seed])
+    comparison = tabled.comparison_of(tmp_path)
+    text = Outline(section.opening(contents(tmp_path), comparison)).text
+    assert "No difference from base is shown for row, nor that there is none: +1.05 [no bounds yet]" in text
+    assert (
+        "Verdicts follow the 95 % confidence sequence, which holds however often one looks: revision 2 added 1 seed "
+        "after results were there."
+    ) in text
+    assert comparison.compared["row"].simultaneous.low > 0.9  # what looking would have been taken for

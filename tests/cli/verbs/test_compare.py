@@ -44,7 +44,7 @@ def test_two_rows_are_paired_by_seed(rse, one):
     assert (ended.code, ended.err) == (0, "")
     title, line, by_seed, rule = ended.out.splitlines()
     assert rule.startswith(
-        "Verdicts follow the 95 % interval (Student's t): its seeds were chosen before the first"
+        "Verdicts follow the 95 % interval (Student's t): the seeds were chosen before the first"
     )
     assert by_seed == "    by seed: " + ", ".join(f"{n}: {gain:+.2f}" for n, gain in enumerate(GAINS))
     assert title == "STS-B dev, Spearman x100: one:rho = 0.5 minus one:SimCSE"
@@ -53,7 +53,7 @@ def test_two_rows_are_paired_by_seed(rse, one):
     assert line.startswith("rho = 0.5 minus SimCSE: +1.15, 95 % [")
     wilcoxon = stats.wilcoxon(GAINS, method="exact").pvalue
     tested = f"p = 0.0625 (sign-flip), {wilcoxon:.4f} (Wilcoxon)"
-    assert f"undecided, 5 seeds paired, SD {GAINS.std(ddof=1):.2f}, {tested}" in line
+    assert f"better, 5 seeds paired, SD {GAINS.std(ddof=1):.2f}, {tested}" in line
 
 
 def test_seeds_are_matched_by_number_not_by_order(rse, make):
