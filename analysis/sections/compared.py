@@ -50,7 +50,7 @@ def decisions(contents: Contents, comparison: Comparison) -> str:
         return ""
     courses, bounds, frame = rows.courses.values(), rows.bounds, decisions_data(comparison, rows)
     num_decided = sum(one.verdict != "undecided" for one in courses)
-    num_ran, most = rows.num_ended, rows.num_rows * bounds.at_most
+    num_ran, most = sum(map(len, rows.values.values())), rows.num_rows * bounds.at_most
     are = "is" if num_decided == 1 else "are"
     told = (
         f"{num_decided} of {counted(len(courses), 'row')} {are} decided. Every row gets "

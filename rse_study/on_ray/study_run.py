@@ -37,13 +37,13 @@ from rse_study.results.records import (
     Stage,
     StudyRecord,
 )
+from rse_study.results.settings import UntilDecided
 from rse_study.sampling.importance import enter_importance
 from rse_study.sampling.proposer import Proposer
 from rse_study.sampling.pruners import deciding_rule, describe_rule
 from rse_study.sampling.samplers import describe_sampler
 from rse_study.search.state import has_room, search_state
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.config import SeedsUntilDecided
 from rse_study.study.definition.space import Axis
 from rse_study.study.record import provenance_of, resolved, study_record
 from rse_study.study.revisions import change_between
@@ -170,7 +170,7 @@ class StudyRun:
     def _run_grid(self, runtime: RayRuntime) -> list[Cell]:
         """Run all rows; where they get seeds until decided, as long as cells that were found ask for more."""
         grown = partial(grid_cells, self._checked, self._ledger, self.materials.identify)
-        grows, cells = isinstance(self._study.seeds, SeedsUntilDecided), grown()
+        grows, cells = isinstance(self._study.seeds, UntilDecided), grown()
         while True:
             self._run_list("grid", cells, runtime, grown if grows else tuple)
             known, cells = self._ledger.is_retired(), grown() if grows else cells

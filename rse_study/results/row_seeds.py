@@ -54,14 +54,11 @@ class RowSeeds:
 
     def seeds_of(self, trial: int) -> tuple[int, ...]:
         """Return the seeds that a row has or is to run now."""
-        return self._with_known(trial, self._numbers_of(trial)[0])
+        return self._with_ended(trial, self._numbers_of(trial)[0])
 
     def most_seeds_of(self, trial: int) -> tuple[int, ...]:
         """Return the seeds that a row has or may still come to."""
-        return self._with_known(trial, self._numbers_of(trial)[1])
-
-    def _with_known(self, trial: int, number: int) -> tuple[int, ...]:
-        return tuple(sorted({*range(number), *self.values.get(trial, ())}))
+        return self._with_ended(trial, self._numbers_of(trial)[1])
 
     @property
     def num_wanted(self) -> int:
@@ -74,40 +71,33 @@ class RowSeeds:
         return sum(len(self.most_seeds_of(one)) for one in self.values) + self._num_new * self.bounds.at_most
 
     @property
-    def num_ended(self) -> int:
-        """The number of cells that have ended."""
-        return sum(map(len, self.values.values()))
-
-    @property
     def _num_new(self) -> int:
         return self.num_rows - len(self.values)
 
+    def _with_ended(self, trial: int, number: int) -> tuple[int, ...]:
+        ended = (seed for seed in self.values.get(trial, ()) if seed < self.bounds.at_most)
+        return tuple(sorted({*range(number), *ended}))
+
     def _numbers_of(self, trial: int) -> tuple[int, int]:
-        """Return how many seeds a row is to have now, and at most."""
+        """Return how many seeds a row is to have now, and at most; the baseline as many as any other."""
+        least, most = self.bounds.at_least, self.bounds.at_most
         if trial != self.baseline:
             course = self.courses.get(trial)
-            return (course.num_seeds, course.most_seeds) if course else self._of_new_row
-        # The baseline has every seed that another row has.
-        least, _ = self._of_new_row
-        all_rows = [(least, least), *((one.num_seeds, one.most_seeds) for one in self.courses.values())]
-        all_rows += [self._of_new_row] * (self._num_new > 0)
-        return max(now for now, _ in all_rows), max(most for _, most in all_rows)
-
-    @property
-    def _of_new_row(self) -> tuple[int, int]:
-        return self.bounds.at_least, self.bounds.at_most
+            return (course.num_seeds, course.most_seeds) if course else (least, most)
+        numbers = [(least, most if self._num_new else least)]
+        numbers += [(one.num_seeds, one.most_seeds) for one in self.courses.values()]
+        return max(now for now, _ in numbers), max(last for _, last in numbers)
 
     def _course(self, trial: int) -> RowCourse:
         base = {} if self.baseline is None else self.values[self.baseline]
-        mine, num_pairs = self.values[trial], 0
-        while num_pairs in mine and num_pairs in base:
-            num_pairs += 1
-        if num_pairs < self.bounds.at_least:
-            return RowCourse("undecided", num_pairs, *self._of_new_row)
-        verdict = self._verdict([mine[seed] - base[seed] for seed in range(num_pairs)])
-        if verdict != "undecided" or num_pairs == self.bounds.at_most:
-            return RowCourse(verdict, num_pairs, num_pairs, num_pairs)
-        return RowCourse(verdict, num_pairs, num_pairs + 1, self.bounds.at_most)
+        mine, n, most = self.values[trial], 0, self.bounds.at_most
+        while n < most and n in mine and n in base:
+            n += 1
+        if n < self.bounds.at_least:
+            return RowCourse("undecided", n, self.bounds.at_least, most)
+        verdict = self._verdict([mine[seed] - base[seed] for seed in range(n)])
+        is_over = verdict != "undecided" or n == most
+        return RowCourse(verdict, n, *((n, n) if is_over else (n + 1, most)))
 
     def _verdict(self, pairs: list[float]) -> "RowVerdict":
         from rse_study.results.criterion import Criterion
@@ -130,7 +120,7 @@ def row_seeds_of(ledger: LedgerQueries, study: StudyRecord, cells: Iterable[Cell
     values: dict[int, dict[int, float]] = defaultdict(dict)
     for cell in current:
         of_row = values[cell.trial]
-        if cell.status in FINISHED and cell.seed < bounds.at_most:
+        if cell.status in FINISHED:
             of_row[cell.seed] = finals.get(cell.identity, nan) if cell.status == "complete" else nan
     return RowSeeds(
         bounds=bounds,

@@ -4,6 +4,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from rse_study.spec import Spec
+
 
 class _Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -42,11 +44,23 @@ class PathSettings(_Settings):
     seeds: tuple[int, ...] = ()
 
 
-class UntilDecided(_Settings):
-    """Bounds on the seeds of rows that get further ones until they are decided."""
+class UntilDecided(Spec):
+    """Seeds 0, 1, ... that a grid's rows get until they are decided (docs/searches.md).
 
-    at_least: int = 3
-    at_most: int = 16
+    A row is decided once its anytime-valid verdict against the baseline is better, worse or the same within the margin.
+    """
+
+    until: Literal["decided"]
+    at_least: int = Field(3, ge=3)
+    """seeds of every row before the first verdict"""
+    at_most: int = Field(16, ge=3)
+    """seeds after which a row stays undecided; may be raised later"""
+
+    @model_validator(mode="after")
+    def _has_room(self) -> "UntilDecided":
+        if self.at_most < self.at_least:
+            raise ValueError(f"has at_most = {self.at_most}, which is below at_least = {self.at_least}")
+        return self
 
 
 class WarmStartSettings(_Settings):

@@ -8,9 +8,9 @@ from rse_study.cli.terminal.next_step import command, suggest, with_overrides
 from rse_study.cli.terminal.screen import announce
 from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
+from rse_study.results.settings import UntilDecided
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
-from rse_study.study.definition.config import SeedsUntilDecided
 
 MOST_ROWS = 12  # named on the screen
 
@@ -74,7 +74,7 @@ def _search(checked: CheckedStudy) -> str:
 
 def _seeds(checked: CheckedStudy) -> str:
     seeds = checked.study.seeds
-    if isinstance(seeds, SeedsUntilDecided):
+    if isinstance(seeds, UntilDecided):
         return f"{seeds.at_least} to {seeds.at_most} seeds each, until decided"
     return f"seed{'s' * (len(seeds) > 1)} {_join(seeds)}"
 

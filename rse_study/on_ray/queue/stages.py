@@ -12,10 +12,10 @@ from rse_study.results.cell_state import cells_for_next_run
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import CellRecord
 from rse_study.results.row_seeds import row_seeds_of
+from rse_study.results.settings import UntilDecided
 from rse_study.search.choice import TrialResult, by_trial, standings_of, trials_to_confirm
 from rse_study.spec import canonical_json
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.config import SeedsUntilDecided
 from rse_study.training.trial import Trial
 
 BASE_OUTSIDE = -1  # number of the base where it is no point of the space
@@ -45,7 +45,7 @@ def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> lis
                     resources=study.resources,
                 )
             )
-    if isinstance(study.seeds, SeedsUntilDecided):
+    if isinstance(study.seeds, UntilDecided):
         return _wanted(cells, ledger)
     return cells
 

@@ -13,7 +13,8 @@ from rse_study.evaluation.registry import OF_DEV
 from rse_study.registry import did_you_mean
 from rse_study.results.records import AT_CHECKPOINT, COSTS
 from rse_study.results.row_names import find_combination, row_name
-from rse_study.study.definition.config import Grid, Objective, Resources, SeedsUntilDecided, Study
+from rse_study.results.settings import UntilDecided
+from rse_study.study.definition.config import Grid, Objective, Resources, Study
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.rows import MAX_ROWS
 
@@ -86,7 +87,7 @@ def _baseline_row(study: Study) -> RuleProblems:
 
 
 def _decided_beside_a_baseline(study: Study) -> RuleProblems:
-    if not isinstance(study.seeds, SeedsUntilDecided):
+    if not isinstance(study.seeds, UntilDecided):
         return
     if study.grid is None:
         rule = "belongs to a grid, whose rows are decided beside a baseline; a search races the seeds that it lists"
@@ -192,24 +193,19 @@ def _no_conditions_in_a_grid(study: Study) -> RuleProblems:
 
 def _distinct_seeds(study: Study) -> RuleProblems:
     confirm = () if study.confirm is None else study.confirm.seeds
-    listed = _listed_seeds(study)
-    yield from _listed_twice("seeds", listed)
+    yield from _listed_twice("seeds", study.all_seeds)
     yield from _listed_twice("confirm.seeds", confirm)
     for index, seed in enumerate(confirm):
-        if seed in listed:
+        if seed in study.all_seeds and not isinstance(study.seeds, UntilDecided):
             rule = "a seed of the search has selected; it cannot confirm"
             yield f"confirm.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
-
-
-def _listed_seeds(study: Study) -> tuple[int, ...]:
-    return () if isinstance(study.seeds, SeedsUntilDecided) else study.seeds
 
 
 def _seeds_of_the_path(study: Study) -> RuleProblems:
     seeds = () if study.ablation_path is None else study.ablation_path.seeds
     yield from _listed_twice("ablation_path.seeds", seeds)
     for index, seed in enumerate(seeds):
-        if seed in _listed_seeds(study):
+        if seed in study.all_seeds and not isinstance(study.seeds, UntilDecided):
             rule = "a seed of the search has selected the trial that the path leads to"
             yield f"ablation_path.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
 

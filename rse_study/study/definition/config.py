@@ -26,7 +26,7 @@ from rse_study.errors import InputError
 from rse_study.named_class import ClassPath
 from rse_study.registry import did_you_mean
 from rse_study.results.records import COSTS
-from rse_study.results.settings import StudySettings
+from rse_study.results.settings import StudySettings, UntilDecided
 from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec, field
 from rse_study.storage.location import check_location
@@ -54,36 +54,12 @@ def _listed(given: Any) -> Any:
 Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), BeforeValidator(_listed)]
 
 
-class SeedsUntilDecided(Spec):
-    """Seeds 0, 1, ... that a grid's rows are given until they are decided.
-
-    A row is decided once its anytime-valid verdict against the baseline is better, worse or the same within the margin.
-    """
-
-    until: Literal["decided"] = field()
-    at_least: int = field(3, ge=3)
-    """seeds of every row before the first verdict"""
-    at_most: int = field(16, ge=3)
-    """seeds after which a row stays undecided; may be raised later"""
-
-    @model_validator(mode="after")
-    def _has_room(self) -> "SeedsUntilDecided":
-        if self.at_most < self.at_least:
-            raise ValueError(f"has at_most = {self.at_most}, which is below at_least = {self.at_least}")
-        return self
-
-    @property
-    def seeds(self) -> tuple[int, ...]:
-        """All seeds that a row may be given."""
-        return tuple(range(self.at_most))
-
-
 def _kind_of_seeds(given: Any) -> str:
-    return "until decided" if isinstance(given, dict | SeedsUntilDecided) else "listed"
+    return "until decided" if isinstance(given, dict | UntilDecided) else "listed"
 
 
 ListedOrDecided = Annotated[
-    Annotated[Seeds, Tag("listed")] | Annotated[SeedsUntilDecided, Tag("until decided")],
+    Annotated[Seeds, Tag("listed")] | Annotated[UntilDecided, Tag("until decided")],
     Discriminator(_kind_of_seeds),
 ]
 
@@ -423,13 +399,13 @@ class Study(Spec):
     @property
     def all_seeds(self) -> tuple[int, ...]:
         """The listed seeds, or all that a row may be given until it is decided."""
-        return self.seeds.seeds if isinstance(self.seeds, SeedsUntilDecided) else self.seeds
+        return tuple(range(self.seeds.at_most)) if isinstance(self.seeds, UntilDecided) else self.seeds
 
     @property
     def may_spare_cells(self) -> bool:
         """Whether a race of seeds, or rows that are decided, may end it with fewer cells."""
         is_raced = self.grid is None and len(self.all_seeds) > 1
-        return is_raced or isinstance(self.seeds, SeedsUntilDecided)
+        return is_raced or isinstance(self.seeds, UntilDecided)
 
     @property
     def search_settings(self) -> StudySettings:

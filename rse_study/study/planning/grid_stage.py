@@ -9,7 +9,6 @@ from rse_study.results.row_names import names_of_rows
 from rse_study.results.row_seeds import RowSeeds
 from rse_study.results.settings import UntilDecided
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.config import SeedsUntilDecided
 from rse_study.study.planning.cost_model import CostModel, total
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range
@@ -71,16 +70,11 @@ def plan_grid(
 def _row_seeds(checked: CheckedStudy, ledger_state: LedgerState) -> RowSeeds | None:
     """Return the seeds of rows that get them until decided, as the file has them now."""
     study, known = checked.study, ledger_state.search.rows if ledger_state.search else None
-    if not isinstance(study.seeds, SeedsUntilDecided):
+    if not isinstance(study.seeds, UntilDecided):
         return None
-    bounds = UntilDecided(at_least=study.seeds.at_least, at_most=study.seeds.at_most)
-    if known is None:
-        return RowSeeds(bounds, len(checked.rows), None, {})
-    values = {
-        trial: {seed: value for seed, value in of_row.items() if seed < bounds.at_most}
-        for trial, of_row in known.values.items()
-    }
-    return replace(known, bounds=bounds, num_rows=len(checked.rows), values=values)
+    return replace(
+        known or RowSeeds(study.seeds, 0, None, {}), bounds=study.seeds, num_rows=len(checked.rows)
+    )
 
 
 def _numbered(

@@ -80,7 +80,7 @@ def test_a_decided_row_spares_its_other_seeds_and_the_bounds_are_those_of_the_fi
         trial: {seed: 50 + mean + sd * (-1) ** seed for seed in range(6)}
         for trial, (mean, sd) in enumerate(pairs)
     }
-    rows = RowSeeds(UntilDecided(at_least=3, at_most=20), 3, 0, values)
+    rows = RowSeeds(UntilDecided(until="decided", at_least=3, at_most=20), 3, 0, values)
     state = LedgerState(complete(checked, range(6)), search=SearchState(StudyRecord(**SOME), rows=rows))
     planned = plan(checked, state, Throughput(), sizes)
     stage = only_stage(planned)

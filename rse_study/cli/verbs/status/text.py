@@ -10,7 +10,6 @@ from rse_study.cli.verbs.status.content import EndedCell, RankedTrial, RowProgre
 from rse_study.search.budget import LIMITS, BudgetShare
 
 NUM_SHOWN = 5  # of long lists, the newest
-MOST_ROWS = 20  # that get seeds until they are decided
 WIDTH = 30  # of the bar
 
 
@@ -35,9 +34,7 @@ def lines_of(state: StudyStatus) -> Iterator[str]:
     if state.rows:
         num_decided = sum(one.verdict != "undecided" for one in state.rows)
         yield f"decided: {num_decided} of {counted(len(state.rows), 'row')}"
-        yield from (f"    {_row(one)}" for one in state.rows[:MOST_ROWS])
-        if len(state.rows) > MOST_ROWS:
-            yield f"    and {len(state.rows) - MOST_ROWS} more (--json lists all)"
+        yield from (f"    {_row(one)}" for one in state.rows)
     yield from _section(
         "running" if state.holder else "interrupted", [_running(cell) for cell in state.running]
     )
