@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 from analysis.comparison import Comparison
-from analysis.comparison_table import show_difference
+from analysis.comparison_table import show_difference, suggestive_text
 from analysis.formats import show_number
 from analysis.phrases import counted, join_words
 from rse_study.results.comparisons import MIN_SEEDS, ComparedContrast
-from rse_study.results.verdicts import RowVerdict, is_suggestive, verdict_of
+from rse_study.results.verdicts import RowVerdict, verdict_of
 
 SHOWN_VERDICTS = ("reproduced", "contradicted", "undecided", "incomplete")
 
@@ -49,7 +49,7 @@ def grid_answer(
     if not comparison.baseline:
         return StudyAnswer(_without_baseline(comparison, decimals, less_is_better))
     compared = comparison.compared
-    answer = contrasts_answer(compared, comparison.baseline, decimals, less_is_better=less_is_better)
+    answer = contrasts_answer(compared, comparison.baseline, decimals)
     collapsed = [row for row in (*compared, comparison.baseline) if row in comparison.degenerate]
     remarks = [f"Of collapsed models are scores of {join_words(collapsed)}."] if collapsed else []
     failed = comparison.scores.failed_rows
@@ -58,11 +58,7 @@ def grid_answer(
 
 
 def contrasts_answer(
-    compared: Mapping[str, ComparedContrast | None],
-    baseline: str,
-    decimals: int,
-    *,
-    less_is_better: bool,
+    compared: Mapping[str, ComparedContrast | None], baseline: str, decimals: int
 ) -> StudyAnswer:
     """Return how many rows have which verdict, with the largest differences."""
     known = {row: one for row, one in compared.items() if one is not None}
@@ -71,7 +67,7 @@ def contrasts_answer(
         return StudyAnswer(f"No answer: {why if compared else f'no row stands beside {baseline}'}.")
     rows: dict[RowVerdict, dict[str, ComparedContrast]] = {verdict: {} for verdict in get_args(RowVerdict)}
     for row, one in known.items():
-        rows[verdict_of(one, less_is_better=less_is_better)][row] = one
+        rows[verdict_of(one)][row] = one
     parts = (("largest gain", rows["better"]), ("largest loss", rows["worse"]))
     largest = [f"{name}: {_largest_text(side, decimals)}" for name, side in parts if side]
     if not largest:
@@ -83,16 +79,16 @@ def contrasts_answer(
     else:
         text = f"{_all_text(rows, baseline)}; {', '.join(largest)} ({intervals})."
     return StudyAnswer(
-        " ".join([text, *_suggestive(known)]),
+        " ".join(filter(None, (text, suggestive_text(known)))),
         is_settled=True,
         shows_difference=bool(rows["better"] or rows["worse"]),
     )
 
 
-Verdicts = Mapping[RowVerdict, Mapping[str, ComparedContrast]]
+RowsByVerdict = Mapping[RowVerdict, Mapping[str, ComparedContrast]]
 
 
-def _one_text(rows: Verdicts, baseline: str) -> str:
+def _one_text(rows: RowsByVerdict, baseline: str) -> str:
     ((verdict, row, one),) = ((verdict, *pair) for verdict, side in rows.items() for pair in side.items())
     if verdict == "undecided":
         return f"No difference from {baseline} is shown for {row}, nor that there is none"
@@ -101,7 +97,7 @@ def _one_text(rows: Verdicts, baseline: str) -> str:
     return f"{row} is {verdict} than {baseline}"
 
 
-def _all_text(rows: Verdicts, baseline: str) -> str:
+def _all_text(rows: RowsByVerdict, baseline: str) -> str:
     """Return how many rows have which verdict: "Of 3 rows compared with base, 1 is better and 2 are undecided"."""
     within = next((one.criterion.within for one in rows["same"].values()), "")
     named = {"better": "better", "worse": "worse", "same": f"the same{within}", "undecided": "undecided"}
@@ -121,11 +117,6 @@ def _largest_text(contrasts: Mapping[str, ComparedContrast], decimals: int) -> s
 def _seeds_text(contrasts: Iterable[ComparedContrast]) -> str:
     numbers = {one.n for one in contrasts}
     return counted(max(numbers), "seed") if len(numbers) == 1 else f"{min(numbers)} to {max(numbers)} seeds"
-
-
-def _suggestive(known: Mapping[str, ComparedContrast]) -> list[str]:
-    rows = [row for row, one in known.items() if is_suggestive(one)]
-    return [f"Only suggestive, because Holm's p disagrees: {join_words(rows)}."] if rows else []
 
 
 def _without_baseline(comparison: Comparison, decimals: int, less_is_better: bool) -> str:

@@ -40,28 +40,19 @@ class ChosenPair:
     problem: str = ""
 
 
-def write_chosen(
-    path: Path,
-    label: str,
-    chosen: Sequence[ChosenRows],
-    pairs: Sequence[ChosenPair],
-    *,
-    less_is_better: bool = False,
-) -> Path:
+def write_chosen(path: Path, label: str, chosen: Sequence[ChosenRows], pairs: Sequence[ChosenPair]) -> Path:
     """Write the page that compares the first choice with the others; return its path."""
-    return page.write(path, render_chosen(label, chosen, pairs, less_is_better=less_is_better))
+    return page.write(path, render_chosen(label, chosen, pairs))
 
 
-def render_chosen(
-    label: str, chosen: Sequence[ChosenRows], pairs: Sequence[ChosenPair], *, less_is_better: bool = False
-) -> str:
+def render_chosen(label: str, chosen: Sequence[ChosenRows], pairs: Sequence[ChosenPair]) -> str:
     """Return the page as HTML."""
     title = f"{chosen[0].name} and {counted(len(chosen) - 1, 'other')}"
     questions = {one.name: page.escape(one.question) for one in chosen}
     scores = page.table(scores_table(chosen), (), "long", "scores")
     decided = next((one.contrast for one in pairs if one.contrast), None)
     rule = decided.criterion.sentence(decided.num_together) if decided else ""
-    differences = page.table(pairs_table(pairs, less_is_better=less_is_better), (), "long", "differences")
+    differences = page.table(pairs_table(pairs), (), "long", "differences")
     sections = [
         f"<h1>{page.escape(title)}</h1>",
         page.paragraph(label, "question"),
@@ -87,7 +78,7 @@ def scores_table(chosen: Sequence[ChosenRows]) -> pd.DataFrame:
     return pd.DataFrame(rows, dtype=object)
 
 
-def pairs_table(pairs: Sequence[ChosenPair], *, less_is_better: bool = False) -> pd.DataFrame:
+def pairs_table(pairs: Sequence[ChosenPair]) -> pd.DataFrame:
     """Show every difference as text, or the reason why there is none."""
     rows = []
     for pair in pairs:
@@ -95,7 +86,7 @@ def pairs_table(pairs: Sequence[ChosenPair], *, less_is_better: bool = False) ->
         shown = {
             "difference": show_signed(one.mean),
             "95 %, all at once": show_interval(one.deciding),
-            "verdict": verdict_of(one, less_is_better=less_is_better),
+            "verdict": verdict_of(one),
             "seeds": str(one.n),
             "p (sign-flip)": show_number(one.p_exact, 4),
             "p (Holm)": show_number(one.p_holm, 4),

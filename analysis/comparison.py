@@ -64,16 +64,9 @@ class Comparison:
 
     @property
     def criterion_text(self) -> str:
-        """What decides the verdicts on rows, and why."""
+        """A sentence about what decides the verdicts on rows, and why."""
         known = [one for one in self.compared.values() if one]
         return self.scores.criterion.sentence(known[0].num_together) if known else ""
-
-    @property
-    def above_all(self) -> dict[str, float]:
-        """Baselines without training that score higher than every row."""
-        means, less = self.scores.table.mean(axis=1).dropna(), self.scores.less_is_better
-        known = {name: value for name, value in self.fixed.items() if name not in self.degenerate}
-        return above_all(known, means, less_is_better=less)
 
     @property
     def is_complete(self) -> bool:
@@ -89,17 +82,6 @@ class Comparison:
         return float(
             pd.Series([one.resolvable for one in self.compared.values() if one], dtype=float).median()
         )
-
-
-def above_all(
-    fixed: Mapping[str, float], values: Iterable[float], *, less_is_better: bool
-) -> dict[str, float]:
-    """Return the baselines in `fixed` that are better than all of `values`; none without values."""
-    all_values = list(values)
-    if not all_values:
-        return {}
-    best, sign = (min(all_values), -1) if less_is_better else (max(all_values), 1)
-    return {name: value for name, value in fixed.items() if sign * (value - best) > 0}
 
 
 def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:

@@ -1,6 +1,6 @@
 """A comparison as tables of text: rows next to the paper's, claims with verdicts."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from math import isinf
 
@@ -45,7 +45,7 @@ def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
 
 
 def printed_rows(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
-    """Return the table for a paper: mean ± standard deviation, difference, verdict and group."""
+    """Return the table for a paper: mean ± SD, difference, verdict and group."""
     return _table(comparison, _printed_row, decimals, ("paper", "ours"))
 
 
@@ -98,7 +98,7 @@ def _printed_row(comparison: Comparison, row: str, decimals: int) -> dict[str, s
     }
     if comparison.baseline:
         own |= {f"minus {comparison.baseline}, 95 %": show_difference(one, decimals) if one else ""}
-        own |= {VERDICT: verdict_word(comparison, one)}
+        own |= {VERDICT: verdict_word(one)}
     return own | _group(comparison, row)
 
 
@@ -122,11 +122,11 @@ def _group(comparison: Comparison, row: str) -> dict[str, str]:
     return {GROUP: comparison.letters.get(row, "")} if comparison.letters else {}
 
 
-def verdict_word(comparison: Comparison, one: ComparedContrast | None) -> str:
-    """Return the verdict on a row, and whether p makes it only suggestive; "" where nothing is compared."""
+def verdict_word(one: ComparedContrast | None) -> str:
+    """Return the verdict on a row, marked if it is only suggestive."""
     if one is None:
         return ""
-    verdict = verdict_of(one, less_is_better=comparison.scores.less_is_better)
+    verdict = verdict_of(one)
     return f"{verdict}, suggestive" if is_suggestive(one) else verdict
 
 
@@ -138,7 +138,7 @@ def _differences(comparison: Comparison, one: ComparedContrast | None, decimals:
     return {
         minus: show_signed(one.mean, decimals),
         interval: show_interval(one.deciding, decimals),
-        VERDICT: verdict_word(comparison, one),
+        VERDICT: verdict_word(one),
         EXACT: show_number(one.p_exact, 4),
         HOLM: show_number(one.p_holm, 4),
         "g": show_signed(one.effect, 2),
@@ -231,7 +231,7 @@ def remarks(comparison: Comparison) -> list[str]:
     texts = []
     if not comparison.is_complete:
         texts.append(_left(len(comparison.scores.open_rows), comparison.scores.num_unplanned))
-    texts += filter(None, (comparison.criterion_text, suggestive_text(comparison), above_text(comparison)))
+    texts += filter(None, (comparison.criterion_text, suggestive_text(comparison.compared)))
     if contrasts:
         n, m = min(one.n for one in contrasts), len(contrasts)
         texts.append(_resolution(comparison, n, m))
@@ -254,9 +254,10 @@ def remarks(comparison: Comparison) -> list[str]:
         texts.append(GROUPS)
     contrasts_of_claims = list(chain.from_iterable(judged.compared for judged in comparison.judged))
     if contrasts_of_claims:
+        beyond = " A claim is contradicted only beyond the margin." * (comparison.scores.criterion.margin > 0)
         texts.append(
             f"Claims: {counted(len(contrasts_of_claims), 'contrast')}, whose intervals hold all at once in 95 of 100 "
-            f"studies; the rule was fixed before the study ran.{_beyond(comparison)}"
+            f"studies; the rule was fixed before the study ran.{beyond}"
         )
     if comparison.degenerate:
         texts.append(f"{DEGENERATE} {MEANING}")
@@ -273,26 +274,13 @@ def _resolution(comparison: Comparison, n: int, m: int) -> str:
         least = least_n(1 - (1 - LEVEL) / m)
         return f"{compared}: {least} seeds are the fewest with which a confidence sequence decides a row."
     return (
-        f"{compared}: a true difference of {comparison.resolvable:.2f} points (median over rows) would be found in 4 of "
-        "5 such studies."
+        f"{compared}: a true difference of {comparison.resolvable:.2f} points (median over rows) would be found in 4 "
+        "of 5 such studies."
     )
 
 
-def _beyond(comparison: Comparison) -> str:
-    margin = comparison.scores.criterion.margin
-    return f" A claim is contradicted only by more than {margin:g}." if margin else ""
-
-
-def suggestive_text(comparison: Comparison) -> str:
+def suggestive_text(compared: Mapping[str, ComparedContrast | None]) -> str:
     """Name the rows whose verdict and Holm's p disagree; "" without any."""
-    rows = {row: one for row, one in comparison.compared.items() if one and is_suggestive(one)}
+    rows = {row: one for row, one in compared.items() if one and is_suggestive(one)}
     told = join_words(f"{row} (p = {one.p_holm:.4f})" for row, one in rows.items())
     return f"Only suggestive, because the interval and Holm's p disagree: {told}." if rows else ""
-
-
-def above_text(comparison: Comparison, decimals: int = 2) -> str:
-    """Name the baselines without training that are better than every row; "" without any."""
-    told = join_words(
-        f"{name} ({show_number(value, decimals)})" for name, value in comparison.above_all.items()
-    )
-    return f"Better than every row, without this training: {told}." if told else ""

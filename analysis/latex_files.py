@@ -34,7 +34,7 @@ def write_latex(study: StudyResults, folder: Path) -> list[Path]:
 
 
 def scores_table(contents: Contents, contrasts: pd.DataFrame) -> pd.DataFrame:
-    """Return mean ± SD by row and measure, and a star where the row is better or worse."""
+    """Return mean ± SD by row and measure, with a star if better or worse."""
     means = summarise(result_scores(contents)).dropna(subset="mean")
     metrics = measures_of(contents.study, contents.label)
     metrics[contents.label] = ""

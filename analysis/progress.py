@@ -10,7 +10,7 @@ from analysis.front import labels
 from analysis.scores import differences, is_higher_better, measures_of, scores
 from analysis.search import confirmed
 from analysis.search_answer import ConfirmedTrial
-from rse_study.results.criterion import Criterion, criterion_of
+from rse_study.results.criterion import criterion_of
 from rse_study.results.margin import margin_of
 from rse_study.results.records import FINISHED, Stage
 
@@ -62,6 +62,8 @@ def _confirmed_on(contents: Contents, frame: pd.DataFrame, measure: str) -> Conf
     sample = tuple(float(value) for value in (paired[rows[0]] if has_base else own))
     if not sample:
         return None
+    study, rule = contents.study, criterion_of(contents.study, contents.revisions, contents.cells)
+    metrics = measures_of(study, contents.label) | {label_of(one): one.metric for one in study.all_objectives}
     return ConfirmedTrial(
         row=rows[0],
         reference=f"the {PAPER_SETTING}" if has_base else "",
@@ -70,13 +72,5 @@ def _confirmed_on(contents: Contents, frame: pd.DataFrame, measure: str) -> Conf
         num_together=max(1, sum(len(one) >= 3 for one in paired.values())),
         less_is_better=not is_higher_better(contents, measure),
         decimals=contents.decimals_by_measure[measure],
-        criterion=criterion_on(contents, measure),
+        criterion=replace(rule, margin=margin_of(study, metrics.get(measure, measure))),
     )
-
-
-def criterion_on(contents: Contents, measure: str) -> Criterion:
-    """Return the criterion of confirmed trials, with the margin of a measure."""
-    study = contents.study
-    metrics = measures_of(study, contents.label) | {label_of(one): one.metric for one in study.all_objectives}
-    criterion = criterion_of(study, contents.revisions, contents.cells)
-    return replace(criterion, margin=margin_of(study, metrics.get(measure, measure)))

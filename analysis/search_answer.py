@@ -135,12 +135,8 @@ def _value_text(one: ConfirmedTrial, show: Callable[[float, int], str]) -> str:
 
 def _seeds_text(one: ConfirmedTrial, *, is_mixed: bool) -> str:
     better, worse = ("ahead", "behind") if is_mixed else ("better", "worse")
-    way = (
-        f"{worse} with {one.num_worse}"
-        if one.num_worse > one.num_better
-        else f"{better} with {one.num_better}"
-    )
-    return f"{_value_text(one, show_signed)} ({way} of {counted(len(one.sample), 'seed')})"
+    way, number = (worse, one.num_worse) if one.num_worse > one.num_better else (better, one.num_better)
+    return f"{_value_text(one, show_signed)} ({way} with {number} of {counted(len(one.sample), 'seed')})"
 
 
 def confirmed_answer(found: ConfirmedTrial, beyond: Sequence[ConfirmedTrial] = ()) -> StudyAnswer:

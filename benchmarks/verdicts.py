@@ -1,4 +1,4 @@
-"""False verdicts, power and seeds of the two criteria, counted over simulated studies.
+"""False verdicts, power and seeds of both criteria, over simulated studies.
 
     python -m benchmarks.verdicts --studies 20000 --seed 0
 
@@ -21,8 +21,8 @@ from rse_study.results.criterion import LEVEL
 from rse_study.results.verdicts import RowVerdict
 
 FIRST, MOST = 3, 16  # seeds between which verdicts are read
-Draw = Callable[[np.random.Generator, tuple[int, int]], NDArray[np.float64]]
-SHAPES: dict[str, Draw] = {
+DrawDifferences = Callable[[np.random.Generator, tuple[int, int]], NDArray[np.float64]]
+SHAPES: dict[str, DrawDifferences] = {
     "normal": lambda rng, shape: rng.normal(size=shape),
     "uniform": lambda rng, shape: rng.uniform(-sqrt(3), sqrt(3), size=shape),
     "t, 5 degrees of freedom": lambda rng, shape: rng.standard_t(5, size=shape) / sqrt(5 / 3),
@@ -40,7 +40,7 @@ class Decided:
 
 
 def half_widths(sd: NDArray[np.float64], n: int, *, is_anytime: bool, level: float) -> NDArray[np.float64]:
-    """Return half the widths of the intervals of n differences, for many samples at once."""
+    """Return half the widths of the intervals of n differences, by sample."""
     error = sd / sqrt(n)
     if not is_anytime:
         return error * stdtrit(n - 1, (1 + level) / 2)
@@ -57,7 +57,7 @@ def decide(
     margin: float = 0.0,
     num_rows: int = 1,
 ) -> Decided:
-    """Return how studies [studies, seeds] end that stop at the first of `looks` with a verdict."""
+    """Return how studies [studies, seeds] end that stop at their first verdict."""
     level, num_studies = 1 - (1 - LEVEL) / num_rows, len(differences)
     verdicts, seeds = np.full(num_studies, "undecided", dtype="U9"), np.full(num_studies, 0)
     for n in looks:

@@ -67,7 +67,10 @@ def columns_forest_data(cells: Iterable[TableCell]) -> pd.DataFrame:
 
 
 def draw_forest(frame: pd.DataFrame, margin: float = 0.0) -> go.Figure:
-    """Draw a line per row with its intervals, a band within the margin, a diamond for the paper."""
+    """Draw a line per row with its intervals; a diamond is the paper's value.
+
+    A band shows the margin, if there is one.
+    """
     figure, columns = go.Figure(), list(dict.fromkeys(frame["column"]))
     parts = [frame[frame["column"] == column].reset_index(drop=True) for column in columns]
     ticks = [row_ticks(list(part["row"])) for part in parts]

@@ -4,7 +4,7 @@ import pandas as pd
 
 from analysis import page
 from analysis.answer import StudyAnswer, claims_answer, grid_answer
-from analysis.comparison import Comparison, above_all
+from analysis.comparison import Comparison
 from analysis.contents import Contents, objective_decimals
 from analysis.cost import lost_attempts, time_text
 from analysis.figures.reasons import alike
@@ -85,7 +85,7 @@ def best_row(contents: Contents, comparison: Comparison) -> str:
 def _how_sure(row: str, comparison: Comparison) -> str:
     """Say the verdict on the row, and which others are as good: the highest mean is no proof."""
     baseline, one = comparison.baseline, comparison.compared.get(row)
-    verdict = verdict_of(one, less_is_better=comparison.scores.less_is_better) if one else "undecided"
+    verdict = verdict_of(one) if one else "undecided"
     own = "not shown to be better"
     if baseline:
         words = {"better": "better than", "worse": "worse than", "same": "the same within the margin as"}
@@ -108,23 +108,20 @@ def criterion_text(contents: Contents, comparison: Comparison | None) -> str:
 
 
 def above_all_text(contents: Contents) -> str:
-    """Name the baselines that beat every result on the first measure that has any; "" without one."""
+    """Name the baselines that beat every result on the first measure, if any."""
     frame = result_scores(contents)
     fixed = frame[(frame["kind"] == "baseline") & frame["value"].notna() & ~frame["degenerate"]]
-    if fixed.empty:
-        return ""
-    measure = fixed["measure"].iloc[0]
-    rows = summarise(frame[(frame["kind"] != "baseline") & (frame["measure"] == measure)])
-    own = fixed[fixed["measure"] == measure]
-    found = above_all(
-        dict(zip(own["row"], own["value"], strict=True)),
-        rows["mean"].dropna(),
-        less_is_better=not is_higher_better(contents, measure),
+    measure = str(fixed["measure"].iloc[0]) if len(fixed) else ""
+    rows = frame[(frame["kind"] != "baseline") & (frame["measure"] == measure)]
+    fixed, means = fixed[fixed["measure"] == measure], summarise(rows)["mean"].dropna()
+    is_more = is_higher_better(contents, measure)
+    above = fixed[fixed["value"] > means.max() if is_more else fixed["value"] < means.min()]
+    decimals = contents.decimals_by_measure.get(measure, contents.decimals)
+    told = join_words(
+        f"{row} ({show_number(value, decimals)})" for row, value in above[["row", "value"]].values
     )
-    decimals = contents.decimals_by_measure[measure]
-    told = join_words(f"{name} ({show_number(value, decimals)})" for name, value in found.items())
     noun = "row" if contents.study.kind == "grid" else "confirmed trial"
-    return f"Better than every {noun} on {measure}, without this training: {told}." if found else ""
+    return f"Better than every {noun} on {measure}, without this training: {told}." if told else ""
 
 
 def best_trial(contents: Contents) -> str:

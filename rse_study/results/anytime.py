@@ -56,7 +56,7 @@ def confidence_sequence(differences: ArrayLike, level: float = 0.95, g: float = 
 
 
 def least_n(level: float = 0.95, g: float = PRIOR_VARIANCE) -> int:
-    """Return the fewest differences with which a confidence sequence excludes anything.
+    """Return the fewest differences that can exclude anything.
 
     >>> least_n(0.95)
     5

@@ -122,7 +122,7 @@ def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores
     rows = row_seeds_of(reader.ledger, study, reader.records()) if study.settings.until_decided else None
     num_planned = rows.num_wanted if rows else study.num_cells
     num_unplanned = max(0, num_planned - len(cells)) if is_grid else 0
-    criterion = criterion_of(study, reader.revisions(), reader.cells(retired=True))
+    rule = criterion_of(study, reader.revisions(), reader.cells(retired=True))
     found = {}
     for metric in metrics:
         is_objective = metric in ("", study.objective.evaluation)
@@ -136,8 +136,8 @@ def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores
             degenerate_rows=tuple(dict.fromkeys(cells.loc[is_degenerate, "row"])),
             failed_rows=tuple(dict.fromkeys(cells.loc[cells["status"] == "failed", "row"])),
             num_unplanned=num_unplanned,
-            less_is_better=study.is_less_better(metric),
-            criterion=replace(criterion, margin=margin_of(study, metric)),
+            less_is_better=(less := study.is_less_better(metric)),
+            criterion=replace(rule, margin=margin_of(study, metric), less_is_better=less),
         )
     return found
 

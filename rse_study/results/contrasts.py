@@ -111,7 +111,6 @@ def _rows(measure: str, metric: str, scores: Scores, minus: str) -> Iterator[dic
     weights, criterion = against(scores.table, minus), scores.criterion
     compared = compare(scores.table, list(weights.values()), criterion=criterion)
     for (row, sums), one in zip(weights.items(), compared, strict=True):
-        verdict = verdict_of(one, less_is_better=scores.less_is_better) if one else "undecided"
         yield {
             "measure": measure,
             "metric": metric,
@@ -121,7 +120,7 @@ def _rows(measure: str, metric: str, scores: Scores, minus: str) -> Iterator[dic
             **(_numbers(one) if one else _too_few(differences(scores.table, sums).tolist())),
             "criterion": criterion.name,
             "margin": criterion.margin,
-            "verdict": verdict,
+            "verdict": verdict_of(one) if one else "undecided",
         }
 
 

@@ -25,13 +25,14 @@ class Criterion:
     why: str = ""
     margin: float = 0.0
     """A difference of no more than this counts as none; 0 where no margin is set."""
+    less_is_better: bool = False
 
     @property
     def name(self) -> str:
         return "anytime" if self.is_anytime else "fixed"
 
     def interval(self, differences: ArrayLike, num_together: int = 1, level: float = LEVEL) -> Interval:
-        """Return the interval that decides, one of `num_together` that hold at once (Bonferroni)."""
+        """Return the deciding interval, one of `num_together` (Bonferroni)."""
         shared = 1 - (1 - level) / num_together
         return (confidence_sequence if self.is_anytime else t_interval)(differences, shared)
 
@@ -56,10 +57,10 @@ class Criterion:
 
 
 def criterion_of(study: StudyRecord, revisions: pd.DataFrame, cells: pd.DataFrame) -> Criterion:
-    """Return the criterion of a grid's rows, or of a search's confirmed trials, on the objective.
+    """Return the criterion of a study, with the margin of its objective.
 
-    The interval for a fixed number of seeds decides if they were chosen before the first result and never changed.
-    `cells` are those of `Reader.cells`, with retired ones.
+    It is about a grid's rows, or a search's confirmed trials. The interval for a fixed number of seeds decides if they
+    were chosen before the first result and never changed. `cells` are those of `Reader.cells`, with retired ones.
     """
     margin = margin_of(study)
     if isinstance(_seeds(study, study.resolved), Mapping):

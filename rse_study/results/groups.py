@@ -6,19 +6,19 @@ compact letter display of Piepho (2004).
 
 from collections.abc import Iterable
 from itertools import combinations
-from string import ascii_lowercase
+from string import ascii_letters
 
 from rse_study.results.comparisons import MIN_SEEDS, Scores, differences
 from rse_study.results.verdicts import row_verdict
 
-MOST_ROWS = 40  # 780 pairs; the letters of more rows tell nothing
+MOST_ROWS = 40  # 780 pairs, and no more groups than there are letters
 
 
 def letters_of(scores: Scores) -> dict[str, str]:
-    """Return the letters of each row that has a score; "a" is in the group of the best mean.
+    """Return the letters of each row that has a score.
 
-    Intervals hold for all pairs of rows at once. Rows that share fewer than 3 seeds are not told apart. Nothing is
-    returned for fewer than 2 rows, or for more than 40.
+    The row with the best mean has an "a". Intervals hold for all pairs of rows at once. Rows that share fewer than 3
+    seeds are not told apart. Nothing is returned for fewer than 2 rows, or for more than 40.
     """
     means = scores.table.mean(axis=1).dropna().sort_values(ascending=scores.less_is_better, kind="stable")
     rows = list(means.index)
@@ -28,7 +28,8 @@ def letters_of(scores: Scores) -> dict[str, str]:
     apart = [pair for pair in pairs if _is_apart(scores, pair, len(pairs))]
     groups = sorted(_groups(rows, apart), key=lambda group: [row not in group for row in rows])
     return {
-        row: "".join(_letter(number) for number, group in enumerate(groups) if row in group) for row in rows
+        row: "".join(letter for letter, group in zip(ascii_letters, groups, strict=False) if row in group)
+        for row in rows
     }
 
 
@@ -52,7 +53,3 @@ def _groups(rows: Iterable[str], apart: Iterable[tuple[str, str]]) -> list[froze
         distinct = list(dict.fromkeys(split))
         groups = [group for group in distinct if not any(group < wider for wider in distinct)]
     return groups
-
-
-def _letter(number: int) -> str:
-    return ascii_lowercase[number] if number < len(ascii_lowercase) else f"({number + 1})"

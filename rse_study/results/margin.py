@@ -9,9 +9,9 @@ NOT_IN_POINTS = ("loss", "drift", "alignment", "uniformity", "queries", *COSTS)
 
 
 def margin_of(study: StudyRecord, metric: str = "") -> float:
-    """Return the margin of a metric, in its unit; 0 for none. By default, the metric is the objective.
+    """Return the margin of a metric in its unit, by default of the objective.
 
-    A study's own `margin` is in the unit of its objective, and holds for all metrics in that unit.
+    0 means none. A study's own `margin` is in the unit of its objective, and holds for all metrics in that unit.
     """
     objective, given = study.objective, study.resolved.get("margin")
     if metric in ("", objective.metric, objective.evaluation):

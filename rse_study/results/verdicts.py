@@ -23,13 +23,14 @@ def row_verdict(interval: Interval, margin: float, *, less_is_better: bool) -> R
     return "better" if (interval.high < 0) == less_is_better else "worse"
 
 
-def verdict_of(one: ComparedContrast, *, less_is_better: bool) -> RowVerdict:
-    """Return the verdict on a contrast by its study's criterion."""
-    return row_verdict(one.deciding, one.criterion.margin, less_is_better=less_is_better)
+def verdict_of(one: ComparedContrast) -> RowVerdict:
+    """Return the verdict on a contrast by its criterion."""
+    rule = one.criterion
+    return row_verdict(one.deciding, rule.margin, less_is_better=rule.less_is_better)
 
 
 def is_suggestive(one: ComparedContrast) -> bool:
-    """Whether p (Holm) disagrees with the interval that decides, where so small a p is possible."""
-    if not one.least_p_holm <= 1 - LEVEL or verdict_of(one, less_is_better=False) == "same":
+    """Whether Holm's p disagrees with the deciding interval, and could."""
+    if not one.least_p_holm <= 1 - LEVEL or verdict_of(one) == "same":
         return False
     return one.deciding.excludes(0.0) != (one.p_holm <= 1 - LEVEL)

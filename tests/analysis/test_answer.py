@@ -18,12 +18,12 @@ BELOW = (40.1, 41.0, 42.2, 42.9)
 NEAR = (50.5, 50.0, 53.0, 52.0)
 
 
-def of_rows(rows, baseline="base", margin=0.0, **kwargs):
+def of_rows(rows, baseline="base", **criterion):
     table = pd.DataFrame(rows).T
     contrasts = against(table, baseline)
-    found = compare(table, list(contrasts.values()), criterion=Criterion(margin=margin))
+    found = compare(table, list(contrasts.values()), criterion=Criterion(**criterion))
     compared = dict(zip(contrasts, found, strict=True))
-    return contrasts_answer(compared, baseline, 2, **{"less_is_better": False, **kwargs}), compared
+    return contrasts_answer(compared, baseline, 2), compared
 
 
 def test_the_largest_gain_and_loss_are_told_with_their_intervals_for_all_rows():
@@ -49,7 +49,9 @@ def test_p_is_told_only_where_it_disagrees_with_the_interval():
     assert "suggestive" not in agreed.text and "p =" not in agreed.text
     answer, compared = of_rows({"base": EIGHT, "odd": LOPSIDED})
     assert compared["odd"].p_holm < 0.05 and not compared["odd"].deciding.excludes(0.0)
-    assert answer.text.endswith("8 seeds). Only suggestive, because Holm's p disagrees: odd.")
+    assert answer.text.endswith(
+        "8 seeds). Only suggestive, because the interval and Holm's p disagree: odd (p = 0.0078)."
+    )
     few, compared = of_rows({"base": EIGHT[:4], "odd": LOPSIDED[:4]})
     assert compared["odd"].least_p_holm > 0.05  # p can say nothing here
     assert "suggestive" not in few.text
@@ -65,7 +67,7 @@ def test_what_is_shown_is_told_before_what_is_large():
     assert not answer.is_settled
     assert answer.text == "No answer: no row shares 3 seeds with base, and fewer show nothing."
     expected = "No answer: no row stands beside base."
-    assert contrasts_answer({}, "base", 2, less_is_better=False).text == expected
+    assert contrasts_answer({}, "base", 2).text == expected
 
 
 def test_no_difference_that_is_shown_is_said_to_be_none_with_the_largest_and_its_interval():

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from analysis.columns_table import column_remarks, wide_table
 from analysis.comparison import Comparison, read_comparison
-from analysis.comparison_table import BETTER, EXACT, claims_table, remarks, rows_table
+from analysis.comparison_table import BETTER, EXACT, HOLM, claims_table, remarks, rows_table
 from analysis.paper.layout import write_layouts
 from rse_study.cli.arguments.paper_table import problems_of_table
 from rse_study.cli.arguments.study import study_folder
@@ -18,7 +18,7 @@ from rse_study.results.claims import ClaimVerdict
 from rse_study.results.reader import Reader
 
 SEE_ALL = "--wide, --out DIR (CSV), or the report"
-LEAST_IMPORTANT = (BETTER, "g", EXACT, "last step", "SD", "seeds", "paper")
+LEAST_IMPORTANT = (BETTER, "g", EXACT, HOLM, "last step", "SD", "seeds", "paper")
 """columns in the order in which a narrow terminal leaves them out"""
 
 

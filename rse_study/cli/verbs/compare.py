@@ -32,7 +32,6 @@ class GivenRows:
     label: str
     """the measure, for readers"""
     question: str
-    less_is_better: bool
     criterion: Criterion
 
 
@@ -51,11 +50,7 @@ def compare_rows(given: Sequence[str], metric: str, unpaired: bool, store: Path,
     problems, level = [], 1 - (1 - LEVEL) / len(pairs)
     for name, pair in pairs:
         try:
-            told = (
-                _unpaired(name, pair, level)
-                if unpaired
-                else _paired(name, pair, level, first.less_is_better, criterion)
-            )
+            told = _unpaired(name, pair, level) if unpaired else _paired(name, pair, level, criterion)
             announce(f"{name}: {told}")
         except InputError as problem:
             problems.append(problem)
@@ -91,12 +86,9 @@ def _require_same_measure(first: GivenRows, other: GivenRows) -> None:
 def _strictest(chosen: Sequence[GivenRows]) -> Criterion:
     """Return what decides if any of the studies needs it, with the smallest margin."""
     margin = min(one.criterion.margin for one in chosen)
-    anytime = (one for one in chosen if one.criterion.is_anytime)
-    looked = next(anytime, None)
-    if looked is None:
-        return replace(chosen[0].criterion, margin=margin)
-    study = looked.name.partition(":")[0]
-    return replace(looked.criterion, why=f"of {study}, {looked.criterion.why}", margin=margin)
+    rules = {one.name.partition(":")[0]: one.criterion for one in chosen if one.criterion.is_anytime}
+    why = next((f"of {study}, {rule.why}" for study, rule in rules.items()), chosen[0].criterion.why)
+    return replace(chosen[0].criterion, is_anytime=bool(rules), why=why, margin=margin)
 
 
 def _write_page(
@@ -112,7 +104,7 @@ def _write_page(
         for (name, _), one in zip(pairs, found, strict=True)
     ]
     rows = [ChosenRows(one.name, one.question, one.table) for one in chosen]
-    write_chosen(out, chosen[0].label, rows, shown, less_is_better=chosen[0].less_is_better)
+    write_chosen(out, chosen[0].label, rows, shown)
 
 
 def _read(given: str, metric: str, store: Path) -> GivenRows:
@@ -134,7 +126,7 @@ def _read(given: str, metric: str, store: Path) -> GivenRows:
             f"no row {row!r} with a score", where=study, remedy=did_you_mean(row, list(scores.index))
         )
     table = scores.loc[[row]] if row else scores
-    return GivenRows(given, table, label, record.question, found.less_is_better, found.criterion)
+    return GivenRows(given, table, label, record.question, found.criterion)
 
 
 def _pairs(first: GivenRows, second: GivenRows, *, is_named: bool) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -154,7 +146,7 @@ def _pairs(first: GivenRows, second: GivenRows, *, is_named: bool) -> Iterator[t
         yield (f"{name} ({first.name} minus {second.name})" if is_named and here == there else name), both
 
 
-def _paired(name: str, pair: pd.DataFrame, level: float, less_is_better: bool, criterion: Criterion) -> str:
+def _paired(name: str, pair: pd.DataFrame, level: float, criterion: Criterion) -> str:
     pair = pair.dropna(axis="columns", how="all")
     known = pair.dropna(axis="columns")
     alone = [str(seed) for seed in pair.columns if seed not in known.columns]
@@ -166,11 +158,11 @@ def _paired(name: str, pair: pd.DataFrame, level: float, less_is_better: bool, c
     assert found is not None
     left_out = f"; without seeds {', '.join(alone)}, which only one has" if alone else ""
     each = ", ".join(f"{seed}: {value:+.2f}" for seed, value in found.by_seed.items())
-    return f"{_shown(found, less_is_better)}{left_out}\n    by seed: {each}"
+    return f"{_shown(found)}{left_out}\n    by seed: {each}"
 
 
-def _shown(found: ComparedContrast, less_is_better: bool) -> str:
-    verdict = verdict_of(found, less_is_better=less_is_better)
+def _shown(found: ComparedContrast) -> str:
+    verdict = verdict_of(found)
     words = f"the same{found.criterion.within}" if verdict == "same" else verdict
     low, high = found.deciding.low, found.deciding.high
     exact = f"p = {found.p_exact:.4f} (sign-flip), {found.p_wilcoxon:.4f} (Wilcoxon), "
