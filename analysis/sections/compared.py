@@ -44,7 +44,7 @@ def compared(comparison: Comparison, decimals: int) -> str:
 
 
 def decisions(contents: Contents, comparison: Comparison) -> str:
-    """Return section "Until decided"; "" where all rows get the seeds that the file lists."""
+    """Return section "Until decided"; "" where the file lists the seeds."""
     rows = contents.search.rows
     if rows is None:
         return ""

@@ -111,7 +111,10 @@ class RowSeeds:
 
 
 def row_seeds_of(ledger: LedgerQueries, study: StudyRecord, cells: Iterable[CellRecord]) -> RowSeeds | None:
-    """Return the seeds of a grid's rows by cells as the next run finds them; None where the file lists the seeds."""
+    """Return the seeds of a grid's rows; None where its file lists them.
+
+    `cells` have their status for the next run.
+    """
     bounds = study.settings.until_decided
     if study.kind != "grid" or bounds is None:
         return None

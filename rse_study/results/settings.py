@@ -45,7 +45,7 @@ class PathSettings(_Settings):
 
 
 class UntilDecided(Spec):
-    """Seeds 0, 1, ... that a grid's rows get until they are decided (docs/searches.md).
+    """Seeds 0, 1, ... that a grid's rows get until they are decided.
 
     A row is decided once its anytime-valid verdict against the baseline is better, worse or the same within the margin.
     """

@@ -1,4 +1,4 @@
-"""Cells known in advance, or as soon as others end: a grid, or the confirmation of a search."""
+"""A list of cells, which may grow: a grid, or the confirmation of a search."""
 
 from collections.abc import Callable, Sequence
 

@@ -22,7 +22,7 @@ BASE_OUTSIDE = -1  # number of the base where it is no point of the space
 
 
 def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
-    """Return every row with its seeds: all, or those wanted now; known rows keep their numbers."""
+    """Return every row with its seeds; known rows keep their numbers."""
     study = checked.study
     configs = {record.trial: record.config for record in ledger.cells() if record.stage == "grid"}
     known = {_as_of_today(config): number for number, config in configs.items()}

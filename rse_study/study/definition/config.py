@@ -45,13 +45,13 @@ Baseline = Literal["token_overlap", "untrained", "start", "cls", "mean", "first_
 Seed = Annotated[int, Field(strict=True, ge=0)]
 
 
-def _listed(given: Any) -> Any:
+def _refuse_until(given: Any) -> Any:
     if isinstance(given, dict) and "until" in given:
         raise ValueError("must be a list: only the rows of a grid get seeds until they are decided")
     return given
 
 
-Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), BeforeValidator(_listed)]
+Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), BeforeValidator(_refuse_until)]
 
 
 def _kind_of_seeds(given: Any) -> str:

@@ -20,7 +20,7 @@ from rse_study.training.trial import Trial
 
 @dataclass(frozen=True)
 class Remaining:
-    """Cells of one trial: ended ones, and the number still to run, at least and at most."""
+    """Cells of one trial: ended ones, and the number still to run."""
 
     trial: Trial
     ended: tuple[LedgerCell, ...]

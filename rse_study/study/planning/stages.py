@@ -34,7 +34,7 @@ class StagePlan:
 
     @property
     def num_cells(self) -> int:
-        """Trials times seeds, less the cells that another stage runs or that are spared so far."""
+        """Trials times seeds, less cells that another stage runs or that are saved."""
         return self.num_trials * self.num_seeds - self.num_shared - self.num_saved
 
     @property
