@@ -66,6 +66,7 @@ GRID_GROWS = [
     ("baselines=[start]", "baselines removed: 2"),
     ("base.budget.amount=90", "base.budget.amount: 60 -> 90"),
     ("keep_models=none", 'keep_models: "final" -> "none"'),
+    ("margin=0.3", "margin: null -> 0.3"),
     ("grid.baseline=no perturbation", 'grid.baseline: "" -> "no perturbation"'),
     ("paper={table: rse-table6}", 'paper: null -> {"table": "rse-table6", "scale": "paper"}'),
     ("resources={workers: 2}", ""),
