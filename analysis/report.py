@@ -6,7 +6,7 @@ from analysis import page
 from analysis.comparison import Comparison, read_comparison
 from analysis.contents import Contents, read_contents
 from analysis.sections.account import cells, cost, failures, provenance, revisions
-from analysis.sections.compared import compared, each_pair
+from analysis.sections.compared import compared, decisions, each_pair
 from analysis.sections.confirmed import confirmation
 from analysis.sections.course import course
 from analysis.sections.diagnostics import diagnostics
@@ -41,6 +41,7 @@ def render(contents: Contents, comparison: Comparison | None = None, reload_s: i
         beside = compared(comparison, contents.decimals) if comparison else ""
         columns = paper_table(comparison) if comparison else ""
         effects = factors(contents, comparison) if comparison else ""
+        beside += decisions(contents, comparison) if comparison else ""
         pairs = each_pair(contents, comparison) if comparison and not effects else ""
         along = "" if effects else grid_axes(contents)  # two levels, whose means over the others are effects
         middle = [effects, beside, pairs, columns, grid_rows(contents), along, grid_steps(contents)]

@@ -5,6 +5,7 @@ from analysis.axis_pairs import axis_pairs, pairs_answer, pairs_table
 from analysis.comparison import Comparison
 from analysis.comparison_table import claims_table, remarks, rows_table
 from analysis.contents import Contents
+from analysis.figures.decisions import decisions_data, draw_decisions
 from analysis.figures.forest import draw_forest, forest_data
 from analysis.opposed import opposed_text
 from analysis.phrases import counted
@@ -40,6 +41,27 @@ def compared(comparison: Comparison, decimals: int) -> str:
         *map(page.paragraph, remarks(comparison)),
         claims(comparison, decimals),
     )
+
+
+def decisions(contents: Contents, comparison: Comparison) -> str:
+    """Return section "Until decided"; "" where the file lists the seeds."""
+    rows = contents.search.rows
+    if rows is None:
+        return ""
+    courses, bounds, frame = rows.courses.values(), rows.bounds, decisions_data(comparison, rows)
+    num_decided = sum(one.verdict != "undecided" for one in courses)
+    num_ran, most = sum(map(len, rows.values.values())), rows.num_rows * bounds.at_most
+    are = "is" if num_decided == 1 else "are"
+    told = (
+        f"{num_decided} of {counted(len(courses), 'row')} {are} decided. Every row gets "
+        f"{bounds.at_least} seeds, and further ones, up to {bounds.at_most}, until its confidence sequence beside the "
+        f"baseline decides; so far this took {num_ran} cells, where {bounds.at_most} seeds for every row are {most}. "
+        "Means of rows with different seeds are not of the same sample: the paired differences are."
+    )
+    parts = [page.paragraph(told)]
+    if len(frame):
+        parts.append(page.figure(draw_decisions(frame, rows.margin, contents.decimals), "decisions", frame))
+    return page.section("Until decided", *parts)
 
 
 def each_pair(contents: Contents, comparison: Comparison) -> str:

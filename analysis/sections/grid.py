@@ -22,8 +22,9 @@ def grid_rows(contents: Contents) -> str:
     cells = contents.stage("grid")
     frame = scores(contents, cells)
     measures = list(dict.fromkeys(frame["measure"]))
+    alike = "All rows have" if contents.search.rows is None else "As far as they go, rows have"
     legend = (
-        "Mean, standard deviation (n - 1) and each seed, of complete cells. All rows have the same seeds, which share "
+        f"Mean, standard deviation (n - 1) and each seed, of complete cells. {alike} the same seeds, which share "
         "initialisation and order of data, so that they can be compared pair by pair."
     )
     shown = show_scores(frame, "SD", contents.decimals_by_measure, every_seed=measures)

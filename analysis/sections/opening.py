@@ -191,7 +191,8 @@ def states(contents: Contents) -> str:
     if study.kind == "grid":
         cells = contents.stage("grid")
         rows, seeds = cells["trial"].nunique(), cells["seed"].nunique()
-        shape = f"Grid of {counted(rows, 'row')} x {counted(seeds, 'seed')}" if rows else "Grid"
+        each = "up to " * (contents.search.rows is not None)
+        shape = f"Grid of {counted(rows, 'row')} x {each}{counted(seeds, 'seed')}" if rows else "Grid"
         return state(shape, counts(cells, study.num_cells))
     parts = [state("Search", counts(contents.first_seeds, study.num_trials), "trials")]
     most = contents.search.most_cells
@@ -224,8 +225,11 @@ def caution(contents: Contents) -> str:
     """Say what the numbers of this study cannot show."""
     study = contents.study
     if study.kind == "grid":
+        which = (
+            "on the same seeds" if contents.search.rows is None else "on the first seeds, until it is decided"
+        )
         return (
-            "A grid selects nothing: all its cells are results, each row on the same seeds. A difference between rows "
+            f"A grid selects nothing: all its cells are results, each row {which}. A difference between rows "
             "that is no larger than the spread over seeds says nothing."
         )
     num = int(contents.first_seeds["status"].isin(["complete", "stopped_early"]).sum())

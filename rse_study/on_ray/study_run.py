@@ -1,6 +1,6 @@
 """One run of a study, by the only process that writes its ledger."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from rse_study.results.records import (
     Stage,
     StudyRecord,
 )
+from rse_study.results.settings import UntilDecided
 from rse_study.sampling.importance import enter_importance
 from rse_study.sampling.proposer import Proposer
 from rse_study.sampling.pruners import deciding_rule, describe_rule
@@ -159,13 +160,21 @@ class StudyRun:
     def _run_cells(self, runtime: RayRuntime) -> list[Cell]:
         """Run what is missing; return the grid's or the confirmation's cells."""
         if self._study.grid is not None:
-            cells = grid_cells(self._checked, self._ledger, self.materials.identify)
-            self._run_list("grid", cells, runtime)
-        else:
-            self._search(runtime)
-            cells = self._confirm(runtime)
-            self._run_path(runtime)
+            return self._run_grid(runtime)
+        self._search(runtime)
+        cells = self._confirm(runtime)
+        self._run_path(runtime)
         return cells
+
+    def _run_grid(self, runtime: RayRuntime) -> list[Cell]:
+        """Run all rows; where they get seeds until decided, as long as cells that were found ask for more."""
+        grown = partial(grid_cells, self._checked, self._ledger, self.materials.identify)
+        grows, cells = isinstance(self._study.seeds, UntilDecided), grown()
+        while True:
+            self._run_list("grid", cells, runtime, grown if grows else tuple)
+            known, cells = self._ledger.is_retired(), grown() if grows else cells
+            if runtime.closing.is_set() or not any(known.get(cell.identity, True) for cell in cells):
+                return cells
 
     def _search(self, runtime: RayRuntime) -> None:
         study, checked = self._study, self._checked
@@ -232,14 +241,20 @@ class StudyRun:
         """Whether the next run finds nothing to do for the cell."""
         return status_for_next_run(self._folders.study, cell.identity, cell.status) in FINISHED
 
-    def _run_list(self, stage: Stage, cells: list[Cell], runtime: RayRuntime) -> None:
+    def _run_list(
+        self,
+        stage: Stage,
+        cells: list[Cell],
+        runtime: RayRuntime,
+        grown: Callable[[], Sequence[Cell]] = tuple,
+    ) -> None:
         if not cells:
             return
         if stage != "search":
             self._ledger.claim([cell.record() for cell in cells])
             self._ledger.retire_others({cell.identity for cell in cells}, stage)
         asked = self._scoring.by_cells if stage in ("grid", "confirm") else []
-        source = FixedCells(cells, self._ledger)
+        source = FixedCells(cells, self._ledger, grown)
         if stage != "search":
             self._bring_shared(cells, asked, runtime)
         queue = CellQueue(

@@ -16,6 +16,7 @@ from rse_study.results.margin import margin_of
 from rse_study.results.reader import Reader
 from rse_study.results.records import MINUS
 from rse_study.results.row_names import names_of_cells
+from rse_study.results.row_seeds import row_seeds_of
 from rse_study.results.statistics import (
     EXACT_UP_TO,
     Interval,
@@ -124,7 +125,9 @@ def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores
     cells = cells[cells["stage"] == ("grid" if is_grid else "confirm")]
     statuses = reader.statuses_for_next_run()
     cells = cells.assign(row=names_of_cells(study, cells), status=cells["identity"].map(statuses))
-    num_unplanned = max(0, study.num_cells - len(cells)) if is_grid else 0
+    rows = row_seeds_of(reader.ledger, study, reader.records()) if study.settings.until_decided else None
+    num_planned = rows.num_wanted if rows else study.num_cells
+    num_unplanned = max(0, num_planned - len(cells)) if is_grid else 0
     rule = criterion_of(study, reader.revisions(), reader.cells(retired=True))
     found = {}
     for metric in metrics:

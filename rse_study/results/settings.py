@@ -4,6 +4,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from rse_study.spec import Spec
+
 
 class _Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -43,6 +45,25 @@ class PathSettings(_Settings):
     seeds: tuple[int, ...] = ()
 
 
+class UntilDecided(Spec):
+    """Seeds 0, 1, ... that a grid's rows get until they are decided.
+
+    A row is decided once its anytime-valid verdict against the baseline is better, worse or the same within the margin.
+    """
+
+    until: Literal["decided"]
+    at_least: int = Field(3, ge=3)
+    """seeds of every row before the first verdict"""
+    at_most: int = Field(16, ge=3)
+    """seeds after which a row stays undecided; may be raised later"""
+
+    @model_validator(mode="after")
+    def _has_room(self) -> "UntilDecided":
+        if self.at_most < self.at_least:
+            raise ValueError(f"has at_most = {self.at_most}, which is below at_least = {self.at_least}")
+        return self
+
+
 class WarmStartSettings(_Settings):
     """Points that a search runs first."""
 
@@ -67,6 +88,8 @@ class StudySettings(_Settings):
     paper: PaperSettings = PaperSettings()
     search: dict[str, Any] = Field(default_factory=dict)
     seeds: tuple[int, ...] = ()
+    """all that a row or trial may have"""
+    until_decided: UntilDecided | None = None
     num_trials: int = 0
     tune_each: str = ""
     early_stopping: dict[str, Any] = Field(default_factory=dict)
@@ -79,7 +102,11 @@ class StudySettings(_Settings):
     @model_validator(mode="before")
     @classmethod
     def _without_absent(cls, given: dict[str, Any]) -> dict[str, Any]:
-        return {name: value for name, value in given.items() if value is not None}
+        given = {name: value for name, value in given.items() if value is not None}
+        bounds = given.get("seeds")
+        if isinstance(bounds, dict):
+            return given | {"seeds": range(bounds["at_most"]), "until_decided": bounds}
+        return given
 
     def of_base(self, path: str) -> Any:
         """Return the base's value at a dotted path; None where it has none."""

@@ -44,7 +44,7 @@ def enter_importance(ledger: Ledger, checked: CheckedStudy) -> None:
         (one, len(trials)) for one in EVALUATORS
     }
     # A trial may have got another seed since.
-    if not is_known or len(study.seeds) > 1:
+    if not is_known or len(study.all_seeds) > 1:
         ledger.record_importance(importance_rows(axes, trials, direction, study.search_seed))
 
 

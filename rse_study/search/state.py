@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rse_study.results.cell_state import count_cells
 from rse_study.results.queries import LedgerQueries, now
 from rse_study.results.records import FINISHED, CellRecord, Stage, StudyRecord
+from rse_study.results.row_seeds import RowSeeds, row_seeds_of
 from rse_study.results.settings import BudgetSettings, StudySettings
 from rse_study.search.ablation_path import PathState, most_path_cells, num_path_cells, path_state
 from rse_study.search.budget import BudgetShare, as_far_as_it_went, budget_shares, ended_by
@@ -30,11 +31,13 @@ class SearchState:
     """The state of a search; for a grid, its study and cells."""
 
     study: StudyRecord
-    """as frozen, but with fewer trials if the budget had no room for more"""
+    """as frozen, but with fewer trials or cells if the budget had no room for more, or rows are decided"""
     cells: tuple[CellRecord, ...] = ()
     """newest revision's, with the status that the next run finds"""
     budget: tuple[BudgetShare, ...] = ()
     race: RaceState | None = None
+    rows: RowSeeds | None = None
+    """None unless a grid's rows get seeds until they are decided"""
     path: PathState | None = None
     """None without an ablation path, and before the search is over"""
     standings: tuple[TrialResult[str], ...] = ()
@@ -113,7 +116,9 @@ def search_state(ledger: LedgerQueries, cells: Iterable[CellRecord], *, is_held:
     assert frozen is not None, "nothing was frozen yet"
     shares = budget_shares(ledger, now(), is_held=is_held)
     study = as_far_as_it_went(ledger, frozen, cells, shares)
-    race = race_of(ledger, study, cells)
+    race, rows = race_of(ledger, study, cells), row_seeds_of(ledger, study, cells)
+    if rows is not None:
+        study = study.model_copy(update={"num_cells": rows.most_cells})
     is_over = is_search_over(study, cells, race)
     last_points, importance = ledger.last_points(study.objective.metric), ledger.importance()
     return SearchState(
@@ -121,6 +126,7 @@ def search_state(ledger: LedgerQueries, cells: Iterable[CellRecord], *, is_held:
         cells=cells,
         budget=shares,
         race=race,
+        rows=rows,
         path=path_state(study, cells, last_points, importance, is_search_over=is_over),
         standings=tuple(standings_of(ledger, "search")) if study.kind == "search" else (),
     )

@@ -156,8 +156,14 @@ def _list_changes(path: str, old: Sequence[Any], new: Sequence[Any], kind: Study
     yield from _counted(path, old, new)
 
 
-def _seeds(path: str, old: Sequence[Any], new: Sequence[Any], kind: StudyKind) -> FieldChanges:
-    yield from _counted(path, old, new) if kind == "grid" else _stays(path, old, new, kind)
+def _seeds(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
+    if kind != "grid":
+        yield from _stays(path, old, new, kind)
+    elif isinstance(old, dict) and isinstance(new, dict):
+        yield from _leaf_by_leaf(path, old, new, kind)
+    else:
+        is_listed = not isinstance(old, dict) and not isinstance(new, dict)
+        yield from _counted(path, old, new) if is_listed else _free(path, old, new, kind)
 
 
 def _confirm(

@@ -34,10 +34,12 @@ def study_of(
     encoder="",
     objective=OBJECTIVE,
     factorial=False,
+    until=None,
 ):
     """The record of such a study. `less`: metrics that their evaluation calls better where they are smaller.
 
-    In a factorial design every axis is a factor, and rows that are no corners have labels.
+    In a factorial design every axis is a factor, and rows that are no corners have labels. `until`: bounds on the seeds
+    of rows that get them until they are decided.
     """
     axes = {}
     for row in rows:
@@ -48,6 +50,8 @@ def study_of(
         labelled = {row: {} for row in rows if not proposal_of(row)}
         resolved["grid"] = {"factorial": axes, "resolution": 4, "rows": labelled, "baseline": baseline}
     resolved |= {"paper": paper} if paper else {}
+    resolved |= {"seeds": {"until": "decided", **until}} if until else {}
+    num_seeds = until["at_most"] if until else num_seeds
     resolved |= {"base": {"encoder": {"name": encoder}}} if encoder else {}
     choices = {axis: {"kind": "choice", "choices": tuple(dict.fromkeys(axes[axis]))} for axis in axes}
     return StudyRecord(
@@ -88,7 +92,7 @@ def fill(ledger, rows, seeds=None, **study):
     seeds = range(num_seeds) if seeds is None else seeds
     ledger.freeze(study_of(rows, num_seeds, **study))
     for trial, (name, scores) in enumerate(rows.items()):
-        for seed, score in zip(seeds, scores, strict=True):
+        for seed, score in zip(seeds, scores, strict="until" not in study):
             end(ledger, cell_of(trial, name, seed), score)
 
 

@@ -141,6 +141,19 @@ def test_what_rows_are_compared_with_may_change_and_go_and_once_there_was_none(g
     assert change_between(old, grid("grid.baseline=no perturbation")) == expected
 
 
+def test_seeds_until_decided_replace_a_list_change_their_bounds_and_give_way_to_a_list(grid):
+    baseline = "grid.baseline=no perturbation"
+    listed, until = grid(baseline), grid(baseline, "seeds={until: decided}")
+    assert listed.resolved["seeds"] == [0, 1]
+    bounds = json.dumps({"until": "decided", "at_least": 3, "at_most": 16})
+    assert change_between(listed, until) == f"seeds: [0, 1] -> {bounds}"
+    assert change_between(until, listed) == f"seeds: {bounds} -> [0, 1]"
+    more = grid(baseline, "seeds={until: decided, at_most: 20}")
+    assert (until.num_cells, more.num_cells) == (5 * 16, 5 * 20)
+    assert change_between(until, more) == "seeds.at_most: 16 -> 20"
+    assert change_between(more, until) == "seeds.at_most: 20 -> 16"
+
+
 def test_confirmation_or_a_path_can_be_added_and_changed_and_a_path_not_removed(search):
     path = "ablation_path={seeds: [1, 3]}"
     assert change_between(search(), search(path)) == "ablation path added"

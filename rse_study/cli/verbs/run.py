@@ -54,9 +54,12 @@ def run_and_report(
     evaluation = partial(evaluation_of, checked.study.settings)
     metric = checked.study.objective.metric
     names = partial(names_in_ledger, folder)
-    shows_seeds = checked.study.search is not None and len(checked.study.seeds) > 1
     with ProgressBoard(
-        checked.num_cells, num_ended, objective=metric, read_names=names, shows_seeds=shows_seeds
+        checked.num_cells,
+        num_ended,
+        objective=metric,
+        read_names=names,
+        shows_seeds=checked.study.may_spare_cells,
     ) as board:
         prepared = partial(materials_of, SaidOnce(board), checked.folder)
         run_study(checked, folder, prepared, evaluation, board, num_cpus=cpus, address=address)

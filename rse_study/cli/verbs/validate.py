@@ -8,6 +8,7 @@ from rse_study.cli.terminal.next_step import command, suggest, with_overrides
 from rse_study.cli.terminal.screen import announce
 from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
+from rse_study.results.settings import UntilDecided
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.study.definition.factorial import design_text
@@ -36,7 +37,7 @@ def summary_of(checked: CheckedStudy) -> Iterator[str]:
     """Describe in a few lines what is run, and what is made of it."""
     study = checked.study
     size = _grid(checked) if checked.rows else _search(checked)
-    at_most = "at most " if not checked.rows and len(study.seeds) > 1 else ""
+    at_most = "at most " if study.may_spare_cells else ""
     yield f"{study.name}: valid. {size}: {at_most}{_count(checked.num_cells, 'cell')}"
     if study.early_stopping is not None and checked.rungs:
         yield f"stopped early at steps {_join(checked.rungs)}, unless {study.early_stopping.condition}"
@@ -63,7 +64,7 @@ def _grid(checked: CheckedStudy) -> str:
 
 def _search(checked: CheckedStudy) -> str:
     axes = checked.space.axes
-    raced = f", {_seeds(checked)} raced" if len(checked.study.seeds) > 1 else ""
+    raced = f", {_seeds(checked)} raced" if len(checked.study.all_seeds) > 1 else ""
     everywhere = (
         f"{_count(checked.study.num_trials, 'trial')} over {_join(a.name for a in axes if not a.parent)}"
     )
@@ -76,7 +77,10 @@ def _search(checked: CheckedStudy) -> str:
 
 
 def _seeds(checked: CheckedStudy) -> str:
-    return f"seed{'s' * (len(checked.study.seeds) > 1)} {_join(checked.study.seeds)}"
+    seeds = checked.study.seeds
+    if isinstance(seeds, UntilDecided):
+        return f"{seeds.at_least} to {seeds.at_most} seeds each, until decided"
+    return f"seed{'s' * (len(seeds) > 1)} {_join(seeds)}"
 
 
 def _count(number: int, noun: str) -> str:

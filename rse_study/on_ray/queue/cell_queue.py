@@ -136,7 +136,7 @@ class CellQueue:
 
     def rungs_of(self, cell: Cell) -> tuple[int, ...]:
         """Return the steps at which this cell waits for a verdict."""
-        rule, is_first = self._rule, cell.seed == self._study.seeds[0]
+        rule, is_first = self._rule, cell.seed == self._study.all_seeds[0]
         if rule is None or cell.continues or cell.is_never_stopped or not is_first:
             return ()
         return rule.rungs_of_trial(self._rungs, self._study.search_seed, cell.number)
@@ -156,7 +156,7 @@ class CellQueue:
         self._verdicts[row.cell, row.t] = said
 
     def _note_end(self, trial: int, seed: int, seen: Observation) -> None:
-        if seed == self._study.seeds[0] and seen != RUNNING:
+        if seed == self._study.all_seeds[0] and seen != RUNNING:
             self._ends[trial] = seen
 
     def _restore(self, record: CellRecord) -> None:

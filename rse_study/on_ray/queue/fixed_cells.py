@@ -1,6 +1,6 @@
-"""Cells known in advance: a grid, or the confirmation of a search."""
+"""A list of cells, which may grow: a grid, or the confirmation of a search."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.results.ledger import Ledger
@@ -9,11 +9,17 @@ from rse_study.search.observation import Observation
 
 
 class FixedCells:
-    """A list of cells in order, all planned in the ledger before the first runs."""
+    """A list of cells in order, all planned in the ledger before the first runs.
 
-    def __init__(self, cells: Sequence[Cell], ledger: Ledger) -> None:
+    If the list grows as cells end, `grown` returns all of it.
+    """
+
+    def __init__(
+        self, cells: Sequence[Cell], ledger: Ledger, grown: Callable[[], Sequence[Cell]] = tuple
+    ) -> None:
         ledger.plan([cell.record() for cell in cells])
         self._waiting = {cell.identity: cell for cell in cells}
+        self._ledger, self._grown, self._known = ledger, grown, set(self._waiting)
 
     @property
     def num_left(self) -> int:
@@ -30,4 +36,7 @@ class FixedCells:
         return None if first is None else self._waiting.pop(first)
 
     def observe(self, cell: Cell, seen: Observation) -> None:
-        pass
+        further = [one for one in self._grown() if one.identity not in self._known]
+        self._ledger.plan([one.record() for one in further])
+        self._waiting |= {one.identity: one for one in further}
+        self._known |= {one.identity for one in further}

@@ -43,9 +43,9 @@ class ProposedCells:
                 self._known.add(self._cell(number, one.proposal).identity)
                 proposer.add(number, one.proposal, "complete", one.values, one.violations)
         self._seeds: TrialSeeds | None = None
-        if len(self._study.seeds) > 1:
+        if len(self._study.all_seeds) > 1:
             is_less_better = self._study.objective.direction == "minimize"
-            self._seeds = TrialSeeds(self._study.seeds, less_is_better=is_less_better)
+            self._seeds = TrialSeeds(self._study.all_seeds, less_is_better=is_less_better)
         self._untold: dict[int, None] = {}  # trials of several seeds whose race goes on for the sampler
 
     @property
@@ -130,7 +130,7 @@ class ProposedCells:
         return {axis: values[(first + number) % len(values)]}
 
     def _cell(self, number: int, proposal: Mapping[str, Any], seed: int | None = None) -> Cell:
-        trial, seed = self._space.apply(proposal), self._study.seeds[0] if seed is None else seed
+        trial, seed = self._space.apply(proposal), self._study.all_seeds[0] if seed is None else seed
         label = BASE if dict(proposal) == self._space.base_point else ""
         identity, resources = self._identify(trial, seed), self._study.resources
         return Cell(

@@ -12,6 +12,8 @@ from rse_study.on_ray.queue.warm_start import directions_of
 from rse_study.results.cell_state import cells_for_next_run
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import FINISHED, CellRecord
+from rse_study.results.row_seeds import row_seeds_of
+from rse_study.results.settings import UntilDecided
 from rse_study.search.ablation_path import PathState
 from rse_study.search.choice import TrialResult, by_trial, standings_of, trials_to_confirm
 from rse_study.search.state import search_state
@@ -24,7 +26,7 @@ FIRST_NUMBER = -2  # of a point that is no trial: trials count up from 0, and -1
 
 
 def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
-    """Return every row with every seed; known rows keep their numbers."""
+    """Return every row with its seeds; known rows keep their numbers."""
     study = checked.study
     configs = {record.trial: record.config for record in ledger.cells() if record.stage == "grid"}
     known = {_as_of_today(config): number for number, config in configs.items()}
@@ -34,7 +36,7 @@ def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> lis
         key = canonical_json(row.trial.model_dump(mode="json"))
         if key not in known:
             known[key], free = free, free + 1
-        for seed in study.seeds:
+        for seed in study.all_seeds:
             cells.append(
                 Cell(
                     number=known[key],
@@ -47,7 +49,19 @@ def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> lis
                     resources=study.resources,
                 )
             )
+    if isinstance(study.seeds, UntilDecided):
+        return _wanted(cells, ledger)
     return cells
+
+
+def _wanted(cells: list[Cell], ledger: Ledger) -> list[Cell]:
+    """Return those cells that rows have or are given now, until they are decided."""
+    frozen, todays = ledger.study(), {cell.identity for cell in cells}
+    assert frozen is not None, "cells are planned after their study was frozen"
+    records = cells_for_next_run(ledger, ledger.study_dir)
+    state = row_seeds_of(ledger, frozen, [record for record in records if record.identity in todays])
+    assert state is not None, "the study was frozen with other seeds"
+    return [cell for cell in cells if cell.seed in state.seeds_of(cell.number)]
 
 
 def _as_of_today(config: dict[str, Any]) -> str:

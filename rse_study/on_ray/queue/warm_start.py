@@ -83,7 +83,7 @@ def _point_of(checked: CheckedStudy, cell: CellRecord, identify: Identify) -> di
         point = checked.space.coordinates(trial)
         active = [axis for axis in checked.space.axes if axis.is_active(point)]
         is_inside = all(axis.name in point and axis.domain.holds(point[axis.name]) for axis in active)
-        is_ours = cell.seed in checked.study.seeds
+        is_ours = cell.seed in checked.study.all_seeds
         if is_ours and is_inside and identify(checked.space.apply(point), cell.seed) == cell.identity:
             return point
     return None

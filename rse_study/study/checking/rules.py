@@ -12,6 +12,7 @@ from rse_study.evaluation.registry import OF_DEV
 from rse_study.registry import did_you_mean
 from rse_study.results.records import AT_CHECKPOINT, COSTS
 from rse_study.results.row_names import find_combination, row_name
+from rse_study.results.settings import UntilDecided
 from rse_study.study.definition.config import SEARCH_ONLY, Grid, Objective, Study
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.factorial import combinations_of
@@ -78,6 +79,17 @@ def _baseline_row(study: Study) -> RuleProblems:
         yield f"grid.baseline = {grid.baseline!r}", rule, known
 
 
+def _decided_beside_a_baseline(study: Study) -> RuleProblems:
+    if not isinstance(study.seeds, UntilDecided):
+        return
+    if study.grid is None:
+        rule = "belongs to a grid, whose rows are decided beside a baseline; a search races the seeds that it lists"
+        yield "seeds.until = 'decided'", rule, "List them: `seeds: [0, 1, 2]`"
+    elif not study.grid.baseline:
+        rule = "rows are decided beside a baseline, and grid.baseline names none"
+        yield "seeds.until = 'decided'", rule, "Name the row in grid.baseline, or list the seeds"
+
+
 def _combinations(grid: Grid) -> dict[str, dict[str, Any]]:
     """Return the axes' values by row name; none where the grid is too large to enumerate."""
     if prod(len(domain.values()) for domain in grid.domains.values()) > MAX_ROWS:
@@ -98,9 +110,9 @@ def _papers_measure(study: Study) -> RuleProblems:
 
 def _raced_by_one_objective(study: Study) -> RuleProblems:
     """Refuse to race several objectives: means over different numbers of seeds make no Pareto front."""
-    if study.search is not None and len(study.seeds) > 1 and study.objectives:
+    if study.search is not None and len(study.all_seeds) > 1 and study.objectives:
         rule = "several seeds of a search are raced by one objective, and this one has several"
-        yield f"seeds = {list(study.seeds)}", rule, "Give one seed, or one `objective`"
+        yield f"seeds = {list(study.all_seeds)}", rule, "Give one seed, or one `objective`"
 
 
 def _objectives(study: Study) -> RuleProblems:
@@ -178,10 +190,10 @@ def _no_conditions_in_a_grid(study: Study) -> RuleProblems:
 
 def _distinct_seeds(study: Study) -> RuleProblems:
     confirm = () if study.confirm is None else study.confirm.seeds
-    yield from _listed_twice("seeds", study.seeds)
+    yield from _listed_twice("seeds", study.all_seeds)
     yield from _listed_twice("confirm.seeds", confirm)
     for index, seed in enumerate(confirm):
-        if seed in study.seeds:
+        if seed in study.all_seeds and not isinstance(study.seeds, UntilDecided):
             rule = "a seed of the search has selected; it cannot confirm"
             yield f"confirm.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
 
@@ -190,7 +202,7 @@ def _seeds_of_the_path(study: Study) -> RuleProblems:
     seeds = () if study.ablation_path is None else study.ablation_path.seeds
     yield from _listed_twice("ablation_path.seeds", seeds)
     for index, seed in enumerate(seeds):
-        if seed in study.seeds:
+        if seed in study.all_seeds and not isinstance(study.seeds, UntilDecided):
             rule = "a seed of the search has selected the trial that the path leads to"
             yield f"ablation_path.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
 
@@ -367,6 +379,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_one_question, ("grid", "search")),
     (_search_only, ("grid", "search")),
     (_baseline_row, ("grid",)),
+    (_decided_beside_a_baseline, ("seeds", "grid")),
     (_papers_rows, ("paper", "grid")),
     (_papers_measure, ("paper", "objective")),
     (_raced_by_one_objective, ("search", "seeds", "objectives")),

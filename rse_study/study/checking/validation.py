@@ -54,7 +54,7 @@ class CheckedStudy:
     def num_cells(self) -> int:
         """Number of planned cells; for a search the most there may be."""
         if self.rows:
-            return len(self.rows) * len(self.study.seeds)
+            return len(self.rows) * len(self.study.all_seeds)
         return sum(most_cells_by_stage(self.study.search_settings, len(self.space.axes)).values())
 
 

@@ -6,12 +6,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
+    Discriminator,
     Field,
     NonNegativeFloat,
     NonNegativeInt,
     PositiveFloat,
     PositiveInt,
     PrivateAttr,
+    Tag,
     field_validator,
     model_serializer,
     model_validator,
@@ -23,7 +26,7 @@ from rse_study.errors import InputError
 from rse_study.named_class import ClassPath
 from rse_study.registry import did_you_mean
 from rse_study.results.records import COSTS
-from rse_study.results.settings import StudySettings
+from rse_study.results.settings import StudySettings, UntilDecided
 from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec, field
 from rse_study.storage.location import check_location
@@ -57,7 +60,25 @@ Baseline = Literal[
     "token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening", "adversarial"
 ]
 Seed = Annotated[int, Field(strict=True, ge=0)]
-Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
+
+
+def _refuse_until(given: Any) -> Any:
+    if isinstance(given, dict) and "until" in given:
+        raise ValueError("must be a list: only the rows of a grid get seeds until they are decided")
+    return given
+
+
+Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), BeforeValidator(_refuse_until)]
+
+
+def _kind_of_seeds(given: Any) -> str:
+    return "until decided" if isinstance(given, dict | UntilDecided) else "listed"
+
+
+ListedOrDecided = Annotated[
+    Annotated[Seeds, Tag("listed")] | Annotated[UntilDecided, Tag("until decided")],
+    Discriminator(_kind_of_seeds),
+]
 
 
 class Sampler(Spec):
@@ -341,9 +362,9 @@ class Study(Spec):
     """axis of a search whose values, methods perhaps, get the same number of trials, in turn; the best of each is
     confirmed"""
     early_stopping: EarlyStopping | None = None
-    seeds: Seeds = (0,)
-    """of a grid: all of them for every row; of a search: the first for every trial, the next only for those that may
-    still win"""
+    seeds: ListedOrDecided = (0,)
+    """of a grid: all of them for every row, or {until: decided, at_least: 3, at_most: 16}: further ones for undecided
+    rows only; of a search: the first for every trial, the next only for those that may still win"""
     objective: Objective = Objective()
     objectives: tuple[Objective, ...] = ()
     """of a search, two to four at once, instead of `objective`: what is sought is their Pareto front"""
@@ -427,6 +448,17 @@ class Study(Spec):
     def num_confirmed(self) -> int:
         """The most trials that are confirmed beside the base."""
         return 0 if self.confirm is None else self.confirm.num_best * max(1, len(self.tuned))
+
+    @property
+    def all_seeds(self) -> tuple[int, ...]:
+        """The listed seeds, or all that a row may be given until it is decided."""
+        return tuple(range(self.seeds.at_most)) if isinstance(self.seeds, UntilDecided) else self.seeds
+
+    @property
+    def may_spare_cells(self) -> bool:
+        """Whether a race of seeds, or rows that are decided, may end it with fewer cells."""
+        is_raced = self.grid is None and len(self.all_seeds) > 1
+        return is_raced or isinstance(self.seeds, UntilDecided)
 
     @property
     def search_settings(self) -> StudySettings:

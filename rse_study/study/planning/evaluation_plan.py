@@ -50,7 +50,7 @@ def plan_scores(
         if one.num_to_run:
             missing.update(dict.fromkeys(names, one.num_to_run))
             cost = _scoring(one.trial, names, cost_model, data_sizes, is_trained=True)
-            costs.append(cost.times(one.num_to_run))
+            costs.append(cost.scaled(one.range_to_run))
         if lost:
             costs.append(cost_model.cell(workload_of(one.trial, data_sizes)).times(len(lost)))
         num_models += one.num_to_run + len(only)

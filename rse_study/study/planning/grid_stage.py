@@ -1,14 +1,17 @@
 """The rest of a grid: rows and seeds that have no result yet."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
 from rse_study.results.row_names import names_of_rows
+from rse_study.results.row_seeds import RowSeeds
+from rse_study.results.settings import UntilDecided
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.planning.cost_model import CostModel, total
 from rse_study.study.planning.data_sizes import DataSizes
+from rse_study.study.planning.estimates import Range
 from rse_study.study.planning.ledger_state import LedgerCell, LedgerState
 from rse_study.study.planning.stages import StagePlan, has_ended, stage_plan
 from rse_study.study.planning.workload import workload_of
@@ -22,6 +25,13 @@ class Remaining:
     trial: Trial
     ended: tuple[LedgerCell, ...]
     num_to_run: int
+    num_spared: int = 0
+    """those of them that do not run if the row is decided as early as can be"""
+
+    @property
+    def range_to_run(self) -> Range:
+        """The number to run as a plan counts it: the most, unless rows are decided early."""
+        return Range(self.num_to_run - self.num_spared, self.num_to_run, self.num_to_run)
 
 
 def plan_grid(
@@ -30,23 +40,41 @@ def plan_grid(
     """Return the stage, its cells by row, and seeds to run by row if some have ended."""
     study = checked.study
     found, remaining, new = _by_trial(ledger_state), [], dict[str, list[int]]()
-    names = names_of_rows(list(_numbered(checked, found)))
-    for row, name in zip(checked.rows, names, strict=True):
+    rows, numbered = _row_seeds(checked, ledger_state), list(_numbered(checked, found))
+    names = names_of_rows(numbered)
+    num_cells = 0
+    for row, name, (number, *_) in zip(checked.rows, names, numbered, strict=True):
         mine = found.get(row.trial, {}) if found else {}
-        cells = {seed: ledger_state.cell_for(mine.get(seed), row.trial, seed) for seed in study.seeds}
+        most = study.all_seeds if rows is None else rows.most_seeds_of(number)
+        wanted = most if rows is None else rows.seeds_of(number)
+        cells = {seed: ledger_state.cell_for(mine.get(seed), row.trial, seed) for seed in most}
         ended = tuple(cell for cell in cells.values() if cell is not None and has_ended(cell))
-        remaining.append(Remaining(row.trial, ended, len(cells) - len(ended)))
-        if found and len(ended) < len(cells):
-            new[name] = [seed for seed, cell in cells.items() if not has_ended(cell)]
+        left = [seed for seed, cell in cells.items() if not has_ended(cell)]
+        now = [seed for seed in left if seed in wanted]
+        remaining.append(Remaining(row.trial, ended, len(left), len(left) - len(now)))
+        num_cells += len(cells)
+        if found and now:
+            new[name] = now
     cost = total(
-        cost_model.cell(workload_of(one.trial, data_sizes)).times(one.num_to_run)
+        cost_model.cell(workload_of(one.trial, data_sizes)).scaled(one.range_to_run)
         for one in remaining
         if one.num_to_run
     )
     every = [cell for one in remaining for cell in one.ended]
-    num_to_run = sum(one.num_to_run for one in remaining)
-    stage = stage_plan("grid", study.resources, len(checked.rows), len(study.seeds), every, num_to_run, cost)
-    return stage, remaining, new
+    num_to_run, num_seeds = sum(one.num_to_run for one in remaining), len(study.all_seeds)
+    stage = stage_plan("grid", study.resources, len(checked.rows), num_seeds, every, num_to_run, cost)
+    num_spared = sum(one.num_spared for one in remaining)
+    return replace(stage, num_saved=stage.num_cells - num_cells, num_spared=num_spared), remaining, new
+
+
+def _row_seeds(checked: CheckedStudy, ledger_state: LedgerState) -> RowSeeds | None:
+    """Return the seeds of rows that get them until decided, as the file has them now."""
+    study, known = checked.study, ledger_state.search.rows if ledger_state.search else None
+    if not isinstance(study.seeds, UntilDecided):
+        return None
+    return replace(
+        known or RowSeeds(study.seeds, 0, None, {}), bounds=study.seeds, num_rows=len(checked.rows)
+    )
 
 
 def _numbered(

@@ -20,6 +20,11 @@ from rse_study.study.planning.stages import StagePlan
 from rse_study.study.planning.throughput import Throughput
 from rse_study.training.trial import Replayed
 
+UNTIL_DECIDED = (
+    "rows get seeds until they are decided: low: with those they have or get next; expected, on which limits are "
+    "checked, and high: with all that they may get"
+)
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -77,7 +82,7 @@ def plan(
     stages: tuple[StagePlan, ...]
     if study.grid is not None:
         stage, remaining, new = plan_grid(checked, ledger_state, models["grid"], data_sizes)
-        stages, notes = (stage,), list[str]()
+        stages, notes = (stage,), [UNTIL_DECIDED] if stage.num_spared else []
     else:
         planner = SearchPlanner(checked, ledger_state, data_sizes)
         stages, remaining = planner.stages(models)

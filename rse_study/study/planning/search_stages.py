@@ -57,9 +57,9 @@ class SearchPlanner:
             yield "search: as if its budget had room for all trials; no cell that does not fit is begun"
         if is_open and self.checked.rungs:
             yield self._rung_note()
-        if goes_on and len(study.seeds) > 1:
+        if goes_on and len(study.all_seeds) > 1:
             yield (
-                f"cells of the search are the most: low: trials run one of {len(study.seeds)} raced seeds; "
+                f"cells of the search are the most: low: trials run one of {len(study.all_seeds)} raced seeds; "
                 "high: all of them"
             )
 
@@ -89,7 +89,7 @@ class SearchPlanner:
         costs.append(self._further_seeds(cost_model))
         ended = [cell for cell in cells if has_ended(cell) and cell not in continued]
         num_to_run = len(waiting) + len(continued) + num_new + self._num_further_seeds
-        num_seeds, state = len(study.seeds), self.ledger_state.search
+        num_seeds, state = len(study.all_seeds), self.ledger_state.search
         stage = stage_plan(
             "search", study.resources, self._num_trials, num_seeds, ended, num_to_run, total(costs)
         )
@@ -100,7 +100,7 @@ class SearchPlanner:
         num_further = self._num_further_seeds
         if num_further == 0:
             return FREE
-        num_sure = max(0, NUM_WHOLE - len(self._numbers)) * (len(self.checked.study.seeds) - 1)
+        num_sure = max(0, NUM_WHOLE - len(self._numbers)) * (len(self.checked.study.all_seeds) - 1)
         sure = min(num_sure, num_further) / num_further
         share = Range(sure, sure + RACED_SHARE * (1 - sure), 1.0)
         costs = [cost_model.cell(workload_of(trial, self.data_sizes)) for trial in self._sample()]
@@ -111,7 +111,7 @@ class SearchPlanner:
         """Most seeds of known trials, and of those to come."""
         state = self.ledger_state.search
         of_known = state.num_seeds_left if state else 0
-        return of_known + self._num_to_propose * (len(self.checked.study.seeds) - 1)
+        return of_known + self._num_to_propose * (len(self.checked.study.all_seeds) - 1)
 
     @property
     def _num_trials(self) -> int:

@@ -28,11 +28,13 @@ class StagePlan:
     num_shared: int = 0
     """cells that another stage runs"""
     num_saved: int = 0
-    """cells spared so far by the race of seeds"""
+    """cells spared so far by the race of seeds, or because rows are decided"""
+    num_spared: int = 0
+    """cells to run that do not run if all rows are decided as early as can be"""
 
     @property
     def num_cells(self) -> int:
-        """Trials times seeds, less the cells that another stage runs or a race has spared."""
+        """Trials times seeds, less cells that another stage runs or that are saved."""
         return self.num_trials * self.num_seeds - self.num_shared - self.num_saved
 
     @property

@@ -202,6 +202,7 @@ name=null -> name
 question=null -> question
 base=null -> base
 confirm.seeds=null -> confirm.seeds
+confirm.seeds={until: decided} -> confirm.seeds
 early_stopping.first=null -> early_stopping.first
 """,
     "a condition": """
@@ -349,6 +350,10 @@ grid.rows.paper=5
 grid.rows.paper.blend=0.5
 """,
     "out of bounds": """
+seeds={until: decided, at_least: 2};;grid.baseline=paper -> seeds.at_least = 2
+seeds={until: decided, at_least: 8, at_most: 4};;grid.baseline=paper -> seeds
+seeds={until: forever};;grid.baseline=paper -> seeds.until = 'forever'
+seeds={until: decided, at_mots: 4};;grid.baseline=paper -> seeds.at_mots
 grid.axes.beta=[1e-3, 1e-3]
 grid.axes.N={int: [1, 1000000], into: [pgd.num_steps]} -> grid
 grid.axes.rho=null;;grid.axes.beta=null;;grid.rows=null -> grid

@@ -45,6 +45,8 @@ tune_each=norm;;early_stopping=null;;num_trials=18;;sampler.name=quasi_random ->
     fixed list of points, in which values do not take turns. Use tpe or random
 tune_each=norm;;early_stopping=null;;num_trials=3;;confirm.num_best=2 -> confirm.num_best = 2: must be <= num_trials =
     3 / 3 values of norm. Confirm fewer, or run more
+seeds={until: decided} -> seeds.until = 'decided': belongs to a grid, whose rows are decided beside a baseline; a search
+    races the seeds that it lists. List them: `seeds: [0, 1, 2]`
 evaluations=[STS-B/tets] -> evaluations.0 = 'STS-B/tets': no such evaluation. Did you mean 'STS-B/test'?
 evaluations=[STS-B/dev] -> evaluations.0 = 'STS-B/dev': a dev split selects, and is measured during training; an
     evaluation is a test split. Did you mean 'STS-B/test'?
@@ -83,6 +85,9 @@ grid.baseline=SimCES -> grid.baseline = 'SimCES': must be a row of the grid, wit
 grid.baseline=rho = 2 -> grid.baseline = 'rho = 2': must be a row of the grid, with which the others are compared. Did
     you mean 'rho = 1'?
 grid.baseline=rho = 1 ->
+grid.baseline=ours;;seeds={until: decided, at_least: 4, at_most: 5} ->
+seeds={until: decided} -> seeds.until = 'decided': rows are decided beside a baseline, and grid.baseline names none.
+    Name the row in grid.baseline, or list the seeds
 grid.baseline=rho=0.0 ->
 grid.rows=null;;grid.baseline=ours -> grid.baseline = 'ours': must be a row of the grid, with which the others are
     compared. Known: rho = 0, rho = 1

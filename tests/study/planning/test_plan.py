@@ -5,6 +5,10 @@ from dataclasses import replace
 import pytest
 
 from rse_study.errors import InputError, OverBudget
+from rse_study.results.records import ObjectiveRecord, StudyRecord
+from rse_study.results.row_seeds import RowSeeds
+from rse_study.results.settings import UntilDecided
+from rse_study.search.state import SearchState
 from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import check_allowance, plan
@@ -15,6 +19,7 @@ from tests.study.planning.priced import grid_of, known, one_second
 RHOS = {"axes": {"rho": [0, 0.5, 1]}}
 FIVE = 48 * 60 + 4 * 50  # work of a cell with N = 5: 60 steps, four looks at 400 pairs in batches of 32
 TWO_SEEDS = {"seeds": [0, 1]}
+SOME = {"name": "some", "objective": ObjectiveRecord(metric="dev"), "kind": "grid"}
 
 
 @pytest.fixture
@@ -48,6 +53,41 @@ def test_a_new_grid_runs_every_seed_of_every_row_and_hours_are_unknown_without_h
     assert planned.device_hours is None
     assert planned.price is None
     assert planned.source == ""
+
+
+UNTIL = {"until": "decided", "at_least": 3, "at_most": 9}
+BASELINE = {**RHOS, "baseline": "rho = 0"}
+
+
+def test_rows_that_get_seeds_until_decided_are_planned_from_the_least_to_the_most(content, sizes):
+    checked = grid_of(content, BASELINE, seeds=UNTIL)
+    planned = plan(checked, LedgerState(), one_second(checked.study.base), sizes)
+    stage, hours = only_stage(planned), planned.device_hours
+    assert counts(stage) == (27, 0, 0, 0, 27)
+    assert stage.num_spared == 18
+    assert stage.cost.steps == Range(9 * 60, 27 * 60, 27 * 60)
+    assert hours.high == hours.mid == pytest.approx(3 * hours.low)
+    assert [note for note in planned.notes if "until they are decided" in note]
+    with pytest.raises(OverBudget):  # by the most, as long as nothing is decided
+        check_allowance(planned, hours.mid - 1e-9, 0.0)
+
+
+def test_a_decided_row_spares_its_other_seeds_and_the_bounds_are_those_of_the_file(content, sizes):
+    """rho = 0.5 was decided with six seeds, rho = 1 has ended six and is not."""
+    checked = grid_of(content, BASELINE, seeds=UNTIL)
+    pairs = zip((0.0, 2.0, 0.0), (0.0, 0.1, 9.0), strict=True)
+    values = {
+        trial: {seed: 50 + mean + sd * (-1) ** seed for seed in range(6)}
+        for trial, (mean, sd) in enumerate(pairs)
+    }
+    rows = RowSeeds(UntilDecided(until="decided", at_least=3, at_most=20), 3, 0, values)
+    state = LedgerState(complete(checked, range(6)), search=SearchState(StudyRecord(**SOME), rows=rows))
+    planned = plan(checked, state, Throughput(), sizes)
+    stage = only_stage(planned)
+    assert (*counts(stage), stage.num_spared) == (9 + 6 + 9, 18, 0, 0, 6, 4)
+    assert planned.new == {"rho = 0": [6], "rho = 1": [6]}
+    lower = plan(grid_of(content, BASELINE, seeds=UNTIL | {"at_most": 5}), state, Throughput(), sizes)
+    assert counts(only_stage(lower)) == (15, 15, 0, 0, 0)
 
 
 def test_what_finding_the_replayed_set_may_take_is_said(content, sizes):

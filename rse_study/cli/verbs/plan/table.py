@@ -109,6 +109,7 @@ def _stage_content(stage: StagePlan) -> dict[str, Any]:
         "executor": used.runs_on,
         **{name: getattr(used, name) for name in ("workers", "threads", "gpus")},
         **{name: getattr(stage, name) for name in names},
+        "least_to_run": stage.num_to_run - stage.num_spared,
         "steps": _range(stage.cost.steps),
         "gradient_passes": _range(stage.cost.gradient_passes),
         "work": _range(stage.cost.work),
@@ -119,15 +120,23 @@ def _stage_content(stage: StagePlan) -> dict[str, Any]:
 def _stage_row(stage: StagePlan) -> tuple[str, ...]:
     used = stage.resources
     device = f"{used.gpus:g} GPU" if used.gpus else f"{used.threads} thread{'s' * (used.threads > 1)}"
-    counts = (stage.num_done, stage.num_stopped, stage.num_failed, stage.num_to_run)
+    counts = (stage.num_done, stage.num_stopped, stage.num_failed)
     return (
         stage.name,
         f"{used.runs_on}, {used.workers} x {device}",
-        *(f"{number:,}" for number in (stage.num_trials, stage.num_seeds, stage.num_cells, *counts)),
+        f"{stage.num_trials:,}",
+        f"{stage.num_seeds:,}",
+        _from_to(stage.num_cells, stage.num_spared),
+        *(f"{number:,}" for number in counts),
+        _from_to(stage.num_to_run, stage.num_spared),
         _count(stage.cost.steps),
         _count(stage.cost.gradient_passes),
         _time(stage.device_hours),
     )
+
+
+def _from_to(most: int, num_spared: int) -> str:
+    return f"{most - num_spared:,} to {most:,}" if num_spared else f"{most:,}"
 
 
 def _scores_row(plan: Plan) -> list[tuple[str, ...]]:

@@ -11,7 +11,7 @@ from rse_study.results.bit_equality import describe_machines
 from rse_study.results.cell_state import is_lost
 from rse_study.results.lock import holder
 from rse_study.results.records import FINISHED, Record, Stage
-from rse_study.results.row_names import in_order_of_file
+from rse_study.results.row_names import in_order_of_file, names_of_labelled
 from rse_study.search.budget import BudgetShare
 
 NUM_EVENTS = 5
@@ -26,6 +26,18 @@ class RankedTrial(Record):
     value: float
     num_seeds: int
     proposal: dict[str, Any]
+
+
+class RowProgress(Record):
+    """A row that gets seeds until it is decided beside the baseline."""
+
+    name: str
+    verdict: str
+    """`better`, `worse`, `same` (within the margin) or `undecided`"""
+    num_seeds: int
+    """seeds, from the first on, that it and the baseline have ended"""
+    most_seeds: int
+    """seeds that it may still come to; `num_seeds` if it gets no more"""
 
 
 class Running(Record):
@@ -79,6 +91,8 @@ class StudyStatus(Record):
     """the best complete trial; in a search, of those it selected among"""
     confirmed: tuple[RankedTrial, ...]
     """trials of a search with seeds that selected nothing; best first"""
+    rows: tuple[RowProgress, ...]
+    """rows of a grid that get seeds until they are decided, without the baseline; empty in other studies"""
     running: tuple[Running, ...]
     """interrupted, if there is no holder: the next run continues them"""
     failed: tuple[EndedCell, ...]
@@ -123,6 +137,7 @@ def state_of(study_dir: Path) -> StudyStatus:
         holder=held_by,
         best=_best(ledger),
         confirmed=tuple(_standings(ledger, ("confirm",))),
+        rows=_rows(ledger),
         running=running,
         failed=_failed(ledger),
         lost=_lost(ledger),
@@ -154,8 +169,10 @@ def _standings(
 ) -> list[RankedTrial]:
     """Rank trials by the mean of their complete cells; those with fewer seeds come after the others.
 
-    Not the ranking of a search (`search.choice`): a grid's rows and confirmed trials have several seeds.
+    Not the ranking of a search (`search.choice`): a grid's rows and confirmed trials have several seeds. Rows that were
+    decided with fewer seeds than others have lack none.
     """
+    rows = ledger.search.rows
     seeds = defaultdict(list)
     for cell in ledger.cells:
         _, value = ledger.last_points.get(cell.identity, (0, math.nan))
@@ -163,7 +180,8 @@ def _standings(
             seeds[cell.trial].append((cell, value))
     sign = 1 if ledger.study.objective.direction == "minimize" else -1
     means = {trial: math.fsum(value for _, value in of) / len(of) for trial, of in seeds.items()}
-    ranked = sorted(seeds, key=lambda trial: (-len(seeds[trial]), sign * means[trial], trial))
+    whole = rows.bounds.at_least if rows else math.inf
+    ranked = sorted(seeds, key=lambda trial: (-min(whole, len(seeds[trial])), sign * means[trial], trial))
     return [
         RankedTrial(
             trial=trial,
@@ -174,6 +192,19 @@ def _standings(
         )
         for trial in ranked[:most]
     ]
+
+
+def _rows(ledger: LedgerSnapshot) -> tuple[RowProgress, ...]:
+    if ledger.search.rows is None:
+        return ()
+    known = [(one.trial, one.label, one.proposal, False) for one in ledger.cells]
+    names = dict(zip((trial for trial, *_ in known), names_of_labelled(ledger.study, known), strict=True))
+    return tuple(
+        RowProgress(
+            name=names[trial], verdict=one.verdict, num_seeds=one.num_pairs, most_seeds=one.most_seeds
+        )
+        for trial, one in ledger.search.rows.courses.items()
+    )
 
 
 def _running(ledger: LedgerSnapshot) -> tuple[Running, ...]:

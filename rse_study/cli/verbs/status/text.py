@@ -6,7 +6,7 @@ from analysis.phrases import counted, show_brief, show_duration
 from rse_study.cli.terminal.activity_lines import draw_bar
 from rse_study.cli.terminal.cell_names import describe_counts
 from rse_study.cli.terminal.screen import describe
-from rse_study.cli.verbs.status.content import EndedCell, RankedTrial, Running, StudyStatus
+from rse_study.cli.verbs.status.content import EndedCell, RankedTrial, RowProgress, Running, StudyStatus
 from rse_study.search.budget import LIMITS, BudgetShare
 
 NUM_SHOWN = 5  # of long lists, the newest
@@ -31,6 +31,10 @@ def lines_of(state: StudyStatus) -> Iterator[str]:
         yield state.machines
     yield from (_budget_line(share, is_end=state.is_ended_by_budget) for share in state.search_budget)
     yield f"left: {_left(state)}"
+    if state.rows:
+        num_decided = sum(one.verdict != "undecided" for one in state.rows)
+        yield f"decided: {num_decided} of {counted(len(state.rows), 'row')}"
+        yield from (f"    {_row(one)}" for one in state.rows)
     yield from _section(
         "running" if state.holder else "interrupted", [_running(cell) for cell in state.running]
     )
@@ -94,6 +98,11 @@ def _ranked(ranked: RankedTrial) -> str:
     seeds = f" (mean of {ranked.num_seeds} seeds)" if ranked.num_seeds > 1 else ""
     values = "  ".join(f"{axis} {show_brief(value)}" for axis, value in ranked.proposal.items())
     return f"{name}: {ranked.value:.2f}{seeds}{f'  {values}' if values else ''}"
+
+
+def _row(one: RowProgress) -> str:
+    is_open = one.most_seeds > one.num_seeds
+    return f"{one.name}: {one.verdict}, {f'{one.num_seeds} of at most ' * is_open}{counted(one.most_seeds, 'seed')}"
 
 
 def _running(cell: Running) -> str:

@@ -194,6 +194,34 @@ def test_rows_of_a_grid_go_by_their_names(tmp_path):
     assert "best: trial 0 SimCSE: 50.00 (mean of 2 seeds)" in lines_of(state)
 
 
+def test_rows_that_get_seeds_until_decided_say_how_far_they_are(tmp_path):
+    until = {"until": "decided", "at_least": 3, "at_most": 9}
+    resolved = {"grid": {"baseline": "SimCSE"}, "seeds": until}
+    study = SEARCH.model_copy(
+        update={"kind": "grid", "axes": (), "num_trials": 3, "num_cells": 27, "resolved": resolved}
+    )
+    rows = {"SimCSE": (50.0, 6), "ours": (53.0, 6), "theirs": (50.0, 4)}
+    with Ledger.open(tmp_path) as ledger:
+        ledger.freeze(study)
+        for trial, (label, (mean, num_seeds)) in enumerate(rows.items()):
+            for seed in range(num_seeds):
+                noise = trial * (-1) ** seed + seed / 10
+                run(ledger, cell_of(trial, seed, stage="grid", label=label), mean + noise / 4)
+        state = state_of(tmp_path)
+    assert [tuple(one.model_dump().values()) for one in state.rows] == [
+        ("ours", "better", 6, 6),
+        ("theirs", "undecided", 4, 9),
+    ]
+    assert state.counts | {"planned": 24, "complete": 16, "missing": 8} == state.counts
+    assert (state.best.label, state.best.num_seeds) == ("ours", 6)
+    told = list(lines_of(state))
+    at = told.index("decided: 1 of 2 rows")
+    assert told[at + 1 : at + 3] == [
+        "    ours: better, 6 seeds",
+        "    theirs: undecided, 4 of at most 9 seeds",
+    ]
+
+
 def test_json_holds_the_documented_keys(rse, halfway):
     ended = rse("status", "little", "--json")
     content = json.loads(ended.out)
