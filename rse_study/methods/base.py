@@ -8,6 +8,7 @@ from pydantic import PositiveFloat
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
+from rse_study.losses.terms import TERMS
 from rse_study.methods.method import Networks, RunContext
 from rse_study.models import SentenceEncoder, build_head
 from rse_study.models.kinds import HeadKind
@@ -30,6 +31,7 @@ class MethodBase(Spec):
     """A method that generates nothing, weakens nothing and carries no state."""
 
     source: ClassVar[MethodSource]
+    checks: ClassVar = ()
 
     @property
     def generator(self) -> str:
@@ -51,6 +53,9 @@ class MethodBase(Spec):
     def needs_mask(self) -> bool:
         return False
 
+    def foreseen(self, batch_size: int) -> dict[str, float]:
+        return {}
+
     def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]:
         return {}
 
@@ -66,6 +71,7 @@ class MethodBase(Spec):
 class ContrastiveMethod(MethodBase):
     """A method with a training-only head and a temperature; subclasses define a step."""
 
+    checks: ClassVar = TERMS["contrastive"]
     temperature: PositiveFloat = field(0.05, symbol="tau")
     """what cosines are divided by in L_con"""
     head: HeadKind = "linear_tanh"
