@@ -14,6 +14,7 @@ from analysis.phrases import counted, join_words
 from analysis.progress import confirmed_objectives, confirmed_trial, stage_progress
 from analysis.search import paper_setting, trials
 from analysis.search_answer import search_answer
+from rse_study.results.row_checks import inert_sentences
 
 ORDER = ("complete", "stopped_early", "failed", "running")
 FEW_REASONS = 2  # reasons that are quoted; the others are counted
@@ -28,6 +29,7 @@ def opening(contents: Contents, comparison: Comparison | None = None) -> str:
         f"<h1>{page.escape(study.title or study.name)}</h1>",
         page.paragraph(study.question, "question"),
         page.paragraph(f"{found.text} {claims}".strip(), kind),
+        *(page.paragraph(sentence, "note") for sentence in inert_sentences(contents.checks)),
         page.facts(facts(contents, comparison)),
         page.paragraph(caution(contents), "note"),
     ]

@@ -12,6 +12,7 @@ from rse_study.losses.terms import TERMS
 from rse_study.methods.method import Networks, RunContext
 from rse_study.models import SentenceEncoder, build_head
 from rse_study.models.kinds import HeadKind
+from rse_study.results.manipulation import Checks
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 from rse_study.tensors import Float, Tensor
@@ -31,7 +32,7 @@ class MethodBase(Spec):
     """A method that generates nothing, weakens nothing and carries no state."""
 
     source: ClassVar[MethodSource]
-    checks: ClassVar = ()
+    checks: ClassVar[Checks] = ()
 
     @property
     def generator(self) -> str:
@@ -54,6 +55,7 @@ class MethodBase(Spec):
         return False
 
     def foreseen(self, batch_size: int) -> dict[str, float]:
+        """Return the most that its checks can be, by metric; a term's share beside L_con at chance."""
         return {}
 
     def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]:

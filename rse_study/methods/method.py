@@ -95,10 +95,6 @@ class Method(Protocol):
     @property
     def cost(self) -> StepCost: ...
 
-    def foreseen(self, batch_size: int) -> dict[str, float]:
-        """Return the most that its checks can be, by metric; a term's share beside L_con at chance."""
-        ...
-
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
         """Build everything that is trained; new weights come from the stream `init`."""
         ...

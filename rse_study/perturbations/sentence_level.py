@@ -24,12 +24,21 @@ LARGEST_WIDTH = 1024
 
 def movement_checks(metric: str, part: str) -> Checks:
     """Return the checks of a delta that moves away from its random start."""
-    moved = "which moves by {} of the norm of its random start"
-    reason, left = "what moves by less than a tenth is its start", "noise in place of this part"
     return (
-        ManipulationCheck(metric, part, moved, 0.1, reason, left, zero_is_off=True),
+        ManipulationCheck(
+            metric, part, "which moves by {} of the norm of its random start", 0.1,
+            "what moves by less than a tenth is its start", "noise in place of this part", zero_is_off=True,
+        ),
         ManipulationCheck(f"{metric}_of_bound", part, "which moves by {} of the radius of its ball"),
-    )
+    )  # fmt: skip
+
+
+def saturation_check(metric: str, part: str) -> ManipulationCheck:
+    """Return the check of a step size that the bound of the ball leaves something to decide."""
+    return ManipulationCheck(
+        metric, part, "with {} of what may move on the bound of the ball", 0.95,
+        "beyond, a larger step changes little", "the bound alone", at_most=True,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -49,13 +58,12 @@ class DeltaState:
         distance = (self.delta - self.start).flatten(1).norm(dim=1)
         return distance / self.start.flatten(1).norm(dim=1), self.perturbable.any(1)
 
-    def moved_of_bound(self) -> tuple[Float[Tensor, "..."], Bool[Tensor, "..."]]:
+    def moved_of_bound(self) -> tuple[Float[Tensor, "b n"], Bool[Tensor, "b n"]]:
         """Return ||delta - delta0||_P by the radius in the ball's scope, and which may move."""
-        ball, radius = self.ball.ball, self.ball.length(self.ball.ball.radius)
-        if ball.scope == "token":
-            return (norm_of(self.delta - self.start, ball.norm) / radius)[:, :, 0], self.perturbable
-        moved = norm_of((self.delta - self.start).flatten(1), ball.norm)
-        return (moved / radius[:, 0])[:, 0], self.perturbable.any(1)
+        ball, moved, is_perturbable = self.ball.ball, self.delta - self.start, self.perturbable
+        if ball.scope == "sentence":
+            moved, is_perturbable = moved.flatten(1)[:, None], is_perturbable.any(1, keepdim=True)
+        return (norm_of(moved, ball.norm) / self.ball.length(ball.radius))[:, :, 0], is_perturbable
 
 
 class SentenceLevel(Spec):

@@ -9,7 +9,7 @@ from rse_study.collectives import Collectives
 from rse_study.perturbations import geometry
 from rse_study.perturbations.ascent import Anchor, Change
 from rse_study.perturbations.ball import Ball, BoundBall
-from rse_study.results.manipulation import ManipulationCheck
+from rse_study.results.manipulation import Checks, ManipulationCheck
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 from rse_study.tensors import Bool, Float, Int, Tensor, torch
@@ -39,11 +39,14 @@ class TokenLevel(Spec):
     """Token-aware perturbation eta (RobustSentEmbed eqs 2-4), started from V."""
 
     semantics: ClassVar[int] = 1
-    checks: ClassVar = (
+    checks: ClassVar[Checks] = (
         ManipulationCheck(
             "eta/growth", "eta", "whose norm is {} of that of V's random start", 0.1,
-            "below a tenth eq 2, which multiplies eta by n_i again and again, has starved V",
-            "no token-level perturbation",
+            "below a tenth V has shrunk to nothing", "no token-level perturbation",
+        ),
+        ManipulationCheck(
+            "eta/starved", "eta of most tokens", "{} of which have under 1 % of their sentence's largest", 0.5,
+            "beyond a half it acts on few tokens", "eta on some tokens", at_most=True,
         ),
     )  # fmt: skip
     presence: Presence = "present"

@@ -22,23 +22,30 @@ class ManipulationCheck:
     limit: float | None = None
     """least value of a part that is alive; without it the value is shown, not judged"""
     reason: str = ""
-    """why the limit is where it is"""
     leaves: str = ""
     """what is left of a row whose part did nothing"""
     zero_is_off: bool = False
     """whether exactly 0 means that the part is switched off"""
+    at_most: bool = False
+    """whether the limit is the largest value instead"""
 
     def is_inert(self, value: float) -> bool:
-        is_off = self.zero_is_off and value == 0
-        return self.limit is not None and value < self.limit and not is_off
+        if self.limit is None or (self.zero_is_off and value == 0):
+            return False
+        return value > self.limit if self.at_most else value < self.limit
+
+    @property
+    def alive(self) -> str:
+        """Say from or up to where the part is alive; "" where nothing is judged."""
+        side = "up to" if self.at_most else "from"
+        return "" if self.limit is None else f"{side} {percent(self.limit)}"
 
     def sentence(self, values: Mapping[str, float], num_rows: int, most: str = "") -> str:
         """Say that the part is inert in these rows; `most` stands before values that are bounds."""
         low, high = percent(min(values.values())), percent(max(values.values()))
         measure = self.measure.format(f"{most}{high}" if most or low == high else f"{low} to {high}")
-        limit = f"alive from {percent(self.limit or 0)}: {self.reason}"
-        where = named_rows(list(values), num_rows)
-        return f"Inert in {where}: {self.part}, {measure} ({limit}). What is left is {self.leaves}."
+        what = f"{self.part}, {measure} (alive {self.alive}: {self.reason})"
+        return f"Inert in {named_rows(list(values), num_rows)}: {what}. What is left is {self.leaves}."
 
 
 Checks = tuple[ManipulationCheck, ...]
