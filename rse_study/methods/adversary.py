@@ -7,7 +7,7 @@ from typing import Any
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
 from rse_study.methods.method import Mean, Networks, RunContext
-from rse_study.methods.metrics import inner_losses, weakened
+from rse_study.methods.metrics import inner_losses, movement, weakened
 from rse_study.perturbations.ascent import Anchor, Ascent, Change, Player, ascend, frozen
 from rse_study.perturbations.blend import Blend, Branches
 from rse_study.perturbations.passes import passes_for
@@ -91,10 +91,7 @@ class Adversary:
         self, blended: Branches, eta: EtaState | None, ascent: Ascent, anchor: Anchor
     ) -> dict[str, Mean]:
         """Return what manipulation checks need and the step itself does not."""
-        metrics = {
-            "delta/moved_of_bound": Mean.among(*blended.pgd.moved_of_bound()),
-            "delta/moved_fgsm_of_bound": Mean.among(*blended.fgsm.moved_of_bound()),
-        }
+        metrics = movement(blended.pgd, "delta/moved") | movement(blended.fgsm, "delta/moved_fgsm")
         if eta is not None:
             metrics["eta/growth"] = Mean.among(self.token_level.growth(eta), anchor.perturbable)
         if self.masks.phi > 0:

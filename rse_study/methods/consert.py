@@ -10,7 +10,7 @@ from rse_study.losses.terms import TERMS
 from rse_study.methods.base import ContrastiveMethod, MethodSource
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
-from rse_study.methods.metrics import inner_losses, term_shares
+from rse_study.methods.metrics import inner_losses, movement, term_shares
 from rse_study.models.kinds import HeadKind
 from rse_study.models.modes import in_mode
 from rse_study.perturbations.ascent import INNER_RISE, Anchor, Change, ascend, frozen
@@ -135,7 +135,7 @@ class TwoViews(ContrastiveMethod):
             ascent = ascend(objective, [self.noise], start, looks_at_end=run.is_reported)
         metrics = inner_losses(ascent, len(batch.rows), math.log(batch.num_rows))
         if run.is_reported:
-            metrics["delta/moved"] = Mean.among(*ascent.states[0].moved())
+            metrics |= movement(ascent.states[0], "delta/moved")
         return ascent.states[0].delta, metrics
 
 

@@ -13,7 +13,7 @@ from rse_study.losses.terms import TERMS
 from rse_study.methods.base import ContrastiveMethod, MethodSource
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
-from rse_study.methods.metrics import inner_losses, term_shares, weakened
+from rse_study.methods.metrics import inner_losses, movement, term_shares, weakened
 from rse_study.perturbations.ascent import INNER_RISE, Anchor, Change, JointPass, Player, ascend, frozen
 from rse_study.perturbations.view_masks import ViewMasks
 from rse_study.perturbations.virtual_adversarial import VirtualAdversarial
@@ -87,7 +87,7 @@ class L2PCSR(ContrastiveMethod):
             change, anchor.mask
         )
         if run.is_reported and self.perturbs == "embeddings":
-            metrics["r/moved"] = Mean.among(*ascent.states[0].moved())
+            metrics |= movement(ascent.states[0], "r/moved")
         metrics |= term_shares({"contrastive": (1 / batch.num_rows, losses)}, networks, run)
         return StepOutcome(loss, metrics)
 

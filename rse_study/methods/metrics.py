@@ -6,6 +6,7 @@ from rse_study.collectives import Collectives
 from rse_study.losses.terms import TERMS
 from rse_study.methods.method import Mean, Networks, RunContext
 from rse_study.perturbations.ascent import Ascent, Change
+from rse_study.perturbations.sentence_level import DeltaState
 from rse_study.tensors import Bool, Float, Tensor, nn, torch
 
 
@@ -22,6 +23,14 @@ def inner_losses(ascent: Ascent, num_rows: int, chance: float) -> dict[str, Mean
     if ascent.at_end is not None:
         metrics["inner/rise"] = Mean(ascent.at_end - ascent.losses[0], count * chance)
     return metrics
+
+
+def movement(state: DeltaState, name: str) -> dict[str, Mean]:
+    """Return how far a perturbation has moved, by its start and by its bound."""
+    return {
+        name: Mean.among(*state.moved()),
+        f"{name}_of_bound": Mean.among(*state.moved_of_bound()),
+    }
 
 
 def weakened(change: Change, mask: Bool[Tensor, "n l"]) -> dict[str, Mean]:

@@ -12,7 +12,7 @@ from rse_study.losses.terms import TERMS
 from rse_study.methods.base import ContrastiveMethod, MethodSource
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
-from rse_study.methods.metrics import gradient_ratio, inner_losses, term_shares
+from rse_study.methods.metrics import gradient_ratio, inner_losses, movement, term_shares
 from rse_study.methods.views import encode_views
 from rse_study.models.kinds import HeadKind
 from rse_study.models.modes import in_mode
@@ -106,7 +106,7 @@ class VAdvCSE(ContrastiveMethod):
             ),  # a sum over the batch, as in F
             "r/norm": Mean.over(moved(r)),
             **inner_losses(ascent, len(batch.rows), LOG_2),
-            **({"r/moved": Mean.among(*r.moved())} if run.is_reported else {}),
+            **(movement(r, "r/moved") if run.is_reported else {}),
         }
 
 
