@@ -33,7 +33,7 @@ def reported(method, sentences=SENTENCES, *, is_reported=True, seed=1, **sizes):
     run = dataclasses.replace(make_run(seed), is_reported=is_reported)
     networks = make_networks(method, run, **sizes)
     outcome, state, gradients = take_step(method, networks, make_batch(sentences, range(len(sentences))), run)
-    metrics = {name: mean_of(mean) for name, mean in outcome.metrics.items()}
+    metrics = {name: mean_of(mean) for name, mean in outcome.metrics.items() if float(mean.count)}
     return {"loss": outcome.loss.detach(), **state, **gradients}, metrics
 
 

@@ -1,6 +1,5 @@
 """Parts of a study that arithmetic alone shows to be inert, before anything runs."""
 
-import math
 from collections.abc import Iterable, Mapping
 
 from rse_study.methods.base import MethodBase
@@ -21,6 +20,6 @@ def inert_parts(trials: Mapping[str, Trial]) -> list[str]:
         assert isinstance(trial.method, MethodBase)
         most = trial.method.foreseen(trial.batch_size)
         for check in trial.method.checks:
-            if check.is_inert(most.get(check.metric, math.inf)):
+            if check.metric in most and check.is_inert(most[check.metric]):
                 found.setdefault(check, {})[name] = most[check.metric]
     return [check.sentence(values, len(trials), "at most ") for check, values in found.items()]
