@@ -18,7 +18,7 @@ from rse_study.results.records import (
     ObjectiveRecord,
     StudyRecord,
 )
-from rse_study.results.row_checks import RowChecks, read_row_checks
+from rse_study.results.row_checks import RowChecks, row_checks
 from rse_study.results.row_names import names_of_cells
 from rse_study.search.state import SearchState
 
@@ -128,7 +128,7 @@ def read_contents(reader: Reader) -> Contents:
         events=reader.events(),
         provenance=reader.provenance(),
         search=search,
-        checks=tuple(read_row_checks(reader)),
+        checks=tuple(row_checks(reader.ledger, study, reader.records())),
         collapsed=reader.collapsed(),
         bin_steps=bin_steps,
     )

@@ -55,8 +55,6 @@ class Adversary:
             self.token_level.remember(table, anchor, eta, run.collectives)
         weights = players[-1].apply(ascent.states[-1]).weights() if self.masks.phi > 0 else ()
         metrics = self._metrics(blended, eta, ascent, anchor)
-        if run.is_reported:
-            metrics |= self._checks(blended, eta, ascent, anchor)
         return InnerAscent(self.blend.mix(blended), None if eta is None else eta.eta, weights, metrics)
 
     def _team(self, table: Tensor | None, anchor: Anchor, run: RunContext) -> tuple[list[Player], list[Any]]:
@@ -85,18 +83,14 @@ class Adversary:
         if eta is not None:
             metrics["eta/starved"] = Mean.among(starved(eta, self.token_level.ball.norm), perturbable)
             metrics["eta/on_bound"] = Mean.among(*eta.ball.on_bound(eta.eta, perturbable))
-        return metrics
-
-    def _checks(
-        self, blended: Branches, eta: EtaState | None, ascent: Ascent, anchor: Anchor
-    ) -> dict[str, Mean]:
-        """Return what manipulation checks need and the step itself does not."""
-        metrics = movement(blended.pgd, "delta/moved") | movement(blended.fgsm, "delta/moved_fgsm")
+        if ascent.at_end is None:
+            return metrics
+        metrics |= movement(pgd, "delta/moved") | movement(fgsm, "delta/moved_fgsm")
         if eta is not None:
-            metrics["eta/growth"] = Mean.among(self.token_level.growth(eta), anchor.perturbable)
-        if self.masks.phi > 0:
-            metrics |= weakened(self.masks.apply(ascent.states[-1]), anchor.mask)
-        return metrics
+            metrics["eta/growth"] = Mean.among(self.token_level.growth(eta), perturbable)
+        return metrics | (
+            weakened(self.masks.apply(ascent.states[-1]), anchor.mask) if self.masks.phi > 0 else {}
+        )
 
 
 @dataclass

@@ -68,9 +68,6 @@ class TwoViews(ContrastiveMethod):
     def _has_adversary(self) -> bool:
         return "adversarial" in (self.first, self.second)
 
-    def foreseen(self, batch_size: int) -> dict[str, float]:
-        return {"delta/moved": self.noise.most_moved} if self._has_adversary else {}
-
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
     ) -> StepOutcome:

@@ -31,12 +31,7 @@ class L2PCSR(ContrastiveMethod):
     """
 
     semantics: ClassVar[int] = 1
-    checks: ClassVar = (
-        *INNER_RISE,
-        *ViewMasks.checks,
-        *VirtualAdversarial.checks,
-        *TERMS["contrastive"],
-    )
+    checks: ClassVar = (*INNER_RISE, *ViewMasks.checks, *VirtualAdversarial.checks, *TERMS["contrastive"])
     source: ClassVar[MethodSource] = MethodSource("L2P-CSR", "1-9", ("0007-readings-of-the-relatives",))
     name: Literal["l2p_csr"] = "l2p_csr"
     """the method"""

@@ -1,6 +1,6 @@
 """Metrics that several methods share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rse_study.collectives import Collectives
 from rse_study.losses.terms import TERMS
@@ -9,12 +9,14 @@ from rse_study.perturbations.ascent import Ascent, Change
 from rse_study.perturbations.sentence_level import DeltaState
 from rse_study.tensors import Bool, Float, Tensor, nn, torch
 
+Terms = dict[str, tuple[float, Tensor]]
+"""Weight and values of each term of a loss, which add up to it."""
+
 
 def inner_losses(ascent: Ascent, num_rows: int, chance: float) -> dict[str, Mean]:
     """Return the losses of the first and last inner pass, each before its update.
 
-    If the ascent has looked at its end, `inner/rise` is the rise from the first pass to there, as a share of
-    `chance`, a sentence's loss where nothing is known.
+    `inner/rise` is the rise from the first pass to the end, by `chance`: a sentence's loss where nothing is known.
     """
     if not ascent.losses:
         return {}
@@ -27,10 +29,7 @@ def inner_losses(ascent: Ascent, num_rows: int, chance: float) -> dict[str, Mean
 
 def movement(state: DeltaState, name: str) -> dict[str, Mean]:
     """Return how far a perturbation has moved, by its start and by its bound."""
-    return {
-        name: Mean.among(*state.moved()),
-        f"{name}_of_bound": Mean.among(*state.moved_of_bound()),
-    }
+    return {name: Mean.among(*state.moved()), f"{name}_of_bound": Mean.among(*state.moved_of_bound())}
 
 
 def weakened(change: Change, mask: Bool[Tensor, "n l"]) -> dict[str, Mean]:
@@ -42,13 +41,11 @@ def weakened(change: Change, mask: Bool[Tensor, "n l"]) -> dict[str, Mean]:
     return {"masks/tokens": Mean.among(tokens, mask.expand_as(tokens)), "masks/features": Mean.over(features)}
 
 
-def term_shares(
-    terms: Mapping[str, tuple[float, Tensor]], networks: Networks, run: RunContext
-) -> dict[str, Mean]:
+def term_shares(terms: Terms, networks: Networks, run: RunContext) -> dict[str, Mean]:
     """Return each term's share in the loss and in the norm of gradients, if the step is reported.
 
     Gradients are those of the encoder's last layer, the last that all terms share (GradNorm, Chen et al. 2018): a
-    backward pass through it alone. `terms` has weight and values of each, which add up to the loss.
+    backward pass through it alone.
     """
     assert terms.keys() <= TERMS.keys(), f"give {terms.keys() - TERMS.keys()} an entry in losses.terms"
     if not run.is_reported:

@@ -12,7 +12,7 @@ from rse_study.methods.adversary import Adversary, InnerAscent
 from rse_study.methods.base import MethodBase, MethodSource
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
-from rse_study.methods.metrics import term_shares
+from rse_study.methods.metrics import Terms, term_shares
 from rse_study.methods.replaced_tokens import ReplacedTokenDetection
 from rse_study.methods.views import Views, encode_views
 from rse_study.models import Discriminator, SentenceEncoder, build_head
@@ -35,14 +35,9 @@ class RobustSentEmbed(MethodBase):
 
     semantics: ClassVar[int] = 1
     checks: ClassVar = (
-        *INNER_RISE,
-        *Blend.checks,
-        *TokenLevel.checks,
-        *WeakeningMasks.checks,
-        *TERMS["contrastive"],
-        *TERMS["adversarial"],
-        *TERMS["rtd"],
-    )
+        *INNER_RISE, *Blend.checks, *TokenLevel.checks, *WeakeningMasks.checks,
+        *TERMS["contrastive"], *TERMS["adversarial"], *TERMS["rtd"],
+    )  # fmt: skip
     source: ClassVar[MethodSource] = MethodSource(
         "RobustSentEmbed",
         "2-10",
@@ -206,9 +201,7 @@ class RobustSentEmbed(MethodBase):
         )
         return adversary.find(networks, state.get("V"), anchor, batch, run)
 
-    def _contrastive(
-        self, views: Views, batch: Batch, run: RunContext
-    ) -> tuple[Tensor, dict[str, tuple[float, Tensor]]]:
+    def _contrastive(self, views: Views, batch: Batch, run: RunContext) -> tuple[Tensor, Terms]:
         """Return this worker's share of the first two terms of eq 10, and weight and losses of each."""
         own = batch.rows[:, None] == run.collectives.gather(batch.rows)[None, :]
         others = run.collectives.gather(views.z_pos)

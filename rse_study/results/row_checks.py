@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from rse_study.results.manipulation import ManipulationCheck, named_rows
 from rse_study.results.queries import LedgerQueries
-from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord, StudyRecord
 from rse_study.results.row_names import names_of_labelled
 
@@ -39,11 +38,6 @@ def row_checks(ledger: LedgerQueries, study: StudyRecord, cells: Sequence[CellRe
         is_recorded = any(check.metric.startswith(RECORDED) for check, _ in values)
         found.append(RowChecks(row, values if is_recorded else (), is_recorded))
     return found
-
-
-def read_row_checks(reader: Reader) -> list[RowChecks]:
-    """Return `row_checks` of a study's current cells."""
-    return row_checks(reader.ledger, reader.study(), reader.records())
 
 
 def inert_sentences(rows: Sequence[RowChecks]) -> list[str]:
