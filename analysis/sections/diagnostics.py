@@ -42,7 +42,7 @@ def one_row(checks: RowChecks, frame: pd.DataFrame, number: int) -> str:
 
 
 def checks_table(checks: RowChecks) -> pd.DataFrame:
-    """Return a row per check: part, value in words, limit, verdict and the limit's reason."""
+    """Return a row per check: part, value, limit, verdict, reason."""
     rows = [
         (check.part, check.measure.format(percent(value)), check.alive, verdict, check.reason)
         for check, value in checks.values

@@ -1,4 +1,4 @@
-"""The terms of losses, by the name that metrics have, and their manipulation checks."""
+"""Manipulation checks of the terms of losses, by the name in metrics."""
 
 from rse_study.results.manipulation import Checks, ManipulationCheck
 

@@ -55,7 +55,7 @@ class MethodBase(Spec):
         return False
 
     def foreseen(self, batch_size: int) -> dict[str, float]:
-        """Return the most that its checks can be, by metric; a term's share beside L_con at chance."""
+        """Return the most that its checks can be, by metric, L_con being at chance."""
         return {}
 
     def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]:

@@ -42,7 +42,7 @@ def weakened(change: Change, mask: Bool[Tensor, "n l"]) -> dict[str, Mean]:
 
 
 def term_shares(terms: Terms, networks: Networks, run: RunContext) -> dict[str, Mean]:
-    """Return each term's share in the loss and in the norm of gradients, if the step is reported.
+    """Return each term's share in loss and gradient, if the step is reported.
 
     Gradients are those of the encoder's last layer, the last that all terms share (GradNorm, Chen et al. 2018): a
     backward pass through it alone.

@@ -52,7 +52,7 @@ class SentenceEncoder(nn.Module):
         return int(self.config.num_hidden_layers)
 
     def last_layer(self) -> list[nn.Parameter]:
-        """Return the trained weights of the last layer, or of all where layers are not known."""
+        """Return the last layer's weights; all where layers are not known."""
         module = find_sites(self.backbone)[-1:] or [self.backbone]
         return [parameter for parameter in module[0].parameters() if parameter.requires_grad]
 

@@ -34,7 +34,7 @@ def movement_checks(metric: str, part: str) -> Checks:
 
 
 def saturation_check(metric: str, part: str) -> ManipulationCheck:
-    """Return the check of a step size that the bound of the ball leaves something to decide."""
+    """Return the check that the bound leaves a step size something to decide."""
     return ManipulationCheck(
         metric, part, "with {} of what may move on the bound of the ball", 0.95,
         "beyond, a larger step changes little", "the bound alone", at_most=True,
@@ -59,7 +59,7 @@ class DeltaState:
         return distance / self.start.flatten(1).norm(dim=1), self.perturbable.any(1)
 
     def moved_of_bound(self) -> tuple[Float[Tensor, "b n"], Bool[Tensor, "b n"]]:
-        """Return ||delta - delta0||_P by the radius in the ball's scope, and which may move."""
+        """Return ||delta - delta0||_P by the radius, and which may move."""
         ball, moved, is_perturbable = self.ball.ball, self.delta - self.start, self.perturbable
         if ball.scope == "sentence":
             moved, is_perturbable = moved.flatten(1)[:, None], is_perturbable.any(1, keepdim=True)
@@ -106,7 +106,7 @@ class SentenceLevel(Spec):
 
     @property
     def most_moved(self) -> float:
-        """The most ||delta - delta0||_2 / ||delta0||_2 can be; infinite where arithmetic does not say."""
+        """The most that ||delta - delta0||_2 / ||delta0||_2 can be, or infinity."""
         # Under l1 a step may go into one entry.
         if self.ball.given_for != "linf" or (self.ball.norm == "l1" and not self.has_sign_steps):
             return math.inf

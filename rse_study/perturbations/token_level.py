@@ -117,7 +117,7 @@ class TokenLevel(Spec):
         return torch.where(largest > 0, norms / torch.where(largest > 0, largest, 1), 1)
 
     def growth(self, state: EtaState) -> Float[Tensor, "b l"]:
-        """Return each token's ||eta||_2 by sigma / sqrt(3), that of a row of V as it was drawn."""
+        """Return each token's ||eta||_2 by sigma / sqrt(3), that of V as drawn."""
         return state.eta.norm(dim=2) / (self.sigma / 3**0.5)
 
     def remember(self, table: EtaTable, anchor: Anchor, state: EtaState, collectives: Collectives) -> None:

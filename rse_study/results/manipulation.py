@@ -1,4 +1,4 @@
-"""Manipulation checks: did the parts that a row varies do anything in its training?
+"""Manipulation checks: did what a row varies do anything in its training?
 
 A method, a perturbation and a term of a loss each name their own. A study's record holds those of its rows, so that a
 ledger can be judged without the classes that made it.
@@ -41,7 +41,7 @@ class ManipulationCheck:
         return "" if self.limit is None else f"{side} {percent(self.limit)}"
 
     def sentence(self, values: Mapping[str, float], num_rows: int, most: str = "") -> str:
-        """Say that the part is inert in these rows; `most` stands before values that are bounds."""
+        """Say that the part is inert in these rows; `most` stands before a bound."""
         low, high = percent(min(values.values())), percent(max(values.values()))
         measure = self.measure.format(f"{most}{high}" if most or low == high else f"{low} to {high}")
         what = f"{self.part}, {measure} (alive {self.alive}: {self.reason})"

@@ -99,7 +99,7 @@ class LedgerQueries:
         return {cell: (t, number_of(value)) for cell, t, value in rows}
 
     def later_means(self, names: Iterable[str]) -> dict[str, dict[str, float]]:
-        """Return means over the later half of each complete cell's steps, by cell and metric."""
+        """Return means over the later half of complete cells, by cell and metric."""
         query = (
             "SELECT metric.cell, name, avg(value) FROM metric JOIN (SELECT identity AS cell, (SELECT max(t) FROM"
             " metric WHERE cell = identity) AS last FROM cell WHERE status = 'complete' AND NOT retired)"

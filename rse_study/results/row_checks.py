@@ -22,7 +22,7 @@ class RowChecks:
 
 
 def row_checks(ledger: LedgerQueries, study: StudyRecord, cells: Sequence[CellRecord]) -> list[RowChecks]:
-    """Return the checks of all rows with complete cells, as means over the later half of training."""
+    """Return the checks of rows with complete cells, over their later halves."""
     names = names_of_labelled(study, [(one.trial, one.label, one.proposal, one.retired) for one in cells])
     means = ledger.later_means([check.metric for check in study.checks])
     rows: dict[str, list[Mapping[str, float]]] = {}

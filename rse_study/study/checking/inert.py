@@ -14,7 +14,7 @@ def checks_of(trials: Iterable[Trial]) -> Checks:
 
 
 def inert_parts(trials: Mapping[str, Trial]) -> list[str]:
-    """Return a warning per part that is inert in these trials whatever happens; they are named."""
+    """Return a warning per part that must be inert in some of these trials."""
     found: dict[ManipulationCheck, dict[str, float]] = {}
     for name, trial in trials.items():
         assert isinstance(trial.method, MethodBase)
