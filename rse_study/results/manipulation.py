@@ -16,7 +16,6 @@ class ManipulationCheck:
 
     metric: str
     part: str
-    """the part of a row that it is about"""
     measure: str
     """words for a value, which stands at {}"""
     limit: float | None = None

@@ -31,10 +31,11 @@ def row_checks(ledger: LedgerQueries, study: StudyRecord, cells: Sequence[CellRe
             rows.setdefault(name, []).append(means.get(cell.identity, {}))
     found = []
     for row, histories in rows.items():
-        of_checks = {
-            one: [each[one.metric] for each in histories if one.metric in each] for one in study.checks
-        }
-        values = [(check, sum(of) / len(of)) for check, of in of_checks.items() if of]
+        values = []
+        for one in study.checks:
+            of = [each[one.metric] for each in histories if one.metric in each]
+            if any(of) or (of and not one.zero_is_off):
+                values.append((one, sum(of) / len(of)))
         is_recorded = any(check.metric.startswith(RECORDED) for check, _ in values)
         found.append(RowChecks(row, values if is_recorded else (), is_recorded))
     return found

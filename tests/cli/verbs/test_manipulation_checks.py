@@ -72,6 +72,7 @@ def test_all_of_them_say_that_a_row_is_its_baseline_with_noise(rse, folder):
     assert "inert (inert: the adversary)" in page
     assert "alive (alive)" in page
     assert "SimCSE (alive)" in page
+    assert "PGD" not in page.partition("Inside a step")[2].partition("Cells")[0]
 
 
 def test_rows_that_are_alike_are_named_together(rse, folder):
