@@ -18,6 +18,7 @@ from rse_study.results.records import (
     ObjectiveRecord,
     StudyRecord,
 )
+from rse_study.results.row_checks import RowChecks, row_checks
 from rse_study.results.row_names import names_of_cells
 from rse_study.search.state import SearchState
 
@@ -51,6 +52,8 @@ class Contents:
     events: pd.DataFrame
     provenance: list[dict[str, Any]]
     search: SearchState
+    checks: tuple[RowChecks, ...] = ()
+    """The manipulation checks of rows with complete cells."""
     collapsed: frozenset[str] = frozenset()
     """Cells whose last objective value comes from a collapsed model."""
     bin_steps: int = 1
@@ -125,6 +128,7 @@ def read_contents(reader: Reader) -> Contents:
         events=reader.events(),
         provenance=reader.provenance(),
         search=search,
+        checks=tuple(row_checks(reader.ledger, study, reader.records())),
         collapsed=reader.collapsed(),
         bin_steps=bin_steps,
     )

@@ -1,25 +1,19 @@
-"""Diagnostics inside a training step: losses, saturation, perturbation sizes."""
+"""Diagnostics inside a training step, row by row, and what was inert there."""
 
 import pandas as pd
 
 from analysis import page
 from analysis.contents import Contents
-from analysis.figures.diagnostics import MEANINGS, diagnostics_data, draw_diagnostics
+from analysis.figures.diagnostics import MOST_ROWS, diagnostics_data, draw_diagnostics
 from analysis.phrases import join_words
+from rse_study.results.manipulation import percent
+from rse_study.results.row_checks import RowChecks
 
 NOTE = (
-    "What training reports of itself, complete cells only: a line is a mean over cells, its band holds the middle four "
-    "fifths of them. None of it is a score."
+    "What training reports of itself, complete cells only, row by row: a line is a cell. None of it is a score. Checks "
+    f"are means over the later half of training. Of a grid the first {MOST_ROWS} rows are here, of a search the base, "
+    "the best trial and confirmed ones."
 )
-NO_GRADIENTS = "Norms of gradients are not in the ledger: training does not report them."
-GRADIENTS = "gradient"  # part of the names of metrics about gradients
-SATURATED = 0.95
-STARVED = 0.5
-LIMITS = {
-    "delta/on_bound_pgd": SATURATED, "delta/on_bound_fgsm": SATURATED, "eta/on_bound": SATURATED,
-    "eta/starved": STARVED,
-}  # fmt: skip
-"""Shares from which a perturbation counts as saturated, so that its settings change little."""
 
 
 def diagnostics(contents: Contents) -> str:
@@ -27,40 +21,31 @@ def diagnostics(contents: Contents) -> str:
     frame = diagnostics_data(contents)
     if frame.empty:
         return ""
-    drawn = [
-        f"<h3>{page.escape(title(metric))}</h3>"
-        + page.figure(draw_diagnostics(frame, metric), f"diagnostic-{number}", frame[frame["metric"] == metric])
-        for number, metric in enumerate(in_order(frame))
-    ]  # fmt: skip
-    missing = "" if frame["metric"].str.contains(GRADIENTS).any() else NO_GRADIENTS
+    checks = {one.row: one for one in contents.checks}
+    order = [row for row in checks if row in set(frame["row"])]
     return page.section(
         "Inside a step",
-        page.paragraph(" ".join(filter(None, (NOTE, missing, contents.thinned_note)))),
-        page.paragraph(saturated_text(frame), "note"),
-        page.grid(drawn),
+        page.paragraph(f"{NOTE} {contents.thinned_note}".strip()),
+        *(one_row(checks[row], frame[frame["row"] == row], number) for number, row in enumerate(order)),
     )
 
 
-def in_order(frame: pd.DataFrame) -> list[str]:
-    """Return the metrics, those with a description first."""
-    present = set(frame["metric"])
-    return [*(name for name in MEANINGS if name in present), *sorted(present - set(MEANINGS))]
+def one_row(checks: RowChecks, frame: pd.DataFrame, number: int) -> str:
+    """Return a row's checks and its figure, folded."""
+    inert = dict.fromkeys(check.part for check, value in checks.values if check.is_inert(value))
+    verdict = f"inert: {join_words(inert)}" if inert else "alive" if checks.is_recorded else "not recorded"
+    return page.folded(
+        f"{checks.row} ({verdict})",
+        page.table(checks_table(checks), kind="plain", name=f"checks-{number}") if checks.values else "",
+        page.figure(draw_diagnostics(frame), f"diagnostic-{number}", frame),
+    )
 
 
-def title(metric: str) -> str:
-    """Return a metric's description and its name."""
-    return f"{MEANINGS[metric]} ({metric})" if metric in MEANINGS else metric
-
-
-def saturated_text(frame: pd.DataFrame) -> str:
-    """Say which rows ended saturated or starved; "" if none did."""
-    last = frame.sort_values("t").drop_duplicates(["metric", "series"], keep="last")
-    parts = []
-    for metric, limit in LIMITS.items():
-        over = last[(last["metric"] == metric) & (last["mean"] >= limit)]
-        if len(over):
-            who = join_words(over["series"])
-            parts.append(f"{MEANINGS[metric]}: {limit:.0%} or more at the end, on average, of {who}")
-    if not parts:
-        return ""
-    return f"Saturated: {'; '.join(parts)}. There a larger step or radius changes little."
+def checks_table(checks: RowChecks) -> pd.DataFrame:
+    """Return a row per check: part, value, limit, verdict, reason."""
+    rows = [
+        (check.part, check.measure.format(percent(value)), check.alive, verdict, check.reason)
+        for check, value in checks.values
+        for verdict in (("inert" if check.is_inert(value) else "alive") if check.alive else "",)
+    ]
+    return pd.DataFrame(rows, columns=["part", "measure", "alive", "verdict", "why there"], dtype=object)

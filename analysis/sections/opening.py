@@ -17,6 +17,7 @@ from analysis.scores import is_higher_better, result_scores, summarise
 from analysis.search import paper_setting, trials
 from analysis.search_answer import search_answer
 from rse_study.results.comparisons import MIN_SEEDS
+from rse_study.results.row_checks import inert_sentences
 from rse_study.results.verdicts import verdict_of
 
 ORDER = ("complete", "stopped_early", "failed", "running")
@@ -33,6 +34,7 @@ def opening(contents: Contents, comparison: Comparison | None = None) -> str:
         f"<h1>{page.escape(study.title or study.name)}</h1>",
         page.paragraph(study.question, "question"),
         page.paragraph(" ".join(filter(None, (found.text, claims, above))), kind),
+        *(page.paragraph(sentence, "note") for sentence in inert_sentences(contents.checks)),
         page.facts(facts(contents, comparison)),
         page.paragraph(caution(contents), "note"),
     ]

@@ -1,12 +1,13 @@
 """The inner loop of RobustSentEmbed (Algorithm 1), an ascent on its L_con."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
 from rse_study.methods.method import Mean, Networks, RunContext
-from rse_study.methods.metrics import inner_losses
+from rse_study.methods.metrics import inner_losses, movement, weakened
 from rse_study.perturbations.ascent import Anchor, Ascent, Change, Player, ascend, frozen
 from rse_study.perturbations.blend import Blend, Branches
 from rse_study.perturbations.passes import passes_for
@@ -47,7 +48,7 @@ class Adversary:
         with frozen(networks, training=self.dropout != "eval"):
             objective = InnerObjective.at(networks, anchor, batch, run, self.temperature, self.dropout)
             passes = passes_for(self.blend, delta_sees_eta=self.delta_sees_eta)
-            ascent = ascend(objective, players, states, passes)
+            ascent = ascend(objective, players, states, passes, looks_at_end=run.is_reported)
         blended, company = ascent.states[0], ascent.states[1:]
         eta = next((state for state in company if isinstance(state, EtaState)), None)
         if eta is not None and table is not None:
@@ -73,16 +74,23 @@ class Adversary:
         perturbable, pgd, fgsm = anchor.perturbable, blended.pgd, blended.fgsm
         metrics = {
             "delta/norm": Mean.over(self.blend.mix(blended).flatten(1).norm(dim=1)),
-            "delta/moved": _moved(pgd.delta, pgd.start, perturbable),
-            "delta/moved_fgsm": _moved(fgsm.delta, fgsm.start, perturbable),
+            "delta/moved": Mean.among(*pgd.moved()),
+            "delta/moved_fgsm": Mean.among(*fgsm.moved()),
             "delta/on_bound_pgd": Mean.among(*pgd.ball.on_bound(pgd.delta, perturbable)),
             "delta/on_bound_fgsm": Mean.among(*fgsm.ball.on_bound(fgsm.delta, perturbable)),
-            **inner_losses(ascent, len(anchor.ids)),
+            **inner_losses(ascent, len(anchor.ids), math.log(anchor.batch.num_rows)),
         }
         if eta is not None:
             metrics["eta/starved"] = Mean.among(starved(eta, self.token_level.ball.norm), perturbable)
             metrics["eta/on_bound"] = Mean.among(*eta.ball.on_bound(eta.eta, perturbable))
-        return metrics
+        if ascent.at_end is None:
+            return metrics
+        metrics |= movement(pgd, "delta/moved") | movement(fgsm, "delta/moved_fgsm")
+        if eta is not None:
+            metrics["eta/growth"] = Mean.among(self.token_level.growth(eta), perturbable)
+        return metrics | (
+            weakened(self.masks.apply(ascent.states[-1]), anchor.mask) if self.masks.phi > 0 else {}
+        )
 
 
 @dataclass
@@ -139,12 +147,3 @@ class InnerObjective:
             z, _ = self.networks.head(pooled, self.moments)
         z = z.to(points.dtype)
         return info_nce(z, self.z_pos[None], self.others, self.own, self.temperature).sum()
-
-
-def _moved(
-    delta: Float[Tensor, "b l d"], start: Float[Tensor, "b l d"], perturbable: Bool[Tensor, "b l"]
-) -> Mean:
-    """Average ||delta - delta0||_2 / ||delta0||_2 over perturbable sentences."""
-    return Mean.among(
-        (delta - start).flatten(1).norm(dim=1) / start.flatten(1).norm(dim=1), perturbable.any(1)
-    )

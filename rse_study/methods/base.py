@@ -8,9 +8,11 @@ from pydantic import PositiveFloat
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
+from rse_study.losses.terms import TERMS
 from rse_study.methods.method import Networks, RunContext
 from rse_study.models import SentenceEncoder, build_head
 from rse_study.models.kinds import HeadKind
+from rse_study.results.manipulation import Checks
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 from rse_study.tensors import Float, Tensor
@@ -30,6 +32,7 @@ class MethodBase(Spec):
     """A method that generates nothing, weakens nothing and carries no state."""
 
     source: ClassVar[MethodSource]
+    checks: ClassVar[Checks] = ()
 
     @property
     def generator(self) -> str:
@@ -51,6 +54,10 @@ class MethodBase(Spec):
     def needs_mask(self) -> bool:
         return False
 
+    def foreseen(self, batch_size: int) -> dict[str, float]:
+        """Return the most that its checks can be, by metric, L_con being at chance."""
+        return {}
+
     def state(self, networks: Networks, streams: Streams, epoch: int = 0) -> dict[str, Tensor]:
         return {}
 
@@ -66,6 +73,7 @@ class MethodBase(Spec):
 class ContrastiveMethod(MethodBase):
     """A method with a training-only head and a temperature; subclasses define a step."""
 
+    checks: ClassVar = TERMS["contrastive"]
     temperature: PositiveFloat = field(0.05, symbol="tau")
     """what cosines are divided by in L_con"""
     head: HeadKind = "linear_tanh"

@@ -1,17 +1,19 @@
 """ConSERT: two views made by hand, by dropout or by an adversarial step."""
 
+import math
 from typing import ClassVar, Literal
 
 from pydantic import Field, PositiveFloat, model_validator
 
 from rse_study.data.batches import Batch
+from rse_study.losses.terms import TERMS
 from rse_study.methods.base import ContrastiveMethod, MethodSource
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
-from rse_study.methods.metrics import inner_losses
+from rse_study.methods.metrics import inner_losses, movement, term_shares
 from rse_study.models.kinds import HeadKind
 from rse_study.models.modes import in_mode
-from rse_study.perturbations.ascent import Anchor, Change, ascend, frozen
+from rse_study.perturbations.ascent import INNER_RISE, Anchor, Change, ascend, frozen
 from rse_study.perturbations.ball import Ball
 from rse_study.perturbations.cutoffs import Cut, altered
 from rse_study.perturbations.pgd import PGD
@@ -25,6 +27,7 @@ ViewKind = Literal["none", "shuffle", "token_cutoff", "feature_cutoff", "adversa
 class TwoViews(ContrastiveMethod):
     """Base class of methods that compare two views; each has its perturbation `noise`."""
 
+    checks: ClassVar = (*INNER_RISE, *SentenceLevel.checks, *TERMS["contrastive"])
     name: str
     """the method"""
     first: ViewKind = "shuffle"
@@ -87,6 +90,7 @@ class TwoViews(ContrastiveMethod):
             "loss/contrastive": Mean.over(losses),
             "loss": Mean(loss.detach(), 1 / run.collectives.size),
         }
+        reported |= term_shares({"contrastive": (1 / batch.num_rows, losses)}, networks, run)
         return StepOutcome(loss, metrics | reported)
 
     def _view(
@@ -124,8 +128,12 @@ class TwoViews(ContrastiveMethod):
                     z, _ = networks.head(encode(anchor.embeddings + change.addition), moments)
                 return self.contrastive(z.to(clean.dtype), clean, batch, run).sum()
 
-            ascent = ascend(objective, [self.noise], [self.noise.init(anchor, run.streams)])
-        return ascent.states[0].delta, inner_losses(ascent, len(batch.rows))
+            start = [self.noise.init(anchor, run.streams)]
+            ascent = ascend(objective, [self.noise], start, looks_at_end=run.is_reported)
+        metrics = inner_losses(ascent, len(batch.rows), math.log(batch.num_rows))
+        if run.is_reported:
+            metrics |= movement(ascent.states[0], "delta/moved")
+        return ascent.states[0].delta, metrics
 
 
 class ConSERT(TwoViews):

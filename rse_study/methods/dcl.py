@@ -10,11 +10,14 @@ from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.data.masking import mask_tokens
 from rse_study.data.synonyms import with_synonyms
+from rse_study.losses.terms import TERMS
 from rse_study.methods.base import MethodBase, MethodSource
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
+from rse_study.methods.metrics import term_shares
 from rse_study.models import DCLNetworks, MaskedLMHead, Projection, SentenceEncoder, by_chunks
 from rse_study.models.kinds import NormKind
+from rse_study.results.manipulation import ManipulationCheck
 from rse_study.spec import field
 from rse_study.streams import Streams
 from rse_study.tensors import Bool, F, Float, Int, Tensor, sent, torch
@@ -38,6 +41,14 @@ class DCL(MethodBase):
     """
 
     semantics: ClassVar[int] = 1
+    checks: ClassVar = (
+        ManipulationCheck(
+            "twin/replaced", "x_aug", "in which {} of the tokens are not those of x", 0.01,
+            "below one in a hundred the twin is the sentence itself", "two views by dropout alone",
+        ),
+        *TERMS["align"],
+        *TERMS["masked_lm"],
+    )  # fmt: skip
     source: ClassVar[MethodSource] = MethodSource("DCL", "5-9", ("0008-reading-of-dcl",))
     name: Literal["dcl"] = "dcl"
     """the method"""
@@ -92,14 +103,18 @@ class DCL(MethodBase):
         target = self._target(networks, batch, twin, run, step)
         losses = align(online.x, target.x_aug) + align(online.x_aug, target.x)
         loss = losses.sum() / batch.num_rows
+        terms = {"align": (1 / batch.num_rows, losses)}
         metrics = {"loss/align": Mean.over(losses), **_cosines(*online.projected, batch, run)}
         if networks.masked_lm is not None:
             found, count = self._masked_lm(networks, batch, run, step)
             loss = loss + self.masked_lm * found
+            terms["masked_lm"] = (self.masked_lm, found)
             metrics["loss/masked_lm"] = Mean(found.detach(), 1 / run.collectives.size)
             metrics["masked_lm/tokens"] = Mean(count, 1 / run.collectives.size)
         metrics["loss"] = Mean(loss.detach(), 1 / run.collectives.size)
-        return StepOutcome(loss, metrics)
+        if run.is_reported:
+            metrics["twin/replaced"] = Mean.among(twin != batch.ids, batch.perturbable)
+        return StepOutcome(loss, metrics | term_shares(terms, networks, run))
 
     def after(self, networks: Networks) -> None:
         """Move the norms' statistics, then the target, after the optimiser's step."""

@@ -1,6 +1,7 @@
 """L2P-CSR: two views of a sentence, weakened by masks that learn."""
 
 import functools
+import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -8,11 +9,21 @@ from pydantic import Field
 
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
+from rse_study.losses.terms import TERMS
 from rse_study.methods.base import ContrastiveMethod, MethodSource
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
-from rse_study.methods.metrics import inner_losses
-from rse_study.perturbations.ascent import Anchor, Ascent, Change, JointPass, Player, ascend, frozen
+from rse_study.methods.metrics import inner_losses, movement, term_shares, weakened
+from rse_study.perturbations.ascent import (
+    INNER_RISE,
+    Anchor,
+    Ascent,
+    Change,
+    JointPass,
+    Player,
+    ascend,
+    frozen,
+)
 from rse_study.perturbations.view_masks import ViewMasks
 from rse_study.perturbations.virtual_adversarial import VirtualAdversarial
 from rse_study.tensors import Float, Tensor, torch
@@ -29,6 +40,7 @@ class L2PCSR(ContrastiveMethod):
     """
 
     semantics: ClassVar[int] = 1
+    checks: ClassVar = (*INNER_RISE, *ViewMasks.checks, *VirtualAdversarial.checks, *TERMS["contrastive"])
     source: ClassVar[MethodSource] = MethodSource("L2P-CSR", "1-9", ("0007-readings-of-the-relatives",))
     name: Literal["l2p_csr"] = "l2p_csr"
     """the method"""
@@ -66,7 +78,13 @@ class L2PCSR(ContrastiveMethod):
             "loss/contrastive": Mean.over(losses),
             "loss": Mean(loss.detach(), 1 / run.collectives.size),
         }
-        return StepOutcome(loss, metrics | inner_losses(ascent, len(batch.rows)) | _weakened(change, anchor))
+        metrics |= inner_losses(ascent, len(batch.rows), math.log(batch.num_rows)) | weakened(
+            change, anchor.mask
+        )
+        if run.is_reported and self.perturbs == "embeddings":
+            metrics |= movement(ascent.states[0], "r/moved")
+        metrics |= term_shares({"contrastive": (1 / batch.num_rows, losses)}, networks, run)
+        return StepOutcome(loss, metrics)
 
     def token_masks(self, networks: Networks, batch: Batch, run: RunContext) -> Float[Tensor, "k n l"]:
         """Return token masks after the ascent by site, the second view's rows last."""
@@ -84,6 +102,7 @@ class L2PCSR(ContrastiveMethod):
                 [player],
                 [player.init(anchor, twice.run.streams)],
                 OneMaskAView(twice.run.collectives) if self.masks.features == "shared" else JointPass(),
+                looks_at_end=twice.run.is_reported,
             )
         return ascent, _constant(player.apply(ascent.states[0]))
 
@@ -143,14 +162,3 @@ def _constant(change: Change) -> Change:
         replace(site, tokens=site.tokens.detach(), features=site.features.detach()) for site in change.masks
     )
     return Change(addition, masks)
-
-
-def _weakened(change: Change, anchor: Anchor) -> dict[str, Mean]:
-    if not change.masks:
-        return {}
-    tokens = torch.stack([1 - site.tokens for site in change.masks])
-    features = torch.stack([1 - site.features for site in change.masks]).flatten()
-    return {
-        "masks/tokens": Mean.among(tokens, anchor.mask.expand_as(tokens)),
-        "masks/features": Mean.over(features),
-    }

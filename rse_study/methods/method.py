@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.data.synonyms import Synonyms
 from rse_study.methods.cost import StepCost
 from rse_study.models import Generator, GeneratorOutputs, Networks, SentenceEncoder
+from rse_study.results.manipulation import Checks
 from rse_study.streams import Streams
 from rse_study.tensors import Bool, Float, Tensor, torch
 
@@ -25,6 +26,8 @@ class RunContext:
     synonyms: Synonyms | None = None
     outputs: GeneratorOutputs | None = None
     """the generator's outputs in other cells; None: compute everything"""
+    is_reported: bool = False
+    """whether the history has a point after this step: only then are manipulation checks computed"""
 
     def dropout(self, step: int, pass_name: str, device: "torch.device") -> AbstractContextManager[None]:
         """Seed dropout for one pass; passes of one name in one step share their masks."""
@@ -59,6 +62,9 @@ class StepOutcome:
 @runtime_checkable
 class Method(Protocol):
     """A training method: the configured object itself; state goes in and comes out."""
+
+    checks: ClassVar[Checks]
+    """the manipulation checks of all its parts; a cell's history has those of the parts that are on"""
 
     @property
     def name(self) -> str: ...

@@ -90,7 +90,12 @@ class ReplacedTokenDetection(Spec):
         counted = batch.places_of(self._counted(batch.on_host.mask))
         losses = replaced_token_detection(logits, replaced).flatten()[counted]
         correct = ((logits > 0) == ~replaced).flatten()[counted].to(losses.dtype)
-        return StepOutcome(self._reduced(losses, run), {"rtd/accuracy": Mean.over(correct)})
+        metrics = {"rtd/accuracy": Mean.over(correct)}
+        if run.is_reported:
+            changed = replaced.flatten()[counted]
+            metrics["rtd/replaced"] = Mean.over(changed.to(losses.dtype))
+            metrics["rtd/detected"] = Mean.among(correct, changed)
+        return StepOutcome(self._reduced(losses, run), metrics)
 
     def _counted(self, mask: Bool[Tensor, "b l"]) -> Bool[Tensor, "b l"]:
         """Select real tokens (`mean_padding`: padding too) but position 0, which holds h."""

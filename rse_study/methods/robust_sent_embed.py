@@ -7,14 +7,16 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, model_validator
 from rse_study.collectives import Collectives
 from rse_study.data.batches import Batch
 from rse_study.losses.info_nce import info_nce
+from rse_study.losses.terms import TERMS
 from rse_study.methods.adversary import Adversary, InnerAscent
 from rse_study.methods.base import MethodBase, MethodSource
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
+from rse_study.methods.metrics import Terms, term_shares
 from rse_study.methods.replaced_tokens import ReplacedTokenDetection
 from rse_study.methods.views import Views, encode_views
 from rse_study.models import Discriminator, SentenceEncoder, build_head
-from rse_study.perturbations.ascent import Anchor
+from rse_study.perturbations.ascent import INNER_RISE, Anchor
 from rse_study.perturbations.blend import Blend
 from rse_study.perturbations.passes import passes_for
 from rse_study.perturbations.token_level import TokenLevel
@@ -32,6 +34,10 @@ class RobustSentEmbed(MethodBase):
     """
 
     semantics: ClassVar[int] = 1
+    checks: ClassVar = (
+        *INNER_RISE, *Blend.checks, *TokenLevel.checks, *WeakeningMasks.checks,
+        *TERMS["contrastive"], *TERMS["adversarial"], *TERMS["rtd"],
+    )  # fmt: skip
     source: ClassVar[MethodSource] = MethodSource(
         "RobustSentEmbed",
         "2-10",
@@ -116,6 +122,9 @@ class RobustSentEmbed(MethodBase):
     def _delta_sees_eta(self) -> bool:
         return self.delta_gradient == "with_eta" or not self.has_eta
 
+    def foreseen(self, batch_size: int) -> dict[str, float]:
+        return self.blend.foreseen()
+
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:
         head = build_head(self.head, encoder.hidden_size, streams.generator("init", 0), collectives)
         if not self.generator:
@@ -153,17 +162,20 @@ class RobustSentEmbed(MethodBase):
             step,
             shares_first=self.outer_dropout == "shared_first",
         )
-        loss, metrics = self._contrastive(views, batch, run)
+        loss, terms = self._contrastive(views, batch, run)
+        metrics = {f"loss/{name}": Mean.over(losses) for name, (_, losses) in terms.items()}
         if self.generator:
             h = views.z if self.rtd.h == "after_head" else views.pooled
             eta = None if inner is None else inner.eta
             detected = self.rtd.term(networks, batch, eta, h, run, step)
             loss = loss + self.lambda2 * detected.loss
+            terms["rtd"] = self.lambda2, detected.loss
             metrics |= {
                 "loss/rtd": Mean(detected.loss.detach(), 1 / run.collectives.size),
                 **detected.metrics,
             }
         metrics["loss"] = Mean(loss.detach(), 1 / run.collectives.size)
+        metrics |= term_shares(terms, networks, run)
         return StepOutcome(loss, metrics | ({} if inner is None else inner.metrics))
 
     def _perturb(
@@ -189,25 +201,25 @@ class RobustSentEmbed(MethodBase):
         )
         return adversary.find(networks, state.get("V"), anchor, batch, run)
 
-    def _contrastive(self, views: Views, batch: Batch, run: RunContext) -> tuple[Tensor, dict[str, Mean]]:
-        """Return this worker's share of the first two terms of eq 10."""
+    def _contrastive(self, views: Views, batch: Batch, run: RunContext) -> tuple[Tensor, Terms]:
+        """Return this worker's share of the first two terms of eq 10, and weight and losses of each."""
         own = batch.rows[:, None] == run.collectives.gather(batch.rows)[None, :]
         others = run.collectives.gather(views.z_pos)
         if views.z_adv is None:
             losses = info_nce(views.z, views.z_pos[None], others, own, self.temperature)
-            return losses.sum() / batch.num_rows, {"loss/contrastive": Mean.over(losses)}
+            return losses.sum() / batch.num_rows, {"contrastive": (1 / batch.num_rows, losses)}
         if self.z_adv_negatives == "included":
             others, own = (
                 torch.cat([others, run.collectives.gather(views.z_adv)]),
                 torch.cat([own, own], dim=1),
             )
         losses = self._first_term(views, others, own)
-        metrics = {"loss/contrastive": Mean.over(losses)}
+        terms = {"contrastive": (1 / batch.num_rows, losses)}
         if self.lambda1 > 0:
             pulled = info_nce(views.z_adv, views.z_pos[None], others, own, self.temperature)
-            metrics["loss/adversarial"] = Mean.over(pulled)
+            terms["adversarial"] = (self.lambda1 / batch.num_rows, pulled)
             losses = losses + self.lambda1 * pulled
-        return losses.sum() / batch.num_rows, metrics
+        return losses.sum() / batch.num_rows, terms
 
     def _first_term(
         self, views: Views, others: Float[Tensor, "g d"], own: Bool[Tensor, "b g"]

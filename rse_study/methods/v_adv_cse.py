@@ -1,20 +1,22 @@
 """V-advCSE: contrastive loss plus the effect of a virtual adversarial step."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt
 
 from rse_study.data.batches import Batch
-from rse_study.losses.divergence import DivergenceKind, divergence
+from rse_study.losses.divergence import LOG_2, DivergenceKind, divergence
+from rse_study.losses.terms import TERMS
 from rse_study.methods.base import ContrastiveMethod, MethodSource
 from rse_study.methods.cost import StepCost
 from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
-from rse_study.methods.metrics import gradient_ratio, inner_losses
+from rse_study.methods.metrics import gradient_ratio, inner_losses, movement, term_shares
 from rse_study.methods.views import encode_views
 from rse_study.models.kinds import HeadKind
 from rse_study.models.modes import in_mode
-from rse_study.perturbations.ascent import Anchor, Change, ascend, frozen
+from rse_study.perturbations.ascent import INNER_RISE, Anchor, Change, ascend, frozen
 from rse_study.perturbations.virtual_adversarial import VirtualAdversarial, moved
 from rse_study.spec import field
 from rse_study.tensors import Float, Tensor, torch
@@ -29,6 +31,7 @@ class VAdvCSE(ContrastiveMethod):
     """
 
     semantics: ClassVar[int] = 1
+    checks: ClassVar = (*INNER_RISE, *VirtualAdversarial.checks, *TERMS["contrastive"], *TERMS["virtual"])
     source: ClassVar[MethodSource] = MethodSource("V-advCSE", "7-14", ("0007-readings-of-the-relatives",))
     name: Literal["v_adv_cse"] = "v_adv_cse"
     """the method"""
@@ -51,6 +54,12 @@ class VAdvCSE(ContrastiveMethod):
             return StepCost(ascent=0, num_views=2)
         return StepCost(self.r.num_steps, num_views=3, clean=1)
 
+    def foreseen(self, batch_size: int) -> dict[str, float]:
+        # JS is at most ln 2 a sentence; KL has no bound.
+        if self.weight == 0 or self.divergence != "js" or batch_size == 1:
+            return {}
+        return {"loss_share/virtual": self.weight * batch_size * LOG_2 / math.log(batch_size)}
+
     def step(
         self, networks: Networks, state: dict[str, Tensor], batch: Batch, run: RunContext, step: int
     ) -> StepOutcome:
@@ -58,14 +67,16 @@ class VAdvCSE(ContrastiveMethod):
         views = encode_views(networks, embeddings, None, (), batch, run, step, shares_first=False)
         losses = self.contrastive(views.z, views.z_pos, batch, run)
         loss, metrics = losses.sum() / batch.num_rows, {"loss/contrastive": Mean.over(losses)}
+        terms = {"contrastive": (1 / batch.num_rows, losses)}
         if self.weight > 0:
             virtual, reported = self._virtual(networks, embeddings, batch, run, step)
             weighted = self.weight * virtual
             if self.ratio_every and (step + 1) % self.ratio_every == 0:
                 reported["virtual/gradient_ratio"] = gradient_ratio(weighted, loss, networks, run.collectives)
             loss, metrics = loss + weighted, metrics | reported
+            terms["virtual"] = (self.weight, virtual)
         metrics["loss"] = Mean(loss.detach(), 1 / run.collectives.size)
-        return StepOutcome(loss, metrics)
+        return StepOutcome(loss, metrics | term_shares(terms, networks, run))
 
     def _virtual(
         self, networks: Networks, embeddings: Float[Tensor, "b l d"], batch: Batch, run: RunContext, step: int
@@ -79,6 +90,7 @@ class VAdvCSE(ContrastiveMethod):
                 lambda change: distance(anchor.embeddings, change).sum(),
                 [self.r],
                 [self.r.init(anchor, run.streams)],
+                looks_at_end=run.is_reported,
             )
         r = ascent.states[0]
         with in_mode(networks, training=False):
@@ -88,7 +100,8 @@ class VAdvCSE(ContrastiveMethod):
                 apart.detach().sum(), 1 / run.collectives.size
             ),  # a sum over the batch, as in F
             "r/norm": Mean.over(moved(r)),
-            **inner_losses(ascent, len(batch.rows)),
+            **inner_losses(ascent, len(batch.rows), LOG_2),
+            **(movement(r, "r/moved") if run.is_reported else {}),
         }
 
 

@@ -21,6 +21,8 @@ def compiled(run: Callable[..., Any]) -> Callable[..., Any]:
     from torch._dynamo.exc import FailOnRecompileLimitHit  # takes seconds, for a compiler that few ask for
 
     limits: Any = torch._dynamo.config
+    # A step that is reported differentiates the terms of its loss one by one before the whole of it.
+    torch._functorch.config.donated_buffer = False
     limits.recompile_limit, limits.fail_on_recompile_limit_hit = MOST_GRAPHS, True
     # Dropout draws the numbers it draws uncompiled: passes that share masks are compiled separately.
     options: dict[str, Any] = {"fallback_random": True}

@@ -14,7 +14,7 @@ from rse_study.models.compiled import compiled
 from rse_study.models.layout import Layout, Padded, TokenInputs
 from rse_study.models.packed import Packed, can_be_packed
 from rse_study.models.pooling import PoolingKind, pool_mean, prompt_positions
-from rse_study.models.sites import Changes, SiteChange, require_sites
+from rse_study.models.sites import Changes, SiteChange, find_sites, require_sites
 
 
 class SentenceEncoder(nn.Module):
@@ -50,6 +50,11 @@ class SentenceEncoder(nn.Module):
     @property
     def num_layers(self) -> int:
         return int(self.config.num_hidden_layers)
+
+    def last_layer(self) -> list[nn.Parameter]:
+        """Return the last layer's weights; all where layers are not known."""
+        module = find_sites(self.backbone)[-1:] or [self.backbone]
+        return [parameter for parameter in module[0].parameters() if parameter.requires_grad]
 
     def word_embeddings(self, ids: Int[Tensor, "b l"]) -> Float[Tensor, "b l e"]:
         """Look up the word embeddings: no position, no type, no LayerNorm."""

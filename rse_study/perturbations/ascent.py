@@ -3,11 +3,27 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from rse_study.data.batches import Batch
 from rse_study.models.modes import in_mode
+from rse_study.results.manipulation import Checks, ManipulationCheck
 from rse_study.tensors import Bool, Float, Int, Tensor, nn, torch
+
+INNER_RISE: Checks = (
+    ManipulationCheck(
+        "inner/rise", "the adversary", "which raises the inner loss by {} of the loss at chance", 0.01,
+        "a smaller rise leaves the task as easy as noise does", "the baseline with noise",
+    ),
+)  # fmt: skip
+"""Of every ascent: chance is ln(b) of L_con, and ln(2), its largest value, of a divergence."""
+OFF_CHECKS: Checks = tuple(
+    ManipulationCheck(
+        f"masks/{what}", f"the {what}' masks", "of which {} are off", 0.01,
+        "below one in a hundred hardly a value is weakened", "views that they do not weaken", zero_is_off=True,
+    )
+    for what in ("tokens", "features")
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -79,8 +95,11 @@ class Player(Protocol):
 
     Its state goes in and comes out. `update` takes the gradient with respect to its change, and the step `t`,
     from 1. `num_steps` 0 means that it moves as long as the others do. `reach` is None if no entry is bounded
-    by a length for linf: studies check it for values that saturate the bound.
+    by a length for linf: studies check it for values that saturate the bound. `checks` say what must move for it
+    to be alive.
     """
+
+    checks: ClassVar[Checks]
 
     @property
     def num_steps(self) -> int: ...
@@ -118,6 +137,8 @@ class Ascent:
 
     states: list[Any]
     losses: list[Float[Tensor, ""]] = field(default_factory=list)
+    at_end: Float[Tensor, ""] | None = None
+    """the loss at the final states, if it was asked for"""
 
 
 def ascend(
@@ -125,12 +146,14 @@ def ascend(
     players: Sequence[Player],
     states: Sequence[Any],
     passes: Passes | None = None,
+    *,
+    looks_at_end: bool = False,
 ) -> Ascent:
     """Move the players so that the objective, summed over rows, rises.
 
     Only gradients of inputs are computed, at the points of `passes` (by default the one of `JointPass`), for
     the largest `num_steps`: max(num_steps) passes, whatever the number of players. Players that have finished
-    stay where they are.
+    stay where they are. With `looks_at_end` one more pass, without gradient, takes the loss at the final states.
     """
     passes, states, losses = passes or JointPass(), list(states), []
     for t in range(1, max((player.num_steps for player in players), default=0) + 1):
@@ -138,7 +161,10 @@ def ascend(
         losses.append(taken[0][0])
         gradients = [gradient for _, gradient in taken]
         states = [p.update(states[i], passes.share(gradients, i), t) for i, p in enumerate(players)]
-    return Ascent(states, losses)
+    if not looks_at_end or not losses:
+        return Ascent(states, losses)
+    with torch.no_grad():
+        return Ascent(states, losses, objective(passes.points(players, states)[0]).detach())
 
 
 @contextmanager

@@ -8,7 +8,8 @@ from pydantic import Field, model_validator
 from rse_study.perturbations.ascent import Anchor, Change
 from rse_study.perturbations.fgsm import FGSM
 from rse_study.perturbations.pgd import PGD
-from rse_study.perturbations.sentence_level import DeltaState
+from rse_study.perturbations.sentence_level import DeltaState, movement_checks, saturation_check
+from rse_study.results.manipulation import Checks
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 from rse_study.tensors import Float, Tensor
@@ -30,6 +31,12 @@ class Blend(Spec):
 
     # Eq. 7: rho weighs PGD; the authors' code weighs FGSM (`weighs: fgsm`). Decision 0003.
     semantics: ClassVar[int] = 1
+    checks: ClassVar[Checks] = (
+        *movement_checks("delta/moved", "PGD's delta"),
+        *movement_checks("delta/moved_fgsm", "FGSM's delta"),
+        saturation_check("delta/on_bound_pgd", "PGD's step size"),
+        saturation_check("delta/on_bound_fgsm", "FGSM's step size"),
+    )
     pgd: PGD = Field(default_factory=PGD)
     """the branch delta_pgd"""
     fgsm: FGSM = Field(default_factory=FGSM)
@@ -61,6 +68,14 @@ class Blend(Spec):
 
     def reach(self) -> None:
         """Return None: the branches have a reach each."""
+
+    def foreseen(self) -> dict[str, float]:
+        """Return the most that its branches can move; 0 for one without weight."""
+        share = self.share_of_pgd
+        return {
+            "delta/moved": self.pgd.most_moved * (share > 0),
+            "delta/moved_fgsm": self.fgsm.most_moved * (share < 1),
+        }
 
     def init(self, anchor: Anchor, streams: Streams) -> Branches:
         return Branches(self.pgd.init(anchor, streams), self.fgsm.init(anchor, streams))

@@ -1,5 +1,6 @@
 """The base of PGD and FGSM: one delta per sentence that takes steps in a ball."""
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -8,13 +9,36 @@ from pydantic import NonNegativeInt, PositiveFloat
 
 from rse_study.perturbations.ascent import Anchor, Change, Reach
 from rse_study.perturbations.ball import Ball, BoundBall
+from rse_study.perturbations.geometry import norm_of
 from rse_study.perturbations.noise import start_delta
+from rse_study.results.manipulation import Checks, ManipulationCheck
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 from rse_study.tensors import Bool, Float, Tensor
 
 # The width d is not known before the encoder is; a smaller d would start farther out.
 SMALLEST_WIDTH = 64
+LARGEST_WIDTH = 1024
+"""of bert-large: a larger d would start closer to 0"""
+
+
+def movement_checks(metric: str, part: str) -> Checks:
+    """Return the checks of a delta that moves away from its random start."""
+    return (
+        ManipulationCheck(
+            metric, part, "which moves by {} of the norm of its random start", 0.1,
+            "what moves by less than a tenth is its start", "noise in place of this part", zero_is_off=True,
+        ),
+        ManipulationCheck(f"{metric}_of_bound", part, "which moves by {} of the radius of its ball"),
+    )  # fmt: skip
+
+
+def saturation_check(metric: str, part: str) -> ManipulationCheck:
+    """Return the check that the bound leaves a step size something to decide."""
+    return ManipulationCheck(
+        metric, part, "with {} of what may move on the bound of the ball", 0.95,
+        "beyond, a larger step changes little", "the bound alone", at_most=True,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -29,12 +53,25 @@ class DeltaState:
     def to(self, delta: Float[Tensor, "b l d"]) -> "DeltaState":
         return replace(self, delta=self.ball.project(delta))
 
+    def moved(self) -> tuple[Float[Tensor, " b"], Bool[Tensor, " b"]]:
+        """Return ||delta - delta0||_2 / ||delta0||_2 of each sentence, and which may move."""
+        distance = (self.delta - self.start).flatten(1).norm(dim=1)
+        return distance / self.start.flatten(1).norm(dim=1), self.perturbable.any(1)
+
+    def moved_of_bound(self) -> tuple[Float[Tensor, "b n"], Bool[Tensor, "b n"]]:
+        """Return ||delta - delta0||_P by the radius, and which may move."""
+        ball, moved, is_perturbable = self.ball.ball, self.delta - self.start, self.perturbable
+        if ball.scope == "sentence":
+            moved, is_perturbable = moved.flatten(1)[:, None], is_perturbable.any(1, keepdim=True)
+        return (norm_of(moved, ball.norm) / self.ball.length(ball.radius))[:, :, 0], is_perturbable
+
 
 class SentenceLevel(Spec):
     """A player that moves delta [b l d]; subclasses say what a step is."""
 
     has_sign_steps: ClassVar[bool] = False
     """whether every entry moves by the whole step size"""
+    checks: ClassVar = movement_checks("delta/moved", "delta")
     ball: Ball = Ball()
     """the ball delta stays in"""
     num_steps: NonNegativeInt = 5
@@ -66,6 +103,14 @@ class SentenceLevel(Spec):
             return None
         path = self.num_steps * self.step_size
         return Reach(path, self.sigma / SMALLEST_WIDTH**0.5, self.ball.radius, self.has_sign_steps)
+
+    @property
+    def most_moved(self) -> float:
+        """The most that ||delta - delta0||_2 / ||delta0||_2 can be, or infinity."""
+        # Under l1 a step may go into one entry.
+        if self.ball.given_for != "linf" or (self.ball.norm == "l1" and not self.has_sign_steps):
+            return math.inf
+        return self.num_steps * self.step_size * (3 * LARGEST_WIDTH) ** 0.5 / self.sigma
 
     @abstractmethod
     def step(self, state: DeltaState, origin: Float[Tensor, "b l d"], gradient: Change) -> DeltaState:

@@ -9,6 +9,7 @@ from rse_study.collectives import Collectives
 from rse_study.perturbations import geometry
 from rse_study.perturbations.ascent import Anchor, Change
 from rse_study.perturbations.ball import Ball, BoundBall
+from rse_study.results.manipulation import Checks, ManipulationCheck
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 from rse_study.tensors import Bool, Float, Int, Tensor, torch
@@ -38,6 +39,16 @@ class TokenLevel(Spec):
     """Token-aware perturbation eta (RobustSentEmbed eqs 2-4), started from V."""
 
     semantics: ClassVar[int] = 1
+    checks: ClassVar[Checks] = (
+        ManipulationCheck(
+            "eta/growth", "eta", "whose norm is {} of that of V's random start", 0.1,
+            "below a tenth V has shrunk to nothing", "no token-level perturbation",
+        ),
+        ManipulationCheck(
+            "eta/starved", "eta of most tokens", "{} of which have under 1 % of their sentence's largest", 0.5,
+            "beyond a half it acts on few tokens", "eta on some tokens", at_most=True,
+        ),
+    )  # fmt: skip
     presence: Presence = "present"
     """whether there are eta and V at all"""
     ball: Ball = Ball(radius=0.2, given_for="l2", scope="token")
@@ -104,6 +115,10 @@ class TokenLevel(Spec):
         if self.scaling == "none":
             return torch.ones_like(norms)
         return torch.where(largest > 0, norms / torch.where(largest > 0, largest, 1), 1)
+
+    def growth(self, state: EtaState) -> Float[Tensor, "b l"]:
+        """Return each token's ||eta||_2 by sigma / sqrt(3), that of V as drawn."""
+        return state.eta.norm(dim=2) / (self.sigma / 3**0.5)
 
     def remember(self, table: EtaTable, anchor: Anchor, state: EtaState, collectives: Collectives) -> None:
         """Write eta of this batch back to V, in place: V is too large to copy.

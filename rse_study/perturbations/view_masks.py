@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from pydantic import NonNegativeInt, PositiveFloat, model_validator
 
 from rse_study.perturbations import geometry
-from rse_study.perturbations.ascent import Anchor, Change, SiteMask
+from rse_study.perturbations.ascent import OFF_CHECKS, Anchor, Change, SiteMask
 from rse_study.perturbations.noise import uniform_rows
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
@@ -32,6 +32,7 @@ class ViewMasks(Spec):
     """
 
     semantics: ClassVar[int] = 1
+    checks: ClassVar = OFF_CHECKS
     phi: float = field(0.05, symbol="phi", ge=0, le=1)
     """probability p below which a token or feature is weakened; 0 weakens nothing"""
     num_layers: NonNegativeInt = field(2, symbol="k")

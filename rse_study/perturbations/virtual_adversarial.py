@@ -7,7 +7,7 @@ from pydantic import NonNegativeInt, PositiveFloat
 from rse_study.perturbations.ascent import Anchor, Change
 from rse_study.perturbations.ball import Ball
 from rse_study.perturbations.noise import normal_rows
-from rse_study.perturbations.sentence_level import DeltaState, perturbable_gradient
+from rse_study.perturbations.sentence_level import DeltaState, movement_checks, perturbable_gradient
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 from rse_study.tensors import torch
@@ -21,6 +21,7 @@ class VirtualAdversarial(Spec):
     """
 
     semantics: ClassVar[int] = 1
+    checks: ClassVar = movement_checks("r/moved", "r")
     num_steps: NonNegativeInt = field(1, symbol="K")
     """ascent steps of r"""
     step_size: PositiveFloat = field(0.5, symbol="eta")

@@ -3,7 +3,7 @@
 import json
 import math
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -97,6 +97,19 @@ class LedgerQueries:
         name = metric.removesuffix(AT_CHECKPOINT)
         rows = self._db.execute(query if name == metric else CHECKPOINT_VALUES, (name,))
         return {cell: (t, number_of(value)) for cell, t, value in rows}
+
+    def later_means(self, names: Iterable[str]) -> dict[str, dict[str, float]]:
+        """Return means over the later half of complete cells, by cell and metric."""
+        query = (
+            "SELECT metric.cell, name, avg(value) FROM metric JOIN (SELECT identity AS cell, (SELECT max(t) FROM"
+            " metric WHERE cell = identity) AS last FROM cell WHERE status = 'complete' AND NOT retired)"
+            " AS ended ON ended.cell = metric.cell AND 2 * t > last"
+            " WHERE name IN (SELECT value FROM json_each(?)) GROUP BY 1, 2"
+        )
+        found: dict[str, dict[str, float]] = {}
+        for cell, name, value in self._db.execute(query, (json.dumps(list(names)),)):
+            found.setdefault(cell, {})[name] = number_of(value)
+        return found
 
     def final_values(self, metric: str) -> dict[str, float]:
         """Return each cell's final value of a metric: its last point, or the cell's cost."""

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer
 
 from rse_study.errors import InputError
+from rse_study.results.manipulation import ManipulationCheck
 from rse_study.results.settings import ConfirmSettings, StudySettings
 
 Status = Literal["planned", "running", "complete", "failed", "stopped_early"]
@@ -193,6 +194,8 @@ class StudyRecord(Record):
     """If so, the most trials, besides the base, that can be confirmed."""
     known_trials: tuple[KnownTrial, ...] = ()
     """Trials given to the search before its first one; not results of it."""
+    checks: tuple[ManipulationCheck, ...] = ()
+    """Manipulation checks of its methods; empty where an older version froze it."""
     resolved: dict[str, Any] = Field(default_factory=dict)
 
     @property

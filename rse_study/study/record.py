@@ -12,6 +12,7 @@ from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.sts import Similarity, aggregation_of, title_of
 from rse_study.results.records import COSTS, AxisRecord, ConstraintRecord, ObjectiveRecord, StudyRecord
+from rse_study.study.checking.inert import checks_of
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Objective, Resources, Study
 from rse_study.study.definition.domains import Int
@@ -28,6 +29,7 @@ def study_record(
 ) -> StudyRecord:
     """Return the resolved study, with every default and every axis written out."""
     study = checked.study
+    bases = (branch.base for _, branch in checked.space.branches())
     first, *others = (objective_record(one, study, dev) for one in study.all_objectives)
     return StudyRecord(
         name=study.name,
@@ -47,6 +49,7 @@ def study_record(
         measures=tuple(measure for evaluation in evaluations for measure in evaluation.measures),
         fingerprints={one.name: one.fingerprint for one in (*judges, *evaluations)},
         search_seed=study.search_seed,
+        checks=checks_of(one.trial for one in checked.rows) or checks_of(bases),
         resolved=study.resolved(),
     )
 

@@ -129,7 +129,8 @@ def compare(recorded: Result, again: Result) -> ReplayComparison:
 def _differences(recorded: Result, again: Result) -> Iterator[ReplayDifference]:
     before = {(point.t, name): value for point in recorded.history for name, value in point.metrics.items()}
     after = {(point.t, name): value for point in again.history for name, value in point.metrics.items()}
-    for t, name in sorted(before.keys() | after.keys()):
+    recorded_names = {name for _, name in before}  # other metrics have been added since
+    for t, name in sorted(before.keys() | {at for at in after if at[1] in recorded_names}):
         old, new = before.get((t, name)), after.get((t, name))
         if not _same(old, new):
             yield ReplayDifference(t, name, old, new)

@@ -1,7 +1,7 @@
 """One worker of a cell: its state, and one optimiser step."""
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +77,9 @@ class Session:
         batch, parameters = self.batches.batch(step).to(self.device), list(self.networks.parameters())
         for group in self.optimizer.param_groups:
             group["lr"] = self.trial.optimizer.rate(step, self.num_steps)
+        run = replace(self.run, is_reported=self._is_due(step + 1))
         with self.arithmetic.products():
-            outcome = self.trial.method.step(self.networks, self.method_state, batch, self.run, step)
+            outcome = self.trial.method.step(self.networks, self.method_state, batch, run, step)
             self.losses.note(outcome.loss, step + 1)
             self.arithmetic.descend(
                 outcome.loss, self.optimizer, parameters, self.trial.optimizer.max_norm,
@@ -89,19 +90,24 @@ class Session:
 
     def measure(self, outcome: StepOutcome, state: TrainState) -> dict[str, float]:
         """Return metrics over all workers if a point of the history is due, else nothing."""
-        is_last = state.t == self.num_steps
-        is_dev_due = is_last or state.t % self.trial.selection.every == 0
-        is_watched = bool(self.trial.watched_at(state.t, self.num_steps))
-        if not is_dev_due and not is_watched and state.t % self.trial.cadence(self.num_steps) != 0:
+        if not self._is_due(state.t):
             return {}
         self.losses.require_finite()
         metrics = self._reduced(outcome) | {"lr": self.optimizer.param_groups[0]["lr"]}
         if self.run.collectives.rank != 0:
             return metrics
-        if is_dev_due:
+        if self._is_dev_due(state.t):
             metrics |= self.evaluator.evaluate_dev()
             self._keep(metrics["dev"], state)
         return metrics | self.evaluator.evaluate_watched(state.t, self.num_steps)
+
+    def _is_dev_due(self, t: int) -> bool:
+        return t == self.num_steps or t % self.trial.selection.every == 0
+
+    def _is_due(self, t: int) -> bool:
+        """Whether the history has a point after step `t`, from 1."""
+        is_watched = bool(self.trial.watched_at(t, self.num_steps))
+        return self._is_dev_due(t) or is_watched or t % self.trial.cadence(self.num_steps) == 0
 
     @functools.cached_property
     def losses(self) -> LossWatch:

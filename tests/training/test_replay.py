@@ -68,7 +68,13 @@ DIFFERENCES = [
     (result((0, {"a": math.nan})), result((0, {"a": math.nan})), []),
     (result((0, {"a": math.nan})), result((0, {"a": 1.0})), [(0, "a")]),
     (result((0, {"a": math.inf})), result((0, {"a": -math.inf})), [(0, "a")]),
-    (result((0, {"a": 1.0})), result((0, {"a": 1.0, "b": 2.0})), [(0, "b")]),
+    (result((0, {"a": 1.0})), result((0, {"a": 1.0, "b": 2.0})), []),  # a metric that was added since
+    (result((0, {"a": 1.0, "b": 2.0})), result((0, {"a": 1.0})), [(0, "b")]),
+    (
+        result((0, {"a": 1.0, "b": 2.0}), (2, {"a": 1.0})),
+        result((0, {"a": 1.0, "b": 2.0}), (2, {"a": 1.0, "b": 2.0})),
+        [(2, "b")],
+    ),
     (result((0, {"a": 1.0}), (2, {"a": 1.0})), result((0, {"a": 1.0})), [(2, "a")]),
     (
         result((0, {"a": 1.0})),

@@ -17,6 +17,7 @@ from rse_study.errors import InputError
 from rse_study.results.citation import citation
 from rse_study.results.claims import ClaimVerdict
 from rse_study.results.reader import Reader
+from rse_study.results.row_checks import inert_sentences, row_checks
 
 SEE_ALL = "--wide, --out DIR (CSV), or the report"
 LEAST_IMPORTANT = (BETTER, "g", EXACT, HOLM, "last step", COMPUTE, "SD", "seeds", "paper")
@@ -33,12 +34,15 @@ def check_study(study: str, store: Path, out: Path | None, is_wide: bool = False
     study_dir = study_folder(study, store)
     with Reader(study_dir) as reader:
         comparison, cited = read_comparison(reader, baseline), citation(reader)
+        inert = inert_sentences(row_checks(reader.ledger, reader.study(), reader.records()))
     if comparison is None:
         rule, remedy = "check compares the rows of a grid", "See its confirmed trials: rse-study report"
         raise InputError("is a search", where=str(study_dir), rule=rule, remedy=remedy)
     for problem in problems_of_table(comparison.table, where=str(study_dir)):
         raise problem
     show_comparison(comparison, is_wide)
+    for line in inert:
+        announce(line)
     for path in write_layouts(comparison, out, cited) if out else ():
         print(path)
     code = code_of(comparison)

@@ -9,10 +9,12 @@ from typing import Any
 
 from rse_study.errors import InputError, InputErrors
 from rse_study.evaluation.own_class import class_in, evaluation_class
+from rse_study.results.row_names import names_of_rows
 from rse_study.search.state import most_cells_by_stage
 from rse_study.study.checking.batch_sizes import check_batch_sizes
 from rse_study.study.checking.early_stopping import check_stopping, rungs
 from rse_study.study.checking.edges import check_edges
+from rse_study.study.checking.inert import inert_parts
 from rse_study.study.checking.partial import PartialStudy, partial_study
 from rse_study.study.checking.rules import check_rules, check_rules_of_space
 from rse_study.study.checking.samplers import sampler_problems, sampler_warnings
@@ -249,8 +251,10 @@ def _too_many(study: Study, space: Space[Trial], where: str) -> list[InputError]
 
 def _warnings(study: Study, space: Space[Trial], rows: Sequence[Row], folder: Path) -> list[str]:
     if study.grid is not None:
-        return risks_among(row.trial for row in rows)
-    warnings = risks_of_saturation(space)
+        names = names_of_rows([(number, row.label, row.proposal) for number, row in enumerate(rows)])
+        trials = {name: row.trial for name, row in zip(names, rows, strict=True)}
+        return risks_among(trials.values()) + inert_parts(trials)
+    warnings = risks_of_saturation(space) + inert_parts({"the base": space.base})
     if space.base_point is None:
         warnings.append("the base lies outside the space, so it is not among the trials")
     warnings += sampler_warnings(study, folder)

@@ -1,35 +1,31 @@
 import dataclasses
 
 import pandas as pd
-import pytest
 
-from analysis.figures.diagnostics import ALL, BEST, diagnostics_data, draw_diagnostics
+from analysis.figures.diagnostics import MOST_ROWS, diagnostics_data, draw_diagnostics
 
 
-def test_what_training_reports_has_a_line_for_few_rows_each_and_one_for_many(search_dir, grid_dir, contents):
-    assert set(contents(search_dir).diagnostics["name"]) == {"loss"}
-    frame = diagnostics_data(contents(search_dir))
-    assert set(frame["metric"]) == {"loss"}
-    assert list(dict.fromkeys(frame["series"])) == [ALL, "paper setting", BEST]
-    assert frame.loc[frame["series"] == ALL, "num_cells"].unique().tolist() == [6]
-    assert frame.loc[(frame["series"] == BEST) & (frame["t"] == 15), "mean"].tolist() == [pytest.approx(0.2)]
+def test_each_row_has_its_own_lines_and_no_row_is_mixed_with_another(grid_dir, search_dir, contents):
     found = contents(grid_dir)
-    few = dataclasses.replace(found, cells=found.cells[found.cells["trial"] < 3])
-    assert diagnostics_data(few)["series"].nunique() == 3
-    assert set(diagnostics_data(found)["series"]) == {ALL, "paper setting"}
+    frame = diagnostics_data(found)
+    complete = found.stage("grid")[lambda cells: cells["status"] == "complete"]
+    assert frame["row"].nunique() == complete["trial"].nunique() <= MOST_ROWS
+    assert (frame.groupby("cell")["row"].nunique() == 1).all()
+    search = diagnostics_data(contents(search_dir))
+    assert set(search["row"]) == {"base", "trial 12"}
+    assert set(search["metric"]) == {"loss"}
 
 
-def test_a_band_holds_the_middle_of_several_cells():
-    columns = ["metric", "series", "t", "mean", "low", "high", "num_cells"]
-    frame = pd.DataFrame(
-        [
-            ("loss", "a", 1, 2.0, 1.0, 3.0, 4),
-            ("loss", "b", 1, 5.0, 5.0, 5.0, 1),
-            ("lr", "a", 1, 1.0, 1.0, 1.0, 4),
-        ],
-        columns=columns,
-    )
-    figure = draw_diagnostics(frame, "loss")
-    expected = [("toself", "a"), (None, "a"), (None, "b")]
-    assert [(trace.fill, trace.legendgroup) for trace in figure.data] == expected
-    assert list(figure.data[0].y) == [3.0, 1.0]
+def test_what_never_differs_from_0_has_no_panel(grid_dir, contents):
+    found = contents(grid_dir)
+    still = found.diagnostics.assign(name="delta/on_bound_pgd", value=0.0)
+    both = dataclasses.replace(found, diagnostics=pd.concat([found.diagnostics, still]))
+    assert set(diagnostics_data(both)["metric"]) == {"loss"}
+
+
+def test_a_panel_for_each_metric_with_a_line_for_each_cell():
+    rows = [("row", cell, metric, t, 1.0) for metric in ("loss", "new") for cell in "ab" for t in (1, 2)]
+    figure = draw_diagnostics(pd.DataFrame(rows, columns=["row", "cell", "metric", "t", "value"]))
+    assert [trace.xaxis for trace in figure.data] == ["x", "x2"]
+    assert list(figure.data[0].x) == [1, 2, None, 1, 2, None]
+    assert [title.text for title in figure.layout.annotations] == ["the whole loss", "new"]

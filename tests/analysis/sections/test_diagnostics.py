@@ -1,34 +1,28 @@
 import dataclasses
 
-import pandas as pd
-
-from analysis.sections.diagnostics import diagnostics, in_order, saturated_text
+from analysis.sections.diagnostics import checks_table, diagnostics
+from rse_study.perturbations.blend import Blend
+from rse_study.results.row_checks import RowChecks
 from tests.analysis.outline import Outline
 
-COLUMNS = ["metric", "series", "t", "mean"]
 
-
-def test_a_study_that_reports_has_a_figure_for_each_metric_those_with_a_meaning_first(search_dir, contents):
-    found = contents(search_dir)
-    outline = Outline(diagnostics(found))
-    assert outline.figures == ["diagnostic-0"]
-    assert "Norms of gradients are not in the ledger" in outline.text
+def test_every_row_has_a_figure_of_its_own_with_its_verdict(grid_dir, contents):
+    found = contents(grid_dir)
+    page = diagnostics(found)
+    outline = Outline(page)
+    rows = [one.row for one in found.checks]
+    assert outline.figures == [f"diagnostic-{number}" for number in range(len(rows))]
+    assert len(rows) > 3
+    assert all(f"{row} (not recorded)" in outline.text for row in rows)
+    assert page.count("<details>") == len(rows)  # folded
     assert diagnostics(dataclasses.replace(found, diagnostics=found.diagnostics[:0])) == ""
-    frame = pd.DataFrame({"metric": ["loss/x", "eta/starved", "loss", "a"]})
-    assert in_order(frame) == ["loss", "eta/starved", "a", "loss/x"]
 
 
-def test_who_ended_saturated_is_named():
-    frame = pd.DataFrame(
-        [
-            ("delta/on_bound_fgsm", "full", 10, 1.0),
-            ("delta/on_bound_fgsm", "full", 20, 0.2),
-            ("delta/on_bound_fgsm", "wide", 20, 0.97),
-            ("eta/starved", "full", 20, 0.5),
-        ],
-        columns=COLUMNS,
-    )
-    text = saturated_text(frame)
-    assert "95% or more at the end, on average, of wide" in text
-    assert "50% or more at the end, on average, of full" in text
-    assert saturated_text(frame[:2]) == ""
+def test_the_table_says_what_was_measured_where_the_limit_is_and_why():
+    moved, of_bound, *_, saturated, _ = Blend.checks
+    row = RowChecks("row", [(moved, 0.0017), (of_bound, 0.0017), (saturated, 0.99)], True)
+    table = checks_table(row)
+    assert table["verdict"].tolist() == ["inert", "", "inert"]
+    assert table["alive"].tolist() == ["from 10 %", "", "up to 95 %"]
+    assert table["measure"][0] == "which moves by 0.17 % of the norm of its random start"
+    assert all(table["why there"][[0, 2]])

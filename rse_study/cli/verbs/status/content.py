@@ -114,6 +114,8 @@ class StudyStatus(Record):
     """the search's budget has no room for another cell, and none runs"""
     search_budget: tuple[BudgetShare, ...]
     """use of each limit of a search's budget"""
+    inert: tuple[str, ...]
+    """sentences about parts of rows that did nothing, and about rows that do not tell"""
     machines: str
     """a sentence where cells ran on unlike machines, between which no bits are promised"""
     events: tuple[dict[str, str], ...]
@@ -150,6 +152,7 @@ def state_of(study_dir: Path) -> StudyStatus:
         **vars(pace),
         is_ended_by_budget=study.is_cut_short,
         search_budget=ledger.search.budget,
+        inert=ledger.inert,
         machines=describe_machines(cell.provenance for cell in ledger.cells),
         events=ledger.events,
     )

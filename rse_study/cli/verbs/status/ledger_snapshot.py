@@ -12,6 +12,7 @@ from rse_study.results.connect import open_study
 from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
 from rse_study.results.queries import LedgerQueries
 from rse_study.results.records import AttemptRecord, CellRecord, MetricRow, Status, StudyRecord
+from rse_study.results.row_checks import inert_sentences, row_checks
 from rse_study.results.row_names import names_of_labelled
 from rse_study.results.schema import ledger_path
 from rse_study.search.choice import chosen_first
@@ -37,6 +38,8 @@ class LedgerSnapshot:
     histories: dict[str, list[MetricRow]]
     """histories of running cells"""
     search: SearchState
+    inert: tuple[str, ...]
+    """sentences about parts of rows that did nothing"""
     device_s: float
     """device time of all attempts, those at other cells too: `device_time.INCLUDED`"""
     events: tuple[dict[str, str], ...]
@@ -81,6 +84,7 @@ def read_snapshot(study_dir: Path, num_events: int, *, is_held: bool) -> LedgerS
             ),
             last_points=last_points,
             search=state,
+            inert=tuple(inert_sentences(row_checks(ledger, state.study, cells))),
             histories={
                 one.identity: ledger.history(one.identity) for one in cells if one.status == "running"
             },

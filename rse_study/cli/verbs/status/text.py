@@ -23,6 +23,7 @@ def lines_of(state: StudyStatus) -> Iterator[str]:
         selected = " (selected by this very value)" if state.kind == "search" and not state.confirmed else ""
         yield f"best: {_ranked(state.best)}{selected}"
     yield from (f"confirmed: {_ranked(trial)}" for trial in state.confirmed)
+    yield from state.inert
     if state.num_attempts:
         yield f"spent: {show_duration(state.device_s) or '0 s'} of device time (of {_ended_attempts(state)})"
     if state.num_found:

@@ -1,0 +1,35 @@
+"""Manipulation checks of the terms of losses, by the name in metrics."""
+
+from rse_study.results.manipulation import Checks, ManipulationCheck
+
+
+def share_checks(name: str, part: str) -> Checks:
+    """Return the checks of a term's share in the gradient's norm and in the loss."""
+    of_gradient = "a term of less turns no step by a hundredth"
+    of_loss = "it vanishes in the loss even where the other terms fall to a hundredth of chance"
+    measure, left = "{} of the gradients of all terms", f"the row without {part}"
+    return (
+        ManipulationCheck(f"gradient_share/{name}", part, measure, 0.01, of_gradient, left),
+        ManipulationCheck(f"loss_share/{name}", part, "{} of the loss", 1e-4, of_loss, left),
+    )
+
+
+TERMS: dict[str, Checks] = {
+    "contrastive": share_checks("contrastive", "L_con"),
+    "adversarial": share_checks("adversarial", "lambda1 L_con(z_adv, {z_pos})"),
+    "rtd": (
+        *share_checks("rtd", "lambda2 L_RTD"),
+        ManipulationCheck(
+            "rtd/replaced", "the generator G", "which replaces {} of the tokens", 0.01,
+            "of fewer than one in a hundred D learns to answer `original`", "L_RTD with nothing to detect",
+        ),
+        ManipulationCheck(
+            "rtd/detected", "the discriminator D", "which detects {} of the replaced tokens", 0.05,
+            "one that answers `original` to everything detects none", "L_RTD that asks for a rate alone",
+        ),
+    ),
+    "virtual": share_checks("virtual", "lambda F"),
+    "align": share_checks("align", "the alignment of both views"),
+    "masked_lm": share_checks("masked_lm", "the masked LM"),
+}  # fmt: skip
+"""Every term that `methods.metrics.term_shares` is given has an entry."""

@@ -1,0 +1,58 @@
+"""Manipulation checks of the rows of a ledger, for its page, `check` and `status`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rse_study.results.manipulation import ManipulationCheck, named_rows
+from rse_study.results.queries import LedgerQueries
+from rse_study.results.records import CellRecord, StudyRecord
+from rse_study.results.row_names import names_of_labelled
+
+RECORDED = "loss_share/"  # beginning of metrics that every cell has whose parts were checked
+
+
+@dataclass(frozen=True)
+class RowChecks:
+    """The checks of a row of a grid, or of a search's trial: means over its cells."""
+
+    row: str
+    values: Sequence[tuple[ManipulationCheck, float]]
+    is_recorded: bool
+    """false for cells of versions that checked nothing"""
+
+
+def row_checks(ledger: LedgerQueries, study: StudyRecord, cells: Sequence[CellRecord]) -> list[RowChecks]:
+    """Return the checks of rows with complete cells, over their later halves."""
+    names = names_of_labelled(study, [(one.trial, one.label, one.proposal, one.retired) for one in cells])
+    means = ledger.later_means([check.metric for check in study.checks])
+    rows: dict[str, list[Mapping[str, float]]] = {}
+    for cell, name in zip(cells, names, strict=True):
+        if cell.status == "complete" and not cell.retired:
+            rows.setdefault(name, []).append(means.get(cell.identity, {}))
+    found = []
+    for row, histories in rows.items():
+        values = []
+        for one in study.checks:
+            of = [each[one.metric] for each in histories if one.metric in each]
+            if any(of) or (of and not one.zero_is_off):
+                values.append((one, sum(of) / len(of)))
+        is_recorded = any(check.metric.startswith(RECORDED) for check, _ in values)
+        found.append(RowChecks(row, values if is_recorded else (), is_recorded))
+    return found
+
+
+def inert_sentences(rows: Sequence[RowChecks]) -> list[str]:
+    """Say which parts of which rows were inert, and which histories do not tell."""
+    inert: dict[ManipulationCheck, dict[str, float]] = {}
+    for row in rows:
+        for check, value in row.values:
+            if check.is_inert(value):
+                inert.setdefault(check, {})[row.row] = value
+    texts = [check.sentence(values, len(rows)) for check, values in inert.items()]
+    silent = [row.row for row in rows if not row.is_recorded]
+    if silent:
+        where = named_rows(silent, len(rows))
+        texts.append(
+            f"Manipulation checks are not recorded in {where}: whether anything was inert is not known."
+        )
+    return texts

@@ -1,0 +1,49 @@
+"""What arithmetic alone shows to be inert, before anything runs."""
+
+from rse_study.methods import VAdvCSE
+from rse_study.perturbations.fgsm import FGSM
+from rse_study.perturbations.pgd import PGD
+from rse_study.study.checking.inert import checks_of, inert_parts
+from rse_study.training.trial import Trial
+from tests.cases import cases
+from tests.methods.problem import settings
+
+STEPS = {"K": 5, "T": 5, "beta": 1e-2, "radius": 0.1}
+
+
+def trial(method, **settings):
+    return Trial.model_construct(method=method, batch_size=64, **settings)
+
+
+PARTS = [
+    ("alpha of the papers", settings(alpha=1e-5, **STEPS), ["PGD's delta, which moves by at most 2.8 %"]),
+    ("a hundred times that", settings(alpha=1e-3, **STEPS), []),
+    ("no weight of PGD", settings(alpha=1e-5, rho=0.0, **STEPS), []),
+    ("no steps", settings(alpha=1e-5, **STEPS | {"K": 0}), []),
+    ("beta of 1e-6", settings(alpha=1e-3, **STEPS | {"beta": 1e-6}), ["FGSM's delta"]),
+    ("lambda of V-advCSE", VAdvCSE(), ["lambda F, at most 0.0011 % of the loss"]),
+    ("ten thousand times that", VAdvCSE(weight=1e-2), []),
+    ("a divergence without a bound", VAdvCSE(divergence="kl"), []),
+    ("without the term", VAdvCSE(weight=0.0), []),
+]
+
+
+@cases(("name", "method", "expected"), PARTS)
+def test_what_cannot_be_alive_is_named(name, method, expected):
+    found = inert_parts({"this row": trial(method), "an other": trial(settings(alpha=1e-2))})
+    assert len(found) == len(expected), found
+    for warning, words in zip(found, expected, strict=True):
+        assert warning.startswith(f"Inert in this row: {words}")
+
+
+def test_the_bound_holds_for_what_the_steps_do():
+    """Every entry of a sign step moves by the whole of it, so that FGSM reaches what is foreseen."""
+    assert FGSM(num_steps=5, step_size=1e-3).most_moved == PGD(num_steps=5, step_size=1e-3).most_moved
+    assert PGD(ball={"norm": "l1"}).most_moved == float("inf")
+    assert PGD(ball={"given_for": "l2"}).most_moved == float("inf")
+
+
+def test_a_study_has_the_checks_of_all_its_methods_once():
+    metrics = [check.metric for check in checks_of([trial(settings()), trial(VAdvCSE()), trial(settings())])]
+    assert {"delta/moved", "r/moved", "inner/rise"} <= set(metrics)
+    assert len(metrics) == len(set(metrics))
