@@ -9,6 +9,7 @@ from rse_study.data.labelled import Labelled
 from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.victim import Victim
+from rse_study.results.item_scores import ItemScores
 from rse_study.tensors import Float, Int
 
 
@@ -26,6 +27,8 @@ class ClassifierScore:
     seed: int
     degenerate: bool
     fingerprint: str
+    items: ItemScores | None = None
+    """of what is a mean or a Spearman"""
 
 
 def probabilities(predict: Victim, labelled: Labelled) -> Float[np.ndarray, "n c"]:
@@ -41,13 +44,19 @@ def probabilities(predict: Victim, labelled: Labelled) -> Float[np.ndarray, "n c
 
 
 def score_of(
-    task: Labelled | StsPairs, metric: str, value: float, *, seed: int, degenerate: bool
+    task: Labelled | StsPairs,
+    metric: str,
+    value: float,
+    *,
+    seed: int,
+    degenerate: bool,
+    items: ItemScores | None = None,
 ) -> ClassifierScore:
     """Return one figure of a classifier on all of a split."""
     num_unlabelled = task.num_unlabelled if isinstance(task, Labelled) else 0
     return ClassifierScore(
         task=task.name, split=task.split, metric=metric, value=value, num_examples=len(task),
-        num_unlabelled=num_unlabelled, seed=seed, degenerate=degenerate, fingerprint=task.fingerprint,
+        num_unlabelled=num_unlabelled, seed=seed, degenerate=degenerate, fingerprint=task.fingerprint, items=items,
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from rse_study.data.readers import read_sts
 from rse_study.evaluation.evaluations import PairsEvaluation, evaluation_row
 from rse_study.evaluation.vectors import Embed, is_one_vector, unit_rows
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.tensors import Float
 
@@ -64,17 +65,25 @@ class AlignmentUniformity(PairsEvaluation):
         is_one = is_one_vector(both)
         aligned = float("nan") if is_one else alignment(first[positive], second[positive])
         figures = {"alignment": (aligned, int(positive.sum())), "uniformity": (uniformity(both), len(both))}
+        items = None if aligned != aligned else ItemScores.of(_distances(first[positive], second[positive]))
         return [
             evaluation_row(
-                self, subject, self.pairs.split, metric, value, num, degenerate=is_one or value != value
+                self, subject, self.pairs.split, metric, value, num, degenerate=is_one or value != value,
+                items=items if metric == "alignment" else None,
             )
             for metric, (value, num) in figures.items()
-        ]
+        ]  # fmt: skip
 
 
 def alignment(u: Float[np.ndarray, "n d"], v: Float[np.ndarray, "n d"], alpha: float = ALPHA) -> float:
     """Return the mean of |u - v|^alpha over paired unit rows; NaN if there are none."""
-    return float((np.linalg.norm(u - v, axis=1) ** alpha).mean()) if len(u) else float("nan")
+    return float(_distances(u, v, alpha).mean()) if len(u) else float("nan")
+
+
+def _distances(
+    u: Float[np.ndarray, "n d"], v: Float[np.ndarray, "n d"], alpha: float = ALPHA
+) -> Float[np.ndarray, " n"]:
+    return np.linalg.norm(u - v, axis=1) ** alpha
 
 
 def uniformity(x: Float[np.ndarray, "n d"], t: float = T) -> float:

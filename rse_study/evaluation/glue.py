@@ -19,6 +19,7 @@ from rse_study.evaluation.classification import (
 )
 from rse_study.evaluation.rank_correlation import spearman
 from rse_study.registry import Registry
+from rse_study.results.item_scores import ItemScores
 from rse_study.tensors import Float, Int
 
 GlueMetric = Callable[[Int[np.ndarray, " n"], Int[np.ndarray, " n"]], float]
@@ -51,8 +52,14 @@ def evaluate_glue(predict: Victim, task: Labelled, *, seed: int) -> list[Classif
     values = {
         metric: 100 * _METRICS[metric](task.labels, predicted) for metric in GLUE_METRICS.get(task.name)
     }
-    is_flat = says_one_thing(predicted)
-    return [score_of(task, metric, value, seed=seed, degenerate=is_flat) for metric, value in values.items()]
+    is_flat, items = (
+        says_one_thing(predicted),
+        {"accuracy": ItemScores.of(100.0 * (task.labels == predicted))},
+    )
+    return [
+        score_of(task, metric, value, seed=seed, degenerate=is_flat, items=items.get(metric))
+        for metric, value in values.items()
+    ]
 
 
 def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> list[ClassifierScore]:
@@ -70,6 +77,7 @@ def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> 
             0.0 if is_flat else 100 * named[metric](found, task.gold),
             seed=seed,
             degenerate=is_flat,
+            items=ItemScores.of(found, task.gold) if metric == "spearman" else None,
         )
         for metric in GLUE_METRICS.get(task.name)
     ]

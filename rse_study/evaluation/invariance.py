@@ -15,6 +15,7 @@ from rse_study.evaluation.changes import CHANGES
 from rse_study.evaluation.changes.change import ChangeResources
 from rse_study.evaluation.evaluations import evaluation_row
 from rse_study.evaluation.vectors import Embed, is_one_vector, unit_rows
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 
@@ -67,14 +68,19 @@ class Invariance:
         # A single distinct text says nothing about a collapse.
         clean = [row_of[text] for text in dict.fromkeys(self.texts)]
         is_one = len(clean) > 1 and is_one_vector(vectors[clean])
-        rows = []
+        rows, shares = [], np.zeros(len(self.texts))
         for change, new in self.changed.items():
+            is_moved = np.array([a != b for a, b in zip(self.texts, new, strict=True)], bool)
             moved = [(row_of[a], row_of[b]) for a, b in zip(self.texts, new, strict=True) if a != b]
             cosine = nan if is_one else _mean_cosine(vectors, moved)
             rows.append(self._row(subject, change, cosine, len(moved), len(self.texts) - len(moved)))
+            if moved:
+                shares[is_moved] += (_cosines(vectors, moved) - cosine) * len(self.texts) / len(moved)
         defined = [row.value / 100 for row in rows if row.num_examples]
         mean = fsum(defined) / len(defined) if defined else nan
-        return [*rows, self._row(subject, "mean", mean, len(self.texts), 0)]
+        # What each text does to a mean of means over different texts: to first order, and exactly in sum.
+        items = ItemScores.of(100 * (mean + shares / len(defined))) if mean == mean else None
+        return [*rows, self._row(subject, "mean", mean, len(self.texts), 0, items)]
 
     def to_json(self) -> dict[str, Any]:
         return {"task": self.task, "split": self.split, "texts": self.texts, "changed": self.changed}
@@ -83,10 +89,18 @@ class Invariance:
     def from_json(cls, content: dict[str, Any]) -> "Invariance":
         return cls(**content)
 
-    def _row(self, subject: str, change: str, cosine: float, num: int, num_skipped: int) -> EvaluationRow:
+    def _row(
+        self,
+        subject: str,
+        change: str,
+        cosine: float,
+        num: int,
+        num_skipped: int,
+        items: ItemScores | None = None,
+    ) -> EvaluationRow:
         return evaluation_row(
             self, subject, self.split, change, 100 * cosine, num,
-            degenerate=cosine != cosine, num_skipped=num_skipped, seed=SEED,
+            degenerate=cosine != cosine, num_skipped=num_skipped, seed=SEED, items=items,
         )  # fmt: skip
 
 
@@ -104,5 +118,9 @@ def changed_text(text: str, name: str, resources: ChangeResources, seed: int) ->
 
 
 def _mean_cosine(vectors: np.ndarray, moved: list[tuple[int, int]]) -> float:
+    return float(_cosines(vectors, moved).mean()) if moved else nan
+
+
+def _cosines(vectors: np.ndarray, moved: list[tuple[int, int]]) -> np.ndarray:
     before, after = np.array(moved, np.int64).reshape(-1, 2).T
-    return float((vectors[before] * vectors[after]).sum(axis=1).mean()) if moved else nan
+    return (vectors[before] * vectors[after]).sum(axis=1)

@@ -19,6 +19,7 @@ from rse_study.evaluation.classification import (
     says_one_thing,
     score_of,
 )
+from rse_study.results.item_scores import ItemScores
 from rse_study.spec import fingerprint_of
 
 ANLI_ALL, ANLI_MEAN = "ANLI-all", "ANLI-mean"
@@ -38,12 +39,15 @@ def evaluate_nli(predict: Victim, tasks: Sequence[Labelled], *, seed: int) -> li
 def _score(predict: Victim, task: Labelled, seed: int) -> ClassifierScore:
     predicted = probabilities(predict, task).argmax(axis=1)
     value = 100 * accuracy(task.labels, predicted)
-    return score_of(task, "accuracy", value, seed=seed, degenerate=says_one_thing(predicted))
+    items = ItemScores.of(100.0 * (task.labels == predicted))
+    return score_of(task, "accuracy", value, seed=seed, degenerate=says_one_thing(predicted), items=items)
 
 
 def _averages(rounds: list[ClassifierScore]) -> list[ClassifierScore]:
     values, sizes = [row.value for row in rounds], [row.num_examples for row in rounds]
     named = {ANLI_ALL: np.average(values, weights=sizes), ANLI_MEAN: np.mean(values)}
+    correct = np.concatenate([row.items.scores for row in rounds if row.items is not None])
+    parts = {ANLI_MEAN: np.repeat(np.arange(len(sizes)), sizes)}
     return [
         replace(
             rounds[0],
@@ -53,6 +57,7 @@ def _averages(rounds: list[ClassifierScore]) -> list[ClassifierScore]:
             num_unlabelled=sum(row.num_unlabelled for row in rounds),
             degenerate=any(row.degenerate for row in rounds),
             fingerprint=fingerprint_of([row.fingerprint for row in rounds]),
+            items=ItemScores.of(correct, parts=parts.get(name)),
         )
         for name, value in named.items()
     ]

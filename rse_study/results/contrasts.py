@@ -39,7 +39,7 @@ def contrasts_frame(reader: Reader, minus: str = "") -> pd.DataFrame:
             return _frame(())
     evaluations = reader.evaluations()
     together = {
-        metric: _with_baseline(scores, minus, by_subject(evaluations, metric or study.objective.evaluation))
+        metric: with_baseline(scores, minus, by_subject(evaluations, metric or study.objective.evaluation))
         for metric, scores in found.items()
     }
     if not any(minus in scores.table.index for scores in together.values()):
@@ -94,7 +94,7 @@ def contrast_numbers(one: ComparedContrast) -> dict[str, float]:
     }
 
 
-def _with_baseline(scores: Scores, minus: str, values: Mapping[str, float]) -> Scores:
+def with_baseline(scores: Scores, minus: str, values: Mapping[str, float]) -> Scores:
     """Add a row with the baseline's single value under every seed, if `minus` is one."""
     subject = {label: name for name, label in BASELINES.items()}.get(minus)
     if subject is None or subject not in values or minus in scores.table.index:

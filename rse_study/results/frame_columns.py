@@ -90,6 +90,35 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
         FrameColumn("excludes_zero", TRUTH, "whether the simultaneous interval excludes 0"),
         FrameColumn("less_is_better", TRUTH, "whether a row is the better one by having less"),
     ),
+    "crossed": (
+        FrameColumn("measure", TEXT, "what readers call the score"),
+        FrameColumn("metric", TEXT, "as in contrasts"),
+        FrameColumn("row", TEXT, "the row that is compared"),
+        FrameColumn("minus", TEXT, "the row it is compared with"),
+        FrameColumn("num_seeds", WHOLE, "seeds that both have"),
+        FrameColumn("num_items", WHOLE, "pairs or inputs whose scores were kept for all of them; 0: none"),
+        FrameColumn("mean", NUMBER, "of the differences, in points; NaN below 3 seeds"),
+        FrameColumn("seeds_low", NUMBER, "95 % interval for new seeds on these items, all rows at once"),
+        FrameColumn("seeds_high", NUMBER, "its upper end"),
+        FrameColumn(
+            "crossed_low", NUMBER, "the same for new seeds and new items; NaN where no items were kept"
+        ),
+        FrameColumn("crossed_high", NUMBER, "its upper end"),
+        FrameColumn("note", TEXT, "why there is no such interval, or empty"),
+    ),
+    "moved": (
+        FrameColumn("measure", TEXT, "what readers call the score"),
+        FrameColumn("metric", TEXT, "as in contrasts"),
+        FrameColumn("row", TEXT, "the row that is compared"),
+        FrameColumn("minus", TEXT, "the row it is compared with"),
+        FrameColumn("item", WHOLE, "place of the pair or input in its data, from 0"),
+        FrameColumn("gold", NUMBER, "judgement of a pair; NaN of an input"),
+        FrameColumn(
+            "before", NUMBER, "mean score under `minus`; of a pair the per cent of pairs ranked below"
+        ),
+        FrameColumn("after", NUMBER, "the same under `row`"),
+        FrameColumn("change", NUMBER, "after minus before"),
+    ),
     "importance": (
         FrameColumn("axis", TEXT, "heading of the axis, a column of cells"),
         FrameColumn("evaluator", TEXT, "how it was computed: `PED-ANOVA`, `fANOVA`"),

@@ -13,6 +13,8 @@ from rse_study.data.batches import Batches
 from rse_study.evaluation.rank_correlation import DIGITS
 from rse_study.methods.method import Networks, RunContext, StepOutcome
 from rse_study.results.bit_equality import what_decides, what_differs
+from rse_study.results.item_file import FILE_NAME as ITEMS_FILE
+from rse_study.results.item_file import write_items
 from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.spec import fingerprint_of
 from rse_study.training import checkpoint
@@ -43,6 +45,8 @@ class Session:
     directory: Path
     device: torch.device
     publish: Publish = keep_local
+    keeps_items: bool = False
+    """whether the score of each dev pair is left in the directory"""
 
     @property
     def num_steps(self) -> int:
@@ -100,7 +104,10 @@ class Session:
             return metrics
         if is_dev_due:
             metrics |= self.evaluator.evaluate_dev()
-            self._keep(metrics["dev"], state)
+            is_kept = self._keep(metrics["dev"], state)
+            if self.keeps_items:
+                items = self.evaluator.items(state.identity, is_last=is_last, is_kept=is_kept)
+                write_items(self.directory, items)
         return metrics | self.evaluator.evaluate_watched(state.t, self.num_steps)
 
     @functools.cached_property
@@ -117,6 +124,7 @@ class Session:
             checkpoint.save(
                 self.directory / CHECKPOINT_FOLDER, state, self.networks, self.optimizer, self._tensors
             )
+            self.publish(ITEMS_FILE)
             self.publish(MODEL_FOLDER)  # first: the state says which model is the best so far
             self.publish(CHECKPOINT_FOLDER)
 
@@ -129,13 +137,15 @@ class Session:
         if self.run.outputs is not None:
             self.run.outputs.flush()
 
-    def _keep(self, dev: float, state: TrainState) -> None:
+    def _keep(self, dev: float, state: TrainState) -> bool:
+        """Save the model unless an earlier one was better; return whether it was saved."""
         if self.trial.selection.keep == "best" and state.best is not None and dev <= state.best:
-            return
+            return False
         state.best, state.best_t = dev, state.t
         checkpoint.save_model(
             self.directory / MODEL_FOLDER, self.networks.encoder, self.tokenizer, self.trial.encoder
         )
+        return True
 
     def _reduced(self, outcome: StepOutcome) -> dict[str, float]:
         """Reduce every mean to a global sum over a global count, in one message."""

@@ -32,6 +32,8 @@ def open_session(
     collectives: Collectives,
     device: torch.device,
     publish: Publish = keep_local,
+    *,
+    keeps_items: bool = False,
 ) -> Session:
     """Load all that a worker needs; InputError if something does not fit together."""
     require_equal_shares(trial, collectives.size)
@@ -77,6 +79,7 @@ def open_session(
         directory,
         device,
         publish,
+        keeps_items,
     )
 
 

@@ -3,8 +3,9 @@ import pytest
 
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
-from rse_study.evaluation.probe import ProbePreset, fit_probe, nested_accuracies
+from rse_study.evaluation.probe import ProbePreset, fit_probe
 from rse_study.evaluation.transfer import AVERAGES, averages, evaluate_transfer, pair_features
+from tests.evaluation.newton_probe import nested_accuracies
 
 PRESET = ProbePreset(name="tiny", num_folds=3, regularisations=(1e-2, 1.0))
 NOISE = np.random.default_rng(0).normal(size=(256, 6))

@@ -17,13 +17,14 @@ from rse_study.on_ray.workers.reporting import SCORED, Reporter, ReportMetrics
 from rse_study.on_ray.workers.train_workers import GroupMember
 from rse_study.on_ray.workers.workplace import workplace
 from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
+from rse_study.results.item_file import FILE_NAME as ITEMS_FILE
 from rse_study.results.result_file import FILE_NAME
 from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.training.loop import DifferentCheckpoints, drive, train
 
 BEGINS_WITH = (FILE_NAME, CHECKPOINT_FOLDER)
 """what an earlier attempt may have left in the cell's folder"""
-OF_RANK_0 = (MODEL_FOLDER, EVALUATIONS_FILE)
+OF_RANK_0 = (MODEL_FOLDER, EVALUATIONS_FILE, ITEMS_FILE)
 """further files of that kind, for the worker that writes them"""
 
 
@@ -67,6 +68,7 @@ def run_loop(
                 device=payload.device,
                 continues=payload.continues,
                 publish=here.publish,
+                keeps_items=payload.keeps_items,
             )
             drive(points, Reporter(payload, collectives, report).report)
             if here.evaluations:
