@@ -8,6 +8,7 @@ import pandas as pd
 
 from analysis.formats import decimals_of
 from rse_study.frames.study_results import StudyResults
+from rse_study.results.item_contrasts import MeasuredItems, measured_items
 from rse_study.results.reader import Reader
 from rse_study.results.records import (
     ALWAYS_SHOWN,
@@ -51,6 +52,8 @@ class Contents:
     events: pd.DataFrame
     provenance: list[dict[str, Any]]
     search: SearchState
+    items: tuple[MeasuredItems, ...] = ()
+    """Scores of pairs and inputs, of rows and their baseline."""
     collapsed: frozenset[str] = frozenset()
     """Cells whose last objective value comes from a collapsed model."""
     bin_steps: int = 1
@@ -125,6 +128,7 @@ def read_contents(reader: Reader) -> Contents:
         events=reader.events(),
         provenance=reader.provenance(),
         search=search,
+        items=tuple(measured_items(reader)),
         collapsed=reader.collapsed(),
         bin_steps=bin_steps,
     )

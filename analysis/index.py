@@ -15,11 +15,9 @@ from analysis.cost import device_time
 from analysis.phrases import counted, show_duration
 from analysis.progress import stage_progress
 from analysis.report import render, report_path
-from analysis.sections.items import items
 from analysis.sections.opening import answer
 from rse_study.errors import InputError
 from rse_study.results.device_time import INCLUDED
-from rse_study.results.item_contrasts import measured_items
 from rse_study.results.lock import holder
 from rse_study.results.reader import Reader
 from rse_study.results.records import Stage
@@ -69,10 +67,8 @@ def refresh_report(study_dir: Path) -> StudySummary:
     changed, path = changed_at(study_dir), report_path(study_dir)
     with Reader(study_dir) as reader:
         contents, comparison = read_contents(reader), read_comparison(reader)
-        is_outdated = not path.is_file() or path.stat().st_mtime < changed
-        beyond = items(measured_items(reader)) if is_outdated else ""
-    if is_outdated:
-        page.write(path, render(contents, comparison, beyond=beyond))
+    if not path.is_file() or path.stat().st_mtime < changed:
+        page.write(path, render(contents, comparison))
         os.utime(path, (changed, changed))  # so that later writes to the ledger are newer
     found = answer(contents, comparison)
     progress = [stage_progress(contents, stage) for stage in STAGES[contents.study.kind]]

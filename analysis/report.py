@@ -17,7 +17,6 @@ from analysis.sections.opening import opening
 from analysis.sections.paper_figure import paper_figure
 from analysis.sections.paper_table import paper_table
 from analysis.sections.search import search_sections
-from rse_study.results.item_contrasts import measured_items
 from rse_study.results.reader import Reader
 
 SHARED = (paper_figure, course, diagnostics, cells, cost, how_it_ran, failures, revisions, provenance)
@@ -32,22 +31,19 @@ def report_path(study_dir: Path) -> Path:
 def write_report(study_dir: Path, out: Path | None = None, reload_s: int = 0) -> Path:
     """Write a study's report, which reloads itself every `reload_s` seconds if not 0."""
     with Reader(study_dir) as reader:
-        beyond = items(measured_items(reader))
-        html = render(read_contents(reader), read_comparison(reader), reload_s, beyond)
+        html = render(read_contents(reader), read_comparison(reader), reload_s)
     return page.write(report_path(study_dir) if out is None else out, html)
 
 
-def render(
-    contents: Contents, comparison: Comparison | None = None, reload_s: int = 0, beyond: str = ""
-) -> str:
-    """Return the report as HTML, which depends on the ledger and on `beyond`, the section about new pairs."""
+def render(contents: Contents, comparison: Comparison | None = None, reload_s: int = 0) -> str:
+    """Return the report as HTML, which depends on the ledger alone."""
     if contents.study.kind == "grid":
         beside = compared(comparison, contents.decimals) if comparison else ""
         columns = paper_table(comparison) if comparison else ""
         pairs = each_pair(contents, comparison) if comparison else ""
         middle = [
             beside,
-            beyond,
+            items(contents),
             pairs,
             columns,
             grid_rows(contents),
@@ -55,7 +51,7 @@ def render(
             grid_steps(contents),
         ]
     else:
-        middle = [confirmation(contents), beyond, *search_sections(contents)]
+        middle = [confirmation(contents), items(contents), *search_sections(contents)]
     end = [part(contents) for part in SHARED]
     parts = [opening(contents, comparison), *middle, *end]
     return page.page(contents.study.title or contents.study.name, parts, reload_s=reload_s)

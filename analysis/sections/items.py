@@ -4,77 +4,70 @@ import pandas as pd
 
 from analysis import page
 from analysis.comparison_table import show_interval
+from analysis.contents import Contents
 from analysis.formats import decimals_of, show_number, show_signed
 from analysis.phrases import counted, join_words
-from rse_study.results.item_contrasts import MeasuredItems, crossed_frame, moved_frame
+from rse_study.results.item_contrasts import NOT_KEPT, crossed_frame, moved_frame
 from rse_study.results.statistics import Interval
 
-SEEDS, CROSSED = "new seeds on these items", "new seeds and new items"
 LEGEND = (
-    "Each row minus {minus}, with two intervals (95 %, all rows of a measure at once): for new training seeds on the "
-    "very pairs or inputs that were scored, and for new seeds and other pairs or inputs of the kind, by the crossed "
-    "bootstrap, which resamples both, the same items for both rows. The second tends to be too wide, never too narrow."
+    "Two 95 % intervals of each difference, all rows of a measure at once: for new seeds on the very pairs or inputs "
+    "that were scored, and for new seeds and new pairs or inputs of the kind, by the crossed bootstrap, which resamples "
+    "both, the same items for both rows. The second is rather too wide than too narrow."
 )
 MOVED = (
-    "Items with the largest mean change over seeds, by their place in the data, from 0. Of a pair the share of pairs "
-    "with a smaller cosine is shown, in per cent, as Spearman sees ranks alone."
+    "The items with the largest mean change over seeds, by their place among those that were scored, from 0. Of a pair "
+    "the per cent of pairs with a smaller cosine is shown, as Spearman sees ranks alone."
+)
+MISSING = (
+    "They are kept since this version, unless a study says keep_items: false, and of figures that are a mean or a "
+    "Spearman over items; without them an interval is about these items alone."
 )
 
 
-def items(measured: list[MeasuredItems]) -> str:
+def items(contents: Contents) -> str:
     """Return section "New pairs"; "" where nothing is compared."""
-    crossed = crossed_frame(measured)
+    crossed, moved = crossed_frame(contents.items), moved_frame(contents.items)
     if crossed.empty:
         return ""
-    moved = moved_frame(measured)
-    listing = [page.paragraph(MOVED), page.table(moved_table(moved), name="moved")] if len(moved) else []
+    shown = moved[["measure", "row", "item"]].astype(str)
+    shown = shown.assign(**{name: moved[name].map(show_number) for name in ("before", "after")})
+    listing = page.table(shown.assign(change=moved["change"].map(show_signed)), name="moved")
     return page.section(
         "New pairs",
-        page.paragraph(LEGEND.format(minus=crossed["minus"].iloc[0])),
+        page.paragraph(LEGEND),
         page.table(crossed_table(crossed), kind="long", name="new-pairs"),
         page.paragraph(missing_text(crossed)),
-        page.folded("The items that moved most", *listing) if listing else "",
+        page.folded("Items that moved", page.paragraph(MOVED), listing) if len(moved) else "",
     )
 
 
 def crossed_table(crossed: pd.DataFrame) -> pd.DataFrame:
-    """Return both intervals as text, a row per measure and row."""
+    """Return both intervals of every difference as text."""
     rows = [
         {
             "measure": one.measure,
             "row": one.row,
-            "minus": "" if pd.isna(one.mean) else show_signed(one.mean, decimals_of(one.metric, fine=4)),
-            SEEDS: _interval(one.seeds_low, one.seeds_high, one.metric),
-            CROSSED: _interval(one.crossed_low, one.crossed_high, one.metric) or one.note,
+            f"minus {one.minus}": "" if pd.isna(one.mean) else show_signed(one.mean, decimals),
+            "new seeds on these items": _interval(one.seeds_low, one.seeds_high, decimals),
+            "new seeds and new items": _interval(one.crossed_low, one.crossed_high, decimals) or one.note,
             "seeds": str(one.num_seeds),
             "items": str(one.num_items or ""),
         }
         for one in crossed.itertuples()
+        for decimals in [decimals_of(one.metric, fine=4)]
     ]
-    minus = crossed["minus"].iloc[0]
-    return pd.DataFrame(rows, dtype=object).rename(columns={"minus": f"minus {minus}"})
+    return pd.DataFrame(rows, dtype=object)
 
 
 def missing_text(crossed: pd.DataFrame) -> str:
-    """Say for which measures item scores were not kept; "" if all were."""
-    without = crossed[crossed["note"] != ""]
+    """Say of which measures item scores were not kept; "" if all were."""
+    without = crossed[crossed["note"] == NOT_KEPT]
     if without.empty:
         return ""
-    measures = list(dict.fromkeys(without["measure"]))
-    return (
-        f"Item scores were not kept for {counted(len(without), 'difference')} on {join_words(measures)}: such an "
-        "interval is about these items alone. Cells measured before items were kept, or with keep_items: false, have "
-        "none, and neither have figures that are no mean over items."
-    )
+    on = join_words(dict.fromkeys(without["measure"]))
+    return f"Item scores were not kept for {counted(len(without), 'difference')} on {on}. {MISSING}"
 
 
-def moved_table(moved: pd.DataFrame) -> pd.DataFrame:
-    """Return the items that moved as text."""
-    shown = moved[["measure", "row", "item"]].astype(str)
-    for name in ("gold", "before", "after"):
-        shown[name] = [show_number(value, 2) for value in moved[name]]
-    return shown.assign(change=[show_signed(value, 2) for value in moved["change"]])
-
-
-def _interval(low: float, high: float, metric: str) -> str:
-    return "" if pd.isna(low) else show_interval(Interval(low, high), decimals_of(metric, fine=4))
+def _interval(low: float, high: float, decimals: int) -> str:
+    return "" if pd.isna(low) else show_interval(Interval(low, high), decimals)

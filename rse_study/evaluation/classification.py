@@ -28,7 +28,6 @@ class ClassifierScore:
     degenerate: bool
     fingerprint: str
     items: ItemScores | None = None
-    """of what is a mean or a Spearman"""
 
 
 def probabilities(predict: Victim, labelled: Labelled) -> Float[np.ndarray, "n c"]:
@@ -56,7 +55,8 @@ def score_of(
     num_unlabelled = task.num_unlabelled if isinstance(task, Labelled) else 0
     return ClassifierScore(
         task=task.name, split=task.split, metric=metric, value=value, num_examples=len(task),
-        num_unlabelled=num_unlabelled, seed=seed, degenerate=degenerate, fingerprint=task.fingerprint, items=items,
+        num_unlabelled=num_unlabelled, seed=seed, degenerate=degenerate, fingerprint=task.fingerprint,
+        items=items,
     )  # fmt: skip
 
 

@@ -64,12 +64,12 @@ class AlignmentUniformity(PairsEvaluation):
         positive, both = self.pairs.gold > POSITIVE_ABOVE, np.concatenate([first, second])
         is_one = is_one_vector(both)
         aligned = float("nan") if is_one else alignment(first[positive], second[positive])
+        distances = np.linalg.norm(first[positive] - second[positive], axis=1) ** ALPHA
         figures = {"alignment": (aligned, int(positive.sum())), "uniformity": (uniformity(both), len(both))}
-        items = None if aligned != aligned else ItemScores.of(_distances(first[positive], second[positive]))
         return [
             evaluation_row(
                 self, subject, self.pairs.split, metric, value, num, degenerate=is_one or value != value,
-                items=items if metric == "alignment" else None,
+                items=ItemScores.of(distances) if metric == "alignment" and value == value else None,
             )
             for metric, (value, num) in figures.items()
         ]  # fmt: skip
@@ -77,13 +77,7 @@ class AlignmentUniformity(PairsEvaluation):
 
 def alignment(u: Float[np.ndarray, "n d"], v: Float[np.ndarray, "n d"], alpha: float = ALPHA) -> float:
     """Return the mean of |u - v|^alpha over paired unit rows; NaN if there are none."""
-    return float(_distances(u, v, alpha).mean()) if len(u) else float("nan")
-
-
-def _distances(
-    u: Float[np.ndarray, "n d"], v: Float[np.ndarray, "n d"], alpha: float = ALPHA
-) -> Float[np.ndarray, " n"]:
-    return np.linalg.norm(u - v, axis=1) ** alpha
+    return float((np.linalg.norm(u - v, axis=1) ** alpha).mean()) if len(u) else float("nan")
 
 
 def uniformity(x: Float[np.ndarray, "n d"], t: float = T) -> float:

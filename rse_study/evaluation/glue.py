@@ -19,7 +19,7 @@ from rse_study.evaluation.classification import (
 )
 from rse_study.evaluation.rank_correlation import spearman
 from rse_study.registry import Registry
-from rse_study.results.item_scores import ItemScores
+from rse_study.results.item_scores import PER_CENT, ItemScores
 from rse_study.tensors import Float, Int
 
 GlueMetric = Callable[[Int[np.ndarray, " n"], Int[np.ndarray, " n"]], float]
@@ -52,10 +52,8 @@ def evaluate_glue(predict: Victim, task: Labelled, *, seed: int) -> list[Classif
     values = {
         metric: 100 * _METRICS[metric](task.labels, predicted) for metric in GLUE_METRICS.get(task.name)
     }
-    is_flat, items = (
-        says_one_thing(predicted),
-        {"accuracy": ItemScores.of(100.0 * (task.labels == predicted))},
-    )
+    is_flat = says_one_thing(predicted)
+    items = {"accuracy": ItemScores.of(PER_CENT * (task.labels == predicted))}
     return [
         score_of(task, metric, value, seed=seed, degenerate=is_flat, items=items.get(metric))
         for metric, value in values.items()

@@ -70,17 +70,19 @@ class Invariance:
         is_one = len(clean) > 1 and is_one_vector(vectors[clean])
         rows, shares = [], np.zeros(len(self.texts))
         for change, new in self.changed.items():
-            is_moved = np.array([a != b for a, b in zip(self.texts, new, strict=True)], bool)
             moved = [(row_of[a], row_of[b]) for a, b in zip(self.texts, new, strict=True) if a != b]
             cosine = nan if is_one else _mean_cosine(vectors, moved)
+            if moved and not is_one:
+                is_moved = [a != b for a, b in zip(self.texts, new, strict=True)]
+                shares[is_moved] += (_cosines(vectors, moved) - cosine) / len(moved)
             rows.append(self._row(subject, change, cosine, len(moved), len(self.texts) - len(moved)))
-            if moved:
-                shares[is_moved] += (_cosines(vectors, moved) - cosine) * len(self.texts) / len(moved)
         defined = [row.value / 100 for row in rows if row.num_examples]
         mean = fsum(defined) / len(defined) if defined else nan
-        # What each text does to a mean of means over different texts: to first order, and exactly in sum.
-        items = ItemScores.of(100 * (mean + shares / len(defined))) if mean == mean else None
-        return [*rows, self._row(subject, "mean", mean, len(self.texts), 0, items)]
+        whole = self._row(subject, "mean", mean, len(self.texts), 0)
+        if mean == mean:  # what each text does to a mean of means over different texts, to first order
+            items = ItemScores.of(100 * (mean + shares * len(shares) / len(defined)))
+            whole = whole.model_copy(update={"items": items})
+        return [*rows, whole]
 
     def to_json(self) -> dict[str, Any]:
         return {"task": self.task, "split": self.split, "texts": self.texts, "changed": self.changed}
@@ -89,18 +91,10 @@ class Invariance:
     def from_json(cls, content: dict[str, Any]) -> "Invariance":
         return cls(**content)
 
-    def _row(
-        self,
-        subject: str,
-        change: str,
-        cosine: float,
-        num: int,
-        num_skipped: int,
-        items: ItemScores | None = None,
-    ) -> EvaluationRow:
+    def _row(self, subject: str, change: str, cosine: float, num: int, num_skipped: int) -> EvaluationRow:
         return evaluation_row(
             self, subject, self.split, change, 100 * cosine, num,
-            degenerate=cosine != cosine, num_skipped=num_skipped, seed=SEED, items=items,
+            degenerate=cosine != cosine, num_skipped=num_skipped, seed=SEED,
         )  # fmt: skip
 
 

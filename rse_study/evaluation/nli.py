@@ -19,7 +19,7 @@ from rse_study.evaluation.classification import (
     says_one_thing,
     score_of,
 )
-from rse_study.results.item_scores import ItemScores
+from rse_study.results.item_scores import PER_CENT, ItemScores
 from rse_study.spec import fingerprint_of
 
 ANLI_ALL, ANLI_MEAN = "ANLI-all", "ANLI-mean"
@@ -39,14 +39,14 @@ def evaluate_nli(predict: Victim, tasks: Sequence[Labelled], *, seed: int) -> li
 def _score(predict: Victim, task: Labelled, seed: int) -> ClassifierScore:
     predicted = probabilities(predict, task).argmax(axis=1)
     value = 100 * accuracy(task.labels, predicted)
-    items = ItemScores.of(100.0 * (task.labels == predicted))
+    items = ItemScores.of(PER_CENT * (task.labels == predicted))
     return score_of(task, "accuracy", value, seed=seed, degenerate=says_one_thing(predicted), items=items)
 
 
 def _averages(rounds: list[ClassifierScore]) -> list[ClassifierScore]:
     values, sizes = [row.value for row in rounds], [row.num_examples for row in rounds]
     named = {ANLI_ALL: np.average(values, weights=sizes), ANLI_MEAN: np.mean(values)}
-    correct = np.concatenate([row.items.scores for row in rounds if row.items is not None])
+    correct = np.concatenate([row.items.scores for row in rounds if row.items])
     parts = {ANLI_MEAN: np.repeat(np.arange(len(sizes)), sizes)}
     return [
         replace(

@@ -7,7 +7,7 @@ from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.results.atomic import read_sealed, write_sealed
-from rse_study.results.item_file import items_of, with_items, write_items
+from rse_study.results.item_file import with_items, write_items
 from rse_study.results.records import EvaluationRow
 
 FILE_NAME = "evaluations.json"
@@ -20,7 +20,7 @@ def write_evaluations(directory: Path, rows: Sequence[EvaluationRow]) -> Path:
     rows carry go into a file of their own, first: no row is there before them.
     """
     path = directory / FILE_NAME
-    write_items(directory, items_of(rows))
+    write_items(directory, rows)
     try:
         known = read_evaluations(directory)
     except InputError:

@@ -1,47 +1,42 @@
 """Scores of the single items of an evaluation: pairs of texts, or labelled inputs."""
 
 from base64 import b64decode, b64encode
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 from zlib import compress, decompress
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+Column = NDArray[np.float32]
+PER_CENT = 100.0
+"""what an input adds to an accuracy"""
 
 
 @dataclass(frozen=True, eq=False)
 class ItemScores:
     """One score per item, in the order of the evaluation's data.
 
-    With `gold` the evaluation's value is Spearman x100 of both, otherwise the mean of the scores that are not NaN (an
-    input that was skipped has no score). With `parts` it is the plain mean over the parts of that.
+    With `gold` the evaluation's value is Spearman x100 of both, otherwise the mean of the scores that are not NaN
+    (skipped inputs have none). With `parts` it is the plain mean over the parts of that.
     """
 
-    scores: NDArray[np.float32]
+    scores: Column
     """[n], cosines of pairs; for means in the unit of the value, so that a correct input has 100"""
-    gold: NDArray[np.float32] | None = None
-    """[n], the judgements that cosines are ranked against"""
-    parts: NDArray[np.float32] | None = None
+    gold: Column | None = None
+    """[n], judgements of pairs"""
+    parts: Column | None = None
     """[n], number of each item's subset or fold"""
-    index: NDArray[np.float32] | None = None
-    """[n], number of each item in the data, unless it is its place here"""
 
     @classmethod
     def of(
-        cls,
-        scores: ArrayLike,
-        gold: ArrayLike | None = None,
-        parts: ArrayLike | None = None,
-        index: ArrayLike | None = None,
+        cls, scores: ArrayLike, gold: ArrayLike | None = None, parts: ArrayLike | None = None
     ) -> "ItemScores | None":
-        """Return the scores as float32; None if a cosine is not finite, or all are equal."""
-        ours = np.asarray(scores, np.float32)
-        if gold is not None and (not np.isfinite(ours).all() or np.ptp(ours) == 0):
-            return None
-        beside = [
-            None if column is None else np.asarray(column, np.float32) for column in (gold, parts, index)
-        ]
-        return cls(ours, *beside)
+        """Return the scores; None for cosines that rank nothing: not finite, or all equal."""
+        columns = [None if one is None else np.asarray(one, np.float32) for one in (scores, gold, parts)]
+        ours = columns[0]
+        assert ours is not None
+        is_lost = gold is not None and (not np.isfinite(ours).all() or not np.ptp(ours))
+        return None if is_lost else cls(ours, *columns[1:])
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -52,26 +47,23 @@ class ItemScores:
     def __hash__(self) -> int:
         return hash(self.scores.tobytes())
 
-    def is_of_the_same_items(self, other: "ItemScores") -> bool:
-        """Whether both have as many items, with the same gold and parts."""
-        columns = ((self.gold, other.gold), (self.parts, other.parts), (self.index, other.index))
-        return len(self) == len(other) and all(
-            one is two or (one is not None and two is not None and np.array_equal(one, two))
-            for one, two in columns
-        )
+    @property
+    def data(self) -> tuple[int, bytes, bytes]:
+        """What two cells must share to be compared item by item: number, gold and parts."""
+        gold, parts = (b"" if one is None else one.tobytes() for one in (self.gold, self.parts))
+        return len(self), gold, parts
 
     def to_json(self) -> dict[str, str]:
-        """Return the columns as text, some three bytes per score."""
-        columns = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: _packed(column) for name, column in columns.items() if column is not None}
+        """Return the columns as text, some four bytes per score."""
+        columns = {"scores": self.scores, "gold": self.gold, "parts": self.parts}
+        return {name: _packed(one) for name, one in columns.items() if one is not None}
 
     @classmethod
-    def from_json(cls, content: dict[str, Any]) -> "ItemScores":
-        """Restore scores; ValueError if a column is damaged."""
+    def from_json(cls, content: dict[str, str]) -> "ItemScores":
         return cls(**{name: _unpacked(text) for name, text in content.items()})
 
 
-def _packed(column: NDArray[np.float32]) -> str:
+def _packed(column: Column) -> str:
     """Pack as codes of up to 256 levels; otherwise as byte planes, as exponents are nearly all the same."""
     levels, codes = np.unique(column.astype("<f4"), return_inverse=True)
     if len(levels) > 256:
@@ -80,9 +72,9 @@ def _packed(column: NDArray[np.float32]) -> str:
     return ":".join(b64encode(part).decode() for part in parts)
 
 
-def _unpacked(text: str) -> NDArray[np.float32]:
-    first, second = (b64decode(part) for part in text.split(":"))
-    levels, codes = np.frombuffer(first, "<f4"), np.frombuffer(decompress(second), np.uint8)
-    if len(levels):
-        return levels[codes].astype(np.float32)
-    return codes.reshape(4, -1).T.copy().view("<f4").reshape(-1).astype(np.float32)
+def _unpacked(text: str) -> Column:
+    levels, codes = (b64decode(part) for part in text.split(":"))
+    numbers = np.frombuffer(decompress(codes), np.uint8)
+    if levels:
+        return np.frombuffer(levels, "<f4")[numbers]
+    return numbers.reshape(4, -1).T.copy().view("<f4").reshape(-1)

@@ -43,7 +43,7 @@ class Reader:
     """
 
     def __init__(self, study_dir: Path) -> None:
-        self.study_dir = study_dir
+        self._study_dir = study_dir
         self._db = open_study(study_dir)
         self._frames: dict[tuple[Any, ...], pd.DataFrame] | None = None
 
@@ -59,18 +59,22 @@ class Reader:
         self.close()
 
     @property
+    def study_dir(self) -> Path:
+        return self._study_dir
+
+    @property
     def ledger(self) -> LedgerQueries:
         return LedgerQueries(self._db)
 
     def is_held(self) -> bool:
-        return holder(self.study_dir) is not None
+        return holder(self._study_dir) is not None
 
     def study(self) -> StudyRecord:
-        return self.ledger.frozen_study(str(ledger_path(self.study_dir)))
+        return self.ledger.frozen_study(str(ledger_path(self._study_dir)))
 
     def records(self) -> list[CellRecord]:
         """Return the current cells, each with its status for the next run."""
-        return cells_for_next_run(self.ledger, self.study_dir)
+        return cells_for_next_run(self.ledger, self._study_dir)
 
     def revisions(self) -> pd.DataFrame:
         """Return one row per revision, oldest first: number, at, change, study (a dict)."""
@@ -190,7 +194,7 @@ class Reader:
 
     def statuses_for_next_run(self) -> dict[str, Status]:
         rows = self._db.execute("SELECT identity, status FROM cell")
-        return {identity: status_for_next_run(self.study_dir, identity, status) for identity, status in rows}
+        return {identity: status_for_next_run(self._study_dir, identity, status) for identity, status in rows}
 
     @once
     def trials_table(self) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rse_study.results.cell_file import write_cell
 from rse_study.results.evaluation_file import write_evaluations
-from rse_study.results.item_file import items_of, write_items
+from rse_study.results.item_file import write_items
 from rse_study.results.queries import LedgerQueries
 from rse_study.results.records import EvaluationRow
 from rse_study.results.schema import baselines_folder, cell_folder
@@ -35,7 +35,7 @@ def write_scores(study_dir: Path, rows: LedgerQueries, changed: Sequence[Evaluat
     scores = rows.evaluations()
     for folder, subjects in by_folder.items():
         if keeps_items:
-            write_items(folder, items_of(row for row in changed if row.subject in subjects))
+            write_items(folder, [row for row in changed if row.subject in subjects])
         write_evaluations(folder, [row for row in scores if row.subject in subjects])
 
 

@@ -1,7 +1,7 @@
 """Scores of the encoder during training, which draw nothing and move no weight."""
 
 import functools
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,7 @@ from rse_study.evaluation.sts import aggregation_of, evaluate_sts
 from rse_study.evaluation.vectors import Embed
 from rse_study.models.embedder import Embedder
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.results.item_file import SubjectItems, items_of
-from rse_study.results.records import AT_CHECKPOINT, EvaluationRow
+from rse_study.results.records import EvaluationRow
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
@@ -36,11 +35,8 @@ class ReplayedAttacks:
             ReplayedTexts.open(Path(texts)) if texts else None,
         )
 
-    def metrics(self, embed: Embed, scored: list[EvaluationRow] | None = None) -> dict[str, float]:
-        """Return robust/...; `degenerate` is 1 if pairs or texts show a collapse.
-
-        The rows behind them are added to `scored`.
-        """
+    def metrics(self, embed: Embed, scored: list[EvaluationRow]) -> dict[str, float]:
+        """Return robust/..., whose rows join `scored`; `degenerate` is 1 if pairs or texts show a collapse."""
         attacks: list[FrozenEvaluation] = []
         if self.pairs:
             attacks.append(ReplayedAttack(self.pairs))
@@ -49,8 +45,7 @@ class ReplayedAttacks:
         metrics: dict[str, float] = {}
         for attack in attacks:
             rows = attack.score(embed, "")
-            if scored is not None:
-                scored += rows
+            scored += rows
             metrics |= {f"robust/{row.aggregation}": row.value for row in rows}
             metrics[DEGENERATE] = max(metrics.get(DEGENERATE, 0.0), *(float(row.degenerate) for row in rows))
         return metrics
@@ -83,15 +78,6 @@ class InTrainingEvaluator:
     def evaluate_watched(self, t: int, num_steps: int) -> dict[str, float]:
         """Return the scores of the evaluations that are watched at step `t`."""
         return measure(self.embed, [self.watched[name] for name in self.trial.watched_at(t, num_steps)])
-
-    def items(self, subject: str, *, is_last: bool, is_kept: bool) -> list[SubjectItems]:
-        """Return the items of the last evaluation on dev, as those of the last step, the kept checkpoint or both."""
-        endings = [""] * is_last + [AT_CHECKPOINT] * is_kept
-        return [
-            replace(one, subject=subject, metric=one.metric + ending)
-            for one in items_of(self.scored)
-            for ending in endings
-        ]
 
     @functools.cached_property
     def embed(self) -> Embedder:

@@ -57,7 +57,6 @@ def train(
     checkpoint_seconds: float = 60.0,
     continues: bool = False,
     publish: Publish = keep_local,
-    keeps_items: bool = False,
 ) -> Points:
     """Train one cell and yield its points; every worker runs this.
 
@@ -80,8 +79,6 @@ def train(
         Whether a cell that was stopped early goes on to its full budget, as if it had never been stopped.
     publish
         Called by rank 0 with the name of each file or folder that it has written or removed in the directory.
-    keeps_items
-        Whether rank 0 leaves the score of each dev pair in the directory, in items.json.
 
     Raises
     ------
@@ -97,7 +94,7 @@ def train(
         _require_one_view(group, target, directory, -1)
         yield from _last_point(ended, directory, group, publish)
         return
-    session = open_session(trial, seed, materials, directory, group, target, publish, keeps_items=keeps_items)
+    session = open_session(trial, seed, materials, directory, group, target, publish)
     state = session.resume(identity)
     _require_one_view(group, target, directory, state.t)
     session.note_machine(state)

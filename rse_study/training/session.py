@@ -1,6 +1,7 @@
 """One worker of a cell: its state, and one optimiser step."""
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from rse_study.methods.method import Networks, RunContext, StepOutcome
 from rse_study.results.bit_equality import what_decides, what_differs
 from rse_study.results.item_file import FILE_NAME as ITEMS_FILE
 from rse_study.results.item_file import write_items
+from rse_study.results.records import AT_CHECKPOINT
 from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.spec import fingerprint_of
 from rse_study.training import checkpoint
@@ -45,12 +47,10 @@ class Session:
     directory: Path
     device: torch.device
     publish: Publish = keep_local
-    keeps_items: bool = False
-    """whether the score of each dev pair is left in the directory"""
 
     @property
     def num_steps(self) -> int:
-        return self.trial.budget.num_steps(self.batches.num_batches)
+        return self.trial.num_steps(self.batches.num_batches)
 
     def resume(self, identity: str) -> TrainState:
         newest = checkpoint.latest(self.directory / CHECKPOINT_FOLDER)
@@ -104,10 +104,8 @@ class Session:
             return metrics
         if is_dev_due:
             metrics |= self.evaluator.evaluate_dev()
-            is_kept = self._keep(metrics["dev"], state)
-            if self.keeps_items:
-                items = self.evaluator.items(state.identity, is_last=is_last, is_kept=is_kept)
-                write_items(self.directory, items)
+            endings = [""] * is_last + [AT_CHECKPOINT] * self._keep(metrics["dev"], state)
+            self._write_items(state.identity, endings)
         return metrics | self.evaluator.evaluate_watched(state.t, self.num_steps)
 
     @functools.cached_property
@@ -136,6 +134,15 @@ class Session:
         """Write the generator's outputs that other cells can use."""
         if self.run.outputs is not None:
             self.run.outputs.flush()
+
+    def _write_items(self, identity: str, endings: Sequence[str]) -> None:
+        """Keep the scores of dev pairs at the last step, or at the checkpoint that is kept."""
+        rows = [
+            row.model_copy(update={"subject": identity, "aggregation": row.aggregation + ending})
+            for row in self.evaluator.scored
+            for ending in endings
+        ]
+        write_items(self.directory, rows)
 
     def _keep(self, dev: float, state: TrainState) -> bool:
         """Save the model unless an earlier one was better; return whether it was saved."""

@@ -32,8 +32,6 @@ def open_session(
     collectives: Collectives,
     device: torch.device,
     publish: Publish = keep_local,
-    *,
-    keeps_items: bool = False,
 ) -> Session:
     """Load all that a worker needs; InputError if something does not fit together."""
     require_equal_shares(trial, collectives.size)
@@ -79,7 +77,6 @@ def open_session(
         directory,
         device,
         publish,
-        keeps_items,
     )
 
 

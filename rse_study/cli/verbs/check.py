@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-import pandas as pd
-
 from analysis.columns_table import column_remarks, wide_table
 from analysis.comparison import Comparison, read_comparison
-from analysis.comparison_table import BETTER, EXACT, claims_table, remarks, rows_table
+from analysis.comparison_table import BETTER, COMPUTE, EXACT, claims_table, remarks, rows_table
 from analysis.paper.layout import write_layouts
 from analysis.sections.items import crossed_table, missing_text
 from rse_study.cli.arguments.paper_table import problems_of_table
@@ -22,7 +20,7 @@ from rse_study.results.item_contrasts import crossed_frame, measured_items
 from rse_study.results.reader import Reader
 
 SEE_ALL = "--wide, --out DIR (CSV), or the report"
-LEAST_IMPORTANT = (BETTER, "g", EXACT, "last step", "SD", "seeds", "paper")
+LEAST_IMPORTANT = (BETTER, "g", EXACT, "last step", COMPUTE, "SD", "seeds", "paper")
 """columns in the order in which a narrow terminal leaves them out"""
 
 
@@ -36,15 +34,16 @@ def check_study(study: str, store: Path, out: Path | None, is_wide: bool = False
     study_dir = study_folder(study, store)
     with Reader(study_dir) as reader:
         comparison, cited = read_comparison(reader, baseline), citation(reader)
-        crossed = crossed_frame(measured_items(reader, comparison.baseline)) if comparison else None
+        crossed = crossed_frame(measured_items(reader, comparison.baseline) if comparison else ())
     if comparison is None:
         rule, remedy = "check compares the rows of a grid", "See its confirmed trials: rse-study report"
         raise InputError("is a search", where=str(study_dir), rule=rule, remedy=remedy)
     for problem in problems_of_table(comparison.table, where=str(study_dir)):
         raise problem
     show_comparison(comparison, is_wide)
-    if crossed is not None and len(crossed):
-        show_crossed(crossed, is_wide)
+    if len(crossed):
+        print_table(crossed_table(crossed), SEE_ALL, droppable=("seeds", "items"), is_wide=is_wide)
+        announce(missing_text(crossed))
     for path in write_layouts(comparison, out, cited) if out else ():
         print(path)
     code = code_of(comparison)
@@ -71,15 +70,6 @@ def show_comparison(comparison: Comparison, is_wide: bool = False) -> None:
         announce(line)
     if not _decided(comparison):
         announce(NO_CLAIM)
-
-
-def show_crossed(crossed: pd.DataFrame, is_wide: bool) -> None:
-    """Print each row's intervals for new seeds, and for new seeds and new items."""
-    announce("")
-    print_table(crossed_table(crossed), SEE_ALL, droppable=("seeds", "items"), is_wide=is_wide)
-    announce(
-        missing_text(crossed) or "The second interval is by the crossed bootstrap; docs/results/verdicts.md."
-    )
 
 
 def _next(comparison: Comparison, study: str, store: Path, code: int, *, is_written: bool) -> str:

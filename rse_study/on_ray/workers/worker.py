@@ -68,9 +68,11 @@ def run_loop(
                 device=payload.device,
                 continues=payload.continues,
                 publish=here.publish,
-                keeps_items=payload.keeps_items,
             )
             drive(points, Reporter(payload, collectives, report).report)
+            if writes and not payload.keeps_items:
+                (here.folder / ITEMS_FILE).unlink(missing_ok=True)
+                here.publish(ITEMS_FILE)
             if here.evaluations:
                 score_cell(payload, here, on_progress=lambda done, total: report({SCORED: done}))
     except DifferentCheckpoints as error:
