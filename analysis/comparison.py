@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import nan
 
 import pandas as pd
 
@@ -20,8 +21,11 @@ from rse_study.results.comparisons import ComparedContrast, Scores, against, com
 from rse_study.results.contrasts import own_baseline
 from rse_study.results.reader import Reader
 from rse_study.results.records import StudyRecord
+from rse_study.results.result_file import WORK
 from rse_study.results.row_names import find_cells_row, names_of_cells
 from rse_study.results.staleness import describe, stale
+
+SAME_COMPUTE = 0.02  # of the baseline's: as near as whole steps come
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,8 @@ class Comparison:
     """Rows, and names of `fixed`, that have a score of a collapsed model."""
     last_step: Mapping[str, float] = field(default_factory=dict)
     """Mean by row at the last step, if the objective is that of the kept checkpoint."""
+    compute: Mapping[str, float] = field(default_factory=dict)
+    """Operations of training by row, as multiples of the baseline's; empty where all rows have the same."""
 
     @property
     def num_seeds(self) -> int:
@@ -109,6 +115,19 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
         opposed=opposed_rows(reader, baseline),
         degenerate=frozenset([*known.loc[known["degenerate"], "label"], *scores.degenerate_rows]),
         last_step=_at_the_last_step(reader, study),
+        compute=_compute(study, cells, baseline),
+    )
+
+
+def _compute(study: StudyRecord, cells: pd.DataFrame, baseline: str) -> dict[str, float]:
+    complete = cells[cells["status"] == "complete"]
+    work = [float(where.get(WORK, nan)) for where in complete["provenance"]]
+    means = pd.Series(work, names_of_cells(study, complete), dtype=float).dropna().groupby(level=0).mean()
+    multiples = means / means.get(baseline, nan)
+    return (
+        {}
+        if not len(multiples) or (multiples - 1).abs().max() < SAME_COMPUTE
+        else multiples.dropna().to_dict()
     )
 
 

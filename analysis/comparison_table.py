@@ -20,6 +20,7 @@ EXACT = "p (sign-flip)"
 HOLM = "p (Holm)"
 NOT_AGAIN = "A failed cell is not run again as it is: change its row, or the base, and run the study again."
 BETTER = "better seeds"  # their number
+COMPUTE = "compute"  # of training, as a multiple of the baseline's
 MANY_SEEDS = 20  # more are not named
 OWN = ("paper", "mean", "SD", "seeds")  # columns of every row, in this order
 
@@ -27,8 +28,8 @@ OWN = ("paper", "mean", "SD", "seeds")  # columns of every row, in this order
 def rows_table(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
     """Return a row per row of the grid, below the untrained baselines.
 
-    Columns: paper, mean, SD, seeds, the mean at the last step beside one at the kept checkpoint, and against the
-    baseline: difference, simultaneous 95 % interval, exact p and p
+    Columns: paper, mean, SD, seeds, the mean at the last step beside one at the kept checkpoint, the computation of
+    training where rows differ in it, and against the baseline: difference, simultaneous 95 % interval, exact p and p
     after Holm, Hedges' g, and the seeds with which the row is better.
     """
     return _table(comparison, _row, decimals, OWN)
@@ -109,6 +110,9 @@ def _row(comparison: Comparison, row: str, decimals: int) -> dict[str, str]:
     }
     if comparison.last_step:
         own["last step"] = show_number(comparison.last_step.get(row, float("nan")), decimals)
+    if comparison.compute:
+        multiple = comparison.compute.get(row, float("nan"))
+        own[COMPUTE] = "" if multiple != multiple else f"{multiple:.2g} x"
     if not comparison.baseline:
         return own
     minus = f"minus {comparison.baseline}"

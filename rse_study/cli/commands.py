@@ -205,6 +205,13 @@ def report(
             help="Of the tables: parquet (default), csv, or latex for a paper; of the figures: svg (default), png.",
         ),
     ] = None,
+    kit: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write a paper's kit into this folder: checklists, tables, figures, BibTeX, an archive to replay.",
+        ),
+    ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="An index of all studies, and each report that is missing or old.")
     ] = False,
@@ -225,11 +232,13 @@ def report(
     from rse_study.cli.verbs.report.watch import watch_page
 
     if every:
-        write_index_page(study, store, out, {"--tables": tables, "--figures": figures, "--watch": watch})
+        write_index_page(
+            study, store, out, {"--tables": tables, "--figures": figures, "--kit": kit, "--watch": watch}
+        )
     elif watch:
-        watch_page(study, store, out, {"--tables": tables, "--figures": figures})
+        watch_page(study, store, out, {"--tables": tables, "--figures": figures, "--kit": kit})
     else:
-        write_page(study, store, out, tables, figures, formats or ())
+        write_page(study, store, out, tables, figures, formats or (), kit)
 
 
 def notebook(

@@ -14,6 +14,9 @@ FILE_NAME = "result.json"
 WORK = "work"
 """Provenance key: floating-point operations of the training in P*T, by `methods.cost`."""
 
+PARAMETERS = "parameters"
+"""Provenance key: number of trained parameters."""
+
 
 class Point(Record):
     """Metrics at step `t`."""

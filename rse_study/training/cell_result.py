@@ -6,7 +6,15 @@ from typing import Literal
 from rse_study.errors import InputError
 from rse_study.results.bit_equality import SIMILARITY_DIGITS, UNLIKE
 from rse_study.results.item_file import FILE_NAME as ITEMS_FILE
-from rse_study.results.result_file import FILE_NAME, WORK, Point, Result, read_result, write_result
+from rse_study.results.result_file import (
+    FILE_NAME,
+    PARAMETERS,
+    WORK,
+    Point,
+    Result,
+    read_result,
+    write_result,
+)
 from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.training import checkpoint
 from rse_study.training.checkpoint import TrainState
@@ -51,6 +59,7 @@ def conclude(
         provenance=state.provenance
         | {
             "materials": session.materials.fingerprints,
+            PARAMETERS: sum(part.numel() for part in session.networks.parameters()),
             WORK: trial.method.cost.work * state.t,
             SIMILARITY_DIGITS: state.similarity_digits,
             UNLIKE: state.unlike,

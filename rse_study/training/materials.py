@@ -80,7 +80,7 @@ def identity_of(trial: Trial, seed: int, materials: Materials) -> str:
     content = trial.identity()
     del content["corpus"], content["encoder"]["name"], content["encoder"]["revision"]
     steps_per_epoch = materials.num_sentences // trial.batch_size
-    content["report_every"] = trial.cadence(trial.budget.num_steps(steps_per_epoch))
+    content["report_every"] = trial.cadence(trial.num_steps(steps_per_epoch))
     content["method"].get("rtd", {}).pop("generator", None)  # of the one method that has it
     content.get("replayed", {}).pop("reference", None)  # absent where nothing is replayed
     return fingerprint_of({"trial": content, "seed": seed, "materials": materials.fingerprints})

@@ -24,6 +24,7 @@ from rse_study.data.hub_models import Model
 from rse_study.evaluation.attacks.recipes import REPLAYABLE
 from rse_study.evaluation.registry import known_evaluations
 from rse_study.methods import AnyMethod, RobustSentEmbed
+from rse_study.methods.cost import FORWARD
 from rse_study.methods.presets import with_preset
 from rse_study.models.pooling import PoolingKind
 from rse_study.registry import did_you_mean
@@ -81,13 +82,10 @@ class AdamW(Spec):
 class Budget(Spec):
     """How long a trial trains."""
 
-    unit: Literal["epochs", "steps"] = "epochs"
-    """what `amount` counts: passes over the corpus, or optimiser steps"""
+    unit: Literal["epochs", "steps", "passes"] = "epochs"
+    """what `amount` counts: epochs, optimiser steps, or the computation of as many forward passes of a view"""
     amount: PositiveInt = 4
     """how many of them"""
-
-    def num_steps(self, steps_per_epoch: int) -> int:
-        return self.amount * (steps_per_epoch if self.unit == "epochs" else 1)
 
 
 def _without_repeats(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -239,6 +237,16 @@ class Trial(Spec):
         if self.report_every is None and self.budget.unit == "steps":
             self.__dict__["report_every"] = self.cadence(self.budget.amount)
         return self
+
+    def num_steps(self, steps_per_epoch: int) -> int:
+        """Return the optimiser steps of the budget, at least one.
+
+        Of passes they are those whose work comes nearest.
+        """
+        budget = self.budget
+        if budget.unit == "passes":
+            return max(1, round(budget.amount * FORWARD / self.method.cost.work))
+        return budget.amount * (steps_per_epoch if budget.unit == "epochs" else 1)
 
     def cadence(self, num_steps: int) -> int:
         """Return the optimiser steps between two points of a history over `num_steps`."""

@@ -7,8 +7,9 @@ import pytest
 
 from analysis.comparison_table import claims_table, remarks, rows_table
 from rse_study.results.ledger import Ledger
+from rse_study.results.result_file import Point
 from tests.analysis import tabled
-from tests.analysis.searched import measure
+from tests.analysis.searched import measure, run
 from tests.results.samples import around, half_width
 
 SIMCSE = (70.0, 73.5, 68.25, 71.0)
@@ -177,6 +178,24 @@ def test_beside_the_kept_checkpoint_stands_the_last_step(tmp_path):
 
 
 SEVEN = ("STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")
+
+
+@pytest.mark.parametrize(("work", "shown"), [(48.0, ["1 x", "4 x"]), (12.1, None)])
+def test_where_rows_take_other_computation_it_is_said(tmp_path, work, shown):
+    with Ledger.open(tmp_path / "s") as ledger:
+        ledger.freeze(tabled.study_of(["SimCSE", "Ours"], 3, baseline="SimCSE"))
+        for trial, (row, cost) in enumerate((("SimCSE", 12.0), ("Ours", work))):
+            for seed in range(3):
+                points = (Point(t=60, metrics={"dev": 70.0 + trial + seed}),)
+                run(
+                    ledger,
+                    tabled.cell_of(trial, row, seed),
+                    "complete",
+                    points,
+                    provenance={"work": 60 * cost},
+                )
+    table = rows_table(comparison_in(tmp_path / "s"))
+    assert (list(table["compute"])[-2:] if "compute" in table else None) == shown
 
 
 def test_a_claim_is_judged_on_what_the_papers_table_shows_and_on_the_objective_only_without_it(tmp_path):

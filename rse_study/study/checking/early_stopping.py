@@ -29,7 +29,7 @@ def check_stopping(study: Study, space: Space[Trial], *, where: str) -> list[Inp
     if study.early_stopping is None or study.search is None:
         return []
     if study.base.budget.unit != "steps":
-        rule = "rungs are optimiser steps, and base.budget is in epochs"
+        rule = f"rungs are optimiser steps, and base.budget is in {study.base.budget.unit}"
         remedy = "Give the budget in steps: `budget: {unit: steps, amount: ...}`"
         return [InputError("early_stopping", where=where, rule=rule, remedy=remedy)]
     return [

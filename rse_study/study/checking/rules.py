@@ -306,7 +306,7 @@ def _search_budget(study: Study) -> RuleProblems:
             "Give price_per_hour, too",
         )
     if given.steps and budget.unit != "steps":
-        rule = "is known beforehand of trials that count steps alone, and base.budget.unit = 'epochs'"
+        rule = f"is known beforehand of trials that count steps alone, and base.budget.unit = {budget.unit!r}"
         yield (
             f"search_budget.steps = {given.steps}",
             rule,

@@ -75,6 +75,5 @@ def _num_measurements(num_steps: int, every: int) -> int:
 
 
 def _num_steps(trial: Trial, data_sizes: DataSizes) -> int:
-    if trial.budget.unit == "steps":
-        return trial.budget.amount
-    return trial.budget.num_steps(data_sizes.num_sentences(trial.corpus) // trial.batch_size)
+    is_of_corpus = trial.budget.unit == "epochs"
+    return trial.num_steps(data_sizes.num_sentences(trial.corpus) // trial.batch_size if is_of_corpus else 0)

@@ -1,5 +1,6 @@
 """The body of `plan`: a study checked, counted, priced, printed."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -50,6 +51,13 @@ def show_plan(
         print_rows(HEADINGS, rows, "--wide, or --json", droppable=LEAST_IMPORTANT, is_wide=is_wide)
         for line in lines_below(planned):
             announce(line)
+    busy = (
+        ""
+        if cluster or planned.device_hours is None
+        else busy_machine(os.getloadavg()[1], os.cpu_count() or 1)
+    )
+    if busy:
+        say(busy, stderr())
     _check(planned, limits(checked, max_hours, max_cost))
     missing = check_data(checked, data_dir())
     for problem in missing:
@@ -61,6 +69,17 @@ def show_plan(
             if missing
             else _next(planned, words, cluster, probes)
         )
+
+
+def busy_machine(load: float, num_cores: int) -> str:
+    """Return a warning where other work shares the cores with what is planned."""
+    if load <= num_cores / 2:
+        return ""
+    times = 1 + load / num_cores
+    return (
+        f"warning: this machine is busy (load {load:.1f} on {num_cores} cores): while it is, hours may be up to "
+        f"{times:.1f} times as many"
+    )
 
 
 def _next(planned: Plan, words: Sequence[str], cluster: str, probes: bool) -> str:

@@ -5,11 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
+from analysis.comparison import comparison_of
+from analysis.contents import contents_of
 from analysis.figure_files import ImageKind, write_figures
 from analysis.latex_files import write_latex
+from analysis.paper.kit import KitSource, bibtex, checklist, how_compared, how_to_replay
 from rse_study import open_study
 from rse_study.cli.arguments.writable import require_folder
 from rse_study.errors import InputError
+from rse_study.frames.study_results import StudyResults
+from rse_study.results.archive import write_archive
 from rse_study.results.atomic import write_whole
 from rse_study.results.export import write_tables
 from rse_study.results.reader import Reader
@@ -25,13 +30,14 @@ class FilesRequest:
 
     tables: Path | None
     figures: Path | None
+    kit: Path | None
     formats: Collection[str]
     """named by the user"""
 
     def check(self) -> None:
         """Raise InputError where a folder cannot be written, or a format decides nothing."""
         folders = {"--tables": self.tables, "--figures": self.figures}
-        for option, folder in folders.items():
+        for option, folder in {**folders, "--kit": self.kit}.items():
             if folder:
                 require_folder(folder, where=option)
         for name in self.formats:
@@ -57,6 +63,8 @@ def write_files(study_dir: Path, html: str, request: FilesRequest) -> Iterator[P
                 yield from write_tables(reader, request.tables, cast(Literal["parquet", "csv"], name))
     if request.figures:
         yield from write_images(html, request.figures, request)
+    if request.kit:
+        yield from write_kit(study, html, request.kit)
     for folder in dict.fromkeys(folder for folder in (request.tables, request.figures) if folder):
         yield write_whole(folder / CITATION, f"{study.citation}\n")
 
@@ -65,3 +73,22 @@ def write_images(html: str, folder: Path, request: FilesRequest) -> Iterator[Pat
     """Write a page's figures in every requested format, and yield the paths."""
     for name in request.formats_of("--figures"):
         yield from write_figures(html, folder, cast(ImageKind, name))
+
+
+def write_kit(study: StudyResults, html: str, folder: Path) -> Iterator[Path]:
+    """Write a paper's kit: checklist, paragraph, citation, tables, figures, archive."""
+    archive = f"{study.name}.tar.xz"
+    source = KitSource(contents_of(study), comparison_of(study), study.citation)
+    texts = {
+        "checklist.md": checklist(source),
+        "how-compared.txt": f"{how_compared(source)}\n",
+        "citation.bib": bibtex(source),
+        "replay.md": how_to_replay(source, archive),
+    }
+    for name, text in texts.items():
+        yield write_whole(folder / name, text)
+    yield from write_latex(study, folder / "tables")
+    with Reader(study.folder) as reader:
+        yield from write_tables(reader, folder / "tables", "csv")
+    yield write_archive(study.folder, folder / archive)
+    yield from write_figures(html, folder / "figures", "svg")  # last, for it needs a browser

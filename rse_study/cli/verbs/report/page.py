@@ -21,6 +21,7 @@ def write_page(
     tables: Path | None,
     figures: Path | None,
     formats: Collection[str],
+    kit: Path | None = None,
 ) -> None:
     """Write the page of a study or of attacks, and files; print every path."""
     if not study:
@@ -28,7 +29,7 @@ def write_page(
         raise InputError("no study is named", where="STUDY", remedy=remedy)
     if out:
         require_file(out, where="--out")
-    request = FilesRequest(tables, figures, formats)
+    request = FilesRequest(tables, figures, kit, formats)
     if is_attack_folder(Path(study)):
         _report_attacks(Path(study), out, request)
         return
@@ -47,9 +48,10 @@ def write_page(
 def _report_attacks(folder: Path, out: Path | None, request: FilesRequest) -> None:
     from analysis.attacks import write_attacks
 
-    if request.tables:
-        rule, remedy = "tables are made of a study's ledger", f"Read {folder}/*.jsonl: an outcome a line"
-        raise InputError("attacks have none", where=f"--tables {request.tables}", rule=rule, remedy=remedy)
+    for option, asked in (("--tables", request.tables), ("--kit", request.kit)):
+        if asked:
+            rule, remedy = "it is made of a study's ledger", f"Read {folder}/*.jsonl: an outcome a line"
+            raise InputError("attacks have none", where=f"{option} {asked}", rule=rule, remedy=remedy)
     request.check()
     path = write_attacks(folder, out)
     print(path)

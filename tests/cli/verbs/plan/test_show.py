@@ -1,6 +1,7 @@
 """`plan`: what is left of a study and what it costs; exit code 4 where that is too much."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,11 @@ grid: {{axes: {{rho: [0, 0.5, 1]}}}}
 seeds: [0, 1]
 """
 JOINT = Path(__file__).parents[4] / "search_spaces" / "joint.yaml"
+
+
+@pytest.fixture(autouse=True)
+def idle_machine(monkeypatch):
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0))
 
 
 @pytest.fixture
@@ -144,3 +150,14 @@ def test_a_plan_for_a_cluster_that_cannot_run_it_is_refused(rse):
     ended = rse("plan", "joint", "-o", "resources.threads=3", "--cluster", "local")
     assert ended.code == 2
     assert "one worker of a cell needs 3 CPUs on one node" in ended.err
+
+
+def test_hours_on_a_busy_machine_are_warned_of(rse, grid, ran, monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(os, "getloadavg", lambda: (9.0, 6.0, 1.0))
+    assert (
+        "busy (load 6.0 on 2 cores): while it is, hours may be up to 4.0 times as many"
+        in rse("plan", str(grid)).err
+    )
+    monkeypatch.setattr(os, "getloadavg", lambda: (9.0, 1.0, 9.0))
+    assert "busy" not in rse("plan", str(grid)).err

@@ -1,0 +1,262 @@
+"""Texts for a paper about a study: checklist, methods, BibTeX, replay."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from analysis.comparison import Comparison
+from analysis.contents import Contents, label_of
+from analysis.cost import costs
+from analysis.formats import show_number, show_value
+from analysis.phrases import counted, join_words, show_duration
+from analysis.search import paper_setting, trials
+from rse_study.results.comparisons import LEVEL
+from rse_study.results.records import AxisRecord
+
+BY_HAND = "*Not in the ledger; answer by hand.*"
+HEAD = "Answers are read from the study's ledger. What it cannot know is marked, and left to you."
+
+
+@dataclass(frozen=True)
+class KitSource:
+    """A study's frames, its comparison and its citation."""
+
+    contents: Contents
+    comparison: Comparison | None
+    citation: str
+
+    @property
+    def complete(self) -> pd.DataFrame:
+        cells = self.contents.current
+        return cells[cells["status"] == "complete"]
+
+    def of_cells(self, name: str) -> list[Any]:
+        """Return the different values of a key in the provenance of complete cells."""
+        found = (where.get(name) for where in self.complete["provenance"])
+        return list(dict.fromkeys(value for value in found if isinstance(value, str | int | float)))
+
+
+WriteAnswer = Callable[[KitSource], str]
+
+
+def checklist(source: KitSource) -> str:
+    """Return the questions of ACL's and NeurIPS' checklists with answers, as Markdown."""
+    lines = [f"# Reproducibility of {source.contents.study.name}", "", HEAD, ""]
+    for question, where, answer in QUESTIONS:
+        lines += [f"## {question}", "", f"({where})", "", answer(source) or BY_HAND, ""]
+    return "\n".join(lines)
+
+
+def how_compared(source: KitSource) -> str:
+    """Return a paragraph on how rows were compared, to paste into a paper."""
+    study, comparison = source.contents.study, source.comparison
+    measure = label_of(study.objective)
+    if comparison is None:
+        plan = study.confirm_settings
+        beside = " and the base" if plan.baseline == "base" else ""
+        return (
+            f"We searched {counted(len(study.axes), 'hyperparameter')} with {counted(study.num_trials, 'trial')}, "
+            f"selected by {measure}. The best {counted(plan.num_best, 'trial')}{beside} were trained again with "
+            f"{counted(len(plan.seeds), 'fresh seed')}, not used in the search; we report their means and, seed by "
+            f"seed, the difference from the base with Student's t interval ({LEVEL:.0%})."
+        )
+    seeds = counted(comparison.num_seeds, "training seed")
+    if not comparison.baseline:
+        return f"We report the mean and standard deviation of {measure} over {seeds}. No baseline was named."
+    num_rows = len(comparison.compared)
+    every = f"all {num_rows} rows" if num_rows > 1 else "the row"
+    return (
+        f"Every configuration was trained with {seeds}. We compare {every} with {comparison.baseline} by {measure}: "
+        f"differences are paired by seed, and the {LEVEL:.0%} intervals (Student's t, Bonferroni) hold simultaneously "
+        f"for {every}. P-values are those of the exact sign-flip test, adjusted by Holm's method. The intervals are "
+        "about new training seeds of the same checkpoint on the same test items."
+    )
+
+
+def bibtex(source: KitSource) -> str:
+    """Return a BibTeX entry that cites the study and its software."""
+    study, revisions = source.contents.study, source.contents.revisions
+    year = str(revisions["at"].iloc[-1])[:4]
+    title = (study.title or study.name).replace("{", "").replace("}", "")
+    note = source.citation.replace("_", r"\_").replace("'", "")
+    fields = {"title": f"{{{title}}}: a study run with rse\\_study", "year": year, "note": note}
+    body = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
+    return f"@misc{{{study.name},\n{body}\n}}\n"
+
+
+def how_to_replay(source: KitSource, archive: str) -> str:
+    """Return the commands with which a stranger reads and replays the archive."""
+    study = source.contents.study
+    packages = (source.contents.provenance or [{}])[-1].get("packages", {})
+    pins = " ".join(f"'{name}=={version}'" for name, version in packages.items() if name != "rse-study")
+    numbered = source.complete[source.complete["trial"] >= 0]
+    cell = f"{numbered['trial'].iloc[0]}/{numbered['seed'].iloc[0]}" if len(numbered) else "TRIAL/SEED"
+    return "\n".join(
+        [
+            f"# Replay {study.name}",
+            "",
+            "In an environment with rse_study (the archive was written with the versions below):",
+            "",
+            *([f"    pip install {pins}"] if pins else []),
+            f"    mkdir -p studies && tar xf {archive} -C studies",
+            f"    rse-study report {study.name}",
+            f"    rse-study data fetch --for studies/{study.name}.yaml",
+            f"    rse-study replay {study.name} {cell}",
+            "",
+            "`report` shows every number again; `replay` trains one cell anew and compares all its numbers. Encoders",
+            "that the study made itself are made again: on another kind of machine their weights differ, and `replay`",
+            "says so.",
+            "",
+            source.citation,
+            "",
+        ]
+    )
+
+
+def _infrastructure(source: KitSource) -> str:
+    devices, threads = source.of_cells("device"), source.of_cells("threads")
+    workers, precision = source.of_cells("workers"), source.of_cells("precision")
+    if not devices:
+        return ""
+    return (
+        f"Device: {join_words(devices)}. Workers of a cell: {join_words(workers)}; CPU threads of each: "
+        f"{join_words(threads)}; precision: {join_words(precision)}."
+    )
+
+
+def _budget(source: KitSource) -> str:
+    known = costs(source.contents)
+    if source.contents.attempts.empty:  # as after `doctor --rebuild`, which cannot know them
+        known = {name: value for name, value in known.items() if not name.startswith(("attempts", "device"))}
+    account = [f"* {name}: {value}" for name, value in known.items()]
+    work = [float(where["work"]) for where in source.complete["provenance"] if "work" in where]
+    more = [f"* operations of training, all complete cells: {sum(work):.3g} P*T (parameters times tokens)"]
+    return "\n".join([*account, *(more if work else [])])
+
+
+def _runtime(source: KitSource) -> str:
+    seconds = source.complete["duration_s"]
+    if seconds.empty:
+        return ""
+    return (
+        f"Training and scoring of a cell: {show_duration(seconds.median())} (median; {show_duration(seconds.min())} to "
+        f"{show_duration(seconds.max())}, {counted(len(seconds), 'cell')})."
+    )
+
+
+def _parameters(source: KitSource) -> str:
+    found = source.of_cells("parameters")
+    return f"{join_words(f'{int(number):,}' for number in found)} trained parameters." if found else ""
+
+
+def _versions(source: KitSource) -> str:
+    runs = source.contents.provenance
+    packages = runs[-1].get("packages", {}) if runs else {}
+    if not packages:
+        cells = [where.get("packages", {}) for where in source.complete["provenance"]]
+        packages = next(iter(cells), {})
+    return ", ".join(f"{name} {version}" for name, version in packages.items())
+
+
+def _bounds(source: KitSource) -> str:
+    study = source.contents.study
+    if not study.axes:
+        return "Nothing was searched: the rows are those of the table."
+    told = [f"* {axis.symbol or axis.name}: {_domain(axis)}" for axis in study.axes]
+    settings = study.settings
+    sampler = study.resolved.get("sampler") or {}
+    named = sampler.get("name") or sampler.get("class") or ""
+    how = (
+        f"{counted(study.num_trials, 'trial')}, proposed by {named}, seed {study.search_seed}"
+        if study.kind == "search"
+        else f"every combination, with {counted(len(settings.seeds), 'seed')}"
+    )
+    return "\n".join([*told, f"* {how}"])
+
+
+def _domain(axis: AxisRecord) -> str:
+    if axis.choices:
+        return ", ".join(show_value(choice) for choice in axis.choices)
+    return f"{show_value(axis.low)} to {show_value(axis.high)}{', logarithmic' if axis.log else ''}"
+
+
+def _best(source: KitSource) -> str:
+    contents = source.contents
+    if contents.study.kind != "search":
+        return ""
+    table = trials(contents)
+    if not table["best"].any():
+        return ""
+    row, base = table[table["best"]].iloc[0], paper_setting(contents)
+    values = [
+        f"{heading} {show_value(row[heading])} (base {show_value(base.get(axis.name))})"
+        for axis, heading in zip(contents.study.axes, contents.study.headings, strict=True)
+    ]
+    return (
+        f"Trial {row['trial']}: {join_words(values)}. The base's other settings: {contents.study.name}.yaml."
+    )
+
+
+def _selection(source: KitSource) -> str:
+    study = source.contents.study
+    dev, every = study.settings.of_base("selection.dev"), study.settings.of_base("selection.every")
+    named = join_words(dev) if isinstance(dev, list | tuple) else dev
+    kept = f"Checkpoints were chosen by {named or 'dev'} every {every} steps; " if every else ""
+    return f"{kept}configurations by {label_of(study.objective)}. No test split can select anything here."
+
+
+def _dev_beside_test(source: KitSource) -> str:
+    study, evaluations = source.contents.study, source.contents.evaluations
+    cells = source.complete[source.complete["stage"].isin(["grid", "confirm"])]
+    if cells.empty:
+        return ""
+    rows = cells[["identity", "name", "objective"]]
+    table = {label_of(study.objective): rows.groupby("name")["objective"].mean()}
+    for measure in study.shown_measures:
+        values = evaluations[evaluations["metric"] == measure.metric].set_index("subject")["value"]
+        means = rows.assign(value=rows["identity"].map(values)).groupby("name")["value"].mean()
+        table |= {measure.name: means} if means.notna().any() else {}
+    return "\n".join(_markdown(pd.DataFrame(table).loc[list(dict.fromkeys(rows["name"]))]))
+
+
+def _markdown(table: pd.DataFrame) -> Iterator[str]:
+    yield f"| row | {' | '.join(map(str, table.columns))} |"
+    yield "|---|" + "--:|" * len(table.columns)
+    for name, values in table.iterrows():
+        yield f"| {name} | {' | '.join(show_number(value) for value in values)} |"
+
+
+def _data(source: KitSource) -> str:
+    evaluations = source.contents.evaluations
+    sizes = evaluations[["task", "split", "preset", "num_examples"]].drop_duplicates()
+    told = [
+        f"* {one.task}/{one.preset or one.split}: {counted(int(one.num_examples), 'item')}"
+        for one in sizes.itertuples()
+    ]
+    prints = source.contents.study.fingerprints
+    more = [f"* fingerprint of {name}: {value[:12]}" for name, value in sorted(prints.items())]
+    return "\n".join([*told, *more])
+
+
+def _by_hand(_: KitSource) -> str:
+    return ""
+
+
+QUESTIONS: Sequence[tuple[str, str, WriteAnswer]] = (
+    ("How many parameters do the models have?", "ACL C1", _parameters),
+    ("What computing infrastructure was used?", "ACL C1, NeurIPS 8", _infrastructure),
+    ("What was the total computational budget?", "ACL C1, NeurIPS 8", _budget),
+    ("What is the average run time of each model?", "EMNLP 2021 and later", _runtime),
+    ("What are the bounds of each hyperparameter, and how many trials were there?", "ACL C2, NeurIPS 6", _bounds),
+    ("What are the best-found hyperparameter values?", "ACL C2, NeurIPS 6", _best),
+    ("How were they selected?", "ACL C2, NeurIPS 6", _selection),
+    ("What is the validation score behind each test score?", "EMNLP 2021 and later", _dev_beside_test),
+    ("What do the error bars mean, and over what was sampled?", "ACL C3, NeurIPS 7", how_compared),
+    ("Which data and splits were used, and how large are they?", "ACL B6, NeurIPS 6", _data),
+    ("Which packages were used, in which versions?", "ACL C4", _versions),
+    ("Are code and results available?", "NeurIPS 5", lambda source: f"The archive beside this file. {source.citation}"),
+    ("Were the creators of data and models cited, and their licences followed?", "ACL B1 and B2, NeurIPS 12", _by_hand),
+    ("What are the limits and risks of the work?", "ACL A1 and A2, NeurIPS 2 and 10", _by_hand),
+)  # fmt: skip
