@@ -19,7 +19,7 @@ from analysis.sections.paper_table import paper_table
 from analysis.sections.search import search_sections
 from rse_study.results.reader import Reader
 
-SHARED = (paper_figure, course, diagnostics, cells, cost, how_it_ran, failures, revisions, provenance)
+SHARED = (items, paper_figure, course, diagnostics, cells, cost, how_it_ran, failures, revisions, provenance)
 """Sections at the end of every report."""
 
 
@@ -41,17 +41,9 @@ def render(contents: Contents, comparison: Comparison | None = None, reload_s: i
         beside = compared(comparison, contents.decimals) if comparison else ""
         columns = paper_table(comparison) if comparison else ""
         pairs = each_pair(contents, comparison) if comparison else ""
-        middle = [
-            beside,
-            items(contents),
-            pairs,
-            columns,
-            grid_rows(contents),
-            grid_axes(contents),
-            grid_steps(contents),
-        ]
+        middle = [beside, pairs, columns, grid_rows(contents), grid_axes(contents), grid_steps(contents)]
     else:
-        middle = [confirmation(contents), items(contents), *search_sections(contents)]
+        middle = [confirmation(contents), *search_sections(contents)]
     end = [part(contents) for part in SHARED]
     parts = [opening(contents, comparison), *middle, *end]
     return page.page(contents.study.title or contents.study.name, parts, reload_s=reload_s)

@@ -5,41 +5,42 @@ import pandas as pd
 from analysis import page
 from analysis.comparison_table import show_interval
 from analysis.contents import Contents
-from analysis.formats import decimals_of, show_number, show_signed
+from analysis.formats import decimals_of, show_signed
 from analysis.phrases import counted, join_words
-from rse_study.results.item_contrasts import NOT_KEPT, crossed_frame, moved_frame
+from rse_study.results.item_contrasts import NOT_KEPT, crossed_frame, items_that_moved
 from rse_study.results.statistics import Interval
 
 LEGEND = (
     "Two 95 % intervals of each difference, all rows of a measure at once: for new seeds on the very pairs or inputs "
     "that were scored, and for new seeds and new pairs or inputs of the kind, by the crossed bootstrap, which resamples "
-    "both, the same items for both rows. The second is rather too wide than too narrow."
+    "both. The second is rather too wide than too narrow."
 )
 MOVED = (
-    "The items with the largest mean change over seeds, by their place among those that were scored, from 0. Of a pair "
-    "the per cent of pairs with a smaller cosine is shown, as Spearman sees ranks alone."
+    "The largest mean changes over seeds, by the item's place among those that were scored, from 0, in points. A pair "
+    "changes by the per cent of the pairs that its cosine rises above, as Spearman sees ranks alone."
 )
 MISSING = (
-    "They are kept since this version, unless a study says keep_items: false, and of figures that are a mean or a "
-    "Spearman over items; without them an interval is about these items alone."
+    "Cells of earlier versions and of studies with keep_items: false have none, nor has a figure that is neither a mean "
+    "nor a Spearman over items. Such an interval is about these items alone."
 )
 
 
 def items(contents: Contents) -> str:
     """Return section "New pairs"; "" where nothing is compared."""
-    crossed, moved = crossed_frame(contents.items), moved_frame(contents.items)
+    crossed = crossed_frame(contents.items)
     if crossed.empty:
         return ""
-    shown = moved[["measure", "row", "item"]].astype(str)
-    shown = shown.assign(**{name: moved[name].map(show_number) for name in ("before", "after")})
-    listing = page.table(shown.assign(change=moved["change"].map(show_signed)), name="moved")
-    return page.section(
-        "New pairs",
-        page.paragraph(LEGEND),
-        page.table(crossed_table(crossed), kind="long", name="new-pairs"),
-        page.paragraph(missing_text(crossed)),
-        page.folded("Items that moved", page.paragraph(MOVED), listing) if len(moved) else "",
-    )
+    table = page.table(crossed_table(crossed), kind="long", name="new-pairs")
+    parts = [page.paragraph(LEGEND), table, page.paragraph(missing_text(crossed))]
+    moved = [
+        {"measure": one.measure, "row": row, "items": ", ".join(f"{n} ({v:+.0f})" for n, v in change.items())}
+        for one in contents.items
+        for row in one.table.index.drop(one.minus)
+        if len(change := items_that_moved(one, row))
+    ]
+    listing = page.table(pd.DataFrame(moved, dtype=object), kind="plain", name="moved")
+    parts += [page.folded("Items that moved", page.paragraph(MOVED), listing)] if moved else []
+    return page.section("New pairs", *parts)
 
 
 def crossed_table(crossed: pd.DataFrame) -> pd.DataFrame:

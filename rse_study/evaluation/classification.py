@@ -43,20 +43,13 @@ def probabilities(predict: Victim, labelled: Labelled) -> Float[np.ndarray, "n c
 
 
 def score_of(
-    task: Labelled | StsPairs,
-    metric: str,
-    value: float,
-    *,
-    seed: int,
-    degenerate: bool,
-    items: ItemScores | None = None,
+    task: Labelled | StsPairs, metric: str, value: float, *, seed: int, degenerate: bool
 ) -> ClassifierScore:
     """Return one figure of a classifier on all of a split."""
     num_unlabelled = task.num_unlabelled if isinstance(task, Labelled) else 0
     return ClassifierScore(
         task=task.name, split=task.split, metric=metric, value=value, num_examples=len(task),
         num_unlabelled=num_unlabelled, seed=seed, degenerate=degenerate, fingerprint=task.fingerprint,
-        items=items,
     )  # fmt: skip
 
 

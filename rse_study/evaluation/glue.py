@@ -1,6 +1,7 @@
 """GLUE's metrics (Wang et al. 2018), in the order in which papers report them."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.stats import pearsonr
@@ -19,7 +20,7 @@ from rse_study.evaluation.classification import (
 )
 from rse_study.evaluation.rank_correlation import spearman
 from rse_study.registry import Registry
-from rse_study.results.item_scores import PER_CENT, ItemScores
+from rse_study.results.item_scores import ItemScores
 from rse_study.tensors import Float, Int
 
 GlueMetric = Callable[[Int[np.ndarray, " n"], Int[np.ndarray, " n"]], float]
@@ -53,11 +54,9 @@ def evaluate_glue(predict: Victim, task: Labelled, *, seed: int) -> list[Classif
         metric: 100 * _METRICS[metric](task.labels, predicted) for metric in GLUE_METRICS.get(task.name)
     }
     is_flat = says_one_thing(predicted)
-    items = {"accuracy": ItemScores.of(PER_CENT * (task.labels == predicted))}
-    return [
-        score_of(task, metric, value, seed=seed, degenerate=is_flat, items=items.get(metric))
-        for metric, value in values.items()
-    ]
+    rows = [score_of(task, metric, value, seed=seed, degenerate=is_flat) for metric, value in values.items()]
+    items = ItemScores.of(100.0 * (task.labels == predicted))
+    return [replace(row, items=items) if row.metric == "accuracy" else row for row in rows]
 
 
 def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> list[ClassifierScore]:
@@ -75,7 +74,6 @@ def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> 
             0.0 if is_flat else 100 * named[metric](found, task.gold),
             seed=seed,
             degenerate=is_flat,
-            items=ItemScores.of(found, task.gold) if metric == "spearman" else None,
         )
         for metric in GLUE_METRICS.get(task.name)
     ]

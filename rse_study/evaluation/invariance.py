@@ -15,7 +15,6 @@ from rse_study.evaluation.changes import CHANGES
 from rse_study.evaluation.changes.change import ChangeResources
 from rse_study.evaluation.evaluations import evaluation_row
 from rse_study.evaluation.vectors import Embed, is_one_vector, unit_rows
-from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 
@@ -68,21 +67,14 @@ class Invariance:
         # A single distinct text says nothing about a collapse.
         clean = [row_of[text] for text in dict.fromkeys(self.texts)]
         is_one = len(clean) > 1 and is_one_vector(vectors[clean])
-        rows, shares = [], np.zeros(len(self.texts))
+        rows = []
         for change, new in self.changed.items():
             moved = [(row_of[a], row_of[b]) for a, b in zip(self.texts, new, strict=True) if a != b]
             cosine = nan if is_one else _mean_cosine(vectors, moved)
-            if moved and not is_one:
-                is_moved = [a != b for a, b in zip(self.texts, new, strict=True)]
-                shares[is_moved] += (_cosines(vectors, moved) - cosine) / len(moved)
             rows.append(self._row(subject, change, cosine, len(moved), len(self.texts) - len(moved)))
         defined = [row.value / 100 for row in rows if row.num_examples]
         mean = fsum(defined) / len(defined) if defined else nan
-        whole = self._row(subject, "mean", mean, len(self.texts), 0)
-        if mean == mean:  # what each text does to a mean of means over different texts, to first order
-            items = ItemScores.of(100 * (mean + shares * len(shares) / len(defined)))
-            whole = whole.model_copy(update={"items": items})
-        return [*rows, whole]
+        return [*rows, self._row(subject, "mean", mean, len(self.texts), 0)]
 
     def to_json(self) -> dict[str, Any]:
         return {"task": self.task, "split": self.split, "texts": self.texts, "changed": self.changed}
@@ -112,9 +104,5 @@ def changed_text(text: str, name: str, resources: ChangeResources, seed: int) ->
 
 
 def _mean_cosine(vectors: np.ndarray, moved: list[tuple[int, int]]) -> float:
-    return float(_cosines(vectors, moved).mean()) if moved else nan
-
-
-def _cosines(vectors: np.ndarray, moved: list[tuple[int, int]]) -> np.ndarray:
     before, after = np.array(moved, np.int64).reshape(-1, 2).T
-    return (vectors[before] * vectors[after]).sum(axis=1)
+    return float((vectors[before] * vectors[after]).sum(axis=1).mean()) if moved else nan

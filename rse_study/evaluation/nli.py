@@ -19,7 +19,7 @@ from rse_study.evaluation.classification import (
     says_one_thing,
     score_of,
 )
-from rse_study.results.item_scores import PER_CENT, ItemScores
+from rse_study.results.item_scores import ItemScores
 from rse_study.spec import fingerprint_of
 
 ANLI_ALL, ANLI_MEAN = "ANLI-all", "ANLI-mean"
@@ -39,8 +39,8 @@ def evaluate_nli(predict: Victim, tasks: Sequence[Labelled], *, seed: int) -> li
 def _score(predict: Victim, task: Labelled, seed: int) -> ClassifierScore:
     predicted = probabilities(predict, task).argmax(axis=1)
     value = 100 * accuracy(task.labels, predicted)
-    items = ItemScores.of(PER_CENT * (task.labels == predicted))
-    return score_of(task, "accuracy", value, seed=seed, degenerate=says_one_thing(predicted), items=items)
+    score = score_of(task, "accuracy", value, seed=seed, degenerate=says_one_thing(predicted))
+    return replace(score, items=ItemScores.of(100.0 * (task.labels == predicted)))
 
 
 def _averages(rounds: list[ClassifierScore]) -> list[ClassifierScore]:

@@ -15,7 +15,7 @@ from rse_study.evaluation.evaluations import evaluation_row
 from rse_study.evaluation.probe import Fit, fit_probe
 from rse_study.evaluation.replayed import PRESET
 from rse_study.evaluation.vectors import Embed, is_collapsed
-from rse_study.results.item_scores import PER_CENT, ItemScores
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 from rse_study.tensors import Float
@@ -93,7 +93,7 @@ class ReplayedTextAttack:
         return [
             evaluation_row(
                 self, subject, clean.split, name, 100 * float(np.mean(correct[name])) if correct else 0.0, len(clean),
-                degenerate=not correct, items=ItemScores.of(PER_CENT * correct[name]) if correct else None,
+                degenerate=not correct, items=ItemScores.of(100.0 * correct[name]) if correct else None,
             )
             for name in ("accuracy", "clean_accuracy")
         ]  # fmt: skip

@@ -33,7 +33,7 @@ from rse_study.evaluation.probe import (
     nested_predictions,
 )
 from rse_study.evaluation.vectors import Embed, is_collapsed
-from rse_study.results.item_scores import PER_CENT, ItemScores
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 from rse_study.tensors import Float, Int
@@ -151,14 +151,14 @@ def _values(
         predicted, fold_of = nested_predictions(*examples[0], preset, seed)
         correct = predicted == examples[0][1]
         by_fold = [float(np.mean(correct[fold_of == fold])) for fold in range(preset.num_folds)]
-        return {"accuracy": float(np.mean(by_fold))}, ItemScores.of(PER_CENT * correct, parts=fold_of)
+        return {"accuracy": float(np.mean(by_fold))}, ItemScores.of(100.0 * correct, parts=fold_of)
     train, *dev, (tested, gold) = examples
     best = choose_by_dev(train, dev[0], preset) if dev else choose_by_folds(*train, preset, seed)
     predicted = fit_probe(*train, best).predict(tested)
     values = {"accuracy": float(accuracy_score(gold, predicted))}
     if _is_paired(task):
         values["f1"] = float(f1_score(gold, predicted, zero_division=0.0))
-    return values, ItemScores.of(PER_CENT * (predicted == gold))
+    return values, ItemScores.of(100.0 * (predicted == gold))
 
 
 def _is_paired(task: Task) -> bool:

@@ -19,7 +19,7 @@ from rse_study.results.attack_file import is_attack_folder
 from rse_study.results.citation import citation
 from rse_study.results.contrasts import contrasts_frame
 from rse_study.results.frame_columns import COLUMNS, describe_columns
-from rse_study.results.item_contrasts import crossed_frame, measured_items, moved_frame
+from rse_study.results.item_contrasts import crossed_frame, measured_items
 from rse_study.results.reader import Reader
 from rse_study.results.records import StudyRecord
 from rse_study.results.schema import cell_folder, ledger_path
@@ -69,11 +69,6 @@ class StudyResults:
     def crossed(self) -> pd.DataFrame:
         """One row per measure and row: intervals for new seeds, and for new seeds and new items."""
         return crossed_frame(self._read(measured_items))
-
-    @cached_property
-    def moved(self) -> pd.DataFrame:
-        """The items that moved most, per measure and row."""
-        return moved_frame(self._read(measured_items))
 
     @cached_property
     def importance(self) -> pd.DataFrame:

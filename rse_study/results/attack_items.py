@@ -3,30 +3,27 @@
 import numpy as np
 
 from rse_study.results.attack_file import AttackFolder
-from rse_study.results.item_scores import PER_CENT, ItemScores
+from rse_study.results.item_scores import ItemScores
 
 SHARES = {
-    "success_rate": {"succeeded": PER_CENT, "failed": 0.0, "skipped": np.nan},
-    "accuracy_under_attack": {"succeeded": 0.0, "failed": PER_CENT, "skipped": 0.0},
+    "success_rate": {"succeeded": 100.0, "failed": 0.0, "skipped": np.nan},
+    "accuracy_under_attack": {"succeeded": 0.0, "failed": 100.0, "skipped": 0.0},
 }
 """what each outcome adds to a figure that is a mean over inputs"""
 
 
-def attack_items(attacks: AttackFolder, task: str, recipe: str, figure: str) -> tuple[str, ItemScores | None]:
-    """Return the fingerprint of an attack and the scores of its inputs; "" without that attack."""
+def attack_items(attacks: AttackFolder, name: str, figure: str, fingerprint: str) -> ItemScores | None:
+    """Return the scores of the inputs behind a figure of an attack; None without that attack."""
+    of_set, _, recipe = name.removeprefix("attack-").partition("/")
     summary, outcomes = (
-        frame[(frame["set"] == task.removeprefix("attack-")) & (frame["recipe"] == recipe)]
+        frame[(frame["set"] == of_set) & (frame["recipe"] == recipe)]
         for frame in (attacks.summary, attacks.outcomes)
     )
-    if summary.empty:
-        return "", None
+    if fingerprint not in set(summary["fingerprint"]):
+        return None
     rows = outcomes[outcomes["is_counted"].astype(bool)].sort_values("index")
     if figure in SHARES:
-        items = ItemScores.of(rows["outcome"].map(SHARES[figure]).to_numpy(float))
-    elif figure == "spearman_under_attack":
-        items = ItemScores.of(
-            rows["adversarial_scores"].str[0].to_numpy(float), rows["label"].to_numpy(float)
-        )
-    else:
-        items = None
-    return str(summary["fingerprint"].iloc[0]), items
+        return ItemScores.of(rows["outcome"].map(SHARES[figure]).to_numpy(float))
+    under_attack = rows["adversarial_scores"].str[0].to_numpy(float)
+    is_known = figure == "spearman_under_attack"
+    return ItemScores.of(under_attack, rows["label"].to_numpy(float)) if is_known else None

@@ -7,7 +7,7 @@ from typing import Literal
 import pandas as pd
 
 from rse_study.errors import InputError
-from rse_study.results.item_contrasts import crossed_frame, measured_items, moved_frame
+from rse_study.results.item_contrasts import crossed_frame, measured_items
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
 from rse_study.results.row_names import names_of_cells
@@ -43,9 +43,7 @@ def _frames(reader: Reader) -> Iterator[tuple[str, pd.DataFrame]]:
     yield "metrics", named.with_rows(reader.metrics(), "cell")
     yield "rungs", named.with_rows(reader.rungs(), "cell")
     yield "evaluations", named.with_rows(reader.evaluations(), "subject")
-    items = measured_items(reader)
-    yield "crossed", crossed_frame(items)
-    yield "moved", moved_frame(items)
+    yield "crossed", crossed_frame(measured_items(reader))
     yield "importance", reader.importance()
     yield "revisions", reader.revisions()
     yield "provenance", _provenance(reader)

@@ -104,15 +104,6 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
         FrameColumn("crossed_high", NUMBER, "its upper end"),
         FrameColumn("note", TEXT, "why there is no such interval, or empty"),
     ),
-    "moved": (
-        *OF_A_DIFFERENCE,
-        FrameColumn("item", WHOLE, "place of the pair or input among those that were scored, from 0"),
-        FrameColumn(
-            "before", NUMBER, "mean score under `minus`; of a pair the per cent of pairs that rank below"
-        ),
-        FrameColumn("after", NUMBER, "the same under `row`"),
-        FrameColumn("change", NUMBER, "after minus before"),
-    ),
     "importance": (
         FrameColumn("axis", TEXT, "heading of the axis, a column of cells"),
         FrameColumn("evaluator", TEXT, "how it was computed: `PED-ANOVA`, `fANOVA`"),

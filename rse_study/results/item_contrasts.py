@@ -1,28 +1,19 @@
 """Rows minus a baseline for new seeds and new items, and the items that moved."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import scipy  # submodules load lazily
 
 from rse_study.errors import InputError
+from rse_study.results import comparisons
 from rse_study.results.attack_file import AttackFolder, is_attack_folder, read_attacks
 from rse_study.results.attack_items import attack_items
-from rse_study.results.comparisons import (
-    LEVEL,
-    Scores,
-    against,
-    by_subject,
-    compare,
-    differences_by_seed,
-    scores_by_metric,
-)
 from rse_study.results.contrasts import measures_of, own_baseline, with_baseline
 from rse_study.results.crossed import crossed_interval, resampled_values
 from rse_study.results.frame_columns import COLUMNS, with_columns
@@ -34,88 +25,63 @@ from rse_study.results.row_names import names_of_cells
 from rse_study.results.schema import baselines_folder, cell_folder
 
 NOT_KEPT = "item scores were not kept"
-NUM_MOVED = 10
-"""items that are listed per measure and row"""
+TOO_FEW = "fewer than 3 seeds"
 RowAndSeed = tuple[str, int]
 
 
-@dataclass(frozen=True)
-class MeasuredItems:
+class MeasuredItems(NamedTuple):
     """Scores of one measure, and those of its items as far as they were kept."""
 
-    heading: Mapping[str, str]
-    """measure, metric and minus: the first columns of both frames"""
-    scores: Scores
+    measure: str
+    metric: str
+    minus: str
+    table: pd.DataFrame
+    """[rows, seeds], `minus` among the rows"""
     by_cell: Mapping[RowAndSeed, ItemScores]
     """all of the same items"""
 
-    @property
-    def minus(self) -> str:
-        return self.heading["minus"]
-
-    def pairs(self, row: str, seeds: Iterable[int]) -> list[tuple[RowAndSeed, RowAndSeed]]:
-        """Return the cells of a row and of the baseline, seed by seed; none if one has no items."""
+    def cells(self, row: str, seeds: Iterable[int]) -> list[RowAndSeed]:
+        """Return the cells of a row; none if one of them or of the baseline has no items."""
         pairs = [((row, seed), (self.minus, seed)) for seed in seeds]
-        return pairs if all(cell in self.by_cell for pair in pairs for cell in pair) else []
-
-
-def crossed_frame(measured: Iterable[MeasuredItems]) -> pd.DataFrame:
-    """Return one row per measure and row: its intervals for new seeds, and for new seeds and new items."""
-    return _frame("crossed", (line for one in measured for line in _intervals(one)))
-
-
-def moved_frame(measured: Iterable[MeasuredItems]) -> pd.DataFrame:
-    """Return the items with the largest mean change, per measure and row."""
-    return _frame("moved", (line for one in measured for line in _moved(one)))
+        return [one for one, _ in pairs] if all(one in self.by_cell for two in pairs for one in two) else []
 
 
 def measured_items(reader: Reader, minus: str = "") -> list[MeasuredItems]:
     """Read the scores of each measure's items, of rows and of the row `minus` they are compared with."""
-    study, names = reader.study(), measures_of(reader.study())
-    minus, evaluations = minus or own_baseline(study, reader.cells()), reader.evaluations()
-    items_of, found = _item_reader(reader), []
-    cells = reader.cells()
+    study, cells, evaluations = reader.study(), reader.cells(), reader.evaluations()
+    names, minus, files = measures_of(study), minus or own_baseline(study, cells), _ItemFiles(reader)
     cells = cells[cells["stage"] == ("grid" if study.kind == "grid" else "confirm")]
-    keys = list(zip(names_of_cells(study, cells), cells["seed"], strict=True))
-    subjects = {label: name for name, label in BASELINES.items()}
-    for metric, scores in scores_by_metric(reader, names).items():
+    rows, found = names_of_cells(study, cells), []
+    for metric, scores in comparisons.scores_by_metric(reader, names).items():
         measured = metric or study.objective.evaluation
-        scores = with_baseline(scores, minus, by_subject(evaluations, measured))
-        if minus not in scores.table.index:
-            continue
-        is_kept = not metric and study.objective.metric.endswith(AT_CHECKPOINT)
-        items = {
-            key: items_of(name, measured + AT_CHECKPOINT * is_kept)
-            for key, name in zip(keys, cells["identity"], strict=True)
-        }
-        for row in scores.fixed_rows:
-            items |= dict.fromkeys(
-                ((row, seed) for seed in scores.table.columns), items_of(subjects[row], measured)
-            )
-        kept = {key: one for key, one in items.items() if one is not None}
-        same = {key: one for key, one in kept.items() if one.data == next(iter(kept.values())).data}
-        heading = {"measure": names[metric], "metric": metric, "minus": minus}
-        found.append(MeasuredItems(heading, scores, same))
+        scores = with_baseline(scores, minus, comparisons.by_subject(evaluations, measured))
+        if minus in scores.table.index:
+            ending = "" if metric or not study.objective.metric.endswith(AT_CHECKPOINT) else AT_CHECKPOINT
+            subjects = zip(rows, cells["seed"], cells["identity"], strict=True)
+            items = {(row, seed): files.items(name, measured, ending) for row, seed, name in subjects}
+            fixed = [name for name, label in BASELINES.items() if label in scores.fixed_rows]
+            items |= {(minus, seed): files.items(name, measured) for name in fixed for seed in scores.table}
+            kept = {key: one for key, one in items.items() if one is not None}
+            same = {key: one for key, one in kept.items() if one.is_beside(next(iter(kept.values())))}
+            found.append(MeasuredItems(names[metric], metric, minus, scores.table, same))
     return found
 
 
-def _item_reader(reader: Reader) -> Callable[[str, str], ItemScores | None]:
-    """Return what finds a subject's item scores on the study's present data, reading each file once."""
-    study_dir, fingerprints = reader.study_dir, reader.study().fingerprints
-    attacks_of, of_folder = cache(_attacks_in), cache(partial(read_items, is_strict=False))
+class _ItemFiles:
+    """Item scores of a study on its present data, each file read once."""
 
-    def items_of(subject: str, metric: str) -> ItemScores | None:
-        evaluation, _, figure = metric.removesuffix(AT_CHECKPOINT).rpartition("/")
-        is_baseline, wanted = subject in BASELINES, fingerprints.get(evaluation, "")
-        folder = baselines_folder(study_dir) if is_baseline else cell_folder(study_dir, subject)
-        found = of_folder(folder).get((subject, metric, wanted))
-        attacks = None if found else attacks_of(folder / (f"attacks-{subject}" if is_baseline else "attacks"))
-        if attacks is not None and evaluation.count("/") == 1:
-            fingerprint, items = attack_items(attacks, *evaluation.split("/"), figure)
-            found = items if fingerprint == wanted else None
-        return found
+    def __init__(self, reader: Reader) -> None:
+        self._folder, self._fingerprints = reader.study_dir, reader.study().fingerprints
+        self._read, self._attacks = cache(partial(read_items, is_strict=False)), cache(_attacks_in)
 
-    return items_of
+    def items(self, subject: str, metric: str, ending: str = "") -> ItemScores | None:
+        evaluation, _, figure = metric.rpartition("/")
+        wanted = self._fingerprints.get(evaluation, "")
+        is_cell = subject not in BASELINES
+        folder = cell_folder(self._folder, subject) if is_cell else baselines_folder(self._folder)
+        found = self._read(folder).get((subject, metric + ending, wanted))
+        attacks = None if found else self._attacks(folder / ("attacks" if is_cell else f"attacks-{subject}"))
+        return attack_items(attacks, evaluation, figure, wanted) if attacks else found
 
 
 def _attacks_in(folder: Path) -> AttackFolder | None:
@@ -124,48 +90,45 @@ def _attacks_in(folder: Path) -> AttackFolder | None:
     return None
 
 
+def crossed_frame(measured: Iterable[MeasuredItems]) -> pd.DataFrame:
+    """Return one row per measure and row: its intervals for new seeds, and for new seeds and new items."""
+    columns = [column.name for column in COLUMNS["crossed"]]
+    lines = [line for one in measured for line in _intervals(one)]
+    return with_columns(pd.DataFrame(lines, columns=columns), "crossed")
+
+
 def _intervals(one: MeasuredItems) -> Iterator[dict[str, Any]]:
-    table, contrasts = one.scores.table, against(one.scores.table, one.minus)
-    compared = dict(zip(contrasts, compare(table, list(contrasts.values())), strict=True))
-    level = 1 - (1 - LEVEL) / max(1, sum(contrast is not None for contrast in compared.values()))
+    contrasts = comparisons.against(one.table, one.minus)
+    compared = comparisons.compare(one.table, list(contrasts.values()))
+    level = 1 - (1 - comparisons.LEVEL) / max(1, sum(contrast is not None for contrast in compared))
     place = {cell: number for number, cell in enumerate(one.by_cell)}
     resampled = resampled_values(list(one.by_cell.values())) if place else np.zeros((0, 0))
-    for row, contrast in compared.items():
-        line = {**one.heading, "row": row, "num_seeds": 0, "num_items": 0, "note": "fewer than 3 seeds"}
+    for row, contrast in zip(contrasts, compared, strict=True):
+        line = one._asdict() | {"row": row, "num_seeds": 0, "num_items": 0, "note": TOO_FEW}
         if contrast is not None:
-            pairs, simultaneous = one.pairs(row, contrast.by_seed), contrast.simultaneous
-            line |= {"num_seeds": contrast.n, "mean": contrast.mean, "note": "" if pairs else NOT_KEPT}
-            line |= {"seeds_low": simultaneous.low, "seeds_high": simultaneous.high}
-            if pairs:
-                here, there = (
-                    resampled[:, [place[cell] for cell in side]] for side in zip(*pairs, strict=True)
-                )
-                line["num_items"] = len(one.by_cell[pairs[0][0]])
-                by_seed = np.array(list(contrast.by_seed.values()))
-                interval = crossed_interval(by_seed, here - there, line["num_items"], level)
-                line |= {"crossed_low": interval.low, "crossed_high": interval.high} if interval else {}
+            cells, seeds = one.cells(row, contrast.by_seed), contrast.simultaneous
+            line |= {"num_seeds": contrast.n, "mean": contrast.mean, "note": "" if cells else NOT_KEPT}
+            line |= {"seeds_low": seeds.low, "seeds_high": seeds.high}
+            if cells:
+                here, there = [place[cell] for cell in cells], [place[one.minus, seed] for _, seed in cells]
+                by_seed, size = np.array([*contrast.by_seed.values()]), len(one.by_cell[cells[0]])
+                both = crossed_interval(by_seed, resampled[:, here] - resampled[:, there], size, level)
+                line |= {"num_items": size, "crossed_low": both.low, "crossed_high": both.high}
         yield line
 
 
-def _moved(one: MeasuredItems) -> Iterator[dict[str, Any]]:
-    for row, weights in against(one.scores.table, one.minus).items():
-        pairs = one.pairs(row, differences_by_seed(one.scores.table, weights))
-        if pairs:
-            sides = zip(*pairs, strict=True)
-            after, before = (np.mean([_shown(one.by_cell[cell]) for cell in side], axis=0) for side in sides)
-            change = np.nan_to_num(after - before)
-            for item in np.argsort(-np.abs(change), kind="stable")[:NUM_MOVED]:
-                if change[item]:
-                    values = {"before": before[item], "after": after[item], "change": change[item]}
-                    yield {**one.heading, "row": row, "item": item, **values}
+def items_that_moved(one: MeasuredItems, row: str, number: int = 10) -> pd.Series:
+    """Return the largest mean changes of items, over seeds, by the items' place among those scored.
+
+    A pair changes by the share of the other pairs, in per cent, that its cosine rises above.
+    """
+    cells = one.cells(row, comparisons.differences_by_seed(one.table, {row: 1.0, one.minus: -1.0}))
+    changes = [_shown(one.by_cell[cell]) - _shown(one.by_cell[one.minus, cell[1]]) for cell in cells]
+    change = pd.Series(np.mean(changes, axis=0) if changes else [], dtype=float).dropna()
+    return change[change != 0].sort_values(key=lambda column: -column.abs(), kind="stable").head(number)
 
 
 def _shown(items: ItemScores) -> np.ndarray:
-    """Return scores, or of cosines the share of the others, in per cent, that rank below."""
     if items.gold is None:
         return items.scores.astype(float)
-    return 100 * (scipy.stats.rankdata(items.scores) - 1) / (len(items) - 1)
-
-
-def _frame(name: str, lines: Iterable[dict[str, Any]]) -> pd.DataFrame:
-    return with_columns(pd.DataFrame(list(lines), columns=[one.name for one in COLUMNS[name]]), name)
+    return 100 * (scipy.stats.rankdata(items.scores) - 1) / (len(items.scores) - 1)

@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Column = NDArray[np.float32]
-PER_CENT = 100.0
-"""what an input adds to an accuracy"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +30,17 @@ class ItemScores:
         cls, scores: ArrayLike, gold: ArrayLike | None = None, parts: ArrayLike | None = None
     ) -> "ItemScores | None":
         """Return the scores; None for cosines that rank nothing: not finite, or all equal."""
-        columns = [None if one is None else np.asarray(one, np.float32) for one in (scores, gold, parts)]
-        ours = columns[0]
+        ours, *columns = (
+            None if one is None else np.asarray(one, np.float32) for one in (scores, gold, parts)
+        )
         assert ours is not None
         is_lost = gold is not None and (not np.isfinite(ours).all() or not np.ptp(ours))
-        return None if is_lost else cls(ours, *columns[1:])
+        return None if is_lost else cls(ours, *columns)
 
-    def __len__(self) -> int:
-        return len(self.scores)
+    def is_beside(self, other: "ItemScores") -> bool:
+        """Whether both are of the same items, with the same gold and parts."""
+        ours, theirs = self.to_json() | {"scores": ""}, other.to_json() | {"scores": ""}
+        return ours == theirs and len(self.scores) == len(other.scores)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ItemScores) and self.to_json() == other.to_json()
@@ -47,34 +48,16 @@ class ItemScores:
     def __hash__(self) -> int:
         return hash(self.scores.tobytes())
 
-    @property
-    def data(self) -> tuple[int, bytes, bytes]:
-        """What two cells must share to be compared item by item: number, gold and parts."""
-        gold, parts = (b"" if one is None else one.tobytes() for one in (self.gold, self.parts))
-        return len(self), gold, parts
-
     def to_json(self) -> dict[str, str]:
-        """Return the columns as text, some four bytes per score."""
+        """Return the columns as text, some five bytes per score."""
         columns = {"scores": self.scores, "gold": self.gold, "parts": self.parts}
-        return {name: _packed(one) for name, one in columns.items() if one is not None}
+        packed = {
+            name: compress(one.astype("<f4").tobytes()) for name, one in columns.items() if one is not None
+        }
+        return {name: b64encode(one).decode() for name, one in packed.items()}
 
     @classmethod
     def from_json(cls, content: dict[str, str]) -> "ItemScores":
-        return cls(**{name: _unpacked(text) for name, text in content.items()})
-
-
-def _packed(column: Column) -> str:
-    """Pack as codes of up to 256 levels; otherwise as byte planes, as exponents are nearly all the same."""
-    levels, codes = np.unique(column.astype("<f4"), return_inverse=True)
-    if len(levels) > 256:
-        levels, codes = levels[:0], column.astype("<f4").view(np.uint8).reshape(-1, 4).T
-    parts = (levels.tobytes(), compress(codes.astype(np.uint8).tobytes(), 9))
-    return ":".join(b64encode(part).decode() for part in parts)
-
-
-def _unpacked(text: str) -> Column:
-    levels, codes = (b64decode(part) for part in text.split(":"))
-    numbers = np.frombuffer(decompress(codes), np.uint8)
-    if levels:
-        return np.frombuffer(levels, "<f4")[numbers]
-    return numbers.reshape(4, -1).T.copy().view("<f4").reshape(-1)
+        return cls(
+            **{name: np.frombuffer(decompress(b64decode(text)), "<f4") for name, text in content.items()}
+        )
