@@ -12,16 +12,16 @@ from rse_study.results.statistics import Interval
 
 LEGEND = (
     "Two 95 % intervals of each difference, all rows of a measure at once: for new seeds on the very pairs or inputs "
-    "that were scored, and for new seeds and new pairs or inputs of the kind, by the crossed bootstrap, which resamples "
-    "both. The second is rather too wide than too narrow."
+    "that were scored, and for new seeds and new pairs or inputs of the kind, by the crossed bootstrap, which "
+    "resamples both. The second is rather too wide than too narrow."
 )
 MOVED = (
     "The largest mean changes over seeds, by the item's place among those that were scored, from 0, in points. A pair "
     "changes by the per cent of the pairs that its cosine rises above, as Spearman sees ranks alone."
 )
 MISSING = (
-    "Cells of earlier versions and of studies with keep_items: false have none, nor has a figure that is neither a mean "
-    "nor a Spearman over items. Such an interval is about these items alone."
+    "Cells of earlier versions and of studies with keep_items: false have none, nor has a figure that is neither a "
+    "mean nor a Spearman over items. Such an interval is about these items alone."
 )
 
 

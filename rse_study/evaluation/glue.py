@@ -67,7 +67,7 @@ def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> 
         raise InputError(f"shape {found.shape}", where=where, rule=rule, remedy="Fine-tune it for STS-B")
     is_flat = says_one_thing(found)
     named = {"pearson": lambda a, b: float(pearsonr(a, b).statistic), "spearman": spearman}
-    return [
+    rows = [
         score_of(
             task,
             metric,
@@ -77,3 +77,5 @@ def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> 
         )
         for metric in GLUE_METRICS.get(task.name)
     ]
+    items = ItemScores.of(found, task.gold)
+    return [replace(row, items=items) if row.metric == "spearman" else row for row in rows]

@@ -42,7 +42,7 @@ def resampled_values(
     Items with parts are resampled part by part. A resample without a value is NaN.
     """
     rng, gold = np.random.default_rng(seed), cells[0].gold
-    part_of = np.zeros(len(cells[0])) if cells[0].parts is None else cells[0].parts
+    part_of = np.zeros(len(cells[0].scores)) if cells[0].parts is None else cells[0].parts
     values = []
     for part in np.unique(part_of):
         items = np.flatnonzero(part_of == part)

@@ -111,7 +111,7 @@ def _intervals(one: MeasuredItems) -> Iterator[dict[str, Any]]:
             line |= {"seeds_low": seeds.low, "seeds_high": seeds.high}
             if cells:
                 here, there = [place[cell] for cell in cells], [place[one.minus, seed] for _, seed in cells]
-                by_seed, size = np.array([*contrast.by_seed.values()]), len(one.by_cell[cells[0]])
+                by_seed, size = np.array([*contrast.by_seed.values()]), len(one.by_cell[cells[0]].scores)
                 both = crossed_interval(by_seed, resampled[:, here] - resampled[:, there], size, level)
                 line |= {"num_items": size, "crossed_low": both.low, "crossed_high": both.high}
         yield line

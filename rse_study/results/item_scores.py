@@ -39,8 +39,14 @@ class ItemScores:
 
     def is_beside(self, other: "ItemScores") -> bool:
         """Whether both are of the same items, with the same gold and parts."""
-        ours, theirs = self.to_json() | {"scores": ""}, other.to_json() | {"scores": ""}
-        return ours == theirs and len(self.scores) == len(other.scores)
+        ours, theirs = (
+            [
+                len(one.scores),
+                *(None if column is None else column.tobytes() for column in (one.gold, one.parts)),
+            ]
+            for one in (self, other)
+        )
+        return ours == theirs
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ItemScores) and self.to_json() == other.to_json()

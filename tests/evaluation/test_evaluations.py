@@ -7,7 +7,7 @@ from rse_study.data.labelled import Labelled
 from rse_study.evaluation.evaluations import score_all
 from rse_study.evaluation.sts import Similarity, evaluate_sts
 from rse_study.evaluation.transfer import Transfer
-from tests.evaluation.contract import by_letters
+from tests.evaluation.contract import by_letters, check_items
 
 WORDS = ["good film", "fine film", "great film", "bad film", "poor film", "dull film"]
 
@@ -32,6 +32,7 @@ def test_rows_say_what_was_measured_how_and_on_what():
         own = [row for row in rows if row.evaluation == evaluation.name]
         assert {row.fingerprint for row in own} == {evaluation.fingerprint}
         assert {measure.metric for measure in evaluation.measures} <= {row.metric for row in own}
+    check_items(rows, "mean", "wmean")
     assert rows[0].value == evaluate_sts(by_letters, [pairs.pairs])[0].value
 
 
