@@ -30,8 +30,11 @@ def items(contents: Contents) -> str:
     crossed = crossed_frame(contents.items)
     if crossed.empty:
         return ""
+    missing = page.paragraph(missing_text(crossed))
+    if crossed["crossed_low"].isna().all():
+        return page.section("New pairs", missing) if missing else ""
     table = page.table(crossed_table(crossed), kind="long", name="new-pairs")
-    parts = [page.paragraph(LEGEND), table, page.paragraph(missing_text(crossed))]
+    parts = [page.paragraph(LEGEND), table, missing]
     moved = [
         {"measure": one.measure, "row": row, "items": ", ".join(f"{n} ({v:+.0f})" for n, v in change.items())}
         for one in contents.items

@@ -19,7 +19,7 @@ def attack_items(attacks: AttackFolder, name: str, figure: str, fingerprint: str
         frame[(frame["set"] == of_set) & (frame["recipe"] == recipe)]
         for frame in (attacks.summary, attacks.outcomes)
     )
-    if fingerprint not in set(summary["fingerprint"]):
+    if summary.empty or fingerprint not in ("", summary["fingerprint"].iloc[0]):
         return None
     rows = outcomes[outcomes["is_counted"].astype(bool)].sort_values("index")
     if figure in SHARES:

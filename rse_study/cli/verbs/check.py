@@ -41,9 +41,10 @@ def check_study(study: str, store: Path, out: Path | None, is_wide: bool = False
     for problem in problems_of_table(comparison.table, where=str(study_dir)):
         raise problem
     show_comparison(comparison, is_wide)
-    if len(crossed):
+    if crossed["crossed_low"].notna().any():
         print_table(crossed_table(crossed), SEE_ALL, droppable=("seeds", "items"), is_wide=is_wide)
-        announce(missing_text(crossed))
+    if missing := missing_text(crossed):
+        announce(missing)
     for path in write_layouts(comparison, out, cited) if out else ():
         print(path)
     code = code_of(comparison)
