@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,7 +72,7 @@ class _ItemFiles:
 
     def __init__(self, reader: Reader) -> None:
         self._folder, self._fingerprints = reader.study_dir, reader.study().fingerprints
-        self._read, self._attacks = cache(partial(read_items, is_strict=False)), cache(_attacks_in)
+        self._read, self._attacks = cache(read_items), cache(_attacks_in)
 
     def items(self, subject: str, metric: str, ending: str = "") -> ItemScores | None:
         evaluation, _, figure = metric.rpartition("/")

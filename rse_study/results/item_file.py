@@ -1,6 +1,6 @@
 """`items.json`: the score of every item, beside a folder's evaluations.json."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,47 +10,38 @@ from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow
 
 FILE_NAME = "items.json"
-REMEDY = "Remove it: pages say then that item scores were not kept"
 KEY = ("subject", "metric", "fingerprint")
-ItemKey = tuple[str, str, str]
-"""subject, metric (it ends in /kept on dev pairs at the kept checkpoint), fingerprint of data and settings"""
+"""of an entry; the metric of dev pairs at the kept checkpoint ends in /kept"""
 
 
 def write_items(directory: Path, rows: Iterable[EvaluationRow]) -> None:
-    """Add the items that rows carry to a folder's file, replacing those of their subject and metric.
-
-    A damaged file is replaced.
-    """
+    """Add the items that rows carry to a folder's file, replacing those of their subject and metric."""
     own = [
         {key: getattr(row, key) for key in KEY} | row.items.to_json() for row in rows if row.items is not None
     ]
-    known = _entries(directory, is_strict=False)
+    known = _entries(directory)
     merged = {(entry["subject"], entry["metric"]): entry for entry in (*known, *own)}
     ordered = [merged[key] for key in sorted(merged)]
     if ordered != known:
         write_sealed(directory / FILE_NAME, "items", ordered)
 
 
-def read_items(directory: Path, *, is_strict: bool = True) -> Mapping[ItemKey, ItemScores]:
-    """Return a folder's item scores, none without a file; InputError if damaged and `is_strict`."""
+def read_items(directory: Path) -> dict[tuple[str, ...], ItemScores]:
+    """Return a folder's item scores by KEY; none without a file, or if it is damaged."""
     return {
-        (entry.pop("subject"), entry.pop("metric"), entry.pop("fingerprint")): ItemScores.from_json(entry)
-        for entry in _entries(directory, is_strict)
+        tuple(entry.pop(key) for key in KEY): ItemScores.from_json(entry) for entry in _entries(directory)
     }
 
 
 def with_items(directory: Path, rows: Iterable[EvaluationRow]) -> list[EvaluationRow]:
     """Return rows with the item scores in a folder that are of the same data."""
-    known = read_items(directory, is_strict=False)
-    items = {(row.subject, row.metric, row.fingerprint): row for row in rows}
-    return [row.model_copy(update={"items": known.get(key)}) for key, row in items.items()]
+    known = read_items(directory)
+    found = [(row, known.get((row.subject, row.metric, row.fingerprint))) for row in rows]
+    return [row.model_copy(update={"items": items}) for row, items in found]
 
 
-def _entries(directory: Path, is_strict: bool) -> list[dict[str, Any]]:
-    path = directory / FILE_NAME
-    try:
-        return read_sealed(path, "items", list, missing=REMEDY, remedy=REMEDY) if path.exists() else []
+def _entries(directory: Path) -> list[dict[str, Any]]:
+    try:  # a file that is lost or damaged takes no score with it
+        return read_sealed(directory / FILE_NAME, "items", list, missing="", remedy="")
     except InputError:
-        if is_strict:
-            raise
         return []

@@ -48,12 +48,6 @@ class ItemScores:
         )
         return ours == theirs
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ItemScores) and self.to_json() == other.to_json()
-
-    def __hash__(self) -> int:
-        return hash(self.scores.tobytes())
-
     def to_json(self) -> dict[str, str]:
         """Return the columns as text, some five bytes per score."""
         columns = {"scores": self.scores, "gold": self.gold, "parts": self.parts}
