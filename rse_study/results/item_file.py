@@ -1,11 +1,12 @@
 """`items.json`: the score of every item, beside a folder's evaluations.json."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from rse_study.errors import InputError
-from rse_study.results.atomic import read_sealed, write_sealed
+from rse_study.results.atomic import Content, read_sealed, write_sealed
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow
 
@@ -19,7 +20,7 @@ def write_items(directory: Path, rows: Iterable[EvaluationRow]) -> None:
     own = [
         {key: getattr(row, key) for key in KEY} | row.items.to_json() for row in rows if row.items is not None
     ]
-    known = _entries(directory)
+    known = _read(directory, list) or []
     merged = {(entry["subject"], entry["metric"]): entry for entry in (*known, *own)}
     ordered = [merged[key] for key in sorted(merged)]
     if ordered != known:
@@ -28,9 +29,7 @@ def write_items(directory: Path, rows: Iterable[EvaluationRow]) -> None:
 
 def read_items(directory: Path) -> dict[tuple[str, ...], ItemScores]:
     """Return a folder's item scores by KEY; none without a file, or if it is damaged."""
-    return {
-        tuple(entry.pop(key) for key in KEY): ItemScores.from_json(entry) for entry in _entries(directory)
-    }
+    return _read(directory, lambda entries: dict(map(_decoded, entries))) or {}
 
 
 def with_items(directory: Path, rows: Iterable[EvaluationRow]) -> list[EvaluationRow]:
@@ -40,8 +39,11 @@ def with_items(directory: Path, rows: Iterable[EvaluationRow]) -> list[Evaluatio
     return [row.model_copy(update={"items": items}) for row, items in found]
 
 
-def _entries(directory: Path) -> list[dict[str, Any]]:
-    try:  # a file that is lost or damaged takes no score with it
-        return read_sealed(directory / FILE_NAME, "items", list, missing="", remedy="")
-    except InputError:
-        return []
+def _decoded(entry: dict[str, str]) -> tuple[tuple[str, ...], ItemScores]:
+    return tuple(entry.pop(key) for key in KEY), ItemScores.from_json(entry)
+
+
+def _read(directory: Path, parse: Callable[[Any], Content]) -> Content | None:
+    with suppress(InputError):  # a file that is lost or damaged takes no score with it
+        return read_sealed(directory / FILE_NAME, "items", parse, missing="", remedy="")
+    return None
