@@ -53,7 +53,7 @@ def noise(rng: np.random.Generator, world: World, n: int, m: int) -> np.ndarray:
 
 
 def similarity(rng: np.random.Generator, world: World, n: int, m: int) -> tuple[list[ItemScores], float]:
-    """Cosines that correlate with normal gold by 0.80 and 0.78, moved by seeds, and the true difference x100."""
+    """Cosines that follow normal gold by 0.80 and 0.78, and the true difference x100."""
     means = np.array([0.80, 0.78])
     gold = rng.standard_normal(m)
     rho = np.clip(means[:, None] + world.of_seeds * rng.standard_normal((2, n)), -0.99, 0.99)[..., None]
@@ -64,18 +64,18 @@ def similarity(rng: np.random.Generator, world: World, n: int, m: int) -> tuple[
 
 
 def success(rng: np.random.Generator, world: World, n: int, m: int) -> tuple[list[ItemScores], float]:
-    """Inputs that fall where strength passes difficulty, in 79 % and 73 % of cases, and the true difference x100."""
+    """Inputs of which about 79 % and 73 % fall, and the true difference x100."""
     strength = norm.ppf([0.79, 0.73])[:, None] + 4 * world.of_seeds * rng.standard_normal((2, n))
     fell = 100.0 * (strength[..., None] > noise(rng, world, n, m))
     truth = 100 * norm.cdf(norm.ppf([0.79, 0.73]) / np.sqrt(1 + (4 * world.of_seeds) ** 2))
     return [ItemScores.of(row) for row in fell.reshape(-1, m)], float(truth[0] - truth[1])
 
 
-Draw = Callable[[np.random.Generator, World, int, int], tuple[list[ItemScores], float]]
+DrawStudy = Callable[[np.random.Generator, World, int, int], tuple[list[ItemScores], float]]
 
 
-def coverage(draw: Draw, world: World, n: int, m: int, num_studies: int, seed: int) -> tuple[float, ...]:
-    """Shares of studies whose intervals hold the truth (seeds alone, crossed), and their mean half widths."""
+def coverage(draw: DrawStudy, world: World, n: int, m: int, num_studies: int, seed: int) -> tuple[float, ...]:
+    """Shares of intervals that hold the truth (seeds, crossed), and mean half widths."""
     held, widths = np.zeros(2), np.zeros(2)
     for study in range(num_studies):
         rng = np.random.default_rng([seed, n, m, study])

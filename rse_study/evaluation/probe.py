@@ -103,7 +103,7 @@ def choose_by_dev(
 def nested_predictions(
     features: Float[np.ndarray, "n d"], labels: Int[np.ndarray, " n"], preset: ProbePreset, seed: int
 ) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " n"]]:
-    """Return each example's predicted class and outer fold; a fold's C is chosen on the others."""
+    """Return each example's predicted class and its fold; others choose a fold's C."""
     predicted, fold_of = np.empty_like(labels), np.empty_like(labels)
     for number, (train, test) in enumerate(folds(labels, preset.num_folds, seed)):
         best = choose_by_folds(features[train], labels[train], preset, seed)

@@ -67,7 +67,7 @@ class StudyResults:
 
     @cached_property
     def crossed(self) -> pd.DataFrame:
-        """One row per measure and row: intervals for new seeds, and for new seeds and new items."""
+        """One row per measure and row: `contrasts` for new seeds and for new items, too."""
         return crossed_frame(self._read(measured_items))
 
     @cached_property

@@ -13,7 +13,7 @@ SHARES = {
 
 
 def attack_items(attacks: AttackFolder, name: str, figure: str, fingerprint: str) -> ItemScores | None:
-    """Return the scores of the inputs behind a figure of an attack; None without that attack."""
+    """Return the scores of the inputs behind an attack's figure; None without it."""
     of_set, _, recipe = name.removeprefix("attack-").partition("/")
     summary, outcomes = (
         frame[(frame["set"] == of_set) & (frame["recipe"] == recipe)]

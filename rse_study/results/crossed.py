@@ -21,9 +21,9 @@ Counts = NDArray[Any]
 
 
 def crossed_interval(by_seed: Floats, resampled: Floats, num_items: int, level: float = 0.95) -> Interval:
-    """Return the interval of a mean difference, by seed [n] and on resamples of items [resamples, n].
+    """Return the interval of a mean difference for new seeds and new items.
 
-    Its half width is that of Student's t interval over seeds and that of the items' share, at right angles (MOVER:
+    The difference is given by seed [n], and on resamples of the items [resamples, n]. The half width is that of Student's t interval over seeds and that of the items' share, at right angles (MOVER:
     Zou and Donner 2008), so that it is never narrower than the interval for new seeds alone. NaN below 2 items.
     """
     mean, over_seeds = float(np.mean(by_seed)), t_interval(by_seed, level)
@@ -37,7 +37,7 @@ def crossed_interval(by_seed: Floats, resampled: Floats, num_items: int, level: 
 def resampled_values(
     cells: Sequence[ItemScores], num_resamples: int = NUM_RESAMPLES, seed: int = 0
 ) -> Floats:
-    """Return the value of every cell on resamples of their common items, [resamples, cells].
+    """Return every cell's value on resamples of the common items, [resamples, cells].
 
     Items with parts are resampled part by part. A resample without a value is NaN.
     """

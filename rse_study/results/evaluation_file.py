@@ -46,7 +46,7 @@ def read_evaluations(directory: Path) -> list[EvaluationRow]:
 
 
 def written_rows(directory: Path, subject: str, wanted: Collection[tuple[str, str]]) -> list[EvaluationRow]:
-    """Return a subject's rows of (evaluation, fingerprint) pairs, with items; none if damaged."""
+    """Return a subject's wanted rows (evaluation, fingerprint), none if damaged."""
     try:
         rows = read_evaluations(directory)
     except InputError:

@@ -47,7 +47,7 @@ class MeasuredItems(NamedTuple):
 
 
 def measured_items(reader: Reader, minus: str = "") -> list[MeasuredItems]:
-    """Read the scores of each measure's items, of rows and of the row `minus` they are compared with."""
+    """Read each measure's item scores, of rows and of the row `minus` beside them."""
     study, cells, evaluations = reader.study(), reader.cells(), reader.evaluations()
     names, minus, files = measures_of(study), minus or own_baseline(study, cells), _ItemFiles(reader)
     cells = cells[cells["stage"] == ("grid" if study.kind == "grid" else "confirm")]
@@ -91,7 +91,7 @@ def _attacks_in(folder: Path) -> AttackFolder | None:
 
 
 def crossed_frame(measured: Iterable[MeasuredItems]) -> pd.DataFrame:
-    """Return one row per measure and row: its intervals for new seeds, and for new seeds and new items."""
+    """Return both intervals of every difference, a row per measure and row."""
     columns = [column.name for column in COLUMNS["crossed"]]
     lines = [line for one in measured for line in _intervals(one)]
     return with_columns(pd.DataFrame(lines, columns=columns), "crossed")
@@ -118,7 +118,7 @@ def _intervals(one: MeasuredItems) -> Iterator[dict[str, Any]]:
 
 
 def items_that_moved(one: MeasuredItems, row: str, number: int = 10) -> pd.Series:
-    """Return the largest mean changes of items, over seeds, by the items' place among those scored.
+    """Return the largest mean changes over seeds, by the items' place, from 0.
 
     A pair changes by the share of the other pairs, in per cent, that its cosine rises above.
     """

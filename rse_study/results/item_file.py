@@ -16,7 +16,7 @@ KEY = ("subject", "metric", "fingerprint")
 
 
 def write_items(directory: Path, rows: Iterable[EvaluationRow]) -> None:
-    """Add the items that rows carry to a folder's file, replacing those of their subject and metric."""
+    """Add the items that rows carry, replacing those of their subject and metric."""
     own = [
         {key: getattr(row, key) for key in KEY} | row.items.to_json() for row in rows if row.items is not None
     ]

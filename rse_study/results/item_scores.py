@@ -7,7 +7,7 @@ from zlib import compress, decompress
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Column = NDArray[np.float32]
+Float32s = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,11 +18,11 @@ class ItemScores:
     (skipped inputs have none). With `parts` it is the plain mean over the parts of that.
     """
 
-    scores: Column
+    scores: Float32s
     """[n], cosines of pairs; for means in the unit of the value, so that a correct input has 100"""
-    gold: Column | None = None
+    gold: Float32s | None = None
     """[n], judgements of pairs"""
-    parts: Column | None = None
+    parts: Float32s | None = None
     """[n], number of each item's subset or fold"""
 
     @classmethod

@@ -24,7 +24,7 @@ def write_cells(study_dir: Path, rows: LedgerQueries, identities: Iterable[str])
 
 
 def write_scores(study_dir: Path, rows: LedgerQueries, changed: Sequence[EvaluationRow]) -> None:
-    """Write evaluations.json of every subject of these rows, and the items they carry if the study keeps them."""
+    """Write evaluations.json, and items.json if kept, of the subjects of these rows."""
     known, study = rows.is_retired(), rows.study()
     keeps_items = study is None or study.settings.keep_items
     by_folder: dict[Path, set[str]] = {}

@@ -36,7 +36,10 @@ class ReplayedAttacks:
         )
 
     def metrics(self, embed: Embed, scored: list[EvaluationRow]) -> dict[str, float]:
-        """Return robust/..., whose rows join `scored`; `degenerate` is 1 if pairs or texts show a collapse."""
+        """Return robust/..., with 1 as `degenerate` if pairs or texts show a collapse.
+
+        The rows behind them join `scored`.
+        """
         attacks: list[FrozenEvaluation] = []
         if self.pairs:
             attacks.append(ReplayedAttack(self.pairs))
