@@ -23,8 +23,9 @@ Counts = NDArray[Any]
 def crossed_interval(by_seed: Floats, resampled: Floats, num_items: int, level: float = 0.95) -> Interval:
     """Return the interval of a mean difference for new seeds and new items.
 
-    The difference is given by seed [n], and on resamples of the items [resamples, n]. The half width is that of Student's t interval over seeds and that of the items' share, at right angles (MOVER:
-    Zou and Donner 2008), so that it is never narrower than the interval for new seeds alone. NaN below 2 items.
+    The difference is given by seed [n], and on resamples of the items [resamples, n]. The half width is that of
+    Student's t interval over seeds and that of the items' share, at right angles (MOVER: Zou and Donner 2008), so that
+    it is never narrower than the interval for new seeds alone. NaN below 2 items.
     """
     mean, over_seeds = float(np.mean(by_seed)), t_interval(by_seed, level)
     crossed = resampled.mean(axis=1).var(ddof=1) + resampled.var(axis=1).mean() / len(by_seed)
