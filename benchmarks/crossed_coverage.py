@@ -52,6 +52,13 @@ def noise(rng: np.random.Generator, world: World, n: int, m: int) -> np.ndarray:
     )
 
 
+def items(scores: np.ndarray, gold: np.ndarray | None = None) -> ItemScores:
+    """Item scores of a cell that has not collapsed."""
+    made = ItemScores.of(scores, gold)
+    assert made is not None
+    return made
+
+
 def similarity(rng: np.random.Generator, world: World, n: int, m: int) -> tuple[list[ItemScores], float]:
     """Cosines that follow normal gold by 0.80 and 0.78, and the true difference x100."""
     means = np.array([0.80, 0.78])
@@ -60,9 +67,7 @@ def similarity(rng: np.random.Generator, world: World, n: int, m: int) -> tuple[
     scores = rho * gold + np.sqrt(1 - rho**2) * noise(rng, world, n, m)
     many = np.clip(means[:, None] + world.of_seeds * QUADRATURE, -0.99, 0.99)
     truth = 100 * (6 / np.pi * np.arcsin(many / 2)).mean(axis=1)
-    return [ItemScores(np.float32(row), np.float32(gold)) for row in scores.reshape(-1, m)], float(
-        truth[0] - truth[1]
-    )
+    return [items(row, gold) for row in scores.reshape(-1, m)], float(truth[0] - truth[1])
 
 
 def success(rng: np.random.Generator, world: World, n: int, m: int) -> tuple[list[ItemScores], float]:
@@ -70,7 +75,7 @@ def success(rng: np.random.Generator, world: World, n: int, m: int) -> tuple[lis
     strength = norm.ppf([0.79, 0.73])[:, None] + 4 * world.of_seeds * rng.standard_normal((2, n))
     fell = 100.0 * (strength[..., None] > noise(rng, world, n, m))
     truth = 100 * norm.cdf(norm.ppf([0.79, 0.73]) / np.sqrt(1 + (4 * world.of_seeds) ** 2))
-    return [ItemScores(np.float32(row)) for row in fell.reshape(-1, m)], float(truth[0] - truth[1])
+    return [items(row) for row in fell.reshape(-1, m)], float(truth[0] - truth[1])
 
 
 DrawStudy = Callable[[np.random.Generator, World, int, int], tuple[list[ItemScores], float]]
@@ -122,10 +127,7 @@ def cost(num_rows: int = 20, n: int = 8, m: int = 20_000) -> Iterator[str]:
     rng = np.random.default_rng(0)
     gold = rng.integers(0, 26, m) / 5  # as in STS-B
     shared = gold / 5 + rng.normal(0, 0.3, m)
-    cells = [
-        ItemScores(np.float32(np.tanh(shared + rng.normal(0, 0.1, m))), np.float32(gold))
-        for _ in range(num_rows * n)
-    ]
+    cells = [items(np.tanh(shared + rng.normal(0, 0.1, m)), gold) for _ in range(num_rows * n)]
     wall, used = time.perf_counter(), time.process_time()
     resampled_values(cells)
     wall, used = time.perf_counter() - wall, time.process_time() - used
