@@ -6,9 +6,9 @@ from analysis.contents import Contents
 from analysis.phrases import counted, show_duration
 from rse_study.results.cell_state import is_lost
 from rse_study.results.device_time import device_seconds, gpus_per_worker, num_devices
+from rse_study.search.state import STAGES
 
 BRIEF = "below a second"
-STAGES = {"grid": "grid", "search": "search", "confirm": "confirmation", "path": "ablation path"}
 
 
 def by_stage(contents: Contents) -> pd.DataFrame:
@@ -81,12 +81,12 @@ def costs(contents: Contents) -> dict[str, str]:
     """Return the whole account in words and numbers."""
     account, table = {}, by_stage(contents)
     for stage, row in table.dropna(subset="device_s").iterrows():
-        account[f"device time, {STAGES[str(stage)]}"] = show_duration(row["device_s"]) or BRIEF
+        account[f"device time, {STAGES[stage]}"] = show_duration(row["device_s"]) or BRIEF
     if len(table) > 1:
         account["device time in all"] = show_duration(device_time(contents)) or BRIEF
     for stage, row in table[table["cells"] > 0].iterrows():
         text = f"{show_duration(row['alone_s'])}, {counted(int(row['cells']), 'cell')}"
-        account[f"training and scoring alone, {STAGES[str(stage)]}"] = (
+        account[f"training and scoring alone, {STAGES[stage]}"] = (
             f"{text}, median {show_duration(row['median_s'])}"
         )
     trained, planned = steps(contents)

@@ -77,10 +77,10 @@ def confirmed(contents: Contents) -> pd.DataFrame:
         for n, label in cells[["trial", "label"]].values
     ]
     names = [
-        PAPER_SETTING
-        if label == BASE
-        else f"trial {trial} ({_role(number, len(contents.study.all_objectives))})"
-        for trial, label, number in zip(cells["trial"], cells["label"], place, strict=True)
+        PAPER_SETTING if label == BASE else f"trial {trial} ({_role(contents.study, number, proposal)})"
+        for trial, label, number, proposal in zip(
+            cells["trial"], cells["label"], place, cells["proposal"], strict=True
+        )
     ]
     return cells.assign(name=names, place=place).sort_values(["place", "trial", "seed"])
 
@@ -92,8 +92,10 @@ def ranking(contents: Contents) -> dict[int, int]:
     return {trial: place for place, trial in enumerate(ordered, start=1)}
 
 
-def _role(place: int, num_objectives: int) -> str:
-    first, other = ("best", "no. {}") if num_objectives == 1 else ("knee of the front", "choice no. {}")
+def _role(study: StudyRecord, place: int, proposal: dict[str, Any]) -> str:
+    if study.tuned:
+        return f"best of {show_value(proposal[study.settings.tune_each])}"
+    first, other = ("knee of the front", "choice no. {}") if study.other_objectives else ("best", "no. {}")
     return f"{first if place == 1 else other.format(place)} of the search"
 
 

@@ -1,7 +1,5 @@
 """The tables of a study as text, ready to be printed in a terminal."""
 
-from pathlib import Path
-
 import pandas as pd
 
 from analysis import search
@@ -17,10 +15,9 @@ def trials(reader: Reader) -> pd.DataFrame:
     return search.trials(read_contents(reader))
 
 
-def as_text(study_dir: Path) -> pd.DataFrame:
+def as_text(reader: Reader) -> pd.DataFrame:
     """Return the whole study as strings, baselines first; a star marks the best trial."""
-    with Reader(study_dir) as reader:
-        contents = read_contents(reader)
+    contents = read_contents(reader)
     if contents.study.kind == "grid":
         return flat(
             show_scores(

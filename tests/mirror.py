@@ -20,6 +20,13 @@ NLI_ROWS = [
     for label in (0, 1, 2, -1)
 ]
 
+SQUAD_ROW = {
+    "id": "1",
+    "title": "Cats",
+    "context": "A red cat.",
+    "answers": {"text": ["red cat"], "answer_start": [2]},
+}
+
 
 def write_mirror(root: Path, data_dir: Path, names: Iterable[str] = ()) -> None:
     """Write every home of the named sets, or of the whole catalogue."""
@@ -100,6 +107,9 @@ _SOURCES = {
     "no_parses": _with_parses,
     "nli": lambda content: _parquet(NLI_ROWS),
     "anli": lambda content: _parquet(NLI_ROWS[:3]),
+    "fever": lambda content: _parquet([row | {"fever_gold_label": "REFUTES"} for row in NLI_ROWS[:3]]),
+    "reviews": lambda content: _parquet([{"label": i % 2, "text": f"a red cat {i}"} for i in range(20)]),
+    "squad": lambda content: _parquet([{**SQUAD_ROW, "question": f"Which cat {i}?"} for i in range(20)]),
 }
 """What a conversion starts from."""
 

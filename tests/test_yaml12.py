@@ -4,9 +4,10 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.yaml12 import parse_yaml, read_yaml
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "value"),
     [
         ("1e-5", 1e-5), ("1E5", 1e5), ("1.5e-3", 1.5e-3), (".5", 0.5), ("0.05", 0.05), ("12", 12), ("-3", -3),
@@ -20,7 +21,7 @@ def test_values(text, value):
     assert type(found) is type(value)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "where", "what"),
     [
         ("a: 1\nb: 2\na: 3\n", "study.yaml:3", "duplicate key"),

@@ -28,6 +28,7 @@ BLOCKS = {
 UNTRAINED = {
     "BERT": "start",
     "<encoder>": "start",
+    "BERT+Adv": "adversarial",
     "<encoder> (first-last avg.)": "first_last",
     "<encoder>-whitening": "whitening",
     "+Whitening": "whitening",

@@ -10,7 +10,7 @@ import pandas as pd
 from analysis import page
 from analysis.comparison_table import NOT_AGAIN
 from analysis.contents import Contents
-from analysis.cost import STAGES, costs, lost_attempts
+from analysis.cost import costs, lost_attempts
 from analysis.figures.pareto import draw_pareto, pareto_data
 from analysis.figures.reasons import draw_reasons, reasons_data
 from analysis.formats import show_value
@@ -21,6 +21,7 @@ from rse_study.results.bit_equality import describe_machines
 from rse_study.results.citation import citation_of
 from rse_study.results.device_time import INCLUDED
 from rse_study.results.records import StudyRecord
+from rse_study.search.state import STAGES
 
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
 MANY = 12  # rows above which a table is folded

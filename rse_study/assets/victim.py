@@ -12,14 +12,14 @@ from jaxtyping import Int
 from rse_study.assets.fingerprint import fingerprint_of_model, fingerprint_of_weights
 from rse_study.assets.masked_lm import one_thread
 from rse_study.assets.store import META, asset_path, build, write_meta
-from rse_study.data.labelled import Labelled, Text
-from rse_study.data.overlap import bare, without
+from rse_study.data.labelled import Text
+from rse_study.data.overlap import unseen
 from rse_study.data.pairs import StsPairs
 from rse_study.models.classifier_folder import load_classifier, save_classifier
 from rse_study.models.pooling import PoolingKind
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.training.classifier.config import FineTuning
-from rse_study.training.classifier.data import Start, Supervised, identity_of_tuning
+from rse_study.training.classifier.data import Start, Supervised, examples_of, identity_of_tuning
 from rse_study.training.classifier.loop import TuningCallback, fine_tune
 from rse_study.training.classifier.run import FineTuned
 
@@ -33,7 +33,7 @@ class VictimClassifier:
 
     folder: Path
     dev_accuracy: float
-    """a fraction; Spearman's rho for a regression"""
+    """a fraction; Spearman's rho for a regression, mean F1 for spans"""
     is_weak: bool
     num_removed: int
     """training texts that were dropped because they are inputs"""
@@ -89,7 +89,7 @@ def victim(
 
 def taken(training: Supervised, places: Int[np.ndarray, " m"]) -> Supervised:
     """Select examples by index; pairs with gold scores lose their subsets."""
-    if isinstance(training, Labelled):
+    if not isinstance(training, StsPairs):
         return training.take(places)
     first, second = ([side[place] for place in places] for side in (training.first, training.second))
     return StsPairs(training.name, training.split, first, second, training.gold[places])
@@ -97,11 +97,7 @@ def taken(training: Supervised, places: Int[np.ndarray, " m"]) -> Supervised:
 
 def _unseen(training: Supervised, inputs: Sequence[Text]) -> tuple[Supervised, int]:
     """Return what is not among `inputs`, and the number of examples removed."""
-    if isinstance(training, Labelled):
-        return without(training, inputs)
-    seen = {bare(text) for text in inputs}
-    texts = zip(training.first, training.second, strict=True)
-    places = np.array([place for place, text in enumerate(texts) if bare(text) not in seen], np.int64)
+    places = unseen(examples_of(training).texts, inputs)
     return taken(training, places), len(training) - len(places)
 
 

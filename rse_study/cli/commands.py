@@ -423,7 +423,9 @@ def attack(
 
 def fine_tune(
     model: ModelArgument,
-    suite: Annotated[Literal["nli", "glue"], typer.Option(help="nli: SNLI, MNLI, ANLI; glue: GLUE's tasks.")],
+    suite: Annotated[
+        Literal["nli", "glue"], typer.Option(help="nli: SNLI, MNLI, ANLI, FEVER; glue: GLUE's.")
+    ],
     on: Annotated[
         list[str] | None, typer.Option(help="Tasks: ANLI ..., RTE ...; default: what is in the data folder.")
     ] = None,

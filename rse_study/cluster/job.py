@@ -12,7 +12,6 @@ from rse_study.cluster.yaml_text import yaml_text
 from rse_study.spec import fingerprint_of
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Study
-from rse_study.study.record import resolved
 
 ID_DIGITS = 12
 PRICE_DIGITS = 6
@@ -70,7 +69,7 @@ def job_of(
 
 def submission_id(study: Study) -> str:
     """Return a study's id, which depends on its question but not on its resources."""
-    return f"{submission_stem(study.name)}-{fingerprint_of(resolved(study))[:ID_DIGITS]}"
+    return f"{submission_stem(study.name)}-{fingerprint_of(study.resolved())[:ID_DIGITS]}"
 
 
 def run_command(spec: ClusterSpec) -> tuple[str, ...]:

@@ -8,12 +8,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rse_study.activity import ProgressCallback
 from rse_study.data.conversions import Conversion
+from rse_study.data.glue import GLUE, HUB_NAME
+from rse_study.data.readers import SUBSETS
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
 from rse_study.registry import Registry
@@ -85,6 +87,15 @@ class DataSet(Spec):
     homes: tuple[Home, ...] = ()
     files: tuple[File, ...]
 
+    @model_validator(mode="before")
+    @classmethod
+    def _fill(cls, content: dict[str, Any]) -> dict[str, Any]:
+        """Take the files that homes fill where none are listed."""
+        filled = [
+            {"path": path} for home in content.get("homes", ()) for path in home.get("members", {}).values()
+        ]
+        return {"files": filled, **content}
+
     @property
     def common_path(self) -> str:
         """The file, or the folder that all its files share, below the data folder."""
@@ -143,6 +154,11 @@ class Verified:
 def catalogue() -> Registry[DataSet]:
     """Read all sets by name."""
     content = read_yaml(Path(__file__).with_name("catalogue.yaml"))["sets"]
+    for task, subsets in SUBSETS.items():
+        for name, copy in ((task, "senteval"), (f"{task}-orig", "orig")):
+            paths = [f"sts/{task}/{copy}/STS.{kind}.{one}.txt" for one in subsets for kind in ("gs", "input")]
+            content[name].setdefault("files", [{"path": path} for path in paths])
+    content |= {f"GLUE-{name}": _glue(name) for name in GLUE}
     return Registry("data set", {name: DataSet(name=name, **entry) for name, entry in content.items()})
 
 
@@ -185,6 +201,26 @@ def fetched_checksums(data_dir: Path) -> dict[str, dict[str, str]]:
         return json.loads((data_dir / FETCHED).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
+
+
+def _glue(name: str) -> dict[str, Any]:
+    """Return the entry of a GLUE task, whose files lie as `data/glue.py` reads them."""
+    task = GLUE.get(name)
+    files = [f"{split}-00000-of-00001.parquet" for split in task.splits]
+    return {
+        "what": f"GLUE's {name}, training and validation sets as the hub has them",
+        "licence": "that of the task, see gluebenchmark.com",
+        "source": f"hub {HUB_NAME}",
+        "homes": [
+            {
+                "kind": "file",
+                "repository": HUB_NAME,
+                "members": {
+                    f"{task.config}/{file}": f"{HUB_NAME}/{task.config}/data/{file}" for file in files
+                },
+            }
+        ],
+    }
 
 
 def _missing(entry: DataSet, data_dir: Path) -> tuple[str, ...]:

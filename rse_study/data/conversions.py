@@ -8,10 +8,24 @@ import json
 import tarfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-Conversion = Literal["none", "documents", "confusables", "no_next_line", "no_parses", "nli", "anli"]
+Conversion = Literal[
+    "none",
+    "documents",
+    "confusables",
+    "no_next_line",
+    "no_parses",
+    "nli",
+    "anli",
+    "fever",
+    "reviews",
+    "squad",
+]
 NLI_LABELS = ("entailment", "neutral", "contradiction", "-")  # -1 on the hub: no majority
 
 
@@ -50,25 +64,49 @@ def _no_parses(content: bytes) -> bytes:
     return _lines({key: value for key, value in row.items() if not key.endswith("_parse")} for row in rows)
 
 
-def _nli(content: bytes) -> bytes:
-    """Make JSON Lines with the keys of SNLI and MNLI of a Parquet file of the hub."""
-    return _lines(
-        {"gold_label": NLI_LABELS[row["label"]], "sentence1": row["premise"], "sentence2": row["hypothesis"]}
-        for row in _rows(content)
-    )
-
-
-def _anli(content: bytes) -> bytes:
-    """Make JSON Lines with ANLI's keys of a Parquet file of the hub."""
-    return _lines(
+def _squad(content: bytes) -> bytes:
+    """Make SQuAD's JSON of a Parquet file of the hub, whose rows are questions."""
+    articles = [
         {
-            "uid": row["uid"],
-            "context": row["premise"],
-            "hypothesis": row["hypothesis"],
-            "label": NLI_LABELS[row["label"]][0],
+            "title": title,
+            "paragraphs": [
+                {"context": context, "qas": [_question(row) for row in rows]}
+                for context, rows in groupby(of_title, key=itemgetter("context"))
+            ],
         }
-        for row in _rows(content)
-    )
+        for title, of_title in groupby(_rows(content), key=itemgetter("title"))
+    ]
+    return json.dumps({"data": articles, "version": "1.1"}).encode()
+
+
+def _question(row: dict[str, Any]) -> dict[str, Any]:
+    starts, texts = row["answers"]["answer_start"], row["answers"]["text"]
+    answers = [{"answer_start": start, "text": text} for start, text in zip(starts, texts, strict=True)]
+    return {"answers": answers, "question": row["question"], "id": row["id"]}
+
+
+_PREMISE, _HYPOTHESIS = itemgetter("premise"), itemgetter("hypothesis")
+_JSON_LINES: dict[str, dict[str, Callable[[dict[str, Any]], object]]] = {
+    "nli": {  # SNLI's and MNLI's keys
+        "gold_label": lambda row: NLI_LABELS[row["label"]],
+        "sentence1": _PREMISE,
+        "sentence2": _HYPOTHESIS,
+    },
+    "anli": {
+        "uid": itemgetter("uid"),
+        "context": _PREMISE,
+        "hypothesis": _HYPOTHESIS,
+        "label": lambda row: NLI_LABELS[row["label"]][0],
+    },
+    # nli_fever's keys; on the hub its claims are premises.
+    "fever": {"query": _PREMISE, "context": _HYPOTHESIS, "label": itemgetter("fever_gold_label")},
+    "reviews": {"label": itemgetter("label"), "text": itemgetter("text")},
+}
+"""Keys of JSON Lines, and what each is of a row of the hub's Parquet file."""
+
+
+def _renamed(keys: dict[str, Callable[[dict[str, Any]], object]], content: bytes) -> bytes:
+    return _lines({key: value(row) for key, value in keys.items()} for row in _rows(content))
 
 
 CONVERSIONS: dict[str, Callable[[bytes], bytes]] = {
@@ -76,8 +114,8 @@ CONVERSIONS: dict[str, Callable[[bytes], bytes]] = {
     "confusables": _confusables,
     "no_next_line": _no_next_line,
     "no_parses": _no_parses,
-    "nli": _nli,
-    "anli": _anli,
+    **{name: partial(_renamed, keys) for name, keys in _JSON_LINES.items()},
+    "squad": _squad,
 }
 """Conversions of one file; `documents` takes an archive."""
 

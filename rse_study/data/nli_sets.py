@@ -1,4 +1,4 @@
-"""Readers of natural language inference: SNLI, MNLI and the three rounds of ANLI.
+"""Readers of natural language inference: SNLI, MNLI, ANLI's rounds, FEVER.
 
 Layout below the data folder, as published, plain or gzip, one JSON object a line:
 
@@ -6,6 +6,8 @@ Layout below the data folder, as published, plain or gzip, one JSON object a lin
     nli/snli_subset/snli_1.0_{dev,test}.subset.jsonl                      its first rows
     nli/mnli/multinli_1.0_{train,dev_matched,dev_mismatched}.jsonl        gold_label, sentence1, sentence2
     nli/anli/R{1,2,3}/{train,dev,test}.jsonl                              context, hypothesis, label: e, n or c
+    nli/fever/{train,dev}_fitems.jsonl      context (the evidence), query (the claim), label: SUPPORTS, REFUTES,
+                                            NOT ENOUGH INFO, as Nie et al. (2019) pair them (nli_fever)
 
 Pairs without a majority have the gold label `-`; they are left out and counted.
 """
@@ -30,8 +32,10 @@ NO_MAJORITY = "-"
 _THREE = ("train", "dev", "test")
 _WORDS = {name: place for place, name in enumerate(NLI_CLASSES)}
 _LETTERS = {name[0]: place for place, name in enumerate(NLI_CLASSES)}
+_VERDICTS = dict(zip(("SUPPORTS", "NOT ENOUGH INFO", "REFUTES"), range(3), strict=True))
 _SENTENCES = ("gold_label", "sentence1", "sentence2")
 _CONTEXTS = ("label", "context", "hypothesis")
+_EVIDENCE = ("label", "context", "query")
 _FILES: Registry[dict[str, str]] = Registry(
     "NLI task",
     {
@@ -42,6 +46,7 @@ _FILES: Registry[dict[str, str]] = Registry(
             for split in ("train", "dev_matched", "dev_mismatched")
         },
         **{task: {split: f"nli/anli/{task[-2:]}/{split}.jsonl" for split in _THREE} for task in ANLI_ROUNDS},
+        "FEVER": {split: f"nli/fever/{split}_fitems.jsonl" for split in ("train", "dev")},
     },
 )
 
@@ -49,7 +54,11 @@ _FILES: Registry[dict[str, str]] = Registry(
 def read_nli(name: str, split: str, data_dir: Path) -> Labelled:
     """Read one split as (premise, hypothesis): entailment, neutral, contradiction."""
     path = find_set_file(nli_files(name).get(split), data_dir)
-    examples = _anli(path) if name in ANLI_ROUNDS else _nli(path)
+    examples = _nli(path)
+    if name in ANLI_ROUNDS:
+        examples = _contexts(path, _CONTEXTS, _LETTERS)
+    elif name == "FEVER":
+        examples = _contexts(path, _EVIDENCE, _VERDICTS)
     return labelled(name, split, examples, NLI_CLASSES, str(path))
 
 
@@ -69,6 +78,6 @@ def _nli(path: Path) -> Iterator[Example]:
         yield text_of(premise, hypothesis, where=where), label
 
 
-def _anli(path: Path) -> Iterator[Example]:
-    for where, (letter, context, hypothesis) in read_objects(path, _CONTEXTS):
-        yield text_of(context, hypothesis, where=where), label_of(letter, _LETTERS, where)
+def _contexts(path: Path, keys: tuple[str, ...], known: dict[str, int]) -> Iterator[Example]:
+    for where, (label, context, hypothesis) in read_objects(path, keys):
+        yield text_of(context, hypothesis, where=where), label_of(label, known, where)

@@ -1,7 +1,9 @@
-"""Readers of sentiment data for victims: film reviews, sentences from three sites.
+"""Readers of sentiment data: reviews, and sentences from three sites.
 
 Layout below the data folder, plain or gzip:
 
+    sentiment/{imdb,yelp}/{train,test}.jsonl                IMDB (Maas et al. 2011), YELP polarity (Zhang et al. 2015):
+                                                            one JSON object a line: label 0 or 1, text
     sentiment/review_polarity_v2/review_polarity.jsonl      one JSON object a line: label 0 or 1, text
     sentiment/uci_labelled/{amazon_cells,imdb,yelp}_labelled.txt    sentence TAB 0 or 1
 """
@@ -32,6 +34,19 @@ SENTIMENT_SETS: Registry[str] = Registry(
         "uci-yelp": "sentiment/uci_labelled/yelp_labelled.txt",
     },
 )
+
+REVIEWS = ("IMDB", "YELP")
+
+
+def read_reviews(name: str, split: str, data_dir: Path) -> Labelled:
+    """Read train or test of IMDB or YELP polarity, with classes negative and positive."""
+    path = find_set_file(reviews_file(name, split), data_dir)
+    return labelled(name, split, _objects(path), SENTIMENT_CLASSES, str(path))
+
+
+def reviews_file(name: str, split: str) -> str:
+    """Return the file of a split, below the data folder."""
+    return f"sentiment/{name.lower()}/{split}.jsonl"
 
 
 def read_sentiment(name: str, data_dir: Path) -> Labelled:

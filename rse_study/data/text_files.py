@@ -4,6 +4,7 @@ import gzip
 import os
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path
 
@@ -47,19 +48,27 @@ def looked_for_in(*folders: Path) -> str:
 
 def read_lines(path: Path) -> Iterator[str]:
     """Yield lines without LF or CRLF and byte order mark; nothing else ends a line."""
+    with _opened(path) as stream:
+        for number, raw in enumerate(_raw_lines(stream, path), start=1):
+            line = _decode(raw, path, number).rstrip("\r\n")
+            yield line.removeprefix("\ufeff") if number == 1 else line
+
+
+def read_whole(path: Path) -> bytes:
+    """Return the content of a file, decompressed."""
+    with _opened(path) as stream:
+        return stream.read()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BufferedIOBase]:
     try:
-        with _open(path) as stream:
-            for number, raw in enumerate(_raw_lines(stream, path), start=1):
-                line = _decode(raw, path, number).rstrip("\r\n")
-                yield line.removeprefix("\ufeff") if number == 1 else line
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
+            yield stream
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"broken gzip file ({error})", where=str(path), remedy="Fetch it again") from None
     except PermissionError:
         raise InputError("may not be read", where=str(path), remedy="Check its permissions") from None
-
-
-def _open(path: Path) -> BufferedIOBase:
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
 
 
 def _raw_lines(stream: BufferedIOBase, path: Path) -> Iterator[bytes]:

@@ -8,25 +8,28 @@ from rse_study.data.attack_sets import ATTACK_SETS, OF_TRANSFER
 from rse_study.data.classes import NLI_CLASSES
 from rse_study.data.labelled import Labelled
 from rse_study.data.nli_sets import read_nli
-from rse_study.data.sentiment_sets import read_sentiment
+from rse_study.data.sentiment_sets import read_reviews, read_sentiment
 from rse_study.data.transfer_sets import read_transfer
 from rse_study.errors import InputError, MissingFile
 
-# Reviews of films as documents for imdb's, whose own training set is another 25,000 of them.
-_SENTIMENT = {"imdb": "review-polarity", "yelp": "uci-yelp"}
+_STAND_INS = {"imdb": "review-polarity", "yelp": "uci-yelp"}
 
 
 def training_for(name: str, data_dir: Path) -> Labelled:
     """Return texts of an attack set's classes, from which overlap.py removes inputs.
 
-    Pairs come from MNLI's or SNLI's training set, else from the few SNLI pairs there are: a weak victim.
+    Pairs come from MNLI's or SNLI's training set, else from the few SNLI pairs there are: a weak victim. Reviews
+    come from IMDB's or YELP polarity's, else from 2000 other reviews of films, or 1000 sentences.
     """
     if name == "mr":
         return read_transfer("MR", "all", data_dir)
     if name in OF_TRANSFER:
         return read_transfer(OF_TRANSFER[name], "train", data_dir)
-    if name in _SENTIMENT:
-        return read_sentiment(_SENTIMENT[name], data_dir)
+    if name in _STAND_INS:
+        try:
+            return read_reviews(name.upper(), "train", data_dir)
+        except MissingFile:
+            return read_sentiment(_STAND_INS[name], data_dir)
     if ATTACK_SETS.get(name) is NLI_CLASSES:
         try:
             return read_nli("MNLI" if name.startswith("mnli") else "SNLI", "train", data_dir)

@@ -103,8 +103,11 @@ def classifier_of(
     on_progress: Callable[[Any], None],
 ) -> VictimClassifier:
     """Return the classifier fine-tuned from the encoder on no text of `scored`."""
+    tuning = settings.fine_tuning
+    if weights.adversarial:
+        tuning = tuning.model_copy(update={"adversarial": weights.adversarial})
     return victim(
-        weights.made, weights.base, weights.pooling_of_classifiers, training, scored, seed, settings.fine_tuning,
+        weights.made, weights.base, weights.pooling_of_classifiers, training, scored, seed, tuning,
         revision=weights.revision, device=weights.device, on_progress=on_progress,
     )  # fmt: skip
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from rse_study.assets.victim import taken
 from rse_study.data.glue import GLUE, read_glue
 from rse_study.data.labelled import Labelled
+from rse_study.data.pairs import StsPairs
 from rse_study.downstream.fine_tuned import FineTunedTask, drawn
 from rse_study.downstream.settings import Settings
 from rse_study.evaluation.classification import ClassifierScore
@@ -47,9 +48,10 @@ class GlueFineTuned(FineTunedTask):
 
     def _of_split(self, classifier: TextClassifier, given: Supervised) -> list[ClassifierScore]:
         seed = self.settings.tasks.seed
-        if isinstance(given, Labelled):
-            return evaluate_glue(classifier.predicting(given.classes), given, seed=seed)
-        return evaluate_glue_pairs(classifier.scores, given, seed=seed)
+        if isinstance(given, StsPairs):
+            return evaluate_glue_pairs(classifier.scores, given, seed=seed)
+        assert isinstance(given, Labelled)
+        return evaluate_glue(classifier.predicting(given.classes), given, seed=seed)
 
     def _label(self, metric: str, split: str) -> str:
         return metric if len(self.held_out) == 1 else f"{metric} {split}"

@@ -14,6 +14,8 @@ STAND_INS = {
     **{f"STS{year}": f"STS{year}-orig" for year in range(12, 17)},
     "snli": "snli-subset",
     "mnli": "snli-subset",
+    "imdb": "review-polarity",
+    "yelp": "uci-labelled",
 }
 """Sets in whose place another one is read if it is the one that is there."""
 MASKED_LM_TEXTS = ("wiki1m-head", "wikitext2")
@@ -26,8 +28,11 @@ _LISTS = {
     Resource.KEYBOARD: "typo",
 }
 _CHANGES = ("wordnet", "typo", "homoglyph")  # of the texts whose vectors should stay where they are
-_VICTIMS = {"mr": "MR", "imdb": "review-polarity", "yelp": "uci-labelled", **OF_TRANSFER}
-_TASKS = {"SNLI": ("snli",), "MNLI": ("mnli",), "ANLI": ("anli", "mnli", "snli")}
+_VICTIMS = {"mr": "MR", "imdb": "imdb", "yelp": "yelp", **OF_TRANSFER}
+_TASKS = {
+    **{task: (task.lower(),) for task in ("SNLI", "MNLI", "FEVER", "IMDB", "YELP", "SQuAD")},
+    "ANLI": ("anli", "mnli", "snli", "fever"),
+}
 
 
 def sets_of(name: str, settings: Settings) -> tuple[str, ...]:

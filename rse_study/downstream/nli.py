@@ -1,8 +1,8 @@
-"""Natural language inference as an evaluation, after fine-tuning.
+"""Natural language inference, and reviews, as evaluations after fine-tuning.
 
 For ANLI, V-advCSE (Table 3) trains as Nie et al. (2020) do, on MNLI, SNLI, ANLI and FEVER together. We use
-those of the first three that are in the data folder; FEVER has no reader. If a task has no training set
-there, the small SNLI subset trains a weak classifier.
+those that are in the data folder. If a task has no training set there, the small SNLI subset trains a weak
+classifier.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,6 +15,7 @@ from rse_study.assets.victim import VictimClassifier
 from rse_study.data.classes import NLI_CLASSES
 from rse_study.data.labelled import Labelled
 from rse_study.data.nli_sets import ANLI_ROUNDS, nli_files, read_nli
+from rse_study.data.sentiment_sets import REVIEWS, read_reviews, reviews_file
 from rse_study.data.text_files import SET_DATA
 from rse_study.data.victim_texts import training_for
 from rse_study.downstream.fine_tuned import FineTunedTask, drawn
@@ -31,20 +32,23 @@ _TRAINING: Registry[tuple[Split, ...]] = Registry(
     {
         "SNLI": (("SNLI", "train"),),
         "MNLI": (("MNLI", "train"),),
-        "ANLI": tuple((task, "train") for task in ("MNLI", "SNLI", *ANLI_ROUNDS)),
+        "ANLI": tuple((task, "train") for task in ("MNLI", "SNLI", *ANLI_ROUNDS, "FEVER")),
+        **{task: ((task, "train"),) for task in ("FEVER", *REVIEWS)},
     },
 )
 _HELD_OUT: dict[str, tuple[Split, ...]] = {
     "SNLI": (("SNLI", "test"),),
     "MNLI": (("MNLI", "dev_matched"), ("MNLI", "dev_mismatched")),
     "ANLI": tuple((task, split) for split in ("test", "dev") for task in ANLI_ROUNDS),
+    "FEVER": (("FEVER", "dev"),),
+    **{task: ((task, "test"),) for task in REVIEWS},
 }
 _ROUND = "ANLI-"
 
 
 @dataclass(frozen=True)
 class NliFineTuned(FineTunedTask):
-    """Three-class accuracy on every held-out split, and averages over ANLI's rounds."""
+    """Accuracy on every held-out split, and averages over ANLI's rounds."""
 
     @classmethod
     def read(cls, name: str, data_dir: Path, settings: Settings) -> "NliFineTuned":
@@ -68,8 +72,8 @@ class NliFineTuned(FineTunedTask):
 
     def scores(self, classifier: TextClassifier) -> Iterator[tuple[str, ClassifierScore]]:
         """Yield labels such as `R1 test`, `all test` (examples) and `mean test` (rounds)."""
-        predict, seed = classifier.predicting(NLI_CLASSES), self.settings.tasks.seed
         tasks = [given for given in self.held_out if isinstance(given, Labelled)]
+        predict, seed = classifier.predicting(tasks[0].classes), self.settings.tasks.seed
         for score in evaluate_nli(predict, tasks, seed=seed):
             yield self._label(score.task, score.split), score
 
@@ -86,13 +90,17 @@ class NliFineTuned(FineTunedTask):
         return "accuracy" if len(_HELD_OUT[task]) == 1 else f"accuracy {split}"
 
 
+class ReviewsFineTuned(NliFineTuned):
+    """Accuracy on the test set of IMDB or YELP polarity."""
+
+
 def _present(splits: Sequence[Split], data_dir: Path) -> tuple[list[Labelled], list[str]]:
     found, lacking = [], []
     for task, split in splits:
         try:
-            found.append(read_nli(task, split, data_dir))
+            found.append((read_reviews if task in REVIEWS else read_nli)(task, split, data_dir))
         except MissingFile:
-            lacking.append(nli_files(task).get(split))
+            lacking.append(reviews_file(task, split) if task in REVIEWS else nli_files(task).get(split))
     return found, lacking
 
 
@@ -107,7 +115,7 @@ def _joined(parts: Sequence[Labelled]) -> Labelled:
 
 def _fallback(task: str, lacking: Sequence[str], data_dir: Path) -> Labelled:
     try:
-        return training_for("snli", data_dir)
+        return training_for(task.lower() if task in REVIEWS else "snli", data_dir)
     except MissingFile:
         raise _missing(f"no training texts for {task}", lacking, data_dir) from None
 

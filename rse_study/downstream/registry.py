@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rse_study.data.attack_sets import ATTACK_SETS
 from rse_study.data.glue import GLUE
+from rse_study.data.sentiment_sets import REVIEWS
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.evaluation import registry as frozen
 from rse_study.evaluation.attacks.recipes import RECIPES
@@ -18,7 +19,7 @@ ATTACKED = tuple(name for name in ATTACK_SETS if name != "ag")
 """Sets whose classifiers are attacked; ag has no training texts for a victim."""
 ADVERSARIAL_STS = ("AdvSTS-B", "AdvSICK-R")
 FINE_TUNED = "fine_tuned"
-NLI = ("SNLI", "MNLI", "ANLI")
+NLI = ("SNLI", "MNLI", "ANLI", "FEVER")
 
 EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(
     "kind of evaluation",
@@ -33,6 +34,12 @@ EVALUATIONS_OF_WEIGHTS: Registry[EvaluationFamily] = Registry(
         ),
         "NliFineTuned": EvaluationFamily(
             "rse_study.downstream.nli:NliFineTuned", tuple(f"{task}/{FINE_TUNED}" for task in NLI)
+        ),
+        "ReviewsFineTuned": EvaluationFamily(
+            "rse_study.downstream.nli:ReviewsFineTuned", tuple(f"{task}/{FINE_TUNED}" for task in REVIEWS)
+        ),
+        "SquadFineTuned": EvaluationFamily(
+            "rse_study.downstream.squad:SquadFineTuned", (f"SQuAD/{FINE_TUNED}",)
         ),
         "GlueFineTuned": EvaluationFamily(
             "rse_study.downstream.glue:GlueFineTuned", tuple(f"GLUE-{task}/{FINE_TUNED}" for task in GLUE)

@@ -1,12 +1,13 @@
 """Scores of classifiers, and their accuracy."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rse_study.data.labelled import Labelled
 from rse_study.data.pairs import StsPairs
+from rse_study.data.questions import Questions
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.victim import Victim
 from rse_study.results.item_scores import ItemScores
@@ -43,7 +44,7 @@ def probabilities(predict: Victim, labelled: Labelled) -> Float[np.ndarray, "n c
 
 
 def score_of(
-    task: Labelled | StsPairs, metric: str, value: float, *, seed: int, degenerate: bool
+    task: Labelled | StsPairs | Questions, metric: str, value: float, *, seed: int, degenerate: bool
 ) -> ClassifierScore:
     """Return one figure of a classifier on all of a split."""
     num_unlabelled = task.num_unlabelled if isinstance(task, Labelled) else 0
@@ -51,6 +52,14 @@ def score_of(
         task=task.name, split=task.split, metric=metric, value=value, num_examples=len(task),
         num_unlabelled=num_unlabelled, seed=seed, degenerate=degenerate, fingerprint=task.fingerprint,
     )  # fmt: skip
+
+
+def evaluate_accuracy(predict: Victim, task: Labelled, *, seed: int) -> ClassifierScore:
+    """Return a classifier's accuracy x100 on all of a split."""
+    predicted = probabilities(predict, task).argmax(axis=1)
+    value = 100 * accuracy(task.labels, predicted)
+    score = score_of(task, "accuracy", value, seed=seed, degenerate=says_one_thing(predicted))
+    return replace(score, items=ItemScores.of(100.0 * (task.labels == predicted)))
 
 
 def accuracy(labels: Int[np.ndarray, " n"], predicted: Int[np.ndarray, " n"]) -> float:

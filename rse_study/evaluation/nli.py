@@ -12,13 +12,7 @@ import numpy as np
 from rse_study.data.labelled import Labelled
 from rse_study.data.nli_sets import ANLI_ROUNDS
 from rse_study.evaluation.attacks.victim import Victim
-from rse_study.evaluation.classification import (
-    ClassifierScore,
-    accuracy,
-    probabilities,
-    says_one_thing,
-    score_of,
-)
+from rse_study.evaluation.classification import ClassifierScore, evaluate_accuracy
 from rse_study.results.item_scores import ItemScores
 from rse_study.spec import fingerprint_of
 
@@ -28,19 +22,12 @@ ANLI_ALL, ANLI_MEAN = "ANLI-all", "ANLI-mean"
 
 def evaluate_nli(predict: Victim, tasks: Sequence[Labelled], *, seed: int) -> list[ClassifierScore]:
     """Return each task's accuracy x100, and both averages over ANLI's rounds."""
-    rows = [_score(predict, task, seed) for task in tasks]
+    rows = [evaluate_accuracy(predict, task, seed=seed) for task in tasks]
     for split in dict.fromkeys(task.split for task in tasks):
         rounds = [row for row in rows if row.split == split and row.task in ANLI_ROUNDS]
         if {row.task for row in rounds} == set(ANLI_ROUNDS):
             rows += _averages(rounds)
     return rows
-
-
-def _score(predict: Victim, task: Labelled, seed: int) -> ClassifierScore:
-    predicted = probabilities(predict, task).argmax(axis=1)
-    value = 100 * accuracy(task.labels, predicted)
-    score = score_of(task, "accuracy", value, seed=seed, degenerate=says_one_thing(predicted))
-    return replace(score, items=ItemScores.of(100.0 * (task.labels == predicted)))
 
 
 def _averages(rounds: list[ClassifierScore]) -> list[ClassifierScore]:

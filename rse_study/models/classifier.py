@@ -25,9 +25,13 @@ class Classifier(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.head = seeded_linear(encoder.hidden_size, num_outputs, generator)
 
-    def forward(self, inputs: Inputs) -> Float[Tensor, "b c"]:
-        """Return logits per class, or a regression's values in its one column."""
-        embeddings = self.encoder.word_embeddings(inputs.ids)
+    def forward(self, inputs: Inputs, embeddings: Float[Tensor, "b l e"] | None = None) -> Tensor:
+        """Return [b c]: logits per class, or a regression's values in its one column.
+
+        `embeddings` are read in place of the tokens' word embeddings.
+        """
+        if embeddings is None:
+            embeddings = self.encoder.word_embeddings(inputs.ids)
         # Attacks compare scores of texts with the same tokens, which must tie exactly. Decision 0025.
         pooled = self.encoder(embeddings, inputs.mask, types=inputs.types, keeps_padding=True)
         return self.head(self.dropout(pooled))

@@ -17,6 +17,7 @@ from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.export import save_encoder
 from rse_study.models.loading import load_config, load_encoder, load_tokenizer, quiet_loading, unreachable
+from rse_study.models.span_reader import SPAN, SpanClassifier, SpanReader
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.models.text_inputs import Inputs
 from rse_study.spec import Spec
@@ -47,6 +48,22 @@ class HubNetwork(nn.Module):
         return self.model(input_ids=inputs.ids, attention_mask=inputs.mask.long(), **types).logits
 
 
+def network_for(
+    encoder: SentenceEncoder, classes: tuple[str, ...], dropout: float, generator: torch.Generator
+) -> Classifier:
+    """Put a head on the encoder: for spans, classes, or the value of a regression."""
+    kind = SpanClassifier if classes == SPAN else Classifier
+    return kind(encoder, len(classes) or 1, dropout, generator)
+
+
+def reader_of(
+    network: Classifier, tokenizer: Any, classes: tuple[str, ...], max_length: int
+) -> TextClassifier:
+    """Return what a network of `network_for` reads texts with."""
+    kind = SpanReader if classes == SPAN else TextClassifier
+    return kind(network, tokenizer, classes, max_length)
+
+
 def save_classifier(directory: Path, classifier: TextClassifier) -> None:
     """Write weights (float32), tokenizer, pooling and classes; loaded, all bits agree."""
     network = classifier.network
@@ -72,12 +89,12 @@ def _ours(record: Path) -> TextClassifier:
     encoder, tokenizer = load_encoder(record.parent)
     try:
         stored = StoredClassifier.model_validate_json(record.read_text(encoding="utf-8"))
-        network = Classifier(encoder, len(stored.classes) or 1, stored.dropout, torch.Generator())
+        network = network_for(encoder, stored.classes, stored.dropout, torch.Generator())
         network.head.load_state_dict(load_file(record.with_name(HEAD)))
     except (OSError, RuntimeError, SafetensorError, ValidationError) as error:
         first = str(error).split("\n")[0]
         raise InputError(f"damaged: {first}", where=str(record), remedy="Save or build it again") from None
-    return TextClassifier(network.eval(), tokenizer, stored.classes, stored.max_length)
+    return reader_of(network.eval(), tokenizer, stored.classes, stored.max_length)
 
 
 def _theirs(name: str, revision: str) -> TextClassifier:

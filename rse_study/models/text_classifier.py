@@ -1,6 +1,6 @@
 """The classifier that is attacked and scored: it maps texts to probabilities."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from torch import nn
 from rse_study.data.labelled import Text
 from rse_study.errors import InputError
 from rse_study.models.embedder import evaluation_mode
-from rse_study.models.text_inputs import encode_texts, padded
+from rse_study.models.text_inputs import Tokens, encode_texts, padded
 
 Predict = Callable[[Sequence[Text]], np.ndarray]  # texts -> [n c]
 
@@ -49,16 +49,21 @@ class TextClassifier:
         """Return the network's outputs in float64, without dropout."""
         distinct = sorted(set(texts))
         rows = encode_texts(distinct, self.tokenizer, self.max_length)
-        order = sorted(range(len(rows)), key=lambda i: (len(rows[i]), i))
         found = np.zeros((len(rows), len(self.classes) or 1))
+        for places, outputs in self.batches(rows):
+            found[places] = outputs
+        where = {text: i for i, text in enumerate(distinct)}
+        return found[[where[text] for text in texts]]
+
+    def batches(self, rows: Sequence[Tokens]) -> Iterator[tuple[list[int], np.ndarray]]:
+        """Yield the places of rows of similar length, and the network's outputs for them."""
+        order = sorted(range(len(rows)), key=lambda i: (len(rows[i]), i))
         device = next(self.network.parameters()).device
         with evaluation_mode(self.network):
             for start in range(0, len(order), self.batch_size):
                 places = order[start : start + self.batch_size]
                 inputs = padded([rows[i] for i in places], self.tokenizer.pad_token_id).to(device)
-                found[places] = self.network(inputs).double().cpu().numpy()
-        where = {text: i for i, text in enumerate(distinct)}
-        return found[[where[text] for text in texts]]
+                yield places, self.network(inputs).double().cpu().numpy()
 
     def predicting(self, classes: tuple[str, ...]) -> Predict:
         """Return `predict` with columns in the order of the given classes, ignoring case."""

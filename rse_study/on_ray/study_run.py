@@ -15,9 +15,8 @@ from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.fixed_cells import FixedCells
-from rse_study.on_ray.queue.path_cells import path_cells
 from rse_study.on_ray.queue.proposed_cells import ProposedCells
-from rse_study.on_ray.queue.stages import confirm_cells, grid_cells
+from rse_study.on_ray.queue.stages import confirm_cells, grid_cells, path_rounds
 from rse_study.on_ray.queue.warm_start import directions_of, known_trials
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.scoring import Scoring
@@ -44,7 +43,7 @@ from rse_study.sampling.samplers import describe_sampler
 from rse_study.search.state import has_room, search_state
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.space import Axis
-from rse_study.study.record import provenance_of, resolved, study_record
+from rse_study.study.record import provenance_of, study_record
 from rse_study.study.revisions import change_between
 from rse_study.training.materials import Materials
 
@@ -116,7 +115,7 @@ class StudyRun:
         before = self._ledger.study()
         if before is not None:
             kind = "search" if self._study.grid is None else "grid"
-            now = {"kind": kind, "name": self._study.name, "resolved": resolved(self._study)}
+            now = {"kind": kind, "name": self._study.name, "resolved": self._study.resolved()}
             change_between(before, before.model_copy(update=now))
 
     def _refuse_other_materials(self) -> None:
@@ -224,23 +223,14 @@ class StudyRun:
         return cells
 
     def _run_path(self, runtime: RayRuntime) -> None:
-        """Run the ablation path round by round, up to one with failed cells, which the next run tries again."""
-        before: set[str] | None = None
-        while self._study.ablation_path is not None and not runtime.closing.is_set():
-            known = {one.identity: one for one in self._ledger.cells() if not one.retired}
-            others = {name for name, one in known.items() if one.stage != "path"}
-            cells = path_cells(self._checked, self._ledger, self.materials.identify)
-            cells = [cell for cell in cells if cell.identity not in others]
-            left = {cell.identity for cell in cells if not self._has_ended(known.get(cell.identity))}
-            if left == before or not (left or before is None):
+        for cells in path_rounds(self._checked, self._ledger, self.materials.identify):
+            if runtime.closing.is_set():
                 return
             self._run_list("path", cells, runtime)
-            before = left
 
-    def _has_ended(self, cell: CellRecord | None) -> bool:
+    def _has_ended(self, cell: CellRecord) -> bool:
         """Whether the next run finds nothing to do for the cell."""
-        study_dir = self._folders.study
-        return cell is not None and status_for_next_run(study_dir, cell.identity, cell.status) in FINISHED
+        return status_for_next_run(self._folders.study, cell.identity, cell.status) in FINISHED
 
     def _run_list(self, stage: Stage, cells: list[Cell], runtime: RayRuntime) -> None:
         if not cells:

@@ -57,7 +57,7 @@ TRAINING_FREE = {
     "first_last": "first-last mean, no training",
     "whitening": "whitened mean, no training",
 }
-BASELINES = {**ALWAYS_SHOWN, **TRAINING_FREE}
+BASELINES = {**ALWAYS_SHOWN, **TRAINING_FREE, "adversarial": "adversarial fine-tuning"}
 """Baselines and their display names; the first three are shown whether measured or not."""
 
 
@@ -230,9 +230,15 @@ class StudyRecord(Record):
     def confirm_settings(self) -> ConfirmSettings:
         """Settings of the confirmation, with no more trials than a budget has left."""
         plan = self.settings.confirm
+        plan = plan.model_copy(update={"num_best": plan.num_best * max(1, len(self.tuned))})
         if self.num_confirmable is None:
             return plan
         return plan.model_copy(update={"num_best": min(plan.num_best, self.num_confirmable)})
+
+    @property
+    def tuned(self) -> tuple[Any, ...]:
+        """Values of the axis whose every value gets as many trials; empty without one."""
+        return next((axis.choices for axis in self.axes if axis.name == self.settings.tune_each), ())
 
     @property
     def shown_measures(self) -> tuple[Measure, ...]:

@@ -67,6 +67,7 @@ class StudySettings(_Settings):
     search: dict[str, Any] = Field(default_factory=dict)
     seeds: tuple[int, ...] = ()
     num_trials: int = 0
+    tune_each: str = ""
     early_stopping: dict[str, Any] = Field(default_factory=dict)
     search_budget: BudgetSettings = BudgetSettings()
     confirm: ConfirmSettings = ConfirmSettings()

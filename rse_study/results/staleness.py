@@ -16,7 +16,8 @@ def stale(cells: pd.DataFrame, provenance: list[dict[str, Any]]) -> pd.DataFrame
     complete = cells[cells["status"] == "complete"]
     rows = [
         (identity, package, packages[package], now[package])
-        for identity, packages in _packages(complete)
+        for identity, content in zip(complete["identity"], complete["provenance"], strict=True)
+        for packages in [content.get("packages", {})]
         for package in now
         if package in packages and packages[package] != now[package]
     ]
@@ -31,10 +32,3 @@ def describe(stale_cells: pd.DataFrame) -> str:
     texts = [f"{count} made with {what} {was} (now {now})" for (what, was, now), count in groups.items()]
     number = stale_cells["identity"].nunique()
     return f"{number} stale {'cell' if number == 1 else 'cells'}: {'; '.join(texts)}."
-
-
-def _packages(cells: pd.DataFrame) -> list[tuple[str, dict[str, str]]]:
-    return [
-        (identity, content.get("packages", {}))
-        for identity, content in cells[["identity", "provenance"]].itertuples(index=False)
-    ]

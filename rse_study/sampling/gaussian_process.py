@@ -29,7 +29,8 @@ class GpOfAllTrials(GPSampler):
             return {}
         # In a storage of its own, a trial's id is its place in the study: the same there as here.
         imputed = optuna.create_study(directions=study.directions)
-        values, constraints = _worst_values(complete, study.directions), _worst_constraints(complete)
+        values, names = _worst_values(complete, study.directions), complete[0].constraints
+        constraints = {name: max(one.constraints[name] for one in complete) for name in names}
         for one in study.get_trials(deepcopy=False):
             imputed.add_trial(_with_result(one, values, constraints) if _has_no_value(one) else one)
         return super().sample_relative(imputed, trial, search_space)
@@ -56,7 +57,3 @@ def _worst_values(complete: Sequence[FrozenTrial], directions: Sequence[StudyDir
         float(column.min() if direction == StudyDirection.MAXIMIZE else column.max())
         for column, direction in zip(columns, directions, strict=True)
     ]
-
-
-def _worst_constraints(complete: Sequence[FrozenTrial]) -> dict[str, float]:
-    return {name: max(trial.constraints[name] for trial in complete) for name in complete[0].constraints}

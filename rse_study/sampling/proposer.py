@@ -21,6 +21,7 @@ from rse_study.study.definition.domains import Domain, Int
 SearchDirection = Literal["maximize", "minimize"]
 UNIFORM_FROM = 8
 """draw for a trial from which on draws are uniform: a model may insist on points that are known already"""
+NOTHING_FIXED: Mapping[str, Any] = {}
 
 
 class Proposer:
@@ -46,8 +47,11 @@ class Proposer:
         self._optuna = optuna.create_study(directions=list(directions))
         self._running: dict[int, Trial] = {}  # by our number
 
-    def ask(self, number: int, draw: int = 0) -> dict[str, Any]:
-        """Return a proposal for trial `number`; each further `draw` gives another one."""
+    def ask(self, number: int, draw: int = 0, fixed: Mapping[str, Any] = NOTHING_FIXED) -> dict[str, Any]:
+        """Return a proposal for trial `number`, with the values in `fixed`.
+
+        Each further `draw` gives another one.
+        """
         # Without a model, a further draw looks past the point that was known already.
         point = point_of(self._sampler, self._domains, self._search_seed, number + draw)
         if point is not None:
@@ -58,6 +62,8 @@ class Proposer:
         self._optuna.sampler = make_sampler(
             sampler, seed, of_all, is_conditional=self._is_conditional, folder=self._folder
         )
+        if fixed:
+            self._optuna.enqueue_trial(dict(fixed))  # the others are the sampler's
         return self._ask_optuna(number)
 
     def add(

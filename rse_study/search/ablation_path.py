@@ -159,23 +159,12 @@ def num_path_cells(
     study: StudyRecord, cells: Iterable[CellRecord], state: PathState | None, *, is_search_over: bool
 ) -> int:
     """Return the number of the path's cells beside the confirmation's; an upper bound."""
-    settings = study.settings
-    if not settings.ablation_path.seeds:
-        return 0
     if state is not None and state.is_over:
         return sum(cell.stage == "path" and not cell.retired for cell in cells)
     if state is None and is_search_over:
         return 0
     num_axes = len(study.axes) if state is None else len(state.axes)
-    return most_path_cells(num_axes, settings.ablation_path, settings.confirm)
-
-
-def most_cells_of_path(study: StudyRecord) -> int:
-    """Return the number of the path's cells that a study counts when it is frozen."""
-    settings = study.settings
-    if not settings.ablation_path.seeds:
-        return 0
-    return most_path_cells(len(study.axes), settings.ablation_path, settings.confirm)
+    return most_path_cells(num_axes, study.settings.ablation_path, study.settings.confirm)
 
 
 def most_path_cells(num_axes: int, path: PathSettings, confirm: ConfirmSettings) -> int:

@@ -1,15 +1,17 @@
 """The rule by which confirmation, reports and `--trial best` choose trials."""
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from rse_study.results.cell_state import HAS_RESULT
 from rse_study.results.queries import LedgerQueries
 from rse_study.results.records import CellRecord, Direction, KnownTrial, Stage, StudyRecord
 
 Key = TypeVar("Key")
+ALL_OF_ONE_KIND: Mapping[int, Any] = {}
 ScoredTrial = tuple[Key, int, float]
 """The key, the last step, and the objective there (NaN if it has none)."""
 
@@ -160,13 +162,23 @@ def trials_to_confirm(
     baseline: Collection[int],
     num_best: int,
     directions: Sequence[Direction],
+    kinds: Mapping[int, Any] = ALL_OF_ONE_KIND,
 ) -> list[int]:
     """Return the trials to confirm beside the baseline, which is on no front.
 
-    One objective: the best. Several: the knee of the front, then what adds most to it.
+    One objective: the best. Several: the knee of the front, then what adds most to it. So many of each kind, where
+    `kinds` has kinds by trial.
     """
     others = sorted((one for one in standings if one.key not in baseline), key=lambda one: one.key)
-    return chosen_first(others, directions)[:num_best]
+    ordered = chosen_first(others, directions)
+    ranks: Counter[Any] = Counter()
+    chosen = []
+    for key in ordered:
+        kind = kinds.get(key)
+        ranks[kind] += 1
+        if ranks[kind] <= num_best:
+            chosen.append(key)
+    return chosen
 
 
 def best_known(known: Sequence[KnownTrial], directions: Sequence[Direction]) -> list[KnownTrial]:

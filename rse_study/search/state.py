@@ -7,14 +7,22 @@ from typing import TYPE_CHECKING
 from rse_study.results.cell_state import count_cells
 from rse_study.results.queries import LedgerQueries, now
 from rse_study.results.records import FINISHED, CellRecord, Stage, StudyRecord
-from rse_study.results.settings import BudgetSettings
-from rse_study.search.ablation_path import PathState, most_cells_of_path, num_path_cells, path_state
+from rse_study.results.settings import BudgetSettings, StudySettings
+from rse_study.search.ablation_path import PathState, most_path_cells, num_path_cells, path_state
 from rse_study.search.budget import BudgetShare, as_far_as_it_went, budget_shares, ended_by
 from rse_study.search.choice import TrialResult, standings_of
 from rse_study.search.race import RaceState, race_of
 
 if TYPE_CHECKING:
     from rse_study.results.reader import Reader  # and pandas, which `status` does without
+
+STAGES: dict[Stage, str] = {
+    "grid": "grid",
+    "search": "search",
+    "confirm": "confirmation",
+    "path": "ablation path",
+}
+"""The stages of a study in order, with the names that reports give them."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +87,8 @@ class SearchState:
     @property
     def num_planned(self) -> int:
         """The largest number of cells that the study may still come to."""
-        return self.study.num_cells - self.num_saved - most_cells_of_path(self.study) + self.num_path_cells
+        counted = most_cells_by_stage(self.study.settings, len(self.study.axes))["path"]
+        return self.study.num_cells - self.num_saved - counted + self.num_path_cells
 
     @property
     def counts(self) -> dict[str, int]:
@@ -89,6 +98,13 @@ class SearchState:
     @property
     def num_path_cells(self) -> int:
         return num_path_cells(self.study, self.cells, self.path, is_search_over=self.is_over)
+
+
+def most_cells_by_stage(settings: StudySettings, num_axes: int) -> dict[Stage, int]:
+    """Return the largest number of cells of each stage of a search that has not begun."""
+    num_in_path = most_path_cells(num_axes, settings.ablation_path, settings.confirm)
+    num_searched = settings.num_trials * len(settings.seeds)
+    return {"search": num_searched, "confirm": settings.confirm.num_cells, "path": num_in_path}
 
 
 def search_state(ledger: LedgerQueries, cells: Iterable[CellRecord], *, is_held: bool) -> SearchState:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 from rse_study.activity import ProgressCallback
 from rse_study.downstream.scored_model import (
@@ -17,11 +18,14 @@ from rse_study.evaluation.sts import Similarity
 from rse_study.evaluation.whitening import whitened
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder, untrained
+from rse_study.models.pooling import PoolingKind
 from rse_study.results.records import EvaluationRow
 from rse_study.study.definition.config import Baseline
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
+ADVERSARIAL = 1.0
+"""FGM's usual length; Miyato et al. (2017) have 5 for embeddings scaled to unit variance"""
 NO_WEIGHTS = ("untrained", "whitening")  # they have no trained weights that could be fine-tuned
 
 
@@ -55,6 +59,8 @@ def can_measure(name: Baseline, evaluation: Evaluation) -> bool:
     """Whether an evaluation can score a baseline, which may lack vectors or weights."""
     if name == "token_overlap":
         return isinstance(evaluation, Similarity)
+    if name == "adversarial":
+        return isinstance(evaluation, FineTunedEvaluation)
     return name not in NO_WEIGHTS or not isinstance(evaluation, FineTunedEvaluation)
 
 
@@ -81,12 +87,17 @@ def _scores(
         # Each task by its own sentences: Su et al.'s "target", which knows the texts but no gold.
         of_vectors = [one for one in evaluations if isinstance(one, FrozenEvaluation)]
         return [row for one in of_vectors for row in one.score(lambda texts: whitened(embed(texts)), name)]
-    pooling = encoder.pooling if name == "start" else name
-    template = encoder.template if name == "start" else ""
+    if name == "adversarial":
+        evaluations = [one for one in evaluations if can_measure(name, one)]
+    is_start = name in ("start", "adversarial")
+    pooling = encoder.pooling if is_start else cast(PoolingKind, name)
+    template = encoder.template if is_start else ""
     loaded, tokenizer = load_encoder(base, pooling, encoder.revision)
     subject = ScoredModel(name, Embedder(loaded.to(device), tokenizer, template))
     if folder is not None:
         classifiers, attacks = folder / CLASSIFIERS, folder / attacks_folder(name)
         weights = ModelFiles(base, pooling, classifiers, attacks, encoder.revision, device, template)
+        if name == "adversarial":
+            weights = replace(weights, adversarial=ADVERSARIAL)
         subject = replace(subject, weights=weights)
     return score_model(subject, evaluations, on_progress)

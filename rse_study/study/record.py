@@ -12,7 +12,6 @@ from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.sts import Similarity, aggregation_of, title_of
 from rse_study.results.records import COSTS, AxisRecord, ConstraintRecord, ObjectiveRecord, StudyRecord
-from rse_study.study.checking.rules import SEARCH_ONLY
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Objective, Resources, Study
 from rse_study.study.definition.domains import Int
@@ -49,7 +48,7 @@ def study_record(
         measures=tuple(measure for evaluation in evaluations for measure in evaluation.measures),
         fingerprints={one.name: one.fingerprint for one in (*judges, *evaluations)},
         search_seed=study.search_seed,
-        resolved=resolved(study),
+        resolved=study.resolved(),
     )
 
 
@@ -78,18 +77,6 @@ def _label(metric: str, study: Study, dev: StsPairs) -> tuple[str, str]:
         metric.removeprefix("robust/")
     ]
     return f"{what} under {replayed.recipe}, {figure} x100", metric.replace("robust", f"{task}/replayed")
-
-
-def resolved(study: Study) -> dict[str, Any]:
-    """Return the question and everything that decides its answer.
-
-    Where the study runs, what it may cost, and settings that are absent or of the other kind are left out.
-    """
-    where_it_runs: dict[str, Any] = {"resources": True, "allowance": True, "storage": True}
-    of_stages = {"confirm": {"resources"}, "ablation_path": {"resources"}}
-    content = study.model_dump(mode="json", exclude=where_it_runs | of_stages)
-    others = SEARCH_ONLY if study.grid is not None else ()
-    return {name: value for name, value in content.items() if value is not None and name not in others}
 
 
 def provenance_of(

@@ -30,7 +30,8 @@ def read_study(study_dir: Path) -> TrackedStudy:
         histories, scores = _histories(reader), _scores(reader)
     trials: dict[str, list[pd.Series]] = defaultdict(list)
     for _, cell in cells.iterrows():
-        trials[_trial_key(cell)].append(cell)
+        setting = fingerprint_of([cell["label"], cell["proposal"]])
+        trials[f"{cell['trial']}-{setting[:12]}"].append(cell)
     return TrackedStudy(
         name=study.name,
         question=study.question,
@@ -100,10 +101,6 @@ def _code_at(provenance: Sequence[Mapping[str, Any]], begin: float) -> str:
     revisions = [(at, str(run.get("code", ""))) for at, run in runs]
     earlier = [code for at, code in revisions if at <= begin]
     return (earlier[-1:] or [code for _, code in revisions[:1]] or [""])[0]
-
-
-def _trial_key(cell: pd.Series) -> str:
-    return f"{cell['trial']}-{fingerprint_of([cell['label'], cell['proposal']])[:12]}"
 
 
 def _params(study: StudyRecord, proposal: Mapping[str, Any]) -> dict[str, Any]:

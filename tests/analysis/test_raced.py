@@ -88,7 +88,7 @@ def test_the_account_and_the_report_say_who_ran_which_seed_and_what_was_spared(c
 
 
 def test_terminal_and_status_count_seeds_and_name_the_best_by_its_mean(folder):
-    shown = as_text(folder).set_index("trial")
+    shown = as_text(Reader(folder)).set_index("trial")
     assert shown.loc["2 *", "seeds"] == "3" and shown.loc["4", "seeds"] == "1"
     assert shown.loc["3", "builtin dev, Spearman x100"] == "64.00"
     status = state_of(folder)

@@ -3,11 +3,12 @@ import math
 import pandas as pd
 
 from analysis.tables import as_text, beaten, show_score
+from rse_study.results.reader import Reader
 from tests.analysis import gridded, searched
 
 
 def test_the_terminal_table_of_a_search_shows_trials_and_confirmed_cells_below(search_dir):
-    frame = as_text(search_dir)
+    frame = as_text(Reader(search_dir))
     assert list(frame.columns) == [
         "trial", "builtin dev, Spearman x100", "builtin/test", "step", "status", "alpha", "beta", "N", "norm", "rho",
         "lambda1", "lambda2", "phi", "time",
@@ -18,18 +19,18 @@ def test_the_terminal_table_of_a_search_shows_trials_and_confirmed_cells_below(s
     assert len(frame) == 3 + 16 + 4
     assert frame.loc[frame["trial"].str.endswith(" *"), "trial"].tolist() == ["12 *"]
     assert frame.map(lambda value: isinstance(value, str)).all(axis=None)
-    below = as_text(search_dir).iloc[-4:]
+    below = as_text(Reader(search_dir)).iloc[-4:]
     assert below["trial"].iloc[0] == "confirmed: paper setting, seed 1"
     assert below["trial"].iloc[3] == "confirmed: trial 12 (best of the search), seed 2"
     assert below["builtin/test"].tolist() == ["58.00", "60.00", "61.50", "59.00"]
     assert below["builtin dev, Spearman x100"].tolist() == ["59.40", "60.60", "62.30", "61.10"]
-    assert set(as_text(search_dir)["builtin/test"].iloc[3:19]) == {""}
+    assert set(as_text(Reader(search_dir))["builtin/test"].iloc[3:19]) == {""}
 
 
 def test_a_table_of_the_terminal_shows_the_rows_of_a_grid_in_order_and_planned_studies_too(
     grid_dir, tmp_path
 ):
-    frame = as_text(grid_dir).set_index("row")
+    frame = as_text(Reader(grid_dir)).set_index("row")
     assert frame.index.tolist()[3:] == [
         "lambda1 = 0.000976562", "lambda1 = 0.0078125", "lambda1 = 0.125", "base", "without weakening masks",
         "without PGD", "without the token level",
@@ -43,8 +44,8 @@ def test_a_table_of_the_terminal_shows_the_rows_of_a_grid_in_order_and_planned_s
     ]  # fmt: skip
     assert frame.loc["base", "STS12/test mean"] == "65.50"
     baselines = ["token overlap", "untrained encoder", "before training"]
-    assert as_text(searched.make(tmp_path / "search"))["trial"].tolist() == baselines
-    assert as_text(searched.make(tmp_path / "grid", study=gridded.STUDY))["row"].tolist() == baselines
+    assert as_text(Reader(searched.make(tmp_path / "search")))["trial"].tolist() == baselines
+    assert as_text(Reader(searched.make(tmp_path / "grid", study=gridded.STUDY)))["row"].tolist() == baselines
 
 
 def test_scores_of_less_than_the_full_budget_and_unbeaten_baselines_are_told():

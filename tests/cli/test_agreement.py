@@ -52,7 +52,7 @@ def test_a_cell_that_was_lost_is_still_to_run_for_status_and_for_plan(rse, lost)
 
 
 def test_run_ends_with_what_the_next_run_takes_up_again(lost, grid_dir, capsys):
-    assert conclude(grid_dir) == errors.INCOMPLETE
+    assert conclude(Reader(grid_dir)) == errors.INCOMPLETE
     said = capsys.readouterr().err
     assert said == (
         "1 of 6 cells are not complete, 1 of them still to run. "

@@ -10,7 +10,7 @@ from rse_study.data.attack_sets import ATTACK_SETS, OF_TRANSFER, read_attack_set
 from rse_study.data.catalogue import catalogue, verify
 from rse_study.data.classes import NLI_CLASSES
 from rse_study.data.nli_sets import nli_files, nli_tasks, read_nli
-from rse_study.data.sentiment_sets import SENTIMENT_SETS, read_sentiment
+from rse_study.data.sentiment_sets import REVIEWS, SENTIMENT_SETS, read_reviews, read_sentiment, reviews_file
 from rse_study.data.transfer_sets import read_transfer
 from rse_study.errors import InputError, MissingFile
 from tests.cases import cases
@@ -64,11 +64,21 @@ def test_sentiment_as_published(data_dir, name):
 
 def test_the_catalogue_knows_every_file_and_those_here_are_as_measured(data_dir):
     own = [name for name in ATTACK_SETS if name not in OF_TRANSFER]
-    names = [*(f"attack-{name}" for name in own), "snli", "snli-subset", "mnli", "anli"]
+    names = [
+        *(f"attack-{name}" for name in own),
+        "snli",
+        "snli-subset",
+        "mnli",
+        "anli",
+        "fever",
+        "imdb",
+        "yelp",
+    ]
     names += ["review-polarity", "uci-labelled"]
     listed = {file.path for name in names for file in catalogue().get(name).files}
     read = {f"attack/{name}/{name}.txt" for name in own}
     read |= {nli_files(task).get(split) for task in nli_tasks() for split in nli_files(task)}
+    read |= {reviews_file(name, split) for name in REVIEWS for split in ("train", "test")}
     assert listed == read | {SENTIMENT_SETS.get(name) for name in SENTIMENT_SETS}
     assert {row.status for row in verify(names, data_dir)} == {"ok", "missing"}
 
@@ -84,6 +94,14 @@ def folder(tmp_path):
     _write(tmp_path, "nli/snli/snli_1.0_train.jsonl", text)
     _write(tmp_path, "nli/mnli/multinli_1.0_dev_mismatched.jsonl", text)
     _write(tmp_path, "nli/anli/R2/test.jsonl", json.dumps({"context": "c", "hypothesis": "h", "label": "n"}))
+    claims = [("SUPPORTS", "c1"), ("REFUTES", "c2 "), ("NOT ENOUGH INFO", "c3")]
+    rows = [
+        {"cid": "1", "verifiable": "VERIFIABLE", "label": label, "query": claim, "context": "e"}
+        for label, claim in claims
+    ]
+    _write(tmp_path, "nli/fever/dev_fitems.jsonl", "\n".join(map(json.dumps, rows)))
+    _write(tmp_path, "sentiment/imdb/test.jsonl", '{"label": 1, "text": " good<br />film"}\n')
+    _write(tmp_path, "sentiment/yelp/train.jsonl", '{"label": 0, "text": "bad\\nfood"}\n')
     return tmp_path
 
 
@@ -103,9 +121,24 @@ def test_absent_sets_are_read_by_the_same_layout(folder):
         assert found.num_unlabelled == 1
     anli = read_nli("ANLI-R2", "test", folder)
     assert (anli.name, anli.texts, anli.labels.tolist()) == ("ANLI-R2", [("c", "h")], [1])
+    fever = read_nli("FEVER", "dev", folder)
+    assert (fever.texts, fever.labels.tolist()) == ([("e", "c1"), ("e", "c2"), ("e", "c3")], [0, 2, 1])
+    imdb, yelp = read_reviews("IMDB", "test", folder), read_reviews("YELP", "train", folder)
+    assert (imdb.name, imdb.split, imdb.texts, imdb.labels.tolist()) == (
+        "IMDB",
+        "test",
+        [("good<br />film",)],
+        [1],
+    )
+    assert (yelp.texts, yelp.labels.tolist(), yelp.classes) == (
+        [("bad\nfood",)],
+        [0],
+        ("negative", "positive"),
+    )
 
 
 SNLI = "nli/snli/snli_1.0_dev.jsonl"
+FEVER, IMDB = "nli/fever/dev_fitems.jsonl", "sentiment/imdb/test.jsonl"
 AMAZON = SENTIMENT_SETS.get("uci-amazon")
 REFUSED = [
     ("attack/mr/mr.txt", "0 fine\n2 odd\n", r"mr.txt.gz:2: label '2': a label is one of 0, 1\. Fetch"),
@@ -113,6 +146,9 @@ REFUSED = [
     ("attack/snli/snli.txt", "neutral\ta\n", r":1: 2 column\(s\): label, premise, hypothesis"),
     ("attack/snli/snli.txt", "maybe\ta\tb\n", r"'maybe': a label is one of entailment, neutral, contra"),
     (SNLI, "{\n", r":1: is no JSON"),
+    (FEVER, '{"label": "MAYBE", "context": "e", "query": "c"}', r":1: label 'MAYBE': a label is one of SUPPORTS, NOT"),
+    (FEVER, '{"label": "REFUTES", "context": "e"}', r":1: no 'query': an object has label, context, query"),
+    (IMDB, '{"label": -1, "text": "unsupervised"}', r":1: label -1: a label is one of 0, 1"),
     (SNLI, "[1]\n", r":1: holds \[1\]: one JSON object a line"),
     (SNLI, '\n{"gold_label": "neutral"}\n', r":2: no 'sentence1': an object has gold_label, sentence1"),
     (SNLI, '{"gold_label": "neutral", "sentence1": 3, "sentence2": "b"}\n', r":1: 3: a sentence must be a text"),
@@ -127,6 +163,8 @@ READERS = {
     "attack/snli/snli.txt": lambda folder: read_attack_set("snli", folder),
     SNLI: lambda folder: read_nli("SNLI", "dev", folder),
     "nli/anli/R1/dev.jsonl": lambda folder: read_nli("ANLI-R1", "dev", folder),
+    FEVER: lambda folder: read_nli("FEVER", "dev", folder),
+    IMDB: lambda folder: read_reviews("IMDB", "test", folder),
     AMAZON: lambda folder: read_sentiment("uci-amazon", folder),
 }
 

@@ -22,6 +22,20 @@ def test_a_victim_is_trained_on_texts_of_the_same_classes(name, data_dir):
     assert set(np.unique(found.labels)) == set(range(len(found.classes)))
 
 
+def test_reviews_of_the_attacked_sets_train_before_their_stand_ins(tmp_path, data_dir):
+    (tmp_path / "sentiment").mkdir()
+    for below in ("review_polarity_v2", "uci_labelled"):
+        (tmp_path / "sentiment" / below).symlink_to(data_dir / "sentiment" / below)
+    assert [training_for(name, tmp_path).name for name in ("imdb", "yelp")] == ["review-polarity", "uci-yelp"]
+    for name in ("imdb", "yelp"):
+        path = tmp_path / f"sentiment/{name}/train.jsonl"
+        path.parent.mkdir()
+        path.write_text('{"label": 0, "text": "bad"}\n{"label": 1, "text": "good"}\n')
+        found = training_for(name, tmp_path)
+        assert (found.name, found.split, len(found)) == (name.upper(), "train", 2)
+        assert found.classes == ATTACK_SETS.get(name)
+
+
 def test_where_there_is_nothing_to_train_on_it_is_said(tmp_path):
     with pytest.raises(InputError, match="no training texts"):
         training_for("ag", tmp_path)

@@ -4,13 +4,13 @@ import re
 import shlex
 from pathlib import Path
 
-import pytest
 import typer
 
 from rse_study.cli.app import app
 from rse_study.cli.arguments.study import study_file
 from rse_study.study.checking.validation import read_study
 from rse_study.yaml12 import read_yaml
+from tests.cases import cases
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -28,7 +28,7 @@ def commands(page: Path) -> list[str]:
     return [found.partition(" #")[0].strip() for found in COMMAND.findall(text)]
 
 
-@pytest.mark.parametrize("line", sorted({line for page in PAGES for line in commands(page)}))
+@cases("line", sorted({line for page in PAGES for line in commands(page)}))
 def test_a_command_is_one_with_its_options(line):
     for slot, filling in SLOTS.items():
         line = line.replace(slot, filling)

@@ -16,6 +16,7 @@ from rse_study.cluster.reading import read_cluster
 from rse_study.results.reader import Reader
 from rse_study.study.checking.validation import read_study
 from tests.analysis import tabled
+from tests.cases import cases
 
 ROOT = Path(__file__).parents[2]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -52,7 +53,7 @@ def store(tmp_path, monkeypatch):
     return tmp_path / "studies"
 
 
-@pytest.mark.parametrize("line", [line for line in LINES if not line.startswith("init ")])
+@cases("line", [line for line in LINES if not line.startswith("init ")])
 def test_a_line_names_studies_rows_cells_and_clusters_that_are_there(line, store):
     given = given_in(line)
     study, cell = given.get("study") or given.get("source"), given.get("cell") or given.get("trial")

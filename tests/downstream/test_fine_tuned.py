@@ -2,20 +2,32 @@
 
 import json
 import math
+import os
 import pickle
+import signal
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from rse_study.data.glue import GLUE
+from rse_study.data.sentiment_sets import REVIEWS
 from rse_study.downstream.fine_tuned import drawn
 from rse_study.downstream.registry import read_evaluation
 from rse_study.downstream.scored_model import ModelFiles, ScoredModel, score_model
 from rse_study.downstream.settings import Attacks, Settings, Tasks
 from rse_study.errors import InputError, MissingFile
 from rse_study.models.loading import load_encoder
-from tests.downstream.toy_tasks import write_anli, write_glue, write_mrpc, write_nli, write_stsb
+from tests.downstream.toy_tasks import (
+    write_anli,
+    write_fever,
+    write_glue,
+    write_mrpc,
+    write_nli,
+    write_reviews,
+    write_squad,
+    write_stsb,
+)
 from tests.training.classifier.sorted_words import LEARNS
 
 pytestmark = pytest.mark.usefixtures("no_hub")
@@ -105,7 +117,8 @@ def test_anli_has_rounds_and_both_averages(tmp_path, weights):
     asked = _read("ANLI", tmp_path, _settings(ONE_EPOCH))
     assert asked.training.name == "SNLI+ANLI-R1+ANLI-R3"
     assert len(asked.training) == 90 + 18 + 18
-    assert asked.lacking == ("nli/mnli/multinli_1.0_train.jsonl", "nli/anli/R2/train.jsonl")
+    fever = "nli/fever/train_fitems.jsonl"
+    assert asked.lacking == ("nli/mnli/multinli_1.0_train.jsonl", "nli/anli/R2/train.jsonl", fever)
     rows = _scored(asked, weights)
     for split in ("test", "dev"):
         values = [rows[f"R{number} {split}"].value for number in (1, 2, 3)]
@@ -308,3 +321,68 @@ def test_where_fine_tuning_diverges_its_figures_are_nan_and_degenerate(tmp_path,
     assert {row.metric for row in rows} == {measure.metric for measure in asked.measures}
     assert all(math.isnan(row.value) and row.degenerate for row in rows)
     assert {row.fingerprint for row in rows} == {asked.fingerprint}
+
+
+def test_fever_is_learnt_and_trains_for_anli_too(tmp_path, weights):
+    write_fever(tmp_path, "train", 90, seed=0)
+    write_fever(tmp_path, "dev", 30, seed=1)
+    (row,) = _scored(_read("FEVER", tmp_path), weights).values()
+    assert (row.metric, row.split, row.num_examples) == ("FEVER/fine_tuned/accuracy", "dev", 30)
+    assert row.value > 90
+    _anli(tmp_path, ["dev"])
+    write_anli(tmp_path, 1, "train", 18, seed=1)
+    asked = _read("ANLI", tmp_path)
+    assert (asked.training.name, len(asked.training)) == ("ANLI-R1+FEVER", 18 + 90)
+
+
+@pytest.mark.parametrize("task", REVIEWS)
+def test_reviews_are_learnt_and_scored_on_test(task, tmp_path, weights):
+    write_reviews(tmp_path, task, "test", 30, seed=1)
+    write_reviews(tmp_path, task, "train", 80, seed=0)
+    asked = _read(task, tmp_path)
+    assert (asked.training.name, len(asked.training), asked.lacking) == (task, 80, ())
+    (row,) = _scored(asked, weights).values()
+    assert (row.metric, row.split, row.num_examples) == (f"{task}/fine_tuned/accuracy", "test", 30)
+    assert row.value > 90
+    assert [measure.metric for measure in asked.measures] == [row.metric]
+
+
+SPANS = LEARNS.model_copy(update={"lr": 1e-2, "epochs": 8, "max_length": 12})
+
+
+def test_squad_is_learnt_from_windows_and_scored_on_dev(tmp_path, weights):
+    """Contexts have up to ten words, windows hold eight tokens of them or fewer."""
+    write_squad(tmp_path, "train", 160, seed=0, most=9)
+    write_squad(tmp_path, "dev", 40, seed=1, most=9)
+    asked = _read("SQuAD", tmp_path, _settings(SPANS))
+    found = _scored(asked, weights)
+    assert list(found) == list(asked.labels) == ["f1", "exact_match"]
+    for row in found.values():
+        assert (row.evaluation, row.split, row.num_examples) == ("SQuAD/fine_tuned", "dev", 40)
+        assert row.value > 90
+        assert not row.degenerate
+    assert [measure.metric for measure in asked.measures] == [row.metric for row in found.values()]
+    made, steps = _steps(pickle.loads(pickle.dumps(asked)), weights)
+    assert (steps, made.is_weak) == ([], False)  # it is kept, and read back as what it is
+    few = _read("SQuAD", tmp_path, _settings(SPANS, num_training=60))
+    assert len(few.training) == 60
+    assert few.fingerprint != asked.fingerprint
+
+
+def test_a_span_head_resumes_to_the_same_bits_in_bf16(tmp_path, weights):
+    write_squad(tmp_path, "train", 24, seed=0)
+    write_squad(tmp_path, "dev", 8, seed=1)
+    spec = SPANS.model_copy(update={"epochs": 2, "precision": "bf16"})
+    asked = _read("SQuAD", tmp_path, _settings(spec))
+
+    def stop(progress):
+        assert np.isfinite(float(progress.loss))
+        if progress.t == 4:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    halves, whole = (replace(weights, made=tmp_path / name) for name in ("halves", "whole"))
+    with pytest.raises(KeyboardInterrupt):
+        asked.classifier(halves, stop)
+    resumed, steps = _steps(asked, halves)
+    assert steps[0] == 5
+    assert resumed.weights == _steps(asked, whole)[0].weights

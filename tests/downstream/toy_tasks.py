@@ -3,7 +3,7 @@
 import json
 import random
 
-from tests.training.classifier.sorted_words import words_of
+from tests.training.classifier.sorted_words import GROUPS, words_of
 
 NLI_LABELS = ("entailment", "neutral", "contradiction")
 SIDES = ((0, 0), (0, 1), (1, 1))  # groups of premise and hypothesis, by class
@@ -25,6 +25,18 @@ def write_nli(folder, below, num, seed, *, unlabelled=0, labels=NLI_LABELS):
 def write_anli(folder, number, split, num, seed):
     rows = [{"context": p, "hypothesis": h, "label": "enc"[k]} for p, h, k in nli_pairs(num, seed)]
     write_lines(folder / f"nli/anli/R{number}/{split}.jsonl", rows)
+
+
+def write_fever(folder, split, num, seed):
+    labels = ("SUPPORTS", "NOT ENOUGH INFO", "REFUTES")
+    rows = [{"context": p, "query": h, "label": labels[k]} for p, h, k in nli_pairs(num, seed)]
+    write_lines(folder / f"nli/fever/{split}_fitems.jsonl", rows)
+
+
+def write_reviews(folder, task, split, num, seed):
+    rng = random.Random(seed)
+    rows = [{"label": i % 2, "text": words_of(i % 2, rng)} for i in range(num)]
+    write_lines(folder / f"sentiment/{task.lower()}/{split}.jsonl", rows)
 
 
 def write_glue(folder, task, split, rows):
@@ -53,3 +65,18 @@ def _write_pairs(folder, task, split, groups, rng, label):
 def write_lines(path, rows):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def write_squad(folder, split, num, seed, most=5):
+    """Contexts of words of one group but for the answer; the question is of the answer's group."""
+    rng, paragraphs = random.Random(seed), []
+    for i in range(num):
+        answer, others = rng.choice(GROUPS[i % 2]), rng.choices(GROUPS[1 - i % 2], k=rng.randint(1, most))
+        place = rng.randint(0, len(others))
+        context = " ".join([*others[:place], answer, *others[place:]])
+        marked = {"text": answer, "answer_start": context.index(answer)}
+        question = {"question": words_of(i % 2, rng), "answers": [marked], "id": str(i)}
+        paragraphs.append({"context": context, "qas": [question]})
+    path = folder / f"squad/{split}-v1.1.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"data": [{"title": "Groups", "paragraphs": paragraphs}], "version": "1.1"}))

@@ -53,7 +53,7 @@ def test_the_search_ran_what_its_race_decided(whole):
 def test_the_study_is_over_and_says_so(whole):
     status = state_of(whole)
     assert status.is_complete and status.counts["planned"] == status.counts["complete"]
-    assert conclude(whole) == 0
+    assert conclude(Reader(whole)) == 0
     assert status.best.num_seeds == 2
     assert "Seeds race: of 5 trials" in write_report(whole).read_text()
 

@@ -45,7 +45,7 @@ def test_a_search_ends_before_the_first_cell_that_would_not_fit(ended):
     state = state_of(ended)
     assert state.is_complete
     assert state.counts["planned"] == 3 + 3  # two trials beside the base are confirmed: there are no three
-    assert conclude(ended) == 0
+    assert conclude(Reader(ended)) == 0
     (share,) = state.search_budget
     assert (share.spent, share.with_next, share.has_room) == (9, 12, False)
     assert any("9 of 10 optimiser steps spent, 1 left" in line for line in lines_of(state))

@@ -13,7 +13,6 @@ from rse_study.search.stopping import TrialAtRung
 from rse_study.spec import hash_file
 from rse_study.study.checking.validation import read_study
 from rse_study.study.planning.rung_shares import stopped_share
-from rse_study.study.record import resolved
 from tests.cases import cases
 from tests.search.stopping.waiting import waiting
 
@@ -69,7 +68,7 @@ def test_it_decides_by_its_class_and_the_rungs_are_where_the_file_says(study):
 
 def test_the_study_is_frozen_with_it_and_its_file_is_in_the_provenance(study):
     _, checked = rule_of(study)
-    frozen = resolved(checked.study)["early_stopping"]
+    frozen = checked.study.resolved()["early_stopping"]
     assert frozen["class"] == "my_rules:NoProgress" and frozen["settings"] == {"least": 0.5}
     assert "name" not in frozen and "class_" not in frozen
     described = describe_rule(checked.study, checked.folder)["early_stopping"]

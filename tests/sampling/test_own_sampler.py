@@ -12,7 +12,6 @@ from rse_study.sampling.samplers import describe_sampler
 from rse_study.spec import hash_file
 from rse_study.study.checking.validation import check_content, read_study
 from rse_study.study.definition.config import Sampler
-from rse_study.study.record import resolved
 from rse_study.study.revisions import change_between
 from tests.cases import cases
 from tests.on_ray.surface import CONDITIONAL, DOMAINS, FIRST, search
@@ -71,7 +70,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_a_study_that_names_it_is_valid_and_frozen_with_class_and_settings(folder):
     checked = read_study(folder / "study.yaml")
-    frozen = resolved(checked.study)["sampler"]
+    frozen = checked.study.resolved()["sampler"]
     assert (frozen["class"], frozen["settings"]) == ("my_samplers:MySampler", {"share": 0.3})
     assert "name" not in frozen and Sampler.model_validate(frozen) == checked.study.sampler
     assert not any("seed" in warning for warning in checked.warnings)
@@ -79,7 +78,7 @@ def test_a_study_that_names_it_is_valid_and_frozen_with_class_and_settings(folde
 
 def test_another_class_or_setting_is_another_study(folder):
     def record(*overrides):
-        content = resolved(read_study(folder / "study.yaml", overrides).study)
+        content = read_study(folder / "study.yaml", overrides).study.resolved()
         return StudyRecord(name="joint", objective=ObjectiveRecord(metric="dev"), resolved=content)
 
     assert change_between(record(), record()) == ""

@@ -1,5 +1,6 @@
 """Baselines are what their names say, measured on the same weights."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -7,12 +8,16 @@ import pytest
 from scipy.stats import spearmanr
 
 from rse_study.data import builtin
+from rse_study.downstream.registry import read_evaluation
+from rse_study.downstream.settings import Attacks, Settings
 from rse_study.evaluation.sts import Similarity, evaluate_sts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.results.records import BASELINES
 from rse_study.study.baselines import measure_baselines
 from tests.cases import cases
+from tests.downstream.toy_tasks import write_nli
+from tests.training.classifier.sorted_words import LEARNS
 from tests.training.world import World, small_trial
 
 
@@ -33,7 +38,22 @@ def measured(tmp_path_factory):
 
 def test_each_baseline_has_every_task(measured):
     materials, other, found = measured
-    assert found.keys() == {(name, pairs.name) for name in BASELINES for pairs in (materials.dev, other)}
+    of_vectors = {*BASELINES} - {"adversarial"}
+    assert found.keys() == {(name, pairs.name) for name in of_vectors for pairs in (materials.dev, other)}
+
+
+def test_adversarial_fine_tuning_is_a_baseline_of_fine_tuned_classifiers_alone(measured, learner, tmp_path):
+    write_nli(tmp_path, "snli/snli_1.0_train", 60, seed=0)
+    write_nli(tmp_path, "snli/snli_1.0_test", 12, seed=1)
+    settings = Settings(Attacks(), LEARNS.model_copy(update={"epochs": 1}))
+    asked = [read_evaluation("SNLI/fine_tuned", tmp_path, settings), Similarity(measured[0].dev)]
+    materials = replace(measured[0], base=learner)
+    rows = measure_baselines(small_trial(), materials, ["start", "adversarial"], asked, tmp_path / "out")
+    of_snli = {row.subject: row.value for row in rows if row.task == "SNLI"}
+    assert of_snli.keys() == {"start", "adversarial"}
+    assert {row.subject for row in rows if row.task != "SNLI"} == {"start"}
+    classifiers = [json.loads(path.read_text()) for path in tmp_path.glob("out/**/meta.json")]
+    assert sorted(one["spec"].get("adversarial", 0.0) for one in classifiers) == [0.0, 1.0]
 
 
 @cases("pooling", ["cls", "mean", "first_last"])

@@ -1,17 +1,14 @@
 """The table of a study, as `run` shows it at its end."""
 
-from pathlib import Path
-
 from analysis.tables import as_text
 from rse_study.cli.terminal.screen import announce, print_table
 from rse_study.results.reader import Reader
 
 
-def show_table(folder: Path, see_all: str, is_wide: bool = False) -> None:
+def show_table(reader: Reader, see_all: str, is_wide: bool = False) -> None:
     """Print the table of a study; seeds' columns are left out before those of means."""
-    with Reader(folder) as reader:
-        study = reader.study()
-    label, table = study.objective.label or study.objective.metric, as_text(folder)
+    study, table = reader.study(), as_text(reader)
+    label = study.objective.label or study.objective.metric
     if study.kind == "grid":
         announce(f"{label}:")
         table = table.rename(columns={name: name.removeprefix(f"{label} ") for name in table.columns})

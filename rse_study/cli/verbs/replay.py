@@ -10,8 +10,8 @@ import pandas as pd
 import torch
 
 from analysis.phrases import counted
-from rse_study.assets import prepare
 from rse_study.cli.arguments.cell import find_cell
+from rse_study.cli.arguments.materials import materials_of
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_cache, require_new_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
@@ -19,7 +19,6 @@ from rse_study.cli.terminal.cell_names import names_by_identity
 from rse_study.cli.terminal.errors import CONTRADICTED, INCOMPLETE, OK
 from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.cli.terminal.screen import announce
-from rse_study.data.location import cache_dir, data_dir
 from rse_study.errors import InputError
 from rse_study.results.bit_equality import NEAR, what_differs
 from rse_study.results.reader import Reader
@@ -54,7 +53,7 @@ def replay_cell(study: str, store: Path, wanted: str, out: Path | None) -> int:
         announce(f"note: no bits are promised ({'; '.join(unlike)})")
     with ActivityBars() as bars:
         beside = Path(study).parent if Path(study).is_file() else Path()
-        materials = prepare(trial, cache_dir(), data_dir(), bars, beside)
+        materials = materials_of(bars, beside, trial)
     require_fingerprints(recorded, materials, where)
     announce(f"{name}: again, with {workers} worker(s) of {threads} thread(s) on {device}")
     with tempfile.TemporaryDirectory(prefix="rse-study-replay-") as scratch, ActivityBars() as bars:

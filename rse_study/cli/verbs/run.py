@@ -6,7 +6,7 @@ from pathlib import Path
 
 from analysis.comparison_table import NOT_AGAIN
 from analysis.report import write_report
-from rse_study.assets import prepare
+from rse_study.cli.arguments.materials import evaluation_of, materials_of
 from rse_study.cli.arguments.paper_table import problems_of_table
 from rse_study.cli.arguments.study import study_file
 from rse_study.cli.arguments.writable import require_cache, require_folder
@@ -17,9 +17,8 @@ from rse_study.cli.terminal.next_step import command, in_store, suggest, with_ov
 from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.cli.terminal.screen import announce, say, stderr
 from rse_study.cli.terminal.study_table import show_table
-from rse_study.cli.verbs.plan.show import require_allowance, require_disk
-from rse_study.data.location import cache_dir, data_dir
-from rse_study.downstream.registry import read_evaluation
+from rse_study.cli.verbs.plan.show import require_allowance, require_disk, sizes_of
+from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
 from rse_study.on_ray.driver import run_study
 from rse_study.results.reader import Reader
@@ -28,8 +27,6 @@ from rse_study.results.schema import ledger_path
 from rse_study.search.state import SearchState
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
-from rse_study.training.materials import Materials
-from rse_study.training.trial import Trial
 
 
 def run_and_report(
@@ -51,28 +48,25 @@ def run_and_report(
     _require_everything(checked, folder)
     for note in notes_on_data(checked, data_dir()):
         announce(f"note: {note}")
-    num_ended = _num_ended(folder)
-    require_disk(checked, store, checked.num_cells - num_ended)
-    require_allowance(checked, store, max_hours, max_cost)
-    evaluation = partial(read_evaluation, data_dir=data_dir(), settings=checked.study.settings)
+    num_ended, sizes = _num_ended(folder), sizes_of(checked)
+    require_disk(checked, store, sizes, checked.num_cells - num_ended)
+    require_allowance(checked, store, sizes, max_hours, max_cost)
+    evaluation = partial(evaluation_of, checked.study.settings)
     metric = checked.study.objective.metric
     names = partial(names_in_ledger, folder)
     shows_seeds = checked.study.search is not None and len(checked.study.seeds) > 1
     with ProgressBoard(
         checked.num_cells, num_ended, objective=metric, read_names=names, shows_seeds=shows_seeds
     ) as board:
-        once = SaidOnce(board)
-
-        def prepared(trial: Trial) -> Materials:
-            return prepare(trial, cache_dir(), data_dir(), once, checked.folder)
-
+        prepared = partial(materials_of, SaidOnce(board), checked.folder)
         run_study(checked, folder, prepared, evaluation, board, num_cpus=cpus, address=address)
     again = command("run", study, *with_overrides(overrides), *in_store(store), "--wide")
-    show_table(folder, f"{again}, or in the report", is_wide)
-    with ActivityBars() as bars, bars.waiting("writing the report"):
-        report = write_report(folder)
-    announce(f"report: {report.resolve()}")
-    code = conclude(folder)
+    with Reader(folder) as reader:
+        show_table(reader, f"{again}, or in the report", is_wide)
+        with ActivityBars() as bars, bars.waiting("writing the report"):
+            report = write_report(folder)
+        announce(f"report: {report.resolve()}")
+        code = conclude(reader)
     suggest(_next(checked, store, code))
     return code
 
@@ -108,11 +102,10 @@ def _num_ended(folder: Path) -> int:
     return sum(counts[status] for status in FINISHED)
 
 
-def conclude(folder: Path) -> int:
+def conclude(reader: Reader) -> int:
     """Return 0 where every cell has ended well, else 3 and print what is missing."""
-    with Reader(folder) as reader:
-        counts, cells = SearchState.read(reader).counts, reader.cells()
-        names = names_by_identity(reader.study(), cells)
+    counts, cells = SearchState.read(reader).counts, reader.cells()
+    names = names_by_identity(reader.study(), cells)
     num_left = counts["planned"] - counts["complete"] - counts["stopped_early"]
     if num_left <= 0:
         return OK

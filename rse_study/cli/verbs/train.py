@@ -4,14 +4,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rse_study.activity import ActivityCallback
-from rse_study.assets import prepare
 from rse_study.cli.arguments.device import require_device
+from rse_study.cli.arguments.materials import materials_of
 from rse_study.cli.arguments.study import trial_file
 from rse_study.cli.arguments.writable import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.cli.terminal.screen import announce, describe
-from rse_study.data.location import cache_dir, data_dir
 from rse_study.data.pairs import StsPairs
 from rse_study.errors import NonFiniteLoss
 from rse_study.evaluation.sts import Similarity, aggregation_of, title_of
@@ -58,7 +57,7 @@ def show_training(
     require_folder(out, where="--out")
     require_cache()
     with ActivityBars() as bars:
-        materials = prepare(trial, cache_dir(), data_dir(), bars, beside)
+        materials = materials_of(bars, beside, trial)
         ended = finished(out, identity_of(trial, seed, materials))
         if ended is None or ended.status == "stopped_early":
             # The base before training is the run's own first point: it need not be measured twice.

@@ -43,6 +43,7 @@ def summary_of(checked: CheckedStudy) -> Iterator[str]:
     if study.confirm is not None:
         baseline = " and the base" if study.confirm.baseline == "base" else ""
         best = _count(study.confirm.num_best, "best trial")
+        best += f" of each of {len(study.tuned)} values of {study.tune_each}" if study.tuned else ""
         yield f"confirmed: {best}{baseline}, with seeds {_join(study.confirm.seeds)}"
     if study.evaluations:
         yield f"evaluations: {_join(study.evaluations)}"

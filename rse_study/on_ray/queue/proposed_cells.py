@@ -112,13 +112,22 @@ class ProposedCells:
             self._proposer.add(number, first)
             return self._cell(number, first)
         for draw in range(MAX_DRAWS):
-            cell = self._cell(number, self._proposer.ask(number, draw))
+            cell = self._cell(number, self._proposer.ask(number, draw, self._fixed(number)))
             if cell.identity not in self._known:
                 return cell
             self._proposer.discard(number)  # the same identity never runs twice: draw again
         what = f"trial {number}: {MAX_DRAWS} draws gave known trials only"
         rule, remedy = "the same identity never runs twice", "Lower num_trials, or widen the space"
         raise InputError(what, where=self._study.name, rule=rule, remedy=remedy)
+
+    def _fixed(self, number: int) -> dict[str, Any]:
+        """Return the value whose turn it is, where each gets as many trials; the base has its own's first."""
+        values, axis = self._study.tuned, self._study.tune_each
+        if not values:
+            return {}
+        base = self._space.base_point
+        first = values.index(base[axis]) if base is not None else 0
+        return {axis: values[(first + number) % len(values)]}
 
     def _cell(self, number: int, proposal: Mapping[str, Any], seed: int | None = None) -> Cell:
         trial, seed = self._space.apply(proposal), self._study.seeds[0] if seed is None else seed

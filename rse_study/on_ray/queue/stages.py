@@ -1,5 +1,6 @@
-"""The cells of a grid, and of a search's confirmation."""
+"""The cells of a grid, and of a search's confirmation and ablation path."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -8,14 +9,18 @@ from pydantic import ValidationError
 from rse_study.on_ray.queue.cell import Cell, Identify
 from rse_study.on_ray.queue.proposed_cells import BASE
 from rse_study.on_ray.queue.warm_start import directions_of
+from rse_study.results.cell_state import cells_for_next_run
 from rse_study.results.ledger import Ledger
-from rse_study.results.records import CellRecord
+from rse_study.results.records import FINISHED, CellRecord
+from rse_study.search.ablation_path import PathState
 from rse_study.search.choice import TrialResult, by_trial, standings_of, trials_to_confirm
+from rse_study.search.state import search_state
 from rse_study.spec import canonical_json
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.trial import Trial
 
 BASE_OUTSIDE = -1  # number of the base where it is no point of the space
+FIRST_NUMBER = -2  # of a point that is no trial: trials count up from 0, and -1 is a base outside the space
 
 
 def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
@@ -64,7 +69,10 @@ def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> 
     numbers = {record.identity: record.trial for record in searched}
     standings = standings_of(ledger, "search")
     ended = [TrialResult(numbers[one.key], one.t, one.values, one.is_feasible) for one in standings]
-    chosen = trials_to_confirm(ended, bases, study.confirm.num_best, directions_of(study))
+    kinds = {number: first.proposal.get(study.tune_each) for number, first in by_number.items()}
+    # Where each value is tuned, the base may be the best of its own.
+    rivals = bases if study.confirm.baseline == "base" or not study.tuned else []
+    chosen = trials_to_confirm(ended, rivals, study.confirm.num_best, directions_of(study), kinds)
     if study.confirm.baseline == "base":
         chosen = [*(bases or [BASE_OUTSIDE]), *chosen]
     cells = [
@@ -100,3 +108,69 @@ def _cell(
         resources=own or study.resources,
         continues=continues,
     )
+
+
+def path_rounds(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> Iterator[list[Cell]]:
+    """Yield the path's cells round by round, to its end or to a round that fails.
+
+    The next run tries what has failed again.
+    """
+    before: set[str] | None = None
+    while checked.study.ablation_path is not None:
+        known = {one.identity: one for one in cells_for_next_run(ledger, ledger.study_dir)}
+        others = {name for name, one in known.items() if one.stage != "path"}
+        cells = [cell for cell in path_cells(checked, ledger, identify) if cell.identity not in others]
+        ended = {name for name, one in known.items() if one.status in FINISHED}
+        left = {cell.identity for cell in cells} - ended
+        if left == before or not (left or before is None):
+            return
+        yield cells
+        before = left
+
+
+def path_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
+    """Return all cells of the path known now, including confirmed ones.
+
+    Points that are no trial have a number below 0, so that none collides with a trial of a search that grows.
+    """
+    records = ledger.cells()
+    state = _state(checked, ledger, identify)
+    path = checked.study.ablation_path
+    if state is None or path is None:
+        return []
+    planned = [record for record in records if record.stage != "search"]
+    numbers = {canonical_json(record.proposal): record.trial for record in planned}
+    ends = {0: state.base.trial, len(state.axes): state.best.trial}
+    free = min([FIRST_NUMBER + 1, *(record.trial for record in records)]) - 1
+    cells = []
+    for point in state.points:
+        proposal, end = state.proposal_of(point), ends.get(len(point))
+        trial = checked.space.apply(proposal)
+        key = canonical_json(proposal)
+        if end is None and key not in numbers:
+            numbers[key], free = free, free - 1
+        for seed in path.seeds:
+            cells.append(
+                Cell(
+                    number=numbers[key] if end is None else end,
+                    seed=seed,
+                    identity=identify(trial, seed),
+                    trial=trial,
+                    proposal=proposal,
+                    stage="path",
+                    label=state.label_of(point),
+                    resources=path.resources or checked.study.resources,
+                )
+            )
+    return cells
+
+
+def _state(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> PathState | None:
+    """Return the path's state, from cells whose identity today's code confirms."""
+
+    def is_todays(record: CellRecord) -> bool:
+        return identify(checked.space.apply(record.proposal), record.seed) == record.identity
+
+    known = cells_for_next_run(ledger, ledger.study_dir)
+    cells = [record for record in known if record.stage == "search" or is_todays(record)]
+    return search_state(ledger, cells, is_held=True).path

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from rse_study.errors import InputError
-from rse_study.study.checking.rules import resources_of
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.domains import Int
 from rse_study.study.definition.rows import Row
@@ -21,7 +20,7 @@ def check_batch_sizes(
         size for _, branch in space.branches() for size in _sizes(branch)
     }
     problems = []
-    for at, resources in resources_of(study):
+    for at, resources in study.located_resources():
         uneven = sorted(size for size in sizes if size % resources.workers)
         if not uneven:
             continue

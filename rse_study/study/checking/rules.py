@@ -13,22 +13,13 @@ from rse_study.evaluation.registry import OF_DEV
 from rse_study.registry import did_you_mean
 from rse_study.results.records import AT_CHECKPOINT, COSTS
 from rse_study.results.row_names import find_combination, row_name
-from rse_study.study.definition.config import Grid, Objective, Resources, Study
+from rse_study.study.definition.config import SEARCH_ONLY, Grid, Objective, Study
 from rse_study.study.definition.domains import Domain
+from rse_study.study.definition.paths import overlap
 from rse_study.study.definition.rows import MAX_ROWS
+from rse_study.study.definition.space import Space
+from rse_study.training.trial import Trial
 
-SEARCH_ONLY = (
-    "num_trials",
-    "sampler",
-    "search_seed",
-    "early_stopping",
-    "confirm",
-    "ablation_path",
-    "objectives",
-    "constraints",
-    "search_budget",
-    "warm_start",
-)
 MOST_OBJECTIVES = 4  # with more, most trials are on the front
 RuleProblems = Iterator[tuple[str, str, str]]  # what, rule, remedy
 Rule = Callable[[Study], RuleProblems]
@@ -44,13 +35,13 @@ def check_rules(study: Study, *, where: str, broken: Collection[str] = ()) -> li
     ]
 
 
-def resources_of(study: Study) -> Iterator[tuple[str, Resources]]:
-    """Yield the resources in a study and where they stand in the file."""
-    yield "resources", study.resources
-    if study.confirm is not None and study.confirm.resources is not None:
-        yield "confirm.resources", study.confirm.resources
-    if study.ablation_path is not None and study.ablation_path.resources is not None:
-        yield "ablation_path.resources", study.ablation_path.resources
+def check_rules_of_space(study: Study, space: Space[Trial], *, where: str) -> list[InputError]:
+    """Return every broken rule that joins a setting of a search and its space."""
+    return [
+        InputError(what, where=where, rule=rule, remedy=remedy)
+        for find in (_where_the_path_begins, _steps_of_trials)
+        for what, rule, remedy in find(study, space)
+    ]
 
 
 def _one_question(study: Study) -> RuleProblems:
@@ -171,6 +162,13 @@ def _path_of_one_space(study: Study) -> RuleProblems:
         yield "ablation_path", rule, "Remove it, or `when`"
 
 
+def _where_the_path_begins(study: Study, space: Space[Trial]) -> RuleProblems:
+    for name in space.missed_by_base() if study.ablation_path is not None and study.search else ():
+        rule = "the path begins at the base, which must be a point of the space, and the base has no value of this axis"
+        remedy = "Widen the axis, move the base, or take ablation_path away"
+        yield f"search.{name} and ablation_path", rule, remedy
+
+
 def _no_conditions_in_a_grid(study: Study) -> RuleProblems:
     axes: Mapping[str, Domain] = {} if study.grid is None else study.grid.axes
     for name, domain in axes.items():
@@ -199,9 +197,35 @@ def _seeds_of_the_path(study: Study) -> RuleProblems:
 
 
 def _confirmable(study: Study) -> RuleProblems:
-    if study.confirm is not None and study.confirm.num_best > study.num_trials:
-        rule = f"must be <= num_trials = {study.num_trials}"
+    num_each = study.num_trials // max(1, len(study.tuned))
+    if study.confirm is not None and study.confirm.num_best > num_each:
+        of_each = f" / {len(study.tuned)} values of {study.tune_each}" if study.tuned else ""
+        rule = f"must be <= num_trials = {study.num_trials}{of_each}"
         yield f"confirm.num_best = {study.confirm.num_best}", rule, "Confirm fewer, or run more"
+
+
+def _tuned_alike(study: Study) -> RuleProblems:
+    """Refuse what would give one value of `tune_each` more trials than another."""
+    name = study.tune_each
+    axes: Mapping[str, Domain] = study.search or {}
+    if not name:
+        return
+    at, axis = f"tune_each = {name!r}", axes.get(name)
+    if axis is None or axis.scale != "none" or axis.when:
+        rule = "must be an axis of choices or variants that every trial has"
+        yield at, rule, did_you_mean(name, [one for one, domain in axes.items() if domain.scale == "none"])
+        return
+    if study.num_trials % len(study.tuned):
+        rule = f"must be a multiple of the {len(study.tuned)} values of {name}"
+        more = study.num_trials + -study.num_trials % len(study.tuned)
+        yield f"num_trials = {study.num_trials}", rule, f"Use {more}"
+    if study.sampler.name in ("grid", "quasi_random") and study.sampler.class_ is None:
+        rule = "has a fixed list of points, in which values do not take turns"
+        yield f"sampler.name = {study.sampler.name!r}", rule, "Use tpe or random"
+    for other in ("warm_start", "search_budget", "early_stopping"):
+        if getattr(study, other) is not None:
+            rule = f"would give one value of {name} more than another"
+            yield other, rule, f"Remove it, or tune_each (of a file extended: `{other}: null`)"
 
 
 def _evaluations(study: Study) -> RuleProblems:
@@ -273,7 +297,7 @@ def _baselines(study: Study) -> RuleProblems:
 
 
 def _executors(study: Study) -> RuleProblems:
-    for at, resources in resources_of(study):
+    for at, resources in study.located_resources():
         if resources.executor != "inline":
             continue
         for name, value in (("workers", resources.workers), ("gpus", resources.gpus)):
@@ -283,7 +307,7 @@ def _executors(study: Study) -> RuleProblems:
 
 
 def _parts_of_gpus(study: Study) -> RuleProblems:
-    for at, resources in resources_of(study):
+    for at, resources in study.located_resources():
         if 0 < resources.gpus < 1 and resources.workers > 1:
             rule = f"workers that train together need a GPU each, and {at}.workers = {resources.workers}"
             yield f"{at}.gpus = {resources.gpus:g}", rule, "Use gpus: 1, or one worker"
@@ -321,6 +345,15 @@ def _search_budget(study: Study) -> RuleProblems:
         )
 
 
+def _steps_of_trials(study: Study, space: Space[Trial]) -> RuleProblems:
+    """Require a fixed budget per trial where a search ends after a number of steps."""
+    steps = study.search_budget.steps if study.search_budget is not None else 0
+    for axis in space.axes if steps else ():
+        if any(overlap("budget", path) for path in axis.paths):
+            rule = f"{axis.name} writes base.budget, so that nobody knows what the next trial takes"
+            yield f"search_budget.steps = {steps}", rule, "Use another limit"
+
+
 def _listed_twice(at: str, values: Sequence[Any]) -> RuleProblems:
     for index, value in enumerate(values):
         if value in values[:index]:
@@ -341,6 +374,10 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_distinct_seeds, ("seeds", "confirm")),
     (_seeds_of_the_path, ("seeds", "ablation_path")),
     (_confirmable, ("confirm", "num_trials")),
+    (
+        _tuned_alike,
+        ("tune_each", "search", "num_trials", "sampler", "warm_start", "search_budget", "early_stopping"),
+    ),
     (_evaluations, ("evaluations",)),
     (_baselines, ("baselines",)),
     (_objectives, ("objective", "objectives", "early_stopping")),

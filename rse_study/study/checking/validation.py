@@ -9,12 +9,12 @@ from typing import Any
 
 from rse_study.errors import InputError, InputErrors
 from rse_study.evaluation.own_class import class_in, evaluation_class
-from rse_study.search.ablation_path import most_path_cells
+from rse_study.search.state import most_cells_by_stage
 from rse_study.study.checking.batch_sizes import check_batch_sizes
 from rse_study.study.checking.early_stopping import check_stopping, rungs
 from rse_study.study.checking.edges import check_edges
 from rse_study.study.checking.partial import PartialStudy, partial_study
-from rse_study.study.checking.rules import check_rules
+from rse_study.study.checking.rules import check_rules, check_rules_of_space
 from rse_study.study.checking.samplers import sampler_problems, sampler_warnings
 from rse_study.study.checking.saturation import flat_axes, flat_grid, risks_among, risks_of_saturation
 from rse_study.study.checking.warm_start import warm_start_problems
@@ -55,9 +55,7 @@ class CheckedStudy:
         """Number of planned cells; for a search the most there may be."""
         if self.rows:
             return len(self.rows) * len(self.study.seeds)
-        path, confirm = self.study.search_settings.ablation_path, self.study.search_settings.confirm
-        num_searched = self.study.num_trials * len(self.study.seeds)
-        return num_searched + confirm.num_cells + most_path_cells(len(self.space.axes), path, confirm)
+        return sum(most_cells_by_stage(self.study.search_settings, len(self.space.axes)).values())
 
 
 def read_study(path: Path, overrides: Sequence[str] = ()) -> CheckedStudy:
@@ -130,16 +128,14 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
     else:
         space, rows, found = _check_grid(study, where)
     problems += found
-    if not found and not partial.lacks("search", "grid", "ablation_path"):
-        problems += _where_the_path_begins(study, space, where)
     if not found and not partial.lacks("search", "grid"):
+        problems += check_rules_of_space(study, space, where=where)
         problems += _judged_alike(space, rows, where)
         problems += (
             [] if "resources" in partial.broken else check_batch_sizes(study, space, rows, where=where)
         )
         problems += [] if "num_trials" in partial.broken else _too_many(study, space, where)
         problems += [] if "sampler" in partial.broken else _sampler_can(study, space, where)
-        problems += [] if partial.lacks("search_budget") else _steps_of_trials(study, space, where)
         problems += [] if partial.lacks("warm_start") else warm_start_problems(study, space, where=where)
     if not partial.broken & {"search", "early_stopping", "objective"}:
         problems += check_stopping(study, space, where=where)
@@ -232,34 +228,6 @@ def _own_evaluations(study: Study, where: str) -> list[InputError]:
         except InputError as error:
             problems.append(InputError(error.what, where=where, rule=error.rule, remedy=error.remedy))
     return problems
-
-
-def _where_the_path_begins(study: Study, space: Space[Trial], where: str) -> list[InputError]:
-    if study.ablation_path is None or study.search is None:
-        return []
-    rule = "the path begins at the base, which must be a point of the space"
-    return [
-        InputError(
-            f"search.{name} and ablation_path",
-            where=where,
-            rule=f"{rule}, and the base has no value of this axis",
-            remedy="Widen the axis, move the base, or take ablation_path away",
-        )
-        for name in space.missed_by_base()
-    ]
-
-
-def _steps_of_trials(study: Study, space: Space[Trial], where: str) -> list[InputError]:
-    """Require a fixed budget per trial where a search ends after a number of steps."""
-    if study.search_budget is None or not study.search_budget.steps:
-        return []
-    rule, remedy = "writes base.budget, so that nobody knows what the next trial takes", "Use another limit"
-    what = f"search_budget.steps = {study.search_budget.steps}"
-    return [
-        InputError(what, where=where, rule=f"{axis.name} {rule}", remedy=remedy)
-        for axis in space.axes
-        if any(overlap("budget", path) for path in axis.paths)
-    ]
 
 
 def _too_many(study: Study, space: Space[Trial], where: str) -> list[InputError]:

@@ -34,11 +34,27 @@ from rse_study.training.trial import Trial
 
 METRICS = ("dev", "dev/kept", "loss", "robust/spearman", "robust/drift", "robust/accuracy")
 LOWER_IS_BETTER = ("loss", "robust/drift", *COSTS)
+SEARCH_ONLY = (
+    "num_trials",
+    "sampler",
+    "search_seed",
+    "tune_each",
+    "early_stopping",
+    "confirm",
+    "ablation_path",
+    "objectives",
+    "constraints",
+    "search_budget",
+    "warm_start",
+)
+"""Fields of a study that belong to a search."""
 FORMER_KEYS = {"budget": "allowance"}
 """Former keys of a study that files may still use, and their present names."""
 LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 """Pattern of a label's value, and of its key after a prefix such as ray.io/."""
-Baseline = Literal["token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening"]
+Baseline = Literal[
+    "token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening", "adversarial"
+]
 Seed = Annotated[int, Field(strict=True, ge=0)]
 Seeds = Annotated[tuple[Seed, ...], Field(min_length=1)]
 
@@ -298,6 +314,9 @@ class Study(Spec):
     """of a search"""
     sampler: Sampler = Sampler()
     search_seed: NonNegativeInt = 0
+    tune_each: str = ""
+    """axis of a search whose values, methods perhaps, get the same number of trials, in turn; the best of each is
+    confirmed"""
     early_stopping: EarlyStopping | None = None
     seeds: Seeds = (0,)
     """of a grid: all of them for every row; of a search: the first for every trial, the next only for those that may
@@ -375,10 +394,23 @@ class Study(Spec):
         return self.objectives or (self.objective,)
 
     @property
+    def tuned(self) -> tuple[Any, ...]:
+        """The values of the axis that `tune_each` names; empty without one."""
+        axis = (self.search or {}).get(self.tune_each)
+        return () if axis is None else tuple(axis.values())
+
+    @property
+    def num_confirmed(self) -> int:
+        """The most trials that are confirmed beside the base."""
+        return 0 if self.confirm is None else self.confirm.num_best * max(1, len(self.tuned))
+
+    @property
     def search_settings(self) -> StudySettings:
-        """Budget, confirmation and ablation path as readers of a ledger know them."""
-        named = {"search_budget", "confirm", "ablation_path"}
-        return StudySettings.model_validate(self.model_dump(include=named))
+        """Size, budget, confirmation and ablation path as readers of a ledger know them."""
+        named = self.model_dump(include={"num_trials", "seeds", "search_budget", "confirm", "ablation_path"})
+        if self.confirm is not None:
+            named["confirm"]["num_best"] = self.num_confirmed
+        return StudySettings.model_validate(named)
 
     @property
     def resources_by_stage(self) -> dict[str, Resources]:
@@ -388,6 +420,25 @@ class Study(Spec):
         later = {"confirm": self.confirm, "path": self.ablation_path}
         own = {name: stage.resources or self.resources for name, stage in later.items() if stage is not None}
         return {"search": self.resources, **own}
+
+    def located_resources(self) -> Iterator[tuple[str, Resources]]:
+        """Yield all resources that the study states, and where they stand in the file."""
+        yield "resources", self.resources
+        for name, stage in (("confirm", self.confirm), ("ablation_path", self.ablation_path)):
+            if stage is not None and stage.resources is not None:
+                yield f"{name}.resources", stage.resources
+
+    def resolved(self) -> dict[str, Any]:
+        """Return the question and everything that decides its answer.
+
+        Where the study runs, what it may cost, and settings that are absent or of the other kind are left out.
+        """
+        where_it_runs: dict[str, Any] = {"resources": True, "allowance": True, "storage": True}
+        of_stages = {"confirm": {"resources"}, "ablation_path": {"resources"}}
+        content = self.model_dump(mode="json", exclude=where_it_runs | of_stages)
+        others = SEARCH_ONLY if self.grid is not None else ()
+        left_out = {*others, *([] if self.tune_each else ["tune_each"])}
+        return {name: value for name, value in content.items() if value is not None and name not in left_out}
 
     @property
     def settings(self) -> Settings:

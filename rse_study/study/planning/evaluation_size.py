@@ -3,14 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from rse_study.data.labelled import Text
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.training.classifier.config import FineTuning
-
-if TYPE_CHECKING:
-    from rse_study.training.classifier.data import Supervised
 
 WORDS = 10  # of a sentence of STS-B and SICK-R
 WORDS_PER_TOKEN = 0.75
@@ -66,7 +62,7 @@ def size_of(evaluation: Evaluation) -> EvaluationSize:
     if isinstance(evaluation, AttackedClassifier):
         asked, tuning = evaluation.settings.attacks, evaluation.settings.fine_tuning
         words, num_inputs = _words(evaluation.inputs.texts, tuning), len(evaluation.inputs)
-        tuned, recipe = _tuned(evaluation.training, tuning), evaluation.recipe
+        tuned, recipe = _tuned(examples_of(evaluation.training).texts, tuning), evaluation.recipe
         return EvaluationSize(
             name, num_inputs * words / WORDS, tuned, recipe, num_inputs, words, asked.max_queries
         )
@@ -78,16 +74,12 @@ def size_of(evaluation: Evaluation) -> EvaluationSize:
     if isinstance(evaluation, FineTunedTask):
         tuning = evaluation.settings.fine_tuning
         held_out = [text for given in evaluation.held_out for text in examples_of(given).texts]
-        return EvaluationSize(
-            name, len(held_out) * _words(held_out, tuning) / WORDS, _tuned(evaluation.training, tuning)
-        )
+        num_read = len(held_out) * _words(held_out, tuning) / WORDS
+        return EvaluationSize(name, num_read, _tuned(examples_of(evaluation.training).texts, tuning))
     return EvaluationSize(name, evaluation.num_sentences)
 
 
-def _tuned(training: "Supervised", tuning: FineTuning) -> float:
-    from rse_study.training.classifier.data import examples_of
-
-    texts = examples_of(training).texts
+def _tuned(texts: Sequence[Text], tuning: FineTuning) -> float:
     return PER_TUNED * tuning.epochs * (1 - tuning.dev_share) * len(texts) * _words(texts, tuning) / WORDS
 
 

@@ -18,7 +18,7 @@ from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Resources, Study
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.sampling import spread
-from rse_study.study.planning.workload import workload_of
+from rse_study.study.planning.workload import num_steps_of
 from rse_study.training.trial import Trial
 
 GB = 1e9
@@ -160,7 +160,7 @@ def footprint(
         return None
     cell = max(known, key=lambda size: size.model + 2 * size.checkpoint)
     at_a_time = min(num_to_run, num_at_a_time or cells_at_a_time(study.resources))
-    num_steps = workload_of(study.base, data_sizes).num_steps
+    num_steps = num_steps_of(study.base, data_sizes)
     points = num_steps / study.base.cadence(num_steps) + num_steps / study.base.selection.every
     stopped = _num_stopped(checked, num_to_run)
     return Footprint(
@@ -189,9 +189,7 @@ def _num_kept(study: Study, num_to_run: int) -> int:
     """Return how many models wait for their scores or stay; others go as soon as their cell has ended."""
     num_confirmed = 0
     if study.confirm is not None:
-        num_confirmed = (study.confirm.num_best + (study.confirm.baseline == "base")) * len(
-            study.confirm.seeds
-        )
+        num_confirmed = (study.num_confirmed + (study.confirm.baseline == "base")) * len(study.confirm.seeds)
     if study.keep_models == "final":
         return num_to_run
     is_scored_later = not all(map(is_of_vectors, study.evaluations))

@@ -116,18 +116,25 @@ class _Frames:
     search: SearchState
     gpus: float
     """of a worker, in cells that used any"""
+    spent: tuple[float, float]
+    """seconds of all attempts times workers, and also times threads"""
 
 
 def _read(study_dir: Path) -> _Frames:
     """Read a ledger with retired cells: a row that comes back has its results."""
     with Reader(study_dir) as reader:
+        attempts = reader.attempts(retired=True)
         return _Frames(
             cells=reader.cells(retired=True),
-            attempts=reader.attempts(retired=True),
+            attempts=attempts,
             rungs=reader.rungs(retired=True),
             evaluations=reader.evaluations(retired=True),
             search=SearchState.read(reader),
             gpus=gpus_per_worker(reader.cells(retired=True)["provenance"], reader.provenance()),
+            spent=(
+                float(device_seconds(attempts, gpus=1.0).sum()),
+                float(device_seconds(attempts, gpus=0.0).sum()),
+            ),
         )
 
 
@@ -154,7 +161,7 @@ def _ledger_state(study_dir: Path, frames: _Frames) -> LedgerState:
         for row in frames.cells.itertuples()
         if row.trial in trials
     ]
-    return LedgerState(tuple(cells), *_spent(frames.attempts), search=frames.search)
+    return LedgerState(tuple(cells), *frames.spent, search=frames.search)
 
 
 def _takeable(frames: _Frames, folder: Path, study: Study) -> Iterator[tuple[tuple[Trial, int], LedgerCell]]:
@@ -182,11 +189,6 @@ def _queries(evaluations: pd.DataFrame) -> Iterator[tuple[str, float]]:
     """Yield the mean number of queries an attacked input took, by evaluation, of every model that was attacked."""
     means = evaluations[(evaluations["aggregation"] == "queries") & evaluations["value"].notna()]
     yield from zip(means["evaluation"], means["value"], strict=True)
-
-
-def _spent(attempts: pd.DataFrame) -> tuple[float, float]:
-    """Return the seconds of all attempts times workers, and also times threads."""
-    return float(device_seconds(attempts, gpus=1.0).sum()), float(device_seconds(attempts, gpus=0.0).sum())
 
 
 def _timed_cells(frames: _Frames, data_sizes: DataSizes, encoders: Collection[str]) -> Iterator[TimedCell]:

@@ -144,7 +144,7 @@ class SearchPlanner:
         chosen = list(dict.fromkeys(trial for trial, _ in cells))
         if confirm.baseline == "base" and self.checked.space.base not in chosen:
             chosen.append(self.checked.space.base)
-        num_trials = self._num_best(confirm) + (confirm.baseline == "base")
+        num_trials = self._num_best + (confirm.baseline == "base")
         num_drawn = max(0, num_trials - len(chosen))
         remaining = [self._remaining(trial, confirm, cells) for trial in chosen]
         costs = [
@@ -210,9 +210,10 @@ class SearchPlanner:
         confirm = self.checked.study.confirm
         return confirm is not None and confirm.baseline == "base" and trial == self.checked.space.base
 
-    def _num_best(self, confirm: Confirm) -> int:
+    @property
+    def _num_best(self) -> int:
         """There are no more candidates than trials beside the base."""
-        return min(confirm.num_best, self._num_trials - self._base_is_first)
+        return min(self.checked.study.num_confirmed, self._num_trials - self._base_is_first)
 
     def _sample(self) -> list[Trial]:
         return sample(self.checked.space, self.checked.study.search_seed)

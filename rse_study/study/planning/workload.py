@@ -39,7 +39,7 @@ class Workload:
 
 def workload_of(trial: Trial, data_sizes: DataSizes) -> Workload:
     """Return the workload of a cell of `trial` that runs its full budget."""
-    cost, num_steps = trial.method.cost, _num_steps(trial, data_sizes)
+    cost, num_steps = trial.method.cost, num_steps_of(trial, data_sizes)
     num_sentences = sum(data_sizes.num_scored(f"{name}/dev") for name in trial.selection.sets)
     if trial.replayed.recipe != "none":
         num_sentences += 4 * trial.replayed.num_pairs  # both sides, clean and attacked
@@ -74,6 +74,7 @@ def _num_measurements(num_steps: int, every: int) -> int:
     return num_steps // every + (num_steps % every > 0)
 
 
-def _num_steps(trial: Trial, data_sizes: DataSizes) -> int:
+def num_steps_of(trial: Trial, data_sizes: DataSizes) -> int:
+    """Return the steps of a cell that runs its full budget."""
     is_of_corpus = trial.budget.unit == "epochs"
     return trial.num_steps(data_sizes.num_sentences(trial.corpus) // trial.batch_size if is_of_corpus else 0)

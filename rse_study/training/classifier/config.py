@@ -35,6 +35,9 @@ class FineTuning(Spec):
     """epochs without a better dev score to end after; 0: never"""
     precision: Literal["float32", "tf32", "bf16", "fp16"] = field("float32", neutral="float32")
     """of matrix products, as a trial's; the trained classifier answers in float32"""
+    adversarial: NonNegativeFloat = field(0.0, neutral=0.0)
+    """l2 length of a step up the gradient on a text's word embeddings (FGM, Miyato et al. 2017), at which the loss
+    counts as much as at the text; 0: no such step"""
     keep: Literal["best", "last"] = "best"
     """the epoch whose weights are kept, by dev score"""
 

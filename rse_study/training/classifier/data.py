@@ -1,4 +1,4 @@
-"""The start of a fine-tuning, and its data: texts with classes, or scored pairs."""
+"""The start of a fine-tuning, and its data: classes, gold scores or answers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,14 +12,18 @@ from torch.nn import functional as F
 from rse_study.data.held_out import held_out
 from rse_study.data.labelled import Labelled, Text
 from rse_study.data.pairs import StsPairs
+from rse_study.data.questions import Questions
 from rse_study.errors import InputError
 from rse_study.evaluation.rank_correlation import spearman
+from rse_study.evaluation.squad import f1
 from rse_study.models.pooling import PoolingKind
+from rse_study.models.span_reader import SPAN, SpanReader, windows
 from rse_study.models.text_classifier import TextClassifier
+from rse_study.models.text_inputs import Tokens, encode_texts
 from rse_study.tensors import sent
 from rse_study.training.classifier.config import FineTuning
 
-Supervised = Labelled | StsPairs
+Supervised = Labelled | StsPairs | Questions
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class Examples:
 
     texts: list[Text]
     targets: np.ndarray
-    """[n]: indices of `classes` (int64), or gold values (float32) for a regression"""
+    """[n]: indices of `classes` (int64), or gold values (float32) for a regression; [n 2] for spans"""
     classes: tuple[str, ...]
 
     def __len__(self) -> int:
@@ -62,7 +66,11 @@ class Examples:
     def take(self, rows: np.ndarray) -> "Examples":
         return Examples([self.texts[row] for row in rows], self.targets[rows], self.classes)
 
-    def loss(self, outputs: Float[Tensor, "b c"], rows: list[int]) -> Float[Tensor, ""]:
+    def encoded(self, tokenizer: Any, max_length: int) -> "tuple[list[Tokens], Examples]":
+        """Return what the network reads, and an example for each."""
+        return encode_texts(self.texts, tokenizer, max_length), self
+
+    def loss(self, outputs: Float[Tensor, "b ..."], rows: list[int]) -> Float[Tensor, ""]:
         """Return the batch's mean cross-entropy, or squared error for a regression."""
         targets = sent(torch.from_numpy(self.targets[rows]), outputs.device)
         if self.classes:
@@ -76,10 +84,44 @@ class Examples:
         return float(np.nan_to_num(spearman(classifier.scores(self.texts), self.targets)))
 
 
+@dataclass(frozen=True, eq=False)
+class SpanExamples(Examples):
+    """Questions and contexts; targets are the first answer's characters, [n 2]."""
+
+    questions: Questions
+
+    @classmethod
+    def of(cls, questions: Questions) -> "SpanExamples":
+        lengths = np.array([len(answers[0]) for answers in questions.answers], np.int64)
+        ends = np.stack([questions.starts, questions.starts + lengths], axis=1)
+        return cls(questions.texts, ends, SPAN, questions)
+
+    def take(self, rows: np.ndarray) -> "SpanExamples":
+        return SpanExamples.of(self.questions.take(rows))
+
+    def encoded(self, tokenizer: Any, max_length: int) -> tuple[list[Tokens], Examples]:
+        """Return windows, each an example; without the answer its targets are [CLS]."""
+        tokens, targets, rows = list[Tokens](), list[tuple[int, int]](), list[int]()
+        for one in windows(self.texts, tokenizer, max_length):
+            start, end = self.targets[one.row].tolist()
+            tokens.append(one.tokens)
+            targets.append(one.place_of(start, end))
+            rows.append(one.row)
+        return tokens, Examples([self.texts[row] for row in rows], np.array(targets, np.int64), SPAN)
+
+    def score(self, classifier: TextClassifier) -> float:
+        """Return the mean F1 as a share."""
+        assert isinstance(classifier, SpanReader)
+        found = zip(classifier.answers(self.texts), self.questions.answers, strict=True)
+        return float(np.mean([f1(answer, accepted) for answer, accepted in found]))
+
+
 def examples_of(given: Supervised) -> Examples:
     """Convert data of either kind to texts and targets."""
     if isinstance(given, Labelled):
         return Examples(given.texts, given.labels.astype(np.int64), given.classes)
+    if isinstance(given, Questions):
+        return SpanExamples.of(given)
     return Examples(list(zip(given.first, given.second, strict=True)), given.gold.astype(np.float32), ())
 
 

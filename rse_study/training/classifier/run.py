@@ -10,10 +10,12 @@ from torch import Tensor, nn
 from rse_study.collectives import Alone
 from rse_study.errors import InputError
 from rse_study.models.classifier import Classifier
+from rse_study.models.classifier_folder import network_for, reader_of
 from rse_study.models.embedder import max_length
 from rse_study.models.loading import load_encoder
 from rse_study.models.text_classifier import TextClassifier
-from rse_study.models.text_inputs import Tokens, encode_texts, padded
+from rse_study.models.text_inputs import Inputs, Tokens, padded
+from rse_study.perturbations.geometry import unit
 from rse_study.streams import Streams
 from rse_study.training import checkpoint
 from rse_study.training.arithmetic import Arithmetic
@@ -122,14 +124,22 @@ class TuningRun:
         inputs = padded([self.tokens[row] for row in rows], self.classifier.tokenizer.pad_token_id)
         for group in self.optimizer.param_groups:
             group["lr"] = self.spec.rate(step, self.num_steps)
+        inputs = inputs.to(self.device)
         with self.arithmetic.products():
-            with self.streams.dropout(step, "fine_tuning", 0, self.device), self.arithmetic.autocast():
-                outputs = self.network(inputs.to(self.device))
-            outputs = outputs.to(torch.promote_types(outputs.dtype, torch.float32))
-            loss = self.training.loss(outputs, rows)
+            embeddings = self.network.encoder.word_embeddings(inputs.ids) if self.spec.adversarial else None
+            loss = self._loss(step, inputs, rows, embeddings)
+            if embeddings is not None:
+                (gradient,) = torch.autograd.grad(loss, embeddings, retain_graph=True)
+                shift = self.spec.adversarial * unit(gradient.flatten(1), "l2").view_as(gradient)
+                loss = (loss + self._loss(step, inputs, rows, embeddings + shift)) / 2
             self.losses.note(loss, step + 1)
             self.arithmetic.descend(loss, self.optimizer, self.network.parameters(), self.spec.max_norm)
         return loss.detach()
+
+    def _loss(self, step: int, inputs: Inputs, rows: list[int], embeddings: Tensor | None) -> Tensor:
+        with self.streams.dropout(step, "fine_tuning", 0, self.device), self.arithmetic.autocast():
+            outputs = self.network(inputs, embeddings)
+        return self.training.loss(outputs.to(torch.promote_types(outputs.dtype, torch.float32)), rows)
 
     def _evaluate(self, state: TrainState) -> None:
         self.losses.require_finite()
@@ -152,9 +162,9 @@ def open_run(
     if spec.max_length > usable:
         rule, remedy = f"this encoder reads at most {usable} tokens", f"Set max_length to {usable} or less"
         raise InputError(f"max_length = {spec.max_length}", where=start.name, rule=rule, remedy=remedy)
-    num_outputs = len(training.classes) or 1
-    network = Classifier(encoder, num_outputs, spec.dropout, streams.generator("init")).to(device).train()
-    tokens = encode_texts(training.texts, tokenizer, spec.max_length)
+    network = network_for(encoder, training.classes, spec.dropout, streams.generator("init"))
+    network = network.to(device).train()
+    tokens, training = training.encoded(tokenizer, spec.max_length)
     best = _copied(network) if spec.keep == "best" else {}
     return TuningRun(
         spec=spec,
@@ -165,7 +175,7 @@ def open_run(
         tokens=tokens,
         training=training,
         dev=dev,
-        classifier=TextClassifier(network, tokenizer, training.classes, spec.max_length),
+        classifier=reader_of(network, tokenizer, training.classes, spec.max_length),
         tensors={"loss": torch.zeros((), dtype=torch.float64, device=device)} | best,
         arithmetic=Arithmetic(spec.precision, device),
         losses=LossWatch(Alone(), device),

@@ -1,9 +1,8 @@
-import pytest
-
 from analysis.figures.scales import positions, scale_of, tick_angle, x_axis
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("values", "scale"),
     [
         ([0.1, 0.2, 0.3, 0.9], "linear"),

@@ -1,5 +1,7 @@
 """Which metric is which column: none of a main table is left out, and every metric is one that our code produces."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import torch
@@ -62,7 +64,7 @@ def places(table):
     return set(zip(frame["column"], frame["group"], strict=True))
 
 
-@pytest.mark.parametrize("table", MAIN)
+@cases("table", MAIN)
 def test_every_column_has_a_measure(table):
     lines = measures().query("table == @table")
     assert set(zip(lines["column"], lines["group"], strict=True)) == places(table)
@@ -189,7 +191,7 @@ def test_every_metric_is_produced(produced):
             assert figure in produced[evaluation], line
 
 
-@pytest.mark.parametrize(
+@cases(
     ("row", "block", "ours"),
     [
         ("SimCSE-BERT-base", "BERT-base", "SimCSE"),
@@ -199,6 +201,7 @@ def test_every_metric_is_produced(produced):
         ("+Prompt+Ours", "BERT-base", "+Prompt+Ours"),
         ("DCL", "BERT-base", "DCL"),
         ("BERT+DA", "BERT-base", "BERT+DA"),
+        ("BERT+Adv", "BERT-base", "adversarial fine-tuning"),
         ("BERT", "BERT-base", "before training"),
         ("BERT-base", "BERT-base", "before training"),
         ("BERT-base (first-last avg.)", "BERT-base", "first-last mean, no training"),
@@ -212,8 +215,7 @@ def test_rows_are_called_as_a_study_calls_them(row, block, ours):
     assert our_row(row, block) == ours
 
 
-@pytest.mark.parametrize("table", MAIN)
-@pytest.mark.parametrize("encoder", BLOCKS)
+@cases(("table", "encoder"), list(product(MAIN, BLOCKS)))
 def test_no_two_rows_of_a_block_become_one(table, encoder):
     frame = read_table(table)
     for group, block in frame.groupby("group"):

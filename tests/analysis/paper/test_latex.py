@@ -4,17 +4,17 @@ import os
 import subprocess
 
 import pandas as pd
-import pytest
 
 from analysis.paper.latex import escaped, latex
 from tests import needs
 from tests.analysis.paper.typeset import lines_between, typeset
+from tests.cases import cases
 
 LETTERS = list("&%$#_{}~^\\<>|[\N{MINUS SIGN}\N{PLUS-MINUS SIGN}\N{ASTERISK OPERATOR}\N{DAGGER}")
 PAIRS = [("", "row"), ("dev", "mean"), ("dev", "SD"), ("test", "mean")]
 
 
-@pytest.mark.parametrize("letter", LETTERS)
+@cases("letter", LETTERS)
 def test_letters_that_mean_something_to_latex_are_escaped(letter):
     assert escaped(letter) != letter
     assert typeset(escaped(f"a{letter}b{letter}")) == f"a{letter}b{letter}"

@@ -14,6 +14,7 @@ from analysis.paper.columns import BLOCKS, MEAN
 from analysis.paper.ids import table_ids
 from analysis.paper.tables import claims, errata, figures, measures, read_table
 from rse_study.results.records import ObjectiveRecord, StudyRecord
+from tests.cases import cases
 
 PAPERS = Path(__file__).parents[4] / "shared" / "papers"
 COLUMNS = ["row", "column", "group", "value", "spread", "source"]
@@ -83,7 +84,7 @@ def test_every_table_is_there_and_an_unknown_one_is_refused_with_the_nearest():
     assert {id for id in table_ids() if "-figure" in id} <= set(frame["id"])
 
 
-@pytest.mark.parametrize("id", table_ids())
+@cases("id", table_ids())
 def test_a_table_is_tidy(id):
     table = read_table(id)
     assert list(table.columns) == COLUMNS
@@ -96,14 +97,14 @@ def test_a_table_is_tidy(id):
     assert full - len(table) == (1 if id == "l2p-table1" else 0)  # one average is not in the text
 
 
-@pytest.mark.parametrize("id", table_ids())
+@cases("id", table_ids())
 def test_every_number_is_printed_in_its_line(id, papers):
     for entry in as_printed(id):
         numbers = re.findall(r"-?\d+(?:\.\d+)?", line_of(papers, entry["source"]))
         assert entry["value"] in numbers, entry
 
 
-@pytest.mark.parametrize("id", [id for id in table_ids() if id != "rse-figure3"])
+@cases("id", [id for id in table_ids() if id != "rse-figure3"])
 def test_every_number_of_a_line_is_read_once_and_in_order(id, papers):
     by_line = {}
     for entry in as_printed(id):
@@ -156,12 +157,12 @@ def test_what_an_erratum_calls_printed_is_in_its_line(papers):
         assert printed in line_of(papers, erratum.source), erratum
 
 
-@pytest.mark.parametrize("frame", [errata, claims, figures])
+@cases("frame", [errata, claims, figures])
 def test_sources_are_lines_with_text(frame, papers):
     assert all(line_of(papers, source).strip() for source in frame()["source"])
 
 
-@pytest.mark.parametrize(("frame", "column"), [(errata, "note"), (claims, "says"), (figures, "title")])
+@cases(("frame", "column"), [(errata, "note"), (claims, "says"), (figures, "title")])
 def test_words_are_our_own(frame, column, papers):
     text = " ".join(words(" ".join(line for lines in papers.values() for line in lines)))
     for sentence in frame()[column]:

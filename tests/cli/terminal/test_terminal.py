@@ -20,7 +20,8 @@ NAMES = (
 TABLE = """
 from pathlib import Path
 from rse_study.cli.terminal.study_table import show_table
-show_table(Path("studies/{study}"), "rse-study run {study} --wide, or in the report")
+from rse_study.results.reader import Reader
+show_table(Reader(Path("studies/{study}")), "rse-study run {study} --wide, or in the report")
 """
 # A study whose cells run, as the driver would tell it; the bars are drawn from the first moment on.
 BOARD = """

@@ -1,8 +1,7 @@
 """Rows of texts as lines that stay inside a width."""
 
-import pytest
-
 from rse_study.cli.terminal.text_table import text_table
+from tests.cases import cases
 
 COLUMNS = {
     "row": ["untrained encoder", "rho = 0.25, norm = l2", "rho = 0.25, norm = linf"],
@@ -41,7 +40,7 @@ def test_headings_break_before_anything_is_left_out():
     assert widths(table) <= widths(whole) - 4
 
 
-@pytest.mark.parametrize("width", range(12, 100, 4))
+@cases("width", range(12, 100, 4))
 def test_no_line_is_wider_and_what_is_missing_is_named(width):
     table = text_table(HEADINGS, ROWS, width)
     assert widths(table) <= width

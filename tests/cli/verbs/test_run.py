@@ -10,11 +10,12 @@ from rse_study.cli.verbs.run import conclude
 from rse_study.errors import OverBudget
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.results.ledger import Ledger
+from rse_study.results.reader import Reader
 from tests.cli.a_study import cell_of, run
 
 
 def test_a_study_with_a_failed_trial_is_incomplete(ran, capsys):
-    assert conclude(ran) == errors.INCOMPLETE
+    assert conclude(Reader(ran)) == errors.INCOMPLETE
     told = "1 of 2 cells are not complete, 1 of them failed. trial 1: step 3: the loss is not finite. "
     assert capsys.readouterr().err == f"{told}{NOT_AGAIN}\n"
 
@@ -39,7 +40,7 @@ def test_a_study_that_costs_too_much_is_not_begun(rse, ran, monkeypatch):
         "rse_study.cli.verbs.run.run_study", lambda *everything, **settings: pytest.fail("begun")
     )
 
-    def refuse(checked, store, max_hours, max_cost):
+    def refuse(checked, store, sizes, max_hours, max_cost):
         assert (max_hours, max_cost) == (2.5, None)
         raise OverBudget("3 expected, max_hours = 2.5")
 
@@ -51,7 +52,7 @@ def test_a_study_that_costs_too_much_is_not_begun(rse, ran, monkeypatch):
 def test_a_study_whose_trials_are_complete_is_well(ran, capsys):
     with Ledger.open(ran) as ledger:
         run(ledger, cell_of(1), 51.0)
-    assert conclude(ran) == errors.OK
+    assert conclude(Reader(ran)) == errors.OK
     assert capsys.readouterr().err == ""
 
 

@@ -3,13 +3,17 @@
 import json
 import shutil
 
+import numpy as np
 import pytest
 
 from rse_study.cli.app import app
 from rse_study.data.builtin import graded_pairs
 from rse_study.data.catalogue import catalogue, list_sets, present, verify
+from rse_study.data.nli_sets import read_nli
 from rse_study.data.pairs import StsPairs
+from rse_study.data.questions import read_squad
 from rse_study.data.readers import SUBSETS, read_sts
+from rse_study.data.sentiment_sets import REVIEWS, read_reviews
 from rse_study.evaluation.sts import Similarity
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.needs import needs_of
@@ -115,9 +119,18 @@ def test_what_is_fetched_has_the_checksums_of_the_catalogue(whole):
     assert len(rows) > 80
     tables = {f"sts/STSBenchmark/orig/sts-{split}.csv" for split in ("train", "dev", "test")}
     converted = {f"nli/anli/R{number}/dev.jsonl" for number in (1, 2, 3)}
+    converted |= {f"squad/{split}-v1.1.json" for split in ("train", "dev")}
     assert {row.path: row.status for row in rows if row.status != "ok"} == dict.fromkeys(
         tables | converted, "fetched"
     )
+
+
+def test_what_no_shipped_study_reads_alone_is_fetched_as_its_reader_reads_it(whole):
+    assert [read_squad(split, whole).answers[0] for split in ("train", "dev")] == [("red cat",)] * 2
+    assert read_nli("FEVER", "dev", whole).texts[0] == ("A cat.", "A red cat.")  # the claim is second
+    assert [np.bincount(read_reviews(name, "test", whole).labels).tolist() for name in REVIEWS] == [
+        [10, 10]
+    ] * 2
 
 
 def only_what_is_needed(study, whole, folder):

@@ -22,7 +22,7 @@ def needs(name, *overrides):
         ("quickstart", set()),
         ("paper/rse_table6", {"wiki1m", "STS-B", "SICK-R", *(f"STS{year}" for year in range(12, 17))}),
         ("paper/dcl_figure3", {"wiki1m", "STS-B", "wordnet"}),
-        ("paper/v_adv_table3", {"wiki1m", "STS-B", "anli", "mnli", "snli"}),
+        ("paper/v_adv_table3", {"wiki1m", "STS-B", "anli", "mnli", "snli", "fever"}),
         ("paper/rse_table2", {"wiki1m", "STS-B", "SICK-R", *OF_ATTACKS}),
         ("mini_robust", {"wiki1m-head", "wikitext2", "STS-B", "wordnet"}),
     ],

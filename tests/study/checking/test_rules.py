@@ -35,6 +35,16 @@ seeds=[0, 7];;early_stopping=null;;objectives=[{metric: dev}, {metric: loss, dir
 confirm.seeds=[3, 0] -> confirm.seeds.1 = 0: a seed of the search has selected; it cannot confirm. Use seeds the
     search does not run
 confirm.num_best=20 -> confirm.num_best = 20: must be <= num_trials = 16. Confirm fewer, or run more
+tune_each=norms;;early_stopping=null -> tune_each = 'norms': must be an axis of choices or variants that every trial
+    has. Did you mean 'norm'?
+tune_each=norm;;early_stopping=null;;num_trials=16 -> num_trials = 16: must be a multiple of the 3 values of norm.
+    Use 18
+tune_each=norm;;num_trials=18 -> early_stopping: would give one value of norm more than another. Remove it, or
+    tune_each (of a file extended: `early_stopping: null`)
+tune_each=norm;;early_stopping=null;;num_trials=18;;sampler.name=quasi_random -> sampler.name = 'quasi_random': has a
+    fixed list of points, in which values do not take turns. Use tpe or random
+tune_each=norm;;early_stopping=null;;num_trials=3;;confirm.num_best=2 -> confirm.num_best = 2: must be <= num_trials =
+    3 / 3 values of norm. Confirm fewer, or run more
 evaluations=[STS-B/tets] -> evaluations.0 = 'STS-B/tets': no such evaluation. Did you mean 'STS-B/test'?
 evaluations=[STS-B/dev] -> evaluations.0 = 'STS-B/dev': a dev split selects, and is measured during training; an
     evaluation is a test split. Did you mean 'STS-B/test'?

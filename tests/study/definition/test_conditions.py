@@ -8,7 +8,7 @@ from rse_study.data.builtin import graded_pairs
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.planning.sampling import sample
-from rse_study.study.record import resolved, study_record
+from rse_study.study.record import study_record
 
 SEARCH = {
     "alpha": {"log": [1e-6, 1e-3], "when": {"kind": "paper"}},
@@ -122,6 +122,6 @@ def test_a_frozen_study_says_where_its_axes_belong_if_any_has_conditions(checked
     assert not axes["xi"].when
     study = Study.model_validate(content)
     record = study_record(check_study(study, where="x.yaml"), graded_pairs("dev"))
-    for text in (json.dumps(resolved(study)), record.model_dump_json()):
+    for text in (json.dumps(study.resolved()), record.model_dump_json()):
         assert '"when"' not in text
         assert "variants" not in text

@@ -10,7 +10,6 @@ from rse_study.methods import RobustSentEmbed
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.schema import json_schema
-from rse_study.study.record import resolved
 from rse_study.training.trial import Trial
 from tests.cases import cases
 
@@ -34,7 +33,7 @@ def test_a_budget_is_an_allowance_and_both_at_once_are_refused(tmp_path):
     told = study(tmp_path, "budget: {max_hours: 2, price_per_hour: 3}")
     assert told == study(tmp_path, "allowance: {max_hours: 2, price_per_hour: 3}")
     assert told.allowance.max_hours == 2
-    assert not {"budget", "allowance"} & resolved(told).keys()
+    assert not {"budget", "allowance"} & told.resolved().keys()
     with pytest.raises(
         InputError, match=r"a\.yaml: budget: is the former name of allowance, and both are given"
     ):

@@ -9,14 +9,18 @@ import torch
 from rse_study.data.labelled import Labelled
 from rse_study.data.overlap import bare
 from rse_study.errors import InputError, NonFiniteLoss
+from rse_study.models.text_inputs import padded
 from rse_study.streams import Streams
-from rse_study.training.checkpoint import latest
+from rse_study.training.checkpoint import TrainState, latest
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.classifier.data import split_off
 from rse_study.training.classifier.length_batches import LengthBatches
 from rse_study.training.classifier.loop import fine_tune
+from rse_study.training.classifier.run import open_run
 
 from .sorted_words import LEARNS, graded_pairs, ordered_pairs, singles, small_base
+
+CPU = torch.device("cpu")
 
 
 @pytest.fixture(scope="session")
@@ -198,3 +202,24 @@ def test_every_text_comes_once_an_epoch_among_its_like():
     assert LengthBatches(lengths, 16, Streams(1)).rows(0) != batches.rows(0)
     means = [np.mean([lengths[i] for i in batches.rows(step)]) for step in range(batches.num_batches)]
     assert abs(np.corrcoef(means, range(len(means)))[0, 1]) < 0.5  # not short ones first
+
+
+def test_an_adversarial_step_descends_the_mean_loss_at_the_text_and_up_its_gradient(start):
+    spec = LEARNS.model_copy(update={"adversarial": 0.5})
+    plain, run = (open_run(one, 0, start, split_off(singles(), None, 0.2), CPU) for one in (LEARNS, spec))
+    state = TrainState("")
+    rows = plain.batches.rows(0)
+    inputs = padded([plain.tokens[row] for row in rows], plain.classifier.tokenizer.pad_token_id)
+
+    def loss_at(embeddings):
+        with plain.streams.dropout(0, "fine_tuning", 0, CPU):
+            return plain.training.loss(plain.network(inputs, embeddings), rows)
+
+    embeddings = plain.network.encoder.word_embeddings(inputs.ids)
+    first = loss_at(embeddings)
+    (gradient,) = torch.autograd.grad(first, embeddings)
+    steps = torch.stack([0.5 * one / one.square().sum().sqrt() for one in gradient])
+    second = loss_at((embeddings + steps).detach())
+    assert second > first
+    assert float(run.advance(state).loss) == pytest.approx(float((first + second).detach()) / 2, rel=1e-5)
+    assert spec.identity() != LEARNS.identity()

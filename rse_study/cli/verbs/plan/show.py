@@ -6,14 +6,14 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from rse_study.activity import ActivityCallback
+from rse_study.cli.arguments.materials import materials_of
 from rse_study.cli.arguments.study import study_file
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, in_store, suggest, with_overrides
 from rse_study.cli.terminal.screen import announce, print_rows, say, stderr
 from rse_study.cli.verbs.plan.table import HEADINGS, LEAST_IMPORTANT, as_content, lines_below, stage_rows
-from rse_study.data.location import cache_dir, data_dir
+from rse_study.data.location import data_dir
 from rse_study.errors import InputError, InputErrors
 from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
@@ -24,8 +24,6 @@ from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import Plan, check_allowance, plan
 from rse_study.study.planning.sampling import spread
 from rse_study.study.planning.throughput import Throughput, with_stated_hours
-from rse_study.training.materials import Materials
-from rse_study.training.trial import Trial
 
 
 def show_plan(
@@ -41,7 +39,7 @@ def show_plan(
 ) -> None:
     """Print the plan; raise OverBudget where its expected total passes a limit."""
     checked = read_study(study_file(study), overrides)
-    planned = planned_study(checked, store, probes)
+    planned = planned_study(checked, store, sizes_of(checked), probes)
     if cluster:
         planned = _priced_on(cluster, checked, planned)
     if as_json:
@@ -111,27 +109,31 @@ def _priced_on(cluster: str, checked: CheckedStudy, planned: Plan) -> Plan:
     return replace(planned, price_per_hour=price, notes=(*planned.notes, *notes))
 
 
+def sizes_of(checked: CheckedStudy) -> DataSizes:
+    """Return the sizes of a study's data, each counted once, when it is asked for."""
+    return DataSizes(data_dir(), checked.study.settings, checked.folder)
+
+
 def require_allowance(
-    checked: CheckedStudy, store: Path, max_hours: float | None, max_cost: float | None
+    checked: CheckedStudy, store: Path, data_sizes: DataSizes, max_hours: float | None, max_cost: float | None
 ) -> None:
     """Raise OverBudget where a limit would be passed; without history, probe cells."""
     allowed = limits(checked, max_hours, max_cost)
     if not allowed.max_hours and not allowed.max_cost:
         return
-    planned = planned_study(checked, store, probes=False)
+    planned = planned_study(checked, store, data_sizes, probes=False)
     if planned.device_hours is None:
         if not planned.price_per_hour:
             check_allowance(planned, 0.0, allowed.max_cost)  # refused before minutes of probing
-        planned = planned_study(checked, store, probes=True)
+        planned = planned_study(checked, store, data_sizes, probes=True)
     _check(planned, allowed)
 
 
-def require_disk(checked: CheckedStudy, store: Path, num_to_run: int) -> None:
+def require_disk(checked: CheckedStudy, store: Path, data_sizes: DataSizes, num_to_run: int) -> None:
     """Raise InputError where the study's files would not fit on the disk."""
     location = checked.study.storage or str(store.absolute())
     if "://" in location:
         return  # an object store has no end that could be asked for
-    data_sizes = DataSizes(data_dir(), checked.study.settings, checked.folder)
     wanted, free = footprint(checked, num_to_run, data_sizes), free_bytes(Path(location))
     if wanted is None or wanted.disk <= free:
         return
@@ -155,15 +157,14 @@ def limits(checked: CheckedStudy, max_hours: float | None, max_cost: float | Non
     return checked.study.allowance.model_copy(update=said)
 
 
-def planned_study(checked: CheckedStudy, store: Path, probes: bool) -> Plan:
+def planned_study(checked: CheckedStudy, store: Path, data_sizes: DataSizes, probes: bool) -> Plan:
     """Plan a study against its folder in the store, timed by histories or a probe."""
-    data_sizes = DataSizes(data_dir(), checked.study.settings, checked.folder)
     ledger_state, throughput = _history(checked, store, data_sizes)
     if probes:
         from rse_study.study.planning.probe import probe
 
         with ActivityBars(stderr()) as bars:  # stdout may be JSON
-            prepared = partial(prepare_with, SaidOnce(bars), checked.folder)
+            prepared = partial(materials_of, SaidOnce(bars), checked.folder)
             timed = probe(checked, prepared, partial(bars.advanced, "probe: trials timed"))
         throughput = replace(throughput, timed=timed, source="a probe on this machine")
     return plan(checked, ledger_state, with_stated_hours(throughput, checked, data_sizes), data_sizes)
@@ -177,13 +178,6 @@ def _history(checked: CheckedStudy, store: Path, data_sizes: DataSizes) -> tuple
 
     encoders = {trial.encoder.name for trial in spread(checked)}
     return history_of(store / checked.study.name, store, data_sizes, encoders, checked.study)
-
-
-def prepare_with(callback: ActivityCallback, beside: Path, trial: Trial) -> Materials:
-    """Return what a trial is trained on."""
-    from rse_study.assets import prepare
-
-    return prepare(trial, cache_dir(), data_dir(), callback, beside)
 
 
 def _check(planned: Plan, allowed: Allowance) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.cli.verbs.plan.show import require_allowance
+from rse_study.cli.verbs.plan.show import require_allowance, sizes_of
 from rse_study.errors import OverBudget
 from rse_study.results.ledger import Ledger
 from rse_study.study.checking.validation import read_study
@@ -119,10 +119,10 @@ def test_a_warning_where_only_the_high_estimate_is_too_much(rse, grid, ran):
 
 def test_a_run_is_refused_as_its_plan_is(rse, grid, ran, tmp_path):
     checked = read_study(grid)
-    require_allowance(checked, tmp_path / "studies", None, None)
-    require_allowance(checked, tmp_path / "studies", 7.0, None)
+    require_allowance(checked, tmp_path / "studies", sizes_of(checked), None, None)
+    require_allowance(checked, tmp_path / "studies", sizes_of(checked), 7.0, None)
     with pytest.raises(OverBudget):
-        require_allowance(checked, tmp_path / "studies", 6.0, None)
+        require_allowance(checked, tmp_path / "studies", sizes_of(checked), 6.0, None)
 
 
 def test_what_is_missing_here_is_said_before_anybody_runs_it(rse, monkeypatch, tmp_path):

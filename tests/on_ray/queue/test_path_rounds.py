@@ -3,8 +3,7 @@
 import pytest
 
 from rse_study.on_ray.queue.cell import Cell
-from rse_study.on_ray.queue.path_cells import path_cells
-from rse_study.on_ray.queue.stages import confirm_cells
+from rse_study.on_ray.queue.stages import confirm_cells, path_cells, path_rounds
 from rse_study.results.ledger import Ledger
 from rse_study.results.result_file import Point
 from rse_study.spec import fingerprint_of
@@ -134,3 +133,21 @@ def test_a_cell_of_other_materials_decides_nothing(world):
 def test_by_importance_all_points_are_planned_at_once(opened, study_content):
     checked = path_of(study_content, ablation_path={"seeds": [1, 2], "order": "importance"})
     assert [cell.number for cell in opened(PathWorld, checked).path()[::2]] == [0, -2, 1]
+
+
+def test_rounds_come_until_the_path_is_over_or_one_brings_nothing_new(world):
+    rounds = path_rounds(world.checked, world.ledger, identify)
+    assert len(next(rounds)) == 6
+    world.run_open()
+    assert len(next(rounds)) == 8
+    world.run_open()
+    assert list(rounds) == []
+    again = path_rounds(world.checked, world.ledger, identify)
+    assert len(next(again)) == 8  # once more, so that what changed since is entered
+    assert list(again) == []
+
+
+def test_a_round_whose_cells_fail_is_not_tried_twice(world):
+    rounds = path_rounds(world.checked, world.ledger, identify)
+    assert len(next(rounds)) == 6
+    assert list(rounds) == []

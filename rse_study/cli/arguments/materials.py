@@ -1,0 +1,26 @@
+"""Materials and evaluations from this machine's folders of data and cache."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rse_study.activity import ActivityCallback
+from rse_study.data.location import cache_dir, data_dir
+from rse_study.downstream.registry import read_evaluation
+from rse_study.downstream.settings import Settings
+from rse_study.evaluation.evaluations import Evaluation
+
+if TYPE_CHECKING:
+    from rse_study.training.materials import Materials
+    from rse_study.training.trial import Trial
+
+
+def materials_of(callback: ActivityCallback, beside: Path, trial: "Trial") -> "Materials":
+    """Return what a trial is trained on; its corpus may lie in `beside`."""
+    from rse_study.assets import prepare  # imports torch, which a plan does without
+
+    return prepare(trial, cache_dir(), data_dir(), callback, beside)
+
+
+def evaluation_of(settings: Settings, name: str) -> Evaluation:
+    """Read an evaluation with its data."""
+    return read_evaluation(name, data_dir(), settings)
