@@ -8,6 +8,7 @@ import pandas as pd
 
 from analysis.formats import decimals_of
 from rse_study.frames.study_results import StudyResults
+from rse_study.results.item_contrasts import MeasuredItems, measured_items
 from rse_study.results.reader import Reader
 from rse_study.results.records import (
     ALWAYS_SHOWN,
@@ -54,6 +55,8 @@ class Contents:
     search: SearchState
     checks: tuple[RowChecks, ...] = ()
     """The manipulation checks of rows with complete cells."""
+    items: tuple[MeasuredItems, ...] = ()
+    """Scores of pairs and inputs, of rows and their baseline."""
     collapsed: frozenset[str] = frozenset()
     """Cells whose last objective value comes from a collapsed model."""
     bin_steps: int = 1
@@ -129,6 +132,7 @@ def read_contents(reader: Reader) -> Contents:
         provenance=reader.provenance(),
         search=search,
         checks=tuple(row_checks(reader.ledger, study, reader.records())),
+        items=tuple(measured_items(reader)),
         collapsed=reader.collapsed(),
         bin_steps=bin_steps,
     )

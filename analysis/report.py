@@ -13,13 +13,14 @@ from analysis.sections.diagnostics import diagnostics
 from analysis.sections.factors import factors
 from analysis.sections.grid import grid_axes, grid_rows, grid_steps
 from analysis.sections.how_it_ran import how_it_ran
+from analysis.sections.items import items
 from analysis.sections.opening import opening
 from analysis.sections.paper_figure import paper_figure
 from analysis.sections.paper_table import paper_table
 from analysis.sections.search import search_sections
 from rse_study.results.reader import Reader
 
-SHARED = (paper_figure, course, diagnostics, cells, cost, how_it_ran, failures, revisions, provenance)
+SHARED = (items, paper_figure, course, diagnostics, cells, cost, how_it_ran, failures, revisions, provenance)
 """Sections at the end of every report."""
 
 

@@ -100,6 +100,7 @@ class FineTunedTask(ABC):
             evaluation_row(
                 self, subject, score.split, label, score.value, score.num_examples,
                 degenerate=self.is_worthless(score, made), num_skipped=score.num_unlabelled, seed=score.seed,
+                items=score.items,
             )
             for label, score in self.scores(classifier)
         ]  # fmt: skip

@@ -1,7 +1,7 @@
 """Scores of classifiers, and their accuracy."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from rse_study.data.pairs import StsPairs
 from rse_study.data.questions import Questions
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.victim import Victim
+from rse_study.results.item_scores import ItemScores
 from rse_study.tensors import Float, Int
 
 
@@ -27,6 +28,7 @@ class ClassifierScore:
     seed: int
     degenerate: bool
     fingerprint: str
+    items: ItemScores | None = None
 
 
 def probabilities(predict: Victim, labelled: Labelled) -> Float[np.ndarray, "n c"]:
@@ -56,7 +58,8 @@ def evaluate_accuracy(predict: Victim, task: Labelled, *, seed: int) -> Classifi
     """Return a classifier's accuracy x100 on all of a split."""
     predicted = probabilities(predict, task).argmax(axis=1)
     value = 100 * accuracy(task.labels, predicted)
-    return score_of(task, "accuracy", value, seed=seed, degenerate=says_one_thing(predicted))
+    score = score_of(task, "accuracy", value, seed=seed, degenerate=says_one_thing(predicted))
+    return replace(score, items=ItemScores.of(100.0 * (task.labels == predicted)))
 
 
 def accuracy(labels: Int[np.ndarray, " n"], predicted: Int[np.ndarray, " n"]) -> float:

@@ -9,6 +9,7 @@ from rse_study.activity import ProgressCallback
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.cached_encoder import CachedEncoder
 from rse_study.evaluation.vectors import Embed
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 
 
@@ -90,12 +91,14 @@ def evaluation_row(
     degenerate: bool,
     num_skipped: int = 0,
     seed: int = 0,
+    items: ItemScores | None = None,
 ) -> EvaluationRow:
     """Return a row of an evaluation whose name is task/preset."""
     task, _, preset = evaluation.name.partition("/")
     return EvaluationRow(
         subject=subject, task=task, split=split, aggregation=aggregation, value=value, num_examples=num_examples,
         degenerate=degenerate, fingerprint=evaluation.fingerprint, preset=preset, num_skipped=num_skipped, seed=seed,
+        items=items,
     )  # fmt: skip
 
 

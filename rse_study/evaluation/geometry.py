@@ -17,6 +17,7 @@ import numpy as np
 from rse_study.data.readers import read_sts
 from rse_study.evaluation.evaluations import PairsEvaluation, evaluation_row
 from rse_study.evaluation.vectors import Embed, is_one_vector, unit_rows
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.tensors import Float
 
@@ -63,13 +64,15 @@ class AlignmentUniformity(PairsEvaluation):
         positive, both = self.pairs.gold > POSITIVE_ABOVE, np.concatenate([first, second])
         is_one = is_one_vector(both)
         aligned = float("nan") if is_one else alignment(first[positive], second[positive])
+        distances = np.linalg.norm(first[positive] - second[positive], axis=1) ** ALPHA
         figures = {"alignment": (aligned, int(positive.sum())), "uniformity": (uniformity(both), len(both))}
         return [
             evaluation_row(
-                self, subject, self.pairs.split, metric, value, num, degenerate=is_one or value != value
+                self, subject, self.pairs.split, metric, value, num, degenerate=is_one or value != value,
+                items=ItemScores.of(distances) if metric == "alignment" and value == value else None,
             )
             for metric, (value, num) in figures.items()
-        ]
+        ]  # fmt: skip
 
 
 def alignment(u: Float[np.ndarray, "n d"], v: Float[np.ndarray, "n d"], alpha: float = ALPHA) -> float:

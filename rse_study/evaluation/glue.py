@@ -1,6 +1,7 @@
 """GLUE's metrics (Wang et al. 2018), in the order in which papers report them."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.stats import pearsonr
@@ -19,6 +20,7 @@ from rse_study.evaluation.classification import (
 )
 from rse_study.evaluation.rank_correlation import spearman
 from rse_study.registry import Registry
+from rse_study.results.item_scores import ItemScores
 from rse_study.tensors import Float, Int
 
 GlueMetric = Callable[[Int[np.ndarray, " n"], Int[np.ndarray, " n"]], float]
@@ -52,7 +54,9 @@ def evaluate_glue(predict: Victim, task: Labelled, *, seed: int) -> list[Classif
         metric: 100 * _METRICS[metric](task.labels, predicted) for metric in GLUE_METRICS.get(task.name)
     }
     is_flat = says_one_thing(predicted)
-    return [score_of(task, metric, value, seed=seed, degenerate=is_flat) for metric, value in values.items()]
+    rows = [score_of(task, metric, value, seed=seed, degenerate=is_flat) for metric, value in values.items()]
+    items = ItemScores.of(100.0 * (task.labels == predicted))
+    return [replace(row, items=items) if row.metric == "accuracy" else row for row in rows]
 
 
 def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> list[ClassifierScore]:
@@ -63,7 +67,7 @@ def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> 
         raise InputError(f"shape {found.shape}", where=where, rule=rule, remedy="Fine-tune it for STS-B")
     is_flat = says_one_thing(found)
     named = {"pearson": lambda a, b: float(pearsonr(a, b).statistic), "spearman": spearman}
-    return [
+    rows = [
         score_of(
             task,
             metric,
@@ -73,3 +77,5 @@ def evaluate_glue_pairs(scores: PredictScores, task: StsPairs, *, seed: int) -> 
         )
         for metric in GLUE_METRICS.get(task.name)
     ]
+    items = ItemScores.of(found, task.gold)
+    return [replace(row, items=items) if row.metric == "spearman" else row for row in rows]

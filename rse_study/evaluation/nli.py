@@ -13,6 +13,7 @@ from rse_study.data.labelled import Labelled
 from rse_study.data.nli_sets import ANLI_ROUNDS
 from rse_study.evaluation.attacks.victim import Victim
 from rse_study.evaluation.classification import ClassifierScore, evaluate_accuracy
+from rse_study.results.item_scores import ItemScores
 from rse_study.spec import fingerprint_of
 
 ANLI_ALL, ANLI_MEAN = "ANLI-all", "ANLI-mean"
@@ -32,6 +33,8 @@ def evaluate_nli(predict: Victim, tasks: Sequence[Labelled], *, seed: int) -> li
 def _averages(rounds: list[ClassifierScore]) -> list[ClassifierScore]:
     values, sizes = [row.value for row in rounds], [row.num_examples for row in rounds]
     named = {ANLI_ALL: np.average(values, weights=sizes), ANLI_MEAN: np.mean(values)}
+    correct = np.concatenate([row.items.scores for row in rounds if row.items])
+    parts = {ANLI_MEAN: np.repeat(np.arange(len(sizes)), sizes)}
     return [
         replace(
             rounds[0],
@@ -41,6 +44,7 @@ def _averages(rounds: list[ClassifierScore]) -> list[ClassifierScore]:
             num_unlabelled=sum(row.num_unlabelled for row in rounds),
             degenerate=any(row.degenerate for row in rounds),
             fingerprint=fingerprint_of([row.fingerprint for row in rounds]),
+            items=ItemScores.of(correct, parts=parts.get(name)),
         )
         for name, value in named.items()
     ]

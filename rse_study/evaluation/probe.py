@@ -100,15 +100,16 @@ def choose_by_dev(
     return max(sorted(preset.regularisations), key=lambda C: fit_probe(*train, C).accuracy(*dev))
 
 
-def nested_accuracies(
+def nested_predictions(
     features: Float[np.ndarray, "n d"], labels: Int[np.ndarray, " n"], preset: ProbePreset, seed: int
-) -> list[float]:
-    """Return each outer fold's accuracy, 0..1; its C is chosen on the other folds."""
-    found = []
-    for train, test in folds(labels, preset.num_folds, seed):
+) -> tuple[Int[np.ndarray, " n"], Int[np.ndarray, " n"]]:
+    """Return each example's predicted class and its fold; others choose a fold's C."""
+    predicted, fold_of = np.empty_like(labels), np.empty_like(labels)
+    for number, (train, test) in enumerate(folds(labels, preset.num_folds, seed)):
         best = choose_by_folds(features[train], labels[train], preset, seed)
-        found.append(fit_probe(features[train], labels[train], best).accuracy(features[test], labels[test]))
-    return found
+        predicted[test] = fit_probe(features[train], labels[train], best).predict(features[test])
+        fold_of[test] = number
+    return predicted, fold_of
 
 
 def folds(

@@ -13,6 +13,7 @@ from rse_study.evaluation.cached_encoder import CachedEncoder
 from rse_study.evaluation.evaluations import evaluation_row
 from rse_study.evaluation.sts import evaluate_sts
 from rse_study.evaluation.vectors import Embed
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 
@@ -93,6 +94,7 @@ class ReplayedAttack:
         before, now = (cosines_of(cached, list(zip(side.first, side.second, strict=True))) for side in sides)
         degenerate = clean.degenerate or attacked.degenerate
         drift = FARTHEST if degenerate else float(np.abs(now - before).mean())
+        items = {"spearman": attacked.items, "drift": ItemScores.of(100 * np.abs(now - before))}
         figures = {"spearman": attacked.value, "drift": 100 * drift, "drop": clean.value - attacked.value}
         return [
             evaluation_row(
@@ -103,6 +105,7 @@ class ReplayedAttack:
                 value,
                 len(self.pairs.clean),
                 degenerate=degenerate,
+                items=None if degenerate else items.get(name),
             )
             for name, value in figures.items()
         ]

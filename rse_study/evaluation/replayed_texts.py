@@ -15,6 +15,7 @@ from rse_study.evaluation.evaluations import evaluation_row
 from rse_study.evaluation.probe import Fit, fit_probe
 from rse_study.evaluation.replayed import PRESET
 from rse_study.evaluation.vectors import Embed, is_collapsed
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 from rse_study.tensors import Float
@@ -88,16 +89,16 @@ class ReplayedTextAttack:
 
     def score(self, embed: Embed, subject: str) -> list[EvaluationRow]:
         """Score a new probe on the encoder's embeddings; 0, degenerate if collapsed."""
-        accuracies, clean = self._accuracies(embed), self.texts.clean
+        correct, clean = self._correct(embed), self.texts.clean
         return [
             evaluation_row(
-                self, subject, clean.split, name, accuracies.get(name, 0.0), len(clean),
-                degenerate=name not in accuracies,
+                self, subject, clean.split, name, 100 * float(np.mean(correct[name])) if correct else 0.0, len(clean),
+                degenerate=not correct, items=ItemScores.of(100.0 * correct[name]) if correct else None,
             )
             for name in ("accuracy", "clean_accuracy")
         ]  # fmt: skip
 
-    def _accuracies(self, embed: Embed) -> dict[str, float]:
+    def _correct(self, embed: Embed) -> dict[str, np.ndarray]:
         parts = (self.texts.training, self.texts.clean, self.texts.attacked)
         cached = CachedEncoder(embed)
         cached(sorted({sentence for part in parts for (sentence,) in part.texts}))  # in one call
@@ -106,8 +107,8 @@ class ReplayedTextAttack:
             return {}
         fit, labels = fit_probe(training, self.texts.training.labels, C), self.texts.clean.labels
         return {
-            "accuracy": 100 * fit.accuracy(attacked, labels),
-            "clean_accuracy": 100 * fit.accuracy(clean, labels),
+            "accuracy": fit.predict(attacked) == labels,
+            "clean_accuracy": fit.predict(clean) == labels,
         }
 
 

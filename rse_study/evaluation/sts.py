@@ -15,6 +15,7 @@ from rse_study.evaluation.overlap import overlaps
 from rse_study.evaluation.rank_correlation import spearman
 from rse_study.evaluation.registry import BUILTIN
 from rse_study.evaluation.vectors import Embed, is_one_vector, unit_rows
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 
 Aggregation = Literal["all", "mean", "wmean"]
@@ -86,6 +87,9 @@ def score_pairs(pairs: StsPairs, similarities: np.ndarray, subject: str = "") ->
     sizes = [part.stop - part.start for part in parts]
     zeroed = np.nan_to_num(each)
     is_lost = bool(np.isnan(each).any())
+    items: dict[Aggregation, ItemScores | None] = {"all": ItemScores.of(similarities, pairs.gold)}
+    if pairs.subsets and pairs.split != "test":  # several dev sets, whose mean selects
+        items["mean"] = ItemScores.of(similarities, pairs.gold, np.repeat(np.arange(len(sizes)), sizes))
     values: dict[Aggregation, tuple[float, bool]] = {
         "all": (float(np.nan_to_num(whole)), bool(np.isnan(whole))),
         "mean": (float(zeroed.mean()), is_lost),
@@ -101,6 +105,7 @@ def score_pairs(pairs: StsPairs, similarities: np.ndarray, subject: str = "") ->
             num_examples=len(pairs),
             degenerate=values[name][1],
             fingerprint=pairs.fingerprint,
+            items=items.get(name),
         )
         for name in AGGREGATIONS
     ]

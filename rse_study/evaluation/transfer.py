@@ -30,9 +30,10 @@ from rse_study.evaluation.probe import (
     choose_by_folds,
     fewest_for,
     fit_probe,
-    nested_accuracies,
+    nested_predictions,
 )
 from rse_study.evaluation.vectors import Embed, is_collapsed
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 from rse_study.tensors import Float, Int
@@ -107,7 +108,7 @@ def evaluate_transfer(
     row_of = {text: row for row, text in enumerate(texts)}
     rows = [np.array([[row_of[text] for text in parts] for parts in split.texts]) for split in task]
     features = [_features(vectors, row) for row in rows]
-    values = {} if is_collapsed(vectors) else _values(task, features, preset, seed)
+    values, items = ({}, None) if is_collapsed(vectors) else _values(task, features, preset, seed)
     metrics = ("accuracy", "f1") if _is_paired(task) else ("accuracy",)
     tested = task[-1]
     return [
@@ -116,12 +117,13 @@ def evaluate_transfer(
             task=tested.name,
             split=tested.split,
             aggregation=metric,
-            value=100 * values.get(metric, 0.0),
+            value=100 * values[metric] if metric in values else 0.0,
             num_examples=len(tested),
             degenerate=metric not in values,
             fingerprint=fingerprint_of([split.fingerprint for split in task]),
             preset=preset.name,
             seed=seed,
+            items=items if metric == "accuracy" else None,
         )
         for metric in metrics
     ]
@@ -141,17 +143,22 @@ def pair_features(u: Float[np.ndarray, "n d"], v: Float[np.ndarray, "n d"]) -> F
     return np.concatenate([np.abs(u - v), u * v], axis=1)
 
 
-def _values(task: Task, features: list[np.ndarray], preset: ProbePreset, seed: int) -> dict[str, float]:
+def _values(
+    task: Task, features: list[np.ndarray], preset: ProbePreset, seed: int
+) -> tuple[dict[str, float], ItemScores | None]:
     examples = [(part, split.labels) for part, split in zip(features, task, strict=True)]
     if len(examples) == 1:
-        return {"accuracy": float(np.mean(nested_accuracies(*examples[0], preset, seed)))}
+        predicted, fold_of = nested_predictions(*examples[0], preset, seed)
+        correct = predicted == examples[0][1]
+        by_fold = [float(np.mean(correct[fold_of == fold])) for fold in range(preset.num_folds)]
+        return {"accuracy": float(np.mean(by_fold))}, ItemScores.of(100.0 * correct, parts=fold_of)
     train, *dev, (tested, gold) = examples
     best = choose_by_dev(train, dev[0], preset) if dev else choose_by_folds(*train, preset, seed)
     predicted = fit_probe(*train, best).predict(tested)
     values = {"accuracy": float(accuracy_score(gold, predicted))}
     if _is_paired(task):
         values["f1"] = float(f1_score(gold, predicted, zero_division=0.0))
-    return values
+    return values, ItemScores.of(100.0 * (predicted == gold))
 
 
 def _is_paired(task: Task) -> bool:

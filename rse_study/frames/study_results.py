@@ -20,6 +20,7 @@ from rse_study.results.citation import citation
 from rse_study.results.contrasts import contrasts_frame
 from rse_study.results.effects import read_effects
 from rse_study.results.frame_columns import COLUMNS, describe_columns
+from rse_study.results.item_contrasts import crossed_frame, measured_items
 from rse_study.results.reader import Reader
 from rse_study.results.records import StudyRecord
 from rse_study.results.schema import cell_folder, ledger_path
@@ -69,6 +70,11 @@ class StudyResults:
     def effects(self) -> pd.DataFrame:
         """One row per measure and effect of a factorial design; empty for other studies."""
         return self._read(read_effects).frame
+
+    @cached_property
+    def crossed(self) -> pd.DataFrame:
+        """One row per measure and row: `contrasts` for new seeds and for new items, too."""
+        return crossed_frame(self._read(measured_items))
 
     @cached_property
     def importance(self) -> pd.DataFrame:

@@ -41,6 +41,7 @@ def run_study(
     folders = StudyFolders(directory.resolve())
     with ExitStack() as stack:
         files, callback = _open_files(checked.study.storage, folders, callback, stack)
+        files.keeps_items = checked.study.keep_items
         _rebuild_what_is_lost(folders.study, callback)
         ledger = stack.enter_context(Ledger.open(folders.study))
         run = StudyRun(checked, files, ledger, MaterialsCache(prepare), read, callback)

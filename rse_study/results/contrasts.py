@@ -40,7 +40,7 @@ def contrasts_frame(reader: Reader, minus: str = "") -> pd.DataFrame:
         if minus not in found[""].table.index:
             return _frame(())
     together = {
-        metric: _with_baseline(scores, minus, by_subject(reader, metric or study.objective.evaluation))
+        metric: with_baseline(scores, minus, by_subject(reader, metric or study.objective.evaluation))
         for metric, scores in found.items()
     }
     if not any(minus in scores.table.index for scores in together.values()):
@@ -98,7 +98,7 @@ def contrast_numbers(one: ComparedContrast) -> dict[str, float]:
     }
 
 
-def _with_baseline(scores: Scores, minus: str, values: Mapping[str, float]) -> Scores:
+def with_baseline(scores: Scores, minus: str, values: Mapping[str, float]) -> Scores:
     """Add a row with the baseline's single value under every seed, if `minus` is one."""
     subject = {label: name for name, label in BASELINES.items()}.get(minus)
     if subject is None or subject not in values or minus in scores.table.index:

@@ -7,6 +7,7 @@ from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.results.atomic import read_sealed, write_sealed
+from rse_study.results.item_file import with_items, write_items
 from rse_study.results.records import EvaluationRow
 
 FILE_NAME = "evaluations.json"
@@ -15,9 +16,11 @@ FILE_NAME = "evaluations.json"
 def write_evaluations(directory: Path, rows: Sequence[EvaluationRow]) -> Path:
     """Add rows to a folder's file, replacing those of their subject and metric.
 
-    Rows on other data or settings are dropped. A damaged file is replaced: the ledger knows its contents.
+    Rows on other data or settings are dropped. A damaged file is replaced: the ledger knows its contents. Items that
+    rows carry go into a file of their own, first: no row is there before them.
     """
     path = directory / FILE_NAME
+    write_items(directory, rows)
     try:
         known = read_evaluations(directory)
     except InputError:
@@ -27,7 +30,7 @@ def write_evaluations(directory: Path, rows: Sequence[EvaluationRow]) -> Path:
         row for row in known if now.get((row.subject, row.evaluation), row.fingerprint) == row.fingerprint
     ]
     merged = {(row.subject, row.metric): row for row in (*valid, *rows)}
-    ordered = [merged[key] for key in sorted(merged)]
+    ordered = [merged[key].model_copy(update={"items": None}) for key in sorted(merged)]
     if ordered != known:
         write_sealed(path, "evaluations", [json.loads(row.model_dump_json()) for row in ordered])
     return path
@@ -43,12 +46,13 @@ def read_evaluations(directory: Path) -> list[EvaluationRow]:
 
 
 def written_rows(directory: Path, subject: str, wanted: Collection[tuple[str, str]]) -> list[EvaluationRow]:
-    """Return a subject's rows of (evaluation, fingerprint) pairs; none if damaged."""
+    """Return a subject's wanted rows (evaluation, fingerprint), none if damaged."""
     try:
         rows = read_evaluations(directory)
     except InputError:
         return []
-    return [row for row in rows if row.subject == subject and (row.evaluation, row.fingerprint) in wanted]
+    asked = [row for row in rows if row.subject == subject and (row.evaluation, row.fingerprint) in wanted]
+    return with_items(directory, asked)
 
 
 def _rows(content: list[Any]) -> list[EvaluationRow]:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from rse_study.errors import InputError
 from rse_study.results.effects import read_effects
+from rse_study.results.item_contrasts import crossed_frame, measured_items
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
 from rse_study.results.row_names import names_of_cells
@@ -45,6 +46,7 @@ def _frames(reader: Reader) -> Iterator[tuple[str, pd.DataFrame]]:
     yield "evaluations", named.with_rows(reader.evaluations(), "subject")
     if reader.study().settings.grid.factorial:
         yield "effects", read_effects(reader).frame
+    yield "crossed", crossed_frame(measured_items(reader))
     yield "importance", reader.importance()
     yield "revisions", reader.revisions()
     yield "provenance", _provenance(reader)

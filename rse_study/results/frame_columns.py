@@ -23,6 +23,12 @@ OF_A_CELL = (
     FrameColumn("trial", WHOLE, "number of the trial, from 0"),
     FrameColumn("seed", WHOLE, "the cell's seed"),
 )
+OF_A_DIFFERENCE = (
+    FrameColumn("measure", TEXT, "what readers call the score"),
+    FrameColumn("metric", TEXT, "as in evaluations; empty: the objective at the last step"),
+    FrameColumn("row", TEXT, "the row that is compared"),
+    FrameColumn("minus", TEXT, "the row it is compared with: the grid's baseline, the search's base"),
+)
 COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
     "cells": (
         FrameColumn("identity", TEXT, "sha256 of trial, seed and materials"),
@@ -68,10 +74,7 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
         FrameColumn("fingerprint", TEXT, "sha256 of data and settings; empty in old ledgers"),
     ),
     "contrasts": (
-        FrameColumn("measure", TEXT, "what readers call the score"),
-        FrameColumn("metric", TEXT, "as in evaluations; empty: the objective at the last step"),
-        FrameColumn("row", TEXT, "the row that is compared"),
-        FrameColumn("minus", TEXT, "the row it is compared with: the grid's baseline, the search's base"),
+        *OF_A_DIFFERENCE,
         FrameColumn("num_seeds", WHOLE, "seeds that both have"),
         FrameColumn("mean", NUMBER, "of the differences, in points"),
         FrameColumn("sd", NUMBER, "of the differences over seeds, in points, n - 1 below"),
@@ -101,6 +104,17 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
         ),
         FrameColumn("margin", NUMBER, "a difference that is no larger counts as none; 0 without a margin"),
         FrameColumn("verdict", TEXT, "`better`, `worse`, `same` (within the margin), `undecided`"),
+    ),
+    "crossed": (
+        *OF_A_DIFFERENCE,
+        FrameColumn("num_seeds", WHOLE, "seeds that both have"),
+        FrameColumn("num_items", WHOLE, "pairs or inputs whose scores both have, with every seed; 0: none"),
+        FrameColumn("mean", NUMBER, "of the differences, in points; NaN below 3 seeds"),
+        FrameColumn("seeds_low", NUMBER, "95 % interval for new seeds on these items, of all rows at once"),
+        FrameColumn("seeds_high", NUMBER, "its upper end"),
+        FrameColumn("crossed_low", NUMBER, "the same for new seeds and new items; NaN without item scores"),
+        FrameColumn("crossed_high", NUMBER, "its upper end"),
+        FrameColumn("note", TEXT, "why there is no such interval, or empty"),
     ),
     "importance": (
         FrameColumn("axis", TEXT, "heading of the axis, a column of cells"),

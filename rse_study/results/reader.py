@@ -59,6 +59,10 @@ class Reader:
         self.close()
 
     @property
+    def study_dir(self) -> Path:
+        return self._study_dir
+
+    @property
     def ledger(self) -> LedgerQueries:
         return LedgerQueries(self._db)
 

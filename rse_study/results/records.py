@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer
 
 from rse_study.errors import InputError
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.manipulation import ManipulationCheck
 from rse_study.results.settings import ConfirmSettings, StudySettings
 
@@ -366,6 +367,8 @@ class MetricRow(Record):
 class EvaluationRow(Record):
     """Score of a cell or baseline on a task."""
 
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
     subject: str
     """A cell's identity, or a baseline (untrained, start, token_overlap)."""
     task: str
@@ -382,6 +385,8 @@ class EvaluationRow(Record):
     num_skipped: int = 0
     """Examples that could not be scored."""
     seed: int = 0
+    items: ItemScores | None = Field(None, exclude=True, repr=False)
+    """The score of each item, if the value is a mean or a Spearman of them; kept beside the ledger, not in it."""
 
     @property
     def evaluation(self) -> str:

@@ -98,6 +98,7 @@ class StudySettings(_Settings):
     ablation_path: PathSettings = PathSettings()
     warm_start: WarmStartSettings = WarmStartSettings()
     allowance: dict[str, Any] = Field(default_factory=dict)
+    keep_items: bool = True
 
     @model_validator(mode="before")
     @classmethod

@@ -1,10 +1,11 @@
 """Files beside a ledger, kept up to date to rebuild a lost one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rse_study.results.cell_file import write_cell
 from rse_study.results.evaluation_file import write_evaluations
+from rse_study.results.item_file import write_items
 from rse_study.results.queries import LedgerQueries
 from rse_study.results.records import EvaluationRow
 from rse_study.results.schema import baselines_folder, cell_folder
@@ -22,9 +23,10 @@ def write_cells(study_dir: Path, rows: LedgerQueries, identities: Iterable[str])
         write_cell(cell_folder(study_dir, identity), rows.cell(identity))
 
 
-def write_scores(study_dir: Path, rows: LedgerQueries, changed: Iterable[EvaluationRow]) -> None:
-    """Write evaluations.json of every subject of these rows."""
-    known = rows.is_retired()
+def write_scores(study_dir: Path, rows: LedgerQueries, changed: Sequence[EvaluationRow]) -> None:
+    """Write evaluations.json, and items.json if kept, of the subjects of these rows."""
+    known, study = rows.is_retired(), rows.study()
+    keeps_items = study is None or study.settings.keep_items
     by_folder: dict[Path, set[str]] = {}
     for row in changed:
         is_cell = row.subject in known
@@ -32,6 +34,8 @@ def write_scores(study_dir: Path, rows: LedgerQueries, changed: Iterable[Evaluat
         by_folder.setdefault(folder, set()).add(row.subject)
     scores = rows.evaluations()
     for folder, subjects in by_folder.items():
+        if keeps_items:
+            write_items(folder, [row for row in changed if row.subject in subjects])
         write_evaluations(folder, [row for row in scores if row.subject in subjects])
 
 

@@ -9,7 +9,7 @@ from rse_study.results.records import CellRecord, EvaluationRow, Revision, RungR
 FIELDS = CellRecord.model_fields
 INSERT_CELL = f"INSERT INTO cell ({', '.join(FIELDS)}) VALUES ({', '.join(f':{name}' for name in FIELDS)})"
 
-SCORE = EvaluationRow.model_fields
+SCORE = [name for name, field in EvaluationRow.model_fields.items() if not field.exclude]
 INSERT_SCORE = (
     f"INSERT OR REPLACE INTO evaluation ({', '.join(SCORE)})"
     f" VALUES ({', '.join(f':{name}' for name in SCORE)})"

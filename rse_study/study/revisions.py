@@ -234,6 +234,7 @@ def _counted(noun: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[str]
 CHANGE_RULES: dict[str, Callable[[str, Any, Any, StudyKind], FieldChanges]] = {
     "question": _free,
     "keep_models": _free,
+    "keep_items": _free,
     "paper": _free,
     "margin": _free,
     "base": _base,

@@ -17,7 +17,7 @@ from rse_study.training.materials import Materials
 from rse_study.training.provenance import provenance
 from rse_study.training.trial import Trial
 
-FOLDER = "scores-of-baselines"
+FOLDER = "scores-and-items-of-baselines"
 """folder beside the tokenised corpus, on the machine that measures"""
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 
 from rse_study.errors import InputError
 from rse_study.results.bit_equality import SIMILARITY_DIGITS, UNLIKE
+from rse_study.results.item_file import FILE_NAME as ITEMS_FILE
 from rse_study.results.result_file import (
     FILE_NAME,
     PARAMETERS,
@@ -66,6 +67,7 @@ def conclude(
         duration_s=state.seconds,
     )
     write_result(session.directory, result)
+    session.publish(ITEMS_FILE)
     session.publish(MODEL_FOLDER)
     session.publish(FILE_NAME)
     if status == "complete":

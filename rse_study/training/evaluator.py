@@ -1,7 +1,7 @@
 """Scores of the encoder during training, which draw nothing and move no weight."""
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from rse_study.evaluation.sts import aggregation_of, evaluate_sts
 from rse_study.evaluation.vectors import Embed
 from rse_study.models.embedder import Embedder
 from rse_study.models.encoder import SentenceEncoder
+from rse_study.results.records import EvaluationRow
 from rse_study.training.materials import Materials
 from rse_study.training.trial import Trial
 
@@ -34,8 +35,11 @@ class ReplayedAttacks:
             ReplayedTexts.open(Path(texts)) if texts else None,
         )
 
-    def metrics(self, embed: Embed) -> dict[str, float]:
-        """Return robust/...; `degenerate` is 1 if pairs or texts show a collapse."""
+    def metrics(self, embed: Embed, scored: list[EvaluationRow]) -> dict[str, float]:
+        """Return robust/..., with 1 as `degenerate` if pairs or texts show a collapse.
+
+        The rows behind them join `scored`.
+        """
         attacks: list[FrozenEvaluation] = []
         if self.pairs:
             attacks.append(ReplayedAttack(self.pairs))
@@ -44,6 +48,7 @@ class ReplayedAttacks:
         metrics: dict[str, float] = {}
         for attack in attacks:
             rows = attack.score(embed, "")
+            scored += rows
             metrics |= {f"robust/{row.aggregation}": row.value for row in rows}
             metrics[DEGENERATE] = max(metrics.get(DEGENERATE, 0.0), *(float(row.degenerate) for row in rows))
         return metrics
@@ -57,6 +62,8 @@ class InTrainingEvaluator:
     materials: Materials
     encoder: SentenceEncoder
     tokenizer: Any
+    scored: list[EvaluationRow] = field(default_factory=list)
+    """Rows of the last evaluation on dev, with their items."""
 
     def evaluate_dev(self) -> dict[str, float]:
         """Return Spearman x100 on the dev pairs, and the scores under replayed attacks.
@@ -64,10 +71,11 @@ class InTrainingEvaluator:
         Of several dev sets `dev` is the mean, and dev/NAME the score on each.
         """
         dev = self.materials.dev
-        rows = {(row.task, row.aggregation): row for row in evaluate_sts(self.embed, [dev, *dev.tasks()])}
+        self.scored = evaluate_sts(self.embed, [dev, *dev.tasks()])
+        rows = {(row.task, row.aggregation): row for row in self.scored}
         score = rows[dev.name, aggregation_of(dev)]
         each = {f"dev/{name}": rows[name, "all"].value for name in dev.subsets}
-        robust = self.replayed_attacks.metrics(self.embed)
+        robust = self.replayed_attacks.metrics(self.embed, self.scored)
         return {"dev": score.value, "dev/degenerate": float(score.degenerate), **each, **robust}
 
     def evaluate_watched(self, t: int, num_steps: int) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """One worker of a cell: its state, and one optimiser step."""
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from rse_study.data.batches import Batches
 from rse_study.evaluation.rank_correlation import DIGITS
 from rse_study.methods.method import Networks, RunContext, StepOutcome
 from rse_study.results.bit_equality import what_decides, what_differs
+from rse_study.results.item_file import FILE_NAME as ITEMS_FILE
+from rse_study.results.item_file import write_items
+from rse_study.results.records import AT_CHECKPOINT
 from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.spec import fingerprint_of
 from rse_study.training import checkpoint
@@ -98,7 +102,8 @@ class Session:
             return metrics
         if self._is_dev_due(state.t):
             metrics |= self.evaluator.evaluate_dev()
-            self._keep(metrics["dev"], state)
+            endings = [""] * (state.t == self.num_steps) + [AT_CHECKPOINT] * self._keep(metrics["dev"], state)
+            self._write_items(state.identity, endings)
         return metrics | self.evaluator.evaluate_watched(state.t, self.num_steps)
 
     def _is_dev_due(self, t: int) -> bool:
@@ -123,6 +128,7 @@ class Session:
             checkpoint.save(
                 self.directory / CHECKPOINT_FOLDER, state, self.networks, self.optimizer, self._tensors
             )
+            self.publish(ITEMS_FILE)
             self.publish(MODEL_FOLDER)  # first: the state says which model is the best so far
             self.publish(CHECKPOINT_FOLDER)
 
@@ -135,13 +141,24 @@ class Session:
         if self.run.outputs is not None:
             self.run.outputs.flush()
 
-    def _keep(self, dev: float, state: TrainState) -> None:
+    def _write_items(self, identity: str, endings: Sequence[str]) -> None:
+        """Keep the scores of dev pairs at the last step, or at the checkpoint that is kept."""
+        rows = [
+            row.model_copy(update={"subject": identity, "aggregation": row.aggregation + ending})
+            for row in self.evaluator.scored
+            for ending in endings
+        ]
+        write_items(self.directory, rows)
+
+    def _keep(self, dev: float, state: TrainState) -> bool:
+        """Save the model unless an earlier one was better; return whether it was saved."""
         if self.trial.selection.keep == "best" and state.best is not None and dev <= state.best:
-            return
+            return False
         state.best, state.best_t = dev, state.t
         checkpoint.save_model(
             self.directory / MODEL_FOLDER, self.networks.encoder, self.tokenizer, self.trial.encoder
         )
+        return True
 
     def _reduced(self, outcome: StepOutcome) -> dict[str, float]:
         """Reduce every mean to a global sum over a global count, in one message."""

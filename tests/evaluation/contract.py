@@ -1,13 +1,17 @@
 """What every evaluation of frozen vectors promises, whichever it is."""
 
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from rse_study.evaluation.evaluations import FrozenEvaluation, score_all
+from rse_study.evaluation.rank_correlation import spearman
 from rse_study.evaluation.serialise import read_stored, store
 from rse_study.evaluation.vectors import Embed
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.records import EvaluationRow
 
 
@@ -55,3 +59,24 @@ def check_registered(evaluation: FrozenEvaluation) -> None:
         [row.model_dump_json() for row in of.values()] for of in (rows, rows_of(again, by_letters))
     )
     assert before == after
+
+
+def value_of(items: ItemScores) -> float:
+    """What the scores of single items say the row's value is."""
+    parts = np.zeros(len(items.scores)) if items.parts is None else items.parts
+    every_part = [parts == part for part in np.unique(parts)]
+    if items.gold is None:
+        return float(np.mean([np.nanmean(items.scores[part], dtype=float) for part in every_part]))
+    ranked = [
+        spearman(items.scores[part].astype(float), items.gold[part].astype(float)) for part in every_part
+    ]
+    return 100 * float(np.mean(ranked))
+
+
+def check_items(rows: Iterable[EvaluationRow], *without: str) -> None:
+    """Rows carry the score of every item, from which their value follows; those `without` are no mean of items."""
+    for row in rows:
+        if row.aggregation in without:
+            assert row.items is None, row.metric
+        else:
+            assert value_of(row.items) == pytest.approx(row.value, abs=1e-3), row.metric

@@ -3,6 +3,8 @@
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
+from rse_study.evaluation.probe import nested_predictions
+
 
 def newton(features, labels, C):
     """(weights, intercept): minimum of |w|^2 / 2 + C * sum of log(1 + exp(-s m)) by Newton's method."""
@@ -43,3 +45,9 @@ def nested(features, labels, grid, num_folds, seed):
                 best, best_C = total / num_folds, C
         found.append((accuracy(features, labels, train, test, best_C), best_C))
     return found
+
+
+def nested_accuracies(features, labels, preset, seed):
+    """The accuracy of each outer fold."""
+    predicted, fold_of = nested_predictions(features, labels, preset, seed)
+    return [float(np.mean((predicted == labels)[fold_of == fold])) for fold in range(preset.num_folds)]

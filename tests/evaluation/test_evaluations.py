@@ -7,7 +7,7 @@ from rse_study.data.labelled import Labelled
 from rse_study.evaluation.evaluations import score_all
 from rse_study.evaluation.sts import Similarity, evaluate_sts
 from rse_study.evaluation.transfer import Transfer
-from tests.evaluation.contract import by_letters
+from tests.evaluation.contract import by_letters, check_items
 
 WORDS = ["good film", "fine film", "great film", "bad film", "poor film", "dull film"]
 
@@ -32,6 +32,7 @@ def test_rows_say_what_was_measured_how_and_on_what():
         own = [row for row in rows if row.evaluation == evaluation.name]
         assert {row.fingerprint for row in own} == {evaluation.fingerprint}
         assert {measure.metric for measure in evaluation.measures} <= {row.metric for row in own}
+    check_items(rows, "mean", "wmean")
     assert rows[0].value == evaluate_sts(by_letters, [pairs.pairs])[0].value
 
 
@@ -40,4 +41,7 @@ def test_each_sentence_is_embedded_once_whoever_asks():
     embed = lambda sentences: asked.extend(sentences) or by_letters(sentences)  # noqa: E731
     twice = score_all(embed, [pairs, toy(), pairs], "me")
     assert len(asked) == len(set(asked))
-    assert twice[:3] == twice[4:] == score_all(by_letters, [pairs], "me")
+    alone = score_all(by_letters, [pairs], "me")
+    assert (
+        [row.value for row in twice[:3]] == [row.value for row in twice[4:]] == [row.value for row in alone]
+    )

@@ -10,6 +10,7 @@ from rse_study.data.builtin import graded_pairs
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation import geometry
 from rse_study.evaluation.geometry import AlignmentUniformity, alignment, uniformity
+from tests.evaluation.contract import by_letters, check_items
 
 
 @pytest.fixture
@@ -119,6 +120,7 @@ def test_it_is_an_evaluation_whose_figures_are_better_when_lower():
     evaluation = AlignmentUniformity(graded_pairs("dev"))
     assert evaluation.num_sentences == 2 * len(graded_pairs("dev"))
     assert {measure.direction for measure in evaluation.measures} == {"minimize"}
+    check_items(evaluation.score(by_letters, "me"), "uniformity")
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from rse_study.data.labelled import Labelled
 from rse_study.data.pairs import StsPairs
 from rse_study.errors import InputError
 from rse_study.evaluation.glue import GLUE_METRICS, evaluate_glue, evaluate_glue_pairs
+from tests.evaluation.contract import value_of
 
 LABELS = np.array([1, 0, 1, 1, 0, 0, 1, 0, 1, 1])
 PREDICTED = np.array([1, 0, 0, 1, 1, 0, 1, 0, 1, 0])
@@ -46,6 +47,7 @@ def test_silence_scores_nothing():
     assert _values("GLUE-MRPC", zeros) == {"f1": 0.0, "accuracy": 40.0}
     (row,) = evaluate_glue(_says(zeros), _task("GLUE-RTE"), seed=7)
     assert (row.degenerate, row.seed, row.num_examples) == (True, 7, 10)
+    assert value_of(row.items) == row.value
 
 
 def _pairs():
@@ -67,6 +69,7 @@ def test_correlations_of_the_regression_and_no_other_task():
     x, y = x - x.mean(), y - y.mean()
     expected = (x * y).sum() / math.sqrt((x**2).sum() * (y**2).sum())
     assert rows["pearson"].value == pytest.approx(100 * expected)
+    assert value_of(rows["spearman"].items) == pytest.approx(80.0)
     flat = evaluate_glue_pairs(lambda texts: np.ones(4), _pairs(), seed=0)
     assert [(row.value, row.degenerate) for row in flat] == [(0.0, True)] * 2
     with pytest.raises(InputError, match=r"GLUE-STS-B: shape \(4, 1\): 4 pairs need as many finite numbers"):

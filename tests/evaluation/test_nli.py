@@ -7,6 +7,7 @@ from rse_study.errors import InputError
 from rse_study.evaluation.nli import evaluate_nli
 from rse_study.spec import fingerprint_of
 from tests.cases import cases
+from tests.evaluation.contract import value_of
 
 
 def _task(name, labels, split="dev", num_unlabelled=0):
@@ -39,6 +40,7 @@ def test_three_rounds_have_two_averages():
     assert found["ANLI-mean", "dev"].value == pytest.approx(50.0)
     assert found["ANLI-all", "dev"].num_examples == 12
     assert found["ANLI-all", "dev"].fingerprint == fingerprint_of([task.fingerprint for task in rounds])
+    assert [value_of(row.items) for row in rows] == pytest.approx([row.value for row in rows])
     assert len(rows) == 7  # one round of the test split has no average
 
 

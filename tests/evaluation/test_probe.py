@@ -12,10 +12,9 @@ from rse_study.evaluation.probe import (
     fewest_for,
     fit_probe,
     folds,
-    nested_accuracies,
 )
 from tests.cases import cases
-from tests.evaluation.newton_probe import nested, newton
+from tests.evaluation.newton_probe import nested, nested_accuracies, newton
 
 SMALL = ProbePreset(name="small", num_folds=3, regularisations=(1e-3, 1e-1, 10.0))
 

@@ -11,7 +11,7 @@ from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.replayed import FILE, ReplayedAttack, ReplayedPairs
 from rse_study.results.records import Measure
 from tests.cases import cases
-from tests.evaluation.contract import all_one, asked_once, rows_of
+from tests.evaluation.contract import all_one, asked_once, check_items, rows_of
 from tests.evaluation.toy_pairs import SYNONYMS, cosine, embed, toy_pairs
 
 CLEAN = toy_pairs()
@@ -36,6 +36,7 @@ def test_figures_equal_those_by_hand_and_what_was_not_attacked_moves_nothing():
     assert rows["drop"].value == pytest.approx(before - after) and rows["drop"].value > 5
     assert rows["drift"].value == pytest.approx(100 * drift)
     assert not any(row.degenerate for row in rows.values())
+    check_items(rows.values(), "drop")
     rows = rows_of(ReplayedAttack(ReplayedPairs(CLEAN, CLEAN, "none", "base")), embed)
     assert (rows["drift"].value, rows["drop"].value, rows["drop"].degenerate) == (0, 0, False)
 

@@ -13,7 +13,7 @@ from rse_study.evaluation import replayed_texts
 from rse_study.evaluation.replayed_texts import FILE, ReplayedTextAttack, ReplayedTexts, probe_of, victim_of
 from rse_study.results.records import Measure
 from tests.cases import cases
-from tests.evaluation.contract import all_one, asked_once, rows_of
+from tests.evaluation.contract import all_one, asked_once, check_items, rows_of
 from tests.evaluation.newton_probe import newton
 from tests.evaluation.toy_pairs import WORDS, embed, vector
 
@@ -66,6 +66,7 @@ def test_it_is_an_evaluation_of_all_texts_each_embedded_once():
     assert list(rows) == ["accuracy", "clean_accuracy"]
     assert {(row.num_examples, row.split, row.preset) for row in rows.values()} == {(40, "all", "replayed")}
     assert not any(row.degenerate for row in rows.values())
+    check_items(rows.values())
     assert evaluation.num_sentences == len(TRAINING) + 2 * len(CLEAN)
     assert evaluation.measures == (Measure(name="toy/replayed accuracy", metric="toy/replayed/accuracy"),)
     texts = {text for part in (TRAINING, CLEAN, ATTACKED) for (text,) in part.texts}

@@ -3,8 +3,10 @@ import pytest
 
 from rse_study.data.labelled import Labelled
 from rse_study.errors import InputError
-from rse_study.evaluation.probe import ProbePreset, fit_probe, nested_accuracies
+from rse_study.evaluation.probe import ProbePreset, fit_probe
 from rse_study.evaluation.transfer import AVERAGES, averages, evaluate_transfer, pair_features
+from tests.evaluation.contract import check_items
+from tests.evaluation.newton_probe import nested_accuracies
 
 PRESET = ProbePreset(name="tiny", num_folds=3, regularisations=(1e-2, 1.0))
 NOISE = np.random.default_rng(0).normal(size=(256, 6))
@@ -55,6 +57,7 @@ def test_rows_say_what_was_measured(tasks):
     assert {(row.preset, row.seed, row.degenerate) for row in rows} == {("tiny", 3, False)}
     assert len({row.fingerprint for row in rows}) == 4
     assert all(60 < row.value <= 100 for row in rows)
+    check_items(rows, "f1")
 
 
 def test_a_whole_set_is_the_mean_of_its_outer_folds_which_the_seed_draws(whole):

@@ -46,6 +46,11 @@ PINNED = {
         "p_wilcoxon": "float64", "p_holm": "float64", "least_p_holm": "float64", "hedges_g": "float64",
         "resolvable": "float64", "excludes_zero": "bool", "less_is_better": "bool",
     },
+    "crossed": {
+        "measure": "str", "metric": "str", "row": "str", "minus": "str", "num_seeds": "int64", "num_items": "int64",
+        "mean": "float64", "seeds_low": "float64", "seeds_high": "float64", "crossed_low": "float64",
+        "crossed_high": "float64", "note": "str",
+    },
     "importance": {"axis": "str", "evaluator": "str", "value": "float64", "low": "float64",
                    "high": "float64", "num_trials": "int64"},
     "rung_fidelity": {

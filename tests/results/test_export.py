@@ -11,7 +11,8 @@ from rse_study.results.records import AxisRecord
 from tests.results.world import STUDY, cell_of
 
 NAMES = {
-    "trials", "cells", "attempts", "metrics", "rungs", "evaluations", "importance", "revisions", "provenance", "events",
+    "trials", "cells", "attempts", "metrics", "rungs", "evaluations", "crossed", "importance", "revisions",
+    "provenance", "events",
 }  # fmt: skip
 READ = {"parquet": pd.read_parquet, "csv": pd.read_csv}
 

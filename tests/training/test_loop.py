@@ -110,7 +110,7 @@ def test_a_complete_cell_keeps_no_checkpoint(world: World) -> None:
     directory = world.root / "ended"
     for _ in range(2):  # also where a crash left one behind the result
         list(train(light_trial(), 3, world.materials(), directory, checkpoint_seconds=0.0))
-        assert sorted(path.name for path in directory.iterdir()) == ["model", "result.json"]
+        assert sorted(path.name for path in directory.iterdir()) == ["items.json", "model", "result.json"]
         (directory / "checkpoint" / "step-000000011").mkdir(parents=True)
 
 

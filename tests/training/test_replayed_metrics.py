@@ -123,8 +123,8 @@ def test_either_finds_a_collapsed_encoder() -> None:
             rows = [[math.nan if text == one else len(text), text.count("e"), 1.0] for text in sentences]
             return np.array(rows)
 
-        assert ReplayedAttacks(pairs, texts).metrics(embed)["robust/degenerate"] == 1
-    assert ReplayedAttacks().metrics(embed) == {}
+        assert ReplayedAttacks(pairs, texts).metrics(embed, [])["robust/degenerate"] == 1
+    assert ReplayedAttacks().metrics(embed, []) == {}
 
 
 PRINTS = {"corpus": "c", "base": "b", "dev": "d", "generator": "g"}

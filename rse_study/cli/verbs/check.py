@@ -7,6 +7,7 @@ from analysis.comparison import Comparison, read_comparison
 from analysis.comparison_table import BETTER, COMPUTE, EXACT, HOLM, claims_table, remarks, rows_table
 from analysis.effects import effects_remarks, effects_table
 from analysis.paper.layout import write_layouts
+from analysis.sections.items import crossed_table, missing_text
 from rse_study.cli.arguments.paper_table import problems_of_table
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_folder
@@ -16,6 +17,7 @@ from rse_study.cli.terminal.screen import announce, print_table
 from rse_study.errors import InputError
 from rse_study.results.citation import citation
 from rse_study.results.claims import ClaimVerdict
+from rse_study.results.item_contrasts import crossed_frame, measured_items
 from rse_study.results.reader import Reader
 from rse_study.results.row_checks import inert_sentences, row_checks
 
@@ -35,6 +37,7 @@ def check_study(study: str, store: Path, out: Path | None, is_wide: bool = False
     with Reader(study_dir) as reader:
         comparison, cited = read_comparison(reader, baseline), citation(reader)
         inert = inert_sentences(row_checks(reader.ledger, reader.study(), reader.records()))
+        crossed = crossed_frame(measured_items(reader, comparison.baseline) if comparison else ())
     if comparison is None:
         rule, remedy = "check compares the rows of a grid", "See its confirmed trials: rse-study report"
         raise InputError("is a search", where=str(study_dir), rule=rule, remedy=remedy)
@@ -43,6 +46,10 @@ def check_study(study: str, store: Path, out: Path | None, is_wide: bool = False
     show_comparison(comparison, is_wide)
     for line in inert:
         announce(line)
+    if crossed["crossed_low"].notna().any():
+        print_table(crossed_table(crossed), SEE_ALL, droppable=("seeds", "items"), is_wide=is_wide)
+    if missing := missing_text(crossed):
+        announce(missing)
     for path in write_layouts(comparison, out, cited) if out else ():
         print(path)
     code = code_of(comparison)

@@ -12,6 +12,7 @@ from rse_study.on_ray.queue.cell import Cell, CellSource, ResultFiles
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
 from rse_study.results.evaluation_file import written_rows
+from rse_study.results.item_file import FILE_NAME as ITEMS_FILE
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import FINISHED, CellRecord, ConstraintRecord, RungRow, Stage, Verdict
 from rse_study.results.result_file import FILE_NAME, Result, read_result
@@ -22,7 +23,7 @@ from rse_study.study.definition.config import Study
 from rse_study.study.definition.space import Axis
 
 NO_AXES: Mapping[str, Axis] = {}
-BESIDE_A_RESULT = (EVALUATIONS_FILE, MODEL_FOLDER, "checkpoint")
+BESIDE_A_RESULT = (EVALUATIONS_FILE, ITEMS_FILE, MODEL_FOLDER, "checkpoint")
 """files of a cell's folder that another configuration must not reuse"""
 
 

@@ -14,6 +14,7 @@ from rse_study.evaluation.own_class import class_in
 from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.results.atomic import write_whole
 from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
+from rse_study.results.item_file import FILE_NAME as ITEMS_FILE
 from rse_study.results.result_file import FILE_NAME
 from rse_study.results.schema import MODEL_FOLDER, baselines_folder, cell_folder, cells_folder
 from rse_study.storage.folders import SUFFIX, get_folder, remove_folder
@@ -27,6 +28,8 @@ class StudyFiles:
 
     storage: Storage | None = None
     """None where workers see the study's own folder"""
+    keeps_items = True
+    """whether workers leave scores of single items"""
 
     def __init__(self, folders: StudyFolders) -> None:
         self.folders = folders
@@ -107,13 +110,13 @@ class StoredFiles(StudyFiles):
 
     def bring_results(self) -> None:
         prefix = f"{self._key}/{cells_folder(Path())}"
-        for key in self._storage.keys(prefix):
+        for key in (*self._storage.keys(prefix), *self._storage.keys(self.baselines())):
             here = self.folders.study / key.removeprefix(f"{self._key}/")
-            if here.name == FILE_NAME and not here.exists():
+            if here.name in (FILE_NAME, ITEMS_FILE) and not here.exists():
                 write_whole(here, self._storage.read(key))
 
     def bring_result(self, identity: str) -> None:
-        for name in (FILE_NAME, EVALUATIONS_FILE):
+        for name in (FILE_NAME, ITEMS_FILE, EVALUATIONS_FILE):
             content = self._storage.find(f"{self.cell(identity)}/{name}")
             if content is not None:
                 write_whole(cell_folder(self.folders.study, identity) / name, content)

@@ -12,8 +12,9 @@ from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.stored.lease import BEAT_SECONDS, DriverLease
 from rse_study.results.atomic import write_whole
 from rse_study.results.connect import parts_of, remove_ledger
-from rse_study.results.schema import ledger_path
-from rse_study.storage.storage import Storage, ledger_key
+from rse_study.results.item_file import FILE_NAME as ITEMS_FILE
+from rse_study.results.schema import baselines_folder, ledger_path
+from rse_study.storage.storage import Storage, ledger_key, study_key
 
 P = ParamSpec("P")
 BEFORE = "ledger.before.sqlite"
@@ -118,6 +119,10 @@ class CopyingCallback:
             if self._changed.wait(BEAT_SECONDS):
                 self._copy()
         self._copy()
+        items = baselines_folder(self._study_dir) / ITEMS_FILE  # those of cells their workers put there
+        if items.exists():
+            key = f"{study_key(self._study_dir.name)}/{items.relative_to(self._study_dir)}"
+            self._storage.write(key, items.read_bytes())
 
     def _persist(self, work: Callable[[], None]) -> None:
         try:

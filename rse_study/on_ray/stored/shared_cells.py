@@ -12,6 +12,7 @@ from rse_study.on_ray.queue.cell import Cell
 from rse_study.results.atomic import write_whole
 from rse_study.results.bit_equality import what_differs
 from rse_study.results.evaluation_file import write_evaluations, written_rows
+from rse_study.results.item_file import FILE_NAME as ITEMS_FILE
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow
 from rse_study.results.result_file import FILE_NAME, read_result
@@ -37,7 +38,8 @@ def bring_shared_cells(
     if each of the `machines` that might run it promises its bits. They are asked where there is such a cell.
     """
     study = ledger.study_dir
-    neighbours = _folders_beside(study)
+    neighbours, record = _folders_beside(study), ledger.study()
+    keeps_items = record is None or record.settings.keep_items
     planned = {record.identity for record in ledger.cells() if record.status == "planned"}
     for cell in (one for one in cells if one.identity in planned):
         here = cell_folder(study, cell.identity)
@@ -46,6 +48,8 @@ def bring_shared_cells(
             with suppress(OSError):  # another's folder, or a full disk
                 there = cell_folder(neighbour, cell.identity)
                 if _take(there, here, cell, asked, machines, with_model=with_models):
+                    if not keeps_items:
+                        (here / ITEMS_FILE).unlink(missing_ok=True)
                     yield cell.identity, neighbour.name
                     break
 
@@ -73,6 +77,8 @@ def _take(
     if rows is None or (with_model and not _copy_model(there / MODEL_FOLDER, here)):
         return False
     try:
+        if (there / ITEMS_FILE).exists():
+            write_whole(here / ITEMS_FILE, (there / ITEMS_FILE).read_bytes())
         if rows:
             write_evaluations(here, rows)
         write_whole(here / FILE_NAME, (there / FILE_NAME).read_bytes())

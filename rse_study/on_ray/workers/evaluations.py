@@ -25,6 +25,7 @@ from rse_study.models.loading import load_encoder
 from rse_study.on_ray.workers.payload import BaselinePayload, CellPayload
 from rse_study.on_ray.workers.workplace import Workplace, workplace
 from rse_study.results.evaluation_file import FILE_NAME, write_evaluations, written_rows
+from rse_study.results.item_file import FILE_NAME as ITEMS_FILE
 from rse_study.results.records import EvaluationRow
 from rse_study.results.schema import MODEL_FOLDER
 from rse_study.study.baselines import attacks_folder, measure_baselines
@@ -97,7 +98,9 @@ def evaluate_cell(payload: CellPayload, *evaluations: Evaluation) -> list[Evalua
     the task's GPU.
     """
     torch.set_num_threads(payload.threads)
-    with workplace(payload, names=(FILE_NAME, MODEL_FOLDER, ATTACKS), evaluations=evaluations) as here:
+    with workplace(
+        payload, names=(FILE_NAME, ITEMS_FILE, MODEL_FOLDER, ATTACKS), evaluations=evaluations
+    ) as here:
         return score_cell(payload, here)
 
 
@@ -120,7 +123,10 @@ def score_cell(
         for part in parts:
             with here.published_as_it_grows(ATTACKS):
                 scores = score_model(model, part, on_progress)
+            if not payload.keeps_items:
+                scores = [row.model_copy(update={"items": None}) for row in scores]
             write_evaluations(folder, scores)
+            here.publish(ITEMS_FILE)
             here.publish(FILE_NAME)
             rows += scores
     shutil.rmtree(folder / CLASSIFIERS, ignore_errors=True)

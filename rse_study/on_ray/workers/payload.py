@@ -63,6 +63,8 @@ class CellPayload(Payload):
     """name of the actor with the verdicts"""
     train_runs: str
     """folder for Ray Train's own notes"""
+    keeps_items: bool = True
+    """whether scores of single items stay with the cell"""
 
     def as_config(self) -> dict[str, Any]:
         """Return the plain mapping that Tune and Train pass to their functions."""

@@ -28,6 +28,7 @@ class Payloads:
             coordinator=self._coordinator,
             folder=self._files.cell(cell.identity),
             train_runs=self._files.train_runs,
+            keeps_items=self._files.keeps_items,
             **self._shared(cell.trial, cell.resources),
         )
 

@@ -17,13 +17,14 @@ from rse_study.on_ray.workers.reporting import SCORED, Reporter, ReportMetrics
 from rse_study.on_ray.workers.train_workers import GroupMember
 from rse_study.on_ray.workers.workplace import workplace
 from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
+from rse_study.results.item_file import FILE_NAME as ITEMS_FILE
 from rse_study.results.result_file import FILE_NAME
 from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.training.loop import DifferentCheckpoints, drive, train
 
 BEGINS_WITH = (FILE_NAME, CHECKPOINT_FOLDER)
 """what an earlier attempt may have left in the cell's folder"""
-OF_RANK_0 = (MODEL_FOLDER, EVALUATIONS_FILE)
+OF_RANK_0 = (MODEL_FOLDER, EVALUATIONS_FILE, ITEMS_FILE)
 """further files of that kind, for the worker that writes them"""
 
 
@@ -69,6 +70,9 @@ def run_loop(
                 publish=here.publish,
             )
             drive(points, Reporter(payload, collectives, report).report)
+            if writes and not payload.keeps_items:
+                (here.folder / ITEMS_FILE).unlink(missing_ok=True)
+                here.publish(ITEMS_FILE)
             if here.evaluations:
                 score_cell(payload, here, on_progress=lambda done, total: report({SCORED: done}))
     except DifferentCheckpoints as error:

@@ -388,6 +388,8 @@ class Study(Spec):
     keep_models: Literal["final", "best", "none"] = "final"
     """final: every cell's, so that a new evaluation trains nothing again; best: the best cell's of a grid, those of
     confirmed trials of a search; others go as soon as they have their scores. `plan` says what they take"""
+    keep_items: bool = field(True, neutral=True)
+    """whether every evaluation leaves the score of each pair or input with the cell, some 100 kB for seven STS sets"""
     resources: Resources = Resources()
     allowance: Allowance = Allowance()
     storage: str = ""

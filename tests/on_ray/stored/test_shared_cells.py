@@ -12,6 +12,9 @@ from rse_study.on_ray.stored.shared_cells import bring_shared_cells
 from rse_study.on_ray.workers.machines import machine_of
 from rse_study.results.bit_equality import SIMILARITY_DIGITS
 from rse_study.results.evaluation_file import read_evaluations, write_evaluations
+from rse_study.results.item_file import FILE_NAME as ITEMS_FILE
+from rse_study.results.item_file import write_items
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow, ObjectiveRecord, StudyRecord
 from rse_study.results.result_file import FILE_NAME, Point, Result, write_result
@@ -191,3 +194,16 @@ def test_a_full_disk_leaves_the_cell_to_be_run(cells, ours, leave, monkeypatch):
     assert brought(ours, cells) == {}
     monkeypatch.undo()
     assert list(brought(ours, cells)) == [cells[0].identity], "nothing of it stayed"
+
+
+@pytest.mark.parametrize("keep_items", [True, False])
+def test_item_scores_come_with_a_cell_unless_this_study_keeps_none(cells, ours, leave, keep_items):
+    resolved = {"keep_items": keep_items}
+    ours.freeze(
+        StudyRecord(name="ours", objective=ObjectiveRecord(metric="dev"), resolved=resolved), "changed"
+    )
+    about = {"subject": cells[0].identity, "task": "STS-B", "split": "dev", "value": 1.0, "num_examples": 3}
+    items = ItemScores.of([0.1, 0.2, 0.3], [1.0, 2.0, 3.0])
+    write_items(leave(cells[0]), [EvaluationRow(**about, items=items)])
+    assert brought(ours, cells) == {cells[0].identity: "theirs"}
+    assert (ITEMS_FILE in files_here(ours, cells[0])) == keep_items
