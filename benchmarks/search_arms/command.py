@@ -21,8 +21,7 @@ import typer
 from benchmarks.output import markdown_table
 from benchmarks.search_arms.anytime import AnytimeResult, best_so_far, summary
 from benchmarks.search_arms.arm import Arm, arm_of
-from benchmarks.search_arms.recorded import recorded_surface
-from benchmarks.search_arms.recorded_curves import recorded_curves
+from benchmarks.search_arms.recorded import recorded_curves, recorded_surface
 from benchmarks.search_arms.simulation import SimulatedSearch
 from benchmarks.search_arms.surface import (
     AxisDomains,
@@ -70,7 +69,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--arms", nargs="+", default=ARMS, help="SAMPLER or SAMPLER+RULE; random is added")
     made.add_argument("--steps", type=int, default=2400, help="optimiser steps of all trials of a search")
     made.add_argument("--workers", type=int, default=4, help="trials at a time")
-    made.add_argument("--repeats", type=int, default=20, help="searches of each arm on each surface")
+    made.add_argument("--repeats", type=int, default=60, help="searches of each arm on each surface")
     made.add_argument("--seed", type=int, default=0, help="of the first repetition")
     made.add_argument("--out", type=Path, help="a JSON file with the curves")
     return made
