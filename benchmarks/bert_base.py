@@ -1,4 +1,4 @@
-"""One cell of BERT-base's true shape on this machine, beside what `plan` says of it.
+"""One cell of BERT-base's true shape, beside what `plan` says of it.
 
 python -m benchmarks.bert_base
 

@@ -54,7 +54,7 @@ def write_mirror(root: Path, data_dir: Path, names: Iterable[str] = ()) -> None:
             else:
                 for member, path in home.members.items():
                     more = b"One more sentence.\n" if home.is_head else b""
-                    _write(folder / member, _SOURCES.get(home.conversion, bytes)(contents[path]) + more)
+                    _write(folder / member, _source(home.conversion, contents[path], path) + more)
     for path, members in archives.items():
         _write(path, _packed(members))
 
@@ -106,13 +106,22 @@ def _with_parses(content: bytes) -> bytes:
 _SOURCES = {
     "confusables": _confusables,
     "no_parses": _with_parses,
-    "nli": lambda content: _parquet(NLI_ROWS),
-    "anli": lambda content: _parquet(NLI_ROWS[:3]),
-    "fever": lambda content: _parquet([row | {"fever_gold_label": "REFUTES"} for row in NLI_ROWS[:3]]),
-    "reviews": lambda content: _parquet([{"label": i % 2, "text": f"a red cat {i}"} for i in range(20)]),
-    "squad": lambda content: _parquet([{**SQUAD_ROW, "question": f"Which cat {i}?"} for i in range(20)]),
 }
 """What a conversion starts from."""
+
+
+def _source(conversion: str, content: bytes, path: str) -> bytes:
+    """Return the hub's file from which a conversion makes `path`; no text of one file is in another."""
+    match conversion:
+        case "nli" | "anli" | "fever":
+            rows = [row | {"premise": f"{path}: a red cat {n}."} for n in range(20) for row in NLI_ROWS]
+            labelled = rows if conversion == "nli" else [row for row in rows if row["label"] != -1]
+            return _parquet([row | {"fever_gold_label": "REFUTES"} for row in labelled])
+        case "reviews":
+            return _parquet([{"label": n % 2, "text": f"{path}: a red cat {n}"} for n in range(20)])
+        case "squad":
+            return _parquet([{**SQUAD_ROW, "question": f"{path}: which cat {n}?"} for n in range(20)])
+    return _SOURCES.get(conversion, bytes)(content)
 
 
 def _documents(content: bytes, folder: str) -> dict[str, bytes]:

@@ -37,6 +37,11 @@ class ItemScores:
         is_lost = gold is not None and (not np.isfinite(ours).all() or not np.ptp(ours))
         return None if is_lost else cls(ours, *columns)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ItemScores) and self.to_json() == other.to_json()
+
+    __hash__ = None  # type: ignore[assignment]
+
     def is_beside(self, other: "ItemScores") -> bool:
         """Whether both are of the same items, with the same gold and parts."""
         ours, theirs = (

@@ -2,14 +2,18 @@
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer
 
 from rse_study.errors import InputError
-from rse_study.results.item_scores import ItemScores
 from rse_study.results.manipulation import ManipulationCheck
 from rse_study.results.settings import ConfirmSettings, StudySettings
+
+if TYPE_CHECKING:
+    from rse_study.results.item_scores import ItemScores
+else:
+    ItemScores = Any  # without numpy: `status` and completion read records alone
 
 Status = Literal["planned", "running", "complete", "failed", "stopped_early"]
 AttemptOutcome = Literal["running", "complete", "failed", "stopped_early", "lost"]

@@ -76,7 +76,7 @@ def test_the_answer_names_the_effects_that_are_shown_before_the_rows(full, half,
     comparison, found = read(rows=noise | {"SimCSE": (60.0, 60.5, 60.0, 60.2, 60.1)}, baseline="SimCSE")
     text = answer(found, comparison).text
     assert text.startswith("Of 7 effects of 4 factors none is shown; the largest: ")
-    assert "8 are better than SimCSE" in text
+    assert "Of 8 rows compared with SimCSE, 8 are better" in text
 
 
 def test_what_is_missing_is_said_and_nothing_is_shown_in_its_place(read):

@@ -44,7 +44,8 @@ PINNED = {
         "sd": "float64", "t_low": "float64", "t_high": "float64", "simultaneous_low": "float64",
         "simultaneous_high": "float64", "bca_low": "float64", "bca_high": "float64", "p_sign_flip": "float64",
         "p_wilcoxon": "float64", "p_holm": "float64", "least_p_holm": "float64", "hedges_g": "float64",
-        "resolvable": "float64", "excludes_zero": "bool", "less_is_better": "bool",
+        "resolvable": "float64", "excludes_zero": "bool", "less_is_better": "bool", "anytime_low": "float64",
+        "anytime_high": "float64", "e_value": "float64", "criterion": "str", "margin": "float64", "verdict": "str",
     },
     "crossed": {
         "measure": "str", "metric": "str", "row": "str", "minus": "str", "num_seeds": "int64", "num_items": "int64",

@@ -25,7 +25,7 @@ def test_it_is_reported_as_it_was(folder):
     ended = rse("check", "old_grid")
     assert ended.code == 3, ended.out  # its rows are of no paper
     rows = ended.out.partition("before training")[2].splitlines()[1:4]
-    assert [line.split()[-1] for line in rows] == ["2", "2", "2"]
+    assert [line.split()[-2:] for line in rows] == [["2", "a"]] * 3  # seeds and group
 
 
 @pytest.mark.slow

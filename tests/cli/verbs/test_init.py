@@ -6,16 +6,23 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    ("options", "said"), [([], "16 trials over alpha, beta, N, rho: 22 cells"), (["--grid"], "18 cells")]
+    ("options", "said", "inert"),
+    [
+        ([], "16 trials over alpha, beta, N, rho: 22 cells", "the base"),
+        (["--grid"], "18 cells", "rho = 0.5, rho = 1, no detection and no adversary"),
+    ],
 )
-def test_what_is_written_is_valid(rse, tmp_path, options, said):
+def test_what_is_written_is_valid(rse, tmp_path, options, said, inert):
     ended = rse("init", "mine", *options)
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.startswith("mine.yaml, study.schema.json\n")
     validated = rse("validate", "mine.yaml")
     assert (validated.code, validated.err) == (0, "")
-    assert validated.out.startswith("mine: valid. ")
-    assert said in validated.out
+    warning, first, *others = validated.out.splitlines()
+    assert warning.startswith(f"warning: Inert in {inert}: PGD's delta, ")
+    assert first.startswith("mine: valid. ")
+    assert first.endswith(said)
+    assert not any(line.startswith("warning: ") for line in others)
     text = (tmp_path / "mine.yaml").read_text()
     assert "my-study" not in text
     assert text.startswith("# yaml-language-server: $schema=study.schema.json\n")

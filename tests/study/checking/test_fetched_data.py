@@ -127,7 +127,8 @@ def test_what_is_fetched_has_the_checksums_of_the_catalogue(whole):
 
 def test_what_no_shipped_study_reads_alone_is_fetched_as_its_reader_reads_it(whole):
     assert [read_squad(split, whole).answers[0] for split in ("train", "dev")] == [("red cat",)] * 2
-    assert read_nli("FEVER", "dev", whole).texts[0] == ("A cat.", "A red cat.")  # the claim is second
+    claim, evidence = read_nli("FEVER", "dev", whole).texts[0]
+    assert claim == "A cat." and evidence.endswith("a red cat 0.")  # the claim comes second in the file
     assert [np.bincount(read_reviews(name, "test", whole).labels).tolist() for name in REVIEWS] == [
         [10, 10]
     ] * 2

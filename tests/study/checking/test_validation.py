@@ -16,6 +16,7 @@ from tests.study.checking.mutations import NO_SEARCH
 
 SHIPPED = Path(str(files("search_spaces")))
 JOINT = SHIPPED / "joint.yaml"
+INERT = "Inert in {}'s delta, which moves by at most {} % of the norm of its random start (alive from 10 %: "
 
 BAD = mutations.pairs("""
 search.pgd.num_step={int: [1, 3]} -> search.pgd.num_step: no such field of PGD. Did you mean 'num_steps'?
@@ -81,7 +82,8 @@ def test_a_bad_setting_is_refused_where_it_stands(override, said):
 @cases("name", ["joint", "mini_joint", "mini_robust"])
 def test_shipped_searches_are_valid_and_begin_with_the_papers_setting(name):
     checked = read_study(SHIPPED / f"{name}.yaml")
-    assert checked.warnings == ()
+    (warning,) = checked.warnings
+    assert warning.startswith(INERT.format("the base: PGD", 2.8))
     assert checked.space.base_point is not None
     assert {axis.symbol for axis in checked.space.axes} == {
         "alpha", "beta", "N", "norm", "rho", "lambda1", "lambda2", "phi",
@@ -90,7 +92,8 @@ def test_shipped_searches_are_valid_and_begin_with_the_papers_setting(name):
 
 def test_the_quickstart_compares_with_the_papers_weights_over_eight_seeds():
     checked = read_study(SHIPPED / "quickstart.yaml")
-    assert checked.warnings == ()
+    (warning,) = checked.warnings
+    assert warning.startswith(INERT.format("as published and lambda1 = 4: PGD", 2.8))
     baseline = next(row for row in checked.rows if row.label == checked.study.grid.baseline)
     assert baseline.trial == checked.study.base
     method = baseline.trial.method
@@ -105,16 +108,27 @@ def test_shipped_trials_are_valid(path):
 
 
 @cases(
-    ("overrides", "way"),
+    ("overrides", "way", "moves"),
     [
-        (["search.alpha={log: [1e-6, 0.1]}"], "1.6125"),  # PGD: 16 * 0.1, and the start at 0.1 / sqrt(64)
-        (["search.beta={log: [1e-3, 0.062]}"], "1.0045"),  # 16 * 0.062 = 0.992 alone would stay inside
-        (["base.method.blend.pgd.sigma=9", "base.method.blend.fgsm.sigma=9"], "1.605"),
+        # PGD: 16 * 0.1, and the start at 0.1 / sqrt(64)
+        (["search.alpha={log: [1e-6, 0.1]}"], "1.6125", {"PGD": 2.8}),
+        # 16 * 0.062 = 0.992 alone would stay inside
+        (["search.beta={log: [1e-3, 0.062]}"], "1.0045", {"PGD": 2.8}),
+        # Beside a start 90 times as long, the steps of FGSM are small, too.
+        (
+            ["base.method.blend.pgd.sigma=9", "base.method.blend.fgsm.sigma=9"],
+            "1.605",
+            {"PGD": 0.031, "FGSM": 3.1},
+        ),
     ],
 )
-def test_every_way_to_the_bound_is_a_warning(overrides, way):
-    (warning,) = read_study(JOINT, overrides).warnings
+def test_every_way_to_the_bound_is_a_warning(overrides, way, moves):
+    """A space can reach the bound and its base hardly leave the start: both are said."""
+    warning, *inert = read_study(JOINT, overrides).warnings
     assert warning.endswith(f"goes up to {way}, the radius is 1")
+    expected = [INERT.format(f"the base: {name}", percent) for name, percent in moves.items()]
+    assert len(inert) == len(expected)
+    assert all(map(str.startswith, inert, expected))
 
 
 def test_what_axes_break_together_is_refused_once_at_all_of_them():

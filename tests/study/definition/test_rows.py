@@ -111,8 +111,11 @@ def test_a_flat_grid_is_refused_unless_another_axis_keeps_it_from_the_bound(grid
     assert found.startswith(
         "grid.axes.beta = 2.5, 3.5: num_steps * step_size of FGSM is at least twice the radius"
     )
-    assert grid_of({"beta": [2.5, 1e-3]}).warnings[0].startswith("delta can reach its bound")
-    assert grid_of({"beta": [1e-2, 1e-3]}).warnings == ()
+    bound, inert = grid_of({"beta": [2.5, 1e-3]}).warnings
+    assert bound.startswith("delta can reach its bound")
+    assert inert.startswith("Inert in all 2 rows: PGD's delta, ")
+    assert grid_of({"beta": [1e-2, 1e-3]}).warnings == (inert,)
+    assert grid_of({"beta": [1e-2, 1e-3], "alpha": [1e-2, 1e-3]}).warnings == ()
     axes = {
         "beta": [2.5, 3.5],
         "radius": {"choice": [1, 99], "into": ["pgd.ball.radius", "fgsm.ball.radius"]},
