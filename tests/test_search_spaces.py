@@ -11,7 +11,7 @@ from analysis.paper.claims import claims_of, printed_values
 from analysis.paper.columns import AS_PUBLISHED, MEAN, columns_of
 from analysis.paper.ids import known_places
 from rse_study.data.catalogue import catalogue
-from rse_study.data.glue import GLUE
+from rse_study.data.tasks import GLUE
 from rse_study.downstream import registry
 from rse_study.results.comparisons import is_of_history
 from rse_study.results.records import BASELINES, MINUS

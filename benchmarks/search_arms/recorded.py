@@ -54,7 +54,10 @@ class RecordedSurface:
 
 
 def nearest_mean(at: FloatArray, features: FloatArray, values: FloatArray) -> float:
-    """Return the weighted mean of the values [n] of the rows of features [n d] nearest to `at` [d]."""
+    """Return the mean of the nearest points' values, by their inverse square distance.
+
+    `at` [d], features [n d], values [n].
+    """
     squares = ((features - at) ** 2).sum(axis=1)
     nearest = np.argsort(squares, kind="stable")[:NUM_NEAREST]
     weights = 1 / (squares[nearest] + CLOSE)
@@ -89,7 +92,7 @@ def _surface(domains: AxisDomains, study: str, name: str, rungs: tuple[int, int]
 
 
 def collect(archive: Path) -> dict[str, Any]:
-    """Return what a study's archive has measured of its search, and the noise of its seeds."""
+    """Return what an archive's search has measured, and the noise of seeds."""
     measured, confirmed = [], dict[int, list[float]]()
     for cell, result in read_cells(archive):
         if cell["stage"] == "search":

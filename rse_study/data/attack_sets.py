@@ -18,7 +18,6 @@ from typing import cast
 import numpy as np
 
 from rse_study.data.classes import (
-    NLI_CLASSES,
     SENTIMENT_CLASSES,
     Example,
     find_set_file,
@@ -27,8 +26,9 @@ from rse_study.data.classes import (
     malformed,
     text_of,
 )
-from rse_study.data.glue import GLUE, HUB_NAME, read_glue
+from rse_study.data.glue import read_glue
 from rse_study.data.labelled import Labelled
+from rse_study.data.tasks import GLUE, HUB_NAME, NLI_CLASSES
 from rse_study.data.text_files import read_lines
 from rse_study.data.transfer_sets import MRPC_CLASSES, read_transfer
 from rse_study.registry import Registry

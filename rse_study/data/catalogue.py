@@ -14,8 +14,7 @@ from pydantic import Field, model_validator
 
 from rse_study.activity import ProgressCallback
 from rse_study.data.conversions import Conversion
-from rse_study.data.glue import GLUE, HUB_NAME
-from rse_study.data.readers import SUBSETS
+from rse_study.data.tasks import GLUE, HUB_NAME, SUBSETS
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
 from rse_study.registry import Registry

@@ -11,7 +11,6 @@ from rse_study.data.labelled import Labelled, Text
 from rse_study.data.text_files import SET_DATA, find_file, read_lines
 from rse_study.errors import InputError, MissingFile
 
-NLI_CLASSES = ("entailment", "neutral", "contradiction")
 SENTIMENT_CLASSES = ("negative", "positive")
 BINARY = {"0": 0, "1": 1}
 Example = tuple[Text, int | None]  # None: no label

@@ -14,58 +14,22 @@ preferred to the hub:
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rse_study.data.classes import NLI_CLASSES, Example, label_of, labelled, malformed, text_of
+from rse_study.data.classes import Example, label_of, labelled, malformed, text_of
 from rse_study.data.hub import load_split
 from rse_study.data.labelled import Labelled
 from rse_study.data.pairs import StsPairs
+from rse_study.data.tasks import GLUE, HUB_NAME, GlueTask
 from rse_study.errors import InputError, MissingFile
 from rse_study.registry import Registry, did_you_mean
 
-HUB_NAME = "nyu-mll/glue"
 GLUE_LAYOUT = "<task>/{train,validation}.{jsonl,csv,parquet}"
 NO_LABEL = -1  # in the test splits, whose labels GLUE does not publish
 MAX_GOLD = 5.0
-
-
-@dataclass(frozen=True)
-class GlueTask:
-    """One task: its configuration in `datasets`, its columns, its classes."""
-
-    config: str
-    columns: tuple[str, ...]
-    classes: tuple[str, ...]
-    """empty: gold similarities from 0 to 5"""
-    dev: tuple[str, ...] = ("validation",)
-
-    @property
-    def splits(self) -> tuple[str, ...]:
-        return ("train", *self.dev)
-
-
-_BOTH = ("sentence1", "sentence2")
-_ENTAILED = ("entailment", "not_entailment")
-GLUE: Registry[GlueTask] = Registry(
-    "GLUE task",
-    {
-        "CoLA": GlueTask("cola", ("sentence",), ("unacceptable", "acceptable")),
-        "SST-2": GlueTask("sst2", ("sentence",), ("negative", "positive")),
-        "MRPC": GlueTask("mrpc", _BOTH, ("not_equivalent", "equivalent")),
-        "STS-B": GlueTask("stsb", _BOTH, ()),
-        "QQP": GlueTask("qqp", ("question1", "question2"), ("not_duplicate", "duplicate")),
-        "MNLI": GlueTask(
-            "mnli", ("premise", "hypothesis"), NLI_CLASSES, ("validation_matched", "validation_mismatched")
-        ),
-        "QNLI": GlueTask("qnli", ("question", "sentence"), _ENTAILED),
-        "RTE": GlueTask("rte", _BOTH, _ENTAILED),
-        "WNLI": GlueTask("wnli", _BOTH, ("not_entailment", "entailment")),
-    },
-)
 
 
 def read_glue(

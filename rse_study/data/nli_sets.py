@@ -15,16 +15,9 @@ Pairs without a majority have the gold label `-`; they are left out and counted.
 from collections.abc import Iterator
 from pathlib import Path
 
-from rse_study.data.classes import (
-    NLI_CLASSES,
-    Example,
-    find_set_file,
-    label_of,
-    labelled,
-    read_objects,
-    text_of,
-)
+from rse_study.data.classes import Example, find_set_file, label_of, labelled, read_objects, text_of
 from rse_study.data.labelled import Labelled
+from rse_study.data.tasks import NLI_CLASSES
 from rse_study.registry import Registry
 
 ANLI_ROUNDS = ("ANLI-R1", "ANLI-R2", "ANLI-R3")

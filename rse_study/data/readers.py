@@ -16,18 +16,12 @@ from pathlib import Path
 import numpy as np
 
 from rse_study.data.pairs import StsPairs, Variant
+from rse_study.data.tasks import SUBSETS
 from rse_study.data.text_files import SET_DATA, find_file, read_lines
 from rse_study.errors import InputError, MissingFile
 from rse_study.registry import Registry
 
 VARIANTS: tuple[Variant, ...] = ("orig", "senteval")
-SUBSETS = {
-    "STS12": ("MSRpar", "MSRvid", "SMTeuroparl", "surprise.OnWN", "surprise.SMTnews"),
-    "STS13": ("FNWN", "headlines", "OnWN"),  # without SMT, which its licence withholds
-    "STS14": ("deft-forum", "deft-news", "headlines", "images", "OnWN", "tweet-news"),
-    "STS15": ("answers-forums", "answers-students", "belief", "headlines", "images"),
-    "STS16": ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"),
-}
 SICK_FILES: dict[str, tuple[str, ...]] = {
     "train": ("train",),
     "trial": ("trial",),

@@ -6,11 +6,11 @@ from typing import cast
 import numpy as np
 
 from rse_study.data.attack_sets import ATTACK_SETS, OF_GLUE, OF_TRANSFER
-from rse_study.data.classes import NLI_CLASSES
-from rse_study.data.glue import HUB_NAME, read_glue
+from rse_study.data.glue import read_glue
 from rse_study.data.labelled import Labelled
 from rse_study.data.nli_sets import read_nli
 from rse_study.data.sentiment_sets import read_reviews, read_sentiment
+from rse_study.data.tasks import HUB_NAME, NLI_CLASSES
 from rse_study.data.transfer_sets import read_transfer
 from rse_study.errors import InputError, MissingFile
 

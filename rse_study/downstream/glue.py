@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rse_study.assets.victim import taken
-from rse_study.data.glue import GLUE, read_glue
+from rse_study.data.glue import read_glue
 from rse_study.data.labelled import Labelled
 from rse_study.data.pairs import StsPairs
+from rse_study.data.tasks import GLUE
 from rse_study.downstream.fine_tuned import FineTunedTask, drawn, with_synonyms
 from rse_study.downstream.registry import SYNONYMS
 from rse_study.downstream.settings import Settings

@@ -2,8 +2,7 @@
 
 from rse_study.data.attack_sets import ATTACK_SETS, OF_GLUE, OF_TRANSFER
 from rse_study.data.catalogue import catalogue
-from rse_study.data.classes import NLI_CLASSES
-from rse_study.data.glue import HUB_NAME
+from rse_study.data.tasks import HUB_NAME, NLI_CLASSES
 from rse_study.downstream.registry import ADVERSARIAL_STS, ATTACKED, FINE_TUNED, SYNONYMS, WEAKENED
 from rse_study.downstream.settings import Settings
 from rse_study.evaluation.attacks.recipes import RECIPES

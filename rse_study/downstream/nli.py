@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from rse_study.assets.victim import VictimClassifier
-from rse_study.data.classes import NLI_CLASSES
 from rse_study.data.labelled import Labelled
 from rse_study.data.nli_sets import ANLI_ROUNDS, nli_files, read_nli
 from rse_study.data.sentiment_sets import REVIEWS, read_reviews, reviews_file
+from rse_study.data.tasks import NLI_CLASSES
 from rse_study.data.text_files import SET_DATA
 from rse_study.data.victim_texts import training_for
 from rse_study.downstream.fine_tuned import FineTunedTask, drawn

@@ -5,8 +5,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from rse_study.data.attack_sets import ATTACK_SETS
-from rse_study.data.glue import GLUE
 from rse_study.data.sentiment_sets import REVIEWS
+from rse_study.data.tasks import GLUE
 from rse_study.downstream.settings import Attacks, Settings
 from rse_study.evaluation import registry as frozen
 from rse_study.evaluation.attacks.recipes import RECIPES

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 
-from rse_study.data.glue import HUB_NAME
+from rse_study.data.tasks import HUB_NAME
 from rse_study.spec import Spec, field
 from rse_study.training.classifier.config import FineTuning
 

@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from rse_study.data.readers import SUBSETS
+from rse_study.data.tasks import SUBSETS
 from rse_study.data.transfer_sets import transfer_tasks
 from rse_study.evaluation.evaluations import FrozenEvaluation
 from rse_study.evaluation.own_class import class_in, read_own_evaluation

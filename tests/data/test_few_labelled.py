@@ -6,8 +6,8 @@ import pytest
 
 from rse_study.data import builtin
 from rse_study.data.few_labelled import name_of, read_few_labelled, tasks_seen_with
-from rse_study.data.glue import GLUE
 from rse_study.data.overlap import num_found
+from rse_study.data.tasks import GLUE
 from rse_study.data.transfer_sets import read_transfer, transfer_tasks
 from rse_study.errors import InputError, MissingFile
 

@@ -8,9 +8,9 @@ import pytest
 
 from rse_study.data.attack_sets import ATTACK_SETS, OF_GLUE, OF_TRANSFER, read_attack_set
 from rse_study.data.catalogue import catalogue, verify
-from rse_study.data.classes import NLI_CLASSES
 from rse_study.data.nli_sets import nli_files, nli_tasks, read_nli
 from rse_study.data.sentiment_sets import REVIEWS, SENTIMENT_SETS, read_reviews, read_sentiment, reviews_file
+from rse_study.data.tasks import NLI_CLASSES
 from rse_study.data.transfer_sets import read_transfer
 from rse_study.data.victim_texts import training_for
 from rse_study.errors import InputError, MissingFile

@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rse_study.data.glue import GLUE
 from rse_study.data.sentiment_sets import REVIEWS
+from rse_study.data.tasks import GLUE
 from rse_study.downstream.fine_tuned import drawn
 from rse_study.downstream.registry import read_evaluation
 from rse_study.downstream.scored_model import ModelFiles, ScoredModel, score_model

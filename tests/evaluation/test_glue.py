@@ -3,9 +3,9 @@ import math
 import numpy as np
 import pytest
 
-from rse_study.data.glue import GLUE
 from rse_study.data.labelled import Labelled
 from rse_study.data.pairs import StsPairs
+from rse_study.data.tasks import GLUE
 from rse_study.errors import InputError
 from rse_study.evaluation.glue import GLUE_METRICS, evaluate_glue, evaluate_glue_pairs
 from tests.evaluation.contract import value_of

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from rse_study.data.classes import NLI_CLASSES
 from rse_study.data.labelled import Labelled
+from rse_study.data.tasks import NLI_CLASSES
 from rse_study.errors import InputError
 from rse_study.evaluation.nli import evaluate_nli
 from rse_study.spec import fingerprint_of

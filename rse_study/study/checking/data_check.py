@@ -10,7 +10,8 @@ from rse_study.data.corpus import TextFiles
 from rse_study.data.hub import Dataset
 from rse_study.data.hub_models import LIKE_A_PATH, OUR_OWN, Model, UncheckedModel, UnknownModel, check_models
 from rse_study.data.location import corpus_folders
-from rse_study.data.readers import DEV_SPLITS, SUBSETS, read_sts
+from rse_study.data.readers import DEV_SPLITS, read_sts
+from rse_study.data.tasks import SUBSETS
 from rse_study.data.text_files import find_file, looked_for_in, places_of
 from rse_study.data.wordnet import wordnet_archive
 from rse_study.downstream.registry import read_evaluation

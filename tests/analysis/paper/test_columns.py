@@ -10,11 +10,10 @@ from analysis.figures.cosines import PAIRS
 from analysis.paper.columns import BLOCKS, MEAN, TOGETHER, columns_of, our_row
 from analysis.paper.ids import table_ids
 from analysis.paper.tables import measures, read_table
-from rse_study.data.classes import NLI_CLASSES
-from rse_study.data.glue import GLUE
 from rse_study.data.labelled import Labelled
 from rse_study.data.nli_sets import ANLI_ROUNDS
 from rse_study.data.pairs import StsPairs
+from rse_study.data.tasks import GLUE, NLI_CLASSES
 from rse_study.downstream.attacked_classifier import figures_of
 from rse_study.downstream.glue import GlueFineTuned
 from rse_study.downstream.nli import NliFineTuned

@@ -12,8 +12,9 @@ from rse_study.data.catalogue import catalogue, list_sets, present, verify
 from rse_study.data.nli_sets import read_nli
 from rse_study.data.pairs import StsPairs
 from rse_study.data.questions import read_squad
-from rse_study.data.readers import SUBSETS, read_sts
+from rse_study.data.readers import read_sts
 from rse_study.data.sentiment_sets import REVIEWS, read_reviews
+from rse_study.data.tasks import SUBSETS
 from rse_study.evaluation.sts import Similarity
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.needs import needs_of
