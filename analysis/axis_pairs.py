@@ -11,6 +11,7 @@ from analysis.contents import Contents
 from analysis.formats import show_number, show_signed, show_value
 from analysis.phrases import counted, join_words
 from rse_study.results.comparisons import ComparedContrast, ContrastWeights, Scores, compare
+from rse_study.results.verdicts import verdict_of
 
 MAX_VALUES = 8  # of an axis, which make 28 pairs
 
@@ -98,7 +99,9 @@ def pairs_answer(pairs: AxisPairs) -> str:
         for (one, two), found in pairs.compared.items()
         if best in (one, two)
     }
-    beaten = [value for value, found in against_best.items() if found and found.deciding.excludes(0.0)]
+    beaten = [
+        value for value, found in against_best.items() if found and verdict_of(found) in ("better", "worse")
+    ]
     if len(beaten) == len(against_best):
         return f"{told}, and is shown to be better than {join_words(beaten)}."
     if beaten:

@@ -6,9 +6,10 @@ import pandas as pd
 
 from analysis.answer import StudyAnswer
 from analysis.comparison import Comparison
-from analysis.comparison_table import EXACT, HOLM, show_interval
+from analysis.comparison_table import ANYTIME, EXACT, HOLM, show_interval
 from analysis.formats import show_number, show_signed
 from analysis.phrases import counted, join_words
+from rse_study.results.anytime import least_n
 from rse_study.results.comparisons import LEVEL
 from rse_study.results.effects import FactorEffects
 from rse_study.results.factors import describe_design
@@ -20,18 +21,20 @@ MOST = 3  # effects that an answer names
 
 def effects_table(found: FactorEffects, decimals: int = 2) -> pd.DataFrame:
     """Return a row of text per effect on the objective."""
+    known = found.compared
+    interval = ANYTIME if _is_anytime(known) else "95 %, all effects at once"
     rows = [
         {
             "effect": one.effect,
             ALIASES: one.aliases,
             "difference": show_signed(one.mean, decimals),
-            "95 %, all effects at once": _interval(one, decimals),
+            interval: _interval(one, decimals),
             EXACT: show_number(one.p_sign_flip, 4),
             HOLM: show_number(one.p_holm, 4),
             "g": show_signed(one.hedges_g, 2),
             "seeds": str(one.num_seeds),
         }
-        for one in found.compared.itertuples()
+        for one in known.itertuples()
     ]
     table = pd.DataFrame(rows, dtype=object)
     has_aliases = any(one.aliases for one in found.effects)
@@ -39,7 +42,15 @@ def effects_table(found: FactorEffects, decimals: int = 2) -> pd.DataFrame:
 
 
 def _interval(one: Any, decimals: int) -> str:
-    return show_interval(Interval(one.simultaneous_low, one.simultaneous_high), decimals)
+    is_anytime = one.criterion == "anytime"
+    low, high = (
+        (one.anytime_low, one.anytime_high) if is_anytime else (one.simultaneous_low, one.simultaneous_high)
+    )
+    return show_interval(Interval(low, high), decimals)
+
+
+def _is_anytime(known: pd.DataFrame) -> bool:
+    return bool((known["criterion"] == "anytime").any())
 
 
 def effects_remarks(found: FactorEffects) -> list[str]:
@@ -57,10 +68,13 @@ def effects_remarks(found: FactorEffects) -> list[str]:
     known = found.compared
     if known.empty:
         return [*texts, "No effect is compared: fewer than 3 seeds have every row of the design."]
-    texts.append(
-        f"{known['num_seeds'].iloc[0]} seeds and {len(known)} effects: a true effect of "
-        f"{known['resolvable'].median():.2f} points (median over effects) would be found in 4 of 5 such studies."
-    )
+    if _is_anytime(known):
+        least = least_n(1 - (1 - LEVEL) / len(known))
+        shows = f"{least} seeds are the fewest with which a confidence sequence decides an effect."
+    else:
+        resolvable = known["resolvable"].median()
+        shows = f"a true effect of {resolvable:.2f} points (median over effects) would be found in 4 of 5 such studies."
+    texts.append(f"{known['num_seeds'].iloc[0]} seeds and {len(known)} effects: {shows}")
     if (least := known["least_p_holm"].iloc[0]) > 1 - LEVEL:
         texts.append(f"The exact test cannot reach p < 0.05 here: it gives {least:.3f} (Holm) at best.")
     return texts
@@ -74,7 +88,7 @@ def with_effects(answer: StudyAnswer, comparison: Comparison, decimals: int) -> 
     rows = f" {answer.text}" if comparison.baseline else ""
     if known.empty:
         return StudyAnswer(f"{effects_remarks(found)[-1]}{rows}")
-    shown = known[known["excludes_zero"]]
+    shown = known[known["verdict"].isin(("better", "worse"))]
     candidates, most = (shown, MOST) if len(shown) else (known, 1)
     named = candidates.sort_values("mean", key=lambda means: -means.abs(), kind="stable")[:most]
     texts = join_words(
@@ -85,6 +99,7 @@ def with_effects(answer: StudyAnswer, comparison: Comparison, decimals: int) -> 
     how_many = f"{len(shown)} {'is' if len(shown) == 1 else 'are'} shown" if len(shown) else "none is shown"
     largest = "" if len(named) == len(shown) else "the largest: "
     told = f"Of {counted(len(known), 'effect')} of {len(found.factors)} factors {how_many}; {largest}{texts}"
-    told = f"{told} (95 % intervals for all effects at once).{rows}"
+    intervals = "confidence sequences" if _is_anytime(known) else "intervals"
+    told = f"{told} (95 % {intervals} for all effects at once).{rows}"
     is_apart = len(shown) > 0 or answer.shows_difference
     return StudyAnswer(told, is_settled=True, shows_difference=is_apart)

@@ -90,7 +90,7 @@ def coverage(draw: DrawStudy, world: World, n: int, m: int, num_studies: int, se
         drawn = resampled_values(cells, NUM_RESAMPLES, seed=study)
         whole = values(cells)
         by_seed, resampled = whole[:n] - whole[n:], drawn[:, :n] - drawn[:, n:]
-        intervals = (t_interval(by_seed), crossed_interval(by_seed, resampled, m))
+        intervals = (t_interval(by_seed), crossed_interval(by_seed, t_interval(by_seed), resampled, m))
         held += [not one.excludes(truth) for one in intervals]
         widths += [(one.high - one.low) / 2 for one in intervals]
     return (*(held / num_studies), *(widths / num_studies))

@@ -1,6 +1,7 @@
 """Differences from a baseline with their intervals, ours and the paper's."""
 
 from collections.abc import Iterable, Mapping
+from math import inf, nan
 from typing import Any
 
 import pandas as pd
@@ -31,9 +32,9 @@ SURE, UNSURE = "0 outside", "0 inside"
 def forest_data(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
     """Return a row per contrast of the objective: each row minus the baseline.
 
-    Columns: column (measure), row, minus, difference (mean over seeds), low and high (95 %, the interval that decides),
-    alone_low and alone_high (95 % for this row alone), n (seeds), paper (its difference, or NaN), decimals. Rows with
-    too few seeds are left out.
+    Columns: column (measure), row, minus, difference (mean over seeds), low and high (95 %, the interval that decides,
+    NaN where it has no bounds yet), alone_low and alone_high (95 % for this row alone), n (seeds), paper (its
+    difference, or NaN), decimals. Rows with too few seeds are left out.
     """
     start = comparison.printed.get(comparison.baseline, float("nan"))
     rows = [
@@ -44,7 +45,12 @@ def forest_data(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
         for row, one in comparison.compared.items()
         if one is not None
     ]  # fmt: skip
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return _bounded(pd.DataFrame(rows, columns=COLUMNS))
+
+
+def _bounded(frame: pd.DataFrame) -> pd.DataFrame:
+    """Replace infinite ends of intervals by NaN."""
+    return frame.assign(**{end: frame[end].replace([-inf, inf], nan) for end in ("low", "high")})
 
 
 def columns_forest_data(cells: Iterable[TableCell]) -> pd.DataFrame:
@@ -55,7 +61,6 @@ def columns_forest_data(cells: Iterable[TableCell]) -> pd.DataFrame:
     """
     compared = [cell for cell in cells if cell.interval is not None]
     blocks = {cell.column.block for cell in compared}
-    nan = float("nan")
     rows = []
     for cell in compared:
         name = f"{cell.column.block}, {cell.column.name}" if len(blocks) > 1 else cell.column.name
@@ -69,8 +74,15 @@ def columns_forest_data(cells: Iterable[TableCell]) -> pd.DataFrame:
 
 def effects_forest_data(found: FactorEffects, decimals: Mapping[str, int]) -> pd.DataFrame:
     """Return the same frame for the effects of a factorial design on every measure."""
-    names = "measure effect mean simultaneous_low simultaneous_high t_low t_high num_seeds"
-    shown = found.frame.dropna(subset="sd")[names.split()]
+    known = found.frame.dropna(subset="sd")
+    is_anytime = known["criterion"] == "anytime"
+    ends = {
+        end: known[f"anytime_{end}"].where(is_anytime, known[f"simultaneous_{end}"])
+        for end in ("low", "high")
+    }
+    shown = _bounded(known.assign(**ends))[
+        ["measure", "effect", "mean", "low", "high", "t_low", "t_high", "num_seeds"]
+    ]
     shown.columns = pd.Index([one for one in COLUMNS if one not in ("minus", "paper", "decimals")])
     return shown.assign(minus="", paper=float("nan"), decimals=shown["column"].map(decimals))[COLUMNS]
 
@@ -154,4 +166,5 @@ def hover(row: Any) -> str:
     difference, low, high = (
         show_signed(value, row.decimals) for value in (row.difference, row.low, row.high)
     )
-    return f"{label_text(row.row, 40)}: {difference}<br>{low} to {high}, {row.n} seeds"
+    bounds = f"{low} to {high}" if low else "no bounds yet"
+    return f"{label_text(row.row, 40)}: {difference}<br>{bounds}, {row.n} seeds"

@@ -1,7 +1,9 @@
 """Texts for a paper about a study: checklist, methods, BibTeX, replay."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any
 
 import pandas as pd
@@ -12,10 +14,16 @@ from analysis.cost import costs
 from analysis.formats import show_number, show_value
 from analysis.phrases import counted, join_words, show_duration
 from analysis.search import paper_setting, trials
-from rse_study.results.comparisons import LEVEL
+from rse_study.results.criterion import criterion_of
 from rse_study.results.records import AxisRecord
 
 BY_HAND = "*Not in the ledger; answer by hand.*"
+EXPLAINED = (
+    "`report` shows every number again, but for single inputs of attacks, whose texts are not in the archive. "
+    "`replay` trains one cell anew (here trial {}) and compares all its numbers: bit by bit on the same kind of "
+    "machine, to 1e-6 elsewhere. Encoders that the study built itself are rebuilt: on another kind of machine their weights "
+    "differ, and `replay` says so. `data fetch` needs a connection and says sizes first."
+)
 HEAD = "Answers are read from the study's ledger. What it cannot know is marked, and left to you."
 
 
@@ -54,24 +62,41 @@ def how_compared(source: KitSource) -> str:
     study, comparison = source.contents.study, source.comparison
     measure = label_of(study.objective)
     if comparison is None:
-        plan = study.confirm_settings
-        beside = " and the base" if plan.baseline == "base" else ""
-        return (
-            f"We searched {counted(len(study.axes), 'hyperparameter')} with {counted(study.num_trials, 'trial')}, "
-            f"selected by {measure}. The best {counted(plan.num_best, 'trial')}{beside} were trained again with "
-            f"{counted(len(plan.seeds), 'fresh seed')}, not used in the search; we report their means and, seed by "
-            f"seed, the difference from the base with Student's t interval ({LEVEL:.0%})."
-        )
-    seeds = counted(comparison.num_seeds, "training seed")
+        return _how_confirmed(source, measure)
+    counts = comparison.scores.table.notna().sum(axis=1)
+    seeds = counted(int(counts.max()), "training seed") if len(counts) else "no training seed"
+    if len(counts) and counts.min() < counts.max():
+        seeds = f"{counts.min()} to {seeds}"
     if not comparison.baseline:
         return f"We report the mean and standard deviation of {measure} over {seeds}. No baseline was named."
-    num_rows = len(comparison.compared)
-    every = f"all {num_rows} rows" if num_rows > 1 else "the row"
+    compared = [one for one in comparison.compared.values() if one is not None]
+    if not compared:
+        return f"Configurations were trained with {seeds}, too few for intervals."
+    rule, every = comparison.scores.criterion, counted(len(compared), "row")
+    exact = all(one.p_exact == one.p_exact for one in compared) and not rule.is_anytime
+    parts = [
+        f"Configurations were trained with {seeds} each and compared with {comparison.baseline} by {measure}, paired "
+        f"by seed. {rule.sentence(len(compared))} The intervals hold simultaneously for {every} (Bonferroni).",
+        "P-values are those of the exact sign-flip test, adjusted by Holm's method." if exact else "",
+        "Unless said otherwise, the intervals reflect variation over training seeds only, not over checkpoints or test "
+        "items.",
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _how_confirmed(source: KitSource, measure: str) -> str:
+    study, plan = source.contents.study, source.contents.study.confirm_settings
+    best = counted(plan.num_best, "best trial") if plan.num_best > 1 else "best trial"
+    if study.tuned:
+        best = f"best trial of each of the {len(study.tuned)} values of {study.settings.tune_each}"
+    beside = " and the base setting" if plan.baseline == "base" else ""
+    rule = criterion_of(study, source.contents.revisions, source.contents.cells)
     return (
-        f"Every configuration was trained with {seeds}. We compare {every} with {comparison.baseline} by {measure}: "
-        f"differences are paired by seed, and the {LEVEL:.0%} intervals (Student's t, Bonferroni) hold simultaneously "
-        f"for {every}. P-values are those of the exact sign-flip test, adjusted by Holm's method. The intervals are "
-        "about new training seeds of the same checkpoint on the same test items."
+        f"We searched {counted(len(study.axes), 'hyperparameter')} with {counted(study.num_trials, 'trial')}, selected "
+        f"by {measure}. The {best}{beside} were trained again with {counted(len(plan.seeds), 'fresh seed')}, not "
+        "used in "
+        f"the search; we report means and, seed by seed, differences from the base. {rule.sentence()} The intervals "
+        "reflect variation over training seeds only, not over checkpoints or test items."
     )
 
 
@@ -89,15 +114,17 @@ def bibtex(source: KitSource) -> str:
 def how_to_replay(source: KitSource, archive: str) -> str:
     """Return the commands with which a stranger reads and replays the archive."""
     study = source.contents.study
-    packages = (source.contents.provenance or [{}])[-1].get("packages", {})
-    pins = " ".join(f"'{name}=={version}'" for name, version in packages.items() if name != "rse-study")
+    packages = _packages(source)
+    pins = " ".join(
+        f"'{name}=={version.partition('+')[0]}'" for name, version in packages.items() if name != "rse-study"
+    )
     numbered = source.complete[source.complete["trial"] >= 0]
     cell = f"{numbered['trial'].iloc[0]}/{numbered['seed'].iloc[0]}" if len(numbered) else "TRIAL/SEED"
     return "\n".join(
         [
             f"# Replay {study.name}",
             "",
-            "In an environment with rse_study (the archive was written with the versions below):",
+            "In an environment with rse_study, from the folder of this file (`pip` installs the versions of the runs):",
             "",
             *([f"    pip install {pins}"] if pins else []),
             f"    mkdir -p studies && tar xf {archive} -C studies",
@@ -105,9 +132,7 @@ def how_to_replay(source: KitSource, archive: str) -> str:
             f"    rse-study data fetch --for studies/{study.name}.yaml",
             f"    rse-study replay {study.name} {cell}",
             "",
-            "`report` shows every number again; `replay` trains one cell anew and compares all its numbers. Encoders",
-            "that the study made itself are made again: on another kind of machine their weights differ, and `replay`",
-            "says so.",
+            fill(EXPLAINED.format(cell.replace("/", ", seed ")), 110),
             "",
             source.citation,
             "",
@@ -132,7 +157,9 @@ def _budget(source: KitSource) -> str:
         known = {name: value for name, value in known.items() if not name.startswith(("attempts", "device"))}
     account = [f"* {name}: {value}" for name, value in known.items()]
     work = [float(where["work"]) for where in source.complete["provenance"] if "work" in where]
-    more = [f"* operations of training, all complete cells: {sum(work):.3g} P*T (parameters times tokens)"]
+    more = [
+        f"* training, all complete cells: {sum(work):.3g} x P x T operations (P parameters, T tokens of a batch)"
+    ]
     return "\n".join([*account, *(more if work else [])])
 
 
@@ -141,8 +168,8 @@ def _runtime(source: KitSource) -> str:
     if seconds.empty:
         return ""
     return (
-        f"Training and scoring of a cell: {show_duration(seconds.median())} (median; {show_duration(seconds.min())} to "
-        f"{show_duration(seconds.max())}, {counted(len(seconds), 'cell')})."
+        f"Training and scoring of a run (one configuration, one seed): {show_duration(seconds.median())} (median; "
+        f"{show_duration(seconds.min())} to {show_duration(seconds.max())}, {counted(len(seconds), 'complete run')})."
     )
 
 
@@ -152,12 +179,25 @@ def _parameters(source: KitSource) -> str:
 
 
 def _versions(source: KitSource) -> str:
+    python = source.of_cells("python")
+    named = [f"Python {version}" for version in python]
+    return ", ".join([*named, *(f"{name} {version}" for name, version in _packages(source).items())])
+
+
+def _packages(source: KitSource) -> dict[str, str]:
+    """Return the packages of the newest run, or else of a complete cell."""
     runs = source.contents.provenance
-    packages = runs[-1].get("packages", {}) if runs else {}
-    if not packages:
-        cells = [where.get("packages", {}) for where in source.complete["provenance"]]
-        packages = next(iter(cells), {})
-    return ", ".join(f"{name} {version}" for name, version in packages.items())
+    found = [runs[-1].get("packages", {})] if runs else []
+    found += [where.get("packages", {}) for where in source.complete["provenance"]]
+    return next((dict(one) for one in found if one), {})
+
+
+def _settings(source: KitSource) -> str:
+    study = source.contents.study
+    lines = json.dumps(study.settings.base, indent=1, ensure_ascii=False).splitlines()
+    return "\n".join(
+        ["The base; rows and trials change what their names say.", "", *(f"    {line}" for line in lines)]
+    )
 
 
 def _bounds(source: KitSource) -> str:
@@ -169,9 +209,12 @@ def _bounds(source: KitSource) -> str:
     sampler = study.resolved.get("sampler") or {}
     named = sampler.get("name") or sampler.get("class") or ""
     how = (
-        f"{counted(study.num_trials, 'trial')}, proposed by {named}, seed {study.search_seed}"
+        f"{counted(study.num_trials, 'trial')}, the base among them where it is a point; the others by {named}, seed "
+        f"{study.search_seed}"
         if study.kind == "search"
-        else f"every combination, with {counted(len(settings.seeds), 'seed')}"
+        else "a fraction of all combinations, of resolution " + str(study.resolved["grid"].get("resolution"))
+        if settings.grid.factorial
+        else "every combination"
     )
     return "\n".join([*told, f"* {how}"])
 
@@ -203,8 +246,10 @@ def _selection(source: KitSource) -> str:
     study = source.contents.study
     dev, every = study.settings.of_base("selection.dev"), study.settings.of_base("selection.every")
     named = join_words(dev) if isinstance(dev, list | tuple) else dev
-    kept = f"Checkpoints were chosen by {named or 'dev'} every {every} steps; " if every else ""
-    return f"{kept}configurations by {label_of(study.objective)}. No test split can select anything here."
+    kept = (
+        f"Checkpoints were measured on {named or 'dev'} every {every} steps, the best kept. " if every else ""
+    )
+    return f"{kept}Configurations were compared by {label_of(study.objective)}. Test splits selected nothing."
 
 
 def _dev_beside_test(source: KitSource) -> str:
@@ -251,12 +296,14 @@ QUESTIONS: Sequence[tuple[str, str, WriteAnswer]] = (
     ("What is the average run time of each model?", "EMNLP 2021 and later", _runtime),
     ("What are the bounds of each hyperparameter, and how many trials were there?", "ACL C2, NeurIPS 6", _bounds),
     ("What are the best-found hyperparameter values?", "ACL C2, NeurIPS 6", _best),
+    ("What are the other settings of training?", "ACL C2, NeurIPS 6", _settings),
     ("How were they selected?", "ACL C2, NeurIPS 6", _selection),
     ("What is the validation score behind each test score?", "EMNLP 2021 and later", _dev_beside_test),
     ("What do the error bars mean, and over what was sampled?", "ACL C3, NeurIPS 7", how_compared),
     ("Which data and splits were used, and how large are they?", "ACL B6, NeurIPS 6", _data),
     ("Which packages were used, in which versions?", "ACL C4", _versions),
     ("Are code and results available?", "NeurIPS 5", lambda source: f"The archive beside this file. {source.citation}"),
-    ("Were the creators of data and models cited, and their licences followed?", "ACL B1 and B2, NeurIPS 12", _by_hand),
+    ("Were the creators of data and models cited, and their licences followed?", "ACL B1 to B3, NeurIPS 12", _by_hand),
+    ("What do the data contain: personal information, languages, domains?", "ACL B4 and B5", _by_hand),
     ("What are the limits and risks of the work?", "ACL A1 and A2, NeurIPS 2 and 10", _by_hand),
 )  # fmt: skip

@@ -74,15 +74,23 @@ def facts(contents: Contents, comparison: Comparison | None) -> dict[str, str]:
 
 
 def best_row(contents: Contents, comparison: Comparison) -> str:
-    """Return a grid's row with the best mean, and whether it is shown to be better."""
-    table = comparison.scores.table
-    means = table.mean(axis=1).dropna()
-    if means.empty:
+    """Return a grid's row with the best mean, and whether it is shown to be better.
+
+    Means are compared over the seeds that all rows with a score share, if there are any.
+    """
+    table = comparison.scores.table.dropna(how="all").dropna(axis="columns", how="all")
+    if table.empty:
         return ""
-    row = means.idxmin() if contents.study.objective.direction == "minimize" else means.idxmax()
+    shared, means = table.dropna(axis="columns"), table.mean(axis=1)
+    num_shared, how = shared.shape[1], ""
+    if num_shared < table.shape[1]:
+        how = f"best over {counted(num_shared, 'seed')} that all rows share; "
+        how = how if num_shared else "means over different seeds; "
+    ranked = shared.mean(axis=1) if num_shared else means
+    row = ranked.idxmin() if contents.study.objective.direction == "minimize" else ranked.idxmax()
     seeds = counted(int(table.loc[row].count()), "seed")
     mean = show_number(means[row], contents.decimals)
-    told = f"{row}, {mean} over {seeds}, {_how_sure(str(row), comparison)}; "
+    told = f"{row}, {mean} over {seeds}, {_how_sure(str(row), comparison)}; {how}"
     return page.escape(told) + page.link("#section-results", "all rows")
 
 

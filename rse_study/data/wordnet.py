@@ -34,7 +34,7 @@ def wordnet_fingerprint(data_dir: Path) -> str:
 
 def synonyms_of(word: str, data_dir: Path) -> tuple[str, ...]:
     """Return other single words of the word's synsets, in lower case, sorted."""
-    reader = _reader(wordnet_archive(data_dir))
+    reader = _reader(wordnet_archive(data_dir).resolve())
     found = {name.lower() for synset in reader.synsets(word) for name in synset.lemma_names()}
     return tuple(sorted(name for name in found if name.isalpha() and name != word.lower()))
 
@@ -42,12 +42,13 @@ def synonyms_of(word: str, data_dir: Path) -> tuple[str, ...]:
 @lru_cache(maxsize=2**16)
 def lemmas_of(word: str, data_dir: Path) -> tuple[str, ...]:
     """Return all lemmas of the word's synsets, sorted, as WordNet writes them."""
-    reader = _reader(wordnet_archive(data_dir))
+    reader = _reader(wordnet_archive(data_dir).resolve())
     return tuple(sorted({name for synset in reader.synsets(word) for name in synset.lemma_names()}))
 
 
 @cache
 def _reader(archive: Path) -> Any:
+    """Open an archive; nltk does not find one behind a symbolic link."""
     # nltk takes seconds to import, so import it on first use.
     import nltk.data
     from nltk.corpus.reader.wordnet import WordNetCorpusReader

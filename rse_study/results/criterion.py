@@ -1,7 +1,7 @@
 """The criterion of a study: which interval decides its verdicts, and why that one."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +14,7 @@ from rse_study.results.records import StudyRecord
 from rse_study.results.statistics import Interval, t_interval
 
 LEVEL = 0.95
+Look = tuple[int, dict[str, Any], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class Criterion:
     margin: float = 0.0
     """A difference of no more than this counts as none; 0 where no margin is set."""
     less_is_better: bool = False
+    margins_seen: tuple[float, ...] = ()
+    """The objective's margins, oldest first, if it was changed after results were there."""
 
     @property
     def name(self) -> str:
@@ -53,7 +56,17 @@ class Criterion:
         holds = ", which holds however often one looks" if self.is_anytime else " (Student's t)"
         why = f": {self.why}" if self.why else ""
         margin = f" Differences{self.within} count as the same." if self.margin else ""
-        return f"Verdicts follow the {self.title(num_together, noun)}{holds}{why}.{margin}"
+        return (
+            f"Verdicts follow the {self.title(num_together, noun)}{holds}{why}.{margin}{self._margin_changed}"
+        )
+
+    @property
+    def _margin_changed(self) -> str:
+        """Say that this margin was changed; "" of a metric that has another one than the objective."""
+        if self.margins_seen[-1:] != (self.margin,):
+            return ""
+        changes = [f"from {before:g} to {now:g}" for before, now in pairwise(self.margins_seen)]
+        return f" The margin was changed {' and '.join(changes)} after results were there."
 
 
 def criterion_of(study: StudyRecord, revisions: pd.DataFrame, cells: pd.DataFrame) -> Criterion:
@@ -62,25 +75,44 @@ def criterion_of(study: StudyRecord, revisions: pd.DataFrame, cells: pd.DataFram
     It is about a grid's rows, or a search's confirmed trials. The interval for a fixed number of seeds decides if they
     were chosen before the first result and never changed. `cells` are those of `Reader.cells`, with retired ones.
     """
-    margin = margin_of(study)
+    looked = list(_after_a_look(study, revisions, cells))
+    rule = Criterion(margin=margin_of(study), margins_seen=_margins_seen(study, looked))
     if isinstance(_seeds(study, study.resolved), Mapping):
-        return Criterion(True, "seeds are added until a row is decided", margin)
-    changed = _changed_after_a_look(study, revisions, cells)
+        return replace(rule, is_anytime=True, why="seeds are added until a row is decided")
+    changed = _changed_after_a_look(study, looked)
     if changed:
-        return Criterion(True, changed, margin)
-    return Criterion(False, "the seeds were chosen before the first result", margin)
+        return replace(rule, is_anytime=True, why=changed)
+    return replace(rule, why="the seeds were chosen before the first result")
 
 
-def _changed_after_a_look(study: StudyRecord, revisions: pd.DataFrame, cells: pd.DataFrame) -> str:
-    """Name the revisions that added or removed seeds when results were there; "" without any."""
+def _after_a_look(study: StudyRecord, revisions: pd.DataFrame, cells: pd.DataFrame) -> Iterator[Look]:
+    """Yield the number of each revision made when results were there, with the frozen study before it and its own."""
     stage = "grid" if study.kind == "grid" else "confirm"
     cells = cells[(cells["stage"] == stage) & (cells["status"] == "complete")]
-    found = []
     for (_, before), (_, now) in pairwise(revisions.iterrows()):
         ended = cells[(cells["revision"] < now["number"]) & (cells["ended"] <= now["at"])]
-        old, new = (_seeds(study, one["study"].get("resolved", {})) for one in (before, now))
-        if len(ended) and old and old != new:
-            found += [f"revision {now['number']} {what}" for what in _changes(old, new)]
+        if len(ended):
+            old, new = (one["study"].get("resolved", {}) for one in (before, now))
+            yield now["number"], old, new
+
+
+def _margins_seen(study: StudyRecord, looked: Iterable[Look]) -> tuple[float, ...]:
+    """Return the margin before its first change and after each; none if it was not changed."""
+    seen: list[float] = []
+    for _, *both in looked:
+        old, new = (margin_of(study.model_copy(update={"resolved": one})) for one in both)
+        if old != new:
+            seen += [new] if seen else [old, new]
+    return tuple(seen)
+
+
+def _changed_after_a_look(study: StudyRecord, looked: Iterable[Look]) -> str:
+    """Name the revisions that added or removed seeds when results were there; "" without any."""
+    found = []
+    for number, *both in looked:
+        old, new = (_seeds(study, one) for one in both)
+        if old and old != new:
+            found += [f"revision {number} {what}" for what in _changes(old, new)]
     if not found:
         return ""
     *first, last = found

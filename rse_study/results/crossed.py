@@ -13,21 +13,23 @@ import scipy  # submodules load lazily
 from numpy.typing import NDArray
 
 from rse_study.results.item_scores import ItemScores
-from rse_study.results.statistics import Interval, t_interval
+from rse_study.results.statistics import Interval
 
 NUM_RESAMPLES = 300  # of items: the error of a standard error is 4 % of it
 Floats = NDArray[np.float64]
 Counts = NDArray[Any]
 
 
-def crossed_interval(by_seed: Floats, resampled: Floats, num_items: int, level: float = 0.95) -> Interval:
+def crossed_interval(
+    by_seed: Floats, over_seeds: Interval, resampled: Floats, num_items: int, level: float = 0.95
+) -> Interval:
     """Return the interval of a mean difference for new seeds and new items.
 
-    The difference is given by seed [n], and on resamples of the items [resamples, n]. The half width is that of
-    Student's t interval over seeds and that of the items' share, at right angles (MOVER: Zou and Donner 2008), so that
-    it is never narrower than the interval for new seeds alone. NaN below 2 items.
+    The difference is given by seed [n], and on resamples of the items [resamples, n]. The half width is that of the
+    interval over seeds (Student's, or a confidence sequence) and that of the items' share, at right angles (MOVER: Zou
+    and Donner 2008), so that it is never narrower than the interval for new seeds alone. NaN below 2 items.
     """
-    mean, over_seeds = float(np.mean(by_seed)), t_interval(by_seed, level)
+    mean = float(np.mean(by_seed))
     crossed = resampled.mean(axis=1).var(ddof=1) + resampled.var(axis=1).mean() / len(by_seed)
     of_items = np.sqrt(np.maximum(0.0, crossed - np.var(by_seed) / len(by_seed)))
     quantile = scipy.special.stdtrit(num_items - 1, (1 + level) / 2)

@@ -11,14 +11,15 @@ from string import ascii_letters
 from rse_study.results.comparisons import MIN_SEEDS, Scores, differences
 from rse_study.results.verdicts import row_verdict
 
-MOST_ROWS = 40  # 780 pairs, and no more groups than there are letters
+MOST_ROWS = 40  # 780 pairs
 
 
 def letters_of(scores: Scores) -> dict[str, str]:
     """Return the letters of each row that has a score.
 
     The row with the best mean has an "a". Intervals hold for all pairs of rows at once. Rows that share fewer than 3
-    seeds are not told apart. Nothing is returned for fewer than 2 rows, or for more than 40.
+    seeds are not told apart. Nothing is returned for fewer than 2 rows, for more than 40,
+    or where there are more groups than letters.
     """
     means = scores.table.mean(axis=1).dropna().sort_values(ascending=scores.less_is_better, kind="stable")
     rows = list(means.index)
@@ -30,6 +31,7 @@ def letters_of(scores: Scores) -> dict[str, str]:
     return {
         row: "".join(letter for letter, group in zip(ascii_letters, groups, strict=False) if row in group)
         for row in rows
+        if groups
     }
 
 
@@ -42,7 +44,10 @@ def _is_apart(scores: Scores, pair: tuple[str, str], num_pairs: int) -> bool:
 
 
 def _groups(rows: Iterable[str], apart: Iterable[tuple[str, str]]) -> list[frozenset[str]]:
-    """Return the largest groups without a pair that is told apart: split at each pair, drop what others hold."""
+    """Return the largest groups without a pair that is told apart: split at each pair, drop what others hold.
+
+    None are returned once there are more than letters, as their number may double with each pair.
+    """
     groups = [frozenset(rows)]
     for one, other in apart:
         split = [
@@ -52,4 +57,6 @@ def _groups(rows: Iterable[str], apart: Iterable[tuple[str, str]]) -> list[froze
         ]
         distinct = list(dict.fromkeys(split))
         groups = [group for group in distinct if not any(group < wider for wider in distinct)]
+        if len(groups) > len(ascii_letters):
+            return []
     return groups

@@ -15,6 +15,7 @@ from rse_study.results import comparisons
 from rse_study.results.attack_file import AttackFolder, is_attack_folder, read_attacks
 from rse_study.results.attack_items import attack_items
 from rse_study.results.contrasts import measures_of, own_baseline, with_baseline
+from rse_study.results.criterion import Criterion
 from rse_study.results.crossed import crossed_interval, resampled_values
 from rse_study.results.frame_columns import COLUMNS, with_columns
 from rse_study.results.item_file import read_items
@@ -39,6 +40,7 @@ class MeasuredItems(NamedTuple):
     """[rows, seeds], `minus` among the rows"""
     by_cell: Mapping[RowAndSeed, ItemScores]
     """all of the same items"""
+    criterion: Criterion = Criterion()
 
     def cells(self, row: str, seeds: Iterable[int]) -> list[RowAndSeed]:
         """Return the cells of a row; none if one of them or of the baseline has no items."""
@@ -63,7 +65,7 @@ def measured_items(reader: Reader, minus: str = "") -> list[MeasuredItems]:
             items |= {(minus, seed): files.items(name, measured) for name in fixed for seed in scores.table}
             kept = {key: one for key, one in items.items() if one is not None}
             same = {key: one for key, one in kept.items() if one.is_beside(next(iter(kept.values())))}
-            found.append(MeasuredItems(names[metric], metric, minus, scores.table, same))
+            found.append(MeasuredItems(names[metric], metric, minus, scores.table, same, scores.criterion))
     return found
 
 
@@ -99,20 +101,20 @@ def crossed_frame(measured: Iterable[MeasuredItems]) -> pd.DataFrame:
 
 def _intervals(one: MeasuredItems) -> Iterator[dict[str, Any]]:
     contrasts = comparisons.against(one.table, one.minus)
-    compared = comparisons.compare(one.table, list(contrasts.values()))
+    compared = comparisons.compare(one.table, list(contrasts.values()), criterion=one.criterion)
     level = 1 - (1 - comparisons.LEVEL) / max(1, sum(contrast is not None for contrast in compared))
     place = {cell: number for number, cell in enumerate(one.by_cell)}
     resampled = resampled_values(list(one.by_cell.values())) if place else np.zeros((0, 0))
     for row, contrast in zip(contrasts, compared, strict=True):
         line = one._asdict() | {"row": row, "num_seeds": 0, "num_items": 0, "note": TOO_FEW}
         if contrast is not None:
-            cells, seeds = one.cells(row, contrast.by_seed), contrast.simultaneous
+            cells, seeds = one.cells(row, contrast.by_seed), contrast.deciding
             line |= {"num_seeds": contrast.n, "mean": contrast.mean, "note": "" if cells else NOT_KEPT}
             line |= {"seeds_low": seeds.low, "seeds_high": seeds.high}
             if cells:
                 here, there = [place[cell] for cell in cells], [place[one.minus, seed] for _, seed in cells]
                 by_seed, size = np.array([*contrast.by_seed.values()]), len(one.by_cell[cells[0]].scores)
-                both = crossed_interval(by_seed, resampled[:, here] - resampled[:, there], size, level)
+                both = crossed_interval(by_seed, seeds, resampled[:, here] - resampled[:, there], size, level)
                 line |= {"num_items": size, "crossed_low": both.low, "crossed_high": both.high}
         yield line
 

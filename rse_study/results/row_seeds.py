@@ -113,17 +113,19 @@ class RowSeeds:
 def row_seeds_of(ledger: LedgerQueries, study: StudyRecord, cells: Iterable[CellRecord]) -> RowSeeds | None:
     """Return the seeds of a grid's rows; None where its file lists them.
 
-    `cells` have their status for the next run.
+    `cells` have their status for the next run. A cell that failed counts as one without a value: it runs again, and
+    must not keep its row from the seeds after it.
     """
     bounds = study.settings.until_decided
     if study.kind != "grid" or bounds is None:
         return None
     finals = ledger.final_values(study.objective.metric)
     current = [cell for cell in cells if cell.stage == "grid" and not cell.retired]
+    failed = {cell.identity for cell in ledger.cells() if cell.status == "failed"}
     values: dict[int, dict[int, float]] = defaultdict(dict)
     for cell in current:
         of_row = values[cell.trial]
-        if cell.status in FINISHED:
+        if cell.status in FINISHED or cell.identity in failed:
             of_row[cell.seed] = finals.get(cell.identity, nan) if cell.status == "complete" else nan
     return RowSeeds(
         bounds=bounds,

@@ -30,7 +30,10 @@ def verdict_of(one: ComparedContrast) -> RowVerdict:
 
 
 def is_suggestive(one: ComparedContrast) -> bool:
-    """Whether Holm's p disagrees with the deciding interval, and could."""
-    if not one.least_p_holm <= 1 - LEVEL or verdict_of(one) == "same":
+    """Whether Holm's p disagrees with the deciding interval, and could.
+
+    Never beside a confidence sequence: that p holds for a number of seeds that was fixed before.
+    """
+    if one.criterion.is_anytime or not one.least_p_holm <= 1 - LEVEL or verdict_of(one) == "same":
         return False
     return one.deciding.excludes(0.0) != (one.p_holm <= 1 - LEVEL)

@@ -1,5 +1,7 @@
 """Each pair of an axis' values, without a baseline: recomputed by hand."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 from scipy import stats
@@ -63,3 +65,12 @@ def test_a_value_stands_for_the_mean_over_the_other_axes_where_it_has_a_partner(
     rows = {"norm = l1, rho = 0": L1, "norm = l2, rho = 0": L2, "norm = l2, rho = 1": LINF}
     norms, *_ = read(rows)[0]
     assert norms.compared["l1", "l2"].weights == {"norm = l1, rho = 0": 1.0, "norm = l2, rho = 0": -1.0}
+
+
+def test_a_difference_within_the_margin_does_not_make_a_value_better(read):
+    ((pairs,), _) = read({"norm = l1": L1, "norm = l2": tuple(value + 0.1 for value in L1)})
+    assert "not shown to be better than any other value" in pairs_answer(pairs)
+    without = {
+        two: replace(one, criterion=replace(one.criterion, margin=0.0)) for two, one in pairs.compared.items()
+    }
+    assert "is shown to be better than l1" in pairs_answer(replace(pairs, compared=without))

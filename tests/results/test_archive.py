@@ -23,6 +23,7 @@ def study(tmp_path):
     for name in ("model/model.safetensors", "attacks/mr-pwws.jsonl"):
         (cell / name).parent.mkdir(exist_ok=True)
         (cell / name).write_text("a text that may not be passed on")
+    (cell / "items.json").write_text("{}")
     return folder
 
 
@@ -33,7 +34,7 @@ def test_its_report_is_the_same_elsewhere_and_only_numbers_travel(study, tmp_pat
         files.extractall(tmp_path / "there", filter="data")
     names = {path.name for path in (tmp_path / "there").rglob("*") if path.is_file()}
     assert not any("a text" in path.read_text(errors="ignore") for path in (tmp_path / "there").rglob("*.*"))
-    assert {"ledger.sqlite", "study.json", "result.json", "cell.json"} <= names
+    assert {"ledger.sqlite", "study.json", "result.json", "cell.json", "items.json"} <= names
     pages = [
         write_report(store, tmp_path / f"{store.parent.name}.html") for store in (study, unpacked(tmp_path))
     ]

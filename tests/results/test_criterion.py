@@ -1,5 +1,7 @@
 """Which interval decides a study's verdicts, and the margin of each of its measures."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -69,6 +71,35 @@ def test_seeds_that_change_after_a_result_take_the_criterion_that_allows_looks(
     criterion = scores_of(tmp_path).criterion
     assert criterion.why == why
     assert criterion.is_anytime == (why != "the seeds were chosen before the first result")
+
+
+@cases(
+    ("margins", "looked", "said"),
+    [
+        ([None, 1], True, " The margin was changed from 0.5 to 1 after results were there."),
+        ([None, 1], False, ""),
+        ([None, 0.5], True, ""),
+        ([2, 1, 0], True, " The margin was changed from 2 to 1 and from 1 to 0 after results were there."),
+    ],
+)
+def test_a_margin_that_changes_after_a_result_is_said_and_leaves_the_interval(
+    tmp_path, margins, looked, said
+):
+    study = frozen(ALL_FIVE)
+    with Ledger.open(tmp_path) as ledger:
+        for number, margin in enumerate(margins):
+            given = {} if margin is None else {"margin": margin}
+            ledger.freeze(study.model_copy(update={"resolved": study.resolved | given}))
+            if looked and number == 0:
+                ran(ledger, FIRST_THREE)
+        ran(ledger, ALL_FIVE[3:] if looked else ALL_FIVE)
+    criterion = scores_of(tmp_path).criterion
+    assert (criterion.name, criterion.margin) == ("fixed", margins[-1])
+    first = "Verdicts follow the 95 % interval (Student's t): the seeds were chosen before the first result."
+    same = f" Differences within ±{margins[-1]:g} count as the same." if margins[-1] else ""
+    assert criterion.sentence() == first + same + said
+    other = replace(criterion, margin=0.25)  # of a metric in another unit
+    assert "changed" not in other.sentence()
 
 
 def test_seeds_that_are_given_until_rows_are_decided_need_no_revision_to_be_looked_at():

@@ -53,7 +53,7 @@ def test_the_variance_is_that_of_drawing_seeds_and_items_one_by_one():
         each = [spearmanr(one.scores[items], one.gold[items]).statistic * 100 for one in given]
         means.append(np.mean([each[seed] for seed in seeds]))
     of_items = np.var(means, ddof=1) - by_seed.var() / 5
-    interval, seeds_alone = crossed_interval(by_seed, resampled, 30), t_interval(by_seed)
+    interval, seeds_alone = crossed_interval(by_seed, t_interval(by_seed), resampled, 30), t_interval(by_seed)
     half, alone = (interval.high - interval.low) / 2, (seeds_alone.high - seeds_alone.low) / 2
     assert half == pytest.approx(np.hypot(alone, 2.045 * np.sqrt(of_items)), rel=0.05)
     assert half > alone
@@ -62,4 +62,6 @@ def test_the_variance_is_that_of_drawing_seeds_and_items_one_by_one():
 def test_where_all_items_move_alike_only_seeds_count():
     by_seed = np.array([1.0, 2.0, 4.0])
     same = np.tile(by_seed, (50, 1))
-    assert crossed_interval(by_seed, same, 100).high == pytest.approx(t_interval(by_seed).high)
+    assert crossed_interval(by_seed, t_interval(by_seed), same, 100).high == pytest.approx(
+        t_interval(by_seed).high
+    )

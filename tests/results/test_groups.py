@@ -58,3 +58,14 @@ def test_rows_without_seeds_enough_are_in_every_group_they_may_be_in():
 def test_one_row_or_very_many_have_no_letters():
     assert letters_of(scores({"one": 50.0})) == {}
     assert letters_of(scores({str(number): float(number) for number in range(MOST_ROWS + 1)})) == {}
+
+
+def test_more_groups_than_letters_have_none_rather_than_some():
+    rows = {  # pairs with seeds of their own: only the two rows of a pair are told apart
+        f"{end} {pair}": {4 * pair + seed: mean + NOISE[seed] * (1 + mean) for seed in range(4)}
+        for pair in range(6)
+        for end, mean in (("low", 0.0), ("high", 9.0))
+    }
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    assert len(set("".join(letters_of(Scores(table[:10])).values()))) == 2**5
+    assert letters_of(Scores(table)) == {}

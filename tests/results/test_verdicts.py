@@ -1,7 +1,13 @@
 """Which verdict an interval gives."""
 
+from dataclasses import replace
+
+import pandas as pd
+
+from rse_study.results.comparisons import compare
+from rse_study.results.criterion import Criterion
 from rse_study.results.statistics import Interval
-from rse_study.results.verdicts import row_verdict
+from rse_study.results.verdicts import is_suggestive, row_verdict, verdict_of
 from tests.cases import cases
 
 
@@ -26,3 +32,13 @@ def test_an_interval_within_the_margin_says_the_same_and_one_beyond_0_says_which
     opposite = {"better": "worse", "worse": "better"}.get(verdict, verdict)
     assert row_verdict(Interval(low, high), margin, less_is_better=False) == verdict
     assert row_verdict(Interval(low, high), margin, less_is_better=True) == opposite
+
+
+def test_the_p_of_a_fixed_number_of_seeds_makes_nothing_suggestive_beside_a_confidence_sequence():
+    table = pd.DataFrame([[0.1, 0.2, 0.1, 0.3, 0.2, 0.1, 9.0]], index=["gain"])
+    (one,) = compare(table, [{"gain": 1.0}])
+    assert verdict_of(one) == "undecided" and one.p_holm < 0.05
+    assert is_suggestive(one)
+    looked = replace(one, criterion=Criterion(is_anytime=True))
+    assert verdict_of(looked) == "undecided"
+    assert not is_suggestive(looked)

@@ -40,7 +40,7 @@ def check_rules_of_space(study: Study, space: Space[Trial], *, where: str) -> li
     """Return every broken rule that joins a setting of a search and its space."""
     return [
         InputError(what, where=where, rule=rule, remedy=remedy)
-        for find in (_where_the_path_begins, _steps_of_trials)
+        for find in (_where_the_path_begins, _points_of_each_value, _steps_of_trials)
         for what, rule, remedy in find(study, space)
     ]
 
@@ -85,6 +85,9 @@ def _decided_beside_a_baseline(study: Study) -> RuleProblems:
     if study.grid is None:
         rule = "belongs to a grid, whose rows are decided beside a baseline; a search races the seeds that it lists"
         yield "seeds.until = 'decided'", rule, "List them: `seeds: [0, 1, 2]`"
+    elif study.grid.factorial:
+        rule = "rows stop at different seeds, and an effect of grid.factorial needs every row of a seed"
+        yield "seeds.until = 'decided'", rule, "List the seeds: `seeds: [0, 1, 2]`"
     elif not study.grid.baseline:
         rule = "rows are decided beside a baseline, and grid.baseline names none"
         yield "seeds.until = 'decided'", rule, "Name the row in grid.baseline, or list the seeds"
@@ -237,6 +240,27 @@ def _tuned_alike(study: Study) -> RuleProblems:
         if getattr(study, other) is not None:
             rule = f"would give one value of {name} more than another"
             yield other, rule, f"Remove it, or tune_each (of a file extended: `{other}: null`)"
+    if len(study.all_seeds) > 1:
+        rule = f"are raced, which would give one value of {name} more than another"
+        yield f"seeds = {list(study.all_seeds)}", rule, "Give one seed, or remove tune_each"
+
+
+def _points_of_each_value(study: Study, space: Space[Trial]) -> RuleProblems:
+    """Refuse more trials of a value of `tune_each` than its part of the space has points."""
+    axis = next((one for one in space.axes if one.name == study.tune_each and not one.parent), None)
+    if axis is None or not study.tuned:
+        return
+    points = dict.fromkeys(study.tuned, space.num_points() / len(study.tuned))
+    if axis in space.parents:
+        points = dict.fromkeys(study.tuned, 0.0)
+        for values, branch in space.branches():
+            points[values[axis.name]] += branch.num_points()
+    share = study.num_trials // len(study.tuned)
+    for value, number in points.items():
+        if number < share:
+            what, has = f"num_trials = {study.num_trials}", f"{number:.0f} point{'s' * (number != 1)}"
+            rule = f"gives {share} to {axis.name} = {value}, which has only {has}, and none runs twice"
+            yield what, rule, "Give it an axis of its own, or fewer trials"
 
 
 def _evaluations(study: Study) -> RuleProblems:
@@ -388,7 +412,16 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_confirmable, ("confirm", "num_trials")),
     (
         _tuned_alike,
-        ("tune_each", "search", "num_trials", "sampler", "warm_start", "search_budget", "early_stopping"),
+        (
+            "tune_each",
+            "search",
+            "num_trials",
+            "sampler",
+            "warm_start",
+            "search_budget",
+            "early_stopping",
+            "seeds",
+        ),
     ),
     (_evaluations, ("evaluations",)),
     (_baselines, ("baselines",)),

@@ -16,7 +16,7 @@ from rse_study.yaml12 import parse_yaml, read_yaml
 T = TypeVar("T", bound=Spec)
 NO_FORMER_KEYS: Mapping[str, str] = {}
 AXIS_KEYS = ("log", "float", "int", "choice", "variants", "into", "when")
-AXES = (("search",), ("grid", "axes"))  # where axes stand
+AXES = (("search",), ("grid", "axes"), ("grid", "factorial"))  # where axes stand
 HEADS = (*AXES, ("grid", "rows"))  # names below these may have dots
 
 

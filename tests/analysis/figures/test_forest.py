@@ -1,9 +1,11 @@
 import math
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from analysis.figures.forest import columns_forest_data, draw_forest, forest_data
+from rse_study.results.criterion import Criterion
 from tests.analysis import tabled
 
 ROWS = {
@@ -46,3 +48,13 @@ def test_an_interval_without_0_is_full_and_columns_of_a_table_are_chosen(compari
     assert [button.label for button in menu.buttons] == ["STS-B dev, Spearman x100", "SICK-R"]
     assert menu.buttons[1].args[1]["yaxis.ticktext"] == ["norm = l2"]
     assert {trace.meta for trace in figure.data if trace.visible} == {"STS-B dev, Spearman x100"}
+
+
+def test_an_interval_without_bounds_is_not_drawn(comparison):
+    looked = {
+        row: replace(one, criterion=Criterion(is_anytime=True)) for row, one in comparison.compared.items()
+    }
+    assert math.isinf(looked["norm = l2"].deciding.low)  # too few seeds for a confidence sequence
+    frame = forest_data(replace(comparison, compared=looked))
+    assert frame[["low", "high"]].isna().all(axis=None)
+    assert frame[["alone_low", "alone_high"]].notna().all(axis=None)

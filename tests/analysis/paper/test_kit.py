@@ -1,6 +1,7 @@
 """A paper's kit: answers from the ledger, and no answer where it has none."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +9,7 @@ from analysis.comparison import comparison_of
 from analysis.contents import contents_of
 from analysis.paper.kit import BY_HAND, QUESTIONS, KitSource, bibtex, checklist, how_compared, how_to_replay
 from rse_study import open_study
+from tests.analysis import tabled
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +56,12 @@ def test_parameters_and_work_come_from_the_cells(sources):
     assert answer(sources["grid"], "parameters") == "109,482,240 trained parameters."
     assert "H100" in answer(sources["grid"], "infrastructure")
     num_complete = (sources["grid"].contents.current["status"] == "complete").sum()
-    assert f"{2.0 * num_complete:.3g} P*T" in answer(sources["grid"], "budget")
+    assert f"{2.0 * num_complete:.3g} x P x T operations" in answer(sources["grid"], "budget")
 
 
 def test_how_rows_were_compared_names_seeds_and_sample(sources):
-    assert "16 trials" in how_compared(sources["search"]) and "fresh seed" in how_compared(sources["search"])
+    told = how_compared(sources["search"])
+    assert "16 trials" in told and "fresh seed" in told and "(Student's t)" in told
     assert "No baseline was named" in how_compared(sources["grid"])
 
 
@@ -76,3 +79,17 @@ def test_the_replay_command_names_a_cell_that_is_no_option(sources):
             if "replay " in line and "rse" in line
         )
         assert re.fullmatch(r"    rse-study replay \S+ \d+/\d+", line)
+
+
+def test_seeds_added_after_a_look_are_told_as_such(tmp_path):
+    scores = {"SimCSE": (70.0, 71.0, 69.5, 70.4, 70.1), "Ours": (73.1, 73.9, 72.4, 73.5, 73.0)}
+    study = open_study(tabled.make(tmp_path / "s", scores, baseline="SimCSE"))
+    fixed = KitSource(contents_of(study), comparison_of(study), study.citation)
+    assert "(Student's t)" in how_compared(fixed) and "sign-flip" in how_compared(fixed)
+    rule = replace(fixed.comparison.scores.criterion, is_anytime=True)
+    compared = {row: replace(one, criterion=rule) for row, one in fixed.comparison.compared.items()}
+    scores = replace(fixed.comparison.scores, criterion=rule)
+    told = how_compared(
+        replace(fixed, comparison=replace(fixed.comparison, scores=scores, compared=compared))
+    )
+    assert "confidence sequence" in told and "Student" not in told and "sign-flip" not in told

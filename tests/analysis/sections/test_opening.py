@@ -193,3 +193,21 @@ def test_page_and_answer_follow_the_confidence_sequence_where_seeds_were_added_a
         "after results were there."
     ) in text
     assert comparison.compared["row"].simultaneous.low > 0.9  # what looking would have been taken for
+
+
+def test_rows_with_different_seeds_are_ranked_over_those_that_all_share(tmp_path, contents):
+    def told(name, rows):
+        folder = tabled.make(tmp_path / name, rows, baseline="base")
+        return section.best_row(contents(folder), tabled.comparison_of(folder))
+
+    failed = tabled.FAILED
+    rows = {"base": (50.0, 51.0, 52.0, 40.0), "lucky": (49.0, 50.0, 51.0, failed)}
+    text = told("shared", rows)  # the base is better with each of three seeds, and has a harder fourth
+    assert text.startswith("base, 48.25 over 4 seeds, the baseline itself")
+    assert "; best over 3 seeds that all rows share; " in text
+    apart = {"base": (50.0, 51.0, failed, failed), "other": (failed, failed, 60.0, 61.0)}
+    text = told("apart", apart)
+    assert text.startswith("other, 60.50 over 2 seeds, ")
+    assert "; means over different seeds; " in text
+    even = {"base": (50.0, 51.0, failed), "other": (60.0, 61.0, failed)}
+    assert "seeds that" not in told("even", even) and "different seeds" not in told("even too", even)

@@ -4,10 +4,11 @@ import pytest
 
 from rse_study.errors import InputErrors
 from rse_study.evaluation.registry import known_evaluations
-from rse_study.study.checking.rules import check_rules
+from rse_study.study.checking.rules import check_rules, check_rules_of_space
 from rse_study.study.checking.validation import check_study, read_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import apply_overrides, build
+from rse_study.study.definition.resolution import resolve_space
 from tests.cases import cases
 from tests.study.checking import mutations
 from tests.study.checking.mutations import NO_SEARCH
@@ -45,6 +46,8 @@ tune_each=norm;;early_stopping=null;;num_trials=18;;sampler.name=quasi_random ->
     fixed list of points, in which values do not take turns. Use tpe or random
 tune_each=norm;;early_stopping=null;;num_trials=3;;confirm.num_best=2 -> confirm.num_best = 2: must be <= num_trials =
     3 / 3 values of norm. Confirm fewer, or run more
+tune_each=norm;;early_stopping=null;;num_trials=18;;seeds=[0, 7] -> seeds = [0, 7]: are raced, which would give one
+    value of norm more than another. Give one seed, or remove tune_each
 seeds={until: decided} -> seeds.until = 'decided': belongs to a grid, whose rows are decided beside a baseline; a search
     races the seeds that it lists. List them: `seeds: [0, 1, 2]`
 evaluations=[STS-B/tets] -> evaluations.0 = 'STS-B/tets': no such evaluation. Did you mean 'STS-B/test'?
@@ -88,6 +91,9 @@ grid.baseline=rho = 1 ->
 grid.baseline=ours;;seeds={until: decided, at_least: 4, at_most: 5} ->
 seeds={until: decided} -> seeds.until = 'decided': rows are decided beside a baseline, and grid.baseline names none.
     Name the row in grid.baseline, or list the seeds
+grid.axes=null;;grid.factorial={rho: [0, 1], phi: [0, 0.1]};;grid.baseline=ours;;seeds={until: decided} ->
+    seeds.until = 'decided': rows stop at different seeds, and an effect of grid.factorial needs every row of a seed.
+    List the seeds: `seeds: [0, 1, 2]`
 grid.baseline=rho=0.0 ->
 grid.rows=null;;grid.baseline=ours -> grid.baseline = 'ours': must be a row of the grid, with which the others are
     compared. Known: rho = 0, rho = 1
@@ -117,6 +123,51 @@ def test_what_could_not_be_read_is_not_compared(said, broken):
 @cases(("overrides", "text"), CASES)
 def test_what_breaks_a_rule_is_told_with_its_way_out(said, overrides, text):
     assert said(*overrides.split(";;")) == [f"x.yaml: {text}"]
+
+
+NORM = "norm: {choice: [l1, l2, linf], into: [pgd.ball.norm, fgsm.ball.norm, token_level.ball.norm]}"
+FEW = (
+    "num_trials = %d: gives %d to norm = %s, which has only %s, and none runs twice. Give it an axis of its own, or "
+    "fewer trials"
+)
+
+
+@cases(
+    ("search", "num_trials", "few"),
+    [
+        (f"{{{NORM}, rho: {{choice: [0, 0.5]}}}}", 6, []),
+        (
+            f"{{{NORM}, rho: {{choice: [0, 0.5], when: {{norm: l2}}}}}}",
+            6,
+            [(2, "l1", "1 point"), (2, "linf", "1 point")],
+        ),
+        (f"{{{NORM}, rho: {{float: [0, 1], when: {{norm: l2}}}}, phi: {{choice: [0, 0.1]}}}}", 6, []),
+        (
+            f"{{{NORM}, rho: {{float: [0, 1], when: {{norm: l2}}}}, phi: {{choice: [0, 0.1]}}}}",
+            9,
+            [(3, "l1", "2 points"), (3, "linf", "2 points")],
+        ),
+    ],
+)
+def test_a_value_gets_no_more_trials_than_its_part_of_the_space_has_points(joint, search, num_trials, few):
+    content = joint()
+    edits = [f"search={search}", f"num_trials={num_trials}", "tune_each=norm", "early_stopping=null"]
+    apply_overrides(content, edits)
+    study = build(Study, content, where="x.yaml")
+    space, problems = resolve_space(study.base, study.search, where="x.yaml")
+    assert not problems
+    expected = [FEW % (num_trials, *one) for one in few]
+    assert [str(one) for one in check_rules_of_space(study, space, where="x.yaml")] == [
+        f"x.yaml: {line}" for line in expected
+    ]
+
+
+def test_a_value_with_too_few_points_for_its_trials_makes_no_valid_study():
+    tuned = ["tune_each=norm", "num_trials=9", "early_stopping=null", "sampler.name=random"]
+    search = f"search={{{NORM}, rho: {{float: [0, 1], when: {{norm: [l2, linf]}}}}}}"
+    with pytest.raises(InputErrors) as caught:
+        read_study(JOINT, [search, *tuned])
+    assert [str(one) for one in caught.value.problems] == [f"{JOINT}: {FEW % (9, 3, 'l1', '1 point')}"]
 
 
 @cases(

@@ -29,6 +29,29 @@ def test_what_lies_over_replaces_an_axis_as_a_whole_and_null_takes_it_away():
     assert overlay(below, above) == expected
 
 
+DESIGN_FILE = """
+extends: {joint}
+name: design
+{nulls}
+grid:
+  factorial:
+    rho: [0, 0.5]
+    kind: {{variants: {{rse: {{}}, bare: {{phi: 0.1}}}}}}
+seeds: [0, 1]
+"""
+
+
+def test_a_file_that_extends_a_design_replaces_a_factor_with_its_levels(tmp_path):
+    nulls = "\n".join(f"{name}: null" for name in ONLY_SEARCH)
+    write(tmp_path / "design.yaml", DESIGN_FILE.format(joint=JOINT, nulls=nulls))
+    factor = "kind: {variants: {rse: {}, more: {phi: 0.2}}}"
+    path = write(tmp_path / "over.yaml", f"extends: design.yaml\ngrid: {{factorial: {{{factor}}}}}\n")
+    levels = [tuple(row.proposal.values()) for row in read_study(path).rows]
+    assert levels == [(0, "rse"), (0, "more"), (0.5, "rse"), (0.5, "more")]
+    step_size = "grid.factorial.pgd.step_size=[1e-5, 2e-5]"
+    assert len(read_study(path, [step_size]).rows) == 8
+
+
 def test_a_file_lies_over_one_or_several_each_over_those_before_it(tmp_path):
     write(tmp_path / "one.yaml", "a: 1\nb: 1\nc: 1\nd: {x: 1, y: 1}\n")
     write(tmp_path / "two.yaml", "b: 2\nc: 2\nd: {y: 2, z: 2}\n")
