@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from analysis.columns import read_columns
 from analysis.comparison import read_comparison
@@ -162,12 +163,25 @@ def overrides(study: Path) -> list[str]:
     """Return what makes a study short."""
     checked = read_study(study)
     evaluations = checked.study.evaluations
-    chosen = [*SHORTER, *(OF_SEARCHES if checked.study.grid is None else ())]
+    grid = checked.study.grid
+    chosen = [*SHORTER, *(OF_SEARCHES if grid is None else ())]
+    if grid is not None:  # rows that have budgets of their own, "as published"
+        own = {name: row for name, row in grid.rows.items() if any(key.startswith("budget") for key in row)}
+        short = {
+            name: {**without_budget(row), "budget": {"unit": "steps", "amount": 4}}
+            for name, row in own.items()
+        }
+        chosen += [f"grid.rows={json.dumps({**grid.rows, **short})}"] if own else []
     if any(name.startswith(("attack-", "Adv")) for name in evaluations):
         chosen += OF_TASKS
     if any(name.endswith(("fine_tuned", "synonyms")) or name.startswith("attack-") for name in evaluations):
         chosen += OF_FINE_TUNING
     return chosen
+
+
+def without_budget(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row's settings but for its budget."""
+    return {key: value for key, value in row.items() if not key.startswith("budget")}
 
 
 def _count(walked: Walked, folder: Path, home: Path) -> None:
