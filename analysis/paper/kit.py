@@ -21,8 +21,8 @@ BY_HAND = "*Not in the ledger; answer by hand.*"
 EXPLAINED = (
     "`report` shows every number again, but for single inputs of attacks, whose texts are not in the archive. "
     "`replay` trains one cell anew (here trial {}) and compares all its numbers: bit by bit on the same kind of "
-    "machine, to 1e-6 elsewhere. Encoders that the study built itself are rebuilt: on another kind of machine their weights "
-    "differ, and `replay` says so. `data fetch` needs a connection and says sizes first."
+    "machine, to 1e-6 elsewhere. Encoders that the study built itself are rebuilt: on another kind of machine their "
+    "weights differ, and `replay` says so. `data fetch` needs a connection and says sizes first."
 )
 HEAD = "Answers are read from the study's ledger. What it cannot know is marked, and left to you."
 
