@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 from numpy.typing import ArrayLike
@@ -15,6 +15,23 @@ from rse_study.results.statistics import Interval, t_interval
 
 LEVEL = 0.95
 Look = tuple[int, dict[str, Any], dict[str, Any]]
+
+
+RowVerdict = Literal["better", "worse", "same", "undecided"]
+
+
+def row_verdict(interval: Interval, margin: float, *, less_is_better: bool) -> RowVerdict:
+    """Return the verdict that the interval of row minus baseline gives.
+
+    Same: the interval lies within `margin` on either side of 0, even if it excludes 0, because so small a difference
+    does not matter. Better, worse: it excludes 0. Without a margin (0), only a row that equals its baseline with every
+    seed is the same.
+    """
+    if -margin <= interval.low and interval.high <= margin:
+        return "same"
+    if not interval.excludes(0.0):
+        return "undecided"
+    return "better" if (interval.high < 0) == less_is_better else "worse"
 
 
 @dataclass(frozen=True)

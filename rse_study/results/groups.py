@@ -9,7 +9,7 @@ from itertools import combinations
 from string import ascii_letters
 
 from rse_study.results.comparisons import MIN_SEEDS, Scores, differences
-from rse_study.results.verdicts import row_verdict
+from rse_study.results.criterion import row_verdict
 
 MOST_ROWS = 40  # 780 pairs
 

@@ -18,7 +18,7 @@ from rse_study.results.row_names import find_row, names_of_labelled
 from rse_study.results.settings import UntilDecided
 
 if TYPE_CHECKING:
-    from rse_study.results.verdicts import RowVerdict  # and pandas, which `status` does without
+    from rse_study.results.criterion import RowVerdict  # and pandas, which `status` does without
 
 
 class RowCourse(NamedTuple):
@@ -100,8 +100,7 @@ class RowSeeds:
         return RowCourse(verdict, n, *((n, n) if is_over else (n + 1, most)))
 
     def _verdict(self, pairs: list[float]) -> "RowVerdict":
-        from rse_study.results.criterion import Criterion
-        from rse_study.results.verdicts import row_verdict
+        from rse_study.results.criterion import Criterion, row_verdict
 
         known = [one for one in pairs if isfinite(one)]
         if not known:

@@ -1,26 +1,7 @@
 """The four verdicts on a row beside its baseline."""
 
-from typing import Literal
-
 from rse_study.results.comparisons import ComparedContrast
-from rse_study.results.criterion import LEVEL
-from rse_study.results.statistics import Interval
-
-RowVerdict = Literal["better", "worse", "same", "undecided"]
-
-
-def row_verdict(interval: Interval, margin: float, *, less_is_better: bool) -> RowVerdict:
-    """Return the verdict that the interval of row minus baseline gives.
-
-    Same: the interval lies within `margin` on either side of 0, even if it excludes 0, because so small a difference
-    does not matter. Better, worse: it excludes 0. Without a margin (0), only a row that equals its baseline with every
-    seed is the same.
-    """
-    if -margin <= interval.low and interval.high <= margin:
-        return "same"
-    if not interval.excludes(0.0):
-        return "undecided"
-    return "better" if (interval.high < 0) == less_is_better else "worse"
+from rse_study.results.criterion import LEVEL, RowVerdict, row_verdict
 
 
 def verdict_of(one: ComparedContrast) -> RowVerdict:

@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 
 from rse_study.results.comparisons import Scores
-from rse_study.results.criterion import Criterion
+from rse_study.results.criterion import Criterion, row_verdict
 from rse_study.results.groups import MOST_ROWS, letters_of
-from rse_study.results.verdicts import row_verdict
 
 NOISE = np.array([0.05, -0.04, 0.02, -0.03, 0.04, -0.05, 0.01, 0.0])
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pandas as pd
 
 from rse_study.results.comparisons import compare
-from rse_study.results.criterion import Criterion
+from rse_study.results.criterion import Criterion, row_verdict
 from rse_study.results.statistics import Interval
-from rse_study.results.verdicts import is_suggestive, row_verdict, verdict_of
+from rse_study.results.verdicts import is_suggestive, verdict_of
 from tests.cases import cases
 
 
