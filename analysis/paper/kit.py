@@ -206,13 +206,13 @@ def _bounds(source: KitSource) -> str:
         return "Nothing was searched: the rows are those of the table."
     told = [f"* {axis.symbol or axis.name}: {_domain(axis)}" for axis in study.axes]
     settings = study.settings
-    sampler = study.resolved.get("sampler") or {}
+    sampler = settings.sampler
     named = sampler.get("name") or sampler.get("class") or ""
     how = (
         f"{counted(study.num_trials, 'trial')}, the base among them where it is a point; the others by {named}, seed "
         f"{study.search_seed}"
         if study.kind == "search"
-        else "a fraction of all combinations, of resolution " + str(study.resolved["grid"].get("resolution"))
+        else "a fraction of all combinations, of resolution " + str(settings.grid.resolution)
         if settings.grid.factorial
         else "every combination"
     )

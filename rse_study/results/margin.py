@@ -13,7 +13,7 @@ def margin_of(study: StudyRecord, metric: str = "") -> float:
 
     0 means none. A study's own `margin` is in the unit of its objective, and holds for all metrics in that unit.
     """
-    objective, given = study.objective, study.resolved.get("margin")
+    objective, given = study.objective, study.settings.margin
     if metric in ("", objective.metric, objective.evaluation):
         return given if given is not None else DEFAULT_MARGIN * _is_in_points(objective.metric)
     if not _is_in_points(metric):

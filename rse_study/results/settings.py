@@ -16,6 +16,7 @@ class GridSettings(_Settings):
 
     rows: dict[str, dict[str, Any]] = Field(default_factory=dict)
     factorial: dict[str, Any] = Field(default_factory=dict)
+    resolution: int | str = "full"
     baseline: str = ""
 
 
@@ -92,6 +93,8 @@ class StudySettings(_Settings):
     until_decided: UntilDecided | None = None
     num_trials: int = 0
     tune_each: str = ""
+    sampler: dict[str, Any] = Field(default_factory=dict)
+    margin: float | None = None
     early_stopping: dict[str, Any] = Field(default_factory=dict)
     search_budget: BudgetSettings = BudgetSettings()
     confirm: ConfirmSettings = ConfirmSettings()
