@@ -392,6 +392,17 @@ class EvaluationRow(Record):
     items: ItemScores | None = Field(None, exclude=True, repr=False)
     """The score of each item, if the value is a mean or a Spearman of them; kept beside the ledger, not in it."""
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both say the same score of the same; a ledger has no items."""
+        return isinstance(other, EvaluationRow) and self._without_items == other._without_items
+
+    def __hash__(self) -> int:
+        return hash((self.subject, self.metric, self.fingerprint))
+
+    @property
+    def _without_items(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "items"}
+
     @property
     def evaluation(self) -> str:
         """Name in a study: task/split, or task/preset."""
