@@ -8,9 +8,9 @@ from analysis.comparison import Comparison
 from analysis.comparison_table import show_difference, suggestive_text
 from analysis.formats import show_number
 from analysis.phrases import counted, join_words
-from rse_study.results.comparisons import MIN_SEEDS, ComparedContrast
-from rse_study.results.criterion import RowVerdict
-from rse_study.results.verdicts import verdict_of
+from rse_study.results.comparing.comparisons import MIN_SEEDS, ComparedContrast
+from rse_study.results.comparing.criterion import RowVerdict
+from rse_study.results.comparing.verdicts import verdict_of
 
 SHOWN_VERDICTS = ("reproduced", "contradicted", "undecided", "incomplete")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from analysis import page
 from analysis.sections.attacked import comparison, opening
 from analysis.sections.inputs import STYLE, inputs
-from rse_study.results.attack_file import AttackFolder, read_attacks
+from rse_study.results.files.attack_file import AttackFolder, read_attacks
 
 
 def write_attacks(folder: Path, out: Path | None = None) -> Path:

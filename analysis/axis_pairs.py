@@ -10,8 +10,8 @@ from analysis.comparison_table import BETTER, show_better_seeds, show_interval
 from analysis.contents import Contents
 from analysis.formats import show_number, show_signed, show_value
 from analysis.phrases import counted, join_words
-from rse_study.results.comparisons import ComparedContrast, ContrastWeights, Scores, compare
-from rse_study.results.verdicts import verdict_of
+from rse_study.results.comparing.comparisons import ComparedContrast, ContrastWeights, Scores, compare
+from rse_study.results.comparing.verdicts import verdict_of
 
 MAX_VALUES = 8  # of an axis, which make 28 pairs
 

@@ -12,8 +12,8 @@ from analysis.figures.dots import dots_data, draw_dots
 from analysis.formats import show_number, show_signed
 from analysis.phrases import counted
 from analysis.sections.scores import MAX_ROWS, NO_FIGURE
-from rse_study.results.comparisons import ComparedContrast
-from rse_study.results.verdicts import verdict_of
+from rse_study.results.comparing.comparisons import ComparedContrast
+from rse_study.results.comparing.verdicts import verdict_of
 
 LEGEND = (
     "The first minus each of the others, paired by seed; the intervals hold for all of these differences at once. "

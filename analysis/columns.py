@@ -11,8 +11,8 @@ import pandas as pd
 
 from analysis.measured import measured_scores
 from analysis.paper.columns import MEAN, TOGETHER, Column, columns_of
-from rse_study.results.comparisons import FIXED, MIN_SEEDS, Scores, differences
-from rse_study.results.criterion import Criterion
+from rse_study.results.comparing.comparisons import FIXED, MIN_SEEDS, Scores, differences
+from rse_study.results.comparing.criterion import Criterion
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
 from rse_study.results.statistics import Interval

@@ -11,13 +11,13 @@ from analysis.formats import DEGENERATE, decimals_of, show_measured, show_number
 from analysis.phrases import counted, join_words
 from analysis.scales import SCALES
 from analysis.scores import MEANING
-from rse_study.results.anytime import least_n
-from rse_study.results.claims import Judged
-from rse_study.results.comparisons import ComparedContrast
-from rse_study.results.criterion import LEVEL
+from rse_study.results.comparing.anytime import least_n
+from rse_study.results.comparing.claims import Judged
+from rse_study.results.comparing.comparisons import ComparedContrast
+from rse_study.results.comparing.criterion import LEVEL
+from rse_study.results.comparing.verdicts import is_suggestive, verdict_of
 from rse_study.results.records import BASELINES
 from rse_study.results.statistics import Interval
-from rse_study.results.verdicts import is_suggestive, verdict_of
 
 UNNAMED = "other representations"  # as figure 3 of RobustSentEmbed calls what it does not name
 EXACT = "p (sign-flip)"

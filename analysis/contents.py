@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.formats import decimals_of
 from rse_study.frames.study_results import StudyResults
-from rse_study.results.item_contrasts import MeasuredItems, measured_items
+from rse_study.results.comparing.item_contrasts import MeasuredItems, measured_items
 from rse_study.results.reader import Reader
 from rse_study.results.records import (
     ALWAYS_SHOWN,

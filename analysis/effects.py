@@ -9,10 +9,10 @@ from analysis.comparison import Comparison
 from analysis.comparison_table import ANYTIME, EXACT, HOLM, show_interval
 from analysis.formats import show_number, show_signed
 from analysis.phrases import counted, join_words
-from rse_study.results.anytime import least_n
-from rse_study.results.comparisons import LEVEL
-from rse_study.results.effects import FactorEffects
-from rse_study.results.factors import describe_design
+from rse_study.results.comparing.anytime import least_n
+from rse_study.results.comparing.comparisons import LEVEL
+from rse_study.results.comparing.effects import FactorEffects
+from rse_study.results.comparing.factors import describe_design
 from rse_study.results.statistics import Interval
 
 ALIASES = "and, in its sum"

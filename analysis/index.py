@@ -18,10 +18,10 @@ from analysis.report import render, report_path
 from analysis.sections.opening import answer
 from rse_study.errors import InputError
 from rse_study.results.device_time import INCLUDED
-from rse_study.results.lock import holder
+from rse_study.results.files.lock import holder
+from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
 from rse_study.results.records import Stage
-from rse_study.results.schema import ledger_path
 
 FILE_NAME = "index.html"
 STAGES: dict[str, tuple[Stage, ...]] = {"grid": ("grid",), "search": ("search", "confirm", "path")}

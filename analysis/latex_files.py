@@ -14,7 +14,7 @@ from analysis.paper.latex import latex
 from analysis.paper.layout import latex_layouts
 from analysis.scores import measures_of, result_scores, summarise
 from rse_study.frames.study_results import StudyResults
-from rse_study.results.atomic import write_whole
+from rse_study.results.files.atomic import write_whole
 
 
 def write_latex(study: StudyResults, folder: Path) -> list[Path]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from rse_study.results.comparisons import Scores, by_subject, is_of_history, scores_by_metric
+from rse_study.results.comparing.comparisons import Scores, by_subject, is_of_history, scores_by_metric
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES, MINUS
 

@@ -11,8 +11,8 @@ import pandas as pd
 from analysis.contents import label_of
 from analysis.formats import decimals_of, show_signed
 from analysis.phrases import counted
-from rse_study.results.comparisons import differences, scores_by_metric
-from rse_study.results.contrasts import measures_of
+from rse_study.results.comparing.comparisons import differences, scores_by_metric
+from rse_study.results.comparing.contrasts import measures_of
 from rse_study.results.reader import Reader
 
 FEW = 3  # rows that are described; the others are counted

@@ -10,8 +10,8 @@ from analysis.front import labels
 from analysis.scores import differences, is_higher_better, measures_of, scores
 from analysis.search import confirmed
 from analysis.search_answer import ConfirmedTrial
-from rse_study.results.criterion import criterion_of
-from rse_study.results.margin import margin_of
+from rse_study.results.comparing.criterion import criterion_of
+from rse_study.results.comparing.margin import margin_of
 from rse_study.results.records import FINISHED, Stage
 
 

@@ -7,8 +7,8 @@ from analysis.answer import StageProgress, StudyAnswer
 from analysis.comparison_table import show_interval
 from analysis.formats import show_number, show_signed
 from analysis.phrases import counted, join_words
-from rse_study.results.comparisons import FIXED, MIN_SEEDS
-from rse_study.results.criterion import Criterion, RowVerdict, row_verdict
+from rse_study.results.comparing.comparisons import FIXED, MIN_SEEDS
+from rse_study.results.comparing.criterion import Criterion, RowVerdict, row_verdict
 from rse_study.results.statistics import Interval
 
 

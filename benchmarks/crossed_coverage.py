@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from rse_study.results.crossed import crossed_interval, resampled_values
+from rse_study.results.comparing.crossed import crossed_interval, resampled_values
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.statistics import t_interval
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import load
-from rse_study.results.atomic import write_whole
+from rse_study.results.files.atomic import write_whole
 
 TableCells = Sequence[str]
 

@@ -14,9 +14,9 @@ import time
 from pathlib import Path
 
 from rse_study.data import builtin
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point, Result
 from rse_study.results.records import CellRecord
-from rse_study.results.result_file import Point, Result
 from rse_study.spec import fingerprint_of
 from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.study.record import study_record

@@ -16,9 +16,9 @@ from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.proposed_cells import ProposedCells
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point, Result
 from rse_study.results.records import ObjectiveRecord, StudyRecord
-from rse_study.results.result_file import Point, Result
 from rse_study.sampling.proposer import Proposer
 from rse_study.sampling.samplers import quasi_random_point
 from rse_study.spec import fingerprint_of

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from rse_study.results.anytime import PRIOR_VARIANCE
-from rse_study.results.criterion import LEVEL, RowVerdict
+from rse_study.results.comparing.anytime import PRIOR_VARIANCE
+from rse_study.results.comparing.criterion import LEVEL, RowVerdict
 
 FIRST, MOST = 3, 16  # seeds between which verdicts are read
 DrawDifferences = Callable[[np.random.Generator, tuple[int, int]], NDArray[np.float64]]

@@ -13,7 +13,7 @@ from analysis.paper.ids import known_places
 from rse_study.data.catalogue import catalogue
 from rse_study.data.tasks import GLUE
 from rse_study.downstream import registry
-from rse_study.results.comparisons import is_of_history
+from rse_study.results.comparing.comparisons import is_of_history
 from rse_study.results.records import BASELINES, MINUS
 from rse_study.results.row_names import row_name
 from rse_study.study.checking.data_check import check_data

@@ -8,9 +8,9 @@ from plotly.subplots import make_subplots
 
 from analysis.comparison import Comparison
 from analysis.figures.style import BLUE, FAINT, GREY, ORANGE, label_text, plain
-from rse_study.results.comparisons import against, differences_by_seed
-from rse_study.results.criterion import Criterion, row_verdict
-from rse_study.results.row_seeds import RowSeeds
+from rse_study.results.comparing.comparisons import against, differences_by_seed
+from rse_study.results.comparing.criterion import Criterion, row_verdict
+from rse_study.results.comparing.row_seeds import RowSeeds
 
 COLUMNS = ["row", "num_seeds", "mean", "low", "high", "verdict"]
 ACROSS, HEIGHT, MAX_ROWS = 3, 190, 24

@@ -22,7 +22,7 @@ from analysis.figures.style import (
     rows_height,
 )
 from analysis.formats import decimals_of, show_signed
-from rse_study.results.effects import FactorEffects
+from rse_study.results.comparing.effects import FactorEffects
 
 COLUMNS = ["column", "row", "minus", "difference", "low", "high", "alone_low", "alone_high", "n"]
 COLUMNS = [*COLUMNS, "paper", "decimals"]

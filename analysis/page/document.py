@@ -9,7 +9,7 @@ from pathlib import Path
 
 from plotly.offline import get_plotlyjs
 
-from rse_study.results.atomic import write_whole
+from rse_study.results.files.atomic import write_whole
 
 STYLE = (files("analysis.page") / "style.css").read_text(encoding="utf-8")
 SCRIPTS = (

@@ -10,7 +10,7 @@ from analysis.paper.ids import table_ids
 from analysis.paper.tables import read_table
 from analysis.phrases import counted
 from analysis.scales import SCALES
-from rse_study.results.factors import describe_design
+from rse_study.results.comparing.factors import describe_design
 
 PAPERS = {"rse": "RobustSentEmbed", "l2p": "L2P-CSR", "vadv": "V-advCSE", "dcl": "DCL"}
 GROUPS = "Rows that share a letter are not told apart."

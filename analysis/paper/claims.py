@@ -5,7 +5,7 @@ import re
 from analysis.paper import tables
 from analysis.paper.columns import BERT, BLOCKS, MEAN, columns_of, our_row
 from analysis.paper.ids import table_ids
-from rse_study.results.claims import Claim
+from rse_study.results.comparing.claims import Claim
 
 BETWEEN = re.compile(r" [><~] ")
 

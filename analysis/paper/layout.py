@@ -12,8 +12,8 @@ from analysis.effects import effects_table
 from analysis.formats import MINUS
 from analysis.paper.captions import columns_caption, effects_caption, rows_caption
 from analysis.paper.latex import latex
-from rse_study.results.atomic import write_whole
-from rse_study.results.contrasts import contrast_numbers
+from rse_study.results.comparing.contrasts import contrast_numbers
+from rse_study.results.files.atomic import write_whole
 
 
 def write_layouts(comparison: Comparison, folder: Path, cited: str = "") -> list[Path]:

@@ -12,7 +12,7 @@ from analysis.figures.style import SEED_COLOURS, SEED_SYMBOLS
 from analysis.formats import show_number
 from analysis.intervals import share_interval
 from analysis.phrases import counted, join_words
-from rse_study.results.attack_file import FURTHEST, SIMILARITY, AttackFolder
+from rse_study.results.files.attack_file import FURTHEST, SIMILARITY, AttackFolder
 
 WEAK = "\N{DAGGER}"
 COUNTING = (

@@ -7,7 +7,7 @@ from analysis.comparison_table import show_interval
 from analysis.contents import Contents
 from analysis.formats import decimals_of, show_signed
 from analysis.phrases import counted, join_words
-from rse_study.results.item_contrasts import NOT_KEPT, crossed_frame, items_that_moved
+from rse_study.results.comparing.item_contrasts import NOT_KEPT, crossed_frame, items_that_moved
 from rse_study.results.statistics import Interval
 
 LEGEND = (

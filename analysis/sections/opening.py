@@ -16,9 +16,9 @@ from analysis.progress import confirmed_objectives, confirmed_trial, stage_progr
 from analysis.scores import is_higher_better, result_scores, summarise
 from analysis.search import paper_setting, trials
 from analysis.search_answer import search_answer
-from rse_study.results.comparisons import MIN_SEEDS
+from rse_study.results.comparing.comparisons import MIN_SEEDS
+from rse_study.results.comparing.verdicts import verdict_of
 from rse_study.results.row_checks import inert_sentences
-from rse_study.results.verdicts import verdict_of
 
 ORDER = ("complete", "stopped_early", "failed", "running")
 FEW_ROWS = 3  # that are named beside the best; more are counted

@@ -31,7 +31,7 @@ from benchmarks.search_arms.surface import (
     joint_domains,
 )
 from rse_study.cli.terminal.errors import guarded
-from rse_study.results.atomic import write_whole
+from rse_study.results.files.atomic import write_whole
 from rse_study.spec import canonical_json
 
 SURFACES: dict[str, Callable[[AxisDomains], Surface]] = {

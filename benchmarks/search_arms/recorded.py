@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.search_arms.surface import AxisDomains, unit_point
-from rse_study.results.atomic import write_whole
+from rse_study.results.files.atomic import write_whole
 from rse_study.results.row_names import Proposal
 
 FILE = Path(__file__).with_name("recorded.json")

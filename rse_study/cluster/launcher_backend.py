@@ -16,7 +16,7 @@ from rse_study.cluster.ray_dashboard import RayDashboard
 from rse_study.cluster.ray_job_backend import REMEDY, RayBackend, RayJobs
 from rse_study.cluster.spec import LauncherCluster
 from rse_study.errors import InputError
-from rse_study.results.atomic import write_whole
+from rse_study.results.files.atomic import write_whole
 
 CONFIGURATION = "cluster.yaml"
 TUNNEL_SECONDS = 60.0

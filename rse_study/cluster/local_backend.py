@@ -14,7 +14,7 @@ from rse_study.cluster.program import call, our_environment
 from rse_study.cluster.ray_dashboard import RayDashboard
 from rse_study.cluster.ray_job_backend import RayBackend, RayJobs
 from rse_study.errors import InputError
-from rse_study.results.atomic import write_whole
+from rse_study.results.files.atomic import write_whole
 
 SCRIPT, PROCESS, LOG = "cluster.sh", "cluster.pid", "cluster.log"
 START_SECONDS = 180.0

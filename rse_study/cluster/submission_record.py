@@ -9,7 +9,7 @@ from typing import Any
 
 from rse_study.cluster.job_report import JobReport
 from rse_study.errors import InputError
-from rse_study.results.atomic import write_whole
+from rse_study.results.files.atomic import write_whole
 
 FOLDER = ".clusters"
 

@@ -12,7 +12,7 @@ from rse_study.cluster.render import render
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.cluster.submission_record import SubmissionRecord, read_record, write_record
 from rse_study.errors import InputError
-from rse_study.results.atomic import write_whole
+from rse_study.results.files.atomic import write_whole
 
 SETTLED = (*ACTIVE, "complete")
 """states in which a job is not resubmitted"""

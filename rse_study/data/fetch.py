@@ -27,7 +27,7 @@ from rse_study.data.download import RemoteFile
 from rse_study.data.hub import load_split
 from rse_study.data.sources import Source
 from rse_study.errors import InputError
-from rse_study.results.atomic import write_whole
+from rse_study.results.files.atomic import write_whole
 
 AS_THEY_ARE = (".zip", ".parquet")
 """Files that other libraries open, which are stored without compression."""

@@ -25,7 +25,7 @@ from rse_study.evaluation.attacks.resumable_attack import AttackRun, attack_and_
 from rse_study.evaluation.attacks.summary import summarise
 from rse_study.evaluation.evaluations import Evaluation, evaluation_row
 from rse_study.evaluation.vectors import Embed
-from rse_study.results.attack_file import (
+from rse_study.results.files.attack_file import (
     AGAIN,
     ATTACK,
     CLASSES,

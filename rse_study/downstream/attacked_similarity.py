@@ -26,7 +26,7 @@ from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resumable_attack import attack_and_store
 from rse_study.evaluation.score_map import MapKind, ScoreMap
 from rse_study.evaluation.vectors import Embed
-from rse_study.results.attack_file import (
+from rse_study.results.files.attack_file import (
     FURTHEST,
     SIMILARITY,
     SummaryRow,

@@ -15,15 +15,15 @@ from rse_study.errors import InputError
 from rse_study.frames import tables as frames
 from rse_study.frames.study_html import study_html
 from rse_study.registry import did_you_mean
-from rse_study.results.attack_file import is_attack_folder
 from rse_study.results.citation import citation
-from rse_study.results.contrasts import contrasts_frame
-from rse_study.results.effects import read_effects
+from rse_study.results.comparing.contrasts import contrasts_frame
+from rse_study.results.comparing.effects import read_effects
+from rse_study.results.comparing.item_contrasts import crossed_frame, measured_items
+from rse_study.results.files.attack_file import is_attack_folder
+from rse_study.results.files.schema import cell_folder, ledger_path
 from rse_study.results.frame_columns import COLUMNS, describe_columns
-from rse_study.results.item_contrasts import crossed_frame, measured_items
 from rse_study.results.reader import Reader
 from rse_study.results.records import StudyRecord
-from rse_study.results.schema import cell_folder, ledger_path
 from rse_study.search.rung_fidelity import rung_fidelity_frame
 from rse_study.search.state import SearchState
 

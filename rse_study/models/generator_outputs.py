@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from rse_study.results.atomic import write_whole
+from rse_study.results.files.atomic import write_whole
 
 BLOCK = 64  # steps per file; a killed process loses at most one file
 LIMIT = 2 * 10**9  # bytes of all folders together, before a cell adds its own

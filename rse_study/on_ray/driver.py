@@ -12,8 +12,8 @@ from rse_study.on_ray.stored.ledger_copy import CopyingCallback
 from rse_study.on_ray.stored.stored_study import stored_study
 from rse_study.on_ray.study_run import ReadEvaluation, StudyRun
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
-from rse_study.results.ledger import Ledger
-from rse_study.results.schema import ledger_path
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.schema import ledger_path
 from rse_study.search.rebuild import rebuild
 from rse_study.storage.location import absolute
 from rse_study.storage.storage import Storage

@@ -15,10 +15,10 @@ from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.workers.evaluations import as_they_come, start_scoring
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Result
+from rse_study.results.files.schema import baselines_folder
 from rse_study.results.records import CellRecord, EvaluationRow
-from rse_study.results.result_file import Result
-from rse_study.results.schema import baselines_folder
 from rse_study.search.choice import best_first
 from rse_study.study.baselines import can_measure
 from rse_study.study.definition.config import Baseline, Study

@@ -9,12 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rse_study.errors import InputError
-from rse_study.results.cell_file import FILE_NAME as CELL
-from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS
-from rse_study.results.item_file import FILE_NAME as ITEMS
+from rse_study.results.files.cell_file import FILE_NAME as CELL
+from rse_study.results.files.evaluation_file import FILE_NAME as EVALUATIONS
+from rse_study.results.files.item_file import FILE_NAME as ITEMS
+from rse_study.results.files.result_file import FILE_NAME as RESULT
+from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
-from rse_study.results.result_file import FILE_NAME as RESULT
-from rse_study.results.schema import ledger_path
 
 FILES_OF_NUMBERS = ("study.json", CELL, RESULT, EVALUATIONS, ITEMS)
 """Files beside the ledger that hold numbers; models, checkpoints and attacked texts are left out."""

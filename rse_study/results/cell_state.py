@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from rse_study.results.queries import LedgerQueries
+from rse_study.results.files.queries import LedgerQueries
+from rse_study.results.files.result_file import FILE_NAME
+from rse_study.results.files.schema import cell_folder
 from rse_study.results.records import AttemptOutcome, CellRecord, Status
-from rse_study.results.result_file import FILE_NAME
-from rse_study.results.schema import cell_folder
 
 COUNTED: tuple[Status, ...] = ("complete", "stopped_early", "failed", "running")
 HAS_RESULT: tuple[Status, ...] = ("complete", "stopped_early")

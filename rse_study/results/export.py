@@ -7,8 +7,8 @@ from typing import Literal
 import pandas as pd
 
 from rse_study.errors import InputError
-from rse_study.results.effects import read_effects
-from rse_study.results.item_contrasts import crossed_frame, measured_items
+from rse_study.results.comparing.effects import read_effects
+from rse_study.results.comparing.item_contrasts import crossed_frame, measured_items
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
 from rse_study.results.row_names import names_of_cells

@@ -10,11 +10,11 @@ from typing import Any, Concatenate, ParamSpec
 import pandas as pd
 
 from rse_study.results.cell_state import HAS_RESULT, cells_for_next_run, status_for_next_run
-from rse_study.results.connect import open_study
-from rse_study.results.lock import holder
-from rse_study.results.queries import JSON_COLUMNS, LedgerQueries
+from rse_study.results.files.connect import open_study
+from rse_study.results.files.lock import holder
+from rse_study.results.files.queries import JSON_COLUMNS, LedgerQueries
+from rse_study.results.files.schema import ledger_path
 from rse_study.results.records import WITHDRAWN, CellRecord, Status, StudyRecord, evaluation_name
-from rse_study.results.schema import ledger_path
 
 Arguments = ParamSpec("Arguments")
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.manipulation import ManipulationCheck, named_rows
-from rse_study.results.queries import LedgerQueries
 from rse_study.results.records import CellRecord, StudyRecord
 from rse_study.results.row_names import names_of_labelled
 

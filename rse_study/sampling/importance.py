@@ -10,7 +10,7 @@ import optuna
 from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from rse_study.results.records import ImportanceRow
 from rse_study.sampling.fanova import fanova_shares
 from rse_study.sampling.optuna_types import distribution_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from rse_study.results.cell_state import HAS_RESULT
-from rse_study.results.queries import LedgerQueries
+from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.records import CellRecord, Direction, KnownTrial, Stage, StudyRecord
 
 Key = TypeVar("Key")

@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rse_study.errors import InputError, MissingFile
-from rse_study.results import result_file, writes
-from rse_study.results.cell_file import read_cell
-from rse_study.results.connect import lock_study, open_to_write, parts_of, remove_ledger
-from rse_study.results.evaluation_file import read_evaluations
+from rse_study.results.files import result_file, writes
+from rse_study.results.files.cell_file import read_cell
+from rse_study.results.files.connect import lock_study, open_to_write, parts_of, remove_ledger
+from rse_study.results.files.evaluation_file import read_evaluations
+from rse_study.results.files.result_file import Result, read_result
+from rse_study.results.files.schema import baselines_folder, cells_folder, ledger_path
+from rse_study.results.files.study_file import read_revisions
 from rse_study.results.records import CellRecord, EvaluationRow, Revision, RungRow, StudyRecord
-from rse_study.results.result_file import Result, read_result
-from rse_study.results.schema import baselines_folder, cells_folder, ledger_path
-from rse_study.results.study_file import read_revisions
 from rse_study.search.choice import best_known
 from rse_study.search.stopping import rungs_of_trial
 

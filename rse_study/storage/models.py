@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from rse_study.results.schema import MODEL_FOLDER, cell_folder, storage_file
+from rse_study.results.files.schema import MODEL_FOLDER, cell_folder, storage_file
 from rse_study.storage.folders import get_folder
 from rse_study.storage.storage import Storage, study_key
 

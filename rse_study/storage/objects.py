@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from pyarrow import fs, memory_map
 
-from rse_study.results.atomic import write_whole
+from rse_study.results.files.atomic import write_whole
 
 PIECE_BYTES = (
     64 << 20

@@ -8,7 +8,7 @@ import torch
 from rse_study.activity import ProgressCallback
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.results.bit_equality import what_decides
-from rse_study.results.evaluation_file import write_evaluations, written_rows
+from rse_study.results.files.evaluation_file import write_evaluations, written_rows
 from rse_study.results.records import EvaluationRow
 from rse_study.spec import fingerprint_of
 from rse_study.study.baselines import measure_baselines

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rse_study.errors import InputError
-from rse_study.results.lock import take_lock
+from rse_study.results.files.lock import take_lock
 from rse_study.trackers.content import CellState, TrackedCell, TrackedPoint, TrackedStudy, TrackedTrial
 from rse_study.trackers.event_file import EventFile
 from rse_study.trackers.names import folder_name

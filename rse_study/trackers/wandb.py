@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.errors import InputError
-from rse_study.results.atomic import read_sealed, write_sealed
-from rse_study.results.lock import take_lock
+from rse_study.results.files.atomic import read_sealed, write_sealed
+from rse_study.results.files.lock import take_lock
 from rse_study.trackers.content import TrackedCell, TrackedPoint, TrackedStudy, TrackedTrial
 from rse_study.trackers.names import accepted_name
 from rse_study.trackers.packages import import_extra

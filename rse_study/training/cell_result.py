@@ -5,8 +5,8 @@ from typing import Literal
 
 from rse_study.errors import InputError
 from rse_study.results.bit_equality import SIMILARITY_DIGITS, UNLIKE
-from rse_study.results.item_file import FILE_NAME as ITEMS_FILE
-from rse_study.results.result_file import (
+from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
+from rse_study.results.files.result_file import (
     FILE_NAME,
     PARAMETERS,
     WORK,
@@ -15,7 +15,7 @@ from rse_study.results.result_file import (
     read_result,
     write_result,
 )
-from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
+from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.training import checkpoint
 from rse_study.training.checkpoint import TrainState
 from rse_study.training.session import Session

@@ -17,7 +17,7 @@ from torch.optim import Optimizer
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.export import save_encoder
-from rse_study.results.atomic import sync
+from rse_study.results.files.atomic import sync
 from rse_study.training.trial import Encoder
 
 PARTS = ("networks", "optimizer", "state")

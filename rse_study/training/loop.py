@@ -10,9 +10,9 @@ import torch
 
 from rse_study.collectives import Collectives
 from rse_study.errors import InputError, NonFiniteLoss
+from rse_study.results.files.result_file import Result
+from rse_study.results.files.schema import CHECKPOINT_FOLDER
 from rse_study.results.records import Verdict
-from rse_study.results.result_file import Result
-from rse_study.results.schema import CHECKPOINT_FOLDER
 from rse_study.training import checkpoint
 from rse_study.training.cell_result import conclude, finished
 from rse_study.training.checkpoint import TrainState

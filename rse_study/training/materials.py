@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.data.pairs import StsPairs
-from rse_study.results.atomic import write_whole
+from rse_study.results.files.atomic import write_whole
 from rse_study.spec import fingerprint_of
 from rse_study.training.trial import Trial
 

@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 from rse_study.activity import ProgressCallback
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.results.bit_equality import NEAR, SIMILARITY_DIGITS, what_differs
+from rse_study.results.files.result_file import Result, read_result
 from rse_study.results.records import Verdict
-from rse_study.results.result_file import Result, read_result
 from rse_study.training.loop import Progress
 from rse_study.training.materials import Materials, identity_of
 from rse_study.training.processes import train_locally

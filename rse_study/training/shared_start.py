@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from rse_study.errors import InputError
-from rse_study.results.atomic import read_sealed, write_sealed
 from rse_study.results.bit_equality import what_decides
+from rse_study.results.files.atomic import read_sealed, write_sealed
 from rse_study.spec import fingerprint_of
 from rse_study.training.materials import Materials
 from rse_study.training.provenance import provenance

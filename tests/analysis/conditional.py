@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point
 from rse_study.results.records import AxisRecord, CellRecord, ImportanceRow, StudyRecord
-from rse_study.results.result_file import Point
 from tests.analysis import searched
 
 METHODS = ("paper", "l2p", "dcl")

@@ -5,7 +5,7 @@ import pytest
 from analysis.contents import read_contents
 from analysis.index import changed_at
 from analysis.report import write_report
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
 from tests.analysis import gridded, searched
 from tests.analysis.browser import Browser

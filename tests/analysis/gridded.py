@@ -1,8 +1,8 @@
 """A grid of an axis and four named rows on three seeds, in a real ledger; its numbers are made up."""
 
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point
 from rse_study.results.records import AxisRecord, CellRecord, StudyRecord
-from rse_study.results.result_file import Point
 from tests.analysis.searched import measure, planned, run
 from tests.analysis.tabled import OBJECTIVE
 

@@ -3,7 +3,7 @@
 import random
 from pathlib import Path
 
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from rse_study.results.records import RungRow, StudyRecord
 from rse_study.search.stopping.draws import is_let_run
 from tests.analysis import searched

@@ -3,7 +3,7 @@
 from math import nan
 from pathlib import Path
 
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from rse_study.results.records import StudyRecord
 from tests.analysis import searched
 

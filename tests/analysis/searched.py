@@ -8,10 +8,10 @@ from typing import Any
 
 from analysis.contents import Contents
 from rse_study.results import records
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point, Result, write_result
+from rse_study.results.files.schema import cell_folder
 from rse_study.results.records import AxisRecord, CellRecord, EvaluationRow, ImportanceRow, StudyRecord
-from rse_study.results.result_file import Point, Result, write_result
-from rse_study.results.schema import cell_folder
 from rse_study.search.ablation_path import path_state
 from tests.results.world import begin
 

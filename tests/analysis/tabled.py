@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from analysis.comparison import read_comparison
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point
 from rse_study.results.reader import Reader
 from rse_study.results.records import AxisRecord, EvaluationRow, Measure, ObjectiveRecord, StudyRecord
-from rse_study.results.result_file import Point
 from rse_study.results.row_names import row_name
 from tests.analysis.searched import measure, planned, run
 from tests.results.world import begin

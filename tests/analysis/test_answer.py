@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from analysis.answer import StageProgress, claims_answer, contrasts_answer, grid_answer
-from rse_study.results.comparisons import against, compare
-from rse_study.results.criterion import Criterion
+from rse_study.results.comparing.comparisons import against, compare
+from rse_study.results.comparing.criterion import Criterion
 from tests.analysis import tabled
 
 MINUS = "\N{MINUS SIGN}"

@@ -12,7 +12,7 @@ from analysis.intervals import share_interval
 from analysis.page import embedded
 from analysis.sections.attacked import summary_table
 from rse_study.errors import InputError
-from rse_study.results.attack_file import read_attacks
+from rse_study.results.files.attack_file import read_attacks
 from tests import needs
 from tests.analysis.outline import Outline
 from tests.results.attacked import end, keep, outcome, skipped

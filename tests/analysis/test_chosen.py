@@ -1,7 +1,7 @@
 import pandas as pd
 
 from analysis.chosen import ChosenPair, ChosenRows, pairs_table, render_chosen, scores_table
-from rse_study.results.comparisons import compare
+from rse_study.results.comparing.comparisons import compare
 from tests.analysis.outline import Outline
 
 FIRST, SECOND = (71.0, 74.5, 70.0, 72.0), (70.0, 73.0, 69.5, 71.75)

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from analysis.comparison_table import claims_table, remarks, rows_table
-from rse_study.results.ledger import Ledger
-from rse_study.results.result_file import Point
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point
 from rse_study.results.row_names import row_name
 from tests.analysis import tabled
 from tests.analysis.searched import measure, run

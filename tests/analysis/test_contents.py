@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 
 from analysis.contents import names, read_contents, with_last_values
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point
 from rse_study.results.reader import Reader
 from rse_study.results.records import AxisRecord, Measure, ObjectiveRecord, StudyRecord
-from rse_study.results.result_file import Point
 from tests.analysis import gridded
 from tests.analysis.searched import run
 

@@ -5,8 +5,8 @@ import os
 import pytest
 
 from analysis.index import changed_at, refresh_report, study_folders, write_index
-from rse_study.results.lock import take_lock
-from rse_study.results.schema import ledger_path
+from rse_study.results.files.lock import take_lock
+from rse_study.results.files.schema import ledger_path
 from tests.analysis import gridded, searched, tabled
 from tests.analysis.outline import Outline
 

@@ -3,7 +3,7 @@
 import pytest
 
 from analysis.opposed import opposed_text
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from tests.analysis import tabled
 from tests.analysis.searched import measure
 

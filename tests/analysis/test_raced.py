@@ -18,7 +18,7 @@ from rse_study.cli.arguments.model import _identity
 from rse_study.cli.terminal.cell_names import names_in_ledger
 from rse_study.cli.verbs.status.content import state_of
 from rse_study.frames.study_results import open_results
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.sampling.dashboard_storage import LedgerCopy
 from rse_study.search.choice import standings_of

@@ -1,9 +1,9 @@
 import pytest
 
 from analysis.report import write_report
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point
 from rse_study.results.records import EvaluationRow, Measure
-from rse_study.results.result_file import Point
 from tests.analysis import gridded, searched
 from tests.analysis.outline import Outline
 from tests.results.world import begin

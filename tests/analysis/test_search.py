@@ -1,5 +1,5 @@
 from analysis.search import confirmed, paper_setting, ranking, settings, trials
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from rse_study.results.settings import ConfirmSettings
 from tests.analysis import searched
 

@@ -24,9 +24,9 @@ from rse_study.on_ray import runtime
 from rse_study.on_ray.driver import run_study
 from rse_study.on_ray.nodes.launch import ray_session
 from rse_study.on_ray.workers.payload import CellPayload
-from rse_study.results.ledger import Ledger
-from rse_study.results.result_file import Point, Result, write_result
-from rse_study.results.schema import ledger_path
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point, Result, write_result
+from rse_study.results.files.schema import ledger_path
 from rse_study.storage.storage import Storage
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study

@@ -19,9 +19,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from analysis.report import write_report
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point
 from rse_study.results.records import RungRow
-from rse_study.results.result_file import Point
 from tests.analysis import searched
 from tests.analysis.browser import Browser
 

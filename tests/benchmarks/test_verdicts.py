@@ -3,7 +3,7 @@
 import numpy as np
 
 from benchmarks.verdicts import decide, half_widths
-from rse_study.results.criterion import Criterion
+from rse_study.results.comparing.criterion import Criterion
 from tests.cases import cases
 
 NUM_STUDIES = 2000

@@ -1,7 +1,7 @@
 """A study of one axis in a real ledger, written as a run would write it."""
 
+from rse_study.results.files.result_file import Point
 from rse_study.results.records import AxisRecord, CellRecord, ObjectiveRecord, StudyRecord
-from rse_study.results.result_file import Point
 from tests.results.world import begin as start
 from tests.results.world import end
 

@@ -11,8 +11,8 @@ from optuna.trial import TrialState
 
 from rse_study.cli.terminal import errors
 from rse_study.cli.verbs.run import conclude
+from rse_study.results.files.schema import cell_folder, ledger_path
 from rse_study.results.reader import Reader
-from rse_study.results.schema import cell_folder, ledger_path
 from rse_study.sampling.dashboard_storage import trials_of
 
 EARLIER = Path(__file__).parents[1] / "fixtures" / "earlier_study"

@@ -22,7 +22,7 @@ from rse_study.errors import InputError, MissingFile
 from rse_study.models.classifier_folder import HEAD
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
-from rse_study.results.attack_file import read_attacks
+from rse_study.results.files.attack_file import read_attacks
 from rse_study.storage.node_cache import NodeCache
 from rse_study.storage.storage import Storage
 from rse_study.training.classifier.config import FineTuning

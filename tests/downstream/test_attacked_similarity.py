@@ -16,7 +16,7 @@ from rse_study.evaluation.adversarial_sts import cosines_of, fit_score
 from rse_study.evaluation.score_map import ScoreMap
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
-from rse_study.results.attack_file import outcomes_path, read_attacks
+from rse_study.results.files.attack_file import outcomes_path, read_attacks
 from tests.training.classifier.sorted_words import graded_pairs, small_base
 
 

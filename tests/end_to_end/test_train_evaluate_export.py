@@ -19,7 +19,7 @@ from rse_study.data import builtin
 from rse_study.evaluation.sts import SEVEN, evaluate_sts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
-from rse_study.results.result_file import read_result
+from rse_study.results.files.result_file import read_result
 from tests.training.world import World
 
 pytestmark = pytest.mark.xdist_group("end_to_end")  # what the fixtures made is used by all

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 
 from rse_study.on_ray.runtime import GAVE_UP
-from rse_study.results.schema import ledger_path
+from rse_study.results.files.schema import ledger_path
 from tests.faults.run_here import run_in_world
 
 ROOT = Path(__file__).parents[2]

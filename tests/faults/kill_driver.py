@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rse_study.results.schema import ledger_path
+from rse_study.results.files.schema import ledger_path
 from tests.faults.drivers import Scene, contents
 from tests.on_ray.world import STUDY, make_materials
 

@@ -9,7 +9,7 @@ import sys
 import psutil
 import pytest
 
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from tests.faults.drivers import ROOT, contents, kill_part_of_ray
 from tests.on_ray.cluster import running_cluster
 

@@ -7,9 +7,9 @@ from optuna.trial import TrialState
 
 from analysis.report import write_report
 from rse_study.cli.verbs.status.content import state_of
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
-from rse_study.results.schema import ledger_path
 from rse_study.sampling.dashboard_storage import LedgerCopy
 from rse_study.trackers.study_content import read_study
 from tests.analysis.outline import Outline

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from tests.faults.drivers import contents
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]

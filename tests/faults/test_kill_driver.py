@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from rse_study.results.ledger import Ledger
-from rse_study.results.schema import ledger_path
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.schema import ledger_path
 from tests.faults.drivers import contents
 from tests.faults.kill_driver import ONE_AT_A_TIME, SEARCH, finished_cells, kill_often
 

@@ -6,7 +6,7 @@ import psutil
 import pytest
 
 from rse_study.on_ray.runtime import MAX_RESTARTS
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from tests.faults.drivers import contents, kill_part_of_ray
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]

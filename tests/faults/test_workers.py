@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from tests.faults.conftest import SMALL_GRID
 from tests.faults.drivers import contents, workers_of
 

@@ -8,9 +8,9 @@ import pytest
 
 import rse_study
 from rse_study.errors import InputError
-from rse_study.results.comparisons import against, compare, row_scores
+from rse_study.results.comparing.comparisons import against, compare, row_scores
+from rse_study.results.files.ledger import Ledger
 from rse_study.results.frame_columns import COLUMNS
-from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
 from tests.analysis import gridded, searched, tabled
 from tests.cases import cases

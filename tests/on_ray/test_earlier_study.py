@@ -15,10 +15,10 @@ import pytest
 import torch
 
 from rse_study.cli.app import app
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Result, read_result
+from rse_study.results.files.schema import cell_folder
 from rse_study.results.reader import Reader
-from rse_study.results.result_file import Result, read_result
-from rse_study.results.schema import cell_folder
 from rse_study.training.provenance import provenance
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]

@@ -15,9 +15,9 @@ from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.on_ray.driver import run_study
 from rse_study.on_ray.workers.payload import CellPayload
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.schema import cell_folder
 from rse_study.results.reader import Reader
-from rse_study.results.schema import cell_folder
 from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of, few, few_pairs
 from tests.slow import mostly_slow

@@ -9,10 +9,10 @@ from rse_study.on_ray.scoring import Scoring
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point, Result
+from rse_study.results.files.schema import cell_folder
 from rse_study.results.records import CellRecord
-from rse_study.results.result_file import Point, Result
-from rse_study.results.schema import cell_folder
 from rse_study.study.record import study_record
 from tests.cases import cases
 from tests.on_ray.listener import Listener

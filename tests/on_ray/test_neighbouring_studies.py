@@ -3,7 +3,7 @@
 import pytest
 
 from rse_study.on_ray.driver import run_study
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of, few, grid_of
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from tests.on_ray.test_earlier_study import Contents, called_in_a_copy, rse
 
 pytestmark = pytest.mark.xdist_group("ray")

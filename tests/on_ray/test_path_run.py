@@ -5,8 +5,8 @@ import shutil
 import pytest
 
 from rse_study.cli.verbs.status.content import state_of
+from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
-from rse_study.results.schema import ledger_path
 from rse_study.search.state import SearchState
 from tests.on_ray.interrupted import Interrupts, ledger_rows, run
 from tests.on_ray.world import checked_of

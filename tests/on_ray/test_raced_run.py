@@ -7,8 +7,8 @@ import pytest
 from analysis.report import write_report
 from rse_study.cli.verbs.run import conclude
 from rse_study.cli.verbs.status.content import state_of
+from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
-from rse_study.results.schema import ledger_path
 from rse_study.search.state import SearchState
 from tests.on_ray.interrupted import Interrupts, ledger_rows, run
 from tests.on_ray.listener import Listener

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from rse_study.results.records import AxisRecord, CellRecord, StudyRecord
 from tests.results.world import STUDY, make_study
 

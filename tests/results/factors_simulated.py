@@ -6,8 +6,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from rse_study.results.comparisons import differences
-from rse_study.results.factors import Effect, effects_among
+from rse_study.results.comparing.comparisons import differences
+from rse_study.results.comparing.factors import Effect, effects_among
 from rse_study.results.statistics import holm, sign_flip_p, simultaneous_intervals
 from rse_study.study.definition.factorial import corners
 

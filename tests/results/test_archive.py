@@ -9,7 +9,7 @@ import pytest
 from analysis.report import write_report
 from rse_study.errors import InputError
 from rse_study.results.archive import write_archive
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from rse_study.yaml12 import read_yaml
 
 OLD = Path(__file__).parents[1] / "fixtures" / "earlier_study" / "studies" / "old_grid"

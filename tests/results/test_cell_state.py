@@ -1,9 +1,9 @@
 """What the next run makes of a cell's status."""
 
 from rse_study.results.cell_state import status_for_next_run
+from rse_study.results.files.schema import cell_folder
 from rse_study.results.reader import Reader
 from rse_study.results.records import Status
-from rse_study.results.schema import cell_folder
 from rse_study.search.state import SearchState
 from tests.cases import cases
 

@@ -5,8 +5,10 @@ import sqlite3
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.results.connect import open_to_write
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.connect import open_to_write
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point, Result
+from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
 from rse_study.results.records import (
     FINISHED,
@@ -15,8 +17,6 @@ from rse_study.results.records import (
     ImportanceRow,
     ObjectiveRecord,
 )
-from rse_study.results.result_file import Point, Result
-from rse_study.results.schema import ledger_path
 from rse_study.search.state import SearchState
 from rse_study.search.stopping import rule_of
 from tests.cases import cases

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
-from rse_study.results.criterion import Criterion
+from rse_study.results.comparing.criterion import Criterion
 from rse_study.results.statistics import (
     bca_interval,
     effect_size,

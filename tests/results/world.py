@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rse_study.results import records
-from rse_study.results.evaluation_file import write_evaluations
-from rse_study.results.ledger import Ledger
-from rse_study.results.result_file import Point, Result, write_result
-from rse_study.results.schema import cell_folder
+from rse_study.results.files.evaluation_file import write_evaluations
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point, Result, write_result
+from rse_study.results.files.schema import cell_folder
 
 HERE = {"executor": "inline", "workers": 1, "threads": 1}
 RUNGS = (10, 30)

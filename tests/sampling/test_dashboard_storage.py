@@ -7,9 +7,9 @@ from optuna import load_study
 from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import TrialState
 
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point
 from rse_study.results.records import AxisRecord, ConstraintRecord, ObjectiveRecord, StudyRecord
-from rse_study.results.result_file import Point
 from rse_study.sampling.dashboard_storage import LedgerCopy
 from tests.cli import a_study
 from tests.results.world import begin, end

@@ -3,9 +3,9 @@ import math
 import numpy as np
 import pytest
 
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point
 from rse_study.results.records import ImportanceRow, ObjectiveRecord, StudyRecord
-from rse_study.results.result_file import Point
 from rse_study.sampling.importance import (
     EVALUATORS,
     FEWEST,

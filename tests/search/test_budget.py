@@ -2,7 +2,7 @@
 
 import pytest
 
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.records import AttemptRecord, CellRecord, ObjectiveRecord, StudyRecord
 from rse_study.search import budget as search_budget

@@ -4,13 +4,13 @@ import sqlite3
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.results.cell_file import write_cell
-from rse_study.results.evaluation_file import write_evaluations
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.cell_file import write_cell
+from rse_study.results.files.evaluation_file import write_evaluations
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import write_result
+from rse_study.results.files.schema import SCHEMA_VERSION, cell_folder
 from rse_study.results.reader import Reader
 from rse_study.results.records import KnownTrial
-from rse_study.results.result_file import write_result
-from rse_study.results.schema import SCHEMA_VERSION, cell_folder
 from rse_study.search.rebuild import Rebuilt, rebuild, rungs_of
 from rse_study.search.state import SearchState
 from tests.results.world import HERE, STUDY, cell_of, result_of, run_cell, score_of

@@ -6,7 +6,7 @@ import pytest
 
 from rse_study.data import builtin
 from rse_study.evaluation.sts import Similarity
-from rse_study.results.evaluation_file import FILE_NAME
+from rse_study.results.files.evaluation_file import FILE_NAME
 from rse_study.study import shared_baselines
 from rse_study.study.baselines import measure_baselines
 from rse_study.study.shared_baselines import FOLDER, measure_baseline_once

@@ -2,7 +2,7 @@
 
 import math
 
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from tests.results.world import HERE, STUDY, cell_of, result_of, run_cell, score_of
 
 RUNNING, INTERRUPTED = cell_of(3), cell_of(4)

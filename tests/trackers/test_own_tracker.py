@@ -8,7 +8,7 @@ import pytest
 
 from rse_study.cli.verbs.track import track_study
 from rse_study.errors import InputError
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from rse_study.trackers import make_tracker
 from tests.cases import cases
 from tests.cli.a_study import SEARCH, cell_of, run

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from rse_study.trackers.study_content import read_study
 from tests.analysis import gridded
 from tests.results.world import result_of

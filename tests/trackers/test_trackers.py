@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from rse_study.trackers.copier import StudyCopier
 from rse_study.trackers.study_content import read_study
 from tests.results.world import HERE, result_of

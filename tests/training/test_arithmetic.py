@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from rse_study.results.result_file import read_result
+from rse_study.results.files.result_file import read_result
 from rse_study.training.arithmetic import Arithmetic
 from rse_study.training.loop import drive, train
 from tests.training.world import leave_at, small_trial

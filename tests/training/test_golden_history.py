@@ -14,7 +14,7 @@ import torch
 from transformers import AutoTokenizer, BertForMaskedLM
 
 from rse_study.data import builtin
-from rse_study.results.result_file import read_result
+from rse_study.results.files.result_file import read_result
 from rse_study.training.loop import train
 from rse_study.training.materials import Materials
 from tests.training.world import World, small_trial

@@ -8,7 +8,7 @@ from transformers import AutoModel
 
 from rse_study.data.pairs import StsPairs, joined
 from rse_study.errors import InputError, NonFiniteLoss
-from rse_study.results.result_file import read_result
+from rse_study.results.files.result_file import read_result
 from rse_study.training import trial as trial_module
 from rse_study.training.loop import drive, train
 from rse_study.training.materials import Materials

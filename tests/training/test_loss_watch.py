@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 from rse_study.collectives import Collectives
 from rse_study.distributed import Group
 from rse_study.errors import NonFiniteLoss
-from rse_study.results.result_file import read_result
+from rse_study.results.files.result_file import read_result
 from rse_study.training import session
 from rse_study.training.loop import drive, train
 from rse_study.training.loss_watch import LossWatch

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from rse_study.errors import InputError
-from rse_study.results.result_file import read_result
+from rse_study.results.files.result_file import read_result
 from rse_study.training.processes import train_locally
 from tests.gloo import forks
 from tests.simulated_card import NAME, simulated_card

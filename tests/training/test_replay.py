@@ -9,7 +9,7 @@ import pytest
 from rse_study.errors import InputError, NonFiniteLoss
 from rse_study.evaluation.rank_correlation import DIGITS
 from rse_study.results.bit_equality import SIMILARITY_DIGITS
-from rse_study.results.result_file import Point, Result, read_result
+from rse_study.results.files.result_file import Point, Result, read_result
 from rse_study.training.loop import drive, train
 from rse_study.training.replay import ReplayDifference, compare, replay
 from rse_study.training.trial import Trial

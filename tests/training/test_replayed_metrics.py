@@ -15,7 +15,7 @@ from rse_study.evaluation.replayed import ReplayedAttack, ReplayedPairs
 from rse_study.evaluation.replayed_texts import ReplayedTextAttack, ReplayedTexts
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
-from rse_study.results.result_file import read_result
+from rse_study.results.files.result_file import read_result
 from rse_study.training.evaluator import ReplayedAttacks
 from rse_study.training.loop import train
 from rse_study.training.materials import Materials, identity_of

@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from rse_study.results.result_file import read_result
+from rse_study.results.files.result_file import read_result
 from rse_study.training.loop import drive, train
 from tests.slow import mostly_slow
 from tests.training.world import World, leave_at, light_trial, small_trial, stop_at

@@ -7,8 +7,8 @@ import shutil
 import pytest
 import torch
 
-from rse_study.results.atomic import write_sealed
-from rse_study.results.result_file import read_result
+from rse_study.results.files.atomic import write_sealed
+from rse_study.results.files.result_file import read_result
 from rse_study.training.loop import train
 from rse_study.training.replay import replay
 from rse_study.training.shared_start import FOLDER, KIND, scores_of_base

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.results.result_file import read_result
+from rse_study.results.files.result_file import read_result
 from rse_study.training import cell_result, checkpoint
 from rse_study.training.loop import Progress, drive, train
 from tests.slow import mostly_slow

@@ -15,7 +15,7 @@ from rse_study.evaluation.serialise import store
 from rse_study.evaluation.sts import Similarity
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
-from rse_study.results.result_file import read_result
+from rse_study.results.files.result_file import read_result
 from rse_study.training.loop import drive, train
 from rse_study.training.materials import Materials, identity_of
 from tests.on_ray.world import few_pairs

@@ -16,7 +16,7 @@ from rse_study.distributed import Group
 from rse_study.errors import InputError
 from rse_study.evaluation.geometry import AlignmentUniformity
 from rse_study.evaluation.serialise import store
-from rse_study.results.result_file import read_result
+from rse_study.results.files.result_file import read_result
 from rse_study.training.loop import drive, train
 from rse_study.training.materials import Materials
 from rse_study.training.process_group import Ask, run_group

@@ -6,7 +6,7 @@ from rse_study import open_study
 from rse_study.cli.arguments.cell import find_cell
 from rse_study.cli.arguments.study import study_folder
 from rse_study.errors import InputError
-from rse_study.results import schema
+from rse_study.results.files import schema
 from rse_study.results.reader import Reader
 from rse_study.storage.models import bring_model
 

@@ -38,15 +38,15 @@ def _file(given: str, kind: str, paths: Iterable[Path]) -> Path:
 
 def study_folder(study: str, store: Path) -> Path:
     """Find the folder of a study that has run, by its name, folder or YAML file."""
-    from rse_study.results.schema import ledger_path
+    from rse_study.results.files.schema import ledger_path
 
     return _folder_where(study, store, lambda folder: ledger_path(folder).is_file())
 
 
 def recoverable_folder(study: str, store: Path) -> Path:
     """Find the folder of a study that has a ledger, or whose ledger can be rebuilt."""
-    from rse_study.results.schema import ledger_path
-    from rse_study.results.study_file import FILE_NAME
+    from rse_study.results.files.schema import ledger_path
+    from rse_study.results.files.study_file import FILE_NAME
 
     return _folder_where(
         study, store, lambda folder: ledger_path(folder).is_file() or (folder / FILE_NAME).is_file()

@@ -16,8 +16,8 @@ from rse_study.cli.terminal.next_step import command, in_store, run_again, sugge
 from rse_study.cli.terminal.screen import announce, print_table
 from rse_study.errors import InputError
 from rse_study.results.citation import citation
-from rse_study.results.claims import ClaimVerdict
-from rse_study.results.item_contrasts import crossed_frame, measured_items
+from rse_study.results.comparing.claims import ClaimVerdict
+from rse_study.results.comparing.item_contrasts import crossed_frame, measured_items
 from rse_study.results.reader import Reader
 from rse_study.results.row_checks import inert_sentences, row_checks
 

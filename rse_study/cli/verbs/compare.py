@@ -12,12 +12,18 @@ from rse_study.cli.terminal.next_step import command, in_store, suggest
 from rse_study.cli.terminal.screen import announce
 from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
-from rse_study.results.comparisons import MIN_SEEDS, ComparedContrast, compare, compare_all, row_scores
-from rse_study.results.criterion import LEVEL, Criterion
+from rse_study.results.comparing.comparisons import (
+    MIN_SEEDS,
+    ComparedContrast,
+    compare,
+    compare_all,
+    row_scores,
+)
+from rse_study.results.comparing.criterion import LEVEL, Criterion
+from rse_study.results.comparing.verdicts import verdict_of
 from rse_study.results.reader import Reader
 from rse_study.results.row_names import find_cells_row
 from rse_study.results.statistics import EXACT_UP_TO, welch_interval
-from rse_study.results.verdicts import verdict_of
 
 FIRST, SECOND = "first", "second"
 

@@ -10,7 +10,7 @@ from rse_study.cli.terminal.screen import stderr
 from rse_study.models.encoder_settings import stored_pooling
 from rse_study.models.export import export
 from rse_study.models.loading import load_encoder
-from rse_study.results.schema import MODEL_FOLDER
+from rse_study.results.files.schema import MODEL_FOLDER
 
 
 def export_model(source: str, directory: Path, trial: str, store: Path) -> None:

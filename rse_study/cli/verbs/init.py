@@ -7,7 +7,7 @@ from pathlib import Path
 from rse_study.cli.arguments.writable import require_folder
 from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.errors import InputError
-from rse_study.results.atomic import write_whole
+from rse_study.results.files.atomic import write_whole
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
 from rse_study.study.definition.schema import json_schema

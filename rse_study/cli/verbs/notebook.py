@@ -10,7 +10,7 @@ from rse_study.cli.arguments.writable import require_file
 from rse_study.cli.terminal.next_step import suggest
 from rse_study.cli.terminal.screen import announce
 from rse_study.errors import InputError
-from rse_study.results.atomic import write_whole
+from rse_study.results.files.atomic import write_whole
 
 
 def write_notebook(study: str, kind: str, out: Path | None, is_forced: bool, store: Path) -> None:

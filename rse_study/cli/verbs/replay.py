@@ -21,9 +21,9 @@ from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.cli.terminal.screen import announce
 from rse_study.errors import InputError
 from rse_study.results.bit_equality import NEAR, what_differs
+from rse_study.results.files.result_file import Point, Result
 from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED
-from rse_study.results.result_file import Point, Result
 from rse_study.study.definition.reading import build
 from rse_study.training.materials import Materials
 from rse_study.training.provenance import provenance

@@ -21,9 +21,9 @@ from rse_study.cli.verbs.plan.show import require_allowance, require_disk, sizes
 from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
 from rse_study.on_ray.driver import run_study
+from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED
-from rse_study.results.schema import ledger_path
 from rse_study.search.state import SearchState
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study

@@ -75,7 +75,7 @@ def _num_values(axis: Any) -> int:
 
 
 def _counts(study_dir: Path) -> str:
-    from rse_study.results.lock import holder
+    from rse_study.results.files.lock import holder
     from rse_study.results.reader import Reader
     from rse_study.search.state import SearchState
 

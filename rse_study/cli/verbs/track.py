@@ -8,7 +8,7 @@ from pathlib import Path
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.terminal.next_step import suggest
 from rse_study.cli.terminal.screen import announce
-from rse_study.results.lock import holder
+from rse_study.results.files.lock import holder
 from rse_study.trackers import make_tracker
 from rse_study.trackers.copier import CopyCounts, StudyCopier
 from rse_study.trackers.study_content import read_study, written_at

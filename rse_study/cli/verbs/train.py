@@ -14,8 +14,8 @@ from rse_study.cli.terminal.screen import announce, describe
 from rse_study.data.pairs import StsPairs
 from rse_study.errors import NonFiniteLoss
 from rse_study.evaluation.sts import Similarity, aggregation_of, title_of
+from rse_study.results.files.result_file import Result, read_result
 from rse_study.results.records import BASELINES, EvaluationRow
-from rse_study.results.result_file import Result, read_result
 from rse_study.study.baselines import measure_baselines
 from rse_study.study.definition.config import Baseline
 from rse_study.study.definition.reading import read_spec

@@ -9,8 +9,8 @@ from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.evaluation.attacks.outcome import AttackOutcome
-from rse_study.results.atomic import write_whole
-from rse_study.results.attack_file import ATTACK, parse_outcomes, read_lines, withdraw
+from rse_study.results.files.atomic import write_whole
+from rse_study.results.files.attack_file import ATTACK, parse_outcomes, read_lines, withdraw
 from rse_study.spec import fingerprint_of
 
 REMEDY = "Choose another --out, or remove the file to start anew"

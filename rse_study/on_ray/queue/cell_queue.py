@@ -10,13 +10,13 @@ from rse_study.errors import InputError
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.queue.cell import Cell, CellSource, ResultFiles
 from rse_study.results.cell_state import status_for_next_run
-from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
-from rse_study.results.evaluation_file import written_rows
-from rse_study.results.item_file import FILE_NAME as ITEMS_FILE
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.evaluation_file import FILE_NAME as EVALUATIONS_FILE
+from rse_study.results.files.evaluation_file import written_rows
+from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import FILE_NAME, Result, read_result
+from rse_study.results.files.schema import MODEL_FOLDER, cell_folder
 from rse_study.results.records import FINISHED, CellRecord, ConstraintRecord, RungRow, Stage, Verdict
-from rse_study.results.result_file import FILE_NAME, Result, read_result
-from rse_study.results.schema import MODEL_FOLDER, cell_folder
 from rse_study.search.observation import RUNNING, Observation, judged
 from rse_study.search.stopping import StoppingRule, TrialAtRung
 from rse_study.study.definition.config import Study

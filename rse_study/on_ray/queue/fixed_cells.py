@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from rse_study.on_ray.queue.cell import Cell
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from rse_study.results.records import CellRecord
 from rse_study.search.observation import Observation
 

@@ -10,9 +10,9 @@ from rse_study.on_ray.queue.cell import Cell, Identify
 from rse_study.on_ray.queue.proposed_cells import BASE
 from rse_study.on_ray.queue.warm_start import directions_of
 from rse_study.results.cell_state import cells_for_next_run
-from rse_study.results.ledger import Ledger
+from rse_study.results.comparing.row_seeds import row_seeds_of
+from rse_study.results.files.ledger import Ledger
 from rse_study.results.records import FINISHED, CellRecord
-from rse_study.results.row_seeds import row_seeds_of
 from rse_study.results.settings import UntilDecided
 from rse_study.search.ablation_path import PathState
 from rse_study.search.choice import TrialResult, by_trial, standings_of, trials_to_confirm

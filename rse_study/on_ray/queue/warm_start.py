@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from rse_study.errors import InputError
 from rse_study.on_ray.queue.cell import Identify
-from rse_study.results.connect import open_study
-from rse_study.results.queries import LedgerQueries
+from rse_study.results.files.connect import open_study
+from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.records import CellRecord, ConstraintRecord, Direction, KnownTrial
 from rse_study.search.choice import best_known
 from rse_study.study.checking.validation import CheckedStudy

@@ -12,11 +12,11 @@ from rse_study.downstream.scored_model import RelocatableEvaluation
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.own_class import class_in
 from rse_study.on_ray.stored.folders import StudyFolders
-from rse_study.results.atomic import write_whole
-from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
-from rse_study.results.item_file import FILE_NAME as ITEMS_FILE
-from rse_study.results.result_file import FILE_NAME
-from rse_study.results.schema import MODEL_FOLDER, baselines_folder, cell_folder, cells_folder
+from rse_study.results.files.atomic import write_whole
+from rse_study.results.files.evaluation_file import FILE_NAME as EVALUATIONS_FILE
+from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
+from rse_study.results.files.result_file import FILE_NAME
+from rse_study.results.files.schema import MODEL_FOLDER, baselines_folder, cell_folder, cells_folder
 from rse_study.storage.folders import SUFFIX, get_folder, remove_folder
 from rse_study.storage.node_cache import NodeCache
 from rse_study.storage.storage import Storage, study_key

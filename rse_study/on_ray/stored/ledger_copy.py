@@ -10,10 +10,10 @@ from typing import ParamSpec
 from rse_study.errors import InputError, Unavailable, first_line
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.stored.lease import BEAT_SECONDS, DriverLease
-from rse_study.results.atomic import write_whole
-from rse_study.results.connect import parts_of, remove_ledger
-from rse_study.results.item_file import FILE_NAME as ITEMS_FILE
-from rse_study.results.schema import baselines_folder, ledger_path
+from rse_study.results.files.atomic import write_whole
+from rse_study.results.files.connect import parts_of, remove_ledger
+from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
+from rse_study.results.files.schema import baselines_folder, ledger_path
 from rse_study.storage.storage import Storage, ledger_key, study_key
 
 P = ParamSpec("P")

@@ -11,11 +11,11 @@ from rse_study.on_ray.stored.files import StoredFiles
 from rse_study.on_ray.stored.folders import StudyFolders, storage_cache
 from rse_study.on_ray.stored.lease import DriverLease
 from rse_study.on_ray.stored.ledger_copy import CopyingCallback, bring_ledger
-from rse_study.results.atomic import write_whole
-from rse_study.results.ledger import Ledger
-from rse_study.results.lock import holder
-from rse_study.results.schema import ledger_path, storage_file
-from rse_study.results.sidecars import write_everything
+from rse_study.results.files.atomic import write_whole
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.lock import holder
+from rse_study.results.files.schema import ledger_path, storage_file
+from rse_study.results.files.sidecars import write_everything
 from rse_study.storage.storage import Storage
 
 

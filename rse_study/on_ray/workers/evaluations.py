@@ -24,10 +24,10 @@ from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.on_ray.workers.payload import BaselinePayload, CellPayload
 from rse_study.on_ray.workers.workplace import Workplace, workplace
-from rse_study.results.evaluation_file import FILE_NAME, write_evaluations, written_rows
-from rse_study.results.item_file import FILE_NAME as ITEMS_FILE
+from rse_study.results.files.evaluation_file import FILE_NAME, write_evaluations, written_rows
+from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
+from rse_study.results.files.schema import MODEL_FOLDER
 from rse_study.results.records import EvaluationRow
-from rse_study.results.schema import MODEL_FOLDER
 from rse_study.study.baselines import attacks_folder, measure_baselines
 from rse_study.study.shared_baselines import measure_baseline_once
 from rse_study.training.materials import Materials

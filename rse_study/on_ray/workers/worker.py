@@ -16,10 +16,10 @@ from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.on_ray.workers.reporting import SCORED, Reporter, ReportMetrics
 from rse_study.on_ray.workers.train_workers import GroupMember
 from rse_study.on_ray.workers.workplace import workplace
-from rse_study.results.evaluation_file import FILE_NAME as EVALUATIONS_FILE
-from rse_study.results.item_file import FILE_NAME as ITEMS_FILE
-from rse_study.results.result_file import FILE_NAME
-from rse_study.results.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
+from rse_study.results.files.evaluation_file import FILE_NAME as EVALUATIONS_FILE
+from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
+from rse_study.results.files.result_file import FILE_NAME
+from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.training.loop import DifferentCheckpoints, drive, train
 
 BEGINS_WITH = (FILE_NAME, CHECKPOINT_FOLDER)

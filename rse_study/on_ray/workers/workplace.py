@@ -18,7 +18,7 @@ from rse_study.errors import Unavailable
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.stored.folders import storage_cache
 from rse_study.on_ray.workers.payload import BaselinePayload, Payload
-from rse_study.results.atomic import write_whole
+from rse_study.results.files.atomic import write_whole
 from rse_study.storage.folders import get_folder, put_folder, remove_folder
 from rse_study.storage.node_cache import NodeCache, is_stored
 from rse_study.storage.storage import Storage

@@ -5,7 +5,7 @@ from itertools import product
 from typing import Any
 
 from rse_study.errors import InputError
-from rse_study.results.factors import describe_design, effects_among
+from rse_study.results.comparing.factors import describe_design, effects_among
 from rse_study.study.definition.config import Grid
 from rse_study.study.definition.domains import Domain
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
+from rse_study.results.comparing.row_seeds import RowSeeds
 from rse_study.results.row_names import names_of_rows
-from rse_study.results.row_seeds import RowSeeds
 from rse_study.results.settings import UntilDecided
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.planning.cost_model import CostModel, total

@@ -15,8 +15,8 @@ from rse_study.errors import InputError
 from rse_study.evaluation.registry import is_of_vectors
 from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.device_time import device_seconds, gpus_per_worker, seconds_between
+from rse_study.results.files.schema import MODEL_FOLDER, cell_folder, ledger_path
 from rse_study.results.reader import Reader
-from rse_study.results.schema import MODEL_FOLDER, cell_folder, ledger_path
 from rse_study.search.state import SearchState
 from rse_study.study.definition.config import Study
 from rse_study.study.planning.data_sizes import DataSizes

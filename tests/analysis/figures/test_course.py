@@ -9,8 +9,8 @@ from analysis.contents import is_watched
 from analysis.figures.course import course_data, draw_course
 from analysis.report import write_report
 from analysis.sections.course import course
-from rse_study.results.ledger import Ledger
-from rse_study.results.result_file import Point
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point
 from tests.analysis import gridded, searched
 from tests.analysis.outline import Outline
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis.figures.forest import columns_forest_data, draw_forest, forest_data
-from rse_study.results.criterion import Criterion
+from rse_study.results.comparing.criterion import Criterion
 from tests.analysis import tabled
 
 ROWS = {

@@ -10,9 +10,9 @@ import pytest
 from analysis.notebooks import KINDS, filled_in, fitting_kind, is_about_robustness, notebook_text
 from rse_study import open_study
 from rse_study.errors import InputError
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.schema import cell_folder
 from rse_study.results.records import Measure
-from rse_study.results.schema import cell_folder
 from tests.analysis import conditional, gridded, searched, tabled
 from tests.analysis.notebooks.executed import execute
 from tests.results.attacked import end, outcome

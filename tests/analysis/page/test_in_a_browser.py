@@ -9,7 +9,7 @@ import pytest
 from analysis.chosen import ChosenPair, ChosenRows, write_chosen
 from analysis.index import write_index
 from analysis.report import write_report
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from tests import needs
 from tests.analysis import gridded, searched, tabled
 from tests.analysis.browser import saved

@@ -34,8 +34,8 @@ from rse_study.evaluation.transfer import Transfer
 from rse_study.models.classifier import Classifier
 from rse_study.models.loading import load_encoder
 from rse_study.models.text_classifier import TextClassifier
-from rse_study.results.attack_file import SummaryRow
-from rse_study.results.comparisons import MINUS, is_of_history
+from rse_study.results.comparing.comparisons import MINUS, is_of_history
+from rse_study.results.files.attack_file import SummaryRow
 from rse_study.results.records import PLANE
 from tests.cases import cases
 from tests.training.classifier.sorted_words import LEARNS, graded_pairs, singles

@@ -2,7 +2,7 @@ import pytest
 
 from analysis.report import render
 from analysis.sections.compared import compared
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from tests.analysis import gridded, tabled
 
 

@@ -8,12 +8,12 @@ from analysis.formats import show_signed
 from analysis.report import write_report
 from rse_study.cli.verbs.check import check_study
 from rse_study.evaluation.rank_correlation import spearman
-from rse_study.results.item_contrasts import NOT_KEPT, TOO_FEW
-from rse_study.results.item_file import FILE_NAME
+from rse_study.results.comparing.item_contrasts import NOT_KEPT, TOO_FEW
+from rse_study.results.files.item_file import FILE_NAME
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.schema import cell_folder
 from rse_study.results.item_scores import ItemScores
-from rse_study.results.ledger import Ledger
 from rse_study.results.reader import Reader
-from rse_study.results.schema import cell_folder
 from tests.analysis import tabled
 from tests.results import attacked
 from tests.results.world import cell_of

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from analysis.sections import opening as section
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from tests.analysis import fronted, searched, tabled
 from tests.analysis.outline import Outline
 from tests.analysis.searched import with_search

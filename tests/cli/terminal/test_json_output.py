@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import rse_study.cli
 from rse_study.cli.terminal.json_output import json_of
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from tests.cli.a_study import SEARCH, cell_of, run
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()

@@ -11,7 +11,7 @@ from rse_study.cli.terminal.progress import ProgressBoard, RunningCell
 from rse_study.cli.verbs.status.content import state_of
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.queue.cell import Cell
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from rse_study.training.trial import Trial
 from tests.cli.a_study import SEARCH
 

@@ -8,7 +8,7 @@ import pytest
 
 from analysis.comparison import read_comparison
 from rse_study.cli.verbs.check import NO_CLAIM, code_of
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
 from tests.analysis import tabled
 from tests.cli.a_study import SEARCH

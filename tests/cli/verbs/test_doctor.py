@@ -2,8 +2,8 @@
 
 import pytest
 
-from rse_study.results.ledger import Ledger
-from rse_study.results.schema import cell_folder, ledger_path
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.schema import cell_folder, ledger_path
 from tests.cli.a_study import SEARCH, cell_of, run
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from tests.analysis import gridded, tabled
 
 

@@ -8,8 +8,8 @@ from analysis.report import write_report
 from rse_study.losses.terms import TERMS
 from rse_study.perturbations.ascent import INNER_RISE
 from rse_study.perturbations.blend import Blend
-from rse_study.results.ledger import Ledger
-from rse_study.results.result_file import Point
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point
 from tests.analysis import tabled
 from tests.analysis.outline import Outline
 from tests.results.world import begin, end

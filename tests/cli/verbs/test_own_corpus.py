@@ -5,9 +5,9 @@ import shutil
 import pytest
 
 from rse_study.data import builtin
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import read_result
 from rse_study.results.records import CellRecord
-from rse_study.results.result_file import read_result
 from tests.cli.a_study import SEARCH, start
 
 SETTINGS = """

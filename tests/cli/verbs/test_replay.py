@@ -12,10 +12,10 @@ import torch
 from rse_study.assets import prepare
 from rse_study.cli.arguments.cell import find_cell
 from rse_study.results.archive import write_archive
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point, read_result
 from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord
-from rse_study.results.result_file import Point, read_result
 from rse_study.study.definition.reading import build
 from rse_study.training.materials import identity_of
 from rse_study.training.processes import train_locally

@@ -9,7 +9,7 @@ from rse_study.cli.terminal import errors
 from rse_study.cli.verbs.run import conclude
 from rse_study.errors import OverBudget
 from rse_study.on_ray.queue.callbacks import StudyCallback
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
 from tests.cli.a_study import cell_of, run
 

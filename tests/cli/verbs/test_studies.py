@@ -3,7 +3,7 @@
 import pytest
 
 from rse_study.cli.verbs.studies import size_of
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from rse_study.study.definition.reading import read_extended
 from rse_study.study.definition.shipped import shipped_studies
 from tests.cli.a_study import SEARCH, cell_of, run, start

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.cli.verbs import track
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from rse_study.trackers import TRACKERS
 from tests.cli.a_study import SEARCH, cell_of, finish, run, start
 from tests.slow import mostly_slow

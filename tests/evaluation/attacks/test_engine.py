@@ -14,7 +14,7 @@ from rse_study.errors import InputError
 from rse_study.evaluation.attacks.attacked_text import AttackedText
 from rse_study.evaluation.attacks.engine import ASKED_AT_ONCE, attack_all
 from rse_study.evaluation.attacks.outcome import AttackOutcome
-from rse_study.results.attack_file import parse_outcomes
+from rse_study.results.files.attack_file import parse_outcomes
 from tests.cases import cases
 from tests.evaluation.attacks.bag_of_words import BagOfWords
 from tests.evaluation.attacks.conftest import pwws_with

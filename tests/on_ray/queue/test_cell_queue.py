@@ -10,11 +10,11 @@ from rse_study.on_ray.queue.proposed_cells import ProposedCells
 from rse_study.on_ray.queue.stages import grid_cells
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
-from rse_study.results.evaluation_file import write_evaluations
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.evaluation_file import write_evaluations
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point, Result, write_result
+from rse_study.results.files.schema import cell_folder
 from rse_study.results.records import EvaluationRow, ObjectiveRecord, StudyRecord
-from rse_study.results.result_file import Point, Result, write_result
-from rse_study.results.schema import cell_folder
 from rse_study.sampling.proposer import Proposer
 from rse_study.sampling.pruners import deciding_rule
 from rse_study.spec import fingerprint_of

@@ -4,8 +4,8 @@ import pytest
 
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.queue.stages import confirm_cells, path_cells, path_rounds
-from rse_study.results.ledger import Ledger
-from rse_study.results.result_file import Point
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point
 from rse_study.spec import fingerprint_of
 from rse_study.study.record import study_record
 from tests.on_ray.queue.test_cell_queue import identify

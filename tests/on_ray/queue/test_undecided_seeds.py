@@ -9,7 +9,7 @@ from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.stages import grid_cells
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from rse_study.study.record import study_record
 from tests.on_ray.queue.test_cell_queue import World, identify
 from tests.on_ray.world import checked_of, few_pairs, grid_of

@@ -11,14 +11,14 @@ from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.on_ray.stored.shared_cells import bring_shared_cells
 from rse_study.on_ray.workers.machines import machine_of
 from rse_study.results.bit_equality import SIMILARITY_DIGITS
-from rse_study.results.evaluation_file import read_evaluations, write_evaluations
-from rse_study.results.item_file import FILE_NAME as ITEMS_FILE
-from rse_study.results.item_file import write_items
+from rse_study.results.files.evaluation_file import read_evaluations, write_evaluations
+from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
+from rse_study.results.files.item_file import write_items
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import FILE_NAME, Point, Result, write_result
+from rse_study.results.files.schema import MODEL_FOLDER, cell_folder
 from rse_study.results.item_scores import ItemScores
-from rse_study.results.ledger import Ledger
 from rse_study.results.records import EvaluationRow, ObjectiveRecord, StudyRecord
-from rse_study.results.result_file import FILE_NAME, Point, Result, write_result
-from rse_study.results.schema import MODEL_FOLDER, cell_folder
 from rse_study.spec import fingerprint_of
 from rse_study.training.provenance import provenance
 from tests.on_ray.world import checked_of, few, grid_of

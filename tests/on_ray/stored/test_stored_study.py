@@ -16,10 +16,10 @@ from rse_study.on_ray.stored import lease as driver_lease
 from rse_study.on_ray.stored.lease import DriverLease
 from rse_study.on_ray.stored.ledger_copy import bring_ledger, copy_of
 from rse_study.on_ray.stored.stored_study import bring_study
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.schema import cell_folder, ledger_path
 from rse_study.results.reader import Reader
 from rse_study.results.records import ObjectiveRecord, StudyRecord
-from rse_study.results.schema import cell_folder, ledger_path
 from rse_study.search.rebuild import rebuild
 from rse_study.storage.models import bring_model
 from rse_study.storage.storage import Storage, ledger_key

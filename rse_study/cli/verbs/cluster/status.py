@@ -17,7 +17,7 @@ from rse_study.cluster.backend import NodeHours
 from rse_study.cluster.job_report import JobReport
 from rse_study.cluster.spending import spent
 from rse_study.errors import InputError, Unavailable
-from rse_study.results.schema import ledger_path
+from rse_study.results.files.schema import ledger_path
 from rse_study.storage.storage import Storage, ledger_key
 
 NEXT = {

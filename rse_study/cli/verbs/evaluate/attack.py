@@ -34,7 +34,7 @@ from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import Resource
 from rse_study.models.embedder import Embedder
 from rse_study.registry import Registry
-from rse_study.results.attack_file import SummaryRow
+from rse_study.results.files.attack_file import SummaryRow
 from rse_study.study.definition.reading import build
 from rse_study.training.classifier.config import FineTuning
 

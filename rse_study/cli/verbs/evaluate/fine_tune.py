@@ -29,7 +29,7 @@ from rse_study.downstream.settings import Attacks, Settings, Tasks
 from rse_study.errors import InputError, MissingFile
 from rse_study.models.loading import load_encoder
 from rse_study.registry import Registry
-from rse_study.results.atomic import write_whole
+from rse_study.results.files.atomic import write_whole
 from rse_study.results.records import EvaluationRow
 from rse_study.study.definition.reading import build
 from rse_study.training.classifier.config import FineTuning

@@ -15,8 +15,8 @@ from rse_study.cli.arguments.writable import require_folder
 from rse_study.errors import InputError
 from rse_study.frames.study_results import StudyResults
 from rse_study.results.archive import write_archive
-from rse_study.results.atomic import write_whole
 from rse_study.results.export import write_tables
+from rse_study.results.files.atomic import write_whole
 from rse_study.results.reader import Reader
 
 FORMATS = {"--tables": ("parquet", "csv", "latex"), "--figures": ("svg", "png")}

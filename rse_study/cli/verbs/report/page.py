@@ -11,7 +11,7 @@ from rse_study.cli.terminal.next_step import suggest
 from rse_study.cli.terminal.screen import stderr
 from rse_study.cli.verbs.report.files import FilesRequest, write_files, write_images
 from rse_study.errors import InputError
-from rse_study.results.attack_file import is_attack_folder
+from rse_study.results.files.attack_file import is_attack_folder
 
 
 def write_page(

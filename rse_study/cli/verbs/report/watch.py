@@ -12,7 +12,7 @@ from rse_study.cli.terminal.screen import announce
 from rse_study.cli.verbs.status.content import state_of
 from rse_study.cli.verbs.status.text import summary_of
 from rse_study.errors import InputError
-from rse_study.results.lock import holder
+from rse_study.results.files.lock import holder
 
 LOOK_SECONDS = 2.0
 RELOAD_SECONDS = 10

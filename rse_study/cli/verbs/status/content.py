@@ -9,7 +9,7 @@ from rse_study.cli.verbs.status.ledger_snapshot import LedgerSnapshot, read_snap
 from rse_study.cli.verbs.status.pace import pace_of
 from rse_study.results.bit_equality import describe_machines
 from rse_study.results.cell_state import is_lost
-from rse_study.results.lock import holder
+from rse_study.results.files.lock import holder
 from rse_study.results.records import FINISHED, Record, Stage
 from rse_study.results.row_names import in_order_of_file, names_of_labelled
 from rse_study.search.budget import BudgetShare

@@ -8,7 +8,7 @@ import pytest
 
 from rse_study.cli.verbs.plan.show import require_allowance, sizes_of
 from rse_study.errors import OverBudget
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from rse_study.study.checking.validation import read_study
 from tests.cli.a_study import SEARCH, cell_of, run
 

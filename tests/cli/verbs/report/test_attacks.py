@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from rse_study.results.attack_file import read_attacks
+from rse_study.results.files.attack_file import read_attacks
 from tests.results.attacked import end, outcome
 
 

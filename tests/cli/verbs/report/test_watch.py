@@ -7,7 +7,7 @@ import time
 import pytest
 
 from rse_study.cli.verbs.report import watch
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from tests.cli.a_study import SEARCH, cell_of, run
 
 RELOADS = re.compile(r'<html lang="en" data-reload="(\d+)" data-written="\d{4}-')

@@ -16,7 +16,7 @@ from rich.console import Console
 from rse_study.cli.verbs.status import show
 from rse_study.cli.verbs.status.content import StudyStatus, state_of
 from rse_study.cli.verbs.status.text import lines_of, summary_of
-from rse_study.results.ledger import Ledger
+from rse_study.results.files.ledger import Ledger
 from tests.cli.a_study import SEARCH, cell_of, fail, finish, run, start
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "status.md"

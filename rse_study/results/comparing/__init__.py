@@ -1,0 +1,1 @@
+"""Rows compared with rows: intervals, criterion, verdicts, claims, effects."""

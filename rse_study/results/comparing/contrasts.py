@@ -1,0 +1,142 @@
+"""The public frame of contrasts: every row minus one, adjusted within a measure."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from math import nan
+from typing import Any
+
+import pandas as pd
+
+from rse_study.errors import InputError
+from rse_study.registry import did_you_mean
+from rse_study.results.comparing.comparisons import (
+    ComparedContrast,
+    ContrastWeights,
+    Scores,
+    against,
+    by_subject,
+    compare,
+    differences,
+    scores_by_metric,
+)
+from rse_study.results.comparing.verdicts import verdict_of
+from rse_study.results.frame_columns import COLUMNS, with_columns
+from rse_study.results.reader import Reader
+from rse_study.results.records import BASELINES, StudyRecord
+from rse_study.results.row_names import find_cells_row
+
+BASE = "base"  # label of a search's own setting among the confirmed trials
+
+
+def contrasts_frame(reader: Reader, minus: str = "") -> pd.DataFrame:
+    """Return one row per measure and row: that row minus another one.
+
+    `minus` names a row or a baseline (`before training`), by default the study's own; without any the frame is empty.
+    """
+    study = reader.study()
+    found = scores_by_metric(reader, measures_of(study))
+    if not minus:
+        minus = own_baseline(study, reader.cells())
+        if minus not in found[""].table.index:
+            return _frame(())
+    together = {
+        metric: with_baseline(scores, minus, by_subject(reader, metric or study.objective.evaluation))
+        for metric, scores in found.items()
+    }
+    if not any(minus in scores.table.index for scores in together.values()):
+        known = [*found[""].table.index, *BASELINES.values()]
+        remedy = did_you_mean(minus, known)
+        raise InputError(f"no row {minus!r} with a score", where=study.name, remedy=remedy)
+    names = measures_of(study)
+    rows = (
+        row
+        for metric, scores in together.items()
+        if minus in scores.table.index
+        for row in _rows(names[metric], metric, scores, minus)
+    )
+    return _frame(rows)
+
+
+def measures_of(study: StudyRecord) -> dict[str, str]:
+    """Return the displayed name of each measure by its metric; "" is the objective."""
+    objective = study.objective
+    others = {
+        measure.metric: measure.name
+        for measure in study.shown_measures
+        if measure.metric != objective.evaluation
+    }
+    return {"": objective.label or objective.metric, **others}
+
+
+def own_baseline(study: StudyRecord, cells: pd.DataFrame) -> str:
+    """Return the row compared with the others: a grid's baseline, a search's base."""
+    if study.kind != "grid":
+        return BASE
+    written = study.settings.grid.baseline
+    return (find_cells_row(study, written, cells) or written) if written else ""
+
+
+def contrast_numbers(one: ComparedContrast) -> dict[str, float]:
+    """Return the statistics of a contrast by column, except its seeds and mean."""
+    return {
+        "sd": one.sd,
+        "t_low": one.interval.low,
+        "t_high": one.interval.high,
+        "simultaneous_low": one.simultaneous.low,
+        "simultaneous_high": one.simultaneous.high,
+        "anytime_low": one.anytime.low,
+        "anytime_high": one.anytime.high,
+        "e_value": one.e_value,
+        "bca_low": one.bootstrap.low,
+        "bca_high": one.bootstrap.high,
+        "p_sign_flip": one.p_exact,
+        "p_wilcoxon": one.p_wilcoxon,
+        "p_holm": one.p_holm,
+        "least_p_holm": one.least_p_holm,
+        "hedges_g": one.effect,
+        "resolvable": one.resolvable,
+    }
+
+
+def with_baseline(scores: Scores, minus: str, values: Mapping[str, float]) -> Scores:
+    """Add a row with the baseline's single value under every seed, if `minus` is one."""
+    subject = {label: name for name, label in BASELINES.items()}.get(minus)
+    if subject is None or subject not in values or minus in scores.table.index:
+        return scores
+    line = pd.DataFrame(values[subject], index=[minus], columns=scores.table.columns)
+    return replace(scores, table=pd.concat([line, scores.table]), fixed_rows=(minus,))
+
+
+def _rows(measure: str, metric: str, scores: Scores, minus: str) -> Iterator[dict[str, Any]]:
+    weights, criterion = against(scores.table, minus), scores.criterion
+    compared = compare(scores.table, list(weights.values()), criterion=criterion)
+    for (row, sums), one in zip(weights.items(), compared, strict=True):
+        yield {
+            "measure": measure,
+            "metric": metric,
+            "row": row,
+            "minus": minus,
+            "less_is_better": scores.less_is_better,
+            **numbers_of(scores, sums, one),
+        }
+
+
+def numbers_of(scores: Scores, weights: ContrastWeights, one: ComparedContrast | None) -> dict[str, Any]:
+    """Return what frames say of a contrast; below 3 seeds its mean alone."""
+    rule = {"criterion": scores.criterion.name, "margin": scores.criterion.margin}
+    if one is None:
+        return _too_few(differences(scores.table, weights).tolist()) | rule | {"verdict": "undecided"}
+    rule["verdict"] = verdict_of(one)
+    is_apart = one.deciding.excludes(0.0)
+    return {"num_seeds": one.n, "mean": one.mean, **contrast_numbers(one), "excludes_zero": is_apart, **rule}
+
+
+def _too_few(sample: list[float]) -> dict[str, Any]:
+    mean = sum(sample) / len(sample) if sample else nan
+    names = [column.name for column in COLUMNS["contrasts"] if column.dtype == "float64"]
+    return {**dict.fromkeys(names, nan), "num_seeds": len(sample), "mean": mean, "excludes_zero": False}
+
+
+def _frame(rows: Any) -> pd.DataFrame:
+    columns = [column.name for column in COLUMNS["contrasts"]]
+    return with_columns(pd.DataFrame(list(rows), columns=columns), "contrasts")

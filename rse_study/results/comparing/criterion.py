@@ -1,0 +1,149 @@
+"""The criterion of a study: which interval decides its verdicts, and why that one."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Literal
+
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from rse_study.results.comparing.anytime import confidence_sequence
+from rse_study.results.comparing.margin import margin_of
+from rse_study.results.records import StudyRecord
+from rse_study.results.statistics import Interval, t_interval
+
+LEVEL = 0.95
+Look = tuple[int, dict[str, Any], dict[str, Any]]
+
+
+RowVerdict = Literal["better", "worse", "same", "undecided"]
+
+
+def row_verdict(interval: Interval, margin: float, *, less_is_better: bool) -> RowVerdict:
+    """Return the verdict that the interval of row minus baseline gives.
+
+    Same: the interval lies within `margin` on either side of 0, even if it excludes 0, because so small a difference
+    does not matter. Better, worse: it excludes 0. Without a margin (0), only a row that equals its baseline with every
+    seed is the same.
+    """
+    if -margin <= interval.low and interval.high <= margin:
+        return "same"
+    if not interval.excludes(0.0):
+        return "undecided"
+    return "better" if (interval.high < 0) == less_is_better else "worse"
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """The rule by which rows that are compared together get their verdicts."""
+
+    is_anytime: bool = False
+    """Whether confidence sequences decide, which hold however often one looks, and not t intervals."""
+    why: str = ""
+    margin: float = 0.0
+    """A difference of no more than this counts as none; 0 where no margin is set."""
+    less_is_better: bool = False
+    margins_seen: tuple[float, ...] = ()
+    """The objective's margins, oldest first, if it was changed after results were there."""
+
+    @property
+    def name(self) -> str:
+        return "anytime" if self.is_anytime else "fixed"
+
+    def interval(self, differences: ArrayLike, num_together: int = 1, level: float = LEVEL) -> Interval:
+        """Return the deciding interval, one of `num_together` (Bonferroni)."""
+        shared = 1 - (1 - level) / num_together
+        return (confidence_sequence if self.is_anytime else t_interval)(differences, shared)
+
+    def title(self, num_together: int = 1, noun: str = "row") -> str:
+        """Return the name of the interval for readers."""
+        over = f" over all {num_together} {noun}s" if num_together > 1 else ""
+        if self.is_anytime:
+            return f"95 % confidence sequence{over}"
+        return f"simultaneous 95 % interval{over}" if over else "95 % interval"
+
+    @property
+    def within(self) -> str:
+        """The margin as words that follow "the same"; "" without one."""
+        return f" within \N{PLUS-MINUS SIGN}{self.margin:g}" if self.margin else ""
+
+    def sentence(self, num_together: int = 1, noun: str = "row") -> str:
+        """Say what decides, and why."""
+        holds = ", which holds however often one looks" if self.is_anytime else " (Student's t)"
+        why = f": {self.why}" if self.why else ""
+        margin = f" Differences{self.within} count as the same." if self.margin else ""
+        return (
+            f"Verdicts follow the {self.title(num_together, noun)}{holds}{why}.{margin}{self._margin_changed}"
+        )
+
+    @property
+    def _margin_changed(self) -> str:
+        """Say that this margin was changed; "" of a metric that has another one than the objective."""
+        if self.margins_seen[-1:] != (self.margin,):
+            return ""
+        changes = [f"from {before:g} to {now:g}" for before, now in pairwise(self.margins_seen)]
+        return f" The margin was changed {' and '.join(changes)} after results were there."
+
+
+def criterion_of(study: StudyRecord, revisions: pd.DataFrame, cells: pd.DataFrame) -> Criterion:
+    """Return the criterion of a study, with the margin of its objective.
+
+    It is about a grid's rows, or a search's confirmed trials. The interval for a fixed number of seeds decides if they
+    were chosen before the first result and never changed. `cells` are those of `Reader.cells`, with retired ones.
+    """
+    looked = list(_after_a_look(study, revisions, cells))
+    rule = Criterion(margin=margin_of(study), margins_seen=_margins_seen(study, looked))
+    if isinstance(_seeds(study, study.resolved), Mapping):
+        return replace(rule, is_anytime=True, why="seeds are added until a row is decided")
+    changed = _changed_after_a_look(study, looked)
+    if changed:
+        return replace(rule, is_anytime=True, why=changed)
+    return replace(rule, why="the seeds were chosen before the first result")
+
+
+def _after_a_look(study: StudyRecord, revisions: pd.DataFrame, cells: pd.DataFrame) -> Iterator[Look]:
+    """Yield the number of each revision made when results were there, with the frozen study before it and its own."""
+    stage = "grid" if study.kind == "grid" else "confirm"
+    cells = cells[(cells["stage"] == stage) & (cells["status"] == "complete")]
+    for (_, before), (_, now) in pairwise(revisions.iterrows()):
+        ended = cells[(cells["revision"] < now["number"]) & (cells["ended"] <= now["at"])]
+        if len(ended):
+            old, new = (one["study"].get("resolved", {}) for one in (before, now))
+            yield now["number"], old, new
+
+
+def _margins_seen(study: StudyRecord, looked: Iterable[Look]) -> tuple[float, ...]:
+    """Return the margin before its first change and after each; none if it was not changed."""
+    seen: list[float] = []
+    for _, *both in looked:
+        old, new = (margin_of(study.model_copy(update={"resolved": one})) for one in both)
+        if old != new:
+            seen += [new] if seen else [old, new]
+    return tuple(seen)
+
+
+def _changed_after_a_look(study: StudyRecord, looked: Iterable[Look]) -> str:
+    """Name the revisions that added or removed seeds when results were there; "" without any."""
+    found = []
+    for number, *both in looked:
+        old, new = (_seeds(study, one) for one in both)
+        if old and old != new:
+            found += [f"revision {number} {what}" for what in _changes(old, new)]
+    if not found:
+        return ""
+    *first, last = found
+    return f"{', '.join(first)}{' and ' if first else ''}{last} after results were there"
+
+
+def _changes(old: Any, new: Any) -> list[str]:
+    if isinstance(old, Mapping) or isinstance(new, Mapping):
+        return ["changed how seeds are chosen"]
+    numbers = {"added": len(set(new) - set(old)), "removed": len(set(old) - set(new))}
+    return [f"{word} {number} seed{'s' * (number > 1)}" for word, number in numbers.items() if number]
+
+
+def _seeds(study: StudyRecord, resolved: Mapping[str, Any]) -> Any:
+    """Return a frozen study's seeds that are results: a list, or the rule by which they are added."""
+    section = resolved if study.kind == "grid" else resolved.get("confirm") or {}
+    return section.get("seeds") or ()

@@ -1,0 +1,1 @@
+"""The files of a study's folder: the ledger, and sidecars that rebuild it."""

@@ -1,0 +1,123 @@
+"""Open a ledger file: for writing, or for reading wherever it lies."""
+
+import os
+import sqlite3
+from pathlib import Path
+from typing import TextIO
+
+from rse_study.errors import InputError
+from rse_study.results.files.lock import FILE_NAME as LOCK_NAME
+from rse_study.results.files.lock import take_lock
+from rse_study.results.files.migration import keep_copy, migrate
+from rse_study.results.files.schema import SCHEMA_VERSION, TABLES, check_version, ledger_path
+
+
+def lock_study(study_dir: Path) -> TextIO:
+    """Take the lock of a study's only writer, making its folder if needed."""
+    try:
+        study_dir.mkdir(parents=True, exist_ok=True)
+        return take_lock(study_dir / LOCK_NAME)
+    except OSError as error:
+        what, remedy = (
+            f"no place for a ledger: {error.strerror}",
+            "Choose another folder, or make this one writable",
+        )
+        raise InputError(what, where=str(study_dir), remedy=remedy) from None
+
+
+def open_to_write(path: Path) -> tuple[sqlite3.Connection, int]:
+    """Return a connection and the schema version that the file had, 0 if new.
+
+    An older ledger is kept beside it as ledger.v1.sqlite and migrated. The caller holds the lock.
+    """
+    # One writer, not one thread: the driver's callbacks may come from another thread, one at a time.
+    connection = sqlite3.connect(path, check_same_thread=False)
+    try:
+        found = check_version(connection, path)
+        connection.execute("PRAGMA journal_mode = WAL")
+        # Under WAL this loses no transaction when a process dies; a power cut may take the last ones, and
+        # result.json, which is synced, gives them back.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if found == 0:
+            connection.executescript(f"BEGIN;{TABLES}PRAGMA user_version = {SCHEMA_VERSION};COMMIT;")
+        elif found < SCHEMA_VERSION:
+            keep_copy(connection, path, found)
+            migrate(connection, found)
+        connection.execute("PRAGMA foreign_keys = ON")
+        # SQLite silently opens a read-only file, and even begins a transaction on it.
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.rollback()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        remedy = "Make the folder and its ledger writable, or copy them to where you may write"
+        raise InputError(f"cannot be written: {error}", where=str(path), remedy=remedy) from None
+    except BaseException:
+        connection.close()
+        raise
+    return connection, found
+
+
+def remove_ledger(path: Path) -> None:
+    """Remove a closed ledger and the files SQLite may have left beside it."""
+    for part in parts_of(path):
+        part.unlink(missing_ok=True)
+
+
+def parts_of(path: Path) -> tuple[Path, ...]:
+    """Return the files of a ledger that is open, or whose writer was killed."""
+    return tuple(path.with_name(f"{path.name}{suffix}") for suffix in ("", "-wal", "-shm"))
+
+
+def open_study(study_dir: Path) -> sqlite3.Connection:
+    """Open a study's ledger read-only; InputError where there is none."""
+    path = ledger_path(study_dir)
+    if not path.is_file():
+        remedy = "Check the study's name, or run it first"
+        raise InputError("no ledger", where=str(study_dir), remedy=remedy)
+    return open_to_read(path)
+
+
+def open_to_read(path: Path) -> sqlite3.Connection:
+    """Open a ledger read-only, migrated in memory if old, also while it is written."""
+    connection = _connect_to_read(path)
+    try:
+        version = check_version(connection, path)
+        if version == 0:
+            raise InputError("the ledger is empty", where=str(path.parent), remedy="Run the study first")
+        if version == SCHEMA_VERSION:
+            return connection
+        copy = sqlite3.connect(":memory:")
+        connection.backup(copy)
+        migrate(copy, version)
+    except BaseException:
+        connection.close()
+        raise
+    connection.close()
+    return copy
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    uri = path.resolve().as_uri()
+    connection = sqlite3.connect(f"{uri}?mode=ro", uri=True)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as error:
+        # Even to read, WAL needs a shared index beside the ledger, which a read-only medium cannot hold.
+        connection.close()
+        if os.access(path.parent, os.W_OK, effective_ids=True):
+            raise InputError(f"cannot be read: {error}", where=str(path)) from None
+        return _connect_immutable(path)
+    except sqlite3.DatabaseError:
+        pass  # no ledger: check_version says so
+    return connection
+
+
+def _connect_immutable(path: Path) -> sqlite3.Connection:
+    """Open a ledger on a read-only medium, unless its last writer left a -wal file behind."""
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        rule = f"{log.name} holds changes, which a folder that cannot be written keeps SQLite from reading"
+        remedy = f"Copy {path.name} and {log.name} into a folder of yours and read them there"
+        raise InputError("cannot be read", where=str(path), rule=rule, remedy=remedy)
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)

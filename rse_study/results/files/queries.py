@@ -1,0 +1,182 @@
+"""Rows of a ledger as records, for its writer, its readers and a rebuild."""
+
+import json
+import math
+import sqlite3
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from rse_study.errors import InputError
+from rse_study.results.files.result_file import WORK
+from rse_study.results.records import (
+    AT_CHECKPOINT,
+    COSTS,
+    SELECTING,
+    AttemptRecord,
+    CellRecord,
+    EvaluationRow,
+    ImportanceRow,
+    MetricRow,
+    Revision,
+    RungRow,
+    StudyRecord,
+)
+from rse_study.spec import canonical_json
+
+COST_COLUMNS = {
+    "cost/work": f"CAST(json_extract(provenance, '$.{WORK}') AS REAL)",
+    "cost/seconds": "duration_s",
+}
+
+
+CHECKPOINT_VALUES = f"""
+SELECT kept.cell, last, metric.value FROM metric JOIN (
+    SELECT cell, t, max(t) OVER (PARTITION BY cell) AS last, row_number() OVER (
+        PARTITION BY cell
+        ORDER BY CASE json_extract(config, '$.selection.keep') WHEN 'last' THEN t END DESC, value DESC, t
+    ) AS place
+    FROM metric JOIN cell ON cell = identity WHERE name = '{SELECTING}' AND t > 0
+) AS kept USING (cell, t) WHERE place = 1 AND name = ?
+"""
+"""Each cell's value of a metric when the model that it keeps was saved, as `training.session` chooses it."""
+
+
+class LedgerQueries:
+    """Queries of a ledger's tables, as records of their newest state."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._db = connection
+
+    def study(self) -> StudyRecord | None:
+        row = self._db.execute("SELECT study FROM revision ORDER BY number DESC LIMIT 1").fetchone()
+        return None if row is None else StudyRecord.model_validate_json(row[0])
+
+    def frozen_study(self, where: str) -> StudyRecord:
+        """Return the newest revision; InputError naming `where` if there is none."""
+        study = self.study()
+        if study is None:
+            raise InputError("the ledger holds no study yet", where=where, remedy="Run the study first")
+        return study
+
+    def revisions(self) -> list[Revision]:
+        return [
+            Revision(**{**row, "study": StudyRecord.model_validate_json(row["study"])})
+            for row in self._rows("SELECT * FROM revision ORDER BY number")
+        ]
+
+    def cells(self) -> list[CellRecord]:
+        """Return every cell, also retired ones, by trial and seed."""
+        return [
+            cell_of(row) for row in self._rows("SELECT * FROM cell ORDER BY trial, seed, retired, identity")
+        ]
+
+    def is_retired(self) -> dict[str, bool]:
+        """Return whether each known cell is retired, by identity."""
+        return {
+            name: bool(retired) for name, retired in self._db.execute("SELECT identity, retired FROM cell")
+        }
+
+    def cell(self, identity: str) -> CellRecord:
+        """Return the cell of this identity, which the ledger must know."""
+        rows = list(self._rows("SELECT * FROM cell WHERE identity = ?", identity))
+        assert rows, f"cell {identity} was never planned"
+        return cell_of(rows[0])
+
+    def history(self, identity: str) -> list[MetricRow]:
+        query = "SELECT * FROM metric WHERE cell = ? ORDER BY t, name"
+        return [MetricRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query, identity)]
+
+    def last_points(self, metric: str) -> dict[str, tuple[int, float]]:
+        """Return step and value of a metric's last point, by cell.
+
+        Of `NAME/kept` the value is that of the model that the cell keeps.
+        """
+        # SQLite: with a bare max(), the other columns come from the row that holds it.
+        query = "SELECT cell, max(t), value FROM metric WHERE name = ? GROUP BY cell"
+        name = metric.removesuffix(AT_CHECKPOINT)
+        rows = self._db.execute(query if name == metric else CHECKPOINT_VALUES, (name,))
+        return {cell: (t, number_of(value)) for cell, t, value in rows}
+
+    def later_means(self, names: Iterable[str]) -> dict[str, dict[str, float]]:
+        """Return means over the later half of complete cells, by cell and metric."""
+        query = (
+            "SELECT metric.cell, name, avg(value) FROM metric JOIN (SELECT identity AS cell, (SELECT max(t) FROM"
+            " metric WHERE cell = identity) AS last FROM cell WHERE status = 'complete' AND NOT retired)"
+            " AS ended ON ended.cell = metric.cell AND 2 * t > last"
+            " WHERE name IN (SELECT value FROM json_each(?)) GROUP BY 1, 2"
+        )
+        found: dict[str, dict[str, float]] = {}
+        for cell, name, value in self._db.execute(query, (json.dumps(list(names)),)):
+            found.setdefault(cell, {})[name] = number_of(value)
+        return found
+
+    def final_values(self, metric: str) -> dict[str, float]:
+        """Return each cell's final value of a metric: its last point, or the cell's cost."""
+        if metric not in COSTS:
+            return {cell: value for cell, (_, value) in self.last_points(metric).items()}
+        query = (
+            f"SELECT identity, {COST_COLUMNS[metric]} FROM cell WHERE status IN ('complete', 'stopped_early')"
+        )
+        return {cell: number_of(value) for cell, value in self._db.execute(query)}
+
+    def attempts(self, identity: str = "") -> list[AttemptRecord]:
+        """Return the attempts at a cell, or all of them, in the order of their start."""
+        query = "SELECT * FROM attempt WHERE ?1 IN ('', cell) ORDER BY started, cell, number"
+        return [AttemptRecord(**row) for row in self._rows(query, identity)]
+
+    def rungs(self) -> list[RungRow]:
+        query = "SELECT * FROM rung ORDER BY t, cell"
+        return [RungRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query)]
+
+    def evaluations(self) -> list[EvaluationRow]:
+        query = "SELECT * FROM evaluation ORDER BY subject, task, split, aggregation, preset"
+        return [EvaluationRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query)]
+
+    def importance(self) -> list[ImportanceRow]:
+        """Return importance by evaluator and axis; an interval not computed is NaN."""
+        query = "SELECT * FROM importance ORDER BY evaluator, axis"
+        numbers = ("value", "low", "high")
+        return [
+            ImportanceRow(**{**row, **{name: number_of(row[name]) for name in numbers}})
+            for row in self._rows(query)
+        ]
+
+    def provenance(self) -> list[dict[str, Any]]:
+        """Return the provenance of every run, oldest first, with its time under `at`."""
+        rows = self._db.execute("SELECT at, content FROM provenance ORDER BY run")
+        return [{"at": at, **json.loads(content)} for at, content in rows]
+
+    def last_events(self, number: int) -> list[dict[str, str]]:
+        """Return the newest events, oldest first: at, kind, cell, text."""
+        query = "SELECT at, kind, cell, text FROM event ORDER BY id DESC LIMIT ?"
+        return list(self._rows(query, number))[::-1]
+
+    def _rows(self, query: str, *values: Any) -> Iterator[dict[str, Any]]:
+        cursor = self._db.execute(query, values)
+        names = [column[0] for column in cursor.description]
+        return (dict(zip(names, row, strict=True)) for row in cursor)
+
+
+JSON_COLUMNS = ("config", "proposal", "provenance")
+
+
+def cell_of(row: dict[str, Any]) -> CellRecord:
+    """Return the cell in a row of the table."""
+    return CellRecord(**{**row, **{name: json.loads(row[name]) for name in JSON_COLUMNS}})
+
+
+def row_of(cell: CellRecord) -> dict[str, Any]:
+    """Return the table row of a cell."""
+    row = cell.model_dump()
+    return {**row, "retired": int(cell.retired), **{name: canonical_json(row[name]) for name in JSON_COLUMNS}}
+
+
+def number_of(value: float | None) -> float:
+    """Return a stored number; SQLite keeps NaN as NULL."""
+    return math.nan if value is None else value
+
+
+def now() -> str:
+    """Return the time in UTC, ISO 8601, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

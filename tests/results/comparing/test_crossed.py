@@ -1,0 +1,67 @@
+"""Resamples without sorting equal plain ones, and the variance is that of a literal pigeonhole bootstrap."""
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from rse_study.results.comparing.crossed import crossed_interval, resampled_values
+from rse_study.results.item_scores import ItemScores
+from rse_study.results.statistics import t_interval
+
+
+def cells(num: int, n: int, decimals: int, with_gold: bool = True) -> list[ItemScores]:
+    """Scores that follow gold, rounded so that some are tied."""
+    rng = np.random.default_rng(3)
+    gold, shared = rng.integers(0, 6, n).astype(float), rng.normal(size=n)
+    rows = [np.round(gold + shared + rng.normal(size=n), decimals) for _ in range(num)]
+    return [ItemScores.of(row, gold if with_gold else None) for row in rows]
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 6])
+def test_spearman_of_a_resample_equals_scipys_ties_or_not(decimals):
+    given = cells(3, 40, decimals)
+    found, rng = resampled_values(given, 7), np.random.default_rng(0)
+    for row in found:
+        drawn = rng.integers(0, 40, 40)
+        expected = [100 * spearmanr(one.scores[drawn], one.gold[drawn]).statistic for one in given]
+        assert row == pytest.approx(expected, abs=1e-9)
+
+
+def test_more_pairs_than_a_field_of_16_bits_counts_are_resampled_too():
+    given = cells(1, 40_000, 3)
+    drawn = np.random.default_rng(0).integers(0, 40_000, 40_000)
+    expected = 100 * spearmanr(given[0].scores[drawn], given[0].gold[drawn]).statistic
+    assert resampled_values(given, 1)[0, 0] == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_mean_leaves_out_items_without_a_score_and_parts_weigh_the_same():
+    scores, parts = np.array([100.0, np.nan, 0.0, 100.0, 100.0, 0.0]), np.array([0, 0, 0, 1, 1, 1])
+    found, rng = resampled_values([ItemScores.of(scores, parts=parts)], 4), np.random.default_rng(0)
+    draws = [[rng.integers(0, 3, 3) for _ in range(4)] for _ in range(2)]
+    for row, first, second in zip(found, *draws, strict=True):
+        expected = (np.nanmean(scores[:3][first]) + scores[3:][second].mean()) / 2
+        assert row[0] == pytest.approx(expected)
+
+
+def test_the_variance_is_that_of_drawing_seeds_and_items_one_by_one():
+    given = cells(5, 30, 6)
+    by_seed = np.array([spearmanr(one.scores, one.gold).statistic * 100 for one in given])
+    resampled = resampled_values(given, 4000)
+    rng, means = np.random.default_rng(1), []
+    for _ in range(4000):
+        items, seeds = rng.integers(0, 30, 30), rng.integers(0, 5, 5)
+        each = [spearmanr(one.scores[items], one.gold[items]).statistic * 100 for one in given]
+        means.append(np.mean([each[seed] for seed in seeds]))
+    of_items = np.var(means, ddof=1) - by_seed.var() / 5
+    interval, seeds_alone = crossed_interval(by_seed, t_interval(by_seed), resampled, 30), t_interval(by_seed)
+    half, alone = (interval.high - interval.low) / 2, (seeds_alone.high - seeds_alone.low) / 2
+    assert half == pytest.approx(np.hypot(alone, 2.045 * np.sqrt(of_items)), rel=0.05)
+    assert half > alone
+
+
+def test_where_all_items_move_alike_only_seeds_count():
+    by_seed = np.array([1.0, 2.0, 4.0])
+    same = np.tile(by_seed, (50, 1))
+    assert crossed_interval(by_seed, t_interval(by_seed), same, 100).high == pytest.approx(
+        t_interval(by_seed).high
+    )

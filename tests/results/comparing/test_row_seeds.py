@@ -1,0 +1,45 @@
+"""Which rows are decided, and which seeds the others get."""
+
+from rse_study.results.comparing.row_seeds import RowCourse, RowSeeds
+from rse_study.results.settings import UntilDecided
+
+NOISE = (0.05, -0.04, 0.02, -0.03, 0.04, -0.05, 0.01, 0.0)
+BASE = (0.0, 0.0)
+
+
+def seeds_of(*rows, num_seeds=8, num_rows=0, **more):
+    """Rows as mean and share of the noise; the first is the baseline."""
+    values = {
+        trial: {seed: 60 + mean + share * NOISE[seed] for seed in range(num_seeds)}
+        for trial, (mean, share) in enumerate(rows)
+    }
+    bounds = UntilDecided(until="decided", at_least=3, at_most=9)
+    return RowSeeds(bounds, num_rows or len(rows), 0, values | more.pop("values", {}), margin=0.5, **more)
+
+
+def test_rows_are_decided_where_their_confidence_sequence_is_and_the_others_get_one_seed_more():
+    rows = (BASE, (1.0, 1.0), (-2.0, 1.0), (0.1, 1.0), (1.0, 60.0))
+    found = seeds_of(*rows)
+    verdicts = [one.verdict for one in found.courses.values()]
+    assert verdicts == ["better", "worse", "same", "undecided"]
+    assert [len(found.seeds_of(trial)) for trial in range(5)] == [9, 8, 8, 8, 9]
+    assert (found.num_wanted, found.most_cells) == (42, 42)
+    assert {one.verdict for one in seeds_of(*rows, num_seeds=5).courses.values()} == {"undecided"}
+    less = seeds_of(*rows, less_is_better=True)
+    assert [one.verdict for one in less.courses.values()] == ["worse", "better", "same", "undecided"]
+
+
+def test_more_rows_ask_for_more_seeds_and_those_that_nobody_has_planned_count():
+    better = (1.0, 1.0)
+    assert seeds_of(BASE, better, num_seeds=5).courses[1].verdict == "better"
+    found = seeds_of(BASE, better, num_seeds=5, num_rows=5)
+    assert found.courses[1].verdict == "undecided"
+    assert (found.num_wanted, found.most_cells) == (2 * 6 + 3 * 3, 5 * 9)
+
+
+def test_a_row_that_shares_no_first_seed_with_the_baseline_waits_for_it():
+    found = seeds_of(BASE, (1.0, 1.0), values={1: {3: 61.0, 4: 61.5}})
+    assert found.courses[1] == RowCourse("undecided", 0, 3, 9)
+    assert found.seeds_of(1) == (0, 1, 2, 3, 4)
+    alone = seeds_of(BASE, num_seeds=2)
+    assert (alone.num_wanted, alone.most_cells) == (3, 3)

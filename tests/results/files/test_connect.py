@@ -1,0 +1,83 @@
+import sqlite3
+
+import pytest
+
+from rse_study.errors import InputError
+from rse_study.results.files.connect import open_to_read, open_to_write, parts_of, remove_ledger
+from rse_study.results.files.ledger import Ledger
+from rse_study.results.reader import Reader
+from rse_study.search.state import SearchState
+from tests.results.world import read_only
+
+
+def test_a_ledger_is_read_where_nobody_can_write(searched_dir):
+    with Reader(searched_dir) as reader:
+        expected = reader.trials_table()
+    with read_only(searched_dir) as folder:
+        before = sorted(path.name for path in folder.iterdir())
+        with Reader(folder) as reader:
+            assert reader.trials_table().equals(expected)
+            assert SearchState.read(reader).counts["complete"] == 2
+        assert sorted(path.name for path in folder.iterdir()) == before
+        with pytest.raises(OSError, match="denied"):
+            (folder / "new").touch()  # else this test shows nothing
+
+
+def test_changes_that_cannot_be_read_there_are_told(searched_dir):
+    with Ledger.open(searched_dir) as ledger:
+        ledger.log("note", "still in the log")
+        assert (searched_dir / "ledger.sqlite-wal").stat().st_size
+        (searched_dir / "ledger.sqlite-shm").rename(searched_dir / "elsewhere")
+        with (
+            read_only(searched_dir) as folder,
+            pytest.raises(InputError, match=r"ledger\.sqlite-wal holds changes"),
+        ):
+            Reader(folder)
+        (searched_dir / "elsewhere").rename(searched_dir / "ledger.sqlite-shm")
+
+
+def test_an_immutable_ledger_takes_no_writes_and_a_reader_none_anywhere(searched_dir):
+    connection = open_to_read(searched_dir / "ledger.sqlite")
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        connection.execute("DELETE FROM event")
+    connection.close()
+    with read_only(searched_dir) as folder:
+        connection = open_to_read(folder / "ledger.sqlite")
+        with pytest.raises(sqlite3.OperationalError):
+            connection.execute("DELETE FROM event")
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    "but", [(), ("ledger.lock",), (".", "ledger.lock")], ids=["no file", "lock", "folder"]
+)
+def test_who_may_not_write_is_told_so(searched_dir, but):
+    with read_only(searched_dir, but) as folder, pytest.raises(InputError, match="writable"):
+        Ledger.open(folder)
+
+
+@pytest.mark.parametrize("content", [b"", b"this is no database, whatever its name says" * 50])
+def test_what_is_no_ledger_is_told_so(tmp_path, content):
+    (tmp_path / "ledger.sqlite").write_bytes(content)
+    for refuse in (Reader, Ledger.open) if content else (Reader,):
+        with pytest.raises(InputError, match=r"is empty|no ledger"):
+            refuse(tmp_path)
+
+
+def test_a_newer_ledger_is_neither_read_nor_written(searched_dir):
+    with sqlite3.connect(searched_dir / "ledger.sqlite") as db:
+        db.execute("PRAGMA user_version = 99")
+    for refuse in (Reader, Ledger.open):
+        with pytest.raises(InputError, match=r"schema 99.*Use the version that wrote it"):
+            refuse(searched_dir)
+
+
+def test_every_part_of_a_ledger_is_removed(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    connection, found = open_to_write(path)
+    assert found == 0
+    assert {part.name for part in parts_of(path)} == {part.name for part in tmp_path.iterdir()}
+    connection.close()
+    path.with_name("ledger.sqlite-wal").touch()
+    remove_ledger(path)
+    assert list(tmp_path.iterdir()) == []
