@@ -22,7 +22,6 @@ def as_text(reader: Reader) -> pd.DataFrame:
         return flat(
             show_scores(
                 scores(contents, contents.stage("grid")),
-                "SD",
                 contents.decimals_by_measure,
                 (contents.label,),
             )

@@ -19,7 +19,7 @@ def test_a_difference_is_shown_with_its_interval_and_one_that_cannot_be_with_its
     one = contrast()
     table = pairs_table([ChosenPair("a", one), ChosenPair("b", None, "too few seeds")])
     assert table["difference"].tolist() == ["+0.81", ""]
-    assert table["95 %, all at once"][0].startswith(
+    assert table["95%, all at once"][0].startswith(
         f"[{one.simultaneous.low:+.2f}".replace("-", "\N{MINUS SIGN}")
     )
     assert table["remark"].tolist() == ["", "too few seeds"]

@@ -68,7 +68,7 @@ def test_each_objective_has_its_verdict_and_all_intervals_hold_at_once():
     assert answer.text == (
         "Compared with the paper setting over 4 seeds that selected nothing, trial 12 is ahead on clean (+3.10 "
         f"[+{up.low:.2f}, +{up.high:.2f}]) and is behind on drift (+2.10 [+{down.low:.2f}, +{down.high:.2f}]), by the "
-        f"simultaneous 95 % interval over all 4 comparisons. Beyond its objectives: {MINUS}0.48 on new (behind with 2 "
+        f"simultaneous 95% interval over all 4 comparisons. Beyond its objectives: {MINUS}0.48 on new (behind with 2 "
         "of 4 seeds). What it gains on one it loses on another."
     )
     assert answer.is_settled
@@ -99,7 +99,7 @@ def test_a_confirmed_trial_alone_is_compared_with_nothing_and_less_may_be_better
     sample = (3.0, 3.4, 2.8, 3.1)
     alone, together = (confirmed_answer(confirmed(*sample, num_together=n)).text for n in (1, 3))
     wider = t_interval(list(sample), 1 - 0.05 / 3)
-    assert f"[+{wider.low:.2f}, +{wider.high:.2f}] (simultaneous 95 % interval over all 3 trials" in together
+    assert f"[+{wider.low:.2f}, +{wider.high:.2f}] (simultaneous 95% interval over all 3 trials" in together
     assert "simultaneous" not in alone
 
 

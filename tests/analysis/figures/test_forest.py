@@ -36,8 +36,8 @@ def test_ours_stand_beside_the_papers_and_columns_without_intervals_have_no_line
 def test_an_interval_without_0_is_full_and_columns_of_a_table_are_chosen(comparison):
     figure = draw_forest(forest_data(comparison))
     traces = {trace.name: trace for trace in figure.data}
-    assert list(traces["95 % at once, 0 outside"].y) == [0]
-    assert traces["95 % at once, 0 inside"].marker.symbol == "circle-open"
+    assert list(traces["95% at once, 0 outside"].y) == [0]
+    assert traces["95% at once, 0 inside"].marker.symbol == "circle-open"
     assert len(traces["the paper's"].x) == 2
     assert figure.layout.yaxis.ticktext == ("norm = l2", "norm = l1")
     assert not figure.layout.updatemenus

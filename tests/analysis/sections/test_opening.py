@@ -189,7 +189,7 @@ def test_page_and_answer_follow_the_confidence_sequence_where_seeds_were_added_a
     text = Outline(section.opening(contents(tmp_path), comparison)).text
     assert "No difference from base is shown for row, nor that there is none: +1.05 [no bounds yet]" in text
     assert (
-        "Verdicts follow the 95 % confidence sequence, which holds however often one looks: revision 2 added 1 seed "
+        "Verdicts follow the 95% confidence sequence, which holds however often one looks: revision 2 added 1 seed "
         "after results were there."
     ) in text
     assert comparison.compared["row"].simultaneous.low > 0.9  # what looking would have been taken for
