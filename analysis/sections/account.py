@@ -118,16 +118,17 @@ def failed_cells(contents: Contents) -> pd.DataFrame:
 def settings_of(study: StudyRecord, cell: Mapping[Hashable, Any]) -> str:
     """Return the settings of a cell's row or trial, such as `optimizer.lr = 1e+30`."""
     own = study.settings.grid.rows.get(cell["label"]) if cell["label"] else None
-    values = cell["proposal"] if own is None else _flat(own)
+    values = cell["proposal"] if own is None else flat(own)
     return ", ".join(f"{name} = {show_value(value)}" for name, value in values.items())
 
 
-def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
+def flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return nested settings by their dotted paths."""
+    found: dict[str, Any] = {}
     for name, value in content.items():
         is_mapping = isinstance(value, Mapping)
-        flat |= _flat(value, f"{prefix}{name}.") if is_mapping else {f"{prefix}{name}": value}
-    return flat
+        found |= flat(value, f"{prefix}{name}.") if is_mapping else {f"{prefix}{name}": value}
+    return found
 
 
 def show_lost(contents: Contents) -> pd.DataFrame:

@@ -1,14 +1,27 @@
 """The sections that compare a grid's rows with its baseline and the paper."""
 
+import pandas as pd
+
 from analysis import page
 from analysis.axis_pairs import axis_pairs, pairs_answer, pairs_table, row_pairs
 from analysis.comparison import Comparison
-from analysis.comparison_table import claims_table, remarks, resolution_text, rows_table, suggestive_text
+from analysis.comparison_table import (
+    BETTER,
+    EXACT,
+    HOLM,
+    claims_table,
+    remarks,
+    resolution_text,
+    rows_table,
+    suggestive_text,
+)
 from analysis.contents import Contents
 from analysis.figures.decisions import decisions_data, draw_decisions
+from analysis.formats import show_value
 from analysis.opposed import opposed_text
 from analysis.phrases import counted
 from analysis.scores import result_scores
+from analysis.sections.account import flat
 from analysis.sections.scores import differences_figure
 
 LEGEND = (
@@ -17,6 +30,7 @@ LEGEND = (
     "flipping signs, exact, alone and adjusted for all rows (Holm), Hedges' effect size g, and the seeds on which the "
     "row is better, of which the fewer are named."
 )
+DETAILS = (EXACT, HOLM, "g", BETTER)
 PAIRS = (
     "On the objective: each row minus each other one, paired by seed; or each value of an axis, as the mean over the "
     "rows that differ in nothing else. Intervals and p (Holm) hold for all pairs of a table at once."
@@ -36,7 +50,7 @@ def compared(contents: Contents, comparison: Comparison) -> str:
     )
     num_fixed = len(comparison.fixed)
     classes = ["baseline"] * num_fixed + [""] * (len(table) - num_fixed)
-    parts = [page.paragraph(LEGEND + whose), page.table(table, classes, "long", "compared")]
+    parts = [page.paragraph(LEGEND + whose), page.table(table, classes, "long", "compared", extra=DETAILS)]
     if comparison.baseline:
         beside = {"minus": comparison.baseline, "printed": comparison.printed}
         parts.append(differences_figure(contents, result_scores(contents), "differences", **beside))
@@ -45,8 +59,22 @@ def compared(contents: Contents, comparison: Comparison) -> str:
         *parts,
         page.paragraph(opposed_text(comparison.opposed)),
         *(page.paragraph(text) for text in remarks(comparison) if text not in said_above),
+        rows_settings(contents),
         claims(comparison, contents.decimals),
     )
+
+
+def rows_settings(contents: Contents) -> str:
+    """Return what each named row sets, to be compared two at a time; "" of fewer rows."""
+    rows = contents.study.settings.grid.rows
+    if len(rows) < 2:
+        return ""
+    shown = [
+        {"row": row} | {name: show_value(value) for name, value in flat(own).items()}
+        for row, own in rows.items()
+    ]
+    table = page.table(pd.DataFrame(shown, dtype=object).fillna(""), kind="long pick", name="settings")
+    return page.folded("What each row sets: tick two to see their difference", table)
 
 
 def decisions(contents: Contents, comparison: Comparison) -> str:

@@ -17,7 +17,7 @@ from analysis.phrases import counted, join_words
 from analysis.progress import confirmed_objectives, confirmed_trial, stage_progress
 from analysis.scores import is_higher_better, result_scores, summarise
 from analysis.search import paper_setting, trials
-from analysis.search_answer import search_answer
+from analysis.search_answer import ConfirmedTrial, search_answer
 from analysis.sections.importance import which_axis_text
 from analysis.sections.path import path_answer
 from rse_study.results.comparing.comparisons import MIN_SEEDS
@@ -120,19 +120,23 @@ def criterion_text(contents: Contents, comparison: Comparison | None) -> str:
     """Say what decides the verdicts, and why; "" where nothing is compared."""
     if comparison is not None:
         return comparison.criterion_text
-    objectives, _ = confirmed_objectives(contents)
-    found = [one for one in objectives if one.reference and len(one.sample) >= MIN_SEEDS]
+    found = _judged(contents)
     num_together = sum(one.num_together for one in found)
     return found[0].criterion.sentence(num_together, "comparison") if found else ""
+
+
+def _judged(contents: Contents) -> list[ConfirmedTrial]:
+    """Return what a search's answer is about: its objectives, or the first measure of a single one."""
+    several, first = confirmed_objectives(contents)[0], confirmed_trial(contents)
+    objectives = several if len(several) > 1 else [first] if first else []
+    return [one for one in objectives if one.reference and len(one.sample) >= MIN_SEEDS]
 
 
 def seeds_text(contents: Contents, comparison: Comparison | None) -> str:
     """Say which difference these seeds can resolve; "" where nothing is compared."""
     if comparison is not None:
         return resolution_text(comparison)
-    found = [
-        one for one in confirmed_objectives(contents)[0] if one.reference and len(one.sample) >= MIN_SEEDS
-    ]
+    found = _judged(contents)
     num_together = sum(one.num_together for one in found)
     texts = join_words(
         f"{show_number(one.resolvable(num_together), one.decimals)} on {one.measure}" for one in found
@@ -149,7 +153,10 @@ def axes_text(contents: Contents, comparison: Comparison | None) -> str:
     if len(contents.study.axes) < 2 or not contents.search.standings:
         return ""
     texts = [path_answer(contents), which_axis_text(contents)]
-    return " ".join(filter(None, texts)) or "Nobody can say: it has neither importances nor an ablation path."
+    return (
+        " ".join(filter(None, texts))
+        or "Nobody can say: there are neither importances nor a finished ablation path."
+    )
 
 
 def unbeaten_text(contents: Contents) -> str:
@@ -169,7 +176,7 @@ def unbeaten_text(contents: Contents) -> str:
     first = strongest(scored, key=lambda row: scored[row])
     noun = "row" if contents.study.kind == "grid" else "confirmed trial"
     values = (show_number(value, decimals) for value in (scored[first], best))
-    text = "No {0} beats {1}: {2} on {4}, where the best {0} has {3}.".format(noun, first, *values, measure)
+    text = 'No {0} beats "{1}": {2} on {4}, where the best {0} has {3}.'.format(noun, first, *values, measure)
     if start := scored.get(BASELINES["start"]) if first != BASELINES["start"] else None:
         return f"{text} The best is even below its start, the encoder before training ({show_number(start, decimals)})."
     return text
@@ -266,7 +273,8 @@ def state(what: str, numbers: dict[str, int], unit: str = "cells") -> str:
         for status, text in (("stopped_early", "stopped early"), ("failed", "failed"), ("running", "running"))
         if numbers[status]
     ]
-    parts = [f"{complete} of {sum(numbers.values())} {unit} complete", *between, f"{missing} missing"]
+    parts = [f"{complete} of {sum(numbers.values())} {unit} complete", *between]
+    parts += [f"{missing} missing"] if missing else []
     return f"{what}: {', '.join(parts)}."
 
 
@@ -279,7 +287,7 @@ def caution(contents: Contents) -> str:
         each = f"a mean of {counted(len(study.search_seeds), 'seed')} at most, more of lucky ones"
     what = join_words(labels(contents))
     text = (
-        f"Do not rank trials by these scores: each is {each}, and the best was selected on the very {what} shown, "
+        f"Do not rank trials by these scores: each is {each}, and the best was selected by the score shown ({what}), "
         "which flatters it. "
         if num
         else "Nothing has ended yet. "

@@ -23,7 +23,8 @@ def scores_table(contents: Contents, frame: pd.DataFrame, name: str) -> str:
     if frame["value"].isna().all():
         return ""
     shown = show_scores(frame, contents.decimals_by_measure, every_seed=dict.fromkeys(frame["measure"]))
-    table = page.table(shown, row_classes(frame), "long", name)
+    seeds = {name for _, name in shown.columns if name.startswith("seed ")}
+    table = page.table(shown, row_classes(frame), "long", name, extra=seeds)
     return table + page.paragraph(degenerate_note(frame))
 
 

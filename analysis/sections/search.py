@@ -120,13 +120,14 @@ def trial_table(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -
     anchors = [""] * len(scores) + [f"trial-{trial}" for trial in table["trial"]]
     unmeasured = scores.loc[scores["value"].isna(), "label"].tolist()
     remarks = [
-        "Baselines first; * marks the best complete trial. In parentheses: scores of less than the full budget.",
+        "Baselines first; * marks the best complete trial. In parentheses: scores of less than the full budget. "
+        "Filters may compare, as in alpha>1e-4; two ticked trials stand side by side.",
         *(f"{text}." for text in beaten(table, scores, contents.study.objective.direction)),
     ]
     if unmeasured:
         remarks.append(f"Not measured in this run: {', '.join(unmeasured)}.")
     parts = [
-        page.table(shown, classes, kind="long", name="trials", row_names=anchors),
+        page.table(shown, classes, kind="long pick", name="trials", row_names=anchors),
         page.paragraph(degenerate_note(scores)),
     ]
     return page.section("Trials", page.paragraph(" ".join(remarks)), *parts)
