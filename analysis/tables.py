@@ -61,18 +61,6 @@ def flat(table: pd.DataFrame) -> pd.DataFrame:
     return table.set_axis([f"{measure} {what}".strip() for measure, what in table.columns], axis=1)
 
 
-def beaten(table: pd.DataFrame, scores: pd.DataFrame, direction: str) -> list[str]:
-    """Say of every measured baseline how many complete trials are better than it."""
-    complete = table.loc[table["status"] == "complete", "objective"].dropna()
-    sign = 1 if direction == "maximize" else -1
-    rows = list(scores.dropna(subset="value").itertuples())
-    counts = [int((sign * (complete - row.value) > 0).sum()) for row in rows]
-    return [
-        f"{count} of {len(complete)} complete trials are better than {row.label}"
-        for count, row in zip(counts, rows, strict=True)
-    ]
-
-
 def show_trials(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """Show baselines and trials under the headings of the study, all as text."""
     axes, label, decimals = contents.study.headings, contents.label, contents.decimals

@@ -113,11 +113,18 @@ def add_view(figure: go.Figure, frame: pd.DataFrame, cost: str, decimals: int, i
             figure.add_scatter(
                 x=part[cost], y=part["objective"], name=name, hovertext=hover(part, decimals), meta=cost,
                 mode="markers" if symbol != "circle" or (colour != ORANGE and len(frame) > FEW) else "markers+text",
-                text=[shortened(row, 24) for row in part["row"]], textposition="top center", ids=part["row"],
+                text=[shortened(row, 24) for row in part["row"]], textposition=name_places(part[cost]), ids=part["row"],
                 hovertemplate="%{hovertext}<extra></extra>",
                 marker={"color": colour, "symbol": symbol, "size": 7 if len(frame) > 200 else 10,
                         "line": {"width": 1.5 if is_open else 0.5, "color": colour if is_open else GREY}},
             )  # fmt: skip
+
+
+def name_places(costs: pd.Series) -> list[str]:
+    """Return on which side of each dot its name has room: above and below by turns, towards the middle."""
+    turn, third = costs.rank(method="first") % 2, (costs - costs.min()) / (costs.max() - costs.min() or 1)
+    sides = ["right" if one < 0.2 else "left" if one > 0.8 else "center" for one in third]
+    return [f"{'top' if up else 'bottom'} {side}" for up, side in zip(turn, sides, strict=True)]
 
 
 def hover(part: pd.DataFrame, decimals: int) -> list[str]:

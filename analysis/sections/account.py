@@ -26,7 +26,7 @@ from rse_study.search.state import STAGES
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
 MANY = 12  # rows above which a table is folded
 PARETO = (
-    "The line joins those than which none is both better and cheaper. Cells that were stopped early are hollow and not "
+    "Pareto front: no cell is both better and cheaper than one on it. Cells that were stopped early are hollow and not "
     "on it. Training seconds are those of training and scoring alone, times devices; the ledger counts no operations."
 )
 

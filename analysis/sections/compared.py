@@ -18,7 +18,6 @@ from analysis.comparison_table import (
 from analysis.contents import Contents
 from analysis.figures.decisions import decisions_data, draw_decisions
 from analysis.formats import show_value
-from analysis.opposed import opposed_text
 from analysis.phrases import counted
 from analysis.scores import result_scores
 from analysis.sections.account import flat
@@ -57,7 +56,6 @@ def compared(contents: Contents, comparison: Comparison) -> str:
     return page.section(
         "Compared",
         *parts,
-        page.paragraph(opposed_text(comparison.opposed)),
         *(page.paragraph(text) for text in remarks(comparison) if text not in said_above),
         rows_settings(contents),
         claims(comparison, contents.decimals),
@@ -108,7 +106,7 @@ def each_pair(contents: Contents, comparison: Comparison) -> str:
         parts += [
             f"<h3>{page.escape(pairs.axis or 'Rows')}: each pair</h3>",
             page.paragraph(pairs_answer(pairs)),
-            page.table(pairs_table(pairs), kind="long", name=f"pairs-{number}"),
+            page.table(pairs_table(pairs), kind="long", name=f"pairs-{number}", extra=DETAILS),
         ]
     return page.section("Each pair", page.paragraph(PAIRS), *parts) if found else ""
 

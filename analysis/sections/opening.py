@@ -77,6 +77,8 @@ def facts(contents: Contents, comparison: Comparison | None) -> dict[str, str]:
         "progress": page.escape(states(contents)),
         "cost": cost_text(contents),
         "failed": failed_text(contents),
+        "tags": page.escape(", ".join(contents.study.settings.tags)),
+        "notes": page.escape(contents.study.settings.notes),
     }
 
 

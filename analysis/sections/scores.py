@@ -7,7 +7,9 @@ import pandas as pd
 from analysis import page
 from analysis.contents import Contents
 from analysis.figures.forest import differences_data, draw_forest
-from analysis.scores import degenerate_note, show_scores
+from analysis.formats import show_signed
+from analysis.phrases import join_words
+from analysis.scores import degenerate_note, is_higher_better, show_scores
 from rse_study.results.comparing.margin import margin_of
 
 MAX_ROWS = 80  # of a figure with a line per row
@@ -36,7 +38,21 @@ def differences_figure(contents: Contents, frame: pd.DataFrame, name: str, **bes
     if shown.empty:
         return ""
     told = FIGURE.format(shown["minus"].iloc[0])
-    return page.paragraph(told) + page.figure(draw_forest(shown, margin_of(contents.study)), name, shown)
+    drawn = page.figure(draw_forest(shown, margin_of(contents.study)), name, shown)
+    return page.paragraph(told) + drawn + page.paragraph(both_ways_text(contents, shown))
+
+
+def both_ways_text(contents: Contents, shown: pd.DataFrame) -> str:
+    """Name the rows that are better on one measure and worse on another, by the intervals shown; "" without any."""
+    way = shown["measure"].map(lambda measure: 1 if is_higher_better(contents, measure) else -1)
+    sure = shown.assign(gain=way * shown["difference"])[shown["low"] * shown["high"] > 0]
+    both = sure.groupby("row", sort=False)["gain"].agg(["min", "max"]).query("min < 0 < max").index
+    texts = []
+    for row in both:
+        part = sure[sure["row"] == row].sort_values("gain").iloc[[-1, 0]]
+        ends = (f"{show_signed(one.difference, one.decimals)} on {one.measure}" for one in part.itertuples())
+        texts.append(f"{row} ({', '.join(ends)})")
+    return f"Better on one measure and worse on another: {join_words(texts)}." if texts else ""
 
 
 def row_classes(frame: pd.DataFrame) -> list[str]:

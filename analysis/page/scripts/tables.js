@@ -105,7 +105,7 @@ const pairOf = table => {
     const cells = rows.map(row => make('tr', {}, ...row.map(text => make('td', {class: 'text'}, text))));
     place.replaceChildren(...rows.length ? [make('table', {class: 'difference'}, make('tbody', {}, ...cells))] : []);
   };
-  for (const row of table.tBodies[0].rows) {
+  for (const row of table.querySelectorAll('tbody > tr:not(.baseline)')) {
     const box = make('input', {type: 'checkbox', 'aria-label': `Compare ${textOf(row.cells[0])}`});
     box.addEventListener('change', () => {
       ticked = [...ticked.filter(other => other !== box), ...box.checked ? [box] : []];
