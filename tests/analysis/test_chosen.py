@@ -33,7 +33,7 @@ def test_scores_stand_seed_by_seed_with_gaps_and_the_page_has_differences_too():
     assert table["seed 5"].tolist() == ["", "69.50"]
     assert table["seeds"].tolist() == ["4", "3"]
     outline = Outline(render_chosen("dev", [ONE, TWO], [ChosenPair("a", contrast())]))
-    assert outline.figures == ["scores"]
+    assert outline.figures == ["differences"]
     assert {"table-differences", "table-scores"} <= set(outline.anchors)
     assert "Is <b> best?" in outline.text
     assert "one:a and 1 other" in outline.text

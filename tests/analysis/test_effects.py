@@ -162,7 +162,7 @@ def test_where_confidence_sequences_decide_they_are_shown_and_no_power_is_promis
     frame = effects_forest_data(unbounded, decimals)
     assert frame[["low", "high"]].isna().all(axis=None)
     assert "no bounds yet, 5 seeds" in hover(next(frame.itertuples()))
-    assert {trace.name for trace in draw_forest(frame).data} == {"95%, row alone", "95% at once, 0 inside"}
+    assert {trace.name for trace in draw_forest(frame).data} == set(frame["measure"])
 
 
 def test_an_effect_within_the_margin_is_not_shown(full):

@@ -31,8 +31,8 @@ def test_it_loads_nothing_from_anywhere(outlines):
 def test_a_search_and_a_grid_tell_their_questions_results_and_limits(outlines):
     text = outlines["search"].text
     for words in (
-        searched.STUDY.title, searched.STUDY.question, "6 of 16 trials complete, 9 stopped early, 1 failed, 0 missing",
-        "Confirmation: 4 of 4 cells complete", "15 trials rank nothing: each ran once with one seed",
+        searched.STUDY.title, searched.STUDY.question, "6 of 16 trials complete, 9 stopped early, 1 failed",
+        "Confirmation: 4 of 4 cells complete", "Do not rank trials by these scores: each is one run with one seed",
         "selected on the very score shown", "Only the confirmed values (other seeds: 1 and 2 on builtin/test)",
         "token overlap", "untrained encoder", "before training", "40.50", "60.25", "+3.50", "\N{MINUS SIGN}1.00",
         "better with 1 of 2 seeds", "Two seeds give no interval", "Not measured in this run: before training",
@@ -51,7 +51,7 @@ def test_a_search_and_a_grid_tell_their_questions_results_and_limits(outlines):
     ):  # fmt: skip
         assert words in text, words
     assert not {"section-compared", "section-ablation-path", "course-0"} & {*outlines["grid"].anchors}
-    assert "rank nothing" not in text
+    assert "Do not rank" not in text
     assert "Confirmed" not in text
 
 
