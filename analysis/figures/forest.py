@@ -24,7 +24,7 @@ from analysis.figures.style import (
 )
 from analysis.formats import decimals_of, show_signed
 from analysis.scores import measures_of
-from rse_study.results.comparing.comparisons import against, compare
+from rse_study.results.comparing.comparisons import MIN_SEEDS, NO_INTERVAL, against, differences
 from rse_study.results.comparing.contrasts import own_baseline
 from rse_study.results.comparing.criterion import criterion_of
 from rse_study.results.comparing.effects import FactorEffects
@@ -53,17 +53,19 @@ def differences_data(
         table, own = _table_beside(contents, part, minus)
         if not own:
             continue
-        contrasts = against(table, own)
-        paper = (printed or {}) if measure == contents.label else {}
         view = POINTS if is_in_points(metrics[measure]) else measure
-        for row, one in zip(contrasts, compare(table, [*contrasts.values()], criterion=rule), strict=True):
-            both = table.loc[[row, own]].dropna(axis="columns")
-            ends = (one.deciding.low, one.deciding.high) if one else (nan, nan)
-            of_paper = paper.get(row, nan) - paper.get(own, nan)
-            mean, n = (both.loc[row] - both.loc[own]).mean(), both.shape[1]
-            rows.append(
-                (view, measure, row, own, mean, *ends, n, of_paper, contents.decimals_by_measure[measure])
-            )
+        paper, places = (
+            (printed or {}) if measure == contents.label else {},
+            contents.decimals_by_measure[measure],
+        )
+        samples = {row: differences(table, one) for row, one in against(table, own).items()}
+        known = [sample for sample in samples.values() if len(sample) >= MIN_SEEDS]
+        num_together = len(samples if rule.is_anytime else known)
+        for row, sample in samples.items():
+            interval = rule.interval(sample, num_together) if len(sample) >= MIN_SEEDS else NO_INTERVAL
+            of_paper, n = paper.get(row, nan) - paper.get(own, nan), len(sample)
+            mean = float(sample.mean()) if n else nan
+            rows.append((view, measure, row, own, mean, interval.low, interval.high, n, of_paper, places))
     return bounded(pd.DataFrame(rows, columns=COLUMNS).dropna(subset="difference"))
 
 

@@ -32,9 +32,9 @@ def scores_table(contents: Contents, frame: pd.DataFrame, name: str) -> str:
 
 def differences_figure(contents: Contents, frame: pd.DataFrame, name: str, **beside: Any) -> str:
     """Return the figure of differences on all measures; "" without a row to compare with."""
-    shown = differences_data(contents, frame, **beside)
-    if shown["row"].nunique() > MAX_ROWS:
+    if frame["row"].nunique() > MAX_ROWS:
         return page.paragraph(NO_FIGURE)
+    shown = differences_data(contents, frame, **beside)
     if shown.empty:
         return ""
     told = FIGURE.format(shown["minus"].iloc[0])

@@ -84,7 +84,7 @@ def test_objectives_without_seeds_enough_or_a_reference_have_no_answer():
     )
     alone = [confirmed(61.0, 62.0, 63.0, reference="", measure=name) for name in ("clean", "drift")]
     bare = search_answer(DONE, DONE, alone[0], alone)
-    assert "No comparison: trial 12 has 62.00 on clean and 62.00 on drift with 3 seeds" in bare.text
+    assert "No comparison: trial 12 has 62.00 on clean and 62.00 on drift with 3 fresh seeds" in bare.text
     assert not (answer.is_settled or bare.is_settled)
 
 
@@ -92,8 +92,8 @@ def test_a_confirmed_trial_alone_is_compared_with_nothing_and_less_may_be_better
     answer = confirmed_answer(confirmed(61.0, 62.0, 63.0, reference=""))
     assert not answer.is_settled
     assert answer.text == (
-        "No comparison: trial 12 has 62.00 on test with 3 fresh seeds, not used in the search, and nothing was confirmed "
-        "beside it."
+        "No comparison: trial 12 has 62.00 on test with 3 fresh seeds, not used in the search, and nothing was "
+        "confirmed beside it."
     )
     assert "is better" in confirmed_answer(confirmed(-3.0, -3.2, -2.9, less_is_better=True)).text
     sample = (3.0, 3.4, 2.8, 3.1)

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from analysis.figures.path import draw_path, path_data
@@ -24,10 +25,9 @@ def test_a_row_is_a_point_every_round_keeps_one_and_gains_are_seed_by_seed(path_
     assert frame.loc[(2, "rho"), "gain"] == pytest.approx(-0.2)  # against lambda2 alone
     others, bars, means = draw_path(path_data(contents(path_dir)), "dev").data
     assert (len(others.x), len(bars.x), len(means.x)) == (28, 8, 9)
-    assert [base + gain for base, gain in zip(bars.base, bars.x, strict=True)] == pytest.approx(
-        list(means.x[1:])
-    )
-    assert bars.base[1:] == pytest.approx(means.x[1:-1])  # a bar begins where the one before ends
+    begins, gains, ends = (np.array(one, dtype=float) for one in (bars.base, bars.x, means.x))
+    assert begins + gains == pytest.approx(ends[1:])
+    assert begins == pytest.approx(ends[:-1])  # a bar begins where the one before ends
     assert min(bars.error_x.array) > 0
     assert path_data(contents(search_dir)).empty
 
