@@ -1,4 +1,4 @@
-"""Pairwise comparisons of a grid's rows, and of an axis's values as means over the other axes."""
+"""Pairwise comparisons of a grid's rows, and of the values of its axes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ def axis_pairs(contents: Contents, scores: Scores) -> list[AxisPairs]:
 
 
 def row_pairs(contents: Contents, scores: Scores) -> list[AxisPairs]:
-    """Return the pairs of between 2 and 12 rows; none where the rows are an axis's values."""
+    """Return the pairs of 2 to 12 rows; none if the rows are an axis's values."""
     rows = {str(row): [str(row)] for row in scores.table.dropna(how="all").index}
     is_axis = len(contents.study.axes) == 1 and not contents.stage("grid")["label"].any()
     if is_axis or not 2 <= len(rows) <= MAX_ROWS:
@@ -101,7 +101,7 @@ def pairs_table(pairs: AxisPairs) -> pd.DataFrame:
 
 
 def apart_text(pairs: AxisPairs) -> str:
-    """Say how many pairs of an axis's values are shown to differ, or that nobody can say."""
+    """Say how many pairs of an axis's values are shown to differ."""
     shown = [f"{one} and {two}" for (one, two), found in pairs.compared.items() if found and _is_apart(found)]
     if not shown:
         return f"{pairs.axis}: no two of {join_words(pairs.means)} are shown to differ."

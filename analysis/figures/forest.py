@@ -39,9 +39,9 @@ SPREAD, LANE = 0.72, 13  # share of a row's height that its measures take, and p
 def differences_data(
     contents: Contents, frame: pd.DataFrame, minus: str = "", printed: Mapping[str, float] | None = None
 ) -> pd.DataFrame:
-    """Return each row of `scores.scores` minus one of them, on every measure that both have.
+    """Return each row minus one of them, on every measure that both have.
 
-    By default `minus` is the grid's baseline, the paper's setting, or else the encoder before training. Columns: view
+    `frame` is that of `scores.scores`. By default `minus` is the grid's baseline, the paper's setting, or else the encoder before training. Columns: view
     (measures in points share one scale), measure, row, minus, difference (mean over shared seeds), low and high (95%
     for all rows of a measure at once, by the study's criterion; NaN below 3 seeds and where it has no bounds), n
     (seeds), paper (the difference of `printed` values of the objective), decimals.
@@ -91,7 +91,7 @@ def bounded(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def columns_forest_data(cells: Iterable[TableCell]) -> pd.DataFrame:
-    """Return the same frame for every column of a paper's table, all with a view of their own.
+    """Return the same frame for the columns of a paper's table, a view for each.
 
     Names of columns include the block if there is more than one.
     """
@@ -109,7 +109,7 @@ def columns_forest_data(cells: Iterable[TableCell]) -> pd.DataFrame:
 
 
 def effects_forest_data(found: FactorEffects, decimals: Mapping[str, int]) -> pd.DataFrame:
-    """Return the same frame for the effects of a factorial design, a view for each measure."""
+    """Return the same frame for a design's effects, a view for each measure."""
     known = found.frame.dropna(subset="sd")
     is_anytime = known["criterion"] == "anytime"
     ends = {
@@ -124,9 +124,9 @@ def effects_forest_data(found: FactorEffects, decimals: Mapping[str, int]) -> pd
 
 
 def draw_forest(frame: pd.DataFrame, margin: float = 0.0) -> go.Figure:
-    """Draw a row's differences on all measures of a view below each other; a diamond is the paper's.
+    """Draw each row's differences on all measures of a view.
 
-    A band shows the margin, if there is one.
+    A diamond is the paper's difference. A band shows the margin, if there is one.
     """
     figure, views = go.Figure(), list(dict.fromkeys(frame["view"]))
     parts = [frame[frame["view"] == view] for view in views]
@@ -155,7 +155,7 @@ def rows_layout(texts: list[str], minus: str) -> dict[str, object]:
 
 
 def add_view(figure: go.Figure, frame: pd.DataFrame, rows: list[str], view: str) -> None:
-    """Add a trace per measure: full marks where the interval excludes 0, hollow ones where it does not."""
+    """Add a trace per measure, with full marks where the interval excludes 0."""
     measures = list(dict.fromkeys(frame["measure"]))
     for number, measure in enumerate(measures):
         some = frame[frame["measure"] == measure]

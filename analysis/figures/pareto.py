@@ -121,7 +121,7 @@ def add_view(figure: go.Figure, frame: pd.DataFrame, cost: str, decimals: int, i
 
 
 def name_places(costs: pd.Series) -> list[str]:
-    """Return on which side of each dot its name has room: above and below by turns, towards the middle."""
+    """Return on which side of each dot its name has room."""
     turn, third = costs.rank(method="first") % 2, (costs - costs.min()) / (costs.max() - costs.min() or 1)
     sides = ["right" if one < 0.2 else "left" if one > 0.8 else "center" for one in third]
     return [f"{'top' if up else 'bottom'} {side}" for up, side in zip(turn, sides, strict=True)]

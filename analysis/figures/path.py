@@ -56,7 +56,7 @@ def _summary(values: tuple[float, ...]) -> tuple[int, float, float, float]:
 
 
 def draw_path(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
-    """Draw a waterfall: a bar per kept flip, as long as its paired gain; other flips are faint dots."""
+    """Draw a bar per kept flip, as long as its paired gain, and other flips as dots."""
     figure = go.Figure()
     kept, others = frame[frame["is_kept"]], frame[~frame["is_kept"]]
     flips, texts = kept[kept["place"] > 0], (kept["mean"].map(lambda mean: f"{mean:.{decimals}f}"))

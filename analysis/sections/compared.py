@@ -97,7 +97,7 @@ def decisions(contents: Contents, comparison: Comparison) -> str:
 
 
 def each_pair(contents: Contents, comparison: Comparison) -> str:
-    """Return section "Each pair"; "" with too many rows, and without an axis of 2 to 8 values."""
+    """Return section "Each pair"; "" without few enough rows or values."""
     found = row_pairs(contents, comparison.scores)
     if not comparison.effects.factors:  # two levels, whose means over the others are effects
         found += axis_pairs(contents, comparison.scores)

@@ -29,7 +29,7 @@ OF_SOME_TRIALS = (
 
 
 def which_axis_text(contents: Contents) -> str:
-    """Say which axis has the largest share, or that nobody can say; "" before it was computed."""
+    """Say which axis has the largest share; "" before it was computed."""
     axes = dict(zip(contents.study.headings, contents.study.axes, strict=True))
     bars = importance_data(contents)
     bars = bars[[axis not in axes or not axes[axis].when for axis in bars["axis"]]]

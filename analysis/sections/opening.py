@@ -148,7 +148,7 @@ def seeds_text(contents: Contents, comparison: Comparison | None) -> str:
 
 
 def axes_text(contents: Contents, comparison: Comparison | None) -> str:
-    """Say which axis mattered, or that nobody can say; "" of a study without axes to compare."""
+    """Say which axis mattered, or that nobody can say; "" without axes."""
     if comparison is not None:
         pairs = [] if comparison.effects.effects else axis_pairs(contents, comparison.scores)
         return " ".join(apart_text(one) for one in pairs)
@@ -162,7 +162,7 @@ def axes_text(contents: Contents, comparison: Comparison | None) -> str:
 
 
 def unbeaten_text(contents: Contents) -> str:
-    """Name the strongest baseline if it beats every result on the first measure, and the start if that does."""
+    """Name the strongest baseline, and the start, if they beat every result."""
     frame = result_scores(contents)
     fixed = frame[(frame["kind"] == "baseline") & frame["value"].notna() & ~frame["degenerate"]]
     measure = str(fixed["measure"].iloc[0]) if len(fixed) else ""

@@ -31,7 +31,7 @@ def scores_table(contents: Contents, frame: pd.DataFrame, name: str) -> str:
 
 
 def differences_figure(contents: Contents, frame: pd.DataFrame, name: str, **beside: Any) -> str:
-    """Return the figure of differences on all measures; "" without a row to compare with."""
+    """Return the figure of differences; "" without a row to compare with."""
     if frame["row"].nunique() > MAX_ROWS:
         return page.paragraph(NO_FIGURE)
     shown = differences_data(contents, frame, **beside)
@@ -43,7 +43,7 @@ def differences_figure(contents: Contents, frame: pd.DataFrame, name: str, **bes
 
 
 def both_ways_text(contents: Contents, shown: pd.DataFrame) -> str:
-    """Name the rows that are better on one measure and worse on another, by the intervals shown; "" without any."""
+    """Name the rows that are better on one measure and worse on another."""
     way = shown["measure"].map(lambda measure: 1 if is_higher_better(contents, measure) else -1)
     sure = shown.assign(gain=way * shown["difference"])[shown["low"] * shown["high"] > 0]
     both = sure.groupby("row", sort=False)["gain"].agg(["min", "max"]).query("min < 0 < max").index
