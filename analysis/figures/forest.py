@@ -41,10 +41,10 @@ def differences_data(
 ) -> pd.DataFrame:
     """Return each row minus one of them, on every measure that both have.
 
-    `frame` is that of `scores.scores`. By default `minus` is the grid's baseline, the paper's setting, or else the encoder before training. Columns: view
-    (measures in points share one scale), measure, row, minus, difference (mean over shared seeds), low and high (95%
-    for all rows of a measure at once, by the study's criterion; NaN below 3 seeds and where it has no bounds), n
-    (seeds), paper (the difference of `printed` values of the objective), decimals.
+    `frame` is that of `scores.scores`. By default `minus` is the grid's baseline, the paper's setting, or else the
+    encoder before training. Columns: view (measures in points share one scale), measure, row, minus, difference (mean
+    over shared seeds), low and high (95% for all rows of a measure at once, by the study's criterion; NaN below 3 seeds
+    and where it has no bounds), n (seeds), paper (the difference of `printed` values of the objective), decimals.
     """
     study, rows = contents.study, []
     rule = criterion_of(study, contents.revisions, contents.cells)

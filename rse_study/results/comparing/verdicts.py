@@ -19,7 +19,8 @@ def is_suggestive(one: ComparedContrast) -> bool:
 def disagrees(interval: Interval, rule: Criterion, p: float, least_p: float) -> bool:
     """Whether an adjusted exact p contradicts the deciding interval.
 
-    `least_p` is the smallest possible one. Never beside a confidence sequence: that p holds for a number of seeds that was fixed before.
+    `least_p` is the smallest possible one. Never beside a confidence sequence: that p holds for a number of seeds that
+    was fixed before.
     """
     is_same = row_verdict(interval, rule.margin, less_is_better=False) == "same"
     if rule.is_anytime or is_same or not least_p <= 1 - LEVEL:

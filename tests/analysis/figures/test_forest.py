@@ -24,8 +24,14 @@ def found(tmp_path, contents):
     return contents(tabled.make(tmp_path, ROWS, baseline="norm = linf"))
 
 
+def scored(found):
+    """The scores of the objective alone."""
+    frame = result_scores(found)
+    return frame[frame["measure"] == found.label]
+
+
 def test_the_papers_differences_stand_beside_ours(found):
-    frame = differences_data(found, result_scores(found), printed=PRINTED).set_index("row")
+    frame = differences_data(found, scored(found), printed=PRINTED).set_index("row")
     assert list(frame.index) == ["norm = l2", "norm = l1"]
     assert frame.loc["norm = l2", "difference"] == pytest.approx(-1.0)
     assert frame.loc["norm = l2", "paper"] == pytest.approx(76.84 - 77.90)
@@ -34,7 +40,7 @@ def test_the_papers_differences_stand_beside_ours(found):
 
 
 def test_all_measures_in_points_share_one_scale_and_others_have_their_own(found):
-    one = result_scores(found)
+    one = scored(found)
     seeded = one[(one["kind"] != "baseline") & one["value"].notna()]
     more = pd.concat([seeded.assign(measure=name) for name in (found.label, "SICK-R/test", "drift")])
     frame = differences_data(found, more)
@@ -52,10 +58,10 @@ def test_all_measures_in_points_share_one_scale_and_others_have_their_own(found)
 
 
 def test_an_interval_without_0_is_full_and_below_3_seeds_there_is_none(found):
-    frame = differences_data(found, result_scores(found))
+    frame = differences_data(found, scored(found))
     (trace,) = draw_forest(frame).data
     assert list(trace.marker.symbol) == ["circle", "circle-open"]
-    few = result_scores(found)
+    few = scored(found)
     few = differences_data(found, few[few["seed"].isna() | (few["seed"] < 2)])
     assert few["difference"].tolist() == pytest.approx([-0.95, -0.25])
     assert few[["low", "high"]].isna().all(axis=None)
@@ -63,9 +69,9 @@ def test_an_interval_without_0_is_full_and_below_3_seeds_there_is_none(found):
 
 def test_without_a_baseline_rows_are_compared_with_the_start_if_it_was_measured(tmp_path, contents):
     folder = tabled.make(tmp_path, ROWS)
-    assert differences_data(contents(folder), result_scores(contents(folder))).empty
+    assert differences_data(contents(folder), scored(contents(folder))).empty
     with Ledger.open(folder) as ledger:
         ledger.record_evaluations([searched.measure("start", "STS-B/dev", 60.0)])
-    frame = differences_data(contents(folder), result_scores(contents(folder)))
+    frame = differences_data(contents(folder), scored(contents(folder)))
     assert frame["minus"].unique().tolist() == ["before training"]
     assert frame["difference"].tolist() == pytest.approx([1.5, 0.5, 1.25])
