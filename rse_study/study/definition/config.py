@@ -23,6 +23,7 @@ from pydantic import (
 from rse_study.downstream.registry import all_evaluations, expand_evaluations
 from rse_study.downstream.settings import Attacks, Settings, Tasks
 from rse_study.errors import InputError
+from rse_study.evaluation.registry import is_of_vectors
 from rse_study.named_class import ClassPath
 from rse_study.registry import did_you_mean
 from rse_study.results.records import COSTS
@@ -434,6 +435,11 @@ class Study(Spec):
         for name in self.evaluations:
             left = indices.get(name)
             yield f"evaluations.{left.pop(0)}" if left else "evaluations", name
+
+    @property
+    def evaluations_of_vectors(self) -> tuple[str, ...]:
+        """Evaluations that a cell's own process makes; others need its weights."""
+        return tuple(filter(is_of_vectors, self.evaluations))
 
     @property
     def all_objectives(self) -> tuple[Objective, ...]:
