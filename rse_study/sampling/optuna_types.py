@@ -10,7 +10,7 @@ from optuna.distributions import (
 )
 from optuna.trial import TrialState
 
-from rse_study.results.records import AxisRecord
+from rse_study.results.study_record import AxisRecord
 from rse_study.study.definition.domains import Domain
 
 STATES = {

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rse_study.errors import InputError, InputErrors
-from rse_study.results.records import ObjectiveRecord, StudyRecord
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.sampling.proposer import Proposer
 from rse_study.sampling.samplers import describe_sampler
 from rse_study.spec import hash_file

@@ -3,7 +3,8 @@
 import math
 from dataclasses import replace
 
-from rse_study.results.records import AxisRecord, CellRecord, ImportanceRow, ObjectiveRecord, StudyRecord
+from rse_study.results.records import CellRecord, ImportanceRow
+from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
 from rse_study.search.ablation_path import (
     PathPoint,
     Round,
