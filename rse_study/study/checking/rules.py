@@ -14,9 +14,10 @@ from rse_study.results.records import COSTS
 from rse_study.results.row_names import find_combination, row_name
 from rse_study.results.settings import UntilDecided
 from rse_study.results.study_record import AT_CHECKPOINT
-from rse_study.study.definition.config import SEARCH_ONLY, Grid, Objective, Study
+from rse_study.study.definition.config import SEARCH_ONLY, Grid, Study
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.factorial import combinations_of
+from rse_study.study.definition.objective import Objective
 from rse_study.study.definition.paths import overlap
 from rse_study.study.definition.rows import MAX_ROWS
 from rse_study.study.definition.space import Space

@@ -14,7 +14,8 @@ from pathlib import Path
 from rse_study.methods.dcl import DCL
 from rse_study.search.stopping import RuleByClass
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.config import Resources, Study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.resources import Resources
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.sampling import spread
 from rse_study.study.planning.workload import num_steps_of
