@@ -6,6 +6,7 @@ from rse_study.data.builtin import graded_pairs, opinions
 from rse_study.data.pairs import joined
 from rse_study.evaluation.replayed import ReplayedAttack, ReplayedPairs
 from rse_study.evaluation.replayed_texts import ReplayedTextAttack, ReplayedTexts
+from rse_study.methods import RobustSentEmbed
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import apply_overrides, build
