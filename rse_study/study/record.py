@@ -29,9 +29,7 @@ def study_record(
 ) -> StudyRecord:
     """Return the resolved study, with every default and every axis written out."""
     study = checked.study
-    trials = [row.trial for row in checked.rows] or [
-        branch.base for _, branch in checked.space.branches()
-    ]
+    trials = [row.trial for row in checked.rows] or [branch.base for _, branch in checked.space.branches()]
     first, *others = (objective_record(one, study, dev) for one in study.all_objectives)
     return StudyRecord(
         name=study.name,

@@ -77,8 +77,6 @@ def equal_trials() -> None:
 
 def main() -> None:
     """The table."""
-    if sys.argv[1:] == ["equal"]:
-        return equal_trials()
     for surface in SURFACES:
         for num_trials in (16, 40):
             for num_seeds in (2, 3):
@@ -92,4 +90,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    equal_trials() if sys.argv[1:] == ["equal"] else main()

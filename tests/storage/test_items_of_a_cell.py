@@ -28,9 +28,7 @@ def test_items_of_a_cell_travel_to_a_storage_and_to_every_other_disk(storage, tm
     drivers = [tmp_path / name / "little" for name in ("driver", "elsewhere")]
     files, others = (StoredFiles(StudyFolders(one), storage, tmp_path / "cache") for one in drivers)
     alone = {"workers": 1, "threads": 1, "gpus": 0, "labels": {}}
-    payload = Payload(
-        trial=Trial(), materials="", folder=files.cell(CELL), storage=storage.location, **alone
-    )
+    payload = Payload(trial=Trial(), materials="", folder=files.cell(CELL), storage=storage.location, **alone)
     dev, test = scored("STS-B", 0.1, 0.5, 0.3), scored("SICK-R", -0.25, 1.0)
     with workplace(payload) as worker:
         write_result(

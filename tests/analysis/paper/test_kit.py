@@ -56,8 +56,9 @@ def test_parameters_and_work_come_from_the_cells(sources):
     cells = sources["grid"].contents.cells
     cells["provenance"] = [{"parameters": 109_482_240, "work": 2.0, "device": "H100"} for _ in cells.index]
     assert answer(sources["grid"], "parameters") == "109,482,240 trained parameters."
-    assert "Device: H100; CPU: not recorded; memory of the machine: not recorded; operating system: not recorded." in (
-        answer(sources["grid"], "infrastructure")
+    assert (
+        "Device: H100; CPU: not recorded; memory of the machine: not recorded; operating system: not recorded."
+        in (answer(sources["grid"], "infrastructure"))
     )
     num_complete = (sources["grid"].contents.current["status"] == "complete").sum()
     assert f"{2.0 * num_complete:.3g} x P x T operations" in answer(sources["grid"], "budget")

@@ -58,7 +58,10 @@ METHODS = (
 )
 RANGES = [
     (("alpha={log: [1e-6, 1e-3]}",), ["the base: PGD's delta, which moves by at most 2.8 %"]),
-    (("alpha={log: [1e-7, 1e-6]}",), ["every trial of the search: PGD's delta, which moves by at most 0.28 %"]),
+    (
+        ("alpha={log: [1e-7, 1e-6]}",),
+        ["every trial of the search: PGD's delta, which moves by at most 0.28 %"],
+    ),
     # Where rho is 0 there is no PGD to be inert.
     (("alpha={log: [1e-7, 1e-6]}", "rho={float: [0, 1]}"), ["every trial of the search: PGD's delta"]),
     (("beta={log: [1e-3, 3e-2]}", NORMS), ["the base and norm = linf: PGD's delta"]),
@@ -84,7 +87,9 @@ def test_a_search_is_told_what_is_inert_in_all_of_it_and_beside_a_choice(joint, 
 
 def test_a_space_with_too_many_corners_is_judged_by_its_base(joint):
     content = joint()
-    apply_overrides(content, ["search.alpha={log: [1e-7, 1e-6]}", "search.sigma={choice: [1, 2, 3, 4, 5, 6]}"])
+    apply_overrides(
+        content, ["search.alpha={log: [1e-7, 1e-6]}", "search.sigma={choice: [1, 2, 3, 4, 5, 6]}"]
+    )
     content["search"]["sigma"]["into"] = ["optimizer.max_norm"]
     (said,) = (one for one in check_content(content, where="x.yaml").warnings if "PGD" in one)
     assert said.startswith("Inert in the base: ")
