@@ -8,7 +8,7 @@ from rse_study.results.manipulation import ManipulationCheck, named_rows
 from rse_study.results.records import CellRecord, StudyRecord
 from rse_study.results.row_names import names_of_labelled
 
-RECORDED = "loss_share/"  # beginning of metrics that every checked cell has, if a check of its study is of a loss
+RECORDED = "loss_share/"  # beginning of metrics that checked cells have, if their study checks a loss
 
 
 @dataclass(frozen=True)
