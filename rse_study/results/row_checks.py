@@ -29,7 +29,7 @@ def row_checks(ledger: LedgerQueries, study: StudyRecord, cells: Sequence[CellRe
     means = ledger.later_means([check.metric for check in study.checks])
     marks = [check for check in study.checks if check.metric.startswith(RECORDED)] or study.checks
     rows: dict[str, list[Mapping[str, float]]] = {}
-    unchecked = set()
+    unchecked = set[str]()
     for cell, name in zip(cells, names, strict=True):
         if cell.status == "complete" and not cell.retired:
             rows.setdefault(name, []).append(means.get(cell.identity, {}))

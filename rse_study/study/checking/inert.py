@@ -41,7 +41,7 @@ def inert_parts(rows: Mapping[str, Sequence[Trial]]) -> list[str]:
 
 def _foreseen(trials: Iterable[Trial]) -> dict[ManipulationCheck, list[float]]:
     """Return the most that each check can be in those trials for which arithmetic tells."""
-    most = defaultdict(list)
+    most = defaultdict[ManipulationCheck, list[float]](list)
     for trial in trials:
         assert isinstance(trial.method, MethodBase)
         known = trial.method.foreseen(trial.batch_size)
