@@ -28,7 +28,7 @@ CPU_INFO = re.compile(r"^(?:vendor_id|cpu family|model|model name|CPU implemente
 
 
 def provenance(device: torch.device, workers: int = 1, precision: str = "float32") -> dict[str, Any]:
-    """Return versions, processor, its kernels, device, precision, workers, threads; memory and system for readers."""
+    """Return versions, processor, kernels, device, precision, workers, threads, memory."""
     has_card = device.type == "cuda" and torch.cuda.is_available()
     card = torch.cuda.get_device_name(device) if has_card else None
     return {
@@ -50,7 +50,7 @@ def provenance(device: torch.device, workers: int = 1, precision: str = "float32
 
 
 def memory_gib() -> float:
-    """Return the machine's memory in GiB, which a container may share; 0 if nobody says."""
+    """Return the machine's memory in GiB, which containers share; 0 if unknown."""
     pages = [os.sysconf(name) for name in ("SC_PAGE_SIZE", "SC_PHYS_PAGES") if name in os.sysconf_names]
     return pages[0] * pages[1] / 2**30 if len(pages) == 2 else 0.0
 

@@ -59,7 +59,7 @@ def simulate(surface="random", num_trials=16, num_seeds=3, noise=0.5, num_search
 
 
 def dropped_equals(num_trials=16, num_seeds=3, num_searches=100) -> tuple[float, float]:
-    """The share of trials after the first two that do not run all seeds where all are alike, and its standard error."""
+    """How many equal trials after the first two do not run all seeds: share and standard error."""
     draw, shares = random.Random(0), []
     for _ in range(num_searches):
         _, ran = raced_search([0.0] * num_trials, 1.0, num_seeds, draw)

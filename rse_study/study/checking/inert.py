@@ -26,7 +26,10 @@ def checks_of(trials: Iterable[Trial]) -> Checks:
 
 
 def inert_parts(rows: Mapping[str, Sequence[Trial]]) -> list[str]:
-    """Return a warning per part that must be inert in some rows, in all of a row's trials that switch it on."""
+    """Return a warning per part that must be inert in some of these rows.
+
+    It is inert in a row if it is so in each of the row's trials that switch it on.
+    """
     found: dict[ManipulationCheck, dict[str, float]] = {}
     for name, trials in rows.items():
         for check, values in _foreseen(trials).items():
@@ -40,7 +43,7 @@ def inert_parts(rows: Mapping[str, Sequence[Trial]]) -> list[str]:
 
 
 def _foreseen(trials: Iterable[Trial]) -> dict[ManipulationCheck, list[float]]:
-    """Return the most that each check can be in those trials for which arithmetic tells."""
+    """Return the most that a check can be, by check, in trials that foresee it."""
     most = defaultdict[ManipulationCheck, list[float]](list)
     for trial in trials:
         assert isinstance(trial.method, MethodBase)
@@ -52,7 +55,7 @@ def _foreseen(trials: Iterable[Trial]) -> dict[ManipulationCheck, list[float]]:
 
 
 def rows_of_search(space: Space[Trial]) -> dict[str, list[Trial]]:
-    """Return the base, and the corners of the space: all of them, and those with each value of a choice.
+    """Return the base, all corners of the space, and those with each value of a choice.
 
     What moves grows with every number it depends on, so that a part that is inert at all corners is so between them.
     """

@@ -40,7 +40,10 @@ def check_rules(study: Study, *, where: str, broken: Collection[str] = ()) -> li
 def check_rules_of_space(
     study: Study, space: Space[Trial], *, where: str, broken: Collection[str] = ()
 ) -> list[InputError]:
-    """Return every broken rule that joins a setting of a search and its space, but for unreadable fields."""
+    """Return every broken rule that joins a setting of a search and its space.
+
+    Those about fields that could not be read are left out.
+    """
     return [
         InputError(what, where=where, rule=rule, remedy=remedy)
         for find, fields in RULES_OF_SPACE
