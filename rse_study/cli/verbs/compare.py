@@ -90,11 +90,11 @@ def _require_same_measure(first: GivenRows, other: GivenRows) -> None:
 
 
 def _strictest(chosen: Sequence[GivenRows]) -> Criterion:
-    """Return what decides if any of the studies needs it, with the smallest margin."""
-    margin = min(one.criterion.margin for one in chosen)
+    """Return what decides if any study needs it, and the smallest margin."""
+    least = min((one.criterion for one in chosen), key=lambda one: (one.margin, not one.margins_seen))
     rules = {one.name.partition(":")[0]: one.criterion for one in chosen if one.criterion.is_anytime}
     why = next((f"of {study}, {rule.why}" for study, rule in rules.items()), chosen[0].criterion.why)
-    return replace(chosen[0].criterion, is_anytime=bool(rules), why=why, margin=margin)
+    return replace(least, is_anytime=bool(rules), why=why)
 
 
 def _write_page(
