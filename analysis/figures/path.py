@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.contents import PAPER_SETTING, Contents
+from analysis.contents import BASE, Contents
 from analysis.figures.style import BLUE, FAINT, GREY, label_text, legend_below, plain
 from analysis.formats import show_value
 from rse_study.results.statistics import t_interval
@@ -21,7 +21,7 @@ COLUMNS = [
 def path_data(contents: Contents) -> pd.DataFrame:
     """Return a row per finished point of the path.
 
-    Columns: place (0: the paper's setting; then the round), axis (its heading), before, after (its values as text),
+    Columns: place (0: the base; then the round), axis (its heading), before, after (its values as text),
     is_kept, num_seeds, mean and its 95 % interval low, high over seeds; gain over the point before, paired by seed,
     and its interval. Student's t; NaN for fewer than two seeds.
     """
@@ -68,11 +68,11 @@ def draw_path(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
         x=kept["place"], y=kept["mean"], mode="lines+markers", name="kept, mean of the seeds and 95 % interval",
         line={"color": BLUE, "width": 2}, marker={"size": 8, "color": BLUE},
         error_y={"array": kept["high"] - kept["mean"], "color": BLUE, "thickness": 1.2, "width": 4},
-        customdata=[tick or PAPER_SETTING for tick in kept["axis"]],
+        customdata=[tick or BASE for tick in kept["axis"]],
         hovertemplate=f"%{{customdata}}: %{{y:.{decimals}f}}<extra>kept</extra>",
     )  # fmt: skip
     ticks = [
-        label_text(f"{axis} = {after}" if axis else PAPER_SETTING, 12)
+        label_text(f"{axis} = {after}" if axis else BASE, 12)
         for axis, after in zip(kept["axis"], kept["after"], strict=True)
     ]
     figure.update_xaxes(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from analysis import page
-from analysis.contents import BASE, PAPER_SETTING, Contents
+from analysis.contents import BASE, Contents
 from analysis.formats import show_number, show_signed
 from analysis.phrases import counted, join_words, show_status
 from analysis.scores import (
@@ -52,19 +52,19 @@ def explained(contents: Contents, frame: pd.DataFrame) -> str:
     if not seeds:
         return ""
     table, has_base = trials(contents), (frame["kind"] == "base").any()
-    who = "The paper's setting and the best of the search" if has_base else "The best of the search"
+    who = "The base and the best of the search" if has_base else "The best of the search"
     if (table["best"] & (table["label"] == BASE)).any():
         base = "It and the best" if has_base else "The best"
-        who = f"The search's best trial was the paper's setting itself. {base} of the others"
+        who = f"The search's best trial was the base itself. {base} of the others"
     return f"{who}, trained anew with {counted(len(seeds), 'seed')} that selected nothing."
 
 
 def gains(contents: Contents, frame: pd.DataFrame) -> str:
-    """Return each confirmed trial minus the paper's setting, seed by seed."""
+    """Return each confirmed trial minus the base, seed by seed."""
     rows = list(dict.fromkeys(frame.loc[frame["kind"] == "row", "row"]))
-    found = {row: differences(frame, row, PAPER_SETTING) for row in rows}
+    found = {row: differences(frame, row, BASE) for row in rows}
     parts = [
-        f"<h3>{page.escape(row)} minus {PAPER_SETTING}, seed by seed</h3>"
+        f"<h3>{page.escape(row)} minus the {BASE}, seed by seed</h3>"
         + gain_table(part, contents.decimals_by_measure, f"gains-{page.anchor_name(row)}")
         + page.paragraph(gain_text(contents, part))
         for row, part in found.items()
@@ -105,7 +105,7 @@ def missing_text(contents: Contents, cells: pd.DataFrame, frame: pd.DataFrame) -
     plan = contents.study.confirm_settings
     if cells.empty:
         best = "the best trial" if plan.num_best == 1 else f"the best {plan.num_best} trials"
-        who = f"{best} and the paper's setting" if plan.baseline == "base" else best
+        who = f"{best} and the base" if plan.baseline == "base" else best
         return f"Planned, not done yet: {who} with {join_words(f'seed {seed}' for seed in plan.seeds)}."
     open_cells = cells[cells["status"] != "complete"]
     texts = [
