@@ -5,10 +5,11 @@ import pytest
 
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
-from rse_study.results.records import ImportanceRow, ObjectiveRecord, StudyRecord
+from rse_study.results.records import AxisRecord, ImportanceRow, ObjectiveRecord, StudyRecord
 from rse_study.sampling.importance import (
     EVALUATORS,
     FEWEST,
+    _axis,
     enter_importance,
     full_budget_trials,
     importance_rows,
@@ -20,7 +21,18 @@ from tests.analysis import searched
 
 DOMAINS = {"rho": Float(float=(0, 1)), "alpha": Log(log=(1e-6, 1e-3))}
 AXES = [Axis(name, domain, (name,)) for name, domain in DOMAINS.items()]
-STUDY = StudyRecord(name="s", objective=ObjectiveRecord(metric="dev"), num_trials=20, num_cells=20)
+RECORDS = (
+    AxisRecord(name="rho", paths=("rho",), kind="float", low=0, high=1),
+    AxisRecord(name="alpha", paths=("alpha",), kind="float", low=1e-6, high=1e-3, log=True),
+)
+STUDY = StudyRecord(
+    name="s",
+    objective=ObjectiveRecord(metric="dev"),
+    axes=RECORDS,
+    num_trials=20,
+    num_cells=20,
+    kind="search",
+)
 
 
 def trials(num):
@@ -132,6 +144,16 @@ def ledger(tmp_path):
         yield ledger
 
 
+def test_axes_on_record_are_those_of_the_file():
+    assert [_axis(one) for one in RECORDS] == AXES
+    when = {"method": ("a",)}
+    choice = AxisRecord(name="n", paths=("n",), kind="choice", choices=("1/2", 3), when=when)
+    number = AxisRecord(name="k", paths=("k",), kind="int", low=1.0, high=4.0)
+    domain = _axis(choice).domain
+    assert (domain.values(), domain.when, domain.scale) == (("1/2", 3), when, "none")
+    assert list(_axis(number).domain.values()) == [1, 2, 3, 4]
+
+
 def test_only_trials_of_the_full_budget_count(ledger):
     entered(ledger, 10, "stopped_early", t=10)
     entered(ledger, 11, "failed", t=20)
@@ -149,17 +171,17 @@ def test_a_trial_of_several_seeds_counts_once_with_their_mean(ledger):
 
 
 @pytest.mark.slow
-def test_what_the_ledger_has_of_these_trials_with_intervals_is_not_computed_again(ledger, checked):
-    enter_importance(ledger, checked)
+def test_what_the_ledger_has_of_these_trials_with_intervals_is_not_computed_again(ledger):
+    enter_importance(ledger)
     rows = ledger.importance()
     assert {row.evaluator for row in rows} == set(EVALUATORS)
     ledger.record_importance([row.model_copy(update={"low": math.nan, "high": math.nan}) for row in rows])
-    enter_importance(ledger, checked)
+    enter_importance(ledger)
     assert ledger.importance() == rows
     known = [ImportanceRow(**{**row.model_dump(), "value": row.low}) for row in rows]
     ledger.record_importance(known)
-    enter_importance(ledger, checked)
+    enter_importance(ledger)
     assert ledger.importance() == known
     entered(ledger, 10)
-    enter_importance(ledger, checked)
+    enter_importance(ledger)
     assert {row.num_trials for row in ledger.importance()} == {11}

@@ -8,17 +8,21 @@ from rse_study.data.location import cache_dir, data_dir
 from rse_study.downstream.registry import read_evaluation
 from rse_study.downstream.settings import Settings
 from rse_study.evaluation.evaluations import Evaluation
+from rse_study.results.archive import ASSETS
 
 if TYPE_CHECKING:
     from rse_study.training.materials import Materials
     from rse_study.training.trial import Trial
 
 
-def materials_of(callback: ActivityCallback, beside: Path, trial: "Trial") -> "Materials":
-    """Return what a trial is trained on; its corpus may lie in `beside`."""
+def materials_of(
+    callback: ActivityCallback, beside: Path, trial: "Trial", study_dir: Path | None = None
+) -> "Materials":
+    """Return what a trial is trained on; its corpus may lie in `beside`, weights of its base in its study's folder."""
     from rse_study.assets import prepare  # imports torch, which a plan does without
 
-    return prepare(trial, cache_dir(), data_dir(), callback, beside)
+    shipped = study_dir / ASSETS if study_dir else None
+    return prepare(trial, cache_dir(), data_dir(), callback, beside, shipped)
 
 
 def evaluation_of(settings: Settings, name: str) -> Evaluation:

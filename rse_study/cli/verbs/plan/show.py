@@ -38,7 +38,7 @@ def show_plan(
     is_wide: bool = False,
 ) -> None:
     """Print the plan; raise OverBudget where its expected total passes a limit."""
-    checked = read_study(study_file(study), overrides)
+    checked = read_study(study_file(study, store), overrides)
     planned = planned_study(checked, store, sizes_of(checked), probes)
     if cluster:
         planned = _priced_on(cluster, checked, planned)
@@ -164,7 +164,9 @@ def planned_study(checked: CheckedStudy, store: Path, data_sizes: DataSizes, pro
         from rse_study.study.planning.probe import probe
 
         with ActivityBars(stderr()) as bars:  # stdout may be JSON
-            prepared = partial(materials_of, SaidOnce(bars), checked.folder)
+            prepared = partial(
+                materials_of, SaidOnce(bars), checked.folder, study_dir=store / checked.study.name
+            )
             timed = probe(checked, prepared, partial(bars.advanced, "probe: trials timed"))
         throughput = replace(throughput, timed=timed, source="a probe on this machine")
     return plan(checked, ledger_state, with_stated_hours(throughput, checked, data_sizes), data_sizes)

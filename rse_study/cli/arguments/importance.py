@@ -1,0 +1,23 @@
+"""Importance of a search's axes, computed where the ledger of a named study lacks it."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from rse_study.errors import InputError
+
+
+def enter_missing_importance(study_dir: Path) -> None:
+    """Enter the importance of a search's axes, which no file beside a ledger holds; a path's order may need it."""
+    from rse_study.results.files.ledger import Ledger
+    from rse_study.results.reader import Reader
+
+    with Reader(study_dir) as reader:
+        if reader.study().kind == "grid" or len(reader.importance()) or reader.is_held():
+            return
+    from rse_study.sampling.importance import enter_importance
+
+    with (
+        suppress(InputError),
+        Ledger.open(study_dir) as ledger,
+    ):  # a folder that cannot be written goes without it
+        enter_importance(ledger)
