@@ -24,19 +24,14 @@ MEASURED_ON = 4000  # sentences: 3,800 to count words by, 200 held out
 
 
 def choose_generator(
-    trial: Trial,
-    base: str,
-    root: Path,
-    sentences: list[str],
-    on_progress: TrainingCallback,
-    shipped: Path | None = None,
+    trial: Trial, base: str, root: Path, sentences: list[str], on_progress: TrainingCallback
 ) -> tuple[str, str]:
     """Return G as (folder or hub name, revision), empty without RTD; it may be tuned."""
     if not trial.method.generator:
         return "", ""
     wanted, encoder = trial.method.generator, trial.encoder
     if wanted == "minilm-mlm" or (wanted == "base" and encoder.name == "minilm"):
-        return str(minilm_generator(root, sentences, on_progress=on_progress, shipped=shipped)), "main"
+        return str(minilm_generator(root, sentences, on_progress=on_progress)), "main"
     if wanted == "tiny" and encoder.name != "tiny":
         where, rule = (
             "method.rtd.generator",

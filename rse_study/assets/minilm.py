@@ -9,9 +9,8 @@ from pydantic import PositiveInt
 from transformers import BertForMaskedLM
 
 from rse_study.assets.masked_lm import MaskedLMTraining, TrainingCallback, train_and_measure
-from rse_study.assets.store import build, put_weights, weights_in, write_meta
+from rse_study.assets.store import build, write_meta
 from rse_study.data.hub_models import local_name
-from rse_study.data.template import encode
 from rse_study.errors import InputError
 from rse_study.models.loading import load_tokenizer, quiet_loading, seeded_init
 from rse_study.spec import Spec, fingerprint_of, hash_file
@@ -57,9 +56,8 @@ def minilm_generator(
     spec: MiniLMGenerator | None = None,
     on_progress: TrainingCallback = lambda done, total, loss: None,
     base: Path | None = None,
-    shipped: Path | None = None,
 ) -> Path:
-    """Return the masked LM's folder, building it if needed, with weights in the folder `shipped` if they are there."""
+    """Return the masked LM's folder, building it if needed."""
     wanted, folder = spec or MiniLMGenerator(), base or minilm_folder()
     used = sentences[: wanted.max_sentences]
     key = {
@@ -67,10 +65,7 @@ def minilm_generator(
         "sentences": fingerprint_of(used),
         "base": hash_file(folder / "model.safetensors"),
     }
-    weights, key = weights_in(shipped, "minilm-mlm", key)
-    return build(
-        root, "minilm-mlm", key, lambda draft: _make(draft, folder, used, wanted, on_progress, weights)
-    )
+    return build(root, "minilm-mlm", key, lambda draft: _make(draft, folder, used, wanted, on_progress))
 
 
 def with_masked_lm_head(folder: Path, seed: int) -> Any:
@@ -80,28 +75,14 @@ def with_masked_lm_head(folder: Path, seed: int) -> Any:
 
 
 def _make(
-    draft: Path,
-    folder: Path,
-    sentences: list[str],
-    spec: MiniLMGenerator,
-    on_progress: TrainingCallback,
-    weights: Path | None,
+    draft: Path, folder: Path, sentences: list[str], spec: MiniLMGenerator, on_progress: TrainingCallback
 ) -> None:
     tokenizer = load_tokenizer(str(folder))
     model = with_masked_lm_head(folder, spec.training.seed)
     if spec.tuned == "head":
         model.bert.requires_grad_(False)
-    measured = {}
-    if weights:
-        encode(
-            sentences[:1], tokenizer, spec.training.max_length
-        )  # a tokenizer's file has the length it was used at
-    else:
-        measured = train_and_measure(model, tokenizer, sentences, spec.training, on_progress)
+    measured = train_and_measure(draft, model, tokenizer, sentences, spec.training, on_progress)
     with quiet_loading():
         model.save_pretrained(draft)
     tokenizer.save_pretrained(draft)
-    if weights:
-        put_weights(draft, weights)
-        return
     write_meta(draft, {"asset": "minilm-mlm", "spec": spec.identity(), **measured})

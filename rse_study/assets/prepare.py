@@ -38,12 +38,10 @@ def prepare(
     data_dir: Path,
     callback: ActivityCallback = SILENCE,
     beside: Path = Path(),
-    shipped: Path | None = None,
 ) -> Materials:
     """Collect or build everything a trial needs for training and selection.
 
-    `beside` is the folder of the file that names the corpus, in which the corpus may lie; `shipped` one with weights
-    that came with a study's archive, which are taken instead of training them again.
+    `beside` is the folder of the file that names the corpus, in which the corpus may lie.
     """
     for model in trial.models.values():
         check_model(*model)  # fails now rather than after a minute of tries
@@ -54,11 +52,11 @@ def prepare(
         wordnet_archive(data_dir)  # fails now rather than after minutes of training
     dev = dev_pairs(trial.selection, data_dir)
     root = cache_dir.absolute() / "assets"
-    base = _base(trial, root, corpus.sentences, callback, shipped)
+    base = _base(trial, root, corpus.sentences, callback)
     tokenizer = load_tokenizer(base, trial.encoder.revision)
     check_encoder(trial, base, tokenizer)
     on_progress = _training_progress("minilm-mlm", callback)
-    generator, revision = choose_generator(trial, base, root, corpus.sentences, on_progress, shipped)
+    generator, revision = choose_generator(trial, base, root, corpus.sentences, on_progress)
     if generator:
         check_generator(generator, revision, tokenizer, trial.max_length, root, corpus.sentences)
     tokenised = tokenised_corpus(
@@ -136,13 +134,10 @@ def dev_pairs(selection: Selection, data_dir: Path) -> StsPairs:
     return joined(sets, "dev")
 
 
-def _base(
-    trial: Trial, root: Path, sentences: list[str], callback: ActivityCallback, shipped: Path | None
-) -> str:
+def _base(trial: Trial, root: Path, sentences: list[str], callback: ActivityCallback) -> str:
     name = trial.encoder.name
     if name in TINY:
-        on_progress = _training_progress(name, callback)
-        return str(tiny_encoder(root, sentences, TINY[name], on_progress, shipped))
+        return str(tiny_encoder(root, sentences, TINY[name], _training_progress(name, callback)))
     return packaged(trial.encoder.name)
 
 

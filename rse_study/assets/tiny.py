@@ -8,10 +8,9 @@ from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 from transformers import BertConfig, BertForMaskedLM
 
 from rse_study.assets.masked_lm import MaskedLMTraining, TrainingCallback, train_and_measure
-from rse_study.assets.store import build, put_weights, weights_in, write_meta
+from rse_study.assets.store import build, write_meta
 from rse_study.assets.word_pieces import train_tokenizer
 from rse_study.assets.word_vectors import word_vectors
-from rse_study.data.template import encode
 from rse_study.models.encoder_settings import StoredPooling, store_pooling
 from rse_study.models.loading import quiet_loading, seeded_init
 from rse_study.spec import Spec, field, fingerprint_of
@@ -54,16 +53,11 @@ def tiny_encoder(
     sentences: list[str],
     spec: TinyEncoder | None = None,
     on_progress: TrainingCallback = lambda done, total, loss: None,
-    shipped: Path | None = None,
 ) -> Path:
-    """Return a folder in Hugging Face's layout: BertForMaskedLM, tokenizer, pooling.
-
-    It is trained, unless the folder `shipped` has its weights, which came with a study's archive.
-    """
+    """Return a folder in Hugging Face's layout: BertForMaskedLM, tokenizer, pooling."""
     wanted = spec or TinyEncoder()
-    kind, key = kind_of(wanted), {"spec": wanted.identity(), "sentences": fingerprint_of(sentences)}
-    weights, key = weights_in(shipped, kind, key)
-    return build(root, kind, key, lambda draft: _make(draft, sentences, wanted, on_progress, weights))
+    key = {"spec": wanted.identity(), "sentences": fingerprint_of(sentences)}
+    return build(root, kind_of(wanted), key, lambda draft: _make(draft, sentences, wanted, on_progress))
 
 
 def kind_of(spec: TinyEncoder) -> str:
@@ -86,27 +80,16 @@ def random_model(spec: TinyEncoder, vocabulary_size: int) -> Any:
         return BertForMaskedLM(config).float()
 
 
-def _make(
-    draft: Path, sentences: list[str], spec: TinyEncoder, on_progress: TrainingCallback, weights: Path | None
-) -> None:
+def _make(draft: Path, sentences: list[str], spec: TinyEncoder, on_progress: TrainingCallback) -> None:
     tokenizer = train_tokenizer(sentences, spec.vocabulary_size, spec.max_positions)
     model = random_model(spec, len(tokenizer))
     if spec.window:
         _set_word_vectors(model, tokenizer, sentences, spec)
-    measured = {}
-    if weights:
-        encode(
-            sentences[:1], tokenizer, spec.training.max_length
-        )  # a tokenizer's file has the length it was used at
-    else:
-        measured = train_and_measure(model, tokenizer, sentences, spec.training, on_progress)
+    measured = train_and_measure(draft, model, tokenizer, sentences, spec.training, on_progress)
     with quiet_loading():
         model.save_pretrained(draft)
     tokenizer.save_pretrained(draft)
     store_pooling(draft, StoredPooling(pooling="mean"))
-    if weights:
-        put_weights(draft, weights)
-        return
     write_meta(
         draft, {"asset": kind_of(spec), "spec": spec.identity(), "vocabulary": len(tokenizer), **measured}
     )

@@ -6,7 +6,7 @@ import re
 import sqlite3
 import tarfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -19,14 +19,14 @@ from rse_study.results.files.item_file import FILE_NAME as ITEMS
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.files.result_file import FILE_NAME as RESULT
 from rse_study.results.files.schema import ledger_path
-from rse_study.results.files.study_file import read_revisions
 from rse_study.results.records import StudyRecord
 from rse_study.spec import hash_file
 
+LEDGER = ledger_path(Path()).name
 SUFFIXES = (".tar.xz", ".tar.gz", ".tgz", ".tar")
 ASSETS = "assets"
-"""Folder in a study's folder with the trained weights that came with its archive."""
-FILES_OF_WEIGHTS = ("model.safetensors", "meta.json", "config.json")
+"""Folder in a study's folder with the trained weights that came with its archive, a file for each asset."""
+WEIGHTS = ".safetensors"
 ORIGIN = "archive.json"
 """File in an unpacked study's folder that identifies its archive."""
 MOST_BYTES, MOST_FILES = 4 * 2**30, 200_000
@@ -51,13 +51,13 @@ def write_archive(study_dir: Path, path: Path, assets: Iterable[Path] = ()) -> P
     top = Path(study.name)
     try:
         with tarfile.open(path, "w:xz") as archive, TemporaryDirectory() as folder:
-            archive.add(_ledger_copy(study_dir, Path(folder)), str(top / ledger_path(study_dir).name))
+            archive.add(_ledger_copy(study_dir, Path(folder)), str(top / LEDGER))
             for file in sorted(study_dir.rglob("*.json")):
-                if file.name in FILES_OF_NUMBERS and ASSETS not in file.relative_to(study_dir).parts:
+                if file.name in FILES_OF_NUMBERS:
                     archive.add(file, str(top / file.relative_to(study_dir)))
-            for asset in assets:
-                for name in FILES_OF_WEIGHTS:
-                    archive.add(asset / name, str(top / ASSETS / asset.name / name))
+            weights = {f"{asset.name}{WEIGHTS}": asset / f"model{WEIGHTS}" for asset in assets}
+            for name, file in (weights | {one.name: one for one in (study_dir / ASSETS).glob("*")}).items():
+                archive.add(file, str(top / ASSETS / name))
     except OSError as error:
         what = f"cannot be written: {error.strerror}"
         raise InputError(what, where=str(path), remedy="Name another folder") from None
@@ -66,7 +66,7 @@ def write_archive(study_dir: Path, path: Path, assets: Iterable[Path] = ()) -> P
 
 def _ledger_copy(study_dir: Path, folder: Path) -> Path:
     """Copy the ledger as it is between two transactions, even while a driver writes it."""
-    copy = folder / ledger_path(study_dir).name
+    copy = folder / LEDGER
     with (
         closing(sqlite3.connect(ledger_path(study_dir))) as ledger,
         closing(sqlite3.connect(copy)) as into,
@@ -82,74 +82,38 @@ def unpack_archive(archive: Path, store: Path) -> Path:
     plain files of a study are taken from it, and none leads out of its folder. Raises InputError if the file is no
     archive of a study, if it is too large, or if another study has its place.
     """
-    origin = {"sha256": _hash(archive)}
     try:
+        origin = hash_file(archive)
         store.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".unpacked-", dir=store) as folder:
             name = _extract(archive, Path(folder), store)
             draft, final = Path(folder) / name, store / name
-            if final.exists():
-                _require_unpacked_from(origin, final, archive)
-                return final
-            study = _checked_study(draft, archive)
-            resolved = json.dumps(study.resolved, indent=2, ensure_ascii=False) + "\n"
-            (draft / f"{name}.yaml").write_text(resolved, encoding="utf-8")
-            (draft / ORIGIN).write_text(json.dumps(origin) + "\n", encoding="utf-8")
-            draft.rename(final)
+            if not final.exists():
+                resolved = _checked_study(draft, archive).resolved
+                (draft / f"{name}.yaml").write_text(json.dumps(resolved, indent=2, ensure_ascii=False))
+                (draft / ORIGIN).write_text(origin)
+                draft.rename(final)
+            elif not (final / ORIGIN).is_file() or (final / ORIGIN).read_text() != origin:
+                rule = f"{final} holds another state of this study, and nothing is overwritten"
+                remedy = "Name that folder to read it, or unpack this one elsewhere: --store DIR"
+                raise InputError("cannot be unpacked", where=str(archive), rule=rule, remedy=remedy)
     except OSError as error:
-        what = f"cannot be unpacked: {error.strerror or error}"
-        raise InputError(what, where=str(store), remedy="Name another folder: --store DIR") from None
-    return final
-
-
-def _checked_study(draft: Path, archive: Path) -> StudyRecord:
-    """Return the unpacked study; refuse one whose files are not what they should be."""
-    try:
-        study = read_revisions(draft)[-1].study
-        kinds, names = _content_of_ledger(draft) if ledger_path(draft).is_file() else (set(), [])
-    except (InputError, sqlite3.Error, ValueError) as error:
-        why = error.what if isinstance(error, InputError) else first_line(error)
-        raise _refused(archive, f"its files are damaged: {why}") from None
-    if study.name != draft.name:
-        raise _refused(archive, f"its folder is {draft.name!r} and its study {study.name!r}")
-    if not kinds <= {"table", "index"} or not all(re.fullmatch("[0-9a-f]{16,64}", name) for name in names):
-        raise _refused(archive, "its ledger holds what no ledger holds")
-    return study
-
-
-def _content_of_ledger(draft: Path) -> tuple[set[str], list[str]]:
-    """Return the kinds of a ledger's parts and the identities of its cells, which name folders."""
-    with closing(open_study(draft)) as ledger:
-        LedgerQueries(ledger).frozen_study(draft.name)
-        names = [cell.identity for cell in LedgerQueries(ledger).cells()]
-    with closing(sqlite3.connect(ledger_path(draft))) as as_it_came:  # the other may be migrated in memory
-        return {kind for (kind,) in as_it_came.execute("SELECT type FROM sqlite_master")}, names
-
-
-def _hash(archive: Path) -> str:
-    try:
-        return hash_file(archive)
-    except OSError as error:
-        what = f"cannot be read: {error.strerror}"
+        what = f"cannot be unpacked into {store}: {error.strerror}"
         raise InputError(
-            what, where=str(archive), remedy="Name an archive that `rse-study archive` wrote"
+            what, where=str(archive), remedy="Name an archive that can be read, and --store"
         ) from None
-
-
-def _require_unpacked_from(origin: dict[str, str], final: Path, archive: Path) -> None:
-    marker = final / ORIGIN
-    if not marker.is_file() or json.loads(marker.read_text(encoding="utf-8")) != origin:
-        rule = f"{final} holds another state of this study, and nothing is overwritten"
-        remedy = "Name that folder to read it, or unpack this one elsewhere: --store DIR"
-        raise InputError("cannot be unpacked", where=str(archive), rule=rule, remedy=remedy)
+    return final
 
 
 def _extract(archive: Path, folder: Path, store: Path) -> str:
     """Extract the files of the one study in the archive, unless the store has it; return its name."""
-    name = ""
+    name, num_bytes = "", 0
     try:
-        with tarfile.open(archive, "r:*") as files:
-            for member in _bounded(files, archive):
+        with tarfile.open(archive) as files:
+            for number, member in enumerate(files, 1):  # headers first: what is too large is never unpacked
+                num_bytes += member.size
+                if number > MOST_FILES or num_bytes > MOST_BYTES:
+                    raise _refused(archive, f"more than {MOST_FILES:,} files or {MOST_BYTES >> 30} GiB")
                 parts = PurePosixPath(member.name).parts
                 if not member.isfile() or not _belongs(parts):
                     continue
@@ -165,22 +129,29 @@ def _extract(archive: Path, folder: Path, store: Path) -> str:
     return name
 
 
-def _bounded(files: tarfile.TarFile, archive: Path) -> Iterator[tarfile.TarInfo]:
-    """Yield the members; refuse more than a study can have, before they are read."""
-    num_bytes = 0
-    for number, member in enumerate(files, 1):
-        num_bytes += member.size
-        if number > MOST_FILES or num_bytes > MOST_BYTES:
-            raise _refused(archive, f"more than {MOST_FILES:,} files or {MOST_BYTES >> 30} GiB")
-        yield member
-
-
 def _belongs(parts: tuple[str, ...]) -> bool:
     """Whether a file is one that `write_archive` writes."""
     if len(parts) < 2 or not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", parts[0]):
         return False
-    known = FILES_OF_WEIGHTS if parts[1] == ASSETS else (*FILES_OF_NUMBERS, ledger_path(Path()).name)
-    return parts[-1] in known
+    is_weights = len(parts) == 3 and parts[1] == ASSETS and parts[2].endswith(WEIGHTS)
+    return is_weights or parts[-1] in (*FILES_OF_NUMBERS, LEDGER)
+
+
+def _checked_study(draft: Path, archive: Path) -> StudyRecord:
+    """Return the unpacked study; refuse a ledger that is none, holds programs, or names folders elsewhere."""
+    try:
+        with closing(open_study(draft)) as ledger, closing(sqlite3.connect(draft / LEDGER)) as as_it_came:
+            study = LedgerQueries(ledger).frozen_study(draft.name)
+            names = [
+                draft.name == study.name,
+                *(cell.identity.isalnum() for cell in LedgerQueries(ledger).cells()),
+            ]
+            kinds = {kind for (kind,) in as_it_came.execute("SELECT type FROM sqlite_master")}
+    except (InputError, sqlite3.Error, ValueError) as error:
+        raise _refused(archive, f"its ledger is damaged: {first_line(error)}") from None
+    if not kinds <= {"table", "index"} or not all(names):
+        raise _refused(archive, "its ledger holds what no ledger of this study holds")
+    return study
 
 
 def _refused(archive: Path, why: str) -> InputError:

@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from rse_study.assets import minilm
-from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.masked_lm import MaskedLMTraining
 from rse_study.assets.minilm import MiniLMGenerator, minilm_folder, minilm_generator
 from rse_study.assets.reference import Reference
@@ -28,18 +27,12 @@ def headless(small, tmp_path):
     return tmp_path / "headless"
 
 
-def test_head_is_tied_to_the_word_embeddings_and_tuned_alone_leaves_the_body(
-    headless, sentences, tmp_path, monkeypatch
-):
+def test_head_is_tied_to_the_word_embeddings_and_tuned_alone_leaves_the_body(headless, sentences, tmp_path):
     with pytest.raises(InputError, match="no masked-LM head"):
         load_generator(headless)
     folder = minilm_generator(tmp_path, sentences, SPEC, base=headless)
     model = load_generator(folder).model
     assert model.cls.predictions.decoder.weight is model.bert.embeddings.word_embeddings.weight
-    monkeypatch.setattr(minilm, "train_and_measure", None)  # the weights come with an archive
-    again = minilm_generator(tmp_path / "again", sentences, SPEC, base=headless, shipped=tmp_path)
-    assert fingerprint_of_model(str(again)) == fingerprint_of_model(str(folder))
-    monkeypatch.undo()
     meta = json.loads((folder / "meta.json").read_text())
     assert {"masked_accuracy", "unigram_accuracy", "seconds", "weights"} <= set(meta)
     folder = minilm_generator(tmp_path, sentences, SPEC.model_copy(update={"tuned": "head"}), base=headless)

@@ -56,16 +56,12 @@ def test_the_study_as_it_ran_lies_in_its_folder(packed, tmp_path):
     assert (checked.study.name, len(checked.rows) > 1) == ("old_grid", True)
 
 
-def test_an_archive_without_a_ledger_is_opened_by_its_path(study, tmp_path):
-    with Ledger.open(study) as ledger:
-        cells = {cell.identity for cell in ledger.cells()}
-    archive = tmp_path / "old.tar"
-    with tarfile.open(archive, "w") as files:
-        for path in (*study.rglob("*.json"),):
-            files.add(path, Path("./old_grid") / path.relative_to(study))
-    opened = open_study(archive, tmp_path / "there")
-    assert set(opened.cells["identity"]) == cells
-    assert open_study(archive, tmp_path / "there").folder == opened.folder  # it is unpacked once
+def test_it_is_opened_by_its_path_and_unpacked_once(packed, study, tmp_path):
+    opened = open_study(packed, tmp_path / "there")
+    assert opened.cells.equals(open_study(study).cells)
+    page = write_report(opened.folder)
+    assert open_study(packed, tmp_path / "there").folder == opened.folder
+    assert page.is_file()
 
 
 def test_a_study_that_is_there_is_left_alone(packed, study, tmp_path):
@@ -122,13 +118,20 @@ def with_broken_ledger(folder, archive):
         files.addfile(broken, io.BytesIO(b"x" * 4000))
 
 
+def without_ledger(folder, archive):
+    ledger_path(folder).unlink()
+    with tarfile.open(archive, "w") as files:
+        files.add(folder, "old_grid")
+
+
 HOSTILE = [
     (with_member(tarfile.TarInfo("old_grid/../../escaped/study.json")), "outside the destination"),
     (with_member(tarfile.TarInfo("second/study.json")), "two studies: old_grid and second"),
-    (with_program, "holds what no ledger holds"),
-    (with_paths_as_identities, "holds what no ledger holds"),
-    (with_another_name, "its folder is 'other' and its study 'old_grid'"),
-    (with_broken_ledger, "no ledger"),
+    (with_program, "holds what no ledger of this study holds"),
+    (with_paths_as_identities, "holds what no ledger of this study holds"),
+    (with_another_name, "holds what no ledger of this study holds"),
+    (with_broken_ledger, "its ledger is damaged"),
+    (without_ledger, "its ledger is damaged: .*no ledger"),
     (cut_off, "is no archive of a study"),
     (lambda folder, archive: archive.write_bytes(b"no archive"), "is no archive of a study"),
     (lambda folder, archive: tarfile.open(archive, "w").close(), "holds no file of a study"),

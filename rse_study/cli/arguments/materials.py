@@ -1,5 +1,6 @@
 """Materials and evaluations from this machine's folders of data and cache."""
 
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,15 @@ if TYPE_CHECKING:
 def materials_of(
     callback: ActivityCallback, beside: Path, trial: "Trial", study_dir: Path | None = None
 ) -> "Materials":
-    """Return what a trial is trained on; its corpus may lie in `beside`, weights of its base in its study's folder."""
+    """Return what a trial is trained on; its corpus may lie in `beside`, an archive's weights in `study_dir`."""
     from rse_study.assets import prepare  # imports torch, which a plan does without
+    from rse_study.assets.store import came_with_archive
 
-    shipped = study_dir / ASSETS if study_dir else None
-    return prepare(trial, cache_dir(), data_dir(), callback, beside, shipped)
+    for weights in (study_dir / ASSETS).glob("*") if study_dir else ():
+        place = came_with_archive(cache_dir() / "assets", weights.stem)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(weights, place)
+    return prepare(trial, cache_dir(), data_dir(), callback, beside)
 
 
 def evaluation_of(settings: Settings, name: str) -> Evaluation:

@@ -2,26 +2,22 @@
 
 from pathlib import Path
 
-from analysis.phrases import join_words
-from rse_study.assets.trained import weights_to_pack
+from rse_study.assets.trained import trained_assets
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_file
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.next_step import command, suggest
-from rse_study.cli.terminal.screen import say, stderr
+from rse_study.cli.terminal.screen import stderr
 from rse_study.data.location import cache_dir
 from rse_study.results.archive import write_archive
 
 
 def archive_study(study: str, store: Path, out: Path | None) -> None:
-    """Write a study's archive and print its path; say which weights came along."""
+    """Write a study's archive and print its path."""
     folder = study_folder(study, store)
     path = out or Path(f"{folder.resolve().name}.tar.xz")
     require_file(path, where="--out")
-    assets = weights_to_pack(folder, cache_dir())
     with ActivityBars(stderr()) as bars, bars.waiting("packing"):
-        write_archive(folder, path, assets)
+        write_archive(folder, path, trained_assets(folder, cache_dir()))
     print(path)
-    models = f", with the weights of {join_words([asset.name for asset in assets])}" if assets else ""
-    say(f"{path.stat().st_size / 2**20:.1f} MiB{models}", stderr())
     suggest(command("report", str(path)))

@@ -10,7 +10,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from rse_study.cli.arguments.importance import enter_missing_importance
 from rse_study.cli.arguments.study import recoverable_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import INCOMPLETE
@@ -47,7 +46,6 @@ def rebuild_ledger(study: str, store: Path) -> int | None:
     study_dir = recoverable_folder(study, store)
     with ActivityBars() as bars, bars.waiting("reading the files of its cells"):
         recovered = rebuild(study_dir)
-        enter_missing_importance(study_dir)
     counts = f"{recovered.num_cells} cells, {recovered.num_results} results"
     print(f"{study_dir}: {counts}, {recovered.num_evaluations} scores found")
     for damage in recovered.damaged:

@@ -26,7 +26,7 @@ from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED
 from rse_study.search.state import SearchState
 from rse_study.study.checking.data_check import check_data, notes_on_data
-from rse_study.study.checking.validation import CheckedStudy, read_study
+from rse_study.study.checking.validation import MADE_FROM_CORPUS, CheckedStudy, read_study
 from rse_study.study.planning.completeness import is_complete
 
 
@@ -65,9 +65,9 @@ def _stands_elsewhere(checked: CheckedStudy, folder: Path) -> bool:
     """Whether a study came from another machine: in an archive, or without its data or its trained base."""
     if (folder / ORIGIN).is_file() or check_data(checked, data_dir()):
         return True
-    from rse_study.assets.trained import lacks_trained  # imports torch
+    from rse_study.assets.trained import trained_assets  # imports torch
 
-    return lacks_trained(folder, cache_dir())
+    return checked.study.base.encoder.name in MADE_FROM_CORPUS and not trained_assets(folder, cache_dir())
 
 
 def _run_missing(

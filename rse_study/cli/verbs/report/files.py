@@ -78,7 +78,7 @@ def write_images(html: str, folder: Path, request: FilesRequest) -> Iterator[Pat
 
 def write_kit(study: StudyResults, html: str, folder: Path) -> Iterator[Path]:
     """Write a paper's kit: checklist, paragraph, citation, tables, figures, archive."""
-    from rse_study.assets.trained import weights_to_pack  # imports torch
+    from rse_study.assets.trained import trained_assets  # imports torch
 
     archive = f"{study.name}.tar.xz"
     source = KitSource(contents_of(study), comparison_of(study), study.citation)
@@ -93,6 +93,5 @@ def write_kit(study: StudyResults, html: str, folder: Path) -> Iterator[Path]:
     yield from write_latex(study, folder / "tables")
     with Reader(study.folder) as reader:
         yield from write_tables(reader, folder / "tables", "csv")
-    assets = weights_to_pack(study.folder, cache_dir())
-    yield write_archive(study.folder, folder / archive, assets)
+    yield write_archive(study.folder, folder / archive, trained_assets(study.folder, cache_dir()))
     yield from write_figures(html, folder / "figures", "svg")  # last, for it needs a browser
