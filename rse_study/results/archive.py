@@ -19,6 +19,7 @@ from rse_study.results.files.item_file import FILE_NAME as ITEMS
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.files.result_file import FILE_NAME as RESULT
 from rse_study.results.files.schema import ledger_path
+from rse_study.results.files.study_file import read_revisions
 from rse_study.results.records import StudyRecord
 from rse_study.spec import hash_file
 
@@ -140,6 +141,8 @@ def _belongs(parts: tuple[str, ...]) -> bool:
 def _checked_study(draft: Path, archive: Path) -> StudyRecord:
     """Return the unpacked study; refuse a ledger that is none, holds programs, or names folders elsewhere."""
     try:
+        if not (draft / LEDGER).is_file():
+            return read_revisions(draft)[-1].study
         with closing(open_study(draft)) as ledger, closing(sqlite3.connect(draft / LEDGER)) as as_it_came:
             study = LedgerQueries(ledger).frozen_study(draft.name)
             names = [

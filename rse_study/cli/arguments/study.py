@@ -7,7 +7,7 @@ from pathlib import Path
 from rse_study.cli.arguments.completion import DEFAULT_STORE
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
-from rse_study.results.archive import is_archive, unpack_archive
+from rse_study.results.archive import is_archive
 from rse_study.study.definition.shipped import shipped_studies, shipped_trials
 
 
@@ -59,7 +59,9 @@ def recoverable_folder(study: str, store: Path) -> Path:
 
 def _folder_where(study: str, store: Path, holds: Callable[[Path], bool]) -> Path:
     if is_archive(study):
-        return unpack_archive(Path(study), store)
+        from rse_study.frames.archive import open_archive
+
+        return open_archive(Path(study), store)
     candidates = [Path(study), store / study]
     is_file = Path(study).suffix in (".yaml", ".yml")
     if is_file or study.replace("-", "_") in {path.stem for path in shipped_studies()}:
