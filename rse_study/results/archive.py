@@ -140,19 +140,16 @@ def _belongs(parts: tuple[str, ...]) -> bool:
 
 def _checked_study(draft: Path, archive: Path) -> StudyRecord:
     """Return the unpacked study; refuse a ledger that is none, holds programs, or names folders elsewhere."""
+    kinds, names = set[str](), list[str]()
     try:
-        if not (draft / LEDGER).is_file():
-            return read_revisions(draft)[-1].study
-        with closing(open_study(draft)) as ledger, closing(sqlite3.connect(draft / LEDGER)) as as_it_came:
-            study = LedgerQueries(ledger).frozen_study(draft.name)
-            names = [
-                draft.name == study.name,
-                *(cell.identity.isalnum() for cell in LedgerQueries(ledger).cells()),
-            ]
-            kinds = {kind for (kind,) in as_it_came.execute("SELECT type FROM sqlite_master")}
+        study = read_revisions(draft)[-1].study
+        if (draft / LEDGER).is_file():
+            with closing(open_study(draft)) as ledger, closing(sqlite3.connect(draft / LEDGER)) as as_it_came:
+                names = [cell.identity for cell in LedgerQueries(ledger).cells()]
+                kinds = {kind for (kind,) in as_it_came.execute("SELECT type FROM sqlite_master")}
     except (InputError, sqlite3.Error, ValueError) as error:
-        raise _refused(archive, f"its ledger is damaged: {first_line(error)}") from None
-    if not kinds <= {"table", "index"} or not all(names):
+        raise _refused(archive, f"its files are damaged: {first_line(error)}") from None
+    if study.name != draft.name or not kinds <= {"table", "index"} or not all(map(str.isalnum, names)):
         raise _refused(archive, "its ledger holds what no ledger of this study holds")
     return study
 
