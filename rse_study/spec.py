@@ -113,7 +113,7 @@ def symbols(spec: Spec, prefix: str = "") -> Iterator[tuple[str, str]]:
 
 
 def joint_symbols(spec: Spec, prefix: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each symbol of several fields with their dotted paths, the outermost object's first."""
+    """Yield each symbol of several fields with their paths, outer objects first."""
     for symbol, paths in spec.joint.items():
         yield symbol, tuple(prefix + path for path in paths)
     for name in type(spec).model_fields:

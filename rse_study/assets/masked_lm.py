@@ -106,7 +106,7 @@ def train_masked_lm(
 
 
 def take_weights(model: Any, draft: Path) -> bool:
-    """Give the model the weights of its asset that came with a study's archive; False if none did."""
+    """Give the model the weights that came with an archive; False if none did."""
     path = came_with_archive(draft.parent, draft.stem.removeprefix("."))
     if not path.is_file():
         return False

@@ -10,7 +10,7 @@ KINDS = ("tiny-*", "minilm-mlm-*")
 
 
 def trained_assets(study_dir: Path, cache_dir: Path) -> list[Path]:
-    """Return the folders of trained models that the study's cells have on record, as far as they are here."""
+    """Return the folders of trained models that a study's cells have on record."""
     with Reader(study_dir) as reader:
         materials = [cell.provenance.get("materials", {}) for cell in reader.records()]
     wanted = {of_cell.get(part) for of_cell in materials for part in ("base", "generator")}

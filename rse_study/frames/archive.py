@@ -8,7 +8,7 @@ from rse_study.search.rebuild import rebuild
 
 
 def open_archive(archive: Path, store: Path) -> Path:
-    """Unpack an archive into the store unless it is there; rebuild a ledger that it lacks."""
+    """Unpack an archive unless it is there; rebuild a ledger that it lacks."""
     folder = unpack_archive(archive, store)
     if not ledger_path(folder).is_file():
         rebuild(folder)

@@ -16,13 +16,12 @@ from rse_study.frames import tables as frames
 from rse_study.frames.archive import open_archive
 from rse_study.frames.study_html import study_html
 from rse_study.registry import did_you_mean
-from rse_study.results.archive import is_archive
 from rse_study.results.citation import citation
 from rse_study.results.comparing.contrasts import contrasts_frame
 from rse_study.results.comparing.effects import read_effects
 from rse_study.results.comparing.item_contrasts import crossed_frame, measured_items
 from rse_study.results.files.attack_file import is_attack_folder
-from rse_study.results.files.schema import cell_folder, ledger_path
+from rse_study.results.files.schema import cell_folder, is_archive, ledger_path
 from rse_study.results.frame_columns import COLUMNS, describe_columns
 from rse_study.results.reader import Reader
 from rse_study.results.records import StudyRecord

@@ -141,7 +141,7 @@ class StudyRun:
                 raise InputError(what, where=self._study.name, rule=rule, remedy=GO_ON)
 
     def _say_what_is_run_again(self) -> None:
-        """Say how many of a grid's results stand on another corpus or base than its rows do now."""
+        """Say how many of a grid's results stand on another corpus or base."""
         now = [self.materials.of(row.trial).fingerprints for row in self._checked.rows]
         ended = [cell for cell in self._ledger.cells() if cell.stage == "grid" and self._has_ended(cell)]
         before = [cell.provenance.get("materials", {}) for cell in ended if not cell.retired]

@@ -24,7 +24,6 @@ from rse_study.results.records import StudyRecord
 from rse_study.spec import hash_file
 
 LEDGER = ledger_path(Path()).name
-SUFFIXES = (".tar.xz", ".tar.gz", ".tgz", ".tar")
 ASSETS = "assets"
 """Folder in a study's folder with the trained weights that came with its archive, a file for each asset."""
 WEIGHTS = ".safetensors"
@@ -33,11 +32,6 @@ ORIGIN = "archive.json"
 MOST_BYTES, MOST_FILES = 4 * 2**30, 200_000
 FILES_OF_NUMBERS = ("study.json", CELL, RESULT, EVALUATIONS, ITEMS)
 """Files beside the ledger that hold numbers; models, checkpoints and attacked texts are left out."""
-
-
-def is_archive(path: str | Path) -> bool:
-    """Whether a user's argument names an archive, by its suffix."""
-    return str(path).endswith(SUFFIXES)
 
 
 def write_archive(study_dir: Path, path: Path, assets: Iterable[Path] = ()) -> Path:
@@ -107,7 +101,7 @@ def unpack_archive(archive: Path, store: Path) -> Path:
 
 
 def _extract(archive: Path, folder: Path, store: Path) -> str:
-    """Extract the files of the one study in the archive, unless the store has it; return its name."""
+    """Extract the archive's one study, unless the store has it; return its name."""
     name, num_bytes = "", 0
     try:
         with tarfile.open(archive) as files:
@@ -139,7 +133,7 @@ def _belongs(parts: tuple[str, ...]) -> bool:
 
 
 def _checked_study(draft: Path, archive: Path) -> StudyRecord:
-    """Return the unpacked study; refuse a ledger that is none, holds programs, or names folders elsewhere."""
+    """Return the unpacked study; refuse a ledger that holds programs or paths."""
     kinds, names = set[str](), list[str]()
     try:
         study = read_revisions(draft)[-1].study

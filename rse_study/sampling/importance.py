@@ -33,7 +33,7 @@ Shares = dict[str, float]
 
 
 def enter_importance(ledger: Ledger) -> None:
-    """Enter the importance of a frozen search's axes, unless the ledger has it for these trials."""
+    """Enter the importance of a search's axes, unless the ledger has it already."""
     study = ledger.frozen_study(str(ledger.study_dir))
     trials, axes = full_budget_trials(ledger, study.objective.metric), [_axis(one) for one in study.axes]
     # A complete trial never runs again: as many of them are the same ones.
@@ -49,7 +49,7 @@ def enter_importance(ledger: Ledger) -> None:
 
 
 def _axis(record: AxisRecord) -> Axis:
-    """Return an axis on record as one of a study file; variants become choices among their names."""
+    """Return an axis on record as one of a file; variants become choices of names."""
     kind = "log" if record.log else record.kind
     values = record.choices or tuple(int(end) if kind == "int" else end for end in (record.low, record.high))
     return Axis(record.name, KINDS[kind].model_construct(**{kind: values}, when=record.when), record.paths)

@@ -92,7 +92,7 @@ def identity_on(trial: Trial, seed: int, fingerprints: Mapping[str, str], num_st
 
 
 def other_materials(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """Say of each part that differs what it was and is: corpus, base, dev and so on."""
+    """Say of each part that differs, such as the base, what it was and is."""
     parts = [part for part in {**before, **now} if before.get(part) != now.get(part)]
     return [f"{part} was {_short(before.get(part))} and is {_short(now.get(part))}" for part in parts]
 

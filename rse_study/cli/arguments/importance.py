@@ -7,7 +7,7 @@ from rse_study.errors import InputError
 
 
 def enter_missing_importance(study_dir: Path) -> None:
-    """Enter the importance of a search's axes, which no file beside a ledger holds; a path's order may need it."""
+    """Enter the importance of a search's axes, which no file beside a ledger holds."""
     from rse_study.results.files.ledger import Ledger
     from rse_study.results.reader import Reader
 

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 def materials_of(
     callback: ActivityCallback, beside: Path, trial: "Trial", study_dir: Path | None = None
 ) -> "Materials":
-    """Return what a trial is trained on; its corpus may lie in `beside`, an archive's weights in `study_dir`."""
+    """Return what a trial is trained on.
+
+    Its corpus may lie in `beside`, weights that came with its study's archive in `study_dir`.
+    """
     from rse_study.assets import prepare  # imports torch, which a plan does without
     from rse_study.assets.store import came_with_archive
 

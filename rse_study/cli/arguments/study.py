@@ -7,12 +7,12 @@ from pathlib import Path
 from rse_study.cli.arguments.completion import DEFAULT_STORE
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
-from rse_study.results.archive import is_archive
+from rse_study.results.files.schema import is_archive
 from rse_study.study.definition.shipped import shipped_studies, shipped_trials
 
 
 def study_file(study: str, store: Path = DEFAULT_STORE) -> Path:
-    """Find the YAML file a user means: a path, the name of a shipped study, or that of an archive."""
+    """Find the YAML file a user means: a path, a shipped study's, or an archive's."""
     if is_archive(study):
         folder = study_folder(study, store)
         return folder / f"{folder.name}.yaml"

@@ -62,7 +62,7 @@ def run_and_report(
 
 
 def _stands_elsewhere(checked: CheckedStudy, folder: Path) -> bool:
-    """Whether a study came from another machine: in an archive, or without its data or its trained base."""
+    """Whether a study came without its data or its trained base, or in an archive."""
     if (folder / ORIGIN).is_file() or check_data(checked, data_dir()):
         return True
     from rse_study.assets.trained import trained_assets  # imports torch

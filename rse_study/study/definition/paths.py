@@ -32,7 +32,7 @@ def resolve(spec: Spec, path: str, *, where: str = "", at: str = "") -> str:
 
 
 def resolve_symbol(spec: Spec, symbol: str) -> tuple[str, ...]:
-    """Return the full paths of the fields that a symbol stands for; none if it is unknown or ambiguous."""
+    """Return the full paths that a symbol stands for; none if it is ambiguous."""
     for declared, paths in joint_symbols(spec):
         if declared == symbol:
             return paths
@@ -41,7 +41,7 @@ def resolve_symbol(spec: Spec, symbol: str) -> tuple[str, ...]:
 
 
 def resolve_fields(base: Spec, name: str, *, where: str, at: str) -> tuple[str, ...]:
-    """Return the full paths that a symbol names, or of the one field of a path or unique suffix."""
+    """Return the full paths that a symbol, a path or a unique suffix names."""
     return resolve_symbol(base, name) or (resolve(base, name, where=where, at=at),)
 
 

@@ -17,9 +17,9 @@ from rse_study.training.trial import Trial
 
 
 def is_complete(checked: CheckedStudy, study_dir: Path) -> bool:
-    """Whether the ledger has all cells and scores of exactly this study, by the numbers of this code.
+    """Whether the ledger has all cells and scores of exactly this study.
 
-    Neither data nor models are looked at.
+    The numbers are this code's; neither data nor models are looked at.
     """
     if not ledger_path(study_dir).is_file():
         return False
@@ -38,7 +38,7 @@ def is_complete(checked: CheckedStudy, study_dir: Path) -> bool:
 
 
 def _is_the_same(frozen: StudyRecord, checked: CheckedStudy) -> bool:
-    """Whether the file is the frozen one, in which settings that are newer than it have their defaults."""
+    """Whether the file is the frozen one; newer settings have their defaults."""
     kind = "search" if checked.study.grid is None else "grid"
     now = {"kind": kind, "name": checked.study.name, "resolved": checked.study.resolved()}
     try:
@@ -51,7 +51,7 @@ def _is_the_same(frozen: StudyRecord, checked: CheckedStudy) -> bool:
 def _are_scored(
     ledger: LedgerQueries, study: StudyRecord, complete: list[CellRecord], baselines: tuple[str, ...]
 ) -> bool:
-    """Whether all results have all scores, and each baseline some: what it lacks may not be measurable."""
+    """Whether all results have all scores, and each baseline some."""
     scored: dict[str, set[str]] = {}
     for row in ledger.evaluations():
         if row.fingerprint == study.fingerprints.get(row.evaluation, row.fingerprint):
@@ -62,7 +62,7 @@ def _are_scored(
 
 
 def _is_of_this_code(cell: CellRecord, last: dict[str, tuple[int, float]]) -> bool:
-    """Whether the cell would be the same one today, on the materials that it has on record."""
+    """Whether the cell would be the same one today, on the materials on record."""
     num_steps, _ = last.get(cell.identity, (0, 0.0))
     materials = cell.provenance.get("materials", {})
     return identity_on(Trial.model_validate(cell.config), cell.seed, materials, num_steps) == cell.identity
