@@ -47,6 +47,7 @@ LESS_IS_BETTER_UNLESS_NOTED = ("success_rate", "alignment", "uniformity", "drift
 older ledgers recorded none, and not everything measured is shown. More queries or more changed words mean
 a harder attack."""
 FINISHED: tuple[Status, ...] = ("complete", "failed", "stopped_early")
+FEWEST_TRIALS = 8  # for importance: below, the best tenth of them is a single one, without variation to share
 COSTS = {"cost/work": "work of a cell, P*T", "cost/seconds": "seconds of a cell"}
 """Costs of a cell as metrics for choosing trials, with display names. Work is the computation of its training
 (`methods.cost`); seconds are those of training and scoring on its machine."""

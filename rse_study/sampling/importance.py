@@ -11,7 +11,7 @@ from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.records import AxisRecord, ImportanceRow
+from rse_study.results.records import FEWEST_TRIALS, AxisRecord, ImportanceRow
 from rse_study.sampling.fanova import fanova_shares
 from rse_study.sampling.optuna_types import distribution_of
 from rse_study.sampling.proposer import SearchDirection
@@ -21,7 +21,6 @@ from rse_study.study.definition.space import Axis
 
 PED_ANOVA, FANOVA = "PED-ANOVA", "fANOVA"
 EVALUATORS = (PED_ANOVA, FANOVA)
-FEWEST = 8  # below, the best tenth of the trials is a single one, and there is no variation to share
 NUM_RESAMPLES = 200  # five lie beyond each end of an interval; 60 trials, 8 axes: 6.4 s of CPU in all
 LEVEL = 0.95
 NUM_TREES = 64  # Optuna's
@@ -130,7 +129,7 @@ def _shares_with_intervals(
     search_seed: int,
     num_resamples: int,
 ) -> list[ImportanceRow]:
-    if len(trials) < FEWEST or len({value for _, value in trials}) < 2:
+    if len(trials) < FEWEST_TRIALS or len({value for _, value in trials}) < 2:
         return []
     ped_anova = _ped_anova(domains, trials, direction)
     random = np.random.default_rng(search_seed)

@@ -8,7 +8,7 @@ from rse_study.results.files.result_file import Point
 from rse_study.results.records import AxisRecord, ImportanceRow, ObjectiveRecord, StudyRecord
 from rse_study.sampling.importance import (
     EVALUATORS,
-    FEWEST,
+    FEWEST_TRIALS,
     _axis,
     enter_importance,
     full_budget_trials,
@@ -54,7 +54,7 @@ def test_the_axis_that_decides_has_the_larger_share(direction):
 
 
 def test_a_handful_of_trials_says_nothing():
-    assert rows_of(FEWEST - 1) == []
+    assert rows_of(FEWEST_TRIALS - 1) == []
     assert importance_rows(AXES, [(point, 1.0) for point, _ in trials(64)], "maximize", 0) == []
 
 
@@ -71,7 +71,7 @@ def test_more_trials_narrow_the_interval_of_what_decides():
         (row,) = (one for one in rows_of(num) if (one.evaluator, one.axis) == ("fANOVA", "rho"))
         return row.high - row.low
 
-    assert width(96) < width(FEWEST) / 2
+    assert width(96) < width(FEWEST_TRIALS) / 2
 
 
 @pytest.mark.slow
@@ -105,13 +105,13 @@ def test_an_axis_that_belongs_to_a_choice_has_its_share_among_its_own_trials():
     known = []
     for index in range(90):
         point = quasi_random_point(domains, 0, index)
-        point["method"] = "c" if index < FEWEST - 1 else "ab"[index % 2]
+        point["method"] = "c" if index < FEWEST_TRIALS - 1 else "ab"[index % 2]
         point = {axis.name: point[axis.name] for axis in axes if axis.is_active(point)}
         known.append((point, point.get("phi", 0.5) + 0.01 * point["rate"]))
     rows = importance_rows(axes, known, "maximize", 0, num_resamples=20)
     numbers = {row.axis: row.num_trials for row in rows}
     num_of_a = sum(point["method"] == "a" for point, _ in known)
-    of_two = 90 - (FEWEST - 1)
+    of_two = 90 - (FEWEST_TRIALS - 1)
     assert numbers == {"method": 90, "rate": 90, "phi": num_of_a, "idle": num_of_a, "of_two": of_two}
     for evaluator in EVALUATORS:
         shares = {row.axis: row.value for row in rows if row.evaluator == evaluator}

@@ -1,4 +1,4 @@
-"""Importance of a search's axes, computed where the ledger of a named study lacks it."""
+"""Importance of a search's axes, computed where a ledger lacks it."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -10,9 +10,11 @@ def enter_missing_importance(study_dir: Path) -> None:
     """Enter the importance of a search's axes, which no file beside a ledger holds."""
     from rse_study.results.files.ledger import Ledger
     from rse_study.results.reader import Reader
+    from rse_study.results.records import FEWEST_TRIALS
 
     with Reader(study_dir) as reader:
-        if reader.study().kind == "grid" or len(reader.importance()) or reader.is_held():
+        complete = [one for one in reader.records() if (one.stage, one.status) == ("search", "complete")]
+        if len(complete) < FEWEST_TRIALS or len(reader.importance()) or reader.is_held():
             return
     from rse_study.sampling.importance import enter_importance
 
