@@ -11,7 +11,8 @@ from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.records import FEWEST_TRIALS, AxisRecord, ImportanceRow
+from rse_study.results.records import FEWEST_TRIALS, ImportanceRow
+from rse_study.results.study_record import AxisRecord
 from rse_study.sampling.fanova import fanova_shares
 from rse_study.sampling.optuna_types import distribution_of
 from rse_study.sampling.proposer import SearchDirection
@@ -51,7 +52,8 @@ def _axis(record: AxisRecord) -> Axis:
     """Return an axis on record as one of a file; variants become choices of names."""
     kind = "log" if record.log else record.kind
     values = record.choices or tuple(int(end) if kind == "int" else end for end in (record.low, record.high))
-    return Axis(record.name, KINDS[kind].model_construct(**{kind: values}, when=record.when), record.paths)
+    given: dict[str, Any] = {kind: values, "when": record.when}
+    return Axis(record.name, KINDS[kind].model_construct(None, **given), record.paths)
 
 
 def full_budget_trials(ledger: Ledger, metric: str) -> list[tuple[Mapping[str, Any], float]]:
