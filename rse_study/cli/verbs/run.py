@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from analysis.comparison_table import NOT_AGAIN
 from analysis.report import write_report
@@ -19,14 +20,19 @@ from rse_study.cli.terminal.screen import announce, say, stderr
 from rse_study.cli.terminal.study_table import show_table
 from rse_study.cli.verbs.plan.show import require_allowance, require_disk, sizes_of
 from rse_study.data.location import data_dir
+from rse_study.deferred import DeferredName
 from rse_study.errors import InputErrors
-from rse_study.on_ray.driver import run_study
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED
 from rse_study.search.state import SearchState
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
+
+if TYPE_CHECKING:
+    from rse_study.on_ray.driver import run_study
+else:  # with it come torch and Ray, which a refused study need not wait for
+    run_study = DeferredName("rse_study.on_ray.driver", "run_study")
 
 
 def run_and_report(
@@ -51,7 +57,7 @@ def run_and_report(
     num_ended, sizes = _num_ended(folder), sizes_of(checked)
     require_disk(checked, store, sizes, checked.num_cells - num_ended)
     require_allowance(checked, store, sizes, max_hours, max_cost)
-    evaluation = partial(evaluation_of, checked.study.settings)
+    evaluation = partial(evaluation_of, checked.settings_in(data_dir()))
     metric = checked.study.objective.metric
     names = partial(names_in_ledger, folder)
     with ProgressBoard(
