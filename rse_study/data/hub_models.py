@@ -54,38 +54,37 @@ def check_models(models: Iterable[Model], *folders: Path) -> dict[Model, Unknown
 
 def has_weights(model: Model, *folders: Path) -> bool:
     """Whether a model's weights are on this machine, in a folder or the hub's cache."""
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
-
-    name, revision = model
+    name, revision = local_name(model[0], *folders), model[1]
     kinds = ("model.safetensors", "pytorch_model.bin")
     paths = [path for kind in kinds for path in (kind, f"{kind}.index.json")]
-    if Path(local_name(name, *folders)).is_dir():
-        return True
-    try:
-        return any(isinstance(try_to_load_from_cache(name, path, revision=revision), str) for path in paths)
-    except HFValidationError:  # no name that the hub could have
-        return False
+    return Path(name).is_dir() or any(_file_here(name, path, revision) for path in paths)
 
 
 def lacks_masked_lm_head(name: str, revision: str = "main") -> bool:
-    """Whether a model on this machine has no masked-LM head, by its configuration and the names of its weights."""
-    from huggingface_hub import try_to_load_from_cache
-
-    folder = Path(name)
-    paths = [
-        folder / file if folder.is_dir() else try_to_load_from_cache(name, file, revision=revision)
-        for file in (CONFIG, "model.safetensors")
-    ]
-    config, weights = (Path(path) if isinstance(path, str | Path) else Path() for path in paths)
-    if not (config.is_file() and weights.is_file()):
+    """Whether a model on this machine has no masked-LM head, by its configuration and its weights' names."""
+    config, weights = (_file_here(name, file, revision) for file in (CONFIG, "model.safetensors"))
+    if not (config and weights):
         return False
     classes = json.loads(config.read_text(encoding="utf-8")).get("architectures") or []
-    if any(name.endswith(("ForMaskedLM", "ForPreTraining")) for name in classes):
+    if any(one.endswith(("ForMaskedLM", "ForPreTraining")) for one in classes):
         return False
     with weights.open("rb") as stream:  # a length of 8 bytes, then as much JSON
         names = json.loads(stream.read(int.from_bytes(stream.read(8), "little")))
     return not any(part in key for key in names for part in PARTS_OF_HEADS)
+
+
+def _file_here(name: str, file: str, revision: str) -> Path | None:
+    """Return a model's file in its folder or the hub's cache, if it is there."""
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    if (Path(name) / file).is_file():
+        return Path(name) / file
+    try:
+        found = try_to_load_from_cache(name, file, revision=revision)
+    except HFValidationError:  # no name that the hub could have
+        return None
+    return Path(found) if isinstance(found, str) else None
 
 
 def check_model(name: str, revision: str = "main", *folders: Path, is_reachable: bool = True) -> None:

@@ -9,7 +9,6 @@ from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
 from rse_study.study.definition.shipped import shipped_studies, shipped_trials
 
-
 KEYS = {
     "study": {"base", "grid", "search", "question"},
     "cluster": {"head", "workers"},

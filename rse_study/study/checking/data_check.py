@@ -1,8 +1,8 @@
 """Availability check of a study's data, which does not read large files."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from itertools import chain
+from itertools import chain, starmap
 from pathlib import Path
 
 from rse_study.data.catalogue import sets_by_path
@@ -29,20 +29,21 @@ def check_data(checked: CheckedStudy, data_dir: Path) -> list[InputError]:
 
     A model that only an unreachable hub could know is none; see `notes_on_data`.
     """
-    trials = [*trials_that_differ(checked)]
-    found = [*_problems(trials, checked.where, data_dir), *_evaluations(checked, data_dir)]
-    problems = [*found, *_models(models_of_study(checked), checked.where, data_dir)]
+    trials, models, where = [*trials_that_differ(checked)], models_of_study(checked), checked.where
+    found = [*_problems(trials, where, data_dir), *_models(models, where, data_dir)]
+    problems = [*found, *_evaluations(checked, data_dir), *_judges(*trials[0], where, data_dir)]
     return [problem for problem in problems if not isinstance(problem, UncheckedModel)]
 
 
 def check_trial(trial: Trial, where: str, data_dir: Path) -> list[InputError]:
     """Return the problems of a trial that is trained alone, from the file `where`."""
     trials = [("", trial)]
-    return [*_problems(trials, where, data_dir), *_models(models_of(trials), where, data_dir)]
+    found = [*_problems(trials, where, data_dir), *_models(models_of(trials), where, data_dir)]
+    return [*found, *_judges("", trial, where, data_dir)]
 
 
-def _problems(trials: Sequence[tuple[str, Trial]], where: str, data_dir: Path) -> list[InputError]:
-    """Return what is wrong with corpora, sets, word lists and generators, each once."""
+def _problems(trials: Iterable[tuple[str, Trial]], where: str, data_dir: Path) -> list[InputError]:
+    """Return what is wrong with corpora, word lists and generators, each once."""
     problems: dict[str, InputError] = {}
     for at, trial in trials:
         folders = study_folders(Path(where).parent, data_dir)
@@ -55,9 +56,6 @@ def _problems(trials: Sequence[tuple[str, Trial]], where: str, data_dir: Path) -
         )
         for what, problem in chain.from_iterable(sought):
             problems.setdefault(what, _problem_at(f"{at}{what}", problem, where))
-    at, trial = trials[0]  # what a study's trials are judged by is alike
-    for what, problem in _judges(trial, data_dir):
-        problems[what] = _problem_at(f"{at}{what}", problem, where)
     return [*problems.values()]
 
 
@@ -188,14 +186,20 @@ def _evaluations(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:
                 yield _problem_at(what, problem, checked.where)
 
 
-def _judges(trial: Trial, data_dir: Path) -> Iterator[Missing]:
-    for name, every in trial.watched.items():
-        if name != BUILTIN:
-            yield from _tried(f"watched.{name} = {every}", partial(read_evaluation, name, data_dir))
-    for name in trial.selection.sets:
-        if name != "builtin":
-            read = partial(read_sts, name, DEV_SPLITS[name], data_dir)
-            yield from _tried(f"selection.dev = {name!r}", read)
+def _judges(at: str, trial: Trial, where: str, data_dir: Path) -> Iterator[InputError]:
+    """Yield what is wrong with the sets that trials are judged by, which are those of the base."""
+    sought: list[tuple[str, Callable[[], object]]] = [
+        (f"watched.{name} = {every}", partial(read_evaluation, name, data_dir))
+        for name, every in trial.watched.items()
+        if name != BUILTIN
+    ]
+    sought += [
+        (f"selection.dev = {name!r}", partial(read_sts, name, DEV_SPLITS[name], data_dir))
+        for name in trial.selection.sets
+        if name != "builtin"
+    ]
+    for what, problem in chain.from_iterable(starmap(_tried, sought)):
+        yield _problem_at(f"{at}{what}", problem, where)
 
 
 def _tried(what: str, find: Callable[[], object]) -> Iterator[Missing]:

@@ -15,7 +15,7 @@ from rse_study.data.download import RemoteFile
 from rse_study.data.fetch import downloads, fetch, require_home
 from rse_study.data.hub import read_column
 from rse_study.data.hub_models import Model, describe_model, fetch_model, has_weights
-from rse_study.data.location import study_folders, data_dir
+from rse_study.data.location import data_dir, study_folders
 from rse_study.errors import InputError
 
 

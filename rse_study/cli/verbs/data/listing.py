@@ -10,7 +10,7 @@ from rse_study.cli.terminal.errors import BAD_INPUT
 from rse_study.cli.terminal.next_step import command, suggest, with_overrides
 from rse_study.cli.terminal.screen import announce, stderr
 from rse_study.data.catalogue import CatalogueEntry, list_sets, verify
-from rse_study.data.location import study_folders, data_dir
+from rse_study.data.location import data_dir, study_folders
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
 
