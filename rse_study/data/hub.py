@@ -36,12 +36,12 @@ class Dataset(Spec):
     """branch, tag or commit on the hub; not used for a folder"""
 
 
-def check_dataset(source: Dataset, *folders: Path) -> None:
-    """Raise UnknownModel unless it is a folder, or a dataset on the hub; UncheckedModel if the hub doesn't answer."""
-    if any(map(Path.is_dir, places_of(source.dataset, *folders))):
+def check_dataset(name: str, revision: str, *folders: Path) -> None:
+    """Raise UnknownModel unless it is a folder or on the hub; UncheckedModel if the hub does not answer."""
+    if any(map(Path.is_dir, places_of(name, *folders))):
         return
     try:
-        ask_hub(source.dataset, source.revision, README, "dataset")
+        ask_hub(name, revision, README, "dataset")
     except UnknownModel as problem:
         if README not in problem.what:  # a dataset needs none
             problem.rule = f"as a folder it was {looked_for_in(*folders)}"
@@ -75,8 +75,10 @@ def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revis
     where = f"dataset {name}"
     before = constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE
     try:
-        if not is_local and not _answers(name, revision):  # its cache, without half a minute of tries
-            constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
+        check_dataset(name, revision, data_dir)
+    except UncheckedModel:  # its cache may have it, which takes no half a minute of tries to find out
+        constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
+    try:
         return datasets.load_dataset(
             str(folder) if is_local else name, config or None, split=split, **settings
         )
@@ -89,11 +91,3 @@ def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revis
         raise InputError(f"cannot be loaded ({first_line(error)})", where=where, remedy=remedy) from None
     finally:
         constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE = before
-
-
-def _answers(name: str, revision: str) -> bool:
-    try:
-        ask_hub(name, revision, README, "dataset")
-    except UnknownModel as problem:
-        return not isinstance(problem, UncheckedModel)
-    return True

@@ -95,8 +95,8 @@ def _require_everything(checked: CheckedStudy, folder: Path) -> None:
     require_folder(folder, where="--store")
     require_cache()
     study = checked.study
-    table = study.paper.table if study.paper else ""
-    problems = [*problems_of_table(table, where=study.name), *check_data(checked, data_dir())]
+    table, is_run = study.paper.table if study.paper else "", _num_ended(folder) < checked.num_cells
+    problems = [*problems_of_table(table, where=study.name), *check_data(checked, data_dir(), is_run=is_run)]
     if problems:
         raise InputErrors(problems)
 

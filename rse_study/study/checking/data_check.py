@@ -24,21 +24,33 @@ from rse_study.training.generator_choice import require_generator
 from rse_study.training.trial import Trial
 
 
-def check_data(checked: CheckedStudy, data_dir: Path) -> list[InputError]:
+def check_data(checked: CheckedStudy, data_dir: Path, *, is_run: bool = False) -> list[InputError]:
     """Return a problem per missing corpus, model and set, each once.
 
-    A model that only an unreachable hub could know is none; see `notes_on_data`.
+    A model that only an unreachable hub could know is one if the study is to run; else see `notes_on_data`.
     """
     trials, models, where = [*trials_that_differ(checked)], models_of_study(checked), checked.where
-    found = [*_problems(trials, where, data_dir), *_models(models, where, data_dir)]
-    problems = [*found, *_evaluations(checked, data_dir), *_judges(*trials[0], where, data_dir)]
+    files, unknown = _problems(trials, where, data_dir), [*_models(models, where, data_dir)]
+    needed = unknown if is_run else _but_unchecked(unknown)
+    return [
+        *_but_unchecked(files),
+        *needed,
+        *_evaluations(checked, data_dir),
+        *_judges(*trials[0], where, data_dir),
+    ]
+
+
+def _but_unchecked(problems: Iterable[InputError]) -> list[InputError]:
     return [problem for problem in problems if not isinstance(problem, UncheckedModel)]
 
 
 def check_trial(trial: Trial, where: str, data_dir: Path) -> list[InputError]:
     """Return the problems of a trial that is trained alone, from the file `where`."""
     trials = [("", trial)]
-    found = [*_problems(trials, where, data_dir), *_models(models_of(trials), where, data_dir)]
+    found = [
+        *_but_unchecked(_problems(trials, where, data_dir)),
+        *_models(models_of(trials), where, data_dir),
+    ]
     return [*found, *_judges("", trial, where, data_dir)]
 
 
@@ -66,7 +78,8 @@ def notes_on_data(checked: CheckedStudy, data_dir: Path) -> list[str]:
     copies = [task for task in tasks if read_sts(task, "test", data_dir).variant == "senteval"]
     names = ", ".join(f"{task}/test" for task in copies)
     text = "SentEval's copy of the texts is read, tokenised and lower-cased: the published one is not here"
-    problems = _models(models_of_study(checked), checked.where, data_dir)
+    trials, models, where = trials_that_differ(checked), models_of_study(checked), checked.where
+    problems = [*_problems(trials, where, data_dir), *_models(models, where, data_dir)]
     unchecked = [str(problem) for problem in problems if isinstance(problem, UncheckedModel)]
     return [*([f"{names}: {text}"] if names else []), *unchecked]
 
@@ -97,7 +110,7 @@ def _corpus(trial: Trial, folders: tuple[Path, ...]) -> Iterator[Missing]:
         if source.dataset.startswith(LIKE_A_PATH):
             yield from _folder("corpus.source.dataset", source.dataset, *folders)
         else:
-            yield from _tried(what, partial(check_dataset, source, *folders))
+            yield from _tried(what, partial(check_dataset, source.dataset, source.revision, *folders))
 
 
 def _find_text(path: str, *folders: Path) -> Path:
