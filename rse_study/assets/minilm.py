@@ -46,7 +46,7 @@ def minilm_folder() -> Path:
 
 
 def packaged(name: str, *folders: Path) -> str:
-    """Return the folder of `minilm`, or of a model in one of `folders`; other names stay."""
+    """Return the folder of `minilm` or of a model below `folders`; others stay."""
     return str(minilm_folder()) if name == "minilm" else local_name(name, *folders)
 
 

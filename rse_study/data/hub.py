@@ -37,7 +37,7 @@ class Dataset(Spec):
 
 
 def check_dataset(name: str, revision: str, *folders: Path) -> None:
-    """Raise UnknownModel unless it is a folder or on the hub; UncheckedModel if the hub does not answer."""
+    """Raise UnknownModel unless it is a folder or on the hub."""
     if any(map(Path.is_dir, places_of(name, *folders))):
         return
     try:

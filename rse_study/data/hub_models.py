@@ -35,13 +35,13 @@ class UncheckedModel(UnknownModel):
 
 
 def local_name(name: str, *folders: Path) -> str:
-    """Return where the first of `folders` has the model; other names stay, with `~` expanded."""
+    """Return a model's path in the first folder that has it; else expand `~`."""
     places = {} if name in ("", *OUR_OWN) else places_of(name, *folders)
     return next((str(place) for place in places if (place / CONFIG).is_file()), os.path.expanduser(name))
 
 
 def check_models(models: Iterable[Model], *folders: Path) -> dict[Model, UnknownModel]:
-    """Return what is wrong with each model; UncheckedModel if its name can't be checked."""
+    """Return what is wrong with each model; UncheckedModel if nobody can say."""
     problems: dict[Model, UnknownModel] = {}
     for name, revision in models:
         unanswered = next((found for found in problems.values() if isinstance(found, UncheckedModel)), None)
@@ -57,12 +57,12 @@ def has_weights(model: Model, *folders: Path) -> bool:
     name, revision = local_name(model[0], *folders), model[1]
     kinds = ("model.safetensors", "pytorch_model.bin")
     paths = [path for kind in kinds for path in (kind, f"{kind}.index.json")]
-    return Path(name).is_dir() or any(_file_here(name, path, revision) for path in paths)
+    return Path(name).is_dir() or any(_model_file(name, path, revision) for path in paths)
 
 
 def lacks_masked_lm_head(name: str, revision: str = "main") -> bool:
-    """Whether a model on this machine has no masked-LM head, by its configuration and its weights' names."""
-    config, weights = (_file_here(name, file, revision) for file in (CONFIG, "model.safetensors"))
+    """Whether a model that is on this machine was saved without a masked-LM head."""
+    config, weights = (_model_file(name, file, revision) for file in (CONFIG, "model.safetensors"))
     if not (config and weights):
         return False
     classes = json.loads(config.read_text(encoding="utf-8")).get("architectures") or []
@@ -73,7 +73,7 @@ def lacks_masked_lm_head(name: str, revision: str = "main") -> bool:
     return not any(part in key for key in names for part in PARTS_OF_HEADS)
 
 
-def _file_here(name: str, file: str, revision: str) -> Path | None:
+def _model_file(name: str, file: str, revision: str) -> Path | None:
     """Return a model's file in its folder or the hub's cache, if it is there."""
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
@@ -113,7 +113,7 @@ def check_model(name: str, revision: str = "main", *folders: Path, is_reachable:
 def ask_hub(
     name: str, revision: str, file: str = CONFIG, kind: str = "model", *, is_reachable: bool = True
 ) -> None:
-    """Raise UnknownModel unless a repository's file is in the cache or on the hub, after three seconds at most."""
+    """Raise UnknownModel unless a file is in the hub's cache or on the hub."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError, HTTPError
 

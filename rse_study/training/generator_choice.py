@@ -11,7 +11,7 @@ MASKED_LM_ASSETS = ("tiny", "tiny-vectors", "minilm", "minilm-mlm")
 
 
 def require_generator(trial: Trial, *folders: Path) -> None:
-    """Raise InputError if the generator is an asset of another encoder or lacks a masked-LM head."""
+    """Raise InputError if the generator cannot serve or has no masked-LM head."""
     wanted, encoder = trial.method.generator, trial.encoder
     if wanted == "tiny" and encoder.name != "tiny":
         rule = "its tokenizer is the encoder's only where the encoder is tiny too"

@@ -143,7 +143,7 @@ def models_of_study(checked: CheckedStudy) -> dict[Model, str]:
 
 
 def models_of(trials: Iterable[tuple[str, Trial]]) -> dict[Model, str]:
-    """Return the models of trials that may be on the hub, with the field that names each first."""
+    """Return models that may be on the hub, with the field that names each first."""
     places: dict[Model, str] = {}
     for at, trial in trials:
         for field, model in trial.models.items():

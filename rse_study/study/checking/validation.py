@@ -56,7 +56,7 @@ class CheckedStudy:
         return Path(self.where).parent
 
     def settings_in(self, data_dir: Path) -> Settings:
-        """Return the evaluations' settings, with the folder in which their masked LM is found."""
+        """Return the evaluations' settings, with their masked LM's folder."""
         settings, folders = self.study.settings, study_folders(self.folder, data_dir)
         masked_lm = local_name(settings.attacks.masked_lm, *folders)
         return replace(settings, attacks=settings.attacks.model_copy(update={"masked_lm": masked_lm}))
