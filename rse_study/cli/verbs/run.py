@@ -18,16 +18,15 @@ from rse_study.cli.terminal.next_step import command, in_store, suggest, with_ov
 from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.cli.terminal.screen import announce, say, stderr
 from rse_study.cli.terminal.study_table import show_table
-from rse_study.cli.verbs.plan.show import require_allowance, require_disk, sizes_of
+from rse_study.cli.verbs.plan.show import probe_with_bars
 from rse_study.data.location import data_dir
 from rse_study.deferred import DeferredName
 from rse_study.errors import InputErrors
-from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
-from rse_study.results.records import FINISHED
 from rse_study.search.state import SearchState
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
+from rse_study.study.planning.planner import StudyPlanner
 
 if TYPE_CHECKING:
     from rse_study.on_ray.driver import run_study
@@ -51,18 +50,19 @@ def run_and_report(
     announce(f"{checked.study.name}: {checked.study.question}")
     for warning in checked.warnings:
         announce(f"warning: {warning}")
-    _require_everything(checked, folder)
+    planner = StudyPlanner(checked, store, probe_with_bars, max_hours, max_cost)
+    _require_everything(checked, folder, is_run=planner.num_ended < checked.num_cells)
     for note in notes_on_data(checked, data_dir()):
         announce(f"note: {note}")
-    num_ended, sizes = _num_ended(folder), sizes_of(checked)
-    require_disk(checked, store, sizes, checked.num_cells - num_ended)
-    require_allowance(checked, store, sizes, max_hours, max_cost)
+    planner.require_disk()
+    for warning in planner.require_allowance():
+        say(f"warning: {warning}", stderr())
     evaluation = partial(evaluation_of, checked.settings_in(data_dir()))
     metric = checked.study.objective.metric
     names = partial(names_in_ledger, folder)
     with ProgressBoard(
         checked.num_cells,
-        num_ended,
+        planner.num_ended,
         objective=metric,
         read_names=names,
         shows_seeds=checked.study.may_spare_cells,
@@ -90,25 +90,15 @@ def _next(checked: CheckedStudy, store: Path, code: int) -> str:
     return command("export", name, f"{name}-best", *where)
 
 
-def _require_everything(checked: CheckedStudy, folder: Path) -> None:
+def _require_everything(checked: CheckedStudy, folder: Path, *, is_run: bool) -> None:
     """Raise InputErrors where something the study names is missing, or where nothing can be written."""
     require_folder(folder, where="--store")
     require_cache()
     study = checked.study
-    table, is_run = study.paper.table if study.paper else "", _num_ended(folder) < checked.num_cells
+    table = study.paper.table if study.paper else ""
     problems = [*problems_of_table(table, where=study.name), *check_data(checked, data_dir(), is_run=is_run)]
     if problems:
         raise InputErrors(problems)
-
-
-def _num_ended(folder: Path) -> int:
-    if not ledger_path(folder).is_file():
-        return 0
-    with Reader(folder) as reader:
-        if reader.ledger.study() is None:  # its first run was killed before it was frozen
-            return 0
-        counts = SearchState.read(reader).counts
-    return sum(counts[status] for status in FINISHED)
 
 
 def conclude(reader: Reader) -> int:

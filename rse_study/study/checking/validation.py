@@ -17,7 +17,7 @@ from rse_study.search.state import most_cells_by_stage
 from rse_study.study.checking.batch_sizes import check_batch_sizes
 from rse_study.study.checking.early_stopping import check_stopping, rungs
 from rse_study.study.checking.edges import check_edges
-from rse_study.study.checking.inert import inert_parts
+from rse_study.study.checking.inert import inert_parts, rows_of_search
 from rse_study.study.checking.partial import PartialStudy, partial_study
 from rse_study.study.checking.rules import check_rules, check_rules_of_space
 from rse_study.study.checking.samplers import sampler_problems, sampler_warnings
@@ -140,7 +140,7 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
         space, rows, found = _check_grid(study, where)
     problems += found
     if not found and not partial.lacks("search", "grid"):
-        problems += check_rules_of_space(study, space, where=where)
+        problems += check_rules_of_space(study, space, where=where, broken=partial.broken)
         problems += _judged_alike(space, rows, where)
         problems += (
             [] if "resources" in partial.broken else check_batch_sizes(study, space, rows, where=where)
@@ -261,9 +261,9 @@ def _too_many(study: Study, space: Space[Trial], where: str) -> list[InputError]
 def _warnings(study: Study, space: Space[Trial], rows: Sequence[Row], folder: Path) -> list[str]:
     if study.grid is not None:
         names = names_of_rows([(number, row.label, row.proposal) for number, row in enumerate(rows)])
-        trials = {name: row.trial for name, row in zip(names, rows, strict=True)}
-        return risks_among(trials.values()) + inert_parts(trials)
-    warnings = risks_of_saturation(space) + inert_parts({"the base": space.base})
+        trials = {name: [row.trial] for name, row in zip(names, rows, strict=True)}
+        return risks_among(row.trial for row in rows) + inert_parts(trials)
+    warnings = risks_of_saturation(space) + inert_parts(rows_of_search(space))
     if space.base_point is None:
         warnings.append("the base lies outside the space, so it is not among the trials")
     warnings += sampler_warnings(study, folder)
