@@ -45,9 +45,9 @@ def minilm_folder() -> Path:
     return Path(found.origin).parent / "model"
 
 
-def packaged(name: str) -> str:
-    """Replace the name `minilm` by its package's folder, and expand `~`."""
-    return str(minilm_folder()) if name == "minilm" else local_name(name)
+def packaged(name: str, *folders: Path) -> str:
+    """Return the folder of `minilm` or of a model below `folders`; others stay."""
+    return str(minilm_folder()) if name == "minilm" else local_name(name, *folders)
 
 
 def minilm_generator(
