@@ -341,11 +341,20 @@ def compare(
     compare_rows(rows, metric, unpaired, store, out)
 
 
-def studies(store: Store = DEFAULT_STORE) -> None:
-    """List the shipped studies and trials, and what has run here."""
+def studies(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[WORD]...", help="Only those with these words in name, question, size or folder."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    store: Store = DEFAULT_STORE,
+) -> None:
+    """List what has run here, then the shipped studies and trials."""
     from rse_study.cli.verbs.studies import list_studies
 
-    list_studies(store)
+    list_studies(words or (), store, as_json=as_json)
 
 
 def evaluate(
