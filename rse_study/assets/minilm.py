@@ -9,7 +9,7 @@ from pydantic import PositiveInt
 from transformers import BertForMaskedLM
 
 from rse_study.assets.masked_lm import MaskedLMTraining, TrainingCallback, train_and_measure
-from rse_study.assets.store import build, write_meta
+from rse_study.assets.store import build, steps_of, write_meta
 from rse_study.data.hub_models import local_name
 from rse_study.errors import InputError
 from rse_study.models.loading import load_tokenizer, quiet_loading, seeded_init
@@ -81,7 +81,7 @@ def _make(
     model = with_masked_lm_head(folder, spec.training.seed)
     if spec.tuned == "head":
         model.bert.requires_grad_(False)
-    measured = train_and_measure(model, tokenizer, sentences, spec.training, on_progress)
+    measured = train_and_measure(model, tokenizer, sentences, spec.training, on_progress, steps_of(draft))
     with quiet_loading():
         model.save_pretrained(draft)
     tokenizer.save_pretrained(draft)

@@ -8,7 +8,7 @@ from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 from transformers import BertConfig, BertForMaskedLM
 
 from rse_study.assets.masked_lm import MaskedLMTraining, TrainingCallback, train_and_measure
-from rse_study.assets.store import build, write_meta
+from rse_study.assets.store import build, steps_of, write_meta
 from rse_study.assets.word_pieces import train_tokenizer
 from rse_study.assets.word_vectors import word_vectors
 from rse_study.models.encoder_settings import StoredPooling, store_pooling
@@ -85,7 +85,7 @@ def _make(draft: Path, sentences: list[str], spec: TinyEncoder, on_progress: Tra
     model = random_model(spec, len(tokenizer))
     if spec.window:
         _set_word_vectors(model, tokenizer, sentences, spec)
-    measured = train_and_measure(model, tokenizer, sentences, spec.training, on_progress)
+    measured = train_and_measure(model, tokenizer, sentences, spec.training, on_progress, steps_of(draft))
     with quiet_loading():
         model.save_pretrained(draft)
     tokenizer.save_pretrained(draft)

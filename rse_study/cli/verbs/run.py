@@ -59,6 +59,7 @@ def run_and_report(
         num_ended,
         objective=metric,
         read_names=names,
+        read_planned=lambda: _counts(folder).get("planned", 0),
         shows_seeds=checked.study.may_spare_cells,
     ) as board:
         prepared = partial(materials_of, SaidOnce(board), checked.folder)
@@ -96,13 +97,15 @@ def _require_everything(checked: CheckedStudy, folder: Path) -> None:
 
 
 def _num_ended(folder: Path) -> int:
-    if not ledger_path(folder).is_file():
-        return 0
+    counts = _counts(folder) if ledger_path(folder).is_file() else {}
+    return sum(counts.get(status, 0) for status in FINISHED)
+
+
+def _counts(folder: Path) -> dict[str, int]:
     with Reader(folder) as reader:
         if reader.ledger.study() is None:  # its first run was killed before it was frozen
-            return 0
-        counts = SearchState.read(reader).counts
-    return sum(counts[status] for status in FINISHED)
+            return {}
+        return SearchState.read(reader).counts
 
 
 def conclude(reader: Reader) -> int:
