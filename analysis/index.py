@@ -109,7 +109,9 @@ def write_index(store: Path, out: Path | None = None) -> Path:
         except InputError as problem:
             problems[folder] = str(problem)
     others = [folder for folder in sorted(store.glob("[!.]*/")) if not ledger_path(folder).is_file()]
-    problems |= {folder: _lost_ledger(folder) for folder in others if (folder / study_file.FILE_NAME).is_file()}
+    problems |= {
+        folder: _lost_ledger(folder) for folder in others if (folder / study_file.FILE_NAME).is_file()
+    }
     unrelated = [folder.name for folder in others if folder not in problems]
     return page.write(path, render_index(summaries, problems, path, unrelated))
 

@@ -84,8 +84,9 @@ def train_masked_lm(
 ) -> None:
     """Train the parameters of `model` that require a gradient, seeded.
 
-    15 % of the tokens are predicted; of these 80 % are masked, 10 % random, 10 % left (Devlin et al. 2019). SIGINT raises
-    KeyboardInterrupt once the step is finished and saved in the folder `steps`; the next call goes on to the same bits.
+    15 % of the tokens are predicted; of these 80 % are masked, 10 % random, 10 % left (Devlin et al. 2019). SIGINT
+    raises KeyboardInterrupt once the step is finished and saved in `steps`, a folder from which the next call goes on
+    to the same bits.
     """
     streams = Streams(spec.seed)
     batches = LengthSorted(corpus, spec.batch_size, streams)

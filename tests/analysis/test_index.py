@@ -56,7 +56,10 @@ def test_an_answer_is_one_sentence_without_its_asides_and_a_failed_cell_is_in_th
     told = refresh_report(store / "whole")
     assert (told.answer, told.state) == ("up is better than base: +5.05 [+4.84, +5.26]", "complete")
     rows = {"base": (50.0, 51.0, 52.0, 53.0), "up": (55.0, 56.2, 56.9, tabled.FAILED)}
-    assert refresh_report(tabled.make(store / "deep" / "failed", rows, baseline="base")).state == "ended, 1 failed"
+    assert (
+        refresh_report(tabled.make(store / "deep" / "failed", rows, baseline="base")).state
+        == "ended, 1 failed"
+    )
 
 
 def test_reports_are_written_where_missing_or_old_and_links_lead_from_where_the_index_is(store, index):

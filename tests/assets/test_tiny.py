@@ -32,7 +32,9 @@ def test_it_is_base_encoder_and_generator_in_one_folder_and_meta_says_how_good(s
     assert meta["weights"] == hash_file(small / "model.safetensors")
 
 
-def test_the_same_corpus_and_spec_give_the_same_bits_also_where_ctrl_c_came_between(small, sentences, tmp_path):
+def test_the_same_corpus_and_spec_give_the_same_bits_also_where_ctrl_c_came_between(
+    small, sentences, tmp_path
+):
     torch.manual_seed(5)
     steps = []
 

@@ -28,8 +28,8 @@ class ProgressBoard(ActivityBars):
     """A `StudyCallback` of `on_ray` that shows what happens in a study.
 
     `read_names` is called once: all names of a grid are in the ledger before the first cell runs; another
-    cell goes by its own row. `read_planned` is called after each cell: cells of races and paths become fewer. Where trials run several seeds (`shows_seeds`), the number of cells is a bound,
-    and their names have seeds.
+    cell goes by its own row. `read_planned` is called after each cell: races and paths come to need fewer.
+    Where trials run several seeds (`shows_seeds`), the number of cells is a bound, and their names have seeds.
     """
 
     def __init__(
