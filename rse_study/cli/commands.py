@@ -65,14 +65,24 @@ def train(
     train_trial(trial, override or (), seed, out, workers=workers, threads=threads, device=device)
 
 
-def validate(study: StudyArgument, override: Overrides = None) -> None:
+def validate(
+    study: StudyArgument,
+    override: Overrides = None,
+    show: Annotated[
+        bool, typer.Option("--show", help="Print the whole study as YAML, with every default.")
+    ] = False,
+    as_json: AsJson = False,
+) -> int | None:
     """Check a study and its data, and say every problem at once.
 
     Every edge of its space is checked, every row of its grid. Exit code 2 with a line for each problem.
     """
-    from rse_study.cli.verbs.validate import validate_study
+    from rse_study.cli.verbs.validate import validate_as_json, validate_study
 
-    validate_study(study, override or ())
+    if as_json:
+        return validate_as_json(study, override or ())
+    validate_study(study, override or (), is_shown=show)
+    return None
 
 
 def plan(
@@ -81,7 +91,7 @@ def plan(
     probe: Annotated[
         bool, typer.Option("--probe", help="Train a few steps on this machine to tell how long cells take.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     max_hours: MaxHours = None,
     max_cost: MaxCost = None,
     cluster: Annotated[
@@ -130,9 +140,7 @@ def run(
 
 def status(
     study: RanStudyArgument,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON; docs/status.md lists its keys.")
-    ] = False,
+    as_json: AsJson = False,
     watch: Annotated[bool, typer.Option("--watch", help="Look again until its run has ended.")] = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
@@ -306,6 +314,7 @@ def check(
             metavar="ROW", help="Compare with this row: 'SimCSE', 'norm = l1'; default: the study's."
         ),
     ] = "",
+    as_json: AsJson = False,
     store: Store = DEFAULT_STORE,
     wide: Wide = False,
 ) -> int:
@@ -318,7 +327,7 @@ def check(
     """
     from rse_study.cli.verbs.check import check_study
 
-    return check_study(study, store, out, wide, baseline)
+    return check_study(study, store, out, wide, baseline, as_json=as_json)
 
 
 def compare(
@@ -330,6 +339,7 @@ def compare(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page that shows them side by side, too.")
     ] = None,
+    as_json: AsJson = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Compare rows, or all rows that studies share.
@@ -338,7 +348,7 @@ def compare(
     """
     from rse_study.cli.verbs.compare import compare_rows
 
-    compare_rows(rows, metric, unpaired, store, out)
+    compare_rows(rows, metric, unpaired, store, out, as_json=as_json)
 
 
 def studies(
@@ -504,6 +514,7 @@ def doctor(
             metavar="STUDY", help="Make this study's ledger anew from the files of its cells instead."
         ),
     ] = "",
+    as_json: AsJson = False,
     store: Store = DEFAULT_STORE,
 ) -> int | None:
     """Check this installation, its data and its cache folder.
@@ -515,11 +526,16 @@ def doctor(
     """
     from rse_study.cli.verbs.doctor import examine_installation, rebuild_ledger
 
-    return rebuild_ledger(rebuild, store) if rebuild else examine_installation(store)
+    if rebuild:
+        return rebuild_ledger(rebuild, store, as_json=as_json)
+    return examine_installation(store, as_json=as_json)
 
 
 def data_list(
-    study: OptionalStudyArgument = None, override: Overrides = None, data: DataFolder = None
+    study: OptionalStudyArgument = None,
+    override: Overrides = None,
+    data: DataFolder = None,
+    as_json: AsJson = False,
 ) -> None:
     """List data sets: licence, place, how many of their files are here.
 
@@ -527,7 +543,7 @@ def data_list(
     """
     from rse_study.cli.verbs.data.listing import show_needs, show_sets
 
-    show_needs(study, override or (), data) if study else show_sets(data)
+    show_needs(study, override or (), data, as_json=as_json) if study else show_sets(data, as_json=as_json)
 
 
 def data_verify(
@@ -536,6 +552,7 @@ def data_verify(
         typer.Argument(metavar="[NAME]...", autocompletion=complete_data_set, help="Sets; default: all."),
     ] = None,
     data: DataFolder = None,
+    as_json: AsJson = False,
 ) -> int | None:
     """Compare files with their checksums.
 
@@ -543,7 +560,7 @@ def data_verify(
     """
     from rse_study.cli.verbs.data.listing import verify_sets
 
-    return verify_sets(names or [], data)
+    return verify_sets(names or [], data, as_json=as_json)
 
 
 def data_fetch(

@@ -117,7 +117,7 @@ PoolingOption = Annotated[
 ]
 Threads = Annotated[int, typer.Option(min=0, help="CPU threads; 0 = torch's default.")]
 DeviceName = Annotated[str, typer.Option(help="cpu or cuda.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, as docs/output.schema.json says.")]
 TuningSeed = Annotated[int, typer.Option(min=0, help="Seed of the fine-tuning, and of what is drawn.")]
 Epochs = Annotated[int, typer.Option(min=1, help="Epochs of the fine-tuning.")]
 LearningRate = Annotated[float, typer.Option("--lr", help="Learning rate of the fine-tuning.")]
