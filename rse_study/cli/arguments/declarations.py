@@ -88,7 +88,12 @@ ModelArgument = Annotated[
 ]
 Overrides = Annotated[
     list[str] | None,
-    typer.Option("-o", "--override", metavar="PATH=VALUE", help="Change a setting; may be repeated."),
+    typer.Option(
+        "-o",
+        "--override",
+        metavar="PATH=VALUE",
+        help="Change a setting; rho=0,0.5,1 makes a grid of its values; may be repeated.",
+    ),
 ]
 MaxHours = Annotated[
     float | None,

@@ -93,6 +93,15 @@ def lines_of(entry: CatalogueEntry, stand_in: str = "") -> Iterator[str]:
         yield f"    and then checked: {command('data', 'verify', entry.name)}"
 
 
+def missing_text(problems: Sequence[InputError], study: str) -> str:
+    """Return one line about all that is missing here; of a single thing, all of it."""
+    if len(problems) == 1:
+        return f"missing here: {problems[0]}"
+    more = f" and {len(problems) - MOST_NAMED} more" if len(problems) > MOST_NAMED else ""
+    named = ", ".join(problem.what for problem in problems[:MOST_NAMED])
+    return f"missing here: {named}{more}; `{command('validate', study)}` says what to do about each"
+
+
 def stand_in_for(entry: CatalogueEntry, folder: Path) -> str:
     """Return the set that is here as a whole and is read in place of one that is not."""
     from rse_study.downstream.needed_sets import STAND_INS
