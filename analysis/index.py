@@ -123,7 +123,10 @@ def _lost_ledger(folder: Path) -> str:
 def render_index(
     summaries: list[StudySummary], problems: dict[Path, str], path: Path, unrelated: Sequence[str] = ()
 ) -> str:
-    """Return the index as HTML, with links relative to `path`; `unrelated` folders hold no study."""
+    """Return the index as HTML, with links relative to `path`.
+
+    `unrelated` folders hold no study.
+    """
     heading = f"<h1>{counted(len(summaries) + len(problems), 'study').replace('studys', 'studies')}</h1>"
     note = f"No study is in: {', '.join(unrelated)}." if unrelated else ""
     if not summaries and not problems:

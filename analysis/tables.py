@@ -33,7 +33,7 @@ def as_text(reader: Reader) -> pd.DataFrame:
 
 
 def with_confirmed(contents: Contents, shown: pd.DataFrame) -> pd.DataFrame:
-    """Add a column per evaluation and a row per confirmed trial, each the mean over its seeds."""
+    """Add a column per evaluation and a row of means per confirmed trial."""
     cells, decimals = search.confirmed(contents), contents.decimals_by_measure
     frame = scores(contents, cells)
     tests = [measure for measure in dict.fromkeys(frame["measure"]) if measure != contents.label]

@@ -1,4 +1,4 @@
-"""The card of an exported model: how to load it, what it was trained from, its scores."""
+"""The card of an exported model: how to load it, its scores, its source."""
 
 import json
 from pathlib import Path

@@ -6,7 +6,7 @@ from rse_study.results.reader import Reader
 
 
 def show_table(reader: Reader, see_all: str, is_wide: bool = False) -> None:
-    """Print the table of a study; columns of seeds, then SDs, are left out before those of means."""
+    """Print a study's table; seeds, then SDs, are left out before means."""
     study, table = reader.study(), as_text(reader)
     label = study.objective.label or study.objective.metric
     if study.kind == "grid":

@@ -28,7 +28,7 @@ Entry = dict[str, str]
 
 
 def list_studies(words: Sequence[str], store: Path, *, as_json: bool) -> None:
-    """Print what has run in the store, then what there is to run, where all `words` occur."""
+    """Print what has run, then what there is to run, if all `words` occur."""
     entries = [*_ran(store), *_shipped()]
     shown = [one for one in entries if all(word.lower() in " ".join(one.values()).lower() for word in words)]
     if as_json:

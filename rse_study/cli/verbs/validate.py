@@ -36,7 +36,7 @@ def validate_study(study: str, overrides: Sequence[str], *, is_shown: bool = Fal
 
 
 def validate_as_json(study: str, overrides: Sequence[str]) -> int:
-    """Print what the study is, or its problems, as JSON; exit code 2 where there are any."""
+    """Print a study or its problems as JSON; exit code 2 if there are any."""
     try:
         checked = _checked(study, overrides)
     except InputError as error:

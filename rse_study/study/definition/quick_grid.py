@@ -11,9 +11,9 @@ OTHERS = ("search", "grid", "paper")
 
 
 def with_quick_grid(content: dict[str, Any], overrides: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
-    """Turn a study into a grid over each setting with several values; return the other overrides, too.
+    """Turn a study into a grid over settings with several values.
 
-    The grid has a name of its own, `quickstart-rho`, and its first row is the baseline. An axis of the study's own
+    The other overrides are returned, too. The grid has a name of its own, `quickstart-rho`, and its first row is the baseline. An axis of the study's own
     writes the fields that it writes there.
     """
     axes, others = {}, []
