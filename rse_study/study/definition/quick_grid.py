@@ -13,8 +13,8 @@ OTHERS = ("search", "grid", "paper")
 def with_quick_grid(content: dict[str, Any], overrides: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
     """Turn a study into a grid over settings with several values.
 
-    The other overrides are returned, too. The grid has a name of its own, `quickstart-rho`, and its first row is the baseline. An axis of the study's own
-    writes the fields that it writes there.
+    The other overrides are returned, too. The grid has a name of its own, `quickstart-rho`, and its first row is the
+    baseline. An axis of the study's own writes the fields that it writes there.
     """
     axes, others = {}, []
     for override in overrides:
