@@ -34,7 +34,13 @@ def build(root: Path, kind: str, key: Any, builder: Callable[[Path], None]) -> P
             builder(draft)
             assert is_complete(draft), f"the builder of {kind} wrote no {META}"
             draft.rename(final)
+            shutil.rmtree(steps_of(draft), ignore_errors=True)
     return final
+
+
+def steps_of(draft: Path) -> Path:
+    """Return the folder beside a draft for a training's checkpoints, which outlive it."""
+    return draft.with_suffix(".steps")
 
 
 def write_meta(draft: Path, content: dict[str, Any]) -> None:

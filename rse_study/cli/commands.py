@@ -12,6 +12,7 @@ import typer
 
 from rse_study.cli.arguments.completion import DEFAULT_STORE
 from rse_study.cli.arguments.declarations import (
+    AsJson,
     CellArgument,
     DeviceName,
     MaxCost,
@@ -54,14 +55,24 @@ def train(
     train_trial(trial, override or (), seed, out, workers=workers, threads=threads, device=device)
 
 
-def validate(study: StudyArgument, override: Overrides = None) -> None:
+def validate(
+    study: StudyArgument,
+    override: Overrides = None,
+    show: Annotated[
+        bool, typer.Option("--show", help="Print the whole study as YAML, with every default.")
+    ] = False,
+    as_json: AsJson = False,
+) -> int | None:
     """Check a study and its data, and say every problem at once.
 
     Every edge of its space is checked, every row of its grid. Exit code 2 with a line for each problem.
     """
-    from rse_study.cli.verbs.validate import validate_study
+    from rse_study.cli.verbs.validate import validate_as_json, validate_study
 
-    validate_study(study, override or ())
+    if as_json:
+        return validate_as_json(study, override or ())
+    validate_study(study, override or (), is_shown=show)
+    return None
 
 
 def plan(
@@ -70,7 +81,7 @@ def plan(
     probe: Annotated[
         bool, typer.Option("--probe", help="Train a few steps on this machine to tell how long cells take.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     max_hours: MaxHours = None,
     max_cost: MaxCost = None,
     cluster: Annotated[
@@ -119,9 +130,7 @@ def run(
 
 def status(
     study: RanStudyArgument,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON; docs/status.md lists its keys.")
-    ] = False,
+    as_json: AsJson = False,
     watch: Annotated[bool, typer.Option("--watch", help="Look again until its run has ended.")] = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
@@ -173,6 +182,7 @@ def doctor(
             metavar="STUDY", help="Make this study's ledger anew from the files of its cells instead."
         ),
     ] = "",
+    as_json: AsJson = False,
     store: Store = DEFAULT_STORE,
 ) -> int | None:
     """Check this installation, its data and its cache folder.
@@ -184,7 +194,9 @@ def doctor(
     """
     from rse_study.cli.verbs.doctor import examine_installation, rebuild_ledger
 
-    return rebuild_ledger(rebuild, store) if rebuild else examine_installation(store)
+    if rebuild:
+        return rebuild_ledger(rebuild, store, as_json=as_json)
+    return examine_installation(store, as_json=as_json)
 
 
 COMMANDS: tuple[Command, ...] = (

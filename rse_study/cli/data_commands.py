@@ -6,12 +6,15 @@ from typing import Annotated
 import typer
 
 from rse_study.cli.arguments.completion import complete_data_set, complete_study
-from rse_study.cli.arguments.declarations import DataFolder, OptionalStudyArgument, Overrides
+from rse_study.cli.arguments.declarations import AsJson, DataFolder, OptionalStudyArgument, Overrides
 from rse_study.cli.commands import Command
 
 
 def data_list(
-    study: OptionalStudyArgument = None, override: Overrides = None, data: DataFolder = None
+    study: OptionalStudyArgument = None,
+    override: Overrides = None,
+    data: DataFolder = None,
+    as_json: AsJson = False,
 ) -> None:
     """List data sets: licence, place, how many of their files are here.
 
@@ -19,7 +22,7 @@ def data_list(
     """
     from rse_study.cli.verbs.data.listing import show_needs, show_sets
 
-    show_needs(study, override or (), data) if study else show_sets(data)
+    show_needs(study, override or (), data, as_json=as_json) if study else show_sets(data, as_json=as_json)
 
 
 def data_verify(
@@ -28,6 +31,7 @@ def data_verify(
         typer.Argument(metavar="[NAME]...", autocompletion=complete_data_set, help="Sets; default: all."),
     ] = None,
     data: DataFolder = None,
+    as_json: AsJson = False,
 ) -> int | None:
     """Compare files with their checksums.
 
@@ -35,7 +39,7 @@ def data_verify(
     """
     from rse_study.cli.verbs.data.listing import verify_sets
 
-    return verify_sets(names or [], data)
+    return verify_sets(names or [], data, as_json=as_json)
 
 
 def data_fetch(

@@ -6,7 +6,14 @@ from typing import Annotated
 import typer
 
 from rse_study.cli.arguments.completion import DEFAULT_STORE
-from rse_study.cli.arguments.declarations import FileFormat, RanStudyArgument, RowArguments, Store, Wide
+from rse_study.cli.arguments.declarations import (
+    AsJson,
+    FileFormat,
+    RanStudyArgument,
+    RowArguments,
+    Store,
+    Wide,
+)
 
 
 def dashboard(
@@ -168,6 +175,7 @@ def check(
             metavar="ROW", help="Compare with this row: 'SimCSE', 'norm = l1'; default: the study's."
         ),
     ] = "",
+    as_json: AsJson = False,
     store: Store = DEFAULT_STORE,
     wide: Wide = False,
 ) -> int:
@@ -180,7 +188,7 @@ def check(
     """
     from rse_study.cli.verbs.check import check_study
 
-    return check_study(study, store, out, wide, baseline)
+    return check_study(study, store, out, wide, baseline, as_json=as_json)
 
 
 def compare(
@@ -192,6 +200,7 @@ def compare(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page that shows them side by side, too.")
     ] = None,
+    as_json: AsJson = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Compare rows, or all rows that studies share.
@@ -200,11 +209,20 @@ def compare(
     """
     from rse_study.cli.verbs.compare import compare_rows
 
-    compare_rows(rows, metric, unpaired, store, out)
+    compare_rows(rows, metric, unpaired, store, out, as_json=as_json)
 
 
-def studies(store: Store = DEFAULT_STORE) -> None:
-    """List the shipped studies and trials, and what has run here."""
+def studies(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[WORD]...", help="Only those with these words in name, question, size or folder."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    store: Store = DEFAULT_STORE,
+) -> None:
+    """List what has run here, then the shipped studies and trials."""
     from rse_study.cli.verbs.studies import list_studies
 
-    list_studies(store)
+    list_studies(words or (), store, as_json=as_json)

@@ -1,5 +1,7 @@
 import json
+import os
 import shutil
+import signal
 
 import numpy as np
 import pytest
@@ -35,10 +37,23 @@ def test_it_is_base_encoder_and_generator_in_one_folder_and_meta_says_how_good(s
     assert meta["weights"] == hash_file(small / "model.safetensors")
 
 
-def test_the_same_corpus_and_spec_give_the_same_bits(small, sentences, tmp_path):
+def test_the_same_corpus_and_spec_give_the_same_bits_also_where_ctrl_c_came_between(
+    small, sentences, tmp_path
+):
     torch.manual_seed(5)
-    again = tiny_encoder(tmp_path, sentences, SMALL)
+    steps = []
+
+    def ctrl_c(done, total, loss):
+        steps.append(done)
+        if done == 20:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        tiny_encoder(tmp_path, sentences, SMALL, ctrl_c)
+    again = tiny_encoder(tmp_path, sentences, SMALL, lambda done, total, loss: steps.append(done))
+    assert steps == list(range(1, 61))
     assert again.name == small.name
+    assert not list(tmp_path.glob(".*.steps"))
     for file in ("model.safetensors", "tokenizer.json", "config.json"):
         assert (again / file).read_bytes() == (small / file).read_bytes()
 

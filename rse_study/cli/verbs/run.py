@@ -100,6 +100,7 @@ def _run_missing(
         planner.num_ended,
         objective=metric,
         read_names=names,
+        read_planned=lambda: planner.counts().get("planned", 0),
         shows_seeds=checked.study.may_spare_cells,
     ) as board:
         prepared = partial(materials_of, SaidOnce(board), checked.folder, study_dir=folder)

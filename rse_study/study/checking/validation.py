@@ -26,6 +26,7 @@ from rse_study.study.checking.warm_start import warm_start_problems
 from rse_study.study.definition.config import FORMER_KEYS, Study
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.paths import look_up, overlap
+from rse_study.study.definition.quick_grid import with_quick_grid
 from rse_study.study.definition.reading import apply_overrides, build, read_extended
 from rse_study.study.definition.resolution import resolve_space
 from rse_study.study.definition.rows import Row, rows_of
@@ -89,8 +90,8 @@ def _nothing_collected() -> Iterator[None]:
 
 def read_content(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """Return a study's unchecked mapping: its file, what that extends, overrides."""
-    content = read_extended(path, former=FORMER_KEYS)
-    apply_overrides(content, overrides, former=FORMER_KEYS)
+    content, others = with_quick_grid(read_extended(path, former=FORMER_KEYS), overrides)
+    apply_overrides(content, others, former=FORMER_KEYS)
     return content
 
 

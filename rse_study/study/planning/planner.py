@@ -43,18 +43,22 @@ class StudyPlanner:
     @cached_property
     def num_ended(self) -> int:
         """Number of the study's cells that have ended."""
+        counts = self.counts()
+        return sum(counts.get(status, 0) for status in FINISHED)
+
+    def counts(self) -> dict[str, int]:
+        """Number of cells now, by status and planned; empty before the study was frozen."""
         folder = self._store / self._checked.study.name
         if not ledger_path(folder).is_file():
-            return 0
+            return {}
         # These import pandas, which a plan without ledgers does without.
         from rse_study.results.reader import Reader
         from rse_study.search.state import SearchState
 
         with Reader(folder) as reader:
             if reader.ledger.study() is None:  # its first run was killed before it was frozen
-                return 0
-            counts = SearchState.read(reader).counts
-        return sum(counts[status] for status in FINISHED)
+                return {}
+            return SearchState.read(reader).counts
 
     def require_disk(self) -> None:
         """Raise InputError where the files of the cells left would not fit on the disk."""

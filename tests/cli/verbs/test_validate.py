@@ -33,6 +33,13 @@ def test_a_valid_study_is_said_to_be(rse):
     )
 
 
+def test_a_study_that_is_shown_is_one_that_can_be_run(rse, tmp_path):
+    shown = rse("validate", "joint", "-o", "num_trials=6", "--show")
+    assert (shown.code, shown.err) == (0, "")
+    (tmp_path / "shown.yaml").write_text(shown.out)
+    assert rse("validate", "shown.yaml").out == rse("validate", "joint", "-o", "num_trials=6").out
+
+
 def test_the_rows_of_a_grid_are_counted_and_named(rse, tmp_path):
     rows = {"ours": {}, "SimCSE": {"method.lambda1": 0}}
     grid = {"axes": {"rho": [0.25, 0.75]}, "rows": rows}

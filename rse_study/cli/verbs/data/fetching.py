@@ -9,7 +9,7 @@ from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import INCOMPLETE
 from rse_study.cli.terminal.next_step import command, suggest, with_overrides
 from rse_study.cli.terminal.screen import announce, say, stderr
-from rse_study.cli.verbs.data.listing import lines_of, stand_in_for
+from rse_study.cli.verbs.data.listing import lines_of, missing_text, stand_in_for
 from rse_study.data.catalogue import CatalogueEntry, catalogue, list_sets
 from rse_study.data.download import RemoteFile
 from rse_study.data.fetch import downloads, fetch, require_home
@@ -60,8 +60,8 @@ def fetch_for_study(
     for line in (line for entry in lacking if not entry.can_fetch for line in lines_of(entry)):
         announce(line)
     problems = check_data(checked, folder)
-    for problem in problems:
-        say(f"missing here: {problem}", stderr())
+    if problems:
+        say(missing_text(problems, study), stderr())
     suggest(command("validate", study, *with_overrides(overrides)))
     return INCOMPLETE if problems else None
 

@@ -12,6 +12,7 @@ from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, in_store, suggest, with_overrides
 from rse_study.cli.terminal.screen import announce, print_rows, say, stderr
+from rse_study.cli.verbs.data.listing import missing_text
 from rse_study.cli.verbs.plan.table import HEADINGS, LEAST_IMPORTANT, as_content, lines_below, stage_rows
 from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
@@ -56,8 +57,8 @@ def show_plan(
     for warning in planner.check(planned):
         say(f"warning: {warning}", stderr())
     missing = check_data(checked, data_dir())
-    for problem in missing:
-        say(f"missing here: {problem}", stderr())
+    if missing:
+        say(missing_text(missing, study), stderr())
     if not as_json:
         words = (study, *with_overrides(overrides), *in_store(store))
         suggest(
