@@ -18,6 +18,8 @@ RULE = "the file must be valid YAML 1.2"
 OTHER_VERSION = re.compile(r"^%YAML[ \t]+(?!1\.2\b).*", re.MULTILINE)  # whose rules read 1e-5 as a text
 MAX_BYTES = 2**18  # of a file, which takes some 6 s; a study of 2,500 rows has 85 kB
 MAX_VALUES, MAX_DEPTH = 100_000, 50  # with every alias written out
+NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+TEXT_RULE = "a text has no control characters, which a terminal would obey, and no half of a pair"
 LETTERS = 100  # of a text, which count as one value
 LIMITS = f"at most {MAX_VALUES:,} values, {MAX_DEPTH} levels deep, count every use of an alias"
 FILE_RULE = f"it must be a file of at most {MAX_BYTES // 1024} KiB"
@@ -135,8 +137,8 @@ class _Copier:
             raise self._error(f"a {type(value).__name__}", rule, "Remove its tag, or its brackets")
         if isinstance(value, int) and abs(value) > MAX_INTEGER:
             raise self._error("too large an integer", INTEGER_RULE, "Write a smaller one")
-        if isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value):
-            raise self._error("half a surrogate pair", RULE, "Write the letter itself")
+        if isinstance(value, str) and (found := NO_TEXT.search(value)):
+            raise self._error(f"the character {found.group()!a}", TEXT_RULE, "Take it out of the text")
         return value
 
     def _error(self, what: str, rule: str, remedy: str) -> InputError:
