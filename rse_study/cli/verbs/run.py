@@ -21,6 +21,7 @@ from rse_study.cli.verbs.plan.show import require_allowance, require_disk, sizes
 from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
 from rse_study.on_ray.driver import run_study
+from rse_study.results.files.connect import is_lost
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED
@@ -96,7 +97,7 @@ def _require_everything(checked: CheckedStudy, folder: Path) -> None:
 
 
 def _num_ended(folder: Path) -> int:
-    if not ledger_path(folder).is_file():
+    if not ledger_path(folder).is_file() or is_lost(folder):
         return 0
     with Reader(folder) as reader:
         if reader.ledger.study() is None:  # its first run was killed before it was frozen
