@@ -11,7 +11,7 @@ import numpy as np
 
 from rse_study.tensors import torch
 
-NAMES = ("init", "order", "dropout", "delta0", "V", "r", "masks", "rtd", "views", "mlm", "attack")
+NAMES = ("init", "order", "dropout", "delta0", "V", "r", "masks", "rtd", "views", "mlm", "attack", "control")
 
 
 class Streams:

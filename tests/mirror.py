@@ -114,7 +114,7 @@ def _source(conversion: str, content: bytes, path: str) -> bytes:
     """Return the hub's file from which a conversion makes `path`; no text of one file is in another."""
     match conversion:
         case "nli" | "anli" | "fever":
-            rows = [row | {"premise": f"{path}: a red cat {n}."} for n in range(40) for row in NLI_ROWS]
+            rows = [row | {"premise": f"{path}: a red cat {n}."} for n in range(100) for row in NLI_ROWS]
             labelled = rows if conversion == "nli" else [row for row in rows if row["label"] != -1]
             return _parquet([row | {"fever_gold_label": "REFUTES"} for row in labelled])
         case "reviews":

@@ -72,6 +72,12 @@ class Change:
         parts = [part for part in (self.addition, other.addition) if part is not None]
         return Change(sum(parts[1:], parts[0]) if parts else None, self.masks or other.masks)
 
+    def __neg__(self) -> "Change":
+        return Change(
+            None if self.addition is None else -self.addition,
+            tuple(SiteMask(-site.tokens, -site.features) for site in self.masks),
+        )
+
     def weights(self) -> tuple[Tensor, ...]:
         """Return one weight tensor [b l d] per site, the embedding block first."""
         return tuple(site.weights() for site in self.masks)

@@ -1,12 +1,13 @@
 """The sentence-level perturbation of RobustSentEmbed: PGD and FGSM, mixed by rho."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from rse_study.perturbations.ascent import Anchor, Change
 from rse_study.perturbations.fgsm import FGSM
+from rse_study.perturbations.noise import AscentDirection, control_signs, of_norm
 from rse_study.perturbations.pgd import PGD
 from rse_study.perturbations.sentence_level import DeltaState, movement_checks, saturation_check
 from rse_study.results.manipulation import Checks
@@ -21,6 +22,10 @@ class Branches:
 
     pgd: DeltaState
     fgsm: DeltaState
+    signs: Float[Tensor, "b l d"] | None = None
+    """the direction of the control `noise`"""
+    noise: Float[Tensor, "b l d"] | None = None
+    """after the last step of the control: the mix, in place of that of the branches"""
 
 
 class Blend(Spec):
@@ -47,6 +52,8 @@ class Blend(Spec):
     """the branch whose weight is rho; the other's is 1 - rho"""
     trajectories: Literal["shared", "joint_state", "separate"] = "shared"
     """one gradient, at the mix; the same, and both steps start from the mix; or a gradient at each branch"""
+    ascent: AscentDirection = field("gradient", neutral="gradient")
+    """steps go up the gradient, down it (`flipped`), or up it and end as random signs of the same l2 norm (`noise`)"""
 
     @model_validator(mode="after")
     def _one_start(self) -> "Blend":
@@ -54,6 +61,8 @@ class Blend(Spec):
             raise ValueError("pgd.sigma and fgsm.sigma must agree: both branches start from one delta0")
         if self.pgd.ball != self.fgsm.ball:
             raise ValueError("pgd.ball and fgsm.ball must agree: delta lives in one ball (eqs 5-7)")
+        if self.ascent == "noise" and self.trajectories == "separate":
+            raise ValueError("ascent: noise needs trajectories: shared or joint_state: it replaces the mix")
         return self
 
     @property
@@ -78,10 +87,13 @@ class Blend(Spec):
         }
 
     def init(self, anchor: Anchor, streams: Streams) -> Branches:
-        return Branches(self.pgd.init(anchor, streams), self.fgsm.init(anchor, streams))
+        signs = control_signs(anchor, streams) if self.ascent == "noise" else None
+        return Branches(self.pgd.init(anchor, streams), self.fgsm.init(anchor, streams), signs)
 
     def mix(self, state: Branches) -> Float[Tensor, "b l d"]:
         """Return the mix (eq 7), which with rho 0 or 1 is exactly one branch."""
+        if state.noise is not None:
+            return state.noise
         share = self.share_of_pgd
         if share in (0, 1):
             return state.pgd.delta if share == 1 else state.fgsm.delta
@@ -93,6 +105,8 @@ class Blend(Spec):
     def update(self, state: Branches, gradient: Change | tuple[Change, Change], t: int) -> Branches:
         """Move both branches (eqs 5 and 6), by one gradient or by one each."""
         for_pgd, for_fgsm = gradient if isinstance(gradient, tuple) else (gradient, gradient)
+        if self.ascent == "flipped":
+            for_pgd, for_fgsm = -for_pgd, -for_fgsm
         share, mix = self.share_of_pgd, self.mix(state)
         joint = self.trajectories == "joint_state"
         pgd, fgsm = state.pgd, state.fgsm
@@ -100,4 +114,7 @@ class Blend(Spec):
             pgd = self.pgd.step(pgd, mix if joint else pgd.delta, for_pgd)
         if share < 1 and t <= self.fgsm.num_steps:
             fgsm = self.fgsm.step(fgsm, mix if joint else fgsm.delta, for_fgsm)
-        return Branches(pgd, fgsm)
+        moved = replace(state, pgd=pgd, fgsm=fgsm)
+        if state.signs is None or t != self.num_steps:
+            return moved
+        return replace(moved, noise=of_norm(state.signs, self.mix(moved)))

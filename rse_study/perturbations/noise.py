@@ -1,10 +1,14 @@
 """Noise keyed by row: the same for every padding, bucketing and number of workers."""
 
 from collections.abc import Callable
+from typing import Literal
 
 from rse_study.perturbations.ascent import Anchor
 from rse_study.streams import Streams
 from rse_study.tensors import Float, Tensor, sent, torch
+
+AscentDirection = Literal["gradient", "noise", "flipped"]
+"""Where steps go: up the gradient, or one of two controls that cost the same. Decision 0070."""
 
 
 def uniform_rows(anchor: Anchor, streams: Streams, stream: str, width: int) -> Float[Tensor, "b l {width}"]:
@@ -31,3 +35,18 @@ def start_delta(anchor: Anchor, streams: Streams, sigma: float) -> Float[Tensor,
     width = anchor.embeddings.shape[-1]
     noise = (2 * uniform_rows(anchor, streams, "delta0", width) - 1) * sigma / width**0.5
     return noise * anchor.perturbable[:, :, None]
+
+
+def control_signs(anchor: Anchor, streams: Streams) -> Float[Tensor, "b l d"]:
+    """Draw random signs on perturbable tokens, the direction of the control `noise`."""
+    signs = (uniform_rows(anchor, streams, "control", anchor.embeddings.shape[-1]) - 0.5).sign()
+    return signs * anchor.perturbable[:, :, None]
+
+
+def of_norm(signs: Float[Tensor, "b l d"], delta: Float[Tensor, "b l d"]) -> Float[Tensor, "b l d"]:
+    """Return the signs with the l2 norm of each sentence's delta.
+
+    No entry exceeds delta's largest.
+    """
+    lengths = [x.flatten(1).norm(dim=1)[:, None, None] for x in (delta, signs)]
+    return signs * lengths[0] / lengths[1].clamp_min(1)

@@ -1,16 +1,17 @@
 """The virtual adversarial perturbation: no label, only a distance (V-advCSE)."""
 
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 from pydantic import NonNegativeInt, PositiveFloat
 
 from rse_study.perturbations.ascent import Anchor, Change
 from rse_study.perturbations.ball import Ball
-from rse_study.perturbations.noise import normal_rows
+from rse_study.perturbations.noise import AscentDirection, control_signs, normal_rows, of_norm
 from rse_study.perturbations.sentence_level import DeltaState, movement_checks, perturbable_gradient
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
-from rse_study.tensors import torch
+from rse_study.tensors import Float, Tensor, torch
 
 
 class VirtualAdversarial(Spec):
@@ -32,6 +33,8 @@ class VirtualAdversarial(Spec):
     """the ball r stays in"""
     gradient: Literal["normalised", "raw"] = "normalised"
     """a step goes along g / ||g||_P, or along g as it is"""
+    ascent: AscentDirection = field("gradient", neutral="gradient")
+    """steps go up the gradient, down it (`flipped`), or up it and end as random signs of the same l2 norm (`noise`)"""
 
     def reach(self) -> None:
         """Return None: a normal start has no farthest entry."""
@@ -41,7 +44,8 @@ class VirtualAdversarial(Spec):
         noise = self.scale * normal_rows(anchor, streams, "r", anchor.embeddings.shape[-1])
         # Algorithm 1 projects after its steps only. Decision 0015.
         start = bound.project(noise * anchor.perturbable[:, :, None])
-        return DeltaState(start, start, bound, anchor.perturbable)
+        signs = control_signs(anchor, streams) if self.ascent == "noise" else None
+        return DeltaState(start, start, bound, anchor.perturbable, signs)
 
     def apply(self, state: DeltaState) -> Change:
         return Change(state.delta)
@@ -50,10 +54,16 @@ class VirtualAdversarial(Spec):
         """Take one step uphill; after the last step r stays."""
         if t > self.num_steps:
             return state
-        g = perturbable_gradient(state, gradient)
+        g = perturbable_gradient(state, -gradient if self.ascent == "flipped" else gradient)
+        moved = state.to(self._along(state, g))
+        if state.signs is None or t < self.num_steps:
+            return moved
+        return replace(moved, delta=of_norm(state.signs, moved.delta))
+
+    def _along(self, state: DeltaState, g: Float[Tensor, "b l d"]) -> Float[Tensor, "b l d"]:
         if self.gradient == "raw":
-            return state.to(state.delta + self.step_size * g)
-        return state.to(state.delta + state.ball.length(self.step_size) * state.ball.unit(g))
+            return state.delta + self.step_size * g
+        return state.delta + state.ball.length(self.step_size) * state.ball.unit(g)
 
 
 def moved(state: DeltaState) -> "torch.Tensor":
