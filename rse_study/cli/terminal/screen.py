@@ -48,7 +48,7 @@ def say(text: str, console: Console) -> None:
 
 
 def put(text: str, console: Console) -> None:
-    """Print a text as it is, without control characters, at once, above any live display."""
+    """Print a text at once, without control characters, above any live display."""
     console.print(harmless(text), markup=False, highlight=False, emoji=False, soft_wrap=True)
     console.file.flush()
 

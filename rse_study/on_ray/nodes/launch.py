@@ -1,4 +1,4 @@
-"""Ray on this machine, quiet and on loopback with its dashboard, or a cluster."""
+"""Ray on this machine, quiet, its dashboard alone on the loopback, or a cluster."""
 
 import logging
 import os

@@ -92,7 +92,7 @@ def open_study(study_dir: Path) -> sqlite3.Connection:
 
 
 def is_lost(study_dir: Path) -> bool:
-    """Whether a study has no ledger, or an empty file in its place, but what makes one anew."""
+    """Whether a ledger is missing or empty, and can be rebuilt."""
     path = ledger_path(study_dir)
     is_empty = not path.exists() or path.stat().st_size == 0
     return is_empty and (study_dir / STUDY_FILE).exists()

@@ -21,7 +21,7 @@ GOES_ON = "the same command goes on"
 
 
 def names_failures(cls: Owner) -> Owner:
-    """Let every public method of a class with a connection `_db` raise what `failure_of` says."""
+    """Let the public methods of a class with `_db` raise what `failure_of` says."""
     for name, method in list(vars(cls).items()):
         if isinstance(method, FunctionType) and not name.startswith("_"):
             setattr(cls, name, _named(method))
@@ -44,7 +44,7 @@ def _named(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def failure_of(error: BaseException, path: Path) -> InputError | Unavailable | None:
-    """Say what an error means for the ledger at `path`; None if it says nothing about its file."""
+    """Say what an error means for the ledger at `path`, None if nothing."""
     if isinstance(error, DAMAGES):
         return InputError(f"damaged: {first_line(error)}", where=str(path), remedy=REBUILD)
     if isinstance(error, OSError):

@@ -221,7 +221,7 @@ class Ledger(LedgerQueries):
             writes.add_event(self._db, kind, text, cell)
 
     def require_file(self) -> None:
-        """Raise Unavailable where somebody has removed the ledger, or put another in its place."""
+        """Raise Unavailable where the ledger was removed or replaced."""
         if _file_id(ledger_path(self.study_dir)) != self._file:
             what = f"{ledger_path(self.study_dir)} was removed or replaced while the study ran"
             raise Unavailable(what, "Put it back, or begin anew with the same command")
