@@ -11,8 +11,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, field_validator, model_validator
 from pydantic_core import CoreSchema, PydanticUndefined
+
+MAX_INTEGER = 2**63 - 1  # what a ledger can store
+INTEGER_RULE = f"must lie between -{MAX_INTEGER} and {MAX_INTEGER}"
 
 
 class Spec(BaseModel):
@@ -51,6 +54,14 @@ class Spec(BaseModel):
         kinds = _numeric_fields(cls)
         odd = {key: value for key, value in given.items() if key in kinds and isinstance(value, str | bool)}
         return given | {key: _number(value, kinds[key]) for key, value in odd.items()}
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _storable(cls, value: Any) -> Any:
+        for number in value if isinstance(value, tuple) else (value,):
+            if isinstance(number, int) and abs(number) > MAX_INTEGER:
+                raise ValueError(INTEGER_RULE)
+        return value
 
     def identity(self) -> dict[str, Any]:
         """Return all that decides this object's numbers, without neutral fields."""

@@ -161,7 +161,7 @@ class RayRuntime:
                     stack.enter_context(ray_session(self._num_cpus, self._address))
                     self._callback.advanced(STARTING, 1, 1)
                     return stack.pop_all()
-                except InputError as error:
+                except (InputError, Unavailable) as error:
                     if not self._num_losses:
                         raise
                     if time.monotonic() > until or self.closing.is_set():

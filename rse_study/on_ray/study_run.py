@@ -153,7 +153,7 @@ class StudyRun:
     def all_stages(self, runtime: RayRuntime) -> None:
         """Run the grid, or search, confirmation and path, beside baselines; then score."""
         with BackgroundWork(self.baselines()) as baselines:
-            runtime.meanwhile = lambda: self._enter(baselines.made(), runtime)
+            runtime.meanwhile = lambda: self._look_on(baselines.made(), runtime)
             cells = self._run_cells(runtime)
             self._enter(baselines.rest(runtime.closing), runtime)
         if not runtime.closing.is_set():
@@ -161,6 +161,11 @@ class StudyRun:
             runtime.persist(lambda: self._scoring.everything(scored, runtime))
         if self._refusal is not None:
             raise self._refusal
+
+    def _look_on(self, baselines: Iterator[list[EvaluationRow]], runtime: RayRuntime) -> None:
+        """Enter the baselines' scores; stop where the ledger's file was removed."""
+        self._ledger.require_file()
+        self._enter(baselines, runtime)
 
     def _enter(self, baselines: Iterator[list[EvaluationRow]], runtime: RayRuntime) -> None:
         """Enter scores of baselines; an error is only noted: raised here, it would kill the cells that Tune runs."""

@@ -53,7 +53,8 @@ class Session:
         return self.trial.num_steps(self.batches.num_batches)
 
     def resume(self, identity: str) -> TrainState:
-        newest = checkpoint.latest(self.directory / CHECKPOINT_FOLDER)
+        is_first = self.run.collectives.rank == 0
+        newest = checkpoint.latest(self.directory / CHECKPOINT_FOLDER, sets_aside=is_first)
         if newest is None:
             return TrainState(identity, similarity_digits=DIGITS)
         state = checkpoint.read_train_state(newest, identity)

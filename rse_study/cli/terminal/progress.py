@@ -13,7 +13,15 @@ from analysis.phrases import show_brief, show_duration
 from rse_study.cli.terminal.activity_bars import PATIENCE_SECONDS, ActivityBars
 from rse_study.cli.terminal.activity_lines import BAR_WIDTHS, draw_bar
 from rse_study.cli.terminal.cell_names import name_of
-from rse_study.cli.terminal.fitting import INDENT, SHORTEST_NAME, LinePart, fit_line, shorten, wrapped
+from rse_study.cli.terminal.fitting import (
+    INDENT,
+    SHORTEST_NAME,
+    LinePart,
+    fit_line,
+    harmless,
+    shorten,
+    wrapped,
+)
 from rse_study.cli.terminal.screen import SHOWN, describe
 from rse_study.results.records import CellRecord
 from rse_study.results.row_names import names_of_rows
@@ -147,7 +155,7 @@ class ProgressBoard(ActivityBars):
             lines.append(f"... and {len(running) - len(shown)} more")
         if self._running or self._num_ended > self._num_before:
             lines.append(self._bar(console.width, ascii_only=console.options.ascii_only))
-        yield from (Text(line, no_wrap=True, overflow="crop") for line in lines)
+        yield from (Text(harmless(line), no_wrap=True, overflow="crop") for line in lines)
         yield from super()._rows(console)
 
     def _bar(self, width: int, *, ascii_only: bool) -> str:

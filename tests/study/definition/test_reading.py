@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,32 @@ def test_the_one_of_several_that_is_missing_is_named_and_no_other(tmp_path):
     path = write(tmp_path / "a.yaml", "extends: b.yaml\n")
     with pytest.raises(InputError, match=r"b\.yaml: extends"):
         read_extended(path)
+
+
+@cases(
+    "name",
+    ["x" * 300, "x" * 300 + ".yaml", "a/" * 3_000, r'"a\0b"', "circle.yaml", "pipe.yaml", "/dev/urandom"],
+)
+def test_a_path_that_cannot_be_extended_is_refused_with_its_remedy(tmp_path, name):
+    (tmp_path / "circle.yaml").symlink_to("round.yaml")
+    (tmp_path / "round.yaml").symlink_to("circle.yaml")
+    os.mkfifo(tmp_path / "pipe.yaml")
+    with pytest.raises(InputError) as caught:
+        read_extended(write(tmp_path / "over.yaml", f"extends: {name}\n"))
+    assert caught.value.remedy
+    assert len(caught.value.what) < 300
+
+
+def test_files_that_all_extend_the_next_twice_are_read_once_each_and_no_chain_is_endless(tmp_path):
+    for number in range(19):
+        below = f"extends: [{number + 1}.yaml, {number + 1}.yaml]\nk{number}: {number}\n"
+        write(tmp_path / f"{number}.yaml", below)
+    write(tmp_path / "19.yaml", "k19: 19\n")
+    assert read_extended(tmp_path / "0.yaml") == {f"k{number}": number for number in range(20)}
+    write(tmp_path / "19.yaml", "extends: 20.yaml\n")
+    write(tmp_path / "20.yaml", "extends: 21.yaml\n")
+    with pytest.raises(InputError, match=r"at most 20 files extend each other in a row\. Join some"):
+        read_extended(tmp_path / "0.yaml")
 
 
 @cases(

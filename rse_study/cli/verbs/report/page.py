@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from analysis.report import write_report
+from analysis.report import report_path, write_report
 from rse_study.cli.arguments.importance import enter_missing_importance
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_file
@@ -35,6 +35,8 @@ def write_page(
         _report_attacks(Path(study), out, request)
         return
     folder = study_folder(study, store)
+    if not out:
+        require_file(report_path(folder), where="the study's folder (or name a file by --out)")
     request.check()
     with ActivityBars(stderr()) as bars, bars.waiting("writing the report"):  # stdout gets paths
         enter_missing_importance(folder)
