@@ -55,7 +55,7 @@ class UntilDecided(Spec):
     until: Literal["decided"]
     at_least: int = Field(3, ge=3)
     """seeds of every row before the first verdict"""
-    at_most: int = Field(16, ge=3)
+    at_most: int = Field(16, ge=3, le=1000)
     """seeds after which a row stays undecided; may be raised later"""
 
     @model_validator(mode="after")

@@ -5,23 +5,25 @@ from rse_study.results.reader import Reader
 from tests.analysis import gridded, searched
 
 
-def test_the_terminal_table_of_a_search_shows_trials_and_confirmed_cells_below(search_dir):
+def test_the_terminal_table_of_a_search_shows_trials_and_means_of_confirmed_ones_below(search_dir):
     frame = as_text(Reader(search_dir))
     assert list(frame.columns) == [
         "trial", "builtin dev, Spearman x100", "builtin/test", "step", "status", "alpha", "beta", "N", "norm", "rho",
         "lambda1", "lambda2", "phi", "time",
     ]  # fmt: skip
-    expected = ["token overlap", "untrained encoder", "before training", "0 (paper setting)"]
+    expected = ["token overlap", "untrained encoder", "before training", "0 (base)"]
     assert frame["trial"].tolist()[:4] == expected
     assert frame.iloc[2, 1:3].tolist() == ["not measured", "52.00"]
-    assert len(frame) == 3 + 16 + 4
+    assert len(frame) == 3 + 16 + 2
     assert frame.loc[frame["trial"].str.endswith(" *"), "trial"].tolist() == ["12 *"]
     assert frame.map(lambda value: isinstance(value, str)).all(axis=None)
-    below = as_text(Reader(search_dir)).iloc[-4:]
-    assert below["trial"].iloc[0] == "confirmed: paper setting, seed 1"
-    assert below["trial"].iloc[3] == "confirmed: trial 12 (best of the search), seed 2"
-    assert below["builtin/test"].tolist() == ["58.00", "60.00", "61.50", "59.00"]
-    assert below["builtin dev, Spearman x100"].tolist() == ["59.40", "60.60", "62.30", "61.10"]
+    below = frame.iloc[-2:]
+    assert below["trial"].tolist() == [
+        "confirmed: base, 2 seeds",
+        "confirmed: trial 12 (best of the search), 2 seeds",
+    ]
+    assert below["builtin/test"].tolist() == ["59.00", "60.25"]
+    assert below["builtin dev, Spearman x100"].tolist() == ["60.00", "61.70"]
     assert set(as_text(Reader(search_dir))["builtin/test"].iloc[3:19]) == {""}
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from rse_study.results.files.ledger import Ledger
 from tests.analysis import searched, tabled
 
 FIRST = (71.0, 74.5, 70.0, 72.0, 75.5)
@@ -240,3 +241,14 @@ def test_a_page_sets_them_side_by_side(rse, one, make, tmp_path):
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
     for words in ("one and 1 other", "they share fewer than 3 seeds", "\N{MINUS SIGN}1.15"):
         assert words in html, words
+
+
+@pytest.mark.parametrize("names", [("one", "two"), ("two", "one")])
+def test_a_margin_that_either_study_changed_after_a_look_is_said(rse, one, make, names):
+    folder = make("two", {"SimCSE": FIRST})
+    with Ledger.open(folder) as ledger:
+        study = ledger.study()
+        ledger.freeze(study.model_copy(update={"resolved": study.resolved | {"margin": 0.25}}), "margin")
+    *_, rule = rse("compare", *names).out.splitlines()
+    assert "Differences within ±0.25 count as the same." in rule
+    assert rule.endswith("The margin was changed from 0.5 to 0.25 after results were there.")
