@@ -23,9 +23,9 @@ from rse_study.results.comparing.effects import FactorEffects, read_effects
 from rse_study.results.comparing.groups import letters_of
 from rse_study.results.files.result_file import WORK
 from rse_study.results.reader import Reader
-from rse_study.results.records import StudyRecord
 from rse_study.results.row_names import find_cells_row, names_of_cells
 from rse_study.results.staleness import describe, stale
+from rse_study.results.study_record import StudyRecord
 
 SAME_COMPUTE = 0.02  # of the baseline's: as near as whole steps come
 

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.phrases import show_brief
-from rse_study.results.records import AxisRecord
+from rse_study.results.study_record import AxisRecord
 
 MINUS, PLUS_MINUS = "\N{MINUS SIGN}", "\N{PLUS-MINUS SIGN}"
 NOT_THERE = "\N{EN DASH}"  # for an axis that a trial does not have

@@ -8,7 +8,8 @@ from analysis.contents import BASE, Contents, baseline_scores, label_of
 from analysis.formats import DEGENERATE, UNDEFINED, show_measured, show_number
 from analysis.phrases import show_status
 from analysis.search import confirmed
-from rse_study.results.records import BASELINES, StudyRecord
+from rse_study.results.records import BASELINES
+from rse_study.results.study_record import StudyRecord
 
 NOT_MEASURED = "not measured"
 MEANING = (

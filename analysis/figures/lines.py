@@ -10,7 +10,7 @@ from analysis.contents import Contents
 from analysis.figures.scales import AxisScale, positions, scale_of, x_axis
 from analysis.figures.style import GREY, SEED_COLOURS, SEED_SYMBOLS, label_text, plain
 from analysis.formats import show_value
-from rse_study.results.records import AxisRecord
+from rse_study.results.study_record import AxisRecord
 
 MAX_LINES = 6
 COLUMNS = ["series", "x", "seed", "value", "mean"]

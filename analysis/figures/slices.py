@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.figures.style import BLUE, GREY, ORANGE, label_text, plain
-from rse_study.results.records import AxisRecord
+from rse_study.results.study_record import AxisRecord
 
 
 def slice_data(table: pd.DataFrame, heading: str) -> pd.DataFrame:

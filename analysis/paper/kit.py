@@ -15,7 +15,7 @@ from analysis.formats import show_number, show_value
 from analysis.phrases import counted, join_words, show_duration
 from analysis.search import base_values, trials
 from rse_study.results.comparing.criterion import criterion_of
-from rse_study.results.records import AxisRecord
+from rse_study.results.study_record import AxisRecord
 
 BY_HAND = "*Not in the ledger; answer by hand.*"
 EXPLAINED = (

@@ -20,7 +20,7 @@ from rse_study.results import staleness
 from rse_study.results.bit_equality import describe_machines
 from rse_study.results.citation import citation_of
 from rse_study.results.device_time import INCLUDED
-from rse_study.results.records import StudyRecord
+from rse_study.results.study_record import StudyRecord
 from rse_study.search.state import STAGES
 
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")

@@ -9,7 +9,7 @@ from analysis.figures.heat import draw_heat, heat_data
 from analysis.figures.lines import draw_lines, lines_data
 from analysis.scores import degenerate_note, scores, show_scores
 from analysis.sections.scores import above_text, dots, row_classes
-from rse_study.results.records import AT_CHECKPOINT
+from rse_study.results.study_record import AT_CHECKPOINT
 
 STEPS = (
     "The objective in the course of training, of complete cells: thin lines are seeds, the thick one is their mean, "

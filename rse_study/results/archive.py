@@ -20,7 +20,7 @@ from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.files.result_file import FILE_NAME as RESULT
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.files.study_file import read_revisions
-from rse_study.results.records import StudyRecord
+from rse_study.results.study_record import StudyRecord
 from rse_study.spec import hash_file
 
 LEDGER = ledger_path(Path()).name

@@ -11,7 +11,8 @@ from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.records import FEWEST_TRIALS, AxisRecord, ImportanceRow
+from rse_study.results.records import FEWEST_TRIALS, ImportanceRow
+from rse_study.results.study_record import AxisRecord
 from rse_study.sampling.fanova import fanova_shares
 from rse_study.sampling.optuna_types import distribution_of
 from rse_study.sampling.proposer import SearchDirection

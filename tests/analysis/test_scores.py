@@ -14,7 +14,7 @@ from analysis.scores import (
     summarise,
 )
 from analysis.search import confirmed
-from rse_study.results.records import ObjectiveRecord, StudyRecord
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 
 NAN = math.nan
 FRAME = pd.DataFrame(

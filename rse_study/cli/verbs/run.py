@@ -17,17 +17,16 @@ from rse_study.cli.terminal.next_step import command, in_store, suggest, with_ov
 from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.cli.terminal.screen import announce, say, stderr
 from rse_study.cli.terminal.study_table import show_table
-from rse_study.cli.verbs.plan.show import require_allowance, require_disk, sizes_of
+from rse_study.cli.verbs.plan.show import probe_with_bars
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.errors import InputErrors
 from rse_study.results.archive import ORIGIN
-from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
-from rse_study.results.records import FINISHED
 from rse_study.search.state import SearchState
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import MADE_FROM_CORPUS, CheckedStudy, read_study
 from rse_study.study.planning.completeness import is_complete
+from rse_study.study.planning.planner import StudyPlanner
 
 
 def run_and_report(
@@ -49,7 +48,8 @@ def run_and_report(
     if is_complete(checked, folder) and _stands_elsewhere(checked, folder):
         announce("every cell and score is here: nothing is run, and its corpus and base are not looked at")
     else:
-        _run_missing(checked, folder, store, cpus, address, max_hours, max_cost)
+        planner = StudyPlanner(checked, store, probe_with_bars, max_hours, max_cost)
+        _run_missing(checked, folder, planner, cpus, address)
     again = command("run", study, *with_overrides(overrides), *in_store(store), "--wide")
     with Reader(folder) as reader:
         show_table(reader, f"{again}, or in the report", is_wide)
@@ -70,29 +70,21 @@ def _stands_elsewhere(checked: CheckedStudy, folder: Path) -> bool:
     return checked.study.base.encoder.name in MADE_FROM_CORPUS and not trained_assets(folder, cache_dir())
 
 
-def _run_missing(
-    checked: CheckedStudy,
-    folder: Path,
-    store: Path,
-    cpus: int,
-    address: str,
-    max_hours: float | None,
-    max_cost: float | None,
-) -> None:
+def _run_missing(checked: CheckedStudy, folder: Path, planner: StudyPlanner, cpus: int, address: str) -> None:
     from rse_study.on_ray.driver import run_study  # imports Ray
 
     _require_everything(checked, folder)
     for note in notes_on_data(checked, data_dir()):
         announce(f"note: {note}")
-    num_ended, sizes = _num_ended(folder), sizes_of(checked)
-    require_disk(checked, store, sizes, checked.num_cells - num_ended)
-    require_allowance(checked, store, sizes, max_hours, max_cost)
+    planner.require_disk()
+    for warning in planner.require_allowance():
+        say(f"warning: {warning}", stderr())
     evaluation = partial(evaluation_of, checked.study.settings)
     metric = checked.study.objective.metric
     names = partial(names_in_ledger, folder)
     with ProgressBoard(
         checked.num_cells,
-        num_ended,
+        planner.num_ended,
         objective=metric,
         read_names=names,
         shows_seeds=checked.study.may_spare_cells,
@@ -120,16 +112,6 @@ def _require_everything(checked: CheckedStudy, folder: Path) -> None:
     problems = [*problems_of_table(table, where=study.name), *check_data(checked, data_dir())]
     if problems:
         raise InputErrors(problems)
-
-
-def _num_ended(folder: Path) -> int:
-    if not ledger_path(folder).is_file():
-        return 0
-    with Reader(folder) as reader:
-        if reader.ledger.study() is None:  # its first run was killed before it was frozen
-            return 0
-        counts = SearchState.read(reader).counts
-    return sum(counts[status] for status in FINISHED)
 
 
 def conclude(reader: Reader) -> int:

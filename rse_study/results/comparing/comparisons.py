@@ -15,7 +15,6 @@ from rse_study.results.comparing.criterion import LEVEL, Criterion, criterion_of
 from rse_study.results.comparing.margin import margin_of
 from rse_study.results.comparing.row_seeds import row_seeds_of
 from rse_study.results.reader import Reader
-from rse_study.results.records import MINUS
 from rse_study.results.row_names import names_of_cells
 from rse_study.results.statistics import (
     EXACT_UP_TO,
@@ -29,6 +28,7 @@ from rse_study.results.statistics import (
     t_interval,
     wilcoxon_p,
 )
+from rse_study.results.study_record import MINUS
 
 ContrastWeights = Mapping[str, float]
 FIXED = Criterion()

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from rse_study.results.comparing.anytime import confidence_sequence
 from rse_study.results.comparing.margin import margin_of
-from rse_study.results.records import StudyRecord
 from rse_study.results.statistics import Interval, t_interval
+from rse_study.results.study_record import StudyRecord
 
 LEVEL = 0.95
 Look = tuple[int, dict[str, Any], dict[str, Any]]

@@ -1,6 +1,7 @@
 """The margin of a study: differences that are too small to matter."""
 
-from rse_study.results.records import COSTS, MINUS, StudyRecord
+from rse_study.results.records import COSTS
+from rse_study.results.study_record import MINUS, StudyRecord
 
 DEFAULT_MARGIN = 0.5
 """Points of a score x 100, such as a correlation or an accuracy."""

@@ -6,7 +6,8 @@ from rse_study.errors import InputError
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
-from rse_study.results.records import CellRecord, StudyRecord
+from rse_study.results.records import CellRecord
+from rse_study.results.study_record import StudyRecord
 from rse_study.search.state import SearchState
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Study

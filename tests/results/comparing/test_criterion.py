@@ -11,8 +11,9 @@ from rse_study.results.comparing.criterion import criterion_of
 from rse_study.results.comparing.margin import margin_of
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
-from rse_study.results.records import Measure, ObjectiveRecord, StudyRecord
+from rse_study.results.records import Measure
 from rse_study.results.statistics import t_interval
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from tests.analysis import tabled
 from tests.cases import cases
 
