@@ -16,7 +16,7 @@ FINE = ("alignment", "uniformity", "drift")  # distances on the unit sphere; the
 
 def show_number(value: float, decimals: int = 2) -> str:
     """Show a number with fixed decimals; "" for NaN."""
-    return "" if pd.isna(value) else f"{value:.{decimals}f}"
+    return "" if pd.isna(value) else f"{value:.{decimals}f}".replace("-", MINUS)
 
 
 def show_with_interval(value: float, low: float, high: float) -> str:

@@ -1,6 +1,7 @@
 """Texts for a paper about a study: checklist, methods, BibTeX, replay."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import fill
@@ -17,6 +18,7 @@ from analysis.search import base_values, trials
 from rse_study.results.comparing.criterion import criterion_of
 from rse_study.results.study_record import AxisRecord
 
+CPU_FAMILY = re.compile(r"\b\w+ \d+ \d+ (?=\S)")  # the maker's numbers before the model's name
 BY_HAND = "*Not in the ledger; answer by hand.*"
 EXPLAINED = (
     "`report` shows every number again, but for single inputs of attacks, whose texts are not in the archive. "
@@ -141,13 +143,16 @@ def how_to_replay(source: KitSource, archive: str) -> str:
 
 
 def _infrastructure(source: KitSource) -> str:
-    devices, threads = source.of_cells("device"), source.of_cells("threads")
-    workers, precision = source.of_cells("workers"), source.of_cells("precision")
-    if not devices:
+    def said(name: str) -> str:
+        return join_words(source.of_cells(name)) or "not recorded"
+
+    if not source.of_cells("device"):
         return ""
+    memory = join_words(f"{size:g} GiB" for size in source.of_cells("memory_gib")) or "not recorded"
     return (
-        f"Device: {join_words(devices)}. Workers of a cell: {join_words(workers)}; CPU threads of each: "
-        f"{join_words(threads)}; precision: {join_words(precision)}."
+        f"Device: {said('device')}; CPU: {CPU_FAMILY.sub('', said('processor'))}; memory of the machine: {memory}; "
+        f"operating system: {said('system')}. Workers of a cell: {said('workers')}; CPU threads of each: "
+        f"{said('threads')}; precision: {said('precision')}."
     )
 
 

@@ -122,7 +122,7 @@ class ImportanceRow(Record):
     evaluator: str
     value: float
     low: float = math.nan
-    """Lower end of the 95 % interval, by resampling trials; NaN in old ledgers."""
+    """Lower end of the 95% interval, by resampling trials; NaN in old ledgers."""
     high: float = math.nan
     num_trials: int
 

@@ -146,6 +146,8 @@ class StudyRecord(Record):
     """Trials given to the search before its first one; not results of it."""
     checks: tuple[ManipulationCheck, ...] = ()
     """Manipulation checks of its methods; empty where an older version froze it."""
+    unchecked: tuple[str, ...] = ()
+    """Methods that name no checks."""
     resolved: dict[str, Any] = Field(default_factory=dict)
 
     @property

@@ -50,9 +50,10 @@ def enter_importance(ledger: Ledger) -> None:
 
 def _axis(record: AxisRecord) -> Axis:
     """Return an axis on record as one of a file; variants become choices of names."""
-    kind, ends = "log" if record.log else record.kind, (record.low or 0, record.high or 0)
-    fields: dict[str, Any] = {kind: record.choices or (tuple(map(int, ends)) if kind == "int" else ends)}
-    return Axis(record.name, KINDS[kind].model_construct(**fields, when=record.when), record.paths)
+    kind = "log" if record.log else record.kind
+    values = record.choices or tuple(int(end) if kind == "int" else end for end in (record.low, record.high))
+    given: dict[str, Any] = {kind: values, "when": record.when}
+    return Axis(record.name, KINDS[kind].model_construct(None, **given), record.paths)
 
 
 def full_budget_trials(ledger: Ledger, metric: str) -> list[tuple[Mapping[str, Any], float]]:

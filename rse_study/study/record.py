@@ -32,7 +32,7 @@ def study_record(
 ) -> StudyRecord:
     """Return the resolved study, with every default and every axis written out."""
     study = checked.study
-    bases = (branch.base for _, branch in checked.space.branches())
+    trials = [row.trial for row in checked.rows] or [branch.base for _, branch in checked.space.branches()]
     first, *others = (objective_record(one, study, dev) for one in study.all_objectives)
     return StudyRecord(
         name=study.name,
@@ -52,7 +52,8 @@ def study_record(
         measures=tuple(measure for evaluation in evaluations for measure in evaluation.measures),
         fingerprints={one.name: one.fingerprint for one in (*judges, *evaluations)},
         search_seed=study.search_seed,
-        checks=checks_of(one.trial for one in checked.rows) or checks_of(bases),
+        checks=checks_of(trials),
+        unchecked=tuple(dict.fromkeys(one.method.name for one in trials if not one.method.checks)),
         resolved=study.resolved(),
     )
 

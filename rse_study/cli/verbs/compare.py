@@ -90,11 +90,11 @@ def _require_same_measure(first: GivenRows, other: GivenRows) -> None:
 
 
 def _strictest(chosen: Sequence[GivenRows]) -> Criterion:
-    """Return what decides if any of the studies needs it, with the smallest margin."""
-    margin = min(one.criterion.margin for one in chosen)
+    """Return what decides if any study needs it, and the smallest margin."""
+    least = min((one.criterion for one in chosen), key=lambda one: (one.margin, not one.margins_seen))
     rules = {one.name.partition(":")[0]: one.criterion for one in chosen if one.criterion.is_anytime}
     why = next((f"of {study}, {rule.why}" for study, rule in rules.items()), chosen[0].criterion.why)
-    return replace(chosen[0].criterion, is_anytime=bool(rules), why=why, margin=margin)
+    return replace(least, is_anytime=bool(rules), why=why)
 
 
 def _write_page(
@@ -173,7 +173,7 @@ def _shown(found: ComparedContrast) -> str:
     low, high = found.deciding.low, found.deciding.high
     exact = f"p = {found.p_exact:.4f} (sign-flip), {found.p_wilcoxon:.4f} (Wilcoxon), "
     return (
-        f"{found.mean:+.2f}, 95 % [{low:+.2f}, {high:+.2f}], {words}, {found.n} seeds paired, SD {found.sd:.2f}, "
+        f"{found.mean:+.2f}, 95% [{low:+.2f}, {high:+.2f}], {words}, {found.n} seeds paired, SD {found.sd:.2f}, "
         f"{exact if found.n <= EXACT_UP_TO else ''}g {found.effect:+.2f}"
     )
 
@@ -186,6 +186,6 @@ def _unpaired(name: str, pair: pd.DataFrame, level: float) -> str:
     found = welch_interval(one, other, level)
     difference = one.mean() - other.mean()
     return (
-        f"{difference:+.2f}, 95 % [{found.low:+.2f}, {found.high:+.2f}], unpaired, "
+        f"{difference:+.2f}, 95% [{found.low:+.2f}, {found.high:+.2f}], unpaired, "
         f"{len(one)} and {len(other)} seeds (Welch)"
     )

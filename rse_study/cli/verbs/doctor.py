@@ -84,11 +84,12 @@ def _tested_versions() -> dict[str, str]:
 def _machine(store: Path) -> Iterator[str]:
     import torch
 
+    from rse_study.training.provenance import memory_gib
+
     gpus = torch.cuda.device_count()
     yield _line(True, f"torch threads: {torch.get_num_threads()}, GPUs: {gpus}", "")
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    pages = {name: os.sysconf(name) for name in ("SC_PAGE_SIZE", "SC_PHYS_PAGES") if name in os.sysconf_names}
-    gib = pages.get("SC_PAGE_SIZE", 0) * pages.get("SC_PHYS_PAGES", 0) / 2**30
+    gib = memory_gib()
     yield _line(gib >= 4, f"CPUs: {cpus}, memory: {gib:.1f} GiB", "a trial on Ray takes about 1.6 GiB")
     yield from _capacity(store, torch)
     home = Path.home()

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from analysis.comparison_table import NOT_AGAIN
 from analysis.report import write_report
@@ -19,6 +20,7 @@ from rse_study.cli.terminal.screen import announce, say, stderr
 from rse_study.cli.terminal.study_table import show_table
 from rse_study.cli.verbs.plan.show import probe_with_bars
 from rse_study.data.location import cache_dir, data_dir
+from rse_study.deferred import DeferredName
 from rse_study.errors import InputErrors
 from rse_study.results.archive import ORIGIN
 from rse_study.results.reader import Reader
@@ -27,6 +29,11 @@ from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import MADE_FROM_CORPUS, CheckedStudy, read_study
 from rse_study.study.planning.completeness import is_complete
 from rse_study.study.planning.planner import StudyPlanner
+
+if TYPE_CHECKING:
+    from rse_study.on_ray.driver import run_study
+else:  # with it come torch and Ray, which a refused study need not wait for
+    run_study = DeferredName("rse_study.on_ray.driver", "run_study")
 
 
 def run_and_report(
@@ -48,8 +55,7 @@ def run_and_report(
     if is_complete(checked, folder) and _stands_elsewhere(checked, folder):
         announce("every cell and score is here: nothing is run, and its corpus and base are not looked at")
     else:
-        planner = StudyPlanner(checked, store, probe_with_bars, max_hours, max_cost)
-        _run_missing(checked, folder, planner, cpus, address)
+        _run_missing(checked, folder, store, cpus, address, max_hours, max_cost)
     again = command("run", study, *with_overrides(overrides), *in_store(store), "--wide")
     with Reader(folder) as reader:
         show_table(reader, f"{again}, or in the report", is_wide)
@@ -70,16 +76,23 @@ def _stands_elsewhere(checked: CheckedStudy, folder: Path) -> bool:
     return checked.study.base.encoder.name in MADE_FROM_CORPUS and not trained_assets(folder, cache_dir())
 
 
-def _run_missing(checked: CheckedStudy, folder: Path, planner: StudyPlanner, cpus: int, address: str) -> None:
-    from rse_study.on_ray.driver import run_study  # imports Ray
-
-    _require_everything(checked, folder)
+def _run_missing(
+    checked: CheckedStudy,
+    folder: Path,
+    store: Path,
+    cpus: int,
+    address: str,
+    max_hours: float | None,
+    max_cost: float | None,
+) -> None:
+    planner = StudyPlanner(checked, store, probe_with_bars, max_hours, max_cost)
+    _require_everything(checked, folder, is_run=planner.num_ended < checked.num_cells)
     for note in notes_on_data(checked, data_dir()):
         announce(f"note: {note}")
     planner.require_disk()
     for warning in planner.require_allowance():
         say(f"warning: {warning}", stderr())
-    evaluation = partial(evaluation_of, checked.study.settings)
+    evaluation = partial(evaluation_of, checked.settings_in(data_dir()))
     metric = checked.study.objective.metric
     names = partial(names_in_ledger, folder)
     with ProgressBoard(
@@ -103,13 +116,13 @@ def _next(checked: CheckedStudy, store: Path, code: int) -> str:
     return command("export", name, f"{name}-best", *where)
 
 
-def _require_everything(checked: CheckedStudy, folder: Path) -> None:
+def _require_everything(checked: CheckedStudy, folder: Path, *, is_run: bool) -> None:
     """Raise InputErrors where something the study names is missing, or where nothing can be written."""
     require_folder(folder, where="--store")
     require_cache()
     study = checked.study
     table = study.paper.table if study.paper else ""
-    problems = [*problems_of_table(table, where=study.name), *check_data(checked, data_dir())]
+    problems = [*problems_of_table(table, where=study.name), *check_data(checked, data_dir(), is_run=is_run)]
     if problems:
         raise InputErrors(problems)
 

@@ -60,8 +60,8 @@ class Criterion:
         """Return the name of the interval for readers."""
         over = f" over all {num_together} {noun}s" if num_together > 1 else ""
         if self.is_anytime:
-            return f"95 % confidence sequence{over}"
-        return f"simultaneous 95 % interval{over}" if over else "95 % interval"
+            return f"95% confidence sequence{over}"
+        return f"simultaneous 95% interval{over}" if over else "95% interval"
 
     @property
     def within(self) -> str:

@@ -26,6 +26,7 @@ from rse_study.training.trial import Trial
 MOST_OBJECTIVES = 4  # with more, most trials are on the front
 RuleProblems = Iterator[tuple[str, str, str]]  # what, rule, remedy
 Rule = Callable[[Study], RuleProblems]
+RuleOfSpace = Callable[[Study, Space[Trial]], RuleProblems]
 
 
 def check_rules(study: Study, *, where: str, broken: Collection[str] = ()) -> list[InputError]:
@@ -38,11 +39,17 @@ def check_rules(study: Study, *, where: str, broken: Collection[str] = ()) -> li
     ]
 
 
-def check_rules_of_space(study: Study, space: Space[Trial], *, where: str) -> list[InputError]:
-    """Return every broken rule that joins a setting of a search and its space."""
+def check_rules_of_space(
+    study: Study, space: Space[Trial], *, where: str, broken: Collection[str] = ()
+) -> list[InputError]:
+    """Return every broken rule that joins a setting of a search and its space.
+
+    Those about fields that could not be read are left out.
+    """
     return [
         InputError(what, where=where, rule=rule, remedy=remedy)
-        for find in (_where_the_path_begins, _points_of_each_value, _steps_of_trials)
+        for find, fields in RULES_OF_SPACE
+        if not set(fields) & set(broken)
         for what, rule, remedy in find(study, space)
     ]
 
@@ -442,3 +449,9 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_search_budget, ("search_budget", "base")),
 )
 """Rules, each with the fields it reads."""
+
+RULES_OF_SPACE: tuple[tuple[RuleOfSpace, tuple[str, ...]], ...] = (
+    (_where_the_path_begins, ("ablation_path",)),
+    (_points_of_each_value, ("tune_each", "num_trials")),
+    (_steps_of_trials, ("search_budget",)),
+)

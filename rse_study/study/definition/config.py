@@ -106,6 +106,9 @@ class Study(Spec):
 
     name: str = field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)
     question: str = field(min_length=1)
+    notes: str = field("", neutral="")
+    """shown on the first screen of its report"""
+    tags: tuple[str, ...] = field((), neutral=())
     base: Trial
     grid: Grid | None = None
     search: dict[str, AnyDomain] | None = field(None, min_length=1)

@@ -69,6 +69,9 @@ def test_what_workers_leave_is_in_the_storage_and_models_are_brought_when_wanted
         key = f"studies/little/{cell_folder(Path(), identity)}"
         assert storage.find(f"{key}/result.json") is not None
         assert storage.find(f"{key}/evaluations.json") is not None
+        assert (
+            storage.find(f"{key}/items.json") == (cell_folder(folder, identity) / "items.json").read_bytes()
+        )
         assert not storage.keys(f"{key}/checkpoint")
     model = cell_folder(folder, identities[0]) / "model"
     assert not model.exists()

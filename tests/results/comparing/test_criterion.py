@@ -96,7 +96,7 @@ def test_a_margin_that_changes_after_a_result_is_said_and_leaves_the_interval(
         ran(ledger, ALL_FIVE[3:] if looked else ALL_FIVE)
     criterion = scores_of(tmp_path).criterion
     assert (criterion.name, criterion.margin) == ("fixed", margins[-1])
-    first = "Verdicts follow the 95 % interval (Student's t): the seeds were chosen before the first result."
+    first = "Verdicts follow the 95% interval (Student's t): the seeds were chosen before the first result."
     same = f" Differences within ±{margins[-1]:g} count as the same." if margins[-1] else ""
     assert criterion.sentence() == first + same + said
     other = replace(criterion, margin=0.25)  # of a metric in another unit
