@@ -81,7 +81,7 @@ def _make(
     model = with_masked_lm_head(folder, spec.training.seed)
     if spec.tuned == "head":
         model.bert.requires_grad_(False)
-    measured = train_and_measure(model, tokenizer, sentences, spec.training, on_progress)
+    measured = train_and_measure(draft, model, tokenizer, sentences, spec.training, on_progress)
     with quiet_loading():
         model.save_pretrained(draft)
     tokenizer.save_pretrained(draft)

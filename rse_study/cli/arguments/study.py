@@ -7,6 +7,7 @@ from pathlib import Path
 from rse_study.cli.arguments.completion import DEFAULT_STORE
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
+from rse_study.results.files.schema import is_archive
 from rse_study.study.definition.shipped import shipped_studies, shipped_trials
 
 KEYS = {
@@ -18,8 +19,11 @@ KEYS = {
 COMMANDS = {"study": "run {}", "cluster": "cluster validate {} STUDY", "trial": "train {}"}
 
 
-def study_file(study: str) -> Path:
-    """Find the YAML file a user means: a path, or the name of a shipped study."""
+def study_file(study: str, store: Path = DEFAULT_STORE) -> Path:
+    """Find the YAML file a user means: a path, a shipped study's, or an archive's."""
+    if is_archive(study):
+        folder = study_folder(study, store)
+        return folder / f"{folder.name}.yaml"
     return _file(study, "study")
 
 
@@ -78,6 +82,10 @@ def recoverable_folder(study: str, store: Path) -> Path:
 
 
 def _folder_where(study: str, store: Path, holds: Callable[[Path], bool]) -> Path:
+    if is_archive(study):
+        from rse_study.frames.archive import open_archive
+
+        return open_archive(Path(study), store)
     candidates = [Path(study), store / study]
     is_file = Path(study).suffix in (".yaml", ".yml")
     if is_file or study.replace("-", "_") in {path.stem for path in shipped_studies()}:

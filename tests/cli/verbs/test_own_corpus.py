@@ -47,7 +47,7 @@ def test_run_trains_on_it(rse, mine, monkeypatch):
         read.append(prepare(checked.study.base).fingerprints["corpus"])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rse_study.cli.verbs.run.run_study", pretend)
+    monkeypatch.setattr("rse_study.on_ray.driver.run_study", pretend)
     rse("run", "mine/study.yaml")
     assert len(read) == 1
 
