@@ -10,17 +10,10 @@ from analysis.formats import decimals_of
 from rse_study.frames.study_results import StudyResults
 from rse_study.results.comparing.item_contrasts import MeasuredItems, measured_items
 from rse_study.results.reader import Reader
-from rse_study.results.records import (
-    ALWAYS_SHOWN,
-    BASELINES,
-    COSTS,
-    FINISHED,
-    SELECTING,
-    ObjectiveRecord,
-    StudyRecord,
-)
+from rse_study.results.records import ALWAYS_SHOWN, BASELINES, COSTS, FINISHED, SELECTING
 from rse_study.results.row_checks import RowChecks, row_checks
 from rse_study.results.row_names import names_of_cells
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.search.state import SearchState
 
 BASE = "base"  # label of the trial that is the paper's setting

@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.contents import BASE, PAPER_SETTING, Contents
 from analysis.formats import show_axis_value, show_condition, show_value
 from analysis.phrases import counted, join_words
-from rse_study.results.records import AxisRecord, StudyRecord
+from rse_study.results.study_record import AxisRecord, StudyRecord
 from rse_study.search.choice import chosen_first
 
 ORDINALS = {2: "second", 3: "third"}

@@ -22,7 +22,6 @@ def as_text(reader: Reader) -> pd.DataFrame:
         return flat(
             show_scores(
                 scores(contents, contents.stage("grid")),
-                "SD",
                 contents.decimals_by_measure,
                 (contents.label,),
             )
@@ -60,18 +59,6 @@ def with_confirmed(contents: Contents, shown: pd.DataFrame) -> pd.DataFrame:
 def flat(table: pd.DataFrame) -> pd.DataFrame:
     """Join two levels of headings into one."""
     return table.set_axis([f"{measure} {what}".strip() for measure, what in table.columns], axis=1)
-
-
-def beaten(table: pd.DataFrame, scores: pd.DataFrame, direction: str) -> list[str]:
-    """Say of every measured baseline how many complete trials are better than it."""
-    complete = table.loc[table["status"] == "complete", "objective"].dropna()
-    sign = 1 if direction == "maximize" else -1
-    rows = list(scores.dropna(subset="value").itertuples())
-    counts = [int((sign * (complete - row.value) > 0).sum()) for row in rows]
-    return [
-        f"{count} of {len(complete)} complete trials are better than {row.label}"
-        for count, row in zip(counts, rows, strict=True)
-    ]
 
 
 def show_trials(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

@@ -18,6 +18,7 @@ MARKERS = {
     "knee": (ORANGE, "star"),
 }
 PAPER = "paper setting"
+NAMED = ("front", "knee", PAPER)  # dots with the number of their trial
 
 
 def draw_front(
@@ -51,8 +52,9 @@ def add_view(figure: go.Figure, frame: pd.DataFrame, across: str, up: str, numbe
     for name, (part, colour, symbol) in parts.items():
         if len(part):
             figure.add_scatter(
-                x=part[across], y=part[up], mode="markers", name=name, text=part["text"], meta=number,
-                hovertemplate="%{text}<extra></extra>",
+                x=part[across], y=part[up], name=name, hovertext=part["text"], meta=number, ids=part["trial"],
+                mode="markers+text" if name in NAMED else "markers", text=part["trial"], textposition="top center",
+                hovertemplate="%{hovertext}<extra></extra>",
                 marker={"color": colour, "symbol": symbol, "size": 14 if symbol == "star" else 10,
                         "line": {"width": 1.8 if "open" in symbol else 0.5, "color": colour}},
             )  # fmt: skip

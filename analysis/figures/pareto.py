@@ -9,7 +9,18 @@ import plotly.graph_objects as go
 
 from analysis.contents import BASE, Contents
 from analysis.cost import alone_seconds
-from analysis.figures.style import BLUE, FAINT, GREY, INK, ORANGE, add_views, label_text, legend_below, plain
+from analysis.figures.style import (
+    BLUE,
+    FAINT,
+    GREY,
+    INK,
+    ORANGE,
+    add_views,
+    label_text,
+    legend_below,
+    plain,
+    shortened,
+)
 from analysis.formats import show_number
 
 COSTS = {
@@ -18,6 +29,7 @@ COSTS = {
 }
 """Names of the costs by column; the ledger has no count of operations."""
 COLUMNS = ["row", "objective", "seconds", "steps", "num_cells", "status", "is_base"]
+FEW = 12  # dots up to which all have their names; of more those on the line
 WIDE = 20.0  # ratio of costs from which the axis is logarithmic
 
 
@@ -99,11 +111,20 @@ def add_view(figure: go.Figure, frame: pd.DataFrame, cost: str, decimals: int, i
         is_open = "open" in symbol
         if len(part):
             figure.add_scatter(
-                x=part[cost], y=part["objective"], mode="markers", name=name, text=hover(part, decimals), meta=cost,
-                hovertemplate="%{text}<extra></extra>",
+                x=part[cost], y=part["objective"], name=name, hovertext=hover(part, decimals), meta=cost,
+                mode="markers" if symbol != "circle" or (colour != ORANGE and len(frame) > FEW) else "markers+text",
+                text=[shortened(row, 24) for row in part["row"]], textposition=name_places(part[cost]), ids=part["row"],
+                hovertemplate="%{hovertext}<extra></extra>",
                 marker={"color": colour, "symbol": symbol, "size": 7 if len(frame) > 200 else 10,
                         "line": {"width": 1.5 if is_open else 0.5, "color": colour if is_open else GREY}},
             )  # fmt: skip
+
+
+def name_places(costs: pd.Series) -> list[str]:
+    """Return on which side of each dot its name has room."""
+    turn, third = costs.rank(method="first") % 2, (costs - costs.min()) / (costs.max() - costs.min() or 1)
+    sides = ["right" if one < 0.2 else "left" if one > 0.8 else "center" for one in third]
+    return [f"{'top' if up else 'bottom'} {side}" for up, side in zip(turn, sides, strict=True)]
 
 
 def hover(part: pd.DataFrame, decimals: int) -> list[str]:

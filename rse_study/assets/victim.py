@@ -19,7 +19,7 @@ from rse_study.models.classifier_folder import load_classifier, save_classifier
 from rse_study.models.pooling import PoolingKind
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.training.classifier.config import FineTuning
-from rse_study.training.classifier.data import Start, Supervised, examples_of, identity_of_tuning
+from rse_study.training.classifier.data import Start, Supervised, identity_of_tuning
 from rse_study.training.classifier.loop import TuningCallback, fine_tune
 from rse_study.training.classifier.run import FineTuned
 
@@ -97,7 +97,7 @@ def taken(training: Supervised, places: Int[np.ndarray, " m"]) -> Supervised:
 
 def _unseen(training: Supervised, inputs: Sequence[Text]) -> tuple[Supervised, int]:
     """Return what is not among `inputs`, and the number of examples removed."""
-    places = unseen(examples_of(training).texts, inputs)
+    places = unseen(training.texts, inputs)
     return taken(training, places), len(training) - len(places)
 
 

@@ -23,7 +23,7 @@ from rse_study.results.files.attack_file import is_attack_folder
 from rse_study.results.files.schema import cell_folder, ledger_path
 from rse_study.results.frame_columns import COLUMNS, describe_columns
 from rse_study.results.reader import Reader
-from rse_study.results.records import StudyRecord
+from rse_study.results.study_record import StudyRecord
 from rse_study.search.rung_fidelity import rung_fidelity_frame
 from rse_study.search.state import SearchState
 

@@ -28,7 +28,7 @@ from rse_study.on_ray.workers.coordinator import Coordinator
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.on_ray.workers.payloads import Payloads
 from rse_study.on_ray.workers.trainable import run_inline, run_on_train
-from rse_study.study.definition.config import Resources
+from rse_study.study.definition.resources import Resources
 
 STARTING = "starting Ray"
 MAX_RESTARTS = 3  # of Ray in one run: what takes it down again and again is no accident

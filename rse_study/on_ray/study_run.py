@@ -27,16 +27,9 @@ from rse_study.on_ray.workers.machines import machine_of, machines_of
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.cell_state import cells_for_next_run, status_for_next_run
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.records import (
-    BASELINES,
-    FINISHED,
-    CellRecord,
-    EvaluationRow,
-    KnownTrial,
-    Stage,
-    StudyRecord,
-)
+from rse_study.results.records import BASELINES, FINISHED, CellRecord, EvaluationRow, Stage
 from rse_study.results.settings import UntilDecided
+from rse_study.results.study_record import KnownTrial, StudyRecord
 from rse_study.sampling.importance import enter_importance
 from rse_study.sampling.proposer import Proposer
 from rse_study.sampling.pruners import deciding_rule, describe_rule

@@ -14,7 +14,8 @@ from rse_study.results.files.connect import open_study
 from rse_study.results.files.lock import holder
 from rse_study.results.files.queries import JSON_COLUMNS, LedgerQueries
 from rse_study.results.files.schema import ledger_path
-from rse_study.results.records import WITHDRAWN, CellRecord, Status, StudyRecord, evaluation_name
+from rse_study.results.records import WITHDRAWN, CellRecord, Status, evaluation_name
+from rse_study.results.study_record import StudyRecord
 
 Arguments = ParamSpec("Arguments")
 

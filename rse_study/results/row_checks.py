@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.manipulation import ManipulationCheck, named_rows
-from rse_study.results.records import CellRecord, StudyRecord
+from rse_study.results.records import CellRecord
 from rse_study.results.row_names import names_of_labelled
+from rse_study.results.study_record import StudyRecord
 
 RECORDED = "loss_share/"  # beginning of metrics that checked cells have, if their study checks a loss
 

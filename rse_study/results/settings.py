@@ -84,6 +84,8 @@ class BudgetSettings(_Settings):
 class StudySettings(_Settings):
     """Sections of a study's file; an absent one is empty."""
 
+    notes: str = ""
+    tags: tuple[str, ...] = ()
     base: dict[str, Any] = Field(default_factory=dict)
     grid: GridSettings = GridSettings()
     paper: PaperSettings = PaperSettings()

@@ -11,11 +11,14 @@ from rse_study.data.few_labelled import name_of
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.sts import Similarity, aggregation_of, title_of
-from rse_study.results.records import COSTS, AxisRecord, ConstraintRecord, ObjectiveRecord, StudyRecord
+from rse_study.results.records import COSTS
+from rse_study.results.study_record import AxisRecord, ConstraintRecord, ObjectiveRecord, StudyRecord
 from rse_study.study.checking.inert import checks_of
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.config import Objective, Resources, Study
+from rse_study.study.definition.config import Study
 from rse_study.study.definition.domains import Int
+from rse_study.study.definition.objective import Objective
+from rse_study.study.definition.resources import Resources
 from rse_study.study.definition.space import Axis
 from rse_study.training.materials import Materials
 from rse_study.training.provenance import provenance

@@ -17,7 +17,7 @@ from rse_study.results.bit_equality import what_decides, what_differs
 from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
 from rse_study.results.files.item_file import write_items
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
-from rse_study.results.records import AT_CHECKPOINT
+from rse_study.results.study_record import AT_CHECKPOINT
 from rse_study.spec import fingerprint_of
 from rse_study.training import checkpoint
 from rse_study.training.arithmetic import Arithmetic

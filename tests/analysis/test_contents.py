@@ -7,7 +7,8 @@ from analysis.contents import names, read_contents, with_last_values
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
 from rse_study.results.reader import Reader
-from rse_study.results.records import AxisRecord, Measure, ObjectiveRecord, StudyRecord
+from rse_study.results.records import Measure
+from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
 from tests.analysis import gridded
 from tests.analysis.searched import run
 

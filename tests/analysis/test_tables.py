@@ -1,8 +1,6 @@
 import math
 
-import pandas as pd
-
-from analysis.tables import as_text, beaten, show_score
+from analysis.tables import as_text, show_score
 from rse_study.results.reader import Reader
 from tests.analysis import gridded, searched
 
@@ -48,14 +46,9 @@ def test_a_table_of_the_terminal_shows_the_rows_of_a_grid_in_order_and_planned_s
     assert as_text(Reader(searched.make(tmp_path / "grid", study=gridded.STUDY)))["row"].tolist() == baselines
 
 
-def test_scores_of_less_than_the_full_budget_and_unbeaten_baselines_are_told():
+def test_scores_of_less_than_the_full_budget_are_in_parentheses():
     shown = [
         show_score(value, status, 2)
         for value, status in [(1.0, "complete"), (1.0, "running"), (math.nan, "failed")]
     ]
     assert shown == ["1.00", "(1.00)", ""]
-    table = pd.DataFrame({"status": ["complete", "complete", "failed"], "objective": [50.0, 60.0, 99.0]})
-    scores = pd.DataFrame({"label": ["a", "b", "c"], "value": [55.0, 60.0, math.nan]})
-    expected = ["1 of 2 complete trials are better than a", "0 of 2 complete trials are better than b"]
-    assert beaten(table, scores, "maximize") == expected
-    assert beaten(table, scores, "minimize")[1] == "1 of 2 complete trials are better than b"

@@ -5,7 +5,8 @@ import pytest
 
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
-from rse_study.results.records import ImportanceRow, ObjectiveRecord, StudyRecord
+from rse_study.results.records import ImportanceRow
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.sampling.importance import (
     EVALUATORS,
     FEWEST,

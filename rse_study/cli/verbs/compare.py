@@ -173,7 +173,7 @@ def _shown(found: ComparedContrast) -> str:
     low, high = found.deciding.low, found.deciding.high
     exact = f"p = {found.p_exact:.4f} (sign-flip), {found.p_wilcoxon:.4f} (Wilcoxon), "
     return (
-        f"{found.mean:+.2f}, 95 % [{low:+.2f}, {high:+.2f}], {words}, {found.n} seeds paired, SD {found.sd:.2f}, "
+        f"{found.mean:+.2f}, 95% [{low:+.2f}, {high:+.2f}], {words}, {found.n} seeds paired, SD {found.sd:.2f}, "
         f"{exact if found.n <= EXACT_UP_TO else ''}g {found.effect:+.2f}"
     )
 
@@ -186,6 +186,6 @@ def _unpaired(name: str, pair: pd.DataFrame, level: float) -> str:
     found = welch_interval(one, other, level)
     difference = one.mean() - other.mean()
     return (
-        f"{difference:+.2f}, 95 % [{found.low:+.2f}, {found.high:+.2f}], unpaired, "
+        f"{difference:+.2f}, 95% [{found.low:+.2f}, {found.high:+.2f}], unpaired, "
         f"{len(one)} and {len(other)} seeds (Welch)"
     )

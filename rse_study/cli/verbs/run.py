@@ -17,16 +17,15 @@ from rse_study.cli.terminal.next_step import command, in_store, suggest, with_ov
 from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.cli.terminal.screen import announce, say, stderr
 from rse_study.cli.terminal.study_table import show_table
-from rse_study.cli.verbs.plan.show import require_allowance, require_disk, sizes_of
+from rse_study.cli.verbs.plan.show import probe_with_bars
 from rse_study.data.location import data_dir
 from rse_study.errors import InputErrors
 from rse_study.on_ray.driver import run_study
-from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
-from rse_study.results.records import FINISHED
 from rse_study.search.state import SearchState
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
+from rse_study.study.planning.planner import StudyPlanner
 
 
 def run_and_report(
@@ -48,15 +47,16 @@ def run_and_report(
     _require_everything(checked, folder)
     for note in notes_on_data(checked, data_dir()):
         announce(f"note: {note}")
-    num_ended, sizes = _num_ended(folder), sizes_of(checked)
-    require_disk(checked, store, sizes, checked.num_cells - num_ended)
-    require_allowance(checked, store, sizes, max_hours, max_cost)
+    planner = StudyPlanner(checked, store, probe_with_bars, max_hours, max_cost)
+    planner.require_disk()
+    for warning in planner.require_allowance():
+        say(f"warning: {warning}", stderr())
     evaluation = partial(evaluation_of, checked.study.settings)
     metric = checked.study.objective.metric
     names = partial(names_in_ledger, folder)
     with ProgressBoard(
         checked.num_cells,
-        num_ended,
+        planner.num_ended,
         objective=metric,
         read_names=names,
         shows_seeds=checked.study.may_spare_cells,
@@ -93,16 +93,6 @@ def _require_everything(checked: CheckedStudy, folder: Path) -> None:
     problems = [*problems_of_table(table, where=study.name), *check_data(checked, data_dir())]
     if problems:
         raise InputErrors(problems)
-
-
-def _num_ended(folder: Path) -> int:
-    if not ledger_path(folder).is_file():
-        return 0
-    with Reader(folder) as reader:
-        if reader.ledger.study() is None:  # its first run was killed before it was frozen
-            return 0
-        counts = SearchState.read(reader).counts
-    return sum(counts[status] for status in FINISHED)
 
 
 def conclude(reader: Reader) -> int:

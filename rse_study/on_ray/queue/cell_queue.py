@@ -16,7 +16,8 @@ from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import FILE_NAME, Result, read_result
 from rse_study.results.files.schema import MODEL_FOLDER, cell_folder
-from rse_study.results.records import FINISHED, CellRecord, ConstraintRecord, RungRow, Stage, Verdict
+from rse_study.results.records import FINISHED, CellRecord, RungRow, Stage, Verdict
+from rse_study.results.study_record import ConstraintRecord
 from rse_study.search.observation import RUNNING, Observation, judged
 from rse_study.search.stopping import StoppingRule, TrialAtRung
 from rse_study.study.definition.config import Study

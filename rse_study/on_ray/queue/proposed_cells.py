@@ -7,7 +7,8 @@ from rse_study.errors import InputError
 from rse_study.on_ray.queue.cell import Cell, Identify
 from rse_study.on_ray.queue.trial_seeds import TrialSeeds
 from rse_study.on_ray.queue.warm_start import directions_of, first_points
-from rse_study.results.records import CellRecord, KnownTrial
+from rse_study.results.records import CellRecord
+from rse_study.results.study_record import KnownTrial
 from rse_study.sampling.proposer import Proposer
 from rse_study.search.choice import best_known
 from rse_study.search.observation import Observation

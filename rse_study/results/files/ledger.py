@@ -13,16 +13,8 @@ from rse_study.results.files.connect import lock_study, open_to_write, remove_le
 from rse_study.results.files.queries import LedgerQueries, now
 from rse_study.results.files.result_file import Result
 from rse_study.results.files.schema import SCHEMA_VERSION, ledger_path
-from rse_study.results.records import (
-    WITHDRAWN,
-    CellRecord,
-    EvaluationRow,
-    ImportanceRow,
-    Revision,
-    RungRow,
-    Stage,
-    StudyRecord,
-)
+from rse_study.results.records import WITHDRAWN, CellRecord, EvaluationRow, ImportanceRow, RungRow, Stage
+from rse_study.results.study_record import Revision, StudyRecord
 from rse_study.spec import canonical_json
 
 

@@ -10,7 +10,6 @@ from typing import Any
 from rse_study.errors import InputError
 from rse_study.results.files.result_file import WORK
 from rse_study.results.records import (
-    AT_CHECKPOINT,
     COSTS,
     SELECTING,
     AttemptRecord,
@@ -18,10 +17,9 @@ from rse_study.results.records import (
     EvaluationRow,
     ImportanceRow,
     MetricRow,
-    Revision,
     RungRow,
-    StudyRecord,
 )
+from rse_study.results.study_record import AT_CHECKPOINT, Revision, StudyRecord
 from rse_study.spec import canonical_json
 
 COST_COLUMNS = {

@@ -10,12 +10,14 @@ from rse_study.errors import InputError
 from rse_study.evaluation.own_class import class_in
 from rse_study.evaluation.registry import OF_DEV
 from rse_study.registry import did_you_mean
-from rse_study.results.records import AT_CHECKPOINT, COSTS
+from rse_study.results.records import COSTS
 from rse_study.results.row_names import find_combination, row_name
 from rse_study.results.settings import UntilDecided
-from rse_study.study.definition.config import SEARCH_ONLY, Grid, Objective, Study
+from rse_study.results.study_record import AT_CHECKPOINT
+from rse_study.study.definition.config import SEARCH_ONLY, Grid, Study
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.factorial import combinations_of
+from rse_study.study.definition.objective import Objective
 from rse_study.study.definition.paths import overlap
 from rse_study.study.definition.rows import MAX_ROWS
 from rse_study.study.definition.space import Space

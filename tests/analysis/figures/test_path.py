@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from analysis.figures.path import draw_path, path_data
@@ -22,10 +23,12 @@ def test_a_row_is_a_point_every_round_keeps_one_and_gains_are_seed_by_seed(path_
     assert first["mean"] == pytest.approx(61.9)
     assert first["gain_low"] < first["gain"] < first["gain_high"]
     assert frame.loc[(2, "rho"), "gain"] == pytest.approx(-0.2)  # against lambda2 alone
-    others, kept = draw_path(path_data(contents(path_dir)), "dev").data
-    assert (len(others.x), len(kept.x)) == (28, 9)
-    assert kept.mode == "lines+markers"
-    assert min(kept.error_y.array) > 0
+    others, bars, means = draw_path(path_data(contents(path_dir)), "dev").data
+    assert (len(others.x), len(bars.x), len(means.x)) == (28, 8, 9)
+    begins, gains, ends = (np.array(one, dtype=float) for one in (bars.base, bars.x, means.x))
+    assert begins + gains == pytest.approx(ends[1:])
+    assert begins == pytest.approx(ends[:-1])  # a bar begins where the one before ends
+    assert min(bars.error_x.array) > 0
     assert path_data(contents(search_dir)).empty
 
 

@@ -18,7 +18,9 @@ from tests.results.world import begin, end
 
 CHECKS = (*INNER_RISE, *Blend.checks, *TERMS["contrastive"])
 RISES = {"SimCSE": None, "inert": 0.002, "alive": 0.2}
-NOISE = "Inert in inert: the adversary, which raises the inner loss by 0.2 % of the loss at chance (alive from 1 %:"
+NOISE = (
+    "Inert in inert: the adversary, which raises the inner loss by 0.2% of the loss at chance (alive from 1%:"
+)
 SILENT = "Manipulation checks are not recorded in "
 
 
@@ -84,8 +86,7 @@ def test_rows_that_are_alike_are_named_together(rse, folder):
     grid(folder, rises={"SimCSE": None, "inert": 0.002, "and this": 0.0031, "alive": 0.2})
     for text in said(rse, folder):
         assert (
-            "Inert in inert and and this: the adversary, which raises the inner loss by 0.2 % to 0.31 %"
-            in text
+            "Inert in inert and and this: the adversary, which raises the inner loss by 0.2% to 0.31%" in text
         )
 
 

@@ -11,6 +11,7 @@ from rse_study.errors import OverBudget
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
+from rse_study.study.planning.planner import StudyPlanner
 from tests.cli.a_study import cell_of, run
 
 
@@ -40,11 +41,11 @@ def test_a_study_that_costs_too_much_is_not_begun(rse, ran, monkeypatch):
         "rse_study.cli.verbs.run.run_study", lambda *everything, **settings: pytest.fail("begun")
     )
 
-    def refuse(checked, store, sizes, max_hours, max_cost):
-        assert (max_hours, max_cost) == (2.5, None)
+    def refuse(planner):
+        assert (planner._limits.max_hours, planner._limits.max_cost) == (2.5, 0.0)
         raise OverBudget("3 expected, max_hours = 2.5")
 
-    monkeypatch.setattr("rse_study.cli.verbs.run.require_allowance", refuse)
+    monkeypatch.setattr(StudyPlanner, "require_allowance", refuse)
     ended = rse("run", "joint", "--max-hours", "2.5")
     assert (ended.code, ended.err) == (4, "over budget: 3 expected, max_hours = 2.5\n")
 

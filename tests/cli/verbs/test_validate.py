@@ -14,8 +14,8 @@ def test_a_valid_study_is_said_to_be(rse):
     assert (ended.code, ended.out.splitlines()) == (
         0,
         [
-            "warning: Inert in the base: PGD's delta, which moves by at most 2.8 % of the norm of its random start "
-            "(alive from 10 %: what moves by less than a tenth is its start). What is left is noise in place of "
+            "warning: Inert in the base: PGD's delta, which moves by at most 2.8% of the norm of its random start "
+            "(alive from 10%: what moves by less than a tenth is its start). What is left is noise in place of "
             "this part.",
             "joint: valid. 6 trials over alpha, beta, N, norm, rho, lambda1, lambda2, phi: 10 cells",
             "stopped early at steps 15, 30, unless among the best 1/2 so far",

@@ -19,7 +19,7 @@ from rse_study.on_ray.stored.stored_study import bring_study
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import cell_folder, ledger_path
 from rse_study.results.reader import Reader
-from rse_study.results.records import ObjectiveRecord, StudyRecord
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.search.rebuild import rebuild
 from rse_study.storage.models import bring_model
 from rse_study.storage.storage import Storage, ledger_key

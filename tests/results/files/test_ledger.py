@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rse_study.errors import InputError
-from rse_study.results import records
+from rse_study.results import records, study_record
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, Result
 from rse_study.results.files.schema import cell_folder
@@ -120,7 +120,7 @@ def test_evaluations_are_kept_by_subject_and_replaced(study_dir):
 @settings(max_examples=25)
 def test_every_float_survives(values, tmp_path_factory):
     cell = records.CellRecord(identity="a", trial=0, seed=0, config={})
-    study = records.StudyRecord(name="s", objective=records.ObjectiveRecord(metric="dev"))
+    study = study_record.StudyRecord(name="s", objective=study_record.ObjectiveRecord(metric="dev"))
     history = tuple(Point(t=t, metrics={"loss": value}) for t, value in enumerate(values))
     with Ledger.open(tmp_path_factory.mktemp("floats")) as ledger:
         ledger.freeze(study)

@@ -18,12 +18,12 @@ def trial(method, **settings):
 
 
 PARTS = [
-    ("alpha of the papers", settings(alpha=1e-5, **STEPS), ["PGD's delta, which moves by at most 2.8 %"]),
+    ("alpha of the papers", settings(alpha=1e-5, **STEPS), ["PGD's delta, which moves by at most 2.8%"]),
     ("a hundred times that", settings(alpha=1e-3, **STEPS), []),
     ("no weight of PGD", settings(alpha=1e-5, rho=0.0, **STEPS), []),
     ("no steps", settings(alpha=1e-5, **STEPS | {"K": 0}), []),
     ("beta of 1e-6", settings(alpha=1e-3, **STEPS | {"beta": 1e-6}), ["FGSM's delta"]),
-    ("lambda of V-advCSE", VAdvCSE(), ["lambda F, at most 0.0011 % of the loss"]),
+    ("lambda of V-advCSE", VAdvCSE(), ["lambda F, at most 0.0011% of the loss"]),
     ("ten thousand times that", VAdvCSE(weight=1e-2), []),
     ("a divergence without a bound", VAdvCSE(divergence="kl"), []),
     ("without the term", VAdvCSE(weight=0.0), []),

@@ -1,0 +1,193 @@
+"""Signature and help of the commands that show what a study came to."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rse_study.cli.arguments.completion import DEFAULT_STORE
+from rse_study.cli.arguments.declarations import FileFormat, RanStudyArgument, RowArguments, Store, Wide
+
+
+def dashboard(
+    study: RanStudyArgument,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; 0 = any free one.")] = 8080,
+    store: Store = DEFAULT_STORE,
+) -> None:
+    """Show a study in the browser, also while it runs.
+
+    Serves optuna-dashboard over a copy in memory, on this machine only.
+    """
+    from rse_study.cli.verbs.dashboard import serve_dashboard
+
+    serve_dashboard(study, store, port)
+
+
+def report(
+    study: Annotated[
+        str,
+        typer.Argument(
+            metavar="STUDY",
+            help="A study that has run: its name, folder or YAML file. Or a folder of attacks.",
+        ),
+    ] = "",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="The HTML file; default: report.html in the study's folder, attacks.html of attacks."
+        ),
+    ] = None,
+    tables: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the ledger's tables into this folder, too.")
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write every figure into this folder, too.")
+    ] = None,
+    formats: Annotated[
+        list[FileFormat] | None,
+        typer.Option(
+            "--as",
+            help="Of the tables: parquet (default), csv, or latex for a paper; of the figures: svg (default), png.",
+        ),
+    ] = None,
+    kit: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write a paper's kit into this folder: checklists, tables, figures, BibTeX, an archive to replay.",
+        ),
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="An index of all studies, and each report that is missing or old.")
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Write it again while the study runs; the page reloads itself.")
+    ] = False,
+    store: Store = DEFAULT_STORE,
+) -> None:
+    """Write the study's report: one self-contained HTML file.
+
+    With --tables, its numbers for other programs or for a paper; with --figures, its figures as images (extra
+    `images`).
+
+    Of a folder that `attack` wrote: the page of its attacks.
+    """
+    from rse_study.cli.verbs.report.index import write_index_page
+    from rse_study.cli.verbs.report.page import write_page
+    from rse_study.cli.verbs.report.watch import watch_page
+
+    if every:
+        write_index_page(
+            study, store, out, {"--tables": tables, "--figures": figures, "--kit": kit, "--watch": watch}
+        )
+    elif watch:
+        watch_page(study, store, out, {"--tables": tables, "--figures": figures, "--kit": kit})
+    else:
+        write_page(study, store, out, tables, figures, formats or (), kit)
+
+
+def notebook(
+    study: RanStudyArgument,
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="[KIND]",
+            help="ablations, methods, robustness, search or cost; default: what fits the study.",
+        ),
+    ] = "",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The notebook; default: STUDY-KIND.ipynb.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file where it is there.")] = False,
+    store: Store = DEFAULT_STORE,
+) -> None:
+    """Write a Jupyter notebook about a study, ready to be worked in.
+
+    It reads the ledger anew whenever it runs; what is changed in it is yours. Needs the extra `notebooks`.
+    """
+    from rse_study.cli.verbs.notebook import write_notebook
+
+    write_notebook(study, kind, out, force, store)
+
+
+def track(
+    study: RanStudyArgument,
+    to: Annotated[str, typer.Option(metavar="TRACKER", help="mlflow, tensorboard, wandb, or module:Class.")],
+    target: Annotated[
+        str,
+        typer.Option(
+            "--uri",
+            "--dir",
+            metavar="WHERE",
+            help="MLflow's tracking URI, or a folder; default: the one that the tracker's own command opens here.",
+        ),
+    ] = "",
+    live: Annotated[
+        bool, typer.Option("--live", help="Go on while the study runs, until its run has ended.")
+    ] = False,
+    store: Store = DEFAULT_STORE,
+) -> None:
+    """Copy a study into MLflow, TensorBoard or Weights & Biases.
+
+    Trials, cells, metrics by step, evaluations, states; the ledger is only read.
+
+    Given again, it adds what is new and doubles nothing, whenever it was interrupted. Each tracker is an extra of the
+    same name. wandb stays offline where no API key is configured.
+    """
+    from rse_study.cli.verbs.track import track_study
+
+    track_study(study, to, target, live, store)
+
+
+def check(
+    study: RanStudyArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write the table here as CSV and LaTeX, ours beside the paper's."),
+    ] = None,
+    baseline: Annotated[
+        str,
+        typer.Option(
+            metavar="ROW", help="Compare with this row: 'SimCSE', 'norm = l1'; default: the study's."
+        ),
+    ] = "",
+    store: Store = DEFAULT_STORE,
+    wide: Wide = False,
+) -> int:
+    """Compare a grid with its baseline and with the paper's claims.
+
+    Its rows are compared with its baseline, and the paper's claims with the rows.
+
+    Exit code 0 where every claim holds (at a smaller scale: the same direction), 1 where one is contradicted, 3 where
+    the study is incomplete, a claim undecided, or no claim stored about its rows.
+    """
+    from rse_study.cli.verbs.check import check_study
+
+    return check_study(study, store, out, wide, baseline)
+
+
+def compare(
+    rows: RowArguments,
+    metric: Annotated[
+        str, typer.Option(help="task/split, for example STS-B/test; default: the studies' objective.")
+    ] = "",
+    unpaired: Annotated[bool, typer.Option("--unpaired", help="Compare means of unrelated seeds.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page that shows them side by side, too.")
+    ] = None,
+    store: Store = DEFAULT_STORE,
+) -> None:
+    """Compare rows, or all rows that studies share.
+
+    The first minus each of the others, seed by seed.
+    """
+    from rse_study.cli.verbs.compare import compare_rows
+
+    compare_rows(rows, metric, unpaired, store, out)
+
+
+def studies(store: Store = DEFAULT_STORE) -> None:
+    """List the shipped studies and trials, and what has run here."""
+    from rse_study.cli.verbs.studies import list_studies
+
+    list_studies(store)
