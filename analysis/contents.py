@@ -16,8 +16,7 @@ from rse_study.results.row_names import names_of_cells
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.search.state import SearchState
 
-BASE = "base"  # label of the trial that is the paper's setting
-PAPER_SETTING = "paper setting"
+BASE = "base"  # label and name of the trial with the base's settings
 MOST_POINTS, FEWEST_POINTS, MOST_OF_ALL = (
     500,
     50,
@@ -180,7 +179,7 @@ def names(study: StudyRecord, cells: pd.DataFrame) -> list[str]:
     if study.kind == "grid":
         return names_of_cells(study, cells)
     return [
-        f"{trial} ({PAPER_SETTING})" if label == BASE else label if trial < 0 else str(trial)
+        f"{trial} ({BASE})" if label == BASE else label if trial < 0 else str(trial)
         for trial, label in zip(cells["trial"], cells["label"], strict=True)
     ]
 

@@ -42,7 +42,7 @@ def is_higher_better(contents: Contents, measure: str) -> bool:
 def scores(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
     """Return one row per row, seed and measure, baselines first (without seed).
 
-    `kind` is baseline, base (the paper's setting) or row. `value` is NaN where it is missing, and for cells that are
+    `kind` is baseline, base or row. `value` is NaN where it is missing, and for cells that are
     not complete, because a value after fewer steps is another quantity. `degenerate` marks scores of a collapsed
     model, which may be NaN (status `undefined`). Rows keep the order of `cells`.
     """

@@ -83,7 +83,7 @@ def search_answer(
         left = f"{confirm.num_planned - confirm.num_ended} of {counted(confirm.num_planned, 'cell')}"
         return StudyAnswer(f"Nothing is confirmed yet: {left} of the confirmation have not ended.")
     if found is None:
-        return StudyAnswer("Nothing is confirmed: no confirmed trial but the paper's setting has a score.")
+        return StudyAnswer("Nothing is confirmed: no confirmed trial but the base has a score.")
     if len(objectives) > 1:
         return objectives_answer(objectives, beyond)
     return confirmed_answer(found, [one for one in (*objectives, *beyond) if one.measure != found.measure])

@@ -31,6 +31,8 @@ class Spec(BaseModel):
         allow_inf_nan=False,
     )
     semantics: ClassVar[int] = 1
+    joint: ClassVar[dict[str, tuple[str, ...]]] = {}
+    """by symbol, the paths of several fields below this object that have one value"""
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -108,6 +110,16 @@ def symbols(spec: Spec, prefix: str = "") -> Iterator[tuple[str, str]]:
             yield prefix + name, str(extra["symbol"])
         if isinstance(value, Spec):
             yield from symbols(value, f"{prefix}{name}.")
+
+
+def joint_symbols(spec: Spec, prefix: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each symbol of several fields with their paths, outer objects first."""
+    for symbol, paths in spec.joint.items():
+        yield symbol, tuple(prefix + path for path in paths)
+    for name in type(spec).model_fields:
+        value = getattr(spec, name)
+        if isinstance(value, Spec):
+            yield from joint_symbols(value, f"{prefix}{name}.")
 
 
 def canonical_json(content: Any) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.columns import TableCell
-from analysis.contents import PAPER_SETTING, Contents, label_of
+from analysis.contents import BASE, Contents, label_of
 from analysis.figures.style import (
     FAINT,
     GREY,
@@ -41,7 +41,7 @@ def differences_data(
 ) -> pd.DataFrame:
     """Return each row minus one of them, on every measure that both have.
 
-    `frame` is that of `scores.scores`. By default `minus` is the grid's baseline, the paper's setting, or else the
+    `frame` is that of `scores.scores`. By default `minus` is the grid's baseline, the base, or else the
     encoder before training. Columns: view (measures in points share one scale), measure, row, minus, difference (mean
     over shared seeds), low and high (95% for all rows of a measure at once, by the study's criterion; NaN below 3 seeds
     and where it has no bounds), n (seeds), paper (the difference of `printed` values of the objective), decimals.
@@ -73,11 +73,7 @@ def _table_beside(contents: Contents, part: pd.DataFrame, minus: str) -> tuple[p
     """Return scores [rows, seeds] with the row that is subtracted, and its name; "" without one."""
     seeded, fixed = (part[(part["kind"] == "baseline") == wanted] for wanted in (False, True))
     table = seeded.pivot(index="row", columns="seed", values="value").reindex(dict.fromkeys(seeded["row"]))
-    own = (
-        [minus]
-        if minus
-        else [own_baseline(contents.study, contents.cells), PAPER_SETTING, BASELINES["start"]]
-    )
+    own = [minus] if minus else [own_baseline(contents.study, contents.cells), BASE, BASELINES["start"]]
     values = fixed.set_index("row")["value"]
     name = next((one for one in own if one in table.index or one in values), "")
     if name in values and len(table):

@@ -105,7 +105,7 @@ def add_view(figure: go.Figure, frame: pd.DataFrame, cost: str, decimals: int, i
         "stopped early": (frame[frame["status"] == "stopped_early"], FAINT, "circle-open"),
         "complete": (complete[~on_front & ~complete["is_base"]], BLUE, "circle"),
         "on the line": (line[~line["is_base"]], ORANGE, "circle"),
-        "paper setting": (complete[complete["is_base"]], INK, "diamond-open"),
+        BASE: (complete[complete["is_base"]], INK, "diamond-open"),
     }
     for name, (part, colour, symbol) in looks.items():
         is_open = "open" in symbol

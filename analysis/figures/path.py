@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.contents import PAPER_SETTING, Contents
+from analysis.contents import BASE, Contents
 from analysis.figures.style import BLUE, FAINT, INK, label_text, legend_below, plain, row_ticks
 from analysis.formats import show_signed, show_value
 from rse_study.results.statistics import t_interval
@@ -21,7 +21,7 @@ COLUMNS = [
 def path_data(contents: Contents) -> pd.DataFrame:
     """Return a row per finished point of the path.
 
-    Columns: place (0: the paper's setting; then the round), axis (its heading), before, after (its values as text),
+    Columns: place (0: the base; then the round), axis (its heading), before, after (its values as text),
     is_kept, num_seeds, mean and its 95% interval low, high over seeds; gain over the point before, paired by seed,
     and its interval. Student's t; NaN for fewer than two seeds.
     """
@@ -80,8 +80,7 @@ def draw_path(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
         marker={"symbol": "line-ns", "size": 18, "line": {"width": 2, "color": INK}}, hoverinfo="skip",
     )  # fmt: skip
     ticks = [
-        f"{axis} = {after}" if axis else PAPER_SETTING
-        for axis, after in zip(kept["axis"], kept["after"], strict=True)
+        f"{axis} = {after}" if axis else BASE for axis, after in zip(kept["axis"], kept["after"], strict=True)
     ]
     last = float(kept["place"].max()) if len(kept) else 0.0
     figure.update_yaxes(tickvals=kept["place"], ticktext=row_ticks(ticks), range=[last + 0.7, -0.6])

@@ -37,10 +37,10 @@ def explained(contents: Contents, frame: pd.DataFrame) -> str:
     if not seeds:
         return ""
     table, has_base = trials(contents), (frame["kind"] == "base").any()
-    who = "The paper's setting and the best of the search" if has_base else "The best of the search"
+    who = "The base and the best of the search" if has_base else "The best of the search"
     if (table["best"] & (table["label"] == BASE)).any():
         base = "It and the best" if has_base else "The best"
-        who = f"The search's best trial was the paper's setting itself. {base} of the others"
+        who = f"The search's best trial was the base itself. {base} of the others"
     return f"{who}, trained anew with {counted(len(seeds), 'fresh seed')}, not used in the search."
 
 
@@ -49,7 +49,7 @@ def missing_text(contents: Contents, cells: pd.DataFrame, frame: pd.DataFrame) -
     plan = contents.study.confirm_settings
     if cells.empty:
         best = "the best trial" if plan.num_best == 1 else f"the best {plan.num_best} trials"
-        who = f"{best} and the paper's setting" if plan.baseline == "base" else best
+        who = f"{best} and the base" if plan.baseline == "base" else best
         return f"Planned, not done yet: {who} with {join_words(f'seed {seed}' for seed in plan.seeds)}."
     open_cells = cells[cells["status"] != "complete"]
     texts = [

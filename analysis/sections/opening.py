@@ -16,7 +16,7 @@ from analysis.front import labels
 from analysis.phrases import counted, join_words
 from analysis.progress import confirmed_objectives, confirmed_trial, stage_progress
 from analysis.scores import is_higher_better, result_scores, summarise
-from analysis.search import paper_setting, trials
+from analysis.search import base_values, trials
 from analysis.search_answer import ConfirmedTrial, search_answer
 from analysis.sections.importance import which_axis_text
 from analysis.sections.path import path_answer
@@ -191,7 +191,7 @@ def best_trial(contents: Contents) -> str:
     table = trials(contents)
     if not table["best"].any():
         return ""
-    row, base, values = table[table["best"]].iloc[0], paper_setting(contents), []
+    row, base, values = table[table["best"]].iloc[0], base_values(contents), []
     for axis, heading in zip(contents.study.axes, contents.study.headings, strict=True):
         here, there = show_value(row[heading]), show_value(base.get(axis.name))
         if axis.when and not here:
@@ -202,7 +202,7 @@ def best_trial(contents: Contents) -> str:
     shown = join_words(show_number(value, place) for value, place in zip(scored, places, strict=True))
     selected = "score" if len(scored) == 1 else "scores"
     told = f"trial {row['trial']}, {shown} on the {selected} that selected it: {', '.join(values)}; "
-    return page.escape(told) + page.link("#section-best", "beside the paper's setting")
+    return page.escape(told) + page.link("#section-best", "beside the base")
 
 
 def cost_text(contents: Contents) -> str:

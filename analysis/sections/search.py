@@ -61,7 +61,7 @@ def best(contents: Contents, table: pd.DataFrame) -> str:
     if len(contents.study.all_objectives) > 1:
         told = f"Trial {row['trial']}, the front's knee: {score} on {contents.label} after {row['t']} steps."
     if row["label"] == "base":
-        told += " It is the paper's setting itself."
+        told += " It is the base itself."
     return page.section(
         "Best", page.paragraph(told), page.table(settings(contents, table), kind="words", name="best")
     )

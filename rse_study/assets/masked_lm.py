@@ -9,12 +9,16 @@ from typing import Any
 
 import torch
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
+from safetensors import SafetensorError
+from safetensors.torch import load_model
 from torch import Tensor, nn
 
 from rse_study.assets.masked_accuracy import masked_accuracy
+from rse_study.assets.store import came_with_archive
 from rse_study.data.batches import Batch, Batches
 from rse_study.data.masking import mask_tokens
 from rse_study.data.tokenised import TokenisedCorpus, tokenise
+from rse_study.errors import InputError, first_line
 from rse_study.models.rtd import masked_logits
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
@@ -101,6 +105,20 @@ def train_masked_lm(
     model.eval()
 
 
+def take_weights(model: Any, draft: Path) -> bool:
+    """Give the model the weights that came with an archive; False if none did."""
+    path = came_with_archive(draft.parent, draft.stem.removeprefix("."))
+    if not path.is_file():
+        return False
+    try:
+        load_model(model.eval(), path)
+    except (SafetensorError, RuntimeError) as error:
+        raise InputError(
+            f"weights are damaged: {first_line(error)}", where=str(path), remedy="Remove it"
+        ) from None
+    return True
+
+
 def rate(step: int, num_steps: int) -> float:
     """Return a step's share of the learning rate: up over a tenth, then down to 0."""
     warm_up = max(1, num_steps // 10)
@@ -134,15 +152,24 @@ def _loss(model: Any, corpus: TokenisedCorpus, batch: Batch, generator: torch.Ge
 
 
 def train_and_measure(
-    model: Any, tokenizer: Any, sentences: list[str], spec: MaskedLMTraining, on_progress: TrainingCallback
+    draft: Path,
+    model: Any,
+    tokenizer: Any,
+    sentences: list[str],
+    spec: MaskedLMTraining,
+    on_progress: TrainingCallback,
 ) -> dict[str, Any]:
-    """Train on 19 of 20 sentences, measure on the rest; return the record of both."""
+    """Train on 19 of 20 sentences, measure on the rest; return the record of both.
+
+    If weights of the asset came with a study's archive, they are taken, and nothing is trained.
+    """
     start = time.monotonic()
     training, held_out = split(sentences)
     with TemporaryDirectory() as scratch, one_thread():
         kept = tokenise(training, tokenizer, spec.max_length, Path(scratch) / "training")
         left = tokenise(held_out, tokenizer, spec.max_length, Path(scratch) / "held_out")
-        train_masked_lm(model, kept, spec, on_progress)
+        if not take_weights(model, draft):
+            train_masked_lm(model, kept, spec, on_progress)
         accuracy = masked_accuracy(model, left, kept)
     return {
         "masked_accuracy": accuracy.model,

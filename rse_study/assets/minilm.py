@@ -45,9 +45,9 @@ def minilm_folder() -> Path:
     return Path(found.origin).parent / "model"
 
 
-def packaged(name: str) -> str:
-    """Replace the name `minilm` by its package's folder, and expand `~`."""
-    return str(minilm_folder()) if name == "minilm" else local_name(name)
+def packaged(name: str, *folders: Path) -> str:
+    """Return the folder of `minilm` or of a model below `folders`; others stay."""
+    return str(minilm_folder()) if name == "minilm" else local_name(name, *folders)
 
 
 def minilm_generator(
@@ -81,7 +81,7 @@ def _make(
     model = with_masked_lm_head(folder, spec.training.seed)
     if spec.tuned == "head":
         model.bert.requires_grad_(False)
-    measured = train_and_measure(model, tokenizer, sentences, spec.training, on_progress)
+    measured = train_and_measure(draft, model, tokenizer, sentences, spec.training, on_progress)
     with quiet_loading():
         model.save_pretrained(draft)
     tokenizer.save_pretrained(draft)

@@ -44,6 +44,11 @@ def write_meta(draft: Path, content: dict[str, Any]) -> None:
     (draft / META).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
+def came_with_archive(root: Path, name: str) -> Path:
+    """Return the place of an asset's weights that came with a study's archive."""
+    return root / "came" / f"{name}.safetensors"
+
+
 def is_complete(directory: Path) -> bool:
     """Whether the folder has its meta.json, which builders write last."""
     return (directory / META).is_file()

@@ -24,7 +24,7 @@ from rse_study.cli.arguments.declarations import (
     Wide,
 )
 from rse_study.cli.model_commands import attack, evaluate, export, fine_tune
-from rse_study.cli.result_commands import check, compare, dashboard, notebook, report, studies, track
+from rse_study.cli.result_commands import archive, check, compare, dashboard, notebook, report, studies, track
 
 Command = Callable[..., int | None]
 """Arguments in, exit code out; None is 0."""
@@ -196,6 +196,7 @@ COMMANDS: tuple[Command, ...] = (
     dashboard,
     replay,
     report,
+    archive,
     notebook,
     track,
     check,

@@ -28,7 +28,7 @@ def report(
         str,
         typer.Argument(
             metavar="STUDY",
-            help="A study that has run: its name, folder or YAML file. Or a folder of attacks.",
+            help="A study that has run: its name, folder, YAML file or archive. Or a folder of attacks.",
         ),
     ] = "",
     out: Annotated[
@@ -84,6 +84,23 @@ def report(
         watch_page(study, store, out, {"--tables": tables, "--figures": figures, "--kit": kit})
     else:
         write_page(study, store, out, tables, figures, formats or (), kit)
+
+
+def archive(
+    study: RanStudyArgument,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The archive; default: STUDY.tar.xz.")
+    ] = None,
+    store: Store = DEFAULT_STORE,
+) -> None:
+    """Write a study into one file, from which others work with it.
+
+    Every command that takes a study takes the file, too: report, check, notebook, replay, run. It holds the ledger,
+    the results and the weights of an encoder or generator that was trained here, but no models of cells and no texts.
+    """
+    from rse_study.cli.verbs.archive import archive_study
+
+    archive_study(study, store, out)
 
 
 def notebook(

@@ -39,12 +39,16 @@ from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.space import Axis
 from rse_study.study.record import provenance_of, study_record
 from rse_study.study.revisions import change_between
-from rse_study.training.materials import Materials
+from rse_study.training.materials import Materials, other_materials
 
 ReadEvaluation = Callable[[str], Evaluation]
 """Returns an evaluation with its data, by name."""
 MANY_EVENTS = 100  # among which a note is looked for
 DRIVER_ENDED = "the driver ended while it ran"
+GO_ON = (
+    "Give the study another name, or go on with what it was begun with: `rse-study archive`, where it ran, packs the "
+    "weights of a base that was trained there. `report`, `check` and `doctor --rebuild` need none of it"
+)
 
 
 class StudyRun:
@@ -72,6 +76,7 @@ class StudyRun:
         for row in self._checked.rows:
             self.materials.of(row.trial)
         self._refuse_other_materials()
+        self._say_what_is_run_again()
         evaluations, judges = [self._read(name) for name in study.evaluations], list(judges_of(base))
         self._freeze(base, evaluations, judges)
         self._scoring = Scoring(
@@ -119,9 +124,27 @@ class StudyRun:
             trial = self._checked.space.apply(record.proposal)
             if self._has_ended(record) and self.materials.identify(trial, record.seed) != record.identity:
                 what = f"trial {record.trial} was another cell when it ran: {record.identity[:16]}"
-                rule = "the trials of a search share corpus, base and the code's numbers"
-                remedy = "Give the study another name, or go on with what it was begun with"
-                raise InputError(what, where=self._study.name, rule=rule, remedy=remedy)
+                of_run = self._ledger.last_provenance().get("materials", {})  # cells that failed have none
+                before, now = (
+                    record.provenance.get("materials", of_run),
+                    self.materials.of(trial).fingerprints,
+                )
+                changed = "; ".join(other_materials(before, now)) or "its code computes other numbers"
+                rule = f"the trials of a search share corpus, base and the code's numbers, and {changed}"
+                raise InputError(what, where=self._study.name, rule=rule, remedy=GO_ON)
+
+    def _say_what_is_run_again(self) -> None:
+        """Say how many of a grid's results stand on another corpus or base."""
+        now = [self.materials.of(row.trial).fingerprints for row in self._checked.rows]
+        ended = [cell for cell in self._ledger.cells() if cell.stage == "grid" and self._has_ended(cell)]
+        before = [cell.provenance.get("materials", {}) for cell in ended if not cell.retired]
+        for part in ("corpus", "base") if now else ():
+            known = {one.get(part) for one in now}
+            num = sum(one.get(part, "") not in known for one in before)
+            if num:
+                self._callback.message(
+                    f"{num} cells of this grid stand on another {part}: they are run again"
+                )
 
     def baselines(self) -> Iterator[list[EvaluationRow]]:
         """Return a generator of the baselines' missing scores; enters nothing."""
@@ -191,7 +214,7 @@ class StudyRun:
         runtime.run(queue, study.resources, self._callback)
         if not runtime.closing.is_set():
             self._say_where_it_ended()
-            enter_importance(self._ledger, checked)
+            enter_importance(self._ledger)
 
     def _frozen(self) -> StudyRecord:
         frozen = self._ledger.study()
@@ -220,7 +243,7 @@ class StudyRun:
         continued = [cell for cell in cells if cell.continues]
         self._run_list("search", continued, runtime)
         if continued and not runtime.closing.is_set():  # there are more trials of the full budget now
-            enter_importance(self._ledger, self._checked)
+            enter_importance(self._ledger)
         self._run_list("confirm", [cell for cell in cells if not cell.continues], runtime)
         return cells
 

@@ -18,6 +18,7 @@ Direction = Literal["maximize", "minimize"]
 WITHDRAWN = "withdrawn"
 PLANE = "t-sne"  # preset of an evaluation whose rows are places of sentences in the plane
 FINISHED: tuple[Status, ...] = ("complete", "failed", "stopped_early")
+FEWEST_TRIALS = 8  # for importance: below, the best tenth of them is a single one, without variation to share
 COSTS = {"cost/work": "work of a cell, P*T", "cost/seconds": "seconds of a cell"}
 """Costs of a cell as metrics for choosing trials, with display names. Work is the computation of its training
 (`methods.cost`); seconds are those of training and scoring on its machine."""

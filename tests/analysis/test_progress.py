@@ -33,7 +33,7 @@ def test_confidence_sequences_hold_for_all_confirmed_trials_also_those_with_too_
 def test_the_best_trial_is_compared_seed_by_seed_or_alone_or_not_at_all(search_dir, contents):
     found = confirmed_trial(contents(search_dir))
     assert found.row == "trial 12 (best of the search)"
-    assert found.reference == "the paper setting"
+    assert found.reference == "the base"
     assert found.measure == "builtin/test"
     assert found.sample == pytest.approx((3.5, -1.0))
     assert found.num_together == 1

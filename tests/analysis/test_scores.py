@@ -73,7 +73,7 @@ def test_a_confirmed_search_has_baselines_and_every_seed(search_dir, contents):
         "token overlap",
         "untrained encoder",
         "before training",
-        "paper setting",
+        "base",
         "trial 12 (best of the search)",
     ]
     table = summarise(frame).set_index(["measure", "row"])["mean"]
@@ -81,7 +81,7 @@ def test_a_confirmed_search_has_baselines_and_every_seed(search_dir, contents):
     dev = table["builtin dev, Spearman x100"]
     assert dev[rows[3:]].tolist() == pytest.approx([60.0, 61.7])
     assert math.isnan(dev["before training"])
-    gains = differences(frame, rows[-1], "paper setting")
+    gains = differences(frame, rows[-1], "base")
     assert gains.loc[gains["measure"] == "builtin/test", "difference"].tolist() == [3.5, -1.0]
 
 

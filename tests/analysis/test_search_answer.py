@@ -17,7 +17,7 @@ DONE = StageProgress(9, 9)
         (DONE, None, "No answer: this study confirms nothing, and the score of its best trial is the one that "
          "selected it."),
         (DONE, StageProgress(1, 4), "Nothing is confirmed yet: 3 of 4 cells of the confirmation have not ended."),
-        (DONE, StageProgress(4, 4), "Nothing is confirmed: no confirmed trial but the paper's setting has a score."),
+        (DONE, StageProgress(4, 4), "Nothing is confirmed: no confirmed trial but the base has a score."),
     ],
 )  # fmt: skip
 def test_a_search_says_why_nothing_is_confirmed(search, confirm, text):
@@ -27,7 +27,7 @@ def test_a_search_says_why_nothing_is_confirmed(search, confirm, text):
 
 def confirmed(*sample, **kwargs):
     return ConfirmedTrial(
-        **{"row": "trial 12", "reference": "the paper setting", "measure": "test", "sample": sample, **kwargs}
+        **{"row": "trial 12", "reference": "the base", "measure": "test", "sample": sample, **kwargs}
     )
 
 
@@ -46,7 +46,7 @@ def test_a_confirmed_trial_is_told_with_its_interval(sample, words):
     answer = search_answer(DONE, DONE, confirmed(*sample))
     assert answer.is_settled
     assert answer.shows_difference == ("undecided" not in words)
-    assert answer.text.startswith(f"Compared with the paper setting, {words}")
+    assert answer.text.startswith(f"Compared with the base, {words}")
     assert f"{len(sample)} fresh seeds, not used in the search)." in answer.text
 
 
@@ -66,7 +66,7 @@ def test_each_objective_has_its_verdict_and_all_intervals_hold_at_once():
     answer = search_answer(DONE, DONE, gain, [gain, loss], [confirmed(-1.0, -1.1, 0.2, 0.0, measure="new")])
     up, down = (t_interval(list(one.sample), 1 - 0.05 / 4) for one in (gain, loss))
     assert answer.text == (
-        "Compared with the paper setting over 4 fresh seeds, not used in the search, trial 12 is ahead on clean (+3.10 "
+        "Compared with the base over 4 fresh seeds, not used in the search, trial 12 is ahead on clean (+3.10 "
         f"[+{up.low:.2f}, +{up.high:.2f}]) and is behind on drift (+2.10 [+{down.low:.2f}, +{down.high:.2f}]). "
         f"Beyond its objectives: {MINUS}0.48 on new (behind with 2 "
         "of 4 seeds). What it gains on one it loses on another."
@@ -79,7 +79,7 @@ def test_objectives_without_seeds_enough_or_a_reference_have_no_answer():
     few = [confirmed(3.0, 2.0, measure="clean"), confirmed(measure="drift")]
     answer = search_answer(DONE, DONE, few[0], few)
     assert answer.text == (
-        "No answer: trial 12 minus the paper setting is +2.50 on clean and no score on drift, and an interval takes 3 "
+        "No answer: trial 12 minus the base is +2.50 on clean and no score on drift, and an interval takes 3 "
         "seeds on each objective."
     )
     alone = [confirmed(61.0, 62.0, 63.0, reference="", measure=name) for name in ("clean", "drift")]
@@ -106,7 +106,7 @@ def test_a_confirmed_trial_alone_is_compared_with_nothing_and_less_may_be_better
 def test_a_trial_that_every_seed_shows_worse_elsewhere_is_not_called_better():
     gain, loss = confirmed(3.0, 3.2, 2.9), confirmed(-1.0, -1.2, -2.0, measure="attacked")
     answer = search_answer(DONE, DONE, gain, [], [gain, loss])
-    assert answer.text.startswith("Compared with the paper setting, trial 12 is ahead on test: +3.03 [")
+    assert answer.text.startswith("Compared with the base, trial 12 is ahead on test: +3.03 [")
     assert answer.text.endswith(
         f"Elsewhere it is the other way round: {MINUS}1.40 on attacked (behind with 3 of 3 seeds)."
     )

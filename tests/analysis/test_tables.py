@@ -11,14 +11,14 @@ def test_the_terminal_table_of_a_search_shows_trials_and_confirmed_cells_below(s
         "trial", "builtin dev, Spearman x100", "builtin/test", "step", "status", "alpha", "beta", "N", "norm", "rho",
         "lambda1", "lambda2", "phi", "time",
     ]  # fmt: skip
-    expected = ["token overlap", "untrained encoder", "before training", "0 (paper setting)"]
+    expected = ["token overlap", "untrained encoder", "before training", "0 (base)"]
     assert frame["trial"].tolist()[:4] == expected
     assert frame.iloc[2, 1:3].tolist() == ["not measured", "52.00"]
     assert len(frame) == 3 + 16 + 4
     assert frame.loc[frame["trial"].str.endswith(" *"), "trial"].tolist() == ["12 *"]
     assert frame.map(lambda value: isinstance(value, str)).all(axis=None)
     below = as_text(Reader(search_dir)).iloc[-4:]
-    assert below["trial"].iloc[0] == "confirmed: paper setting, seed 1"
+    assert below["trial"].iloc[0] == "confirmed: base, seed 1"
     assert below["trial"].iloc[3] == "confirmed: trial 12 (best of the search), seed 2"
     assert below["builtin/test"].tolist() == ["58.00", "60.00", "61.50", "59.00"]
     assert below["builtin dev, Spearman x100"].tolist() == ["59.40", "60.60", "62.30", "61.10"]

@@ -90,7 +90,7 @@ def test_a_run_and_its_report_call_a_cell_what_status_calls_it(rse, lost, grid_d
     def pretend(checked, folder, prepare, read, callback, **settings):
         callback.lost(cell, "worker killed")
 
-    monkeypatch.setattr("rse_study.cli.verbs.run.run_study", pretend)
+    monkeypatch.setattr("rse_study.on_ray.driver.run_study", pretend)
     said = rse("run", "old_grid.yaml").out
     assert "row optimizer.lr = 0.01 seed 1: lost: worker killed; tried again" in said
     report = (grid_dir / "report.html").read_text(encoding="utf-8")

@@ -30,7 +30,9 @@ class FileFormat(StrEnum):
 StudyArgument = Annotated[
     str,
     typer.Argument(
-        metavar="STUDY", autocompletion=complete_study, help="A YAML file, or the name of a shipped study."
+        metavar="STUDY",
+        autocompletion=complete_study,
+        help="A YAML file, the name of a shipped study, or an archive.",
     ),
 ]
 OptionalStudyArgument = Annotated[
@@ -44,7 +46,7 @@ RanStudyArgument = Annotated[
     typer.Argument(
         metavar="STUDY",
         autocompletion=complete_ran_study,
-        help="A study that has run: its name, folder or YAML file.",
+        help="A study that has run: its name, folder, YAML file or archive.",
     ),
 ]
 ClusterArgument = Annotated[

@@ -15,7 +15,7 @@ from rse_study.search.observation import Observation
 from rse_study.study.checking.validation import CheckedStudy
 
 MAX_DRAWS = 32
-BASE = "base"  # label of the base trial: the paper's setting
+BASE = "base"  # label of the base trial
 
 
 class ProposedCells:

@@ -58,6 +58,11 @@ CREATE TABLE event (
 """
 
 
+def is_archive(path: str) -> bool:
+    """Whether a user's argument names a study's archive, by its suffix."""
+    return path.endswith((".tar.xz", ".tar.gz", ".tgz", ".tar"))
+
+
 def ledger_path(study_dir: Path) -> Path:
     """Return the path of a study's ledger."""
     return study_dir / "ledger.sqlite"

@@ -3,10 +3,13 @@
 import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from rse_study.data.hub_models import local_name
+from rse_study.data.location import study_folders
+from rse_study.downstream.settings import Settings
 from rse_study.errors import InputError, InputErrors
 from rse_study.evaluation.own_class import class_in, evaluation_class
 from rse_study.results.row_names import names_of_rows
@@ -49,8 +52,14 @@ class CheckedStudy:
 
     @property
     def folder(self) -> Path:
-        """Folder of the study's file, where corpora that it names are looked for first."""
+        """Folder of the study's file, where corpora and models are looked for first."""
         return Path(self.where).parent
+
+    def settings_in(self, data_dir: Path) -> Settings:
+        """Return the evaluations' settings, with their masked LM's folder."""
+        settings, folders = self.study.settings, study_folders(self.folder, data_dir)
+        masked_lm = local_name(settings.attacks.masked_lm, *folders)
+        return replace(settings, attacks=settings.attacks.model_copy(update={"masked_lm": masked_lm}))
 
     @property
     def num_cells(self) -> int:

@@ -6,6 +6,8 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from rse_study.data.location import data_dir, study_folders
+from rse_study.data.text_files import looked_for_in, places_of
 from rse_study.errors import InputError, InputErrors, MissingFile
 from rse_study.spec import Spec
 from rse_study.study.definition.paths import put, resolve, take_away
@@ -45,7 +47,8 @@ def read_extended(
 ) -> dict[str, Any]:
     """Return a file's mapping, laid over the files it `extends`, in their order.
 
-    Paths are relative to the file that names them; shipped studies and clusters also go by name.
+    Paths are looked for beside the file that names them, in the working folder and in the data folder; shipped studies
+    and clusters also go by name.
     """
     content = with_todays_keys(read_yaml(path), former, where=str(path))
     named = content.pop("extends", None) or []
@@ -69,15 +72,17 @@ def _read_below(path: Path, name: str, seen: tuple[Path, ...], former: Mapping[s
     except MissingFile as error:
         if error.where != str(target):
             raise  # the extended file exists; one that it extends does not
-        remedy = "The path is relative to the file that extends; a shipped one goes by its name, too"
-        raise InputError(f"extends = {name!r}", where=str(path), rule="no such file", remedy=remedy) from None
+        rule = f"no such file: {looked_for_in(*study_folders(path.parent, data_dir()))}"
+        remedy = "Check the path; a shipped one goes by its name"
+        raise InputError(f"extends = {name!r}", where=str(path), rule=rule, remedy=remedy) from None
 
 
 def _named(path: Path, name: str) -> Path:
     """Return the file meant by a path, or by the name of a shipped study or cluster."""
-    beside = path.parent / name
-    if beside.suffix or beside.exists():
-        return beside
+    beside, *others = places_of(name, *study_folders(path.parent, data_dir()))
+    found = next((place for place in (beside, *others) if place.is_file()), None)
+    if found or beside.suffix:
+        return found or beside
     shipped = {one.stem.replace("-", "_"): one for one in (*shipped_studies(), *shipped_clusters())}
     return shipped.get(name.replace("-", "_"), beside)
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 
+from rse_study.data.hub_models import local_name
+from rse_study.data.location import data_dir, study_folders
 from rse_study.methods.dcl import DCL
 from rse_study.search.stopping import RuleByClass
 from rse_study.study.checking.validation import CheckedStudy
@@ -154,7 +156,8 @@ def footprint(
 ) -> Footprint | None:
     """Return the footprint of the cells left; None if an encoder's shape is unknown."""
     study, trials = checked.study, {*spread(checked), checked.study.base}
-    sizes = [_sized(trial, study.resources) for trial in trials]
+    folders = study_folders(checked.folder, data_dir())
+    sizes = [_sized(trial, study.resources, folders) for trial in trials]
     known = [size for size in sizes if size is not None]
     if len(known) < len(sizes):
         return None
@@ -180,8 +183,8 @@ def cells_at_a_time(resources: Resources) -> int:
     return min(fit, resources.max_concurrent) if resources.max_concurrent else fit
 
 
-def _sized(trial: Trial, resources: Resources) -> CellSize | None:
-    shape = encoder_shape(trial.encoder.name)
+def _sized(trial: Trial, resources: Resources, folders: tuple[Path, ...]) -> CellSize | None:
+    shape = encoder_shape(local_name(trial.encoder.name, *folders))
     return None if shape is None else cell_size(trial, shape, resources.workers)
 
 

@@ -17,7 +17,7 @@ from rse_study.study.planning.plan import Plan, check_allowance, plan
 from rse_study.study.planning.sampling import spread
 from rse_study.study.planning.throughput import Throughput, TimedWork, with_stated_hours
 
-TimeTrials = Callable[[CheckedStudy], tuple[TimedWork, ...]]
+TimeTrials = Callable[[CheckedStudy, Path], tuple[TimedWork, ...]]
 
 
 class StudyPlanner:
@@ -96,7 +96,9 @@ class StudyPlanner:
         ledger_state, throughput = self._history
         if probes:
             throughput = replace(
-                throughput, timed=self._probe(self._checked), source="a probe on this machine"
+                throughput,
+                timed=self._probe(self._checked, self._store / self._checked.study.name),
+                source="a probe on this machine",
             )
         throughput = with_stated_hours(throughput, self._checked, self._sizes)
         return plan(self._checked, ledger_state, throughput, self._sizes)

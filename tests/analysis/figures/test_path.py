@@ -16,7 +16,7 @@ def test_a_row_is_a_point_every_round_keeps_one_and_gains_are_seed_by_seed(path_
     best = frame.groupby("place")["mean"].max()
     assert (kept.set_index("place")["mean"] == best).all()
     frame = path_data(contents(path_dir)).set_index(["place", "axis"])
-    # The paper's setting: 59.4 and 60.6 of the confirmation, 60.9 of seed 3; with lambda2 = 0.126: 61.4, 61.9, 62.4.
+    # The base: 59.4 and 60.6 of the confirmation, 60.9 of seed 3; with lambda2 = 0.126: 61.4, 61.9, 62.4.
     first = frame.loc[(1, "lambda2")]
     assert (first["before"], first["after"]) == ("0.005", "0.126")
     assert first["gain"] == pytest.approx(1.6)

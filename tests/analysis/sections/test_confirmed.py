@@ -31,7 +31,7 @@ def test_what_is_missing_is_named(found):
     assert missing(fewer) == "Missing: 1 cell not even begun."
     unmeasured = found.evaluations["subject"] != searched.cell(0, 1).identity
     bare = dataclasses.replace(found, evaluations=found.evaluations[unmeasured])
-    assert missing(bare) == "Missing: paper setting with seed 1 on builtin/test."
+    assert missing(bare) == "Missing: base with seed 1 on builtin/test."
 
 
 def test_without_a_confirm_stage_there_is_no_such_section_and_without_a_baseline_no_difference(found):
@@ -58,4 +58,4 @@ def test_of_a_search_that_the_base_won_the_section_says_so(found):
         dataclasses.replace(found, cells=found.cells.assign(objective=others)), standings=standings
     )
     html = confirmation(changed)
-    assert "The search's best trial was the paper's setting itself." in Outline(html).text
+    assert "The search's best trial was the base itself." in Outline(html).text

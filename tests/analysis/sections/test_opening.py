@@ -40,7 +40,7 @@ def test_a_search_without_confirmation_has_no_results(search_dir, contents):
 def test_the_first_screen_of_a_search_answers_before_it_cautions(search_dir, contents):
     text = Outline(section.opening(contents(search_dir))).text
     for words in (
-        "No answer: trial 12 (best of the search) minus the paper setting is +1.25 on builtin/test.",
+        "No answer: trial 12 (best of the search) minus the base is +1.25 on builtin/test.",
         "Two seeds tell no gain from chance.", "trial 12, 64.80 on the score that selected it",
         "(paper 1e-05)", "of device time,", "1 cell: step 23: the loss is nan; 1 attempt lost on the way",
     ):  # fmt: skip

@@ -15,7 +15,7 @@ from rse_study.data.download import RemoteFile
 from rse_study.data.fetch import downloads, fetch, require_home
 from rse_study.data.hub import read_column
 from rse_study.data.hub_models import Model, describe_model, fetch_model, has_weights
-from rse_study.data.location import corpus_folders, data_dir
+from rse_study.data.location import data_dir, study_folders
 from rse_study.errors import InputError
 
 
@@ -52,10 +52,11 @@ def fetch_for_study(
     lacking = [entry for entry in entries if not stand_in_for(entry, folder)]
     wanted = [*names, *(entry.name for entry in lacking if entry.can_fetch)]
     # A mirror holds data sets; models are copied with the hub's cache.
-    models = [] if mirror else [model for model in needs.models if not has_weights(model)]
+    folders = study_folders(checked.folder, folder)
+    models = [] if mirror else [model for model in needs.models if not has_weights(model, *folders)]
     _fetch(list(dict.fromkeys(wanted)), models, folder, mirror, is_accepted)
     for dataset in needs.datasets:
-        next(read_column(dataset, *corpus_folders(checked.folder, folder)), None)
+        next(read_column(dataset, *folders), None)
     for line in (line for entry in lacking if not entry.can_fetch for line in lines_of(entry)):
         announce(line)
     problems = check_data(checked, folder)

@@ -10,7 +10,7 @@ from rse_study.cli.terminal.errors import BAD_INPUT
 from rse_study.cli.terminal.next_step import command, suggest, with_overrides
 from rse_study.cli.terminal.screen import announce, stderr
 from rse_study.data.catalogue import CatalogueEntry, list_sets, verify
-from rse_study.data.location import corpus_folders, data_dir
+from rse_study.data.location import data_dir, study_folders
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
 
@@ -43,13 +43,14 @@ def show_needs(study: str, overrides: Sequence[str], data: Path | None) -> None:
     for line in (line for entry in entries for line in lines_of(entry, stand_in_for(entry, folder))):
         announce(line)
     for path in needs.texts:
-        announce(f"corpus {path}: {_whereabouts(path, corpus_folders(checked.folder, folder))}")
+        announce(f"corpus {path}: {_whereabouts(path, study_folders(checked.folder, folder))}")
     for dataset in needs.datasets:
         announce(f"corpus {dataset.dataset}: a folder in the hub's layout, or a name on the hub")
-    problems = check_models(model for model in needs.models if not has_weights(model))
+    folders = study_folders(checked.folder, folder)
+    problems = check_models((model for model in needs.models if not has_weights(model, *folders)), *folders)
     for model in needs.models:
         otherwise = str(problems.get(model, "")) or "on the hub, can be fetched"
-        announce(f"model {model[0]}: {'here' if has_weights(model) else otherwise}")
+        announce(f"model {model[0]}: {'here' if has_weights(model, *folders) else otherwise}")
     words = (study, *with_overrides(overrides))
     suggest(command("data", "fetch", "--for", *words), command("validate", *words))
 

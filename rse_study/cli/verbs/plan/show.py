@@ -34,7 +34,7 @@ def show_plan(
     is_wide: bool = False,
 ) -> None:
     """Print the plan; raise OverBudget where its expected total passes a limit."""
-    checked = read_study(study_file(study), overrides)
+    checked = read_study(study_file(study, store), overrides)
     planner = StudyPlanner(checked, store, probe_with_bars, max_hours, max_cost)
     planned = planner.plan(probes=probes)
     if cluster:
@@ -107,10 +107,10 @@ def _priced_on(cluster: str, checked: CheckedStudy, planned: Plan) -> Plan:
     return replace(planned, price_per_hour=price, notes=(*planned.notes, *notes))
 
 
-def probe_with_bars(checked: CheckedStudy) -> tuple[TimedWork, ...]:
+def probe_with_bars(checked: CheckedStudy, folder: Path) -> tuple[TimedWork, ...]:
     """Time a few steps of a study on this machine, with a bar on stderr."""
     from rse_study.study.planning.probe import probe  # imports torch, which most plans do without
 
     with ActivityBars(stderr()) as bars:  # stdout may be JSON
-        prepared = partial(materials_of, SaidOnce(bars), checked.folder)
+        prepared = partial(materials_of, SaidOnce(bars), checked.folder, study_dir=folder)
         return probe(checked, prepared, partial(bars.advanced, "probe: trials timed"))

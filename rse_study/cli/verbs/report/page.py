@@ -4,6 +4,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from analysis.report import write_report
+from rse_study.cli.arguments.importance import enter_missing_importance
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_file
 from rse_study.cli.terminal.activity_bars import ActivityBars
@@ -36,6 +37,7 @@ def write_page(
     folder = study_folder(study, store)
     request.check()
     with ActivityBars(stderr()) as bars, bars.waiting("writing the report"):  # stdout gets paths
+        enter_missing_importance(folder)
         path = write_report(folder, out)
     print(path)
     with ActivityBars(stderr()) as bars, bars.waiting("writing files"):
