@@ -284,8 +284,8 @@ def resolution_text(comparison: Comparison) -> str:
     compared = f"{n} seeds and {counted(m, 'comparison')} with {comparison.baseline}"
     if not comparison.scores.criterion.is_anytime:
         return (
-            f"{compared}: a true difference of {comparison.resolvable:.2f} (median over rows) would be found in 4 of "
-            "5 such studies."
+            f"{compared}: a true difference of {comparison.resolvable:.2f} points (median over rows) would be found in "
+            "4 of 5 such studies."
         )
     reach = median((one.deciding.high - one.deciding.low) / 2 for one in known)
     if isinf(reach):

@@ -54,7 +54,7 @@ def add_view(figure: go.Figure, frame: pd.DataFrame, across: str, up: str, numbe
             figure.add_scatter(
                 x=part[across], y=part[up], name=name, hovertext=part["text"], meta=number, ids=part["trial"],
                 mode="markers+text" if name in NAMED else "markers", text=part["trial"], textposition="top center",
-                hovertemplate="%{hovertext}<extra></extra>",
+                hovertemplate="%{hovertext}<extra></extra>", cliponaxis=False,
                 marker={"color": colour, "symbol": symbol, "size": 14 if symbol == "star" else 10,
                         "line": {"width": 1.8 if "open" in symbol else 0.5, "color": colour}},
             )  # fmt: skip

@@ -19,7 +19,6 @@ from analysis.figures.style import (
     label_text,
     legend_below,
     plain,
-    shortened,
 )
 from analysis.formats import show_number
 
@@ -29,6 +28,7 @@ COSTS = {
 }
 """Names of the costs by column; the ledger has no count of operations."""
 COLUMNS = ["row", "objective", "seconds", "steps", "num_cells", "status", "is_base"]
+SHORT = 12  # characters of a name that is written beside its dot
 FEW = 12  # dots up to which all have their names; of more those on the line
 WIDE = 20.0  # ratio of costs from which the axis is logarithmic
 
@@ -113,18 +113,18 @@ def add_view(figure: go.Figure, frame: pd.DataFrame, cost: str, decimals: int, i
             figure.add_scatter(
                 x=part[cost], y=part["objective"], name=name, hovertext=hover(part, decimals), meta=cost,
                 mode="markers" if symbol != "circle" or (colour != ORANGE and len(frame) > FEW) else "markers+text",
-                text=[shortened(row, 24) for row in part["row"]], textposition=name_places(part[cost]), ids=part["row"],
-                hovertemplate="%{hovertext}<extra></extra>",
+                text=part["row"].where(part["row"].str.len() <= SHORT, ""), ids=part["row"],
+                textposition=name_places(part[cost], frame[cost]),
+                hovertemplate="%{hovertext}<extra></extra>", cliponaxis=False,
                 marker={"color": colour, "symbol": symbol, "size": 7 if len(frame) > 200 else 10,
                         "line": {"width": 1.5 if is_open else 0.5, "color": colour if is_open else GREY}},
             )  # fmt: skip
 
 
-def name_places(costs: pd.Series) -> list[str]:
-    """Return on which side of each dot its name has room."""
-    turn, third = costs.rank(method="first") % 2, (costs - costs.min()) / (costs.max() - costs.min() or 1)
-    sides = ["right" if one < 0.2 else "left" if one > 0.8 else "center" for one in third]
-    return [f"{'top' if up else 'bottom'} {side}" for up, side in zip(turn, sides, strict=True)]
+def name_places(costs: pd.Series, of_all: pd.Series) -> list[str]:
+    """Return on which side of each dot its name has room: towards the middle."""
+    shares = (costs - of_all.min()) / (of_all.max() - of_all.min() or 1)
+    return [f"top {'right' if one < 0.2 else 'left' if one > 0.8 else 'center'}" for one in shares]
 
 
 def hover(part: pd.DataFrame, decimals: int) -> list[str]:

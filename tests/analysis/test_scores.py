@@ -109,7 +109,10 @@ def test_scores_of_a_collapsed_model_are_marked_and_the_mark_is_explained():
     degenerate = (FRAME["row"] == "other") & (FRAME["seed"] == 1) | (FRAME["row"] == "before")
     collapsed = FRAME.assign(degenerate=degenerate)
     shown = show_scores(collapsed, {"test": 2}, every_seed=["test"])
-    assert shown["test", "mean"].tolist() == ["10.00", "undefined \u2020", "53.00", "51.75 \u2020 (n = 2)"]
+    means = ["10.00", "undefined \u2020", "53.00 \N{PLUS-MINUS SIGN} 3.00"]
+    assert shown["test", "mean \N{PLUS-MINUS SIGN} SD"].tolist() == [
+        *means, "51.75 \u2020 \N{PLUS-MINUS SIGN} 1.06 (n = 2)",
+    ]  # fmt: skip
     assert shown["test", "seed 1"].tolist() == ["", "", "50.00", "52.50 \u2020"]
     assert shown["test", "seed 2"].tolist() == ["", "", "53.00", "51.00"]
     assert degenerate_note(collapsed).startswith("\u2020 Degenerate: ")

@@ -36,13 +36,13 @@ def test_a_table_of_the_terminal_shows_the_rows_of_a_grid_in_order_and_planned_s
         "without PGD", "without the token level",
     ]  # fmt: skip
     dev = "STS-B dev, Spearman x100"
-    assert frame.loc["lambda1 = 0.125", f"{dev} mean":f"{dev} seed 2"].tolist() == [
-        "64.00", "2.65", "66.00", "65.00", "61.00",
+    assert frame.loc["lambda1 = 0.125", f"{dev} mean \N{PLUS-MINUS SIGN} SD":f"{dev} seed 2"].tolist() == [
+        "64.00 \N{PLUS-MINUS SIGN} 2.65", "66.00", "65.00", "61.00",
     ]  # fmt: skip
     assert frame.loc["without the token level", f"{dev} seed 0":f"{dev} seed 2"].tolist() == [
         "72.00", "failed", "not run yet",
     ]  # fmt: skip
-    assert frame.loc["base", "STS12/test mean"] == "65.50"
+    assert frame.loc["base", "STS12/test mean \N{PLUS-MINUS SIGN} SD"].startswith("65.50")
     baselines = ["token overlap", "untrained encoder", "before training"]
     assert as_text(Reader(searched.make(tmp_path / "search")))["trial"].tolist() == baselines
     assert as_text(Reader(searched.make(tmp_path / "grid", study=gridded.STUDY)))["row"].tolist() == baselines

@@ -15,7 +15,7 @@ const isInSight = place => { const box = place.getBoundingClientRect(); return b
 const pointAt = key => {
   for (const place of document.querySelectorAll('.plot.js-plotly-plot')) {
     if (!isInSight(place)) continue;
-    const points = place.data.flatMap(({ids, visible}, curveNumber) => (visible === false ? [] : [...ids ?? []])
+    const points = place._fullData.flatMap(({ids, visible}, curveNumber) => (visible === true ? [...ids ?? []] : [])
       .flatMap((id, pointNumber) => keyOf(id) === key ? [{curveNumber, pointNumber}] : []));
     if (points.length) Plotly.Fx.hover(place, points.slice(0, 1)); else Plotly.Fx.unhover(place);
   }
