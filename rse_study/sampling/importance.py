@@ -51,7 +51,8 @@ def enter_importance(ledger: Ledger) -> None:
 def _axis(record: AxisRecord) -> Axis:
     """Return an axis on record as one of a file; variants become choices of names."""
     kind = "log" if record.log else record.kind
-    values = record.choices or tuple(int(end) if kind == "int" else end for end in (record.low, record.high))
+    ends = (record.low or 0, record.high or 0)
+    values = record.choices or (tuple(map(int, ends)) if kind == "int" else ends)
     given: dict[str, Any] = {kind: values, "when": record.when}
     return Axis(record.name, KINDS[kind].model_construct(None, **given), record.paths)
 

@@ -28,7 +28,7 @@ CPU_INFO = re.compile(r"^(?:vendor_id|cpu family|model|model name|CPU implemente
 
 
 def provenance(device: torch.device, workers: int = 1, precision: str = "float32") -> dict[str, Any]:
-    """Return versions, processor, kernels, device, precision, workers, threads, memory."""
+    """Return versions, machine, kernels, device, precision, workers, threads."""
     has_card = device.type == "cuda" and torch.cuda.is_available()
     card = torch.cuda.get_device_name(device) if has_card else None
     return {

@@ -70,7 +70,9 @@ def test_what_is_here_is_told_to_scripts_too(rse, grid):
     assert all(one["num_present"] == 0 for one in sets if one["missing"])
     needs = told(rse("data", "list", "rse_table6_mini", "--json"))
     assert needs["sets"]
-    assert told(rse("data", "verify", "--json", sets[0]["name"]))
+    verified = told(rse("data", "verify", "--json", sets[0]["name"]))
+    assert {one["name"] for one in verified} == {sets[0]["name"]}
+    assert len(verified) == sets[0]["num_files"]
     assert {one["is_ok"] for one in told(rse("doctor", "--json"))} == {True, False}
     (grid / "ledger.sqlite").unlink()
     assert told(rse("doctor", "--rebuild", "tabled", "--json"))["num_results"] == 6

@@ -55,7 +55,7 @@ def _foreseen(trials: Iterable[Trial]) -> dict[ManipulationCheck, list[float]]:
 
 
 def rows_of_search(space: Space[Trial]) -> dict[str, list[Trial]]:
-    """Return the base, all corners of the space, and those with each value of a choice.
+    """Return the base, all corners of the space, and those with each choice.
 
     What moves grows with every number it depends on, so that a part that is inert at all corners is so between them.
     """

@@ -36,7 +36,7 @@ class StudyPlanner:
         self._checked = checked
         self._store = store
         self._probe = probe
-        self._sizes = DataSizes(data_dir(), checked.study.settings, checked.folder)
+        self._sizes = DataSizes(data_dir(), checked.settings_in(data_dir()), checked.folder)
         given = {"max_hours": max_hours, "max_cost": max_cost}
         said = {name: value for name, value in given.items() if value is not None}
         self._limits = checked.study.allowance.model_copy(update=said)

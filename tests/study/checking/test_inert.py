@@ -57,17 +57,17 @@ METHODS = (
     "strength={log: [1e-9, %s], when: {method: virtual}, into: [method.weight]}",
 )
 RANGES = [
-    (("alpha={log: [1e-6, 1e-3]}",), ["the base: PGD's delta, which moves by at most 2.8 %"]),
+    (("alpha={log: [1e-6, 1e-3]}",), ["the base: PGD's delta, which moves by at most 2.8%"]),
     (
         ("alpha={log: [1e-7, 1e-6]}",),
-        ["every trial of the search: PGD's delta, which moves by at most 0.28 %"],
+        ["every trial of the search: PGD's delta, which moves by at most 0.28%"],
     ),
     # Where rho is 0 there is no PGD to be inert.
     (("alpha={log: [1e-7, 1e-6]}", "rho={float: [0, 1]}"), ["every trial of the search: PGD's delta"]),
     (("beta={log: [1e-3, 3e-2]}", NORMS), ["the base and norm = linf: PGD's delta"]),
     (
         (METHODS[0], METHODS[1] % "1e-6"),
-        ["the base and method = ours: PGD's delta", "method = virtual: lambda F, at most 0.00064 %"],
+        ["the base and method = ours: PGD's delta", "method = virtual: lambda F, at most 0.00064%"],
     ),
     ((METHODS[0], METHODS[1] % "1"), ["the base and method = ours: PGD's delta"]),
 ]
