@@ -49,10 +49,10 @@ def train(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the cell.")] = 0,
     override: Overrides = None,
     workers: Annotated[
-        int, typer.Option(min=1, help="Processes that share every batch; dropout depends on their number.")
+        int, typer.Option(min=1, help="Processes that share each batch; dropout depends on their number.")
     ] = 1,
     threads: Annotated[
-        int, typer.Option(min=1, help="CPU threads of each; results depend on them in their last bits.")
+        int, typer.Option(min=1, help="CPU threads of each process; affects the last bits of results.")
     ] = 1,
     device: DeviceName = "cpu",
 ) -> None:
@@ -68,7 +68,7 @@ def train(
 def validate(study: StudyArgument, override: Overrides = None) -> None:
     """Check a study and its data, and say every problem at once.
 
-    Every edge of its space is checked, every row of its grid. Exit code 2 with a line for each problem.
+    Checks every row of the grid, or every edge of the space. Exit code 2, with a line for each problem.
     """
     from rse_study.cli.verbs.validate import validate_study
 
@@ -79,25 +79,30 @@ def plan(
     study: StudyArgument,
     override: Overrides = None,
     probe: Annotated[
-        bool, typer.Option("--probe", help="Train a few steps on this machine to tell how long cells take.")
+        bool,
+        typer.Option(
+            "--probe", help="Time a few training steps on this machine to estimate how long cells take."
+        ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     max_hours: MaxHours = None,
     max_cost: MaxCost = None,
     cluster: Annotated[
         str,
-        typer.Option(metavar="SPEC", help="Price it on this cluster; default: at allowance.price_per_hour."),
+        typer.Option(
+            metavar="SPEC", help="Use the prices of this cluster; default: allowance.price_per_hour."
+        ),
     ] = "",
     store: Store = DEFAULT_STORE,
     wide: Wide = False,
 ) -> None:
-    """Say what is left of a study and what it costs.
+    """Show the remaining cells of a study and estimate their cost.
 
-    In cells, steps, gradient passes, device hours, price.
+    The cost in steps, gradient passes, device hours and price.
 
-    Hours are told from the studies in the store, or from a probe; else they are unknown. A device is a GPU, or a
-    processor core where cells use no GPU. Exit code 4 where the expected total passes a limit; a warning where only
-    the high estimate does.
+    Hours are estimated from the studies in the store, or from a probe; otherwise they are unknown. A device is a GPU,
+    or a processor core if cells use no GPU. Exit code 4 if the expected total exceeds a limit; a warning if only the
+    high estimate does.
     """
     from rse_study.cli.verbs.plan.show import show_plan
 
@@ -108,7 +113,9 @@ def run(
     study: StudyArgument,
     override: Overrides = None,
     store: Store = DEFAULT_STORE,
-    cpus: Annotated[int, typer.Option(min=0, help="CPUs to use; 0 = all this process may use.")] = 0,
+    cpus: Annotated[
+        int, typer.Option(min=0, help="CPUs to use; 0 = all that are available to this process.")
+    ] = 0,
     address: Annotated[
         str, typer.Option(help="Address of a running Ray cluster; default: Ray on this machine.")
     ] = "",
@@ -116,12 +123,12 @@ def run(
     max_cost: MaxCost = None,
     wide: Wide = False,
 ) -> int:
-    """Run a study, or go on with it, and write its report.
+    """Run or resume a study, and write its report.
 
-    One that was interrupted goes on from where it was.
+    An interrupted study continues where it stopped.
 
-    Ctrl-C lets running cells end first; once more stops now. Exit code 0 where every cell ended well, 3 where some
-    did not, 4 where the study costs more than its allowance or --max-hours and --max-cost allow, 130 after Ctrl-C.
+    The first Ctrl-C lets running cells finish; the second stops at once. Exit code 0 if every cell completed, 3 if
+    some did not, 4 if the study costs more than its allowance, --max-hours or --max-cost, 130 after Ctrl-C.
     """
     from rse_study.cli.verbs.run import run_and_report
 
@@ -133,12 +140,12 @@ def status(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON; docs/status.md lists its keys.")
     ] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Look again until its run has ended.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Keep updating until the run has ended.")] = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
-    """Show where a study stands, also while it runs.
+    """Show a study's progress, also while it runs.
 
-    Its cells, the best so far, what runs, what was lost, how long it will take.
+    Shows its cells, the best trial so far, running cells, lost attempts and the time left.
     """
     from rse_study.cli.verbs.status.show import show_status
 
@@ -152,7 +159,7 @@ def dashboard(
 ) -> None:
     """Show a study in the browser, also while it runs.
 
-    Serves optuna-dashboard over a copy in memory, on this machine only.
+    Serves optuna-dashboard from a copy in memory, on this machine only.
     """
     from rse_study.cli.verbs.dashboard import serve_dashboard
 
@@ -162,16 +169,14 @@ def dashboard(
 def replay(
     study: RanStudyArgument,
     cell: CellArgument,
-    out: Annotated[
-        Path | None, typer.Option(help="Keep the cell that is trained anew in this new folder.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Keep the retrained cell in this new folder.")] = None,
     store: Store = DEFAULT_STORE,
 ) -> int:
     """Train a cell again and compare every number with the ledger's.
 
-    The study's own files are left alone. On the same kind of machine the numbers are equal to the last bit: exit code
-    0. Exit code 1 where they are not, with the first differences. On another kind, or with other versions, they are
-    near: exit code 0 where all agree to 1e-6, else 3, with the largest differences.
+    Does not change the study's own files. On the same kind of machine, numbers must agree to the last bit: exit code
+    0 if they do, otherwise 1, with the first differences. On another kind of machine, or with other versions, exit
+    code 0 if all agree to 1e-6, otherwise 3, with the largest differences.
     """
     from rse_study.cli.verbs.replay import replay_cell
 
@@ -188,44 +193,43 @@ def report(
     ] = "",
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="The HTML file; default: report.html in the study's folder, attacks.html of attacks."
-        ),
+        typer.Option(help="The HTML file; default: report.html in the study's folder, or attacks.html."),
     ] = None,
     tables: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write the ledger's tables into this folder, too.")
+        Path | None, typer.Option(metavar="DIR", help="Also write the ledger's tables into this folder.")
     ] = None,
     figures: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write every figure into this folder, too.")
+        Path | None, typer.Option(metavar="DIR", help="Also write every figure into this folder.")
     ] = None,
     formats: Annotated[
         list[FileFormat] | None,
         typer.Option(
             "--as",
-            help="Of the tables: parquet (default), csv, or latex for a paper; of the figures: svg (default), png.",
+            help="Tables: parquet (default), csv, or latex for a paper. Figures: svg (default) or png.",
         ),
     ] = None,
     kit: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write a paper's kit into this folder: checklists, tables, figures, BibTeX, an archive to replay.",
+            help="Write all that a paper needs here: checklists, tables, figures, BibTeX, an archive.",
         ),
     ] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="An index of all studies, and each report that is missing or old.")
+        bool,
+        typer.Option("--all", help="Write an index of all studies, and each report that is missing or old."),
     ] = False,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Write it again while the study runs; the page reloads itself.")
+        bool, typer.Option("--watch", help="Update it while the study runs; the page reloads itself.")
     ] = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Write the study's report: one self-contained HTML file.
 
-    With --tables, its numbers for other programs or for a paper; with --figures, its figures as images (extra
+    --tables also writes its numbers for other programs or for a paper, and --figures its figures as images (extra
     `images`).
 
-    Of a folder that `attack` wrote: the page of its attacks.
+    For a folder that `attack` wrote, writes the page of its attacks.
     """
     from rse_study.cli.verbs.report.index import write_index_page
     from rse_study.cli.verbs.report.page import write_page
@@ -247,18 +251,18 @@ def notebook(
         str,
         typer.Argument(
             metavar="[KIND]",
-            help="ablations, methods, robustness, search or cost; default: what fits the study.",
+            help="ablations, methods, robustness, search or cost; default: the one that fits.",
         ),
     ] = "",
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The notebook; default: STUDY-KIND.ipynb.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file where it is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
-    """Write a Jupyter notebook about a study, ready to be worked in.
+    """Write a Jupyter notebook about a study.
 
-    It reads the ledger anew whenever it runs; what is changed in it is yours. Needs the extra `notebooks`.
+    Whenever it runs, it reads the ledger again. You may change it freely. Needs the extra `notebooks`.
     """
     from rse_study.cli.verbs.notebook import write_notebook
 
@@ -274,20 +278,20 @@ def track(
             "--uri",
             "--dir",
             metavar="WHERE",
-            help="MLflow's tracking URI, or a folder; default: the one that the tracker's own command opens here.",
+            help="MLflow's tracking URI, or a folder; default: the tracker's own default.",
         ),
     ] = "",
     live: Annotated[
-        bool, typer.Option("--live", help="Go on while the study runs, until its run has ended.")
+        bool, typer.Option("--live", help="Keep copying until the study's run has ended.")
     ] = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Copy a study into MLflow, TensorBoard or Weights & Biases.
 
-    Trials, cells, metrics by step, evaluations, states; the ledger is only read.
+    Copies trials, cells, metrics by step, evaluations and states; only reads the ledger.
 
-    Given again, it adds what is new and doubles nothing, whenever it was interrupted. Each tracker is an extra of the
-    same name. wandb stays offline where no API key is configured.
+    The same command again adds only what is new, even after an interruption. Each tracker is an extra of the same
+    name. wandb stays offline if no API key is configured.
     """
     from rse_study.cli.verbs.track import track_study
 
@@ -298,7 +302,7 @@ def check(
     study: RanStudyArgument,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write the table here as CSV and LaTeX, ours beside the paper's."),
+        typer.Option(metavar="DIR", help="Write the table here as CSV and LaTeX, next to the paper's."),
     ] = None,
     baseline: Annotated[
         str,
@@ -311,10 +315,10 @@ def check(
 ) -> int:
     """Compare a grid with its baseline and with the paper's claims.
 
-    Its rows are compared with its baseline, and the paper's claims with the rows.
+    Compares the rows with the baseline, and the paper's claims with the rows.
 
-    Exit code 0 where every claim holds (at a smaller scale: the same direction), 1 where one is contradicted, 3 where
-    the study is incomplete, a claim undecided, or no claim stored about its rows.
+    Exit code 0 if every claim holds (at a smaller scale: the same direction), 1 if one is contradicted, 3 if the
+    study is incomplete, a claim is undecided, or no claim about its rows is stored.
     """
     from rse_study.cli.verbs.check import check_study
 
@@ -326,9 +330,11 @@ def compare(
     metric: Annotated[
         str, typer.Option(help="task/split, for example STS-B/test; default: the studies' objective.")
     ] = "",
-    unpaired: Annotated[bool, typer.Option("--unpaired", help="Compare means of unrelated seeds.")] = False,
+    unpaired: Annotated[
+        bool, typer.Option("--unpaired", help="Compare means without pairing by seed.")
+    ] = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page that shows them side by side, too.")
+        Path | None, typer.Option(metavar="FILE", help="Also write a page that shows them side by side.")
     ] = None,
     store: Store = DEFAULT_STORE,
 ) -> None:
@@ -353,15 +359,17 @@ def evaluate(
     suite: SuiteOption = "sts",
     data: DataFolder = None,
     pooling: PoolingOption = "stored",
-    variant: Annotated[Literal["orig", "senteval"], typer.Option(help="Text of the STS sets.")] = "orig",
+    variant: Annotated[
+        Literal["orig", "senteval"], typer.Option(help="Which texts of the STS sets.")
+    ] = "orig",
     threads: Threads = 0,
     device: DeviceName = "cpu",
     as_json: AsJson = False,
 ) -> None:
     """Score an encoder's vectors on every data set that is present.
 
-    On STS, and on transfer, geometry and invariance where the suite has them. `attack` and `fine-tune` are for
-    classifiers made from it.
+    On STS, and on transfer, geometry and invariance if the suite includes them. For classifiers made from the
+    encoder, use `attack` and `fine-tune`.
     """
     from rse_study.cli.verbs.evaluate.encoder import EncoderRequest
     from rse_study.cli.verbs.evaluate.frozen import evaluate_frozen
@@ -377,20 +385,20 @@ def attack(
         list[str] | None, typer.Option(help="Sets: mr (default), imdb, sst2 ...; AdvSTS-B, AdvSICK-R.")
     ] = None,
     recipe: Annotated[
-        list[str] | None, typer.Option(help="textfooler, pwws, bae ...; default: what can run.")
+        list[str] | None, typer.Option(help="textfooler, pwws, bae ...; default: all that can run here.")
     ] = None,
     inputs: Annotated[
-        int, typer.Option(min=0, help="The first so many of a set (AdvSTS: drawn); 0 = all.")
+        int, typer.Option(min=0, help="Number of inputs from the start of a set (AdvSTS: random); 0 = all.")
     ] = 0,
-    max_queries: Annotated[int, typer.Option(min=1, help="Queries an input.")] = 5000,
+    max_queries: Annotated[int, typer.Option(min=1, help="Queries per input.")] = 5000,
     masked_lm: Annotated[
-        str, typer.Option(help="bae and bert_attack need one; a folder, a hub name, or minilm-mlm.")
+        str, typer.Option(help="Masked LM for bae and bert_attack: a folder, a hub name, or minilm-mlm.")
     ] = "",
     goal: Annotated[
         Literal["deviation", "drift", "maximise"],
-        typer.Option(help="AdvSTS: away from gold, away from the clean score, or as far as it goes."),
+        typer.Option(help="AdvSTS: move away from gold, away from the clean score, or as far as possible."),
     ] = "deviation",
-    tau: Annotated[float, typer.Option(help="AdvSTS: how far that must be, on the gold scale.")] = 1.0,
+    tau: Annotated[float, typer.Option(help="AdvSTS: smallest move that counts, on the gold scale.")] = 1.0,
     sides: Annotated[
         Literal["first", "second", "both"], typer.Option(help="AdvSTS: sentences that may be changed.")
     ] = "both",
@@ -404,12 +412,12 @@ def attack(
     threads: Threads = 0,
     device: DeviceName = "cpu",
     as_json: AsJson = False,
-    out: Annotated[Path, typer.Option(help="Folder of every outcome and of attacks.html.")] = Path("attacks"),
+    out: Annotated[Path, typer.Option(help="Folder for every outcome and attacks.html.")] = Path("attacks"),
 ) -> None:
     """Attack classifiers fine-tuned from an encoder, or its scores.
 
-    Of classifiers: how often they fall, after how many queries. With --on AdvSTS-B or AdvSICK-R the encoder's scores of
-    similarity are attacked. An option that would decide nothing is refused.
+    For classifiers, shows how often an attack succeeds and after how many queries. With --on AdvSTS-B or AdvSICK-R,
+    the encoder's similarity scores are attacked. Options that would have no effect are refused.
     """
     from rse_study.cli.verbs.evaluate.attack import attack_model
     from rse_study.cli.verbs.evaluate.encoder import EncoderRequest
@@ -427,7 +435,7 @@ def fine_tune(
         Literal["nli", "glue"], typer.Option(help="nli: SNLI, MNLI, ANLI, FEVER; glue: GLUE's.")
     ],
     on: Annotated[
-        list[str] | None, typer.Option(help="Tasks: ANLI ..., RTE ...; default: what is in the data folder.")
+        list[str] | None, typer.Option(help="Tasks: ANLI ..., RTE ...; default: all in the data folder.")
     ] = None,
     seed: TuningSeed = 0,
     epochs: Epochs = 3,
@@ -438,11 +446,11 @@ def fine_tune(
     threads: Threads = 0,
     device: DeviceName = "cpu",
     as_json: AsJson = False,
-    out: Annotated[Path | None, typer.Option(help="Folder of the rows as JSON, SUITE.json.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the rows as JSON (SUITE.json).")] = None,
 ) -> None:
     """Fine-tune a classifier for each task, and score it.
 
-    Each is fine-tuned from the encoder and scored on texts it has not seen.
+    Each classifier is fine-tuned from the encoder and scored on held-out texts.
     """
     from rse_study.cli.verbs.evaluate.encoder import EncoderRequest
     from rse_study.cli.verbs.evaluate.fine_tune import fine_tune_model
@@ -456,13 +464,13 @@ def export(
     source: Annotated[
         str,
         typer.Argument(
-            metavar="SOURCE", help="A cell's folder (what `train` wrote), or a study that has run."
+            metavar="SOURCE", help="A cell's folder (written by `train`), or a study that has run."
         ),
     ],
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
     trial: Annotated[
         str,
-        typer.Option(help="Of a study: `best`, a trial's number, TRIAL/SEED, or an identity's first digits."),
+        typer.Option(help="A study's trial: `best`, a number, TRIAL/SEED, or an identity's first digits."),
     ] = "best",
     store: Store = DEFAULT_STORE,
 ) -> None:
@@ -477,11 +485,11 @@ def export(
 
 def init(
     name: Annotated[str, typer.Argument(metavar="[NAME]", help="The study's name.")] = "my-study",
-    grid: Annotated[bool, typer.Option("--grid", help="A grid; default: a search.")] = False,
+    grid: Annotated[bool, typer.Option("--grid", help="Write a grid; default: a search.")] = False,
 ) -> None:
-    """Write NAME.yaml, a study that runs on this machine as it is.
+    """Write NAME.yaml, a commented study that runs on this machine.
 
-    Beside it study.schema.json, by which editors check it.
+    Also writes study.schema.json, with which editors check the file.
     """
     from rse_study.cli.verbs.init import write_first_study
 
@@ -492,7 +500,7 @@ def doctor(
     rebuild: Annotated[
         str,
         typer.Option(
-            metavar="STUDY", help="Make this study's ledger anew from the files of its cells instead."
+            metavar="STUDY", help="Instead, rebuild this study's ledger from the files of its cells."
         ),
     ] = "",
     store: Store = DEFAULT_STORE,
@@ -501,8 +509,8 @@ def doctor(
 
     Python, versions, threads, memory, and whether the folders can be used.
 
-    With --rebuild: make a lost or damaged ledger anew from study.json and the files of the cells. The one that is
-    there is kept beside it. Exit code 3 where a file was damaged: its cell runs again with the next `run`.
+    --rebuild recreates a lost or damaged ledger from study.json and the files of the cells. The existing ledger is
+    kept next to it. Exit code 3 if a file was damaged: the next `run` reruns its cell.
     """
     from rse_study.cli.verbs.doctor import examine_installation, rebuild_ledger
 
@@ -514,7 +522,7 @@ def data_list(
 ) -> None:
     """List data sets: licence, place, how many of their files are here.
 
-    With STUDY: all that the study reads, its models included.
+    With STUDY, everything that the study reads, including models.
     """
     from rse_study.cli.verbs.data.listing import show_needs, show_sets
 
@@ -530,7 +538,7 @@ def data_verify(
 ) -> int | None:
     """Compare files with their checksums.
 
-    Exit code 2 where a file differs; absent ones are only said.
+    Exit code 2 if a file differs; missing files are only listed.
     """
     from rse_study.cli.verbs.data.listing import verify_sets
 
@@ -545,7 +553,7 @@ def data_fetch(
     study: Annotated[
         str | None,
         typer.Option(
-            "--for", metavar="STUDY", autocompletion=complete_study, help="Fetch all that it reads."
+            "--for", metavar="STUDY", autocompletion=complete_study, help="Fetch everything that it reads."
         ),
     ] = None,
     override: Overrides = None,
@@ -559,7 +567,7 @@ def data_fetch(
 ) -> int | None:
     """Fetch the missing files of data sets, or all that a study reads.
 
-    The same command goes on where a download was cut off. Exit code 3 where something is left to be placed by hand.
+    The same command resumes an interrupted download. Exit code 3 if some files must be placed by hand.
     """
     from rse_study.cli.verbs.data.fetching import fetch_for_study, fetch_sets
 
