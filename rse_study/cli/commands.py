@@ -140,7 +140,7 @@ def status(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON; docs/status.md lists its keys.")
     ] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Keep updating until the run has ended.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Look again until its run has ended.")] = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Show a study's progress, also while it runs.

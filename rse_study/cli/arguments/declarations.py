@@ -88,7 +88,7 @@ ModelArgument = Annotated[
 ]
 Overrides = Annotated[
     list[str] | None,
-    typer.Option("-o", "--override", metavar="PATH=VALUE", help="Change a setting; repeatable."),
+    typer.Option("-o", "--override", metavar="PATH=VALUE", help="Change a setting; may be repeated."),
 ]
 MaxHours = Annotated[
     float | None,
@@ -120,7 +120,7 @@ PoolingOption = Annotated[
 Threads = Annotated[int, typer.Option(min=0, help="CPU threads; 0 = torch's default.")]
 DeviceName = Annotated[str, typer.Option(help="cpu or cuda.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-TuningSeed = Annotated[int, typer.Option(min=0, help="Seed of fine-tuning and random draws.")]
+TuningSeed = Annotated[int, typer.Option(min=0, help="Seed of the fine-tuning, and of what is drawn.")]
 Epochs = Annotated[int, typer.Option(min=1, help="Epochs of the fine-tuning.")]
 LearningRate = Annotated[float, typer.Option("--lr", help="Learning rate of the fine-tuning.")]
 MaxLength = Annotated[int, typer.Option(min=4, help="Tokens per text that a classifier reads.")]
