@@ -10,7 +10,7 @@ from analysis.formats import show_number
 from analysis.phrases import counted, join_words
 from rse_study.results.comparing.comparisons import MIN_SEEDS, ComparedContrast
 from rse_study.results.comparing.criterion import RowVerdict
-from rse_study.results.comparing.verdicts import verdict_of
+from rse_study.results.comparing.verdicts import is_suggestive, verdict_of
 
 SHOWN_VERDICTS = ("reproduced", "contradicted", "undecided", "incomplete")
 
@@ -73,16 +73,18 @@ def contrasts_answer(
     largest = [f"{name}: {_largest_text(side, decimals)}" for name, side in parts if side]
     if not largest:
         largest = [f"the largest difference: {_largest_text(known, decimals)}"]
-    first = next(iter(known.values()))
-    intervals = f"{first.criterion.title(first.num_together)}, {_seeds_text(known.values())}"
+    seeds = _seeds_text(known.values())
     if len(known) == 1:
-        text = f"{_one_text(rows, baseline)}: {show_difference(first, decimals)} ({intervals})."
+        (first,) = known.values()
+        text = f"{_one_text(rows, baseline)}: {show_difference(first, decimals)} ({seeds})."
     else:
-        text = f"{_all_text(rows, baseline)}; {', '.join(largest)} ({intervals})."
+        text = f"{_all_text(rows, baseline)}; {', '.join(largest)} ({seeds})."
     return StudyAnswer(
         " ".join(filter(None, (text, suggestive_text(known)))),
         is_settled=True,
-        shows_difference=bool(rows["better"] or rows["worse"]),
+        shows_difference=any(
+            not is_suggestive(one) for one in (*rows["better"].values(), *rows["worse"].values())
+        ),
     )
 
 

@@ -1,4 +1,4 @@
-"""Pairwise comparisons of an axis's values, each a mean over the other axes."""
+"""Pairwise comparisons of a grid's rows, and of the values of its axes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pandas as pd
 
-from analysis.comparison_table import BETTER, show_better_seeds, show_interval
+from analysis.comparison_table import BETTER, VERDICT, show_better_seeds, show_interval, verdict_word
 from analysis.contents import Contents
 from analysis.formats import show_number, show_signed, show_value
 from analysis.phrases import counted, join_words
@@ -14,13 +14,16 @@ from rse_study.results.comparing.comparisons import ComparedContrast, ContrastWe
 from rse_study.results.comparing.verdicts import verdict_of
 
 MAX_VALUES = 8  # of an axis, which make 28 pairs
+FEW = 3  # pairs that are named
+MAX_ROWS = 12  # of a grid, which make 66
 
 
 @dataclass(frozen=True)
 class AxisPairs:
-    """The values of one axis, compared with each other."""
+    """The values of one axis, or a grid's rows, compared with each other."""
 
     axis: str
+    """"" of rows."""
     means: Mapping[str, float]
     """Only values that have a score."""
     compared: Mapping[tuple[str, str], ComparedContrast | None]
@@ -36,20 +39,27 @@ def axis_pairs(contents: Contents, scores: Scores) -> list[AxisPairs]:
         values = _rows_by_value(contents, axis.name, scores.table)
         if not 2 <= len(values) <= MAX_VALUES:
             continue
-        # A row that lacks one seed takes it from its value; one that has no score at all leaves the others.
-        pairs = {(one, other): _weights(values[one], values[other]) for one, other in combinations(values, 2)}
-        shown = compare(scores.table, list(pairs.values()), criterion=scores.criterion)
-        means = {value: float(scores.table.loc[rows].mean(axis=1).mean()) for value, rows in values.items()}
-        found.append(
-            AxisPairs(
-                axis.name,
-                means,
-                dict(zip(pairs, shown, strict=True)),
-                scores.less_is_better,
-                contents.decimals,
-            )
-        )
+        found.append(_pairs(axis.name, values, scores, contents.decimals))
     return found
+
+
+def row_pairs(contents: Contents, scores: Scores) -> list[AxisPairs]:
+    """Return the pairs of 2 to 12 rows; none if the rows are an axis's values."""
+    rows = {str(row): [str(row)] for row in scores.table.dropna(how="all").index}
+    is_axis = len(contents.study.axes) == 1 and not contents.stage("grid")["label"].any()
+    if is_axis or not 2 <= len(rows) <= MAX_ROWS:
+        return []
+    return [_pairs("", rows, scores, contents.decimals)]
+
+
+def _pairs(axis: str, values: Mapping[str, list[str]], scores: Scores, decimals: int) -> AxisPairs:
+    # A row that lacks one seed takes it from its value; one that has no score at all leaves the others.
+    pairs = {(one, other): _weights(values[one], values[other]) for one, other in combinations(values, 2)}
+    shown = dict(
+        zip(pairs, compare(scores.table, [*pairs.values()], criterion=scores.criterion), strict=True)
+    )
+    means = {value: float(scores.table.loc[rows].mean(axis=1).mean()) for value, rows in values.items()}
+    return AxisPairs(axis, means, shown, scores.less_is_better, decimals)
 
 
 def _rows_by_value(contents: Contents, axis: str, table: pd.DataFrame) -> dict[str, list[str]]:
@@ -80,7 +90,8 @@ def pairs_table(pairs: AxisPairs) -> pd.DataFrame:
         if found is not None:
             texts |= {
                 "difference": show_signed(found.mean, pairs.decimals),
-                "95 %, all pairs at once": show_interval(found.deciding, pairs.decimals),
+                "95%, all pairs at once": show_interval(found.deciding, pairs.decimals),
+                VERDICT: verdict_word(found),
                 "p (sign-flip)": show_number(found.p_exact, 4),
                 "p (Holm)": show_number(found.p_holm, 4),
                 BETTER: show_better_seeds(found, less_is_better=pairs.less_is_better),
@@ -89,19 +100,31 @@ def pairs_table(pairs: AxisPairs) -> pd.DataFrame:
     return pd.DataFrame(rows, dtype=object).fillna("")
 
 
+def apart_text(pairs: AxisPairs) -> str:
+    """Say how many pairs of an axis's values are shown to differ."""
+    shown = [f"{one} and {two}" for (one, two), found in pairs.compared.items() if found and _is_apart(found)]
+    if not shown:
+        return f"{pairs.axis}: no two of {join_words(pairs.means)} are shown to differ."
+    which = f": {join_words(shown)}" if len(shown) <= FEW else ""
+    return f"{pairs.axis}: {len(shown)} of {counted(len(pairs.compared), 'pair')} of values differ{which}."
+
+
+def _is_apart(found: ComparedContrast) -> bool:
+    return verdict_of(found) in ("better", "worse")
+
+
 def pairs_answer(pairs: AxisPairs) -> str:
     """Return which value is best, and with what certainty."""
     best = (min if pairs.less_is_better else max)(pairs.means, key=lambda value: pairs.means[value])
     end = "lowest" if pairs.less_is_better else "highest"
-    told = f"{pairs.axis} = {best} has the {end} mean, {show_number(pairs.means[best], pairs.decimals)}"
+    name = f"{pairs.axis} = {best}" if pairs.axis else best
+    told = f"{name} has the {end} mean, {show_number(pairs.means[best], pairs.decimals)}"
     against_best = {
         (two if one == best else one): found
         for (one, two), found in pairs.compared.items()
         if best in (one, two)
     }
-    beaten = [
-        value for value, found in against_best.items() if found and verdict_of(found) in ("better", "worse")
-    ]
+    beaten = [value for value, found in against_best.items() if found and _is_apart(found)]
     if len(beaten) == len(against_best):
         return f"{told}, and is shown to be better than {join_words(beaten)}."
     if beaten:

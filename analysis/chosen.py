@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import nan
 from pathlib import Path
 
 import pandas as pd
 
 from analysis import page
 from analysis.comparison_table import show_interval
-from analysis.figures.dots import dots_data, draw_dots
+from analysis.figures.forest import COLUMNS, bounded, draw_forest
 from analysis.formats import show_number, show_signed
 from analysis.phrases import counted
 from analysis.sections.scores import MAX_ROWS, NO_FIGURE
@@ -57,8 +58,10 @@ def render_chosen(label: str, chosen: Sequence[ChosenRows], pairs: Sequence[Chos
         f"<h1>{page.escape(title)}</h1>",
         page.paragraph(label, "question"),
         page.facts(questions),
-        page.section("Differences", page.paragraph(f"{LEGEND} {rule}".strip()), differences),
-        page.section("Scores", scores, _figure(label, chosen)),
+        page.section(
+            "Differences", page.paragraph(f"{LEGEND} {rule}".strip()), differences, _figure(pairs, label)
+        ),
+        page.section("Scores", scores),
     ]
     return page.page(title, sections)
 
@@ -85,7 +88,7 @@ def pairs_table(pairs: Sequence[ChosenPair]) -> pd.DataFrame:
         one = pair.contrast
         shown = {
             "difference": show_signed(one.mean),
-            "95 %, all at once": show_interval(one.deciding),
+            "95%, all at once": show_interval(one.deciding),
             "verdict": verdict_of(one),
             "seeds": str(one.n),
             "p (sign-flip)": show_number(one.p_exact, 4),
@@ -96,7 +99,7 @@ def pairs_table(pairs: Sequence[ChosenPair]) -> pd.DataFrame:
     columns = [
         "pair",
         "difference",
-        "95 %, all at once",
+        "95%, all at once",
         "verdict",
         "seeds",
         "p (sign-flip)",
@@ -108,23 +111,14 @@ def pairs_table(pairs: Sequence[ChosenPair]) -> pd.DataFrame:
     return frame if frame["remark"].any() else frame.drop(columns="remark")
 
 
-def _figure(label: str, chosen: Sequence[ChosenRows]) -> str:
-    names = [(one, row) for one in chosen for row in one.table.index]
-    if len(names) > MAX_ROWS:
-        return page.paragraph(NO_FIGURE)
+def _figure(pairs: Sequence[ChosenPair], label: str) -> str:
     rows = [
-        (
-            place,
-            one.name if one.name.endswith(f":{row}") else f"{one.name}: {row}",
-            "row",
-            seed,
-            label,
-            value,
-            False,
-        )
-        for place, (one, row) in enumerate(names)
-        for seed, value in one.table.loc[row].dropna().items()
+        ("", label, pair.name, "", one.mean, one.deciding.low, one.deciding.high, one.n, nan, 2)
+        for pair in pairs
+        if (one := pair.contrast)
     ]
-    columns = ["position", "row", "kind", "seed", "measure", "value", "degenerate"]
-    frame = dots_data(pd.DataFrame(rows, columns=columns), label)
-    return page.figure(draw_dots(frame, label), "scores", frame)
+    if not 0 < len(rows) <= MAX_ROWS:
+        return page.paragraph(NO_FIGURE if rows else "")
+    frame = bounded(pd.DataFrame(rows, columns=COLUMNS))
+    drawn = draw_forest(frame).update_xaxes(title="difference")
+    return page.figure(drawn, "differences", frame)

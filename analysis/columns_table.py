@@ -10,7 +10,7 @@ from analysis.comparison_table import absent, show_interval
 from analysis.formats import DEGENERATE, decimals_of, show_measured, show_number, show_signed, show_spread
 from analysis.phrases import counted, join_words
 
-AT_ONCE = "95 %, all cells at once"
+AT_ONCE = "95%, all cells at once"
 
 
 def wide_table(cells: Sequence[TableCell]) -> pd.DataFrame:

@@ -9,7 +9,6 @@ import pandas as pd
 from analysis.columns import TableCell, cells_of, read_columns
 from analysis.contents import baseline_scores, label_of
 from analysis.measured import measured_scores
-from analysis.opposed import OpposedRow, opposed_rows
 from analysis.paper.claims import claims_of, printed_values
 from analysis.paper.columns import columns_of
 from analysis.scales import SCALES
@@ -23,9 +22,9 @@ from rse_study.results.comparing.effects import FactorEffects, read_effects
 from rse_study.results.comparing.groups import letters_of
 from rse_study.results.files.result_file import WORK
 from rse_study.results.reader import Reader
-from rse_study.results.records import StudyRecord
 from rse_study.results.row_names import find_cells_row, names_of_cells
 from rse_study.results.staleness import describe, stale
+from rse_study.results.study_record import StudyRecord
 
 SAME_COMPUTE = 0.02  # of the baseline's: as near as whole steps come
 
@@ -58,8 +57,6 @@ class Comparison:
     """Groups of rows that cannot be told apart, by row."""
     columns: tuple[TableCell, ...] = ()
     """Cells of the table whose metrics are not the objective."""
-    opposed: tuple[OpposedRow, ...] = ()
-    """Rows on which the objective and an evaluation disagree."""
     degenerate: frozenset[str] = frozenset()
     """Rows, and names of `fixed`, that have a score of a collapsed model."""
     last_step: Mapping[str, float] = field(default_factory=dict)
@@ -126,7 +123,6 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
         encoder=study.encoder,
         letters=letters_of(scores),
         columns=cells_of(columns, baseline),
-        opposed=opposed_rows(reader, baseline),
         degenerate=frozenset([*known.loc[known["degenerate"], "label"], *scores.degenerate_rows]),
         last_step=_at_the_last_step(reader, study),
         effects=read_effects(reader),

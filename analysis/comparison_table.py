@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from math import isinf
+from statistics import median
 
 import pandas as pd
 
@@ -30,7 +31,7 @@ NOT_AGAIN = "A failed cell is not run again as it is: change its row, or the bas
 BETTER = "better seeds"  # their number
 COMPUTE = "compute"  # of training, as a multiple of the baseline's
 VERDICT, GROUP = "verdict", "group"
-INTERVAL, ANYTIME = "95 %, all rows at once", "95 %, at any time"
+INTERVAL, ANYTIME = "95%, all rows at once", "95%, at any time"
 MANY_SEEDS = 20  # more are not named
 OWN = ("paper", "mean", "SD", "seeds")  # columns of every row, in this order
 
@@ -98,7 +99,7 @@ def _printed_row(comparison: Comparison, row: str, decimals: int) -> dict[str, s
         "ours": show_spread(mean, values.std(ddof=1), decimals),
     }
     if comparison.baseline:
-        own |= {f"minus {comparison.baseline}, 95 %": show_difference(one, decimals) if one else ""}
+        own |= {f"minus {comparison.baseline}, 95%": show_difference(one, decimals) if one else ""}
         own |= {VERDICT: verdict_word(one)}
     return own | _group(comparison, row)
 
@@ -237,10 +238,10 @@ def remarks(comparison: Comparison) -> list[str]:
     texts = []
     if not comparison.is_complete:
         texts.append(_left(len(comparison.scores.open_rows), comparison.scores.num_unplanned))
-    texts += filter(None, (comparison.criterion_text, suggestive_text(comparison.compared)))
+    said = (comparison.criterion_text, suggestive_text(comparison.compared), resolution_text(comparison))
+    texts += filter(None, said)
     if contrasts:
         n, m = min(one.n for one in contrasts), len(contrasts)
-        texts.append(_resolution(comparison, n, m))
         least = max(one.least_p_holm for one in contrasts)
         if least > 0.05:
             texts.append(
@@ -274,15 +275,23 @@ def remarks(comparison: Comparison) -> list[str]:
     return texts
 
 
-def _resolution(comparison: Comparison, n: int, m: int) -> str:
-    compared = f"{n} seeds and {m} comparisons with {comparison.baseline}"
-    if comparison.scores.criterion.is_anytime:
+def resolution_text(comparison: Comparison) -> str:
+    """Say which difference these seeds can resolve; "" where nothing is compared."""
+    known = [one for one in comparison.compared.values() if one]
+    if not known:
+        return ""
+    n, m = min(one.n for one in known), len(known)
+    compared = f"{n} seeds and {counted(m, 'comparison')} with {comparison.baseline}"
+    if not comparison.scores.criterion.is_anytime:
+        return (
+            f"{compared}: a true difference of {comparison.resolvable:.2f} points (median over rows) would be found in "
+            "4 of 5 such studies."
+        )
+    reach = median((one.deciding.high - one.deciding.low) / 2 for one in known)
+    if isinf(reach):
         least = least_n(1 - (1 - LEVEL) / m)
         return f"{compared}: {least} seeds are the fewest with which a confidence sequence decides a row."
-    return (
-        f"{compared}: a true difference of {comparison.resolvable:.2f} points (median over rows) would be found in 4 "
-        "of 5 such studies."
-    )
+    return f"{compared}: the interval reaches {reach:.2f} to either side of a difference (median over rows)."
 
 
 def suggestive_text(compared: Mapping[str, ComparedContrast | None]) -> str:

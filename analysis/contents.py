@@ -10,21 +10,13 @@ from analysis.formats import decimals_of
 from rse_study.frames.study_results import StudyResults
 from rse_study.results.comparing.item_contrasts import MeasuredItems, measured_items
 from rse_study.results.reader import Reader
-from rse_study.results.records import (
-    ALWAYS_SHOWN,
-    BASELINES,
-    COSTS,
-    FINISHED,
-    SELECTING,
-    ObjectiveRecord,
-    StudyRecord,
-)
+from rse_study.results.records import ALWAYS_SHOWN, BASELINES, COSTS, FINISHED, SELECTING
 from rse_study.results.row_checks import RowChecks, row_checks
 from rse_study.results.row_names import names_of_cells
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.search.state import SearchState
 
-BASE = "base"  # label of the trial that is the paper's setting
-PAPER_SETTING = "paper setting"
+BASE = "base"  # label and name of the trial with the base's settings
 MOST_POINTS, FEWEST_POINTS, MOST_OF_ALL = (
     500,
     50,
@@ -187,7 +179,7 @@ def names(study: StudyRecord, cells: pd.DataFrame) -> list[str]:
     if study.kind == "grid":
         return names_of_cells(study, cells)
     return [
-        f"{trial} ({PAPER_SETTING})" if label == BASE else label if trial < 0 else str(trial)
+        f"{trial} ({BASE})" if label == BASE else label if trial < 0 else str(trial)
         for trial, label in zip(cells["trial"], cells["label"], strict=True)
     ]
 

@@ -22,7 +22,7 @@ MOST = 3  # effects that an answer names
 def effects_table(found: FactorEffects, decimals: int = 2) -> pd.DataFrame:
     """Return a row of text per effect on the objective."""
     known = found.compared
-    interval = ANYTIME if _is_anytime(known) else "95 %, all effects at once"
+    interval = ANYTIME if _is_anytime(known) else "95%, all effects at once"
     rows = [
         {
             "effect": one.effect,
@@ -100,6 +100,6 @@ def with_effects(answer: StudyAnswer, comparison: Comparison, decimals: int) -> 
     largest = "" if len(named) == len(shown) else "the largest: "
     told = f"Of {counted(len(known), 'effect')} of {len(found.factors)} factors {how_many}; {largest}{texts}"
     intervals = "confidence sequences" if _is_anytime(known) else "intervals"
-    told = f"{told} (95 % {intervals} for all effects at once).{rows}"
+    told = f"{told} (95% {intervals} for all effects at once).{rows}"
     is_apart = len(shown) > 0 or answer.shows_difference
     return StudyAnswer(told, is_settled=True, shows_difference=is_apart)

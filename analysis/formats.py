@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.phrases import show_brief
-from rse_study.results.records import AxisRecord
+from rse_study.results.study_record import AxisRecord
 
 MINUS, PLUS_MINUS = "\N{MINUS SIGN}", "\N{PLUS-MINUS SIGN}"
 NOT_THERE = "\N{EN DASH}"  # for an axis that a trial does not have
@@ -16,7 +16,7 @@ FINE = ("alignment", "uniformity", "drift")  # distances on the unit sphere; the
 
 def show_number(value: float, decimals: int = 2) -> str:
     """Show a number with fixed decimals; "" for NaN."""
-    return "" if pd.isna(value) else f"{value:.{decimals}f}"
+    return "" if pd.isna(value) else f"{value:.{decimals}f}".replace("-", MINUS)
 
 
 def show_with_interval(value: float, low: float, high: float) -> str:

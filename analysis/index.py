@@ -1,6 +1,8 @@
 """An index of a store's studies with their states, answers and costs."""
 
 import os
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +20,7 @@ from analysis.report import render, report_path
 from analysis.sections.opening import answer
 from rse_study.errors import InputError
 from rse_study.results.device_time import INCLUDED
+from rse_study.results.files import study_file
 from rse_study.results.files.lock import holder
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
@@ -25,11 +28,9 @@ from rse_study.results.records import Stage
 
 FILE_NAME = "index.html"
 STAGES: dict[str, tuple[Stage, ...]] = {"grid": ("grid",), "search": ("search", "confirm", "path")}
-LEGEND = (
-    "Every study of this folder: a click on a heading sorts, words in the field filter. An answer is of the moment at "
-    "which its study changed last; the report behind a name has all of it. "
-    f"{INCLUDED}"
-)
+LEGEND = "Click a name to open its report, a heading to sort; type to filter."
+ASIDE = re.compile(r" \([^()]*\)")
+"""criterion and seeds in an answer, which stand in the report"""
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class StudySummary:
     kind: str
     state: str
     answer: str
+    """first sentence of the report's answer, without its asides"""
     is_settled: bool
     num_ended: int
     num_planned: int
@@ -78,7 +80,7 @@ def refresh_report(study_dir: Path) -> StudySummary:
         question=contents.study.question,
         kind=contents.study.kind,
         state=_state(study_dir, contents, ended, planned),
-        answer=found.text,
+        answer=ASIDE.sub("", found.text).partition(". ")[0].rstrip("."),
         is_settled=found.is_settled,
         num_ended=ended,
         num_planned=planned,
@@ -92,7 +94,8 @@ def _state(study_dir: Path, contents: Contents, num_ended: int, num_planned: int
     if holder(study_dir) is not None:
         return "running"
     if num_ended >= num_planned > 0:
-        return "complete"
+        failed = int((contents.current["status"] == "failed").sum())
+        return f"ended, {failed} failed" if failed else "complete"
     return "begun" if len(contents.attempts) else "not begun"
 
 
@@ -105,20 +108,35 @@ def write_index(store: Path, out: Path | None = None) -> Path:
             summaries.append(refresh_report(folder))
         except InputError as problem:
             problems[folder] = str(problem)
-    return page.write(path, render_index(summaries, problems, path))
+    others = [folder for folder in sorted(store.glob("[!.]*/")) if not ledger_path(folder).is_file()]
+    problems |= {
+        folder: _lost_ledger(folder) for folder in others if (folder / study_file.FILE_NAME).is_file()
+    }
+    unrelated = [folder.name for folder in others if folder not in problems]
+    return page.write(path, render_index(summaries, problems, path, unrelated))
 
 
-def render_index(summaries: list[StudySummary], problems: dict[Path, str], path: Path) -> str:
-    """Return the index as HTML, with links relative to `path`."""
+def _lost_ledger(folder: Path) -> str:
+    return f"It has no ledger; rse-study doctor --rebuild {folder} makes it anew from the files of its cells."
+
+
+def render_index(
+    summaries: list[StudySummary], problems: dict[Path, str], path: Path, unrelated: Sequence[str] = ()
+) -> str:
+    """Return the index as HTML, with links relative to `path`.
+
+    `unrelated` folders hold no study.
+    """
     heading = f"<h1>{counted(len(summaries) + len(problems), 'study').replace('studys', 'studies')}</h1>"
+    note = f"No study is in: {', '.join(unrelated)}." if unrelated else ""
     if not summaries and not problems:
-        return page.page("Studies", [heading, page.paragraph("None has run here yet.")])
+        return page.page("Studies", [heading, page.paragraph(f"None has run here yet. {note}".strip())])
     rows = [_row(one, path) for one in summaries]
     anchors = [f"study-{page.anchor_name(one.folder.name)}-{number}" for number, one in enumerate(summaries)]
     frame = pd.DataFrame(rows, dtype=object)
-    parts = [
-        page.section("Studies", page.paragraph(LEGEND), page.table(frame, (), "index", "studies", anchors))
-    ]
+    table = page.table(frame, (), "index", "studies", anchors)
+    meant = page.folded("What device time counts", page.paragraph(INCLUDED))
+    parts = [page.section("Studies", page.paragraph(LEGEND), table, page.paragraph(note), meant)]
     if problems:
         lines = [(folder.name, text) for folder, text in problems.items()]
         unreadable = pd.DataFrame(lines, columns=["study", "why"], dtype=object)
@@ -130,6 +148,7 @@ def _row(one: StudySummary, path: Path) -> dict[str, object]:
     report = os.path.relpath(report_path(one.folder), path.parent)
     return {
         "study": page.CellLink(one.folder.name, quote(Path(report).as_posix())),
+        "question": one.question,
         "state": one.state,
         "answer": one.answer,
         "ended": f"{one.num_ended} of {one.num_planned}",
@@ -137,13 +156,13 @@ def _row(one: StudySummary, path: Path) -> dict[str, object]:
         "device time": show_duration(one.device_s),
         "changed (UTC)": one.changed,
         "kind": one.kind,
-        "question": one.question,
     }
 
 
 STYLE = """
 table.index th, table.index td { text-align: left; vertical-align: top; }
-table.index td:nth-child(3), table.index td:last-child { white-space: normal; min-width: 12rem; }
-table.index td:nth-child(3) { min-width: 16rem; }
-@media (max-width: 40rem) { table.index td:nth-child(3) { min-width: 9rem; overflow-wrap: anywhere; } }
+table.index td:nth-child(2), table.index td:nth-child(4) { white-space: normal; min-width: 15rem; }
+@media (max-width: 40rem) {
+  table.index td:nth-child(2), table.index td:nth-child(4) { min-width: 9rem; overflow-wrap: anywhere; }
+}
 """

@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis import search
 from analysis.comparison import comparison_of
-from analysis.contents import BASE, PAPER_SETTING, Contents, contents_of
+from analysis.contents import Contents, contents_of
 from analysis.formats import show_measured, show_spread
 from analysis.paper.captions import scores_caption
 from analysis.paper.latex import latex
@@ -57,7 +57,7 @@ def scores_table(contents: Contents, contrasts: pd.DataFrame) -> pd.DataFrame:
 
 def _plain(row: str) -> str:
     """Name a confirmed trial as contrasts do, without its role in parentheses."""
-    return BASE if row == PAPER_SETTING else re.sub(r"^(trial \d+) \(.*\)$", r"\1", row)
+    return re.sub(r"^(trial \d+) \(.*\)$", r"\1", row)
 
 
 def _caption(study: StudyResults, table: pd.DataFrame) -> str:

@@ -7,7 +7,8 @@ import pandas as pd
 
 from rse_study.results.comparing.comparisons import Scores, by_subject, is_of_history, scores_by_metric
 from rse_study.results.reader import Reader
-from rse_study.results.records import BASELINES, MINUS
+from rse_study.results.records import BASELINES
+from rse_study.results.study_record import MINUS
 
 
 def measured_scores(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores]:

@@ -5,11 +5,12 @@ from dataclasses import replace
 import pandas as pd
 
 from analysis.answer import StageProgress
-from analysis.contents import PAPER_SETTING, Contents, label_of
+from analysis.contents import BASE, Contents, label_of
 from analysis.front import labels
 from analysis.scores import differences, is_higher_better, measures_of, scores
 from analysis.search import confirmed
 from analysis.search_answer import ConfirmedTrial
+from rse_study.results.comparing.comparisons import MIN_SEEDS
 from rse_study.results.comparing.criterion import criterion_of
 from rse_study.results.comparing.margin import margin_of
 from rse_study.results.records import FINISHED, Stage
@@ -39,7 +40,7 @@ def confirmed_objectives(contents: Contents) -> tuple[list[ConfirmedTrial], list
     first = _confirmed_on(contents, frame, objectives[0])
     if first is None:
         return [], []
-    of_trial = frame[frame["row"].isin([first.row, PAPER_SETTING])]
+    of_trial = frame[frame["row"].isin([first.row, BASE])]
     found = {
         measure: _confirmed_on(contents, of_trial, measure) or replace(first, measure=measure, sample=())
         for measure in dict.fromkeys(frame["measure"])
@@ -57,19 +58,22 @@ def _confirmed_on(contents: Contents, frame: pd.DataFrame, measure: str) -> Conf
     if not rows:
         return None
     has_base = (known["kind"] == "base").any()
-    paired = {row: differences(known, row, PAPER_SETTING)["difference"] for row in rows} if has_base else {}
+    paired = {row: differences(known, row, BASE)["difference"] for row in rows} if has_base else {}
     own = known.loc[known["row"] == rows[0], "value"]
     sample = tuple(float(value) for value in (paired[rows[0]] if has_base else own))
     if not sample:
         return None
     study, rule = contents.study, criterion_of(contents.study, contents.revisions, contents.cells)
+    # A confidence sequence must not become narrower or wider as others get their seeds.
+    num_planned = frame.loc[frame["kind"] == "row", "row"].nunique()
+    num_known = sum(len(one) >= MIN_SEEDS for one in paired.values())
     metrics = measures_of(study, contents.label) | {label_of(one): one.metric for one in study.all_objectives}
     return ConfirmedTrial(
         row=rows[0],
-        reference=f"the {PAPER_SETTING}" if has_base else "",
+        reference=f"the {BASE}" if has_base else "",
         measure=measure,
         sample=sample,
-        num_together=max(1, sum(len(one) >= 3 for one in paired.values())),
+        num_together=max(1, num_planned if rule.is_anytime else num_known),
         less_is_better=not is_higher_better(contents, measure),
         decimals=contents.decimals_by_measure[measure],
         criterion=replace(rule, margin=margin_of(study, metrics.get(measure, measure))),

@@ -39,13 +39,13 @@ def write_report(study_dir: Path, out: Path | None = None, reload_s: int = 0) ->
 def render(contents: Contents, comparison: Comparison | None = None, reload_s: int = 0) -> str:
     """Return the report as HTML, which depends on the ledger alone."""
     if contents.study.kind == "grid":
-        beside = compared(comparison, contents.decimals) if comparison else ""
+        beside = compared(contents, comparison) if comparison else ""
         columns = paper_table(comparison) if comparison else ""
         effects = factors(contents, comparison) if comparison else ""
         beside += decisions(contents, comparison) if comparison else ""
-        pairs = each_pair(contents, comparison) if comparison and not effects else ""
-        along = "" if effects else grid_axes(contents)  # two levels, whose means over the others are effects
-        middle = [effects, beside, pairs, columns, grid_rows(contents), along, grid_steps(contents)]
+        pairs = each_pair(contents, comparison) if comparison else ""
+        along = "" if effects else grid_axes(contents)
+        middle = [effects, beside, grid_rows(contents), pairs, columns, along, grid_steps(contents)]
     else:
         middle = [confirmation(contents), *search_sections(contents)]
     end = [part(contents) for part in SHARED]

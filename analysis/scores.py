@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from analysis.contents import BASE, Contents, baseline_scores, label_of
-from analysis.formats import DEGENERATE, UNDEFINED, show_measured, show_number
+from analysis.formats import DEGENERATE, UNDEFINED, show_measured, show_spread
 from analysis.phrases import show_status
 from analysis.search import confirmed
-from rse_study.results.records import BASELINES, StudyRecord
+from rse_study.results.records import BASELINES
+from rse_study.results.study_record import StudyRecord
 
 NOT_MEASURED = "not measured"
 MEANING = (
@@ -41,7 +42,7 @@ def is_higher_better(contents: Contents, measure: str) -> bool:
 def scores(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
     """Return one row per row, seed and measure, baselines first (without seed).
 
-    `kind` is baseline, base (the paper's setting) or row. `value` is NaN where it is missing, and for cells that are
+    `kind` is baseline, base or row. `value` is NaN where it is missing, and for cells that are
     not complete, because a value after fewer steps is another quantity. `degenerate` marks scores of a collapsed
     model, which may be NaN (status `undefined`). Rows keep the order of `cells`.
     """
@@ -94,9 +95,9 @@ def _status(status: str, value: float, is_degenerate: bool) -> str:
 
 
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return mean, sd (n - 1), low, high, num_seeds, degenerate per row and measure."""
+    """Return mean, sd (n - 1), num_seeds, degenerate per row and measure."""
     groups = frame.groupby(["position", "row", "kind", "measure"], sort=True)
-    table = groups["value"].agg(mean="mean", sd="std", low="min", high="max", num_seeds="count")
+    table = groups["value"].agg(mean="mean", sd="std", num_seeds="count")
     return table.assign(degenerate=groups["degenerate"].any()).reset_index()
 
 
@@ -116,21 +117,18 @@ def seeds_of(frame: pd.DataFrame) -> list[int]:
     return sorted(int(seed) for seed in frame["seed"].dropna().unique())
 
 
-def show_scores(
-    frame: pd.DataFrame, spread: str, decimals: Mapping[str, int], every_seed: Iterable[str]
-) -> pd.DataFrame:
+def show_scores(frame: pd.DataFrame, decimals: Mapping[str, int], every_seed: Iterable[str]) -> pd.DataFrame:
     """Show scores as text by row, with pairs (measure, statistic) as columns.
 
-    Measures outside `every_seed` show mean and spread ("range" or "SD") only. Degenerate scores, and means over one of
-    them, are marked.
+    Measures outside `every_seed` show mean ± SD (n - 1) only. Degenerate scores, and means over one of them, are
+    marked.
     """
     detailed, table, seeds = set(every_seed), summarise(frame), seeds_of(frame)
     rows = table.drop_duplicates("position")[["position", "row"]]
     shown = {("", "row"): rows["row"].tolist()}
     for measure in dict.fromkeys(frame["measure"]):
         part = table[table["measure"] == measure].set_index("position").loc[rows["position"]]
-        shown[measure, "mean"] = _means(part, len(seeds), decimals[measure])
-        shown[measure, spread] = _spreads(part, spread, decimals[measure])
+        shown[measure, "mean \N{PLUS-MINUS SIGN} SD"] = _means(part, len(seeds), decimals[measure])
         for seed in seeds if measure in detailed else ():
             shown[measure, f"seed {seed}"] = _of_seed(
                 frame, measure, seed, rows["position"], decimals[measure]
@@ -148,18 +146,9 @@ def _means(part: pd.DataFrame, num_seeds: int, decimals: int) -> list[str]:
     for row in part.itertuples():
         is_partial = row.kind != "baseline" and 0 < row.num_seeds < num_seeds
         bare = NOT_MEASURED if row.kind == "baseline" else ""
-        text = show_measured(row.mean, decimals, row.degenerate) or bare
+        text = show_spread(show_measured(row.mean, decimals, row.degenerate), row.sd, decimals) or bare
         texts.append(text + (f" (n = {row.num_seeds})" if is_partial else ""))
     return texts
-
-
-def _spreads(part: pd.DataFrame, spread: str, decimals: int) -> list[str]:
-    if spread == "SD":
-        return [show_number(sd, decimals) for sd in part["sd"]]
-    return [
-        f"{show_number(low, decimals)} to {show_number(high, decimals)}" if num_seeds > 1 else ""
-        for low, high, num_seeds in zip(part["low"], part["high"], part["num_seeds"], strict=True)
-    ]
 
 
 def _of_seed(

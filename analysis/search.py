@@ -4,10 +4,10 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.contents import BASE, PAPER_SETTING, Contents
+from analysis.contents import BASE, Contents
 from analysis.formats import show_axis_value, show_condition, show_value
 from analysis.phrases import counted, join_words
-from rse_study.results.records import AxisRecord, StudyRecord
+from rse_study.results.study_record import AxisRecord, StudyRecord
 from rse_study.search.choice import chosen_first
 
 ORDINALS = {2: "second", 3: "third"}
@@ -70,14 +70,14 @@ def chosen_of(contents: Contents) -> list[str]:
 
 
 def confirmed(contents: Contents) -> pd.DataFrame:
-    """Return the confirming cells: the paper's setting, then the best in order."""
+    """Return the confirming cells: the base, then the best in order."""
     cells, places = contents.stage("confirm"), ranking(contents)
     place = [
         0 if label == BASE else places.get(n, len(places) + 1)
         for n, label in cells[["trial", "label"]].values
     ]
     names = [
-        PAPER_SETTING if label == BASE else f"trial {trial} ({_role(contents.study, number, proposal)})"
+        BASE if label == BASE else f"trial {trial} ({_role(contents.study, number, proposal)})"
         for trial, label, number, proposal in zip(
             cells["trial"], cells["label"], place, cells["proposal"], strict=True
         )
@@ -100,8 +100,8 @@ def _role(study: StudyRecord, place: int, proposal: dict[str, Any]) -> str:
 
 
 def settings(contents: Contents, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the best trial's values and the paper's as text, by axis."""
-    base = paper_setting(contents)
+    """Return the best trial's values and the base's as text, by axis."""
+    base = base_values(contents)
     best = table[table["best"]].iloc[0]
     rows = [
         (
@@ -113,12 +113,10 @@ def settings(contents: Contents, table: pd.DataFrame) -> pd.DataFrame:
         )
         for axis, heading in zip(contents.study.axes, contents.study.headings, strict=True)
     ]
-    return pd.DataFrame(
-        rows, columns=["axis", "best", PAPER_SETTING, "searched", "scale", "writes"], dtype=object
-    )
+    return pd.DataFrame(rows, columns=["axis", "best", BASE, "searched", "scale", "writes"], dtype=object)
 
 
-def paper_setting(contents: Contents) -> dict[str, Any]:
+def base_values(contents: Contents) -> dict[str, Any]:
     """Return the base's values by axis, from its trial or else from the study's file."""
     found = contents.cells.loc[contents.cells["label"] == BASE, "proposal"]
     proposal = dict(found.iloc[0]) if len(found) else {}

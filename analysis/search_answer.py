@@ -2,6 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isnan, nan
+
+import numpy as np
 
 from analysis.answer import StageProgress, StudyAnswer
 from analysis.comparison_table import show_interval
@@ -9,7 +12,8 @@ from analysis.formats import show_number, show_signed
 from analysis.phrases import counted, join_words
 from rse_study.results.comparing.comparisons import FIXED, MIN_SEEDS
 from rse_study.results.comparing.criterion import Criterion, RowVerdict, row_verdict
-from rse_study.results.statistics import Interval
+from rse_study.results.comparing.verdicts import disagrees
+from rse_study.results.statistics import EXACT_UP_TO, Interval, least_p, sign_flip_p, smallest_difference
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,19 @@ class ConfirmedTrial:
         interval = self.interval(num_together)
         return row_verdict(interval, self.criterion.margin, less_is_better=self.less_is_better)
 
+    def adjusted_p(self, num_together: int) -> float:
+        """Return the sign-flip p (Bonferroni) if it contradicts the interval, or else NaN."""
+        n = len(self.sample)
+        if n > EXACT_UP_TO:
+            return nan
+        p, least = (min(1.0, one * num_together) for one in (sign_flip_p(np.array(self.sample)), least_p(n)))
+        return p if disagrees(self.interval(num_together), self.criterion, p, least) else nan
+
+    def resolvable(self, num_together: int) -> float:
+        """Return the true difference that 4 of 5 confirmations with so many seeds find."""
+        sd = float(np.std(self.sample, ddof=1))
+        return smallest_difference(sd, len(self.sample), num_comparisons=num_together)
+
 
 def search_answer(
     search: StageProgress,
@@ -66,7 +83,7 @@ def search_answer(
         left = f"{confirm.num_planned - confirm.num_ended} of {counted(confirm.num_planned, 'cell')}"
         return StudyAnswer(f"Nothing is confirmed yet: {left} of the confirmation have not ended.")
     if found is None:
-        return StudyAnswer("Nothing is confirmed: no confirmed trial but the paper's setting has a score.")
+        return StudyAnswer("Nothing is confirmed: no confirmed trial but the base has a score.")
     if len(objectives) > 1:
         return objectives_answer(objectives, beyond)
     return confirmed_answer(found, [one for one in (*objectives, *beyond) if one.measure != found.measure])
@@ -79,7 +96,7 @@ def objectives_answer(found: Sequence[ConfirmedTrial], beyond: Sequence[Confirme
     contradicts it.
     """
     first = found[0]
-    seeds = f"{counted(len(first.sample), 'seed')} that selected nothing"
+    seeds = _fresh_seeds(first)
     if not first.reference:
         values = join_words(_value_text(one, show_number) for one in found)
         text = f"No comparison: {first.row} has {values} with {seeds}, and nothing was confirmed beside it."
@@ -95,16 +112,16 @@ def objectives_answer(found: Sequence[ConfirmedTrial], beyond: Sequence[Confirme
         f"{_verdict_text(one, verdict, is_mixed=is_mixed)} {one.measure} ({_difference_text(one, num_together)})"
         for one, verdict in zip(found, verdicts, strict=True)
     )
-    text = (
-        f"Compared with {first.reference} over {seeds}, {first.row} {told}, by the "
-        f"{first.criterion.title(num_together, 'comparison')}."
-    )
+    text = f"Compared with {first.reference} over {seeds}, {first.row} {told}."
     others = join_words(_seeds_text(one, is_mixed=is_mixed) for one in beyond if one.sample)
     text += f" Beyond its objectives: {others}." if others else ""
     return StudyAnswer(
         f"{text} What it gains on one it loses on another." if is_mixed else text,
         is_settled=True,
-        shows_difference=not is_mixed and len(set(verdicts)) == 1 and verdicts[0] in ("better", "worse"),
+        shows_difference=not is_mixed
+        and len(set(verdicts)) == 1
+        and verdicts[0] in ("better", "worse")
+        and all(isnan(one.adjusted_p(num_together)) for one in found),
     )
 
 
@@ -124,7 +141,14 @@ def _verdict_text(one: ConfirmedTrial, verdict: RowVerdict, *, is_mixed: bool) -
 
 
 def _difference_text(one: ConfirmedTrial, num_together: int) -> str:
-    return f"{show_signed(one.mean, one.decimals)} {show_interval(one.interval(num_together), one.decimals)}"
+    p = one.adjusted_p(num_together)
+    but = "" if isnan(p) else f", only suggestive: adjusted sign-flip p = {p:.4f}"
+    interval = show_interval(one.interval(num_together), one.decimals)
+    return f"{show_signed(one.mean, one.decimals)} {interval}{but}"
+
+
+def _fresh_seeds(one: ConfirmedTrial) -> str:
+    return f"{counted(len(one.sample), 'fresh seed')}, not used in the search"
 
 
 def _value_text(one: ConfirmedTrial, show: Callable[[float, int], str]) -> str:
@@ -143,7 +167,7 @@ def confirmed_answer(found: ConfirmedTrial, beyond: Sequence[ConfirmedTrial] = (
 
     It names the measures in `beyond` on which every seed contradicts the verdict.
     """
-    seeds = f"{counted(len(found.sample), 'seed')} that selected nothing"
+    seeds = _fresh_seeds(found)
     if not found.reference:
         value = show_number(found.mean, found.decimals)
         why = "nothing was confirmed beside it"
@@ -158,12 +182,13 @@ def confirmed_answer(found: ConfirmedTrial, beyond: Sequence[ConfirmedTrial] = (
     verdict = found.verdict(found.num_together)
     opposed = [one for one in beyond if _is_opposed([verdict], [one])]
     words = _verdict_text(found, verdict, is_mixed=bool(opposed))
-    title = found.criterion.title(found.num_together, "trial")
-    numbers = f"{_difference_text(found, found.num_together)} ({title}, {seeds})"
+    numbers = f"{_difference_text(found, found.num_together)} ({seeds})"
     text = f"Compared with {found.reference}, {found.row} {words} {found.measure}: {numbers}."
     against = join_words(_seeds_text(one, is_mixed=True) for one in opposed)
     return StudyAnswer(
         f"{text} Elsewhere it is the other way round: {against}." if opposed else text,
         is_settled=True,
-        shows_difference=verdict in ("better", "worse") and not opposed,
+        shows_difference=verdict in ("better", "worse")
+        and not opposed
+        and isnan(found.adjusted_p(found.num_together)),
     )

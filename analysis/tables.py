@@ -5,7 +5,7 @@ import pandas as pd
 from analysis import search
 from analysis.contents import Contents, baseline_scores, read_contents
 from analysis.formats import show_axis_value, show_measured, show_number, show_value
-from analysis.phrases import show_duration, show_status
+from analysis.phrases import counted, show_duration, show_status
 from analysis.scores import NOT_MEASURED, scores, show_scores
 from rse_study.results.reader import Reader
 
@@ -22,7 +22,6 @@ def as_text(reader: Reader) -> pd.DataFrame:
         return flat(
             show_scores(
                 scores(contents, contents.stage("grid")),
-                "SD",
                 contents.decimals_by_measure,
                 (contents.label,),
             )
@@ -33,21 +32,21 @@ def as_text(reader: Reader) -> pd.DataFrame:
 
 
 def with_confirmed(contents: Contents, shown: pd.DataFrame) -> pd.DataFrame:
-    """Add a column per evaluation and a row per confirmed cell to the trials' table."""
+    """Add a column per evaluation and a row of means per confirmed trial."""
     cells, decimals = search.confirmed(contents), contents.decimals_by_measure
     frame = scores(contents, cells)
     tests = [measure for measure in dict.fromkeys(frame["measure"]) if measure != contents.label]
     values = {
-        (row.row, row.seed, row.measure): show_measured(row.value, decimals[row.measure], row.degenerate)
-        for row in frame.itertuples()
+        (row, measure): show_measured(of["value"].mean(), decimals[measure], bool(of["degenerate"].any()))
+        for (row, measure), of in frame.groupby(["row", "measure"])
     }
     below = [
-        {"trial": f"confirmed: {cell['name']}, seed {cell['seed']}", "status": show_status(cell["status"])}
-        | {"step": show_value(cell["t"]), "time": show_duration(cell["duration_s"])}
-        | {m: values[cell["name"], cell["seed"], m] for m in (contents.label, *tests)}
-        for cell in cells.to_dict("records")
+        {"trial": f"confirmed: {name}, {counted(len(of), 'seed')}", "status": _statuses(of["status"])}
+        | {"step": show_value(of["t"].max()), "time": show_duration(of["duration_s"].sum())}
+        | {measure: values[name, measure] for measure in (contents.label, *tests)}
+        for name, of in cells.groupby("name", sort=False)
     ]
-    known = {m: [values.get((row, pd.NA, m), "") for row in shown["trial"]] for m in tests}
+    known = {m: [values.get((row, m), "") for row in shown["trial"]] for m in tests}
     table = (
         pd.concat([shown.assign(**known), pd.DataFrame(below, dtype=object)])
         .fillna("")
@@ -57,21 +56,16 @@ def with_confirmed(contents: Contents, shown: pd.DataFrame) -> pd.DataFrame:
     return table[[*first, *(name for name in shown.columns if name not in first)]]
 
 
+def _statuses(column: pd.Series) -> str:
+    numbers = column.value_counts(sort=False)
+    if len(numbers) == 1:
+        return show_status(numbers.index[0])
+    return ", ".join(f"{number} {show_status(status)}" for status, number in numbers.items())
+
+
 def flat(table: pd.DataFrame) -> pd.DataFrame:
     """Join two levels of headings into one."""
     return table.set_axis([f"{measure} {what}".strip() for measure, what in table.columns], axis=1)
-
-
-def beaten(table: pd.DataFrame, scores: pd.DataFrame, direction: str) -> list[str]:
-    """Say of every measured baseline how many complete trials are better than it."""
-    complete = table.loc[table["status"] == "complete", "objective"].dropna()
-    sign = 1 if direction == "maximize" else -1
-    rows = list(scores.dropna(subset="value").itertuples())
-    counts = [int((sign * (complete - row.value) > 0).sum()) for row in rows]
-    return [
-        f"{count} of {len(complete)} complete trials are better than {row.label}"
-        for count, row in zip(counts, rows, strict=True)
-    ]
 
 
 def show_trials(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

@@ -23,8 +23,8 @@ from benchmarks.timing import Contender, Spread, take_turns
 from rse_study.sampling.proposer import Proposer
 from rse_study.sampling.samplers import OF_OPTUNA
 from rse_study.study.checking.validation import read_study
-from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Domain
+from rse_study.study.definition.search import Sampler
 
 STUDY = Path(__file__).parents[1] / "search_spaces" / "joint.yaml"
 TRIALS = (10, 100, 500, 1000, 2000)

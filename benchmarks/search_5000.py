@@ -18,7 +18,7 @@ from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, Result
-from rse_study.results.records import ObjectiveRecord, StudyRecord
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.sampling.proposer import Proposer
 from rse_study.sampling.samplers import quasi_random_point
 from rse_study.spec import fingerprint_of

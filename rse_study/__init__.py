@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def open_study(
     name: "str | Path", store: "str | Path" = "studies"
 ) -> "rse_study.frames.study_results.StudyResults":
-    """Open a study that has run, by its name or its folder.
+    """Open a study that has run, by its name, its folder or its archive.
 
     The result has tidy frames: cells, metrics, evaluations, contrasts, importance, attempts. `store` is the folder with
     the studies' folders.

@@ -27,13 +27,10 @@ class InputError(Exception):
 
 
 class MissingFile(InputError):
-    """A file that does not exist; `part` names the missing part of an incomplete set."""
+    """A file that does not exist."""
 
-    def __init__(
-        self, what: str, *, where: str = "", rule: str = "", remedy: str = "", part: str = ""
-    ) -> None:
-        super().__init__(what, where=where, rule=rule, remedy=remedy)
-        self.part = part
+    part = ""
+    """the missing part of an incomplete set"""
 
 
 class InputErrors(InputError):

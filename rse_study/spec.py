@@ -11,8 +11,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, field_validator, model_validator
 from pydantic_core import CoreSchema, PydanticUndefined
+
+MAX_INTEGER = 2**63 - 1  # what a ledger can store
+INTEGER_RULE = f"must lie between -{MAX_INTEGER} and {MAX_INTEGER}"
 
 
 class Spec(BaseModel):
@@ -31,6 +34,8 @@ class Spec(BaseModel):
         allow_inf_nan=False,
     )
     semantics: ClassVar[int] = 1
+    joint: ClassVar[dict[str, tuple[str, ...]]] = {}
+    """by symbol, the paths of several fields below this object that have one value"""
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -49,6 +54,14 @@ class Spec(BaseModel):
         kinds = _numeric_fields(cls)
         odd = {key: value for key, value in given.items() if key in kinds and isinstance(value, str | bool)}
         return given | {key: _number(value, kinds[key]) for key, value in odd.items()}
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _storable(cls, value: Any) -> Any:
+        for number in value if isinstance(value, tuple) else (value,):
+            if isinstance(number, int) and abs(number) > MAX_INTEGER:
+                raise ValueError(INTEGER_RULE)
+        return value
 
     def identity(self) -> dict[str, Any]:
         """Return all that decides this object's numbers, without neutral fields."""
@@ -108,6 +121,16 @@ def symbols(spec: Spec, prefix: str = "") -> Iterator[tuple[str, str]]:
             yield prefix + name, str(extra["symbol"])
         if isinstance(value, Spec):
             yield from symbols(value, f"{prefix}{name}.")
+
+
+def joint_symbols(spec: Spec, prefix: str = "") -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each symbol of several fields with their paths, outer objects first."""
+    for symbol, paths in spec.joint.items():
+        yield symbol, tuple(prefix + path for path in paths)
+    for name in type(spec).model_fields:
+        value = getattr(spec, name)
+        if isinstance(value, Spec):
+            yield from joint_symbols(value, f"{prefix}{name}.")
 
 
 def canonical_json(content: Any) -> str:

@@ -1,24 +1,58 @@
 """Reading of YAML 1.2: `1e-5` is a number, `off`/`no`/`on` are strings."""
 
+import os
 import re
-from copy import deepcopy
+import stat
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.constructor import ConstructorError, SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from rse_study.errors import InputError, MissingFile
+from rse_study.spec import INTEGER_RULE, MAX_INTEGER
 
 RULE = "the file must be valid YAML 1.2"
 OTHER_VERSION = re.compile(r"^%YAML[ \t]+(?!1\.2\b).*", re.MULTILINE)  # whose rules read 1e-5 as a text
+MAX_BYTES = 2**18  # of a file, which takes some 6 s; a study of 2,500 rows has 85 kB
+MAX_VALUES, MAX_DEPTH = 100_000, 50  # with every alias written out
+NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+TEXT_RULE = "a text has no control characters, which a terminal would obey, and no half of a pair"
+LETTERS = 100  # of a text, which count as one value
+LIMITS = f"at most {MAX_VALUES:,} values, {MAX_DEPTH} levels deep, count every use of an alias"
+FILE_RULE = f"it must be a file of at most {MAX_BYTES // 1024} KiB"
+
+
+class _Constructor(SafeConstructor):
+    """A constructor that names the line of every bad value, and merges within the limits."""
+
+    num_merged = 0
+
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep=deep)
+        except (ValueError, LookupError, OverflowError):
+            kind = node.tag.rpartition(":")[2]
+            raise ConstructorError(None, None, f"this is no valid {kind}", node.start_mark) from None
+
+    def flatten_mapping(self, node: Any) -> Any:
+        before = len(node.value)
+        super().flatten_mapping(node)
+        self.num_merged += max(0, len(node.value) - before)
+        if self.num_merged > MAX_VALUES:
+            raise ConstructorError(None, None, f"too many merged keys: {LIMITS}", node.start_mark)
+
+
+# YAML 1.2 has no dates: 2026-11-01 is a text.
+_Constructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_yaml_str)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
     """Return the mapping in a YAML file; raise InputError if there is none."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = _read_text(path)
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         remedy = "Check the path, or see `rse-study studies`"
         raise MissingFile("no such file", where=str(path), remedy=remedy) from None
@@ -32,6 +66,19 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return parse_yaml(text, where=str(path))
 
 
+def _read_text(path: Path) -> str:
+    """Read a regular file of a size that a study can have; never wait for a pipe or a device."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            remedy = "Save what it says as a file, and name that"
+            raise InputError("is a pipe or a device", where=str(path), rule=FILE_RULE, remedy=remedy)
+        content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        remedy = "Check the path; a study this large is better several"
+        raise InputError("is larger than that", where=str(path), rule=FILE_RULE, remedy=remedy)
+    return content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+
+
 def parse_yaml(text: str, *, where: str) -> dict[str, Any]:
     """Return the mapping in a YAML text; `where` names its source in errors."""
     other = OTHER_VERSION.search(text)
@@ -39,7 +86,7 @@ def parse_yaml(text: str, *, where: str) -> dict[str, Any]:
         line = f"{where}:{text.count(chr(10), 0, other.start()) + 1}"
         raise InputError(other.group(), where=line, rule=RULE, remedy="Remove the line")
     try:
-        content = deepcopy(_load(text))
+        content = _Copier(where).copy(_load(text))
     except MarkedYAMLError as error:
         mark = error.problem_mark
         line = f"{where}:{mark.line + 1}" if mark else where
@@ -50,6 +97,9 @@ def parse_yaml(text: str, *, where: str) -> dict[str, Any]:
     except YAMLError as error:
         remedy = "Correct the file"
         raise InputError(str(error).split("\n")[0], where=where, rule=RULE, remedy=remedy) from None
+    except (ValueError, OverflowError):  # of ruamel's scanner, at "\UFFFFFFFF"
+        remedy = "Correct the escapes in the quoted texts"
+        raise InputError("no valid character", where=where, rule=RULE, remedy=remedy) from None
     except RecursionError:
         raise InputError("nested too deeply", where=where, rule=RULE, remedy="Correct the file") from None
     if not isinstance(content, dict):
@@ -63,4 +113,33 @@ def parse_yaml(text: str, *, where: str) -> dict[str, Any]:
 @lru_cache(maxsize=128)
 def _load(text: str) -> Any:
     """Parse a text, cached because most shipped studies share base files."""
-    return YAML(typ="safe", pure=True).load(text)
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Constructor = _Constructor
+    return yaml.load(text)
+
+
+class _Copier:
+    """Copies what was read, with a copy for each use of an alias, and refuses what no study needs."""
+
+    def __init__(self, where: str) -> None:
+        self._where, self._num_left = where, MAX_VALUES
+
+    def copy(self, value: Any, depth: int = 0) -> Any:
+        self._num_left -= 1 + (len(value) // LETTERS if isinstance(value, str) else 0)
+        if self._num_left < 0 or depth > MAX_DEPTH:
+            raise self._error("too many values, or nested too deeply", LIMITS, "Extend one file by another")
+        if isinstance(value, dict):
+            return {self.copy(key, depth + 1): self.copy(inner, depth + 1) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [self.copy(inner, depth + 1) for inner in value]
+        if not isinstance(value, str | int | float | None):
+            rule = "only texts, numbers, lists and mappings are read"
+            raise self._error(f"a {type(value).__name__}", rule, "Remove its tag, or its brackets")
+        if isinstance(value, int) and abs(value) > MAX_INTEGER:
+            raise self._error("too large an integer", INTEGER_RULE, "Write a smaller one")
+        if isinstance(value, str) and (found := NO_TEXT.search(value)):
+            raise self._error(f"the character {found.group()!a}", TEXT_RULE, "Take it out of the text")
+        return value
+
+    def _error(self, what: str, rule: str, remedy: str) -> InputError:
+        return InputError(what, where=self._where, rule=rule, remedy=remedy)

@@ -14,8 +14,9 @@ from rse_study.data.catalogue import catalogue
 from rse_study.data.tasks import GLUE
 from rse_study.downstream import registry
 from rse_study.results.comparing.comparisons import is_of_history
-from rse_study.results.records import BASELINES, MINUS
+from rse_study.results.records import BASELINES
 from rse_study.results.row_names import row_name
+from rse_study.results.study_record import MINUS
 from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import read_study
 from tests import needs

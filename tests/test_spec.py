@@ -25,6 +25,7 @@ class Outer(Spec):
     weight: float = field(1 / 128, symbol="lambda1", ge=0)
     words: tuple[str, ...] = ("a",)
     later: str = field("none", neutral="none")
+    seeds: tuple[int, ...] = field((), neutral=())
 
 
 def test_a_spec_is_frozen_strict_and_bounded_and_text_stays_text():
@@ -35,6 +36,17 @@ def test_a_spec_is_frozen_strict_and_bounded_and_text_stays_text():
             Outer(**wrong)
     assert Outer(words=("1/2",)).words == ("1/2",)
     assert Outer(later="1/2").later == "1/2"
+
+
+@cases(
+    "given", [{"inner": {"num_steps": str(2**63)}}, {"inner": {"num_steps": 10**320}}, {"seeds": (0, 2**63)}]
+)
+def test_an_integer_that_no_ledger_can_store_is_refused(given):
+    with pytest.raises(
+        ValidationError, match="must lie between -9223372036854775807 and 9223372036854775807"
+    ):
+        Outer(**given)
+    assert Outer(seeds=(0, 2**63 - 1)).seeds[1] == 9223372036854775807
 
 
 @cases(("given", "value"), [("1/128", 1 / 128), ("3/4", 0.75), ("1e-5", 1e-5), (0.5, 0.5), (1, 1.0)])

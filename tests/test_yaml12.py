@@ -1,5 +1,8 @@
 """YAML 1.2: numbers, words and duplicate keys."""
 
+import os
+import time
+
 import pytest
 
 from rse_study.errors import InputError
@@ -13,6 +16,7 @@ from tests.cases import cases
         ("1e-5", 1e-5), ("1E5", 1e5), ("1.5e-3", 1.5e-3), (".5", 0.5), ("0.05", 0.05), ("12", 12), ("-3", -3),
         ("off", "off"), ("on", "on"), ("no", "no"), ("yes", "yes"), ("true", True), ("null", None),
         ("1/128", "1/128"), ("12:30", "12:30"), ("010", 10), ("[1e-5, off]", [1e-5, "off"]), ("'1e-5'", "1e-5"),
+        ("2026-11-01", "2026-11-01"), ("2026-99-99", "2026-99-99"), ("2026-11-01T25:00:00", "2026-11-01T25:00:00"),
     ],
 )  # fmt: skip
 def test_values(text, value):
@@ -31,6 +35,20 @@ def test_values(text, value):
         ("", "study.yaml", "no mapping"),
         ("just words", "study.yaml", "no mapping"),
         ("a: !!python/object:os.system x\n", "study.yaml:1", "constructor"),
+        ("a: 1\nb: !!int abc\n", "study.yaml:2", "no valid int"),
+        ("a: !!float abc\n", "study.yaml:1", "no valid float"),
+        ("a: !!int ''\n", "study.yaml:1", "no valid int"),
+        ("a: [!!bool maybe]\n", "study.yaml:1", "no valid bool"),
+        ("a: " + 5_000 * "9", "study.yaml:1", "no valid int"),
+        ("a: 0x" + 5_000 * "f", "study.yaml", "too large an integer"),
+        ("a: 9223372036854775808", "study.yaml", "too large an integer"),
+        ("a: !!set {b}", "study.yaml", "a set"),
+        ('a: "\\UFFFFFFFF"', "study.yaml", "no valid character"),
+        ('a: "\\ud800"', "study.yaml", "the character '\\ud800'"),
+        ('grid: {rows: {"\\e[2J": {}}}', "study.yaml", "the character '\\x1b'"),
+        ("a: &a [*a]", "study.yaml", "too many values, or nested too deeply"),
+        ("- " * 60, "study.yaml", "too many values, or nested too deeply"),
+        ("{a: " * 3_000, "study.yaml", "nested too deeply"),
     ],
 )
 def test_what_is_wrong_and_where(text, where, what):
@@ -39,6 +57,43 @@ def test_what_is_wrong_and_where(text, where, what):
     assert caught.value.where == where
     assert what in caught.value.what
     assert caught.value.rule
+    assert caught.value.remedy
+
+
+@cases(
+    ("first", "further", "said"),
+    [
+        ("a0: &a0 [x]\n", "a{next}: &a{next} [*a{last}, *a{last}]\n", "too many values"),
+        ("a0: &a0 {x: 1}\n", "a{next}: &a{next} {{<<: [*a{last}, *a{last}]}}\n", "too many merged keys"),
+    ],
+)
+def test_a_few_lines_that_stand_for_a_billion_values_are_refused_at_once(first, further, said):
+    text = first + "".join(further.format(last=number, next=number + 1) for number in range(29))
+    started = time.process_time()
+    with pytest.raises(InputError, match=said):
+        parse_yaml(text, where="x")
+    assert time.process_time() - started < 5
+
+
+def test_a_text_that_an_alias_repeats_counts_with_its_length():
+    with pytest.raises(InputError, match="too many values"):
+        parse_yaml(f"a: &a {'x' * 10_000}\nb: [{'*a, ' * 5_000}]\n", where="x")
+
+
+def test_two_uses_of_an_alias_are_two_copies():
+    read = parse_yaml("a: &a {b: 1}\nc: *a\n", where="x")
+    read["a"]["b"] = 2
+    assert read["c"] == {"b": 1}
+
+
+def test_a_pipe_a_device_and_a_file_without_an_end_are_refused_unread(tmp_path):
+    os.mkfifo(tmp_path / "pipe.yaml")
+    large = tmp_path / "large.yaml"
+    large.write_text("#" * 300_000)
+    for path in (tmp_path / "pipe.yaml", "/dev/urandom", large):
+        with pytest.raises(InputError, match="a file of at most 256 KiB") as caught:
+            read_yaml(tmp_path / path)
+        assert caught.value.remedy
 
 
 def test_files(tmp_path):

@@ -8,6 +8,7 @@ from analysis.figures.steps import add_band, add_lines, add_mean, points_of
 from analysis.figures.style import FAINT, INK, SEED_COLOURS, chooser, label_text, legend_below, plain
 
 COLUMNS = ["row", "seed", "t", "value", "mean", "low", "high", "num_seeds"]
+LEAST_STEPS = 3  # fewer make no curve
 MAX_ROWS = len(SEED_COLOURS)
 """Rows with a colour each; if there are more, the reader chooses one."""
 
@@ -17,10 +18,13 @@ def bands_data(cells: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
 
     Columns: row, seed, t, value; mean, low, high (mean ± one standard deviation, dividing by n - 1), num_seeds. The
     mean is NaN at steps that some complete seed of the row lacks, so that it covers the same seeds at every step.
+    Empty below 3 steps, which make no curve.
     """
     complete = cells.loc[cells["status"] == "complete", ["identity", "name", "seed"]]
     frame = points_of(complete, points)
     frame = frame[np.isfinite(frame["value"].astype(float))].rename(columns={"name": "row"})
+    if frame["t"].nunique() < LEAST_STEPS:
+        return pd.DataFrame(columns=COLUMNS)
     groups = frame.groupby(["row", "t"])["value"]
     num, sd = groups.transform("count"), groups.transform("std").fillna(0.0)
     mean = groups.transform("mean").where(num == frame.groupby("row")["seed"].transform("nunique"))

@@ -31,7 +31,7 @@ def course_data(contents: Contents, metric: str) -> pd.DataFrame:
 
 
 def draw_course(frame: pd.DataFrame, metric: str) -> go.Figure:
-    """Draw a line per cell: few trials in colours, many faint but the paper's setting."""
+    """Draw a line per cell: few trials in colours, many faint but the base."""
     figure, are_few = go.Figure(), frame["series"].nunique() <= MAX_COLOURS
     # What stands out is drawn last: nothing covers it.
     for number, (series, part) in sorted(

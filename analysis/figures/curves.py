@@ -11,8 +11,8 @@ from analysis.figures.style import BLUE, FAINT, GREY, ORANGE, label_text, plain
 
 LINES = {
     "other": ("other trials", {"color": FAINT, "width": 1.2}),
-    "base": ("paper setting", {"color": BLUE, "width": 2.5, "dash": "dash"}),
-    "best base": ("best complete trial: the paper setting", {"color": ORANGE, "width": 3}),
+    "base": ("base", {"color": BLUE, "width": 2.5, "dash": "dash"}),
+    "best base": ("best complete trial: the base", {"color": ORANGE, "width": 3}),
     "best": ("best complete trial", {"color": ORANGE, "width": 3}),
 }
 ENDS = {"stopped_early": ("stopped early", "circle-open"), "failed": ("failed", "x-thin-open")}

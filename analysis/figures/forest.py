@@ -1,4 +1,4 @@
-"""Differences from a baseline with their intervals, ours and the paper's."""
+"""Mean differences of rows with their intervals, on one scale for all measures."""
 
 from collections.abc import Iterable, Mapping
 from math import inf, nan
@@ -8,12 +8,13 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.columns import TableCell
-from analysis.comparison import Comparison
+from analysis.contents import BASE, Contents, label_of
 from analysis.figures.style import (
-    BLUE,
     FAINT,
     GREY,
     ORANGE,
+    SEED_COLOURS,
+    SEED_SYMBOLS,
     add_views,
     label_text,
     legend_below,
@@ -22,42 +23,73 @@ from analysis.figures.style import (
     rows_height,
 )
 from analysis.formats import decimals_of, show_signed
+from analysis.scores import measures_of
+from rse_study.results.comparing.comparisons import MIN_SEEDS, NO_INTERVAL, against, differences
+from rse_study.results.comparing.contrasts import own_baseline
+from rse_study.results.comparing.criterion import criterion_of
 from rse_study.results.comparing.effects import FactorEffects
+from rse_study.results.comparing.margin import is_in_points
+from rse_study.results.records import BASELINES
 
-COLUMNS = ["column", "row", "minus", "difference", "low", "high", "alone_low", "alone_high", "n"]
-COLUMNS = [*COLUMNS, "paper", "decimals"]
-SURE, UNSURE = "0 outside", "0 inside"
+COLUMNS = ["view", "measure", "row", "minus", "difference", "low", "high", "n", "paper", "decimals"]
+POINTS = "all measures in points"
+SPREAD, LANE = 0.72, 13  # share of a row's height that its measures take, and pixels of each
 
 
-def forest_data(comparison: Comparison, decimals: int = 2) -> pd.DataFrame:
-    """Return a row per contrast of the objective: each row minus the baseline.
+def differences_data(
+    contents: Contents, frame: pd.DataFrame, minus: str = "", printed: Mapping[str, float] | None = None
+) -> pd.DataFrame:
+    """Return each row minus one of them, on every measure that both have.
 
-    Columns: column (measure), row, minus, difference (mean over seeds), low and high (95 %, the interval that decides,
-    NaN where it has no bounds yet), alone_low and alone_high (95 % for this row alone), n (seeds), paper (its
-    difference, or NaN), decimals. Rows with too few seeds are left out.
+    `frame` is that of `scores.scores`. By default `minus` is the grid's baseline, the base, or else the
+    encoder before training. Columns: view (measures in points share one scale), measure, row, minus, difference (mean
+    over shared seeds), low and high (95% for all rows of a measure at once, by the study's criterion; NaN below 3 seeds
+    and where it has no bounds), n (seeds), paper (the difference of `printed` values of the objective), decimals.
     """
-    start = comparison.printed.get(comparison.baseline, float("nan"))
-    rows = [
-        (
-            comparison.label, row, comparison.baseline, one.mean, one.deciding.low, one.deciding.high,
-            one.interval.low, one.interval.high, one.n, comparison.printed.get(row, float("nan")) - start, decimals,
+    study, rows = contents.study, []
+    rule = criterion_of(study, contents.revisions, contents.cells)
+    metrics = measures_of(study, contents.label) | {label_of(one): one.metric for one in study.all_objectives}
+    for measure, part in frame.dropna(subset="value").groupby("measure", sort=False):
+        table, own = _table_beside(contents, part, minus)
+        if not own:
+            continue
+        view = POINTS if is_in_points(metrics[measure]) else measure
+        paper, places = (
+            (printed or {}) if measure == contents.label else {},
+            contents.decimals_by_measure[measure],
         )
-        for row, one in comparison.compared.items()
-        if one is not None
-    ]  # fmt: skip
-    return _bounded(pd.DataFrame(rows, columns=COLUMNS))
+        samples = {row: differences(table, one) for row, one in against(table, own).items()}
+        known = [sample for sample in samples.values() if len(sample) >= MIN_SEEDS]
+        num_together = len(samples if rule.is_anytime else known)
+        for row, sample in samples.items():
+            interval = rule.interval(sample, num_together) if len(sample) >= MIN_SEEDS else NO_INTERVAL
+            of_paper, n = paper.get(row, nan) - paper.get(own, nan), len(sample)
+            mean = float(sample.mean()) if n else nan
+            rows.append((view, measure, row, own, mean, interval.low, interval.high, n, of_paper, places))
+    return bounded(pd.DataFrame(rows, columns=COLUMNS).dropna(subset="difference"))
 
 
-def _bounded(frame: pd.DataFrame) -> pd.DataFrame:
+def _table_beside(contents: Contents, part: pd.DataFrame, minus: str) -> tuple[pd.DataFrame, str]:
+    """Return scores [rows, seeds] with the row that is subtracted, and its name; "" without one."""
+    seeded, fixed = (part[(part["kind"] == "baseline") == wanted] for wanted in (False, True))
+    table = seeded.pivot(index="row", columns="seed", values="value").reindex(dict.fromkeys(seeded["row"]))
+    own = [minus] if minus else [own_baseline(contents.study, contents.cells), BASE, BASELINES["start"]]
+    values = fixed.set_index("row")["value"]
+    name = next((one for one in own if one in table.index or one in values), "")
+    if name in values and len(table):
+        table.loc[name] = values[name]
+    return table, name
+
+
+def bounded(frame: pd.DataFrame) -> pd.DataFrame:
     """Replace infinite ends of intervals by NaN."""
     return frame.assign(**{end: frame[end].replace([-inf, inf], nan) for end in ("low", "high")})
 
 
 def columns_forest_data(cells: Iterable[TableCell]) -> pd.DataFrame:
-    """Return the same frame for every column of a paper's table.
+    """Return the same frame for the columns of a paper's table, a view for each.
 
-    alone_low and alone_high are NaN, as no such intervals are computed. Names of columns include the block if there is
-    more than one.
+    Names of columns include the block if there is more than one.
     """
     compared = [cell for cell in cells if cell.interval is not None]
     blocks = {cell.column.block for cell in compared}
@@ -66,44 +98,47 @@ def columns_forest_data(cells: Iterable[TableCell]) -> pd.DataFrame:
         name = f"{cell.column.block}, {cell.column.name}" if len(blocks) > 1 else cell.column.name
         assert cell.interval is not None
         rows.append((
-            name, cell.row, cell.minus, cell.difference, cell.interval.low, cell.interval.high, nan, nan,
+            name, name, cell.row, cell.minus, cell.difference, cell.interval.low, cell.interval.high,
             len(cell.sample), cell.printed_difference, decimals_of(cell.column.metric),
         ))  # fmt: skip
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def effects_forest_data(found: FactorEffects, decimals: Mapping[str, int]) -> pd.DataFrame:
-    """Return the same frame for the effects of a factorial design on every measure."""
+    """Return the same frame for a design's effects, a view for each measure."""
     known = found.frame.dropna(subset="sd")
     is_anytime = known["criterion"] == "anytime"
     ends = {
         end: known[f"anytime_{end}"].where(is_anytime, known[f"simultaneous_{end}"])
         for end in ("low", "high")
     }
-    shown = _bounded(known.assign(**ends))[
-        ["measure", "effect", "mean", "low", "high", "t_low", "t_high", "num_seeds"]
-    ]
-    shown.columns = pd.Index([one for one in COLUMNS if one not in ("minus", "paper", "decimals")])
-    return shown.assign(minus="", paper=float("nan"), decimals=shown["column"].map(decimals))[COLUMNS]
+    shown = known[["measure", "effect", "mean", "num_seeds"]]
+    shown = shown.set_axis(["measure", "row", "difference", "n"], axis=1).assign(
+        **ends, view=shown["measure"], minus="", paper=nan, decimals=shown["measure"].map(decimals)
+    )
+    return bounded(shown)[COLUMNS]
 
 
 def draw_forest(frame: pd.DataFrame, margin: float = 0.0) -> go.Figure:
-    """Draw a line per row with its intervals; a diamond is the paper's value.
+    """Draw each row's differences on all measures of a view.
 
-    A band shows the margin, if there is one.
+    A diamond is the paper's difference. A band shows the margin, if there is one.
     """
-    figure, columns = go.Figure(), list(dict.fromkeys(frame["column"]))
-    parts = [frame[frame["column"] == column].reset_index(drop=True) for column in columns]
-    ticks = [row_ticks(list(part["row"])) for part in parts]
-    for column, part in zip(columns, parts, strict=True):
-        add_column(figure, part, column)
+    figure, views = go.Figure(), list(dict.fromkeys(frame["view"]))
+    parts = [frame[frame["view"] == view] for view in views]
+    rows = [list(dict.fromkeys(part["row"])) for part in parts]
+    for view, part, names in zip(views, parts, rows, strict=True):
+        add_view(figure, part, names, view)
     if margin:
         figure.add_vrect(x0=-margin, x1=margin, fillcolor=FAINT, opacity=0.3, line_width=0, layer="below")
     figure.add_vline(x=0, line={"color": GREY, "width": 1.2})
-    plain(figure, height=190 + max((rows_height(texts, 26) for texts in ticks), default=0))
+    lanes = [part["measure"].nunique() for part in parts]
+    ticks = [row_ticks(names) for names in rows]
+    heights = [rows_height(texts, max(26, 8 + LANE * num)) for texts, num in zip(ticks, lanes, strict=True)]
+    plain(figure, height=170 + 12 * max(lanes, default=0) + max(heights, default=0))
     minus = [str(part["minus"].iloc[0]) for part in parts]
     layouts = [rows_layout(*one) for one in zip(ticks, minus, strict=True)]
-    return add_views(legend_below(figure), {column: column for column in columns}, layouts)
+    return add_views(legend_below(figure), {view: view for view in views}, layouts)
 
 
 def rows_layout(texts: list[str], minus: str) -> dict[str, object]:
@@ -115,50 +150,38 @@ def rows_layout(texts: list[str], minus: str) -> dict[str, object]:
     }  # fmt: skip
 
 
-def add_column(figure: go.Figure, part: pd.DataFrame, column: str) -> None:
-    """Add a column's intervals and means, and the paper's differences if any."""
-    alone = part.dropna(subset=["alone_low", "alone_high"])
-    if len(alone):
-        xs, ys = segments(alone, "alone_low", "alone_high")
-        figure.add_scatter(
-            x=xs, y=ys, mode="lines", name="95 %, row alone", line={"color": FAINT, "width": 7}, meta=column,
-            hoverinfo="skip",
-        )  # fmt: skip
-    is_sure = (part["low"] > 0) | (part["high"] < 0)
-    for name, chosen, symbol in ((SURE, is_sure, "circle"), (UNSURE, ~is_sure, "circle-open")):
-        some = part[chosen]
-        if some.empty:
-            continue
+def add_view(figure: go.Figure, frame: pd.DataFrame, rows: list[str], view: str) -> None:
+    """Add a trace per measure, with full marks where the interval excludes 0."""
+    measures = list(dict.fromkeys(frame["measure"]))
+    for number, measure in enumerate(measures):
+        some = frame[frame["measure"] == measure]
+        lane = SPREAD * ((number + 0.5) / len(measures) - 0.5)
+        heights = [rows.index(row) + lane for row in some["row"]]
+        colour, symbol = (cycle[number % len(cycle)] for cycle in (SEED_COLOURS, SEED_SYMBOLS[:-1]))
+        is_sure = (some["low"] > 0) | (some["high"] < 0)
         arms = {
             "type": "data", "array": some["high"] - some["difference"],
-            "arrayminus": some["difference"] - some["low"], "color": BLUE, "thickness": 1.8, "width": 5,
+            "arrayminus": some["difference"] - some["low"], "color": colour, "thickness": 1.6, "width": 3,
         }  # fmt: skip
         figure.add_scatter(
-            x=some["difference"], y=some.index, mode="markers", name=f"95 % at once, {name}", error_x=arms,
-            marker={"size": 9, "color": BLUE, "symbol": symbol, "line": {"width": 2, "color": BLUE}}, meta=column,
-            text=[hover(row) for row in some.itertuples()], hovertemplate="%{text}<extra></extra>",
-        )  # fmt: skip
-    printed = part[part["paper"].notna()]
-    if len(printed):
-        figure.add_scatter(
-            x=printed["paper"], y=printed.index, mode="markers", name="the paper's", meta=column,
-            marker={"size": 10, "color": ORANGE, "symbol": "diamond-open", "line": {"width": 2}},
-            text=[
-                f"the paper: {label_text(row.row, 40)} {show_signed(row.paper, row.decimals)}"
-                for row in printed.itertuples()
-            ],
+            x=some["difference"], y=heights, mode="markers", name=label_text(measure, 40), error_x=arms, meta=view,
+            marker={"size": 8, "color": colour, "symbol": [symbol + "-open" * (not sure) for sure in is_sure],
+                    "line": {"width": 2, "color": colour}},
+            ids=some["row"], text=[hover(row) for row in some.itertuples()], showlegend=True,
             hovertemplate="%{text}<extra></extra>",
         )  # fmt: skip
-
-
-def segments(part: pd.DataFrame, low: str, high: str) -> tuple[list[float | None], list[float | None]]:
-    """Return horizontal lines between two columns of values, one at each row."""
-    xs: list[float | None] = []
-    ys: list[float | None] = []
-    for place, first, last in zip(part.index, part[low], part[high], strict=True):
-        xs += [first, last, None]
-        ys += [place, place, None]
-    return xs, ys
+        printed = some.assign(height=heights).dropna(subset="paper")
+        if len(printed):
+            figure.add_scatter(
+                x=printed["paper"], y=printed["height"], mode="markers", name="the paper's", meta=view,
+                marker={"size": 10, "color": ORANGE, "symbol": "diamond-open", "line": {"width": 2}},
+                ids=printed["row"],
+                text=[
+                    f"the paper: {label_text(row.row, 40)} {show_signed(row.paper, row.decimals)}"
+                    for row in printed.itertuples()
+                ],
+                hovertemplate="%{text}<extra></extra>",
+            )  # fmt: skip
 
 
 def hover(row: Any) -> str:
@@ -167,4 +190,5 @@ def hover(row: Any) -> str:
         show_signed(value, row.decimals) for value in (row.difference, row.low, row.high)
     )
     bounds = f"{low} to {high}" if low else "no bounds yet"
-    return f"{label_text(row.row, 40)}: {difference}<br>{bounds}, {row.n} seeds"
+    where = f"{label_text(row.row, 40)} on {label_text(row.measure, 40)}"
+    return f"{where}: {difference}<br>{bounds}, {row.n} seeds"

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from analysis.contents import BASE
 from analysis.figures.style import BLUE, FAINT, GREY, INK, ORANGE, add_views, label_text, legend_below, plain
 from analysis.formats import show_number
 from rse_study.results.records import Direction
@@ -17,7 +18,7 @@ MARKERS = {
     "front": (ORANGE, "circle"),
     "knee": (ORANGE, "star"),
 }
-PAPER = "paper setting"
+NAMED = ("front", "knee", BASE)  # dots with the number of their trial
 
 
 def draw_front(
@@ -47,12 +48,13 @@ def add_view(figure: go.Figure, frame: pd.DataFrame, across: str, up: str, numbe
     parts = {
         role: (frame[(frame["role"] == role) & ~frame["is_base"]], *look) for role, look in MARKERS.items()
     }
-    parts[PAPER] = (frame[frame["is_base"]], INK, "diamond-open")
+    parts[BASE] = (frame[frame["is_base"]], INK, "diamond-open")
     for name, (part, colour, symbol) in parts.items():
         if len(part):
             figure.add_scatter(
-                x=part[across], y=part[up], mode="markers", name=name, text=part["text"], meta=number,
-                hovertemplate="%{text}<extra></extra>",
+                x=part[across], y=part[up], name=name, hovertext=part["text"], meta=number, ids=part["trial"],
+                mode="markers+text" if name in NAMED else "markers", text=part["trial"], textposition="top center",
+                hovertemplate="%{hovertext}<extra></extra>", cliponaxis=False,
                 marker={"color": colour, "symbol": symbol, "size": 14 if symbol == "star" else 10,
                         "line": {"width": 1.8 if "open" in symbol else 0.5, "color": colour}},
             )  # fmt: skip

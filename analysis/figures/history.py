@@ -47,7 +47,8 @@ def add_complete(figure: go.Figure, frame: pd.DataFrame, decimals: int) -> None:
     for is_best, name, colour in ((False, "complete", BLUE), (True, "best", ORANGE)):
         part = complete[complete["best"] == is_best]
         figure.add_scatter(
-            x=part["trial"], y=part["objective"], name=name, mode="markers", marker={"size": 10, "color": colour},
+            x=part["trial"], y=part["objective"], name=name, marker={"size": 10, "color": colour}, ids=part["trial"],
+            mode="markers+text" if is_best else "markers", text=part["trial"], textposition="top center",
             hovertemplate=f"trial %{{x}}: %{{y:.{decimals}f}}<extra></extra>",
         )  # fmt: skip
 

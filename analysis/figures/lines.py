@@ -10,17 +10,17 @@ from analysis.contents import Contents
 from analysis.figures.scales import AxisScale, positions, scale_of, x_axis
 from analysis.figures.style import GREY, SEED_COLOURS, SEED_SYMBOLS, label_text, plain
 from analysis.formats import show_value
-from rse_study.results.records import AxisRecord
+from rse_study.results.study_record import AxisRecord
 
-MAX_LINES = 6
+MAX_LINES, LEAST_VALUES = 6, 3
 COLUMNS = ["series", "x", "seed", "value", "mean"]
 
 
 def lines_data(contents: Contents, axis: AxisRecord) -> pd.DataFrame:
     """Return series, x, seed, value, mean (over seeds) of complete combinations.
 
-    Empty where the axis is not numeric or has one value only, or where the other axes make too many lines. Named rows
-    are left out, as they may differ in more than axes.
+    Empty where the axis is not numeric or has fewer than 3 values, or where the other axes make too many lines. Named
+    rows are left out, as they may differ in more than axes.
     """
     cells = contents.stage("grid")
     cells = cells[(cells["label"] == "") & (cells["status"] == "complete") & cells["objective"].notna()]
@@ -32,7 +32,7 @@ def lines_data(contents: Contents, axis: AxisRecord) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=COLUMNS[:-1])
     if (
         not all(is_number(x) for x in frame["x"])
-        or frame["x"].nunique() < 2
+        or frame["x"].nunique() < LEAST_VALUES
         or frame["series"].nunique() > MAX_LINES
     ):
         return pd.DataFrame(columns=COLUMNS)

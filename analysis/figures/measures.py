@@ -10,7 +10,7 @@ from analysis.figures.lines import add_series, is_number
 from analysis.figures.scales import scale_of, x_axis
 from analysis.figures.style import SEED_COLOURS, label_text, legend_below, plain
 from analysis.scores import scores
-from rse_study.results.records import AxisRecord
+from rse_study.results.study_record import AxisRecord
 
 COLUMNS = ["measure", "x", "seed", "value", "mean"]
 MAX_MEASURES = len(SEED_COLOURS)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.contents import PAPER_SETTING
+from analysis.contents import BASE
 from analysis.figures.rulers import Ruler
 from analysis.figures.style import BLUE, FAINT, GREY, GROUND, INK, ORANGE, label_text, legend_below, plain
 from analysis.formats import show_number
@@ -17,7 +17,7 @@ LINES = {
     "lower half": {"color": FAINT, "width": 1},
     "better half": {"color": "#7fb2ea", "width": 1.2},
     "best tenth": {"color": BLUE, "width": 1.8},
-    PAPER_SETTING: {"color": INK, "width": 2.5, "dash": "dash"},
+    BASE: {"color": INK, "width": 2.5, "dash": "dash"},
     "best": {"color": ORANGE, "width": 3},
 }
 """Styles of the groups of trials by rank, from back to front."""
@@ -26,7 +26,7 @@ LINES = {
 def parallel_data(positions: pd.DataFrame, direction: str) -> pd.DataFrame:
     """Return `rulers.positions_data` with the rank and group of each trial.
 
-    Rank 1 is the best; groups are best, paper setting, best tenth, better half, lower half.
+    Rank 1 is the best; groups are best, base, best tenth, better half, lower half.
     """
     ranks = positions.drop_duplicates("trial").set_index("trial")["objective"]
     ranks = ranks.rank(method="first", ascending=direction == "minimize")
@@ -34,7 +34,7 @@ def parallel_data(positions: pd.DataFrame, direction: str) -> pd.DataFrame:
     share = rank / max(1, len(ranks))
     group = np.select(
         [positions["best"].astype(bool), positions["is_base"].astype(bool), share <= 0.1, share <= 0.5],
-        ["best", PAPER_SETTING, "best tenth", "better half"],
+        ["best", BASE, "best tenth", "better half"],
         "lower half",
     )
     return positions.assign(rank=rank.astype(int), group=group)

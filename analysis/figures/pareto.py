@@ -9,7 +9,17 @@ import plotly.graph_objects as go
 
 from analysis.contents import BASE, Contents
 from analysis.cost import alone_seconds
-from analysis.figures.style import BLUE, FAINT, GREY, INK, ORANGE, add_views, label_text, legend_below, plain
+from analysis.figures.style import (
+    BLUE,
+    FAINT,
+    GREY,
+    INK,
+    ORANGE,
+    add_views,
+    label_text,
+    legend_below,
+    plain,
+)
 from analysis.formats import show_number
 
 COSTS = {
@@ -18,6 +28,8 @@ COSTS = {
 }
 """Names of the costs by column; the ledger has no count of operations."""
 COLUMNS = ["row", "objective", "seconds", "steps", "num_cells", "status", "is_base"]
+SHORT = 12  # characters of a name that is written beside its dot
+FEW = 12  # dots up to which all have their names; of more those on the line
 WIDE = 20.0  # ratio of costs from which the axis is logarithmic
 
 
@@ -93,17 +105,26 @@ def add_view(figure: go.Figure, frame: pd.DataFrame, cost: str, decimals: int, i
         "stopped early": (frame[frame["status"] == "stopped_early"], FAINT, "circle-open"),
         "complete": (complete[~on_front & ~complete["is_base"]], BLUE, "circle"),
         "on the line": (line[~line["is_base"]], ORANGE, "circle"),
-        "paper setting": (complete[complete["is_base"]], INK, "diamond-open"),
+        BASE: (complete[complete["is_base"]], INK, "diamond-open"),
     }
     for name, (part, colour, symbol) in looks.items():
         is_open = "open" in symbol
         if len(part):
             figure.add_scatter(
-                x=part[cost], y=part["objective"], mode="markers", name=name, text=hover(part, decimals), meta=cost,
-                hovertemplate="%{text}<extra></extra>",
+                x=part[cost], y=part["objective"], name=name, hovertext=hover(part, decimals), meta=cost,
+                mode="markers" if symbol != "circle" or (colour != ORANGE and len(frame) > FEW) else "markers+text",
+                text=part["row"].where(part["row"].str.len() <= SHORT, ""), ids=part["row"],
+                textposition=name_places(part[cost], frame[cost]),
+                hovertemplate="%{hovertext}<extra></extra>", cliponaxis=False,
                 marker={"color": colour, "symbol": symbol, "size": 7 if len(frame) > 200 else 10,
                         "line": {"width": 1.5 if is_open else 0.5, "color": colour if is_open else GREY}},
             )  # fmt: skip
+
+
+def name_places(costs: pd.Series, of_all: pd.Series) -> list[str]:
+    """Return on which side of each dot its name has room: towards the middle."""
+    shares = (costs - of_all.min()) / (of_all.max() - of_all.min() or 1)
+    return [f"top {'right' if one < 0.2 else 'left' if one > 0.8 else 'center'}" for one in shares]
 
 
 def hover(part: pd.DataFrame, decimals: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""The ablation path: the objective after each flip, kept or not."""
+"""The ablation path as a waterfall: what each flip, kept or not, gains."""
 
 from math import nan
 
@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.contents import PAPER_SETTING, Contents
-from analysis.figures.style import BLUE, FAINT, GREY, label_text, legend_below, plain
-from analysis.formats import show_value
+from analysis.contents import BASE, Contents
+from analysis.figures.style import BLUE, FAINT, INK, label_text, legend_below, plain, row_ticks
+from analysis.formats import show_signed, show_value
 from rse_study.results.statistics import t_interval
 from rse_study.search.ablation_path import PathPoint
 
@@ -21,8 +21,8 @@ COLUMNS = [
 def path_data(contents: Contents) -> pd.DataFrame:
     """Return a row per finished point of the path.
 
-    Columns: place (0: the paper's setting; then the round), axis (its heading), before, after (its values as text),
-    is_kept, num_seeds, mean and its 95 % interval low, high over seeds; gain over the point before, paired by seed,
+    Columns: place (0: the base; then the round), axis (its heading), before, after (its values as text),
+    is_kept, num_seeds, mean and its 95% interval low, high over seeds; gain over the point before, paired by seed,
     and its interval. Student's t; NaN for fewer than two seeds.
     """
     state = contents.search.path
@@ -56,27 +56,33 @@ def _summary(values: tuple[float, ...]) -> tuple[int, float, float, float]:
 
 
 def draw_path(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
-    """Draw kept flips as a line with intervals, and the others faint."""
+    """Draw a bar per kept flip, as long as its paired gain, and other flips as dots."""
     figure = go.Figure()
     kept, others = frame[frame["is_kept"]], frame[~frame["is_kept"]]
+    flips, texts = kept[kept["place"] > 0], (kept["mean"].map(lambda mean: f"{mean:.{decimals}f}"))
     figure.add_scatter(
-        x=others["place"], y=others["mean"], mode="markers", name="flips not kept",
+        x=others["mean"], y=others["place"], mode="markers", name="flips not kept",
         marker={"color": FAINT, "size": 7}, customdata=others["axis"], showlegend=len(others) > 0,
-        hovertemplate=f"%{{customdata}}: %{{y:.{decimals}f}}<extra>not kept</extra>",
+        hovertemplate=f"%{{customdata}}: %{{x:.{decimals}f}}<extra>not kept</extra>",
+    )  # fmt: skip
+    arms = {
+        "type": "data", "array": flips["gain_high"] - flips["gain"], "arrayminus": flips["gain"] - flips["gain_low"],
+        "color": INK, "thickness": 1.2, "width": 4,
+    }  # fmt: skip
+    figure.add_bar(
+        x=flips["gain"], base=flips["mean"] - flips["gain"], y=flips["place"], orientation="h", width=0.5,
+        name="gain of the kept flip, seed by seed, and its 95% interval", error_x=arms, marker={"color": BLUE},
+        customdata=[show_signed(gain, decimals) for gain in flips["gain"]],
+        hovertemplate="%{customdata}<extra></extra>",
     )  # fmt: skip
     figure.add_scatter(
-        x=kept["place"], y=kept["mean"], mode="lines+markers", name="kept, mean of the seeds and 95 % interval",
-        line={"color": BLUE, "width": 2}, marker={"size": 8, "color": BLUE},
-        error_y={"array": kept["high"] - kept["mean"], "color": BLUE, "thickness": 1.2, "width": 4},
-        customdata=[tick or PAPER_SETTING for tick in kept["axis"]],
-        hovertemplate=f"%{{customdata}}: %{{y:.{decimals}f}}<extra>kept</extra>",
+        x=kept["mean"], y=kept["place"], mode="markers+text", text=texts, textposition="bottom center", name="mean",
+        marker={"symbol": "line-ns", "size": 18, "line": {"width": 2, "color": INK}}, hoverinfo="skip",
     )  # fmt: skip
     ticks = [
-        label_text(f"{axis} = {after}" if axis else PAPER_SETTING, 12)
-        for axis, after in zip(kept["axis"], kept["after"], strict=True)
+        f"{axis} = {after}" if axis else BASE for axis, after in zip(kept["axis"], kept["after"], strict=True)
     ]
-    figure.update_xaxes(
-        tickmode="array", tickvals=kept["place"], ticktext=ticks, tickfont={"color": GREY}, showgrid=False
-    )
-    figure.update_yaxes(title=label_text(label, 34), nticks=6)
-    return legend_below(plain(figure, height=380))
+    last = float(kept["place"].max()) if len(kept) else 0.0
+    figure.update_yaxes(tickvals=kept["place"], ticktext=row_ticks(ticks), range=[last + 0.7, -0.6])
+    figure.update_xaxes(title=label_text(label, 34), nticks=6)
+    return legend_below(plain(figure, height=130 + 44 * len(kept)))

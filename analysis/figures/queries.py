@@ -12,7 +12,7 @@ COLUMNS = ["set", "recipe", "lost", "low", "high", "queries"]
 def queries_data(summary: pd.DataFrame) -> pd.DataFrame:
     """Return a row per attack that had an input to attack and a goal to reach.
 
-    Columns: set, recipe, lost (percentage points of accuracy), its 95 % interval low and high, queries (mean over
+    Columns: set, recipe, lost (percentage points of accuracy), its 95% interval low and high, queries (mean over
     inputs).
     """
     rows = []

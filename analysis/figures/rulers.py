@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.contents import BASE
 from analysis.formats import show_value
-from rse_study.results.records import AxisRecord
+from rse_study.results.study_record import AxisRecord
 
 COLUMNS = ["trial", "objective", "best", "is_base", "axis", "value", "text", "position"]
 MAX_TICKS = 5

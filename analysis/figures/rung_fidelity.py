@@ -26,7 +26,7 @@ def rung_fidelity_data(contents: Contents) -> pd.DataFrame:
 
 
 def draw_rung_fidelity(frame: pd.DataFrame) -> go.Figure:
-    """Draw Spearman's rho between each rung and the end, with its 95 % interval."""
+    """Draw Spearman's rho between each rung and the end, with its 95% interval."""
     figure, steps = go.Figure(), sorted(frame["t"].unique())
     frame = frame.dropna(subset="spearman")
     column = {t: place for place, t in enumerate(steps)}

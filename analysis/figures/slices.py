@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.figures.style import BLUE, GREY, ORANGE, label_text, plain
-from rse_study.results.records import AxisRecord
+from rse_study.results.study_record import AxisRecord
 
 
 def slice_data(table: pd.DataFrame, heading: str) -> pd.DataFrame:
@@ -29,8 +29,9 @@ def draw_slice(
     colours = [ORANGE if best else BLUE for best in frame["best"]]
     values = [str(value) for value in frame["value"]] if axis.kind == "choice" else frame["value"]
     figure.add_scatter(
-        x=values, y=frame["objective"], customdata=frame["trial"], mode="markers", showlegend=False,
-        marker={"size": 9, "color": colours},
+        x=values, y=frame["objective"], customdata=frame["trial"], mode="markers+text", showlegend=False,
+        text=[f"{trial}" if best else "" for trial, best in zip(frame["trial"], frame["best"], strict=True)],
+        textposition="top center", marker={"size": 9, "color": colours}, ids=frame["trial"],
         hovertemplate=f"trial %{{customdata}}<br>%{{x}}: %{{y:.{decimals}f}}<extra></extra>",
     )  # fmt: skip
     figure.update_xaxes(title=label_text(heading, 40), **x_axis(axis))

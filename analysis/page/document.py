@@ -14,6 +14,7 @@ from rse_study.results.files.atomic import write_whole
 STYLE = (files("analysis.page") / "style.css").read_text(encoding="utf-8")
 SCRIPTS = (
     "elements",
+    "links",
     "theme",
     "figures",
     "tables",

@@ -1,7 +1,7 @@
 """Tables of a page."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
@@ -33,15 +33,19 @@ def table(
     kind: str = "",
     name: str = "",
     row_names: Sequence[str] = (),
+    extra: Collection[str] = (),
 ) -> str:
     """Return a frame of strings and links as a table; a wide one scrolls in its box.
 
     Pairs as columns make two lines of headings. Columns of words are left-aligned, those of numbers right-aligned.
     `kind` and `row_classes` are CSS classes; `name` makes the anchor `table-NAME` and the name of the download;
-    `row_names` are anchors of rows, unique on the page, or "".
+    `row_names` are anchors of rows, unique on the page, or "". Columns named in `extra` are behind a switch.
     """
     classes, anchors = row_classes or [""] * len(frame), row_names or [""] * len(frame)
-    kinds = [_kinds_of_column(frame, place) for place in range(frame.shape[1])]
+    names = [name[-1] if isinstance(name, tuple) else name for name in frame.columns]
+    kinds = [
+        _kinds_of_column(frame, place) + ("extra",) * (name in extra) for place, name in enumerate(names)
+    ]
     rows = [
         f"<tr{_attribute('id', anchor)}{_attribute('class', kind_of_row)}>"
         + "".join(_cell(value, kinds[place]) for place, value in enumerate(row))

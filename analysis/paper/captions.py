@@ -55,7 +55,7 @@ def effects_caption(comparison: Comparison) -> str:
     """Return the caption of the effects of a factorial design."""
     design, _, _ = describe_design(comparison.effects.effects, len(comparison.effects.factors)).partition(":")
     encoder = f" Encoder {comparison.encoder}." if comparison.encoder else ""
-    how = "differences between two levels; their 95 % intervals hold for all effects at once."
+    how = "differences between two levels; their 95% intervals hold for all effects at once."
     return f"{comparison.name}: {comparison.label}. {design.capitalize()}: {how}{encoder}{_scale(comparison)}"
 
 

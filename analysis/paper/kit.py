@@ -1,6 +1,7 @@
 """Texts for a paper about a study: checklist, methods, BibTeX, replay."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import fill
@@ -13,16 +14,18 @@ from analysis.contents import Contents, label_of
 from analysis.cost import costs
 from analysis.formats import show_number, show_value
 from analysis.phrases import counted, join_words, show_duration
-from analysis.search import paper_setting, trials
+from analysis.search import base_values, trials
 from rse_study.results.comparing.criterion import criterion_of
-from rse_study.results.records import AxisRecord
+from rse_study.results.study_record import AxisRecord
 
+CPU_FAMILY = re.compile(r"\b\w+ \d+ \d+ (?=\S)")  # the maker's numbers before the model's name
 BY_HAND = "*Not in the ledger; answer by hand.*"
 EXPLAINED = (
     "`report` shows every number again, but for single inputs of attacks, whose texts are not in the archive. "
     "`replay` trains one cell anew (here trial {}) and compares all its numbers: bit by bit on the same kind of "
-    "machine, to 1e-6 elsewhere. Encoders that the study built itself are rebuilt: on another kind of machine their "
-    "weights differ, and `replay` says so. `data fetch` needs a connection and says sizes first."
+    "machine, to 1e-6 elsewhere. Weights of an encoder or generator that the study trained itself are in the archive "
+    "if the author still had them; else they are trained again, and `replay` says so if "
+    "they differ. `data fetch` needs a connection and says sizes first."
 )
 HEAD = "Answers are read from the study's ledger. What it cannot know is marked, and left to you."
 
@@ -127,9 +130,8 @@ def how_to_replay(source: KitSource, archive: str) -> str:
             "In an environment with rse_study, from the folder of this file (`pip` installs the versions of the runs):",
             "",
             *([f"    pip install {pins}"] if pins else []),
-            f"    mkdir -p studies && tar xf {archive} -C studies",
-            f"    rse-study report {study.name}",
-            f"    rse-study data fetch --for studies/{study.name}.yaml",
+            f"    rse-study report {archive}",
+            f"    rse-study data fetch --for studies/{study.name}/{study.name}.yaml",
             f"    rse-study replay {study.name} {cell}",
             "",
             fill(EXPLAINED.format(cell.replace("/", ", seed ")), 110),
@@ -141,13 +143,16 @@ def how_to_replay(source: KitSource, archive: str) -> str:
 
 
 def _infrastructure(source: KitSource) -> str:
-    devices, threads = source.of_cells("device"), source.of_cells("threads")
-    workers, precision = source.of_cells("workers"), source.of_cells("precision")
-    if not devices:
+    def said(name: str) -> str:
+        return join_words(source.of_cells(name)) or "not recorded"
+
+    if not source.of_cells("device"):
         return ""
+    memory = join_words(f"{size:g} GiB" for size in source.of_cells("memory_gib")) or "not recorded"
     return (
-        f"Device: {join_words(devices)}. Workers of a cell: {join_words(workers)}; CPU threads of each: "
-        f"{join_words(threads)}; precision: {join_words(precision)}."
+        f"Device: {said('device')}; CPU: {CPU_FAMILY.sub('', said('processor'))}; memory of the machine: {memory}; "
+        f"operating system: {said('system')}. Workers of a cell: {said('workers')}; CPU threads of each: "
+        f"{said('threads')}; precision: {said('precision')}."
     )
 
 
@@ -232,7 +237,7 @@ def _best(source: KitSource) -> str:
     table = trials(contents)
     if not table["best"].any():
         return ""
-    row, base = table[table["best"]].iloc[0], paper_setting(contents)
+    row, base = table[table["best"]].iloc[0], base_values(contents)
     values = [
         f"{heading} {show_value(row[heading])} (base {show_value(base.get(axis.name))})"
         for axis, heading in zip(contents.study.axes, contents.study.headings, strict=True)

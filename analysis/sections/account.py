@@ -20,13 +20,13 @@ from rse_study.results import staleness
 from rse_study.results.bit_equality import describe_machines
 from rse_study.results.citation import citation_of
 from rse_study.results.device_time import INCLUDED
-from rse_study.results.records import StudyRecord
+from rse_study.results.study_record import StudyRecord
 from rse_study.search.state import STAGES
 
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
 MANY = 12  # rows above which a table is folded
 PARETO = (
-    "The line joins those than which none is both better and cheaper. Cells that were stopped early are hollow and not "
+    "Pareto front: no cell is both better and cheaper than one on it. Cells that were stopped early are hollow and not "
     "on it. Training seconds are those of training and scoring alone, times devices; the ledger counts no operations."
 )
 
@@ -118,16 +118,17 @@ def failed_cells(contents: Contents) -> pd.DataFrame:
 def settings_of(study: StudyRecord, cell: Mapping[Hashable, Any]) -> str:
     """Return the settings of a cell's row or trial, such as `optimizer.lr = 1e+30`."""
     own = study.settings.grid.rows.get(cell["label"]) if cell["label"] else None
-    values = cell["proposal"] if own is None else _flat(own)
+    values = cell["proposal"] if own is None else flat(own)
     return ", ".join(f"{name} = {show_value(value)}" for name, value in values.items())
 
 
-def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
+def flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return nested settings by their dotted paths."""
+    found: dict[str, Any] = {}
     for name, value in content.items():
         is_mapping = isinstance(value, Mapping)
-        flat |= _flat(value, f"{prefix}{name}.") if is_mapping else {f"{prefix}{name}": value}
-    return flat
+        found |= flat(value, f"{prefix}{name}.") if is_mapping else {f"{prefix}{name}": value}
+    return found
 
 
 def show_lost(contents: Contents) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from rse_study.results.files.attack_file import FURTHEST, SIMILARITY, AttackFold
 WEAK = "\N{DAGGER}"
 COUNTING = (
     "An input that the victim gets wrong as it stands is skipped: nothing is left to attack. Success is the share of "
-    "the others that fell, with its 95 % interval (Wilson); queries are a mean over them, skipped ones apart; words "
+    "the others that fell, with its 95% interval (Wilson); queries are a mean over them, skipped ones apart; words "
     "changed are a mean over those that fell. The intervals are about other inputs of the kind: how much another "
     "victim would differ, fine-tuned with another seed, is not in them."
 )
@@ -71,7 +71,7 @@ def summary_table(summary: pd.DataFrame) -> pd.DataFrame:
             "set": row.set, "recipe": row.recipe + (f" {WEAK}" if row.weak else ""), "inputs": str(row.num_inputs),
             "skipped": str(row.num_skipped), "accuracy": percent(row.original_accuracy),
             "under attack": percent(row.accuracy_under_attack), "success": percent(row.success_rate),
-            "95 %": success_interval(row), "queries": show_number(row.mean_queries, 1),
+            "95%": success_interval(row), "queries": show_number(row.mean_queries, 1),
             "words changed": percent(row.share_of_words_changed), "goal": goal_text(row.goal, row.tau),
             "Spearman": show_number(row.clean_spearman, 2),
             "Spearman under attack": show_number(row.spearman_under_attack, 2),

@@ -1,14 +1,27 @@
 """The sections that compare a grid's rows with its baseline and the paper."""
 
+import pandas as pd
+
 from analysis import page
-from analysis.axis_pairs import axis_pairs, pairs_answer, pairs_table
+from analysis.axis_pairs import axis_pairs, pairs_answer, pairs_table, row_pairs
 from analysis.comparison import Comparison
-from analysis.comparison_table import claims_table, remarks, rows_table
+from analysis.comparison_table import (
+    BETTER,
+    EXACT,
+    HOLM,
+    claims_table,
+    remarks,
+    resolution_text,
+    rows_table,
+    suggestive_text,
+)
 from analysis.contents import Contents
 from analysis.figures.decisions import decisions_data, draw_decisions
-from analysis.figures.forest import draw_forest, forest_data
-from analysis.opposed import opposed_text
+from analysis.formats import show_value
 from analysis.phrases import counted
+from analysis.scores import result_scores
+from analysis.sections.account import flat
+from analysis.sections.scores import differences_figure
 
 LEGEND = (
     "Each row minus the baseline, paired by seed. The interval alone decides the verdict: better or worse where it "
@@ -16,31 +29,50 @@ LEGEND = (
     "flipping signs, exact, alone and adjusted for all rows (Holm), Hedges' effect size g, and the seeds on which the "
     "row is better, of which the fewer are named."
 )
+DETAILS = (EXACT, HOLM, "g", BETTER)
 PAIRS = (
-    "On the objective: each value of an axis minus each other one, paired by seed, as the mean over the rows that "
-    "differ in nothing else. Intervals and p (Holm) hold for all pairs of the axis at once."
+    "On the objective: each row minus each other one, paired by seed; or each value of an axis, as the mean over the "
+    "rows that differ in nothing else. Intervals and p (Holm) hold for all pairs of a table at once."
 )
 
 
-def compared(comparison: Comparison, decimals: int) -> str:
+def compared(contents: Contents, comparison: Comparison) -> str:
     """Return section "Compared"; "" without a baseline and a paper's table."""
     if not comparison.baseline and not comparison.table:
         return ""
-    table = rows_table(comparison, decimals)
-    beside = f" The paper's numbers are those of {comparison.table}." if comparison.printed else ""
+    table = rows_table(comparison, contents.decimals)
+    whose = f" The paper's numbers are those of {comparison.table}." if comparison.printed else ""
+    said_above = (
+        comparison.criterion_text,
+        suggestive_text(comparison.compared),
+        resolution_text(comparison),
+    )
     num_fixed = len(comparison.fixed)
     classes = ["baseline"] * num_fixed + [""] * (len(table) - num_fixed)
-    parts = [page.paragraph(LEGEND + beside), page.table(table, classes, "long", "compared")]
-    forest = forest_data(comparison, decimals)
-    if len(forest):
-        parts.append(page.figure(draw_forest(forest, comparison.scores.criterion.margin), "forest", forest))
+    parts = [page.paragraph(LEGEND + whose), page.table(table, classes, "long", "compared", extra=DETAILS)]
+    if comparison.baseline:
+        beside = {"minus": comparison.baseline, "printed": comparison.printed}
+        parts.append(differences_figure(contents, result_scores(contents), "differences", **beside))
     return page.section(
         "Compared",
         *parts,
-        page.paragraph(opposed_text(comparison.opposed)),
-        *map(page.paragraph, remarks(comparison)),
-        claims(comparison, decimals),
+        *(page.paragraph(text) for text in remarks(comparison) if text not in said_above),
+        rows_settings(contents),
+        claims(comparison, contents.decimals),
     )
+
+
+def rows_settings(contents: Contents) -> str:
+    """Return what each named row sets, to be compared two at a time; "" of fewer rows."""
+    rows = contents.study.settings.grid.rows
+    if len(rows) < 2:
+        return ""
+    shown = [
+        {"row": row} | {name: show_value(value) for name, value in flat(own).items()}
+        for row, own in rows.items()
+    ]
+    table = page.table(pd.DataFrame(shown, dtype=object).fillna(""), kind="long pick", name="settings")
+    return page.folded("What each row sets: tick two to see their difference", table)
 
 
 def decisions(contents: Contents, comparison: Comparison) -> str:
@@ -65,14 +97,16 @@ def decisions(contents: Contents, comparison: Comparison) -> str:
 
 
 def each_pair(contents: Contents, comparison: Comparison) -> str:
-    """Return section "Each pair"; "" without an axis of 2 to 8 values."""
-    found = axis_pairs(contents, comparison.scores)
+    """Return section "Each pair"; "" without few enough rows or values."""
+    found = row_pairs(contents, comparison.scores)
+    if not comparison.effects.factors:  # two levels, whose means over the others are effects
+        found += axis_pairs(contents, comparison.scores)
     parts = []
     for number, pairs in enumerate(found):
         parts += [
-            f"<h3>{page.escape(pairs.axis)}: each pair</h3>",
+            f"<h3>{page.escape(pairs.axis or 'Rows')}: each pair</h3>",
             page.paragraph(pairs_answer(pairs)),
-            page.table(pairs_table(pairs), kind="long", name=f"pairs-{number}"),
+            page.table(pairs_table(pairs), kind="long", name=f"pairs-{number}", extra=DETAILS),
         ]
     return page.section("Each pair", page.paragraph(PAIRS), *parts) if found else ""
 

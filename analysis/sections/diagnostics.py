@@ -33,7 +33,9 @@ def diagnostics(contents: Contents) -> str:
 def one_row(checks: RowChecks, frame: pd.DataFrame, number: int) -> str:
     """Return a row's checks and its figure, folded."""
     inert = dict.fromkeys(check.part for check, value in checks.values if check.is_inert(value))
-    verdict = f"inert: {join_words(inert)}" if inert else "alive" if checks.is_recorded else "not recorded"
+    verdict = f"inert: {join_words(inert)}" if inert else "alive"
+    if not checks.is_recorded:
+        verdict = "its method names no checks" if checks.names_none else "not recorded"
     return page.folded(
         f"{checks.row} ({verdict})",
         page.table(checks_table(checks), kind="plain", name=f"checks-{number}") if checks.values else "",

@@ -3,12 +3,12 @@
 import pandas as pd
 
 from analysis import page
-from analysis.contents import PAPER_SETTING, Contents, objective_decimals
+from analysis.contents import BASE, Contents, objective_decimals
 from analysis.figures.front import draw_front, draw_volume
 from analysis.formats import show_axis_value, show_number, show_value
 from analysis.front import front_data, labels
 from analysis.phrases import counted, join_words
-from rse_study.results.records import ConstraintRecord
+from rse_study.results.study_record import ConstraintRecord
 
 EXPLAINED = (
     "On the front are trials that no other one beats: none is at least as good in every objective and better in one. "
@@ -54,9 +54,7 @@ def front_text(frame: pd.DataFrame) -> str:
     if base.empty:
         return f"{text}; its knee is trial {knee}."
     is_member = base["role"].isin(["knee", "front"]).any()
-    return (
-        f"{text}; its knee is trial {knee}. The {PAPER_SETTING} is {'one' if is_member else 'none'} of them."
-    )
+    return f"{text}; its knee is trial {knee}. The {BASE} is {'one' if is_member else 'none'} of them."
 
 
 def bounds_section(contents: Contents) -> str:
@@ -92,7 +90,7 @@ def front_table(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:
         first, ascending=study.objective.direction == "minimize"
     )
     rows = [
-        {"trial": f"{row['trial']} ({PAPER_SETTING})" if row["is_base"] else str(row["trial"]),
+        {"trial": f"{row['trial']} ({BASE})" if row["is_base"] else str(row["trial"]),
          "": "knee" if row["role"] == "knee" else ""}
         | {
             label: show_number(row[label], objective_decimals(one))

@@ -7,9 +7,9 @@ from analysis.contents import Contents
 from analysis.figures.bands import bands_data, draw_bands
 from analysis.figures.heat import draw_heat, heat_data
 from analysis.figures.lines import draw_lines, lines_data
-from analysis.scores import degenerate_note, scores, show_scores
-from analysis.sections.scores import above_text, dots, row_classes
-from rse_study.results.records import AT_CHECKPOINT
+from analysis.scores import scores
+from analysis.sections.scores import differences_figure, scores_table
+from rse_study.results.study_record import AT_CHECKPOINT
 
 STEPS = (
     "The objective in the course of training, of complete cells: thin lines are seeds, the thick one is their mean, "
@@ -21,21 +21,15 @@ def grid_rows(contents: Contents) -> str:
     """Return section "Results" of a grid."""
     cells = contents.stage("grid")
     frame = scores(contents, cells)
-    measures = list(dict.fromkeys(frame["measure"]))
     alike = "All rows have" if contents.search.rows is None else "As far as they go, rows have"
     legend = (
         f"Mean, standard deviation (n - 1) and each seed, of complete cells. {alike} the same seeds, which share "
         "initialisation and order of data, so that they can be compared pair by pair."
     )
-    shown = show_scores(frame, "SD", contents.decimals_by_measure, every_seed=measures)
-    return page.section(
-        "Results",
-        page.paragraph(legend),
-        page.table(shown, row_classes(frame), "long", "results"),
-        page.paragraph(degenerate_note(frame)),
-        page.paragraph(above_text(contents, frame)),
-        dots(contents, frame, "rows"),
+    figure = (
+        "" if contents.study.settings.grid.baseline else differences_figure(contents, frame, "differences")
     )
+    return page.section("Results", page.paragraph(legend), scores_table(contents, frame, "results"), figure)
 
 
 def grid_axes(contents: Contents) -> str:

@@ -18,21 +18,34 @@ EVALUATORS = {
 """Explanations of the evaluators of importance, by their names in the ledger."""
 
 
+WHISKERS = (
+    "Whiskers and parentheses: 95% intervals, from resampling the trials. Axes whose intervals overlap with that of "
+    "the first are not told apart from it."
+)
 OF_SOME_TRIALS = (
     "An axis that belongs to some trials only has its share in the variation among these, beside all axes that each of "
     "them has: it is compared with no axis of other trials."
 )
 
 
+def which_axis_text(contents: Contents) -> str:
+    """Say which axis has the largest share; "" before it was computed."""
+    axes = dict(zip(contents.study.headings, contents.study.axes, strict=True))
+    bars = importance_data(contents)
+    bars = bars[[axis not in axes or not axes[axis].when for axis in bars["axis"]]]
+    if bars.empty:
+        return ""
+    num = int(bars["num_trials"].min())
+    if num < FEW:
+        limit = f"below about {FEW} these shares are mostly chance"
+        return f"{counted(num, 'trial')} cannot tell which axis matters: {limit}."
+    return order_text(bars)
+
+
 def order_text(bars: pd.DataFrame) -> str:
     """Say which axes are not significantly ordered; "" without intervals."""
     bars = bars.dropna(subset=["low", "high"])
-    if bars.empty:
-        return ""
-    texts = [
-        "Whiskers and parentheses: 95 % intervals, from resampling the trials. Axes whose intervals overlap with that "
-        "of the first are not told apart from it."
-    ]
+    texts = []
     for evaluator, part in bars.groupby("evaluator"):
         first, others = not_told_apart(part)
         if len(part) > 1 and len(others) == len(part) - 1:
@@ -83,15 +96,8 @@ def importance(contents: Contents) -> str:
             for axis in wide.index
         ]
         note = f"{note} {OF_SOME_TRIALS}"
-        conditional = [heading for name, heading in headings.items() if axes[name].when]
-        note = f"{note} {order_text(bars[~bars['axis'].isin(conditional)])}"
-    else:
-        note = f"{note} {order_text(bars)}"
+    note = f"{note} {WHISKERS if bars['low'].notna().any() else ''}"
     table = page.table(pd.DataFrame(shown, dtype=object), name="importance")
-    parts = [page.paragraph(note.strip()), page.figure(draw_importance(bars), "importance", bars), table]
-    if num < FEW:
-        limit = f"below about {FEW} these shares are mostly chance"
-        parts.insert(
-            1, page.paragraph(f"{counted(num, 'trial')} cannot tell which axis matters: {limit}.", "note")
-        )
-    return page.section("Importance", *parts)
+    figure = page.figure(draw_importance(bars), "importance", bars)
+    told = page.paragraph(which_axis_text(contents), "note" if num < FEW else "")
+    return page.section("Importance", page.paragraph(note.strip()), told, figure, table)

@@ -11,7 +11,7 @@ from rse_study.results.comparing.item_contrasts import NOT_KEPT, crossed_frame, 
 from rse_study.results.statistics import Interval
 
 LEGEND = (
-    "Two 95 % intervals of each difference, all rows of a measure at once: for new seeds on the very pairs or inputs "
+    "Two 95% intervals of each difference, all rows of a measure at once: for new seeds on the very pairs or inputs "
     "that were scored, and for new seeds and new pairs or inputs of the kind, by the crossed bootstrap, which "
     "resamples both. The second is rather too wide than too narrow."
 )

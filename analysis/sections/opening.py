@@ -4,7 +4,9 @@ import pandas as pd
 
 from analysis import page
 from analysis.answer import StudyAnswer, claims_answer, grid_answer
+from analysis.axis_pairs import apart_text, axis_pairs
 from analysis.comparison import Comparison
+from analysis.comparison_table import resolution_text
 from analysis.contents import Contents, objective_decimals
 from analysis.cost import lost_attempts, time_text
 from analysis.effects import with_effects
@@ -14,10 +16,13 @@ from analysis.front import labels
 from analysis.phrases import counted, join_words
 from analysis.progress import confirmed_objectives, confirmed_trial, stage_progress
 from analysis.scores import is_higher_better, result_scores, summarise
-from analysis.search import paper_setting, trials
-from analysis.search_answer import search_answer
+from analysis.search import base_values, trials
+from analysis.search_answer import ConfirmedTrial, search_answer
+from analysis.sections.importance import which_axis_text
+from analysis.sections.path import path_answer
 from rse_study.results.comparing.comparisons import MIN_SEEDS
 from rse_study.results.comparing.verdicts import verdict_of
+from rse_study.results.records import BASELINES
 from rse_study.results.row_checks import inert_sentences
 
 ORDER = ("complete", "stopped_early", "failed", "running")
@@ -28,15 +33,15 @@ FEW_REASONS = 2  # reasons that are quoted; the others are counted
 def opening(contents: Contents, comparison: Comparison | None = None) -> str:
     """Return title, question, answer, facts and caution; a grid needs `comparison`."""
     study, found = contents.study, answer(contents, comparison)
-    kind = "answer shown" if found.shows_difference else "answer"
-    claims, above = claims_answer(comparison), above_all_text(contents)
+    claims, above = claims_answer(comparison), unbeaten_text(contents)
+    kind = "answer doubted" if above else "answer shown" if found.shows_difference else "answer"
     parts = [
         f"<h1>{page.escape(study.title or study.name)}</h1>",
         page.paragraph(study.question, "question"),
         page.paragraph(" ".join(filter(None, (found.text, claims, above))), kind),
         *(page.paragraph(sentence, "note") for sentence in inert_sentences(contents.checks)),
         page.facts(facts(contents, comparison)),
-        page.paragraph(caution(contents), "note"),
+        page.paragraph(caution(contents), "note") if contents.study.kind == "search" else "",
     ]
     return "\n".join(part for part in parts if part)
 
@@ -67,9 +72,13 @@ def facts(contents: Contents, comparison: Comparison | None) -> dict[str, str]:
             else {"best": best_trial(contents)}
         ),
         "verdicts": page.escape(criterion_text(contents, comparison)),
-        "how far": page.escape(states(contents)),
+        "resolution": page.escape(seeds_text(contents, comparison)),
+        "which axis": page.escape(axes_text(contents, comparison)),
+        "progress": page.escape(states(contents)),
         "cost": cost_text(contents),
         "failed": failed_text(contents),
+        "tags": page.escape(", ".join(contents.study.settings.tags)),
+        "notes": page.escape(contents.study.settings.notes),
     }
 
 
@@ -113,14 +122,47 @@ def criterion_text(contents: Contents, comparison: Comparison | None) -> str:
     """Say what decides the verdicts, and why; "" where nothing is compared."""
     if comparison is not None:
         return comparison.criterion_text
-    objectives, _ = confirmed_objectives(contents)
-    found = [one for one in objectives if one.reference and len(one.sample) >= MIN_SEEDS]
+    found = _judged(contents)
     num_together = sum(one.num_together for one in found)
     return found[0].criterion.sentence(num_together, "comparison") if found else ""
 
 
-def above_all_text(contents: Contents) -> str:
-    """Name the baselines that beat every result on the first measure, if any."""
+def _judged(contents: Contents) -> list[ConfirmedTrial]:
+    """Return what a search's answer is about: its objectives, or the first measure of a single one."""
+    several, first = confirmed_objectives(contents)[0], confirmed_trial(contents)
+    objectives = several if len(several) > 1 else [first] if first else []
+    return [one for one in objectives if one.reference and len(one.sample) >= MIN_SEEDS]
+
+
+def seeds_text(contents: Contents, comparison: Comparison | None) -> str:
+    """Say which difference these seeds can resolve; "" where nothing is compared."""
+    if comparison is not None:
+        return resolution_text(comparison)
+    found = _judged(contents)
+    num_together = sum(one.num_together for one in found)
+    texts = join_words(
+        f"{show_number(one.resolvable(num_together), one.decimals)} on {one.measure}" for one in found
+    )
+    seeds = counted(min((len(one.sample) for one in found), default=0), "fresh seed")
+    return f"{seeds}: a true difference of {texts} would be found in 4 of 5 such studies." if found else ""
+
+
+def axes_text(contents: Contents, comparison: Comparison | None) -> str:
+    """Say which axis mattered, or that nobody can say; "" without axes."""
+    if comparison is not None:
+        pairs = [] if comparison.effects.effects else axis_pairs(contents, comparison.scores)
+        return " ".join(apart_text(one) for one in pairs)
+    if len(contents.study.axes) < 2 or not contents.search.standings:
+        return ""
+    texts = [path_answer(contents), which_axis_text(contents)]
+    return (
+        " ".join(filter(None, texts))
+        or "Nobody can say: there are neither importances nor a finished ablation path."
+    )
+
+
+def unbeaten_text(contents: Contents) -> str:
+    """Name the strongest baseline, and the start, if they beat every result."""
     frame = result_scores(contents)
     fixed = frame[(frame["kind"] == "baseline") & frame["value"].notna() & ~frame["degenerate"]]
     measure = str(fixed["measure"].iloc[0]) if len(fixed) else ""
@@ -129,11 +171,17 @@ def above_all_text(contents: Contents) -> str:
     is_more = is_higher_better(contents, measure)
     above = fixed[fixed["value"] > means.max() if is_more else fixed["value"] < means.min()]
     decimals = contents.decimals_by_measure.get(measure, contents.decimals)
-    told = join_words(
-        f"{row} ({show_number(value, decimals)})" for row, value in above[["row", "value"]].values
-    )
+    if above.empty or means.empty:
+        return ""
+    scored = dict(zip(above["row"], above["value"], strict=True))
+    strongest, best = (max, means.max()) if is_more else (min, means.min())
+    first = strongest(scored, key=lambda row: scored[row])
     noun = "row" if contents.study.kind == "grid" else "confirmed trial"
-    return f"Better than every {noun} on {measure}, without this training: {told}." if told else ""
+    values = (show_number(value, decimals) for value in (scored[first], best))
+    text = 'No {0} beats "{1}": {2} on {4}, where the best {0} has {3}.'.format(noun, first, *values, measure)
+    if start := scored.get(BASELINES["start"]) if first != BASELINES["start"] else None:
+        return f"{text} The best is even below its start, the encoder before training ({show_number(start, decimals)})."
+    return text
 
 
 def best_trial(contents: Contents) -> str:
@@ -143,7 +191,7 @@ def best_trial(contents: Contents) -> str:
     table = trials(contents)
     if not table["best"].any():
         return ""
-    row, base, values = table[table["best"]].iloc[0], paper_setting(contents), []
+    row, base, values = table[table["best"]].iloc[0], base_values(contents), []
     for axis, heading in zip(contents.study.axes, contents.study.headings, strict=True):
         here, there = show_value(row[heading]), show_value(base.get(axis.name))
         if axis.when and not here:
@@ -154,7 +202,7 @@ def best_trial(contents: Contents) -> str:
     shown = join_words(show_number(value, place) for value, place in zip(scored, places, strict=True))
     selected = "score" if len(scored) == 1 else "scores"
     told = f"trial {row['trial']}, {shown} on the {selected} that selected it: {', '.join(values)}; "
-    return page.escape(told) + page.link("#section-best", "beside the paper's setting")
+    return page.escape(told) + page.link("#section-best", "beside the base")
 
 
 def cost_text(contents: Contents) -> str:
@@ -227,36 +275,28 @@ def state(what: str, numbers: dict[str, int], unit: str = "cells") -> str:
         for status, text in (("stopped_early", "stopped early"), ("failed", "failed"), ("running", "running"))
         if numbers[status]
     ]
-    parts = [f"{complete} of {sum(numbers.values())} {unit} complete", *between, f"{missing} missing"]
+    parts = [f"{complete} of {sum(numbers.values())} {unit} complete", *between]
+    parts += [f"{missing} missing"] if missing else []
     return f"{what}: {', '.join(parts)}."
 
 
 def caution(contents: Contents) -> str:
-    """Say what the numbers of this study cannot show."""
+    """Say what the scores of a search cannot show."""
     study = contents.study
-    if study.kind == "grid":
-        which = (
-            "on the same seeds" if contents.search.rows is None else "on the first seeds, until it is decided"
-        )
-        return (
-            f"A grid selects nothing: all its cells are results, each row {which}. A difference between rows "
-            "that is no larger than the spread over seeds says nothing."
-        )
     num = int(contents.first_seeds["status"].isin(["complete", "stopped_early"]).sum())
-    ran = "each ran once with one seed"
+    each = "one run with one seed"
     if study.search_seeds:
-        ran = f"they ran {counted(len(study.search_seeds), 'seed')} at most, and more of them where they were lucky"
-    is_one = len(study.all_objectives) == 1
-    what, flatters = ("score", "that score flatters") if is_one else ("scores", "those scores flatter")
+        each = f"a mean of {counted(len(study.search_seeds), 'seed')} at most, more of lucky ones"
+    what = join_words(labels(contents))
     text = (
-        f"{counted(num, 'trial')} {'rank' if num != 1 else 'ranks'} nothing: {ran}; the best was "
-        f"selected on the very {what} shown ({join_words(labels(contents))}), so {flatters} it. "
+        f"Do not rank trials by these scores: each is {each}, and the best was selected by the score shown ({what}), "
+        "which flatters it. "
         if num
         else "Nothing has ended yet. "
     )
     seeds = study.confirm_settings.seeds
     if not seeds:
-        return text + "This study confirms nothing: it proposes, and none of its numbers is a result."
+        return f"{text}This study confirms nothing: it proposes, and none of its numbers is a result."
     where = f" on {join_words(study.evaluations)}" if study.evaluations else ""
-    others = f"other {'seed' if len(seeds) == 1 else 'seeds'}: {join_words(seeds)}{where}"
-    return f"{text}Only the confirmed values ({others}) are results."
+    fresh = f"fresh {'seed' if len(seeds) == 1 else 'seeds'} {join_words(seeds)}"
+    return f"{text}Results are the confirmed values alone ({fresh}{where})."

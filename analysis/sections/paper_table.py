@@ -9,7 +9,7 @@ from analysis.figures.forest import columns_forest_data, draw_forest
 
 LEGEND = (
     "Ours, and the paper's in parentheses. A difference has the paper's direction (same) or the contrary one (other) "
-    "where the interval of ours, which holds for all cells at once with 95 %, excludes 0; else it is undecided."
+    "where the interval of ours, which holds for all cells at once with 95%, excludes 0; else it is undecided."
 )
 WITHOUT = "Ours alone: the paper's text has no numbers of it."
 

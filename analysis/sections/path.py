@@ -3,7 +3,7 @@
 import pandas as pd
 
 from analysis import page
-from analysis.contents import PAPER_SETTING, Contents
+from analysis.contents import BASE, Contents
 from analysis.figures.path import draw_path, path_data
 from analysis.formats import show_signed
 from analysis.phrases import join_words
@@ -24,7 +24,7 @@ def ablation_path(contents: Contents) -> str:
     seeds = join_words(f"seed {seed}" for seed in state.seeds)
     num = len(state.axes)
     note = (
-        f"From the {PAPER_SETTING} to the best trial ({state.best.trial}), which differ on "
+        f"From the {BASE} to the best trial ({state.best.trial}), which differ on "
         f"{num} {'axis' if num == 1 else 'axes'}. {HOW[state.order]} Every point is trained anew "
         f"with {seeds}, which selected no trial. Intervals: Student's t over seeds; those of gains are of differences "
         f"seed by seed."
@@ -44,10 +44,22 @@ def ablation_path(contents: Contents) -> str:
     return page.section("Ablation path", *parts)
 
 
+def path_answer(contents: Contents) -> str:
+    """Name the kept flips whose gains exclude 0; "" without a path that is over."""
+    state, frame = contents.search.path, path_data(contents)
+    if state is None or not state.is_over:
+        return ""
+    flips = frame[frame["is_kept"] & (frame["place"] > 0)]
+    sure = flips[flips["gain_low"] * flips["gain_high"] > 0]
+    gains = (f"{axis} {show_signed(gain, contents.decimals)}" for axis, gain in sure[["axis", "gain"]].values)
+    told = f"on {join_words(gains)}" if len(sure) else "on no axis"
+    return f"Along the ablation path the gain excludes 0 {told}, each flip's interval alone."
+
+
 def path_table(frame: pd.DataFrame, decimals: int, *, less_is_better: bool = False) -> pd.DataFrame:
     """Return a row per kept flip as text, with its gain and interval.
 
-    `together` is the gain since the paper's setting; then come the gains of the other flips, the best first.
+    `together` is the gain since the base; then come the gains of the other flips, the best first.
     """
     start = frame.loc[frame["place"] == 0, "mean"]
     rows = []

@@ -12,7 +12,7 @@ from rse_study.search.rung_fidelity import FEWEST, LEAST, StoppingAdvice, stoppi
 
 WHAT = (
     "At each rung, the trials by their values there against the same trials by their values at the end: rank "
-    "correlations over trials, with 95 % intervals (percentile bootstrap over trials). "
+    "correlations over trials, with 95% intervals (percentile bootstrap over trials). "
 )
 RULE = (
     "The rule: from a step on, stopping can be trusted if at its rung and every later one at least "
@@ -93,5 +93,5 @@ def shown(frame: pd.DataFrame) -> pd.DataFrame:
         )
         for row in frame.sort_values(["sample", "t"]).itertuples()
     ]
-    columns = ["sample", "step", "trials", "Spearman's rho (95 %)", "Kendall's tau-b (95 %)"]
+    columns = ["sample", "step", "trials", "Spearman's rho (95%)", "Kendall's tau-b (95%)"]
     return pd.DataFrame(rows, columns=columns, dtype=object)

@@ -1,52 +1,61 @@
 """Final scores of confirmed trials or of a grid's rows."""
 
+from typing import Any
+
 import pandas as pd
 
 from analysis import page
 from analysis.contents import Contents
-from analysis.figures.dots import dots_data, draw_dots
-from analysis.scores import is_higher_better, summarise
+from analysis.figures.forest import differences_data, draw_forest
+from analysis.formats import show_signed
+from analysis.phrases import join_words
+from analysis.scores import degenerate_note, is_higher_better, show_scores
+from rse_study.results.comparing.margin import margin_of
 
 MAX_ROWS = 80  # of a figure with a line per row
 NO_FIGURE = f"No figure: it would have more than {MAX_ROWS} rows."
+FIGURE = (
+    "Mean differences from {}, paired by seed, of all measures on one scale; full marks: the interval, for all rows of "
+    "a measure at once, excludes 0. The grey band is the margin."
+)
 
 
-def dots(contents: Contents, frame: pd.DataFrame, name: str) -> str:
-    """Return a figure per measure that has a value; `name` begins the figures' ids."""
-    decimals = contents.decimals_by_measure
-    measures = [
-        m
-        for m, part in frame.groupby("measure", sort=False)
-        if part.loc[part["kind"] != "baseline", "value"].notna().any()
-    ]
-    if frame["position"].nunique() > MAX_ROWS:
+def scores_table(contents: Contents, frame: pd.DataFrame, name: str) -> str:
+    """Return a table of `scores.scores`, whose columns of seeds a reader can show."""
+    if frame["value"].isna().all():
+        return ""
+    shown = show_scores(frame, contents.decimals_by_measure, every_seed=dict.fromkeys(frame["measure"]))
+    seeds = {name for _, name in shown.columns if name.startswith("seed ")}
+    table = page.table(shown, row_classes(frame), "long", name, extra=seeds)
+    return table + page.paragraph(degenerate_note(frame))
+
+
+def differences_figure(contents: Contents, frame: pd.DataFrame, name: str, **beside: Any) -> str:
+    """Return the figure of differences; "" without a row to compare with."""
+    if frame["row"].nunique() > MAX_ROWS:
         return page.paragraph(NO_FIGURE)
-    frames = [dots_data(frame, measure) for measure in measures]
-    drawn = [
-        page.figure(draw_dots(part, measure, decimals[measure]), f"{name}-{number}", part)
-        for number, (measure, part) in enumerate(zip(measures, frames, strict=True))
-    ]
-    return page.grid(drawn, wide=True) if drawn else ""
+    shown = differences_data(contents, frame, **beside)
+    if shown.empty:
+        return ""
+    told = FIGURE.format(shown["minus"].iloc[0])
+    drawn = page.figure(draw_forest(shown, margin_of(contents.study)), name, shown)
+    return page.paragraph(told) + drawn + page.paragraph(both_ways_text(contents, shown))
+
+
+def both_ways_text(contents: Contents, shown: pd.DataFrame) -> str:
+    """Name the rows that are better on one measure and worse on another."""
+    way = shown["measure"].map(lambda measure: 1 if is_higher_better(contents, measure) else -1)
+    sure = shown.assign(gain=way * shown["difference"])[shown["low"] * shown["high"] > 0]
+    both = sure.groupby("row", sort=False)["gain"].agg(["min", "max"]).query("min < 0 < max").index
+    texts = []
+    for row in both:
+        part = sure[sure["row"] == row].sort_values("gain").iloc[[-1, 0]]
+        ends = (f"{show_signed(one.difference, one.decimals)} on {one.measure}" for one in part.itertuples())
+        texts.append(f"{row} ({', '.join(ends)})")
+    return f"Better on one measure and worse on another: {join_words(texts)}." if texts else ""
 
 
 def row_classes(frame: pd.DataFrame) -> list[str]:
     """Return the CSS class of each row: baselines are grey."""
     kinds = frame.drop_duplicates("position").sort_values("position")["kind"]
     return ["baseline" if kind == "baseline" else "" for kind in kinds]
-
-
-def above_text(contents: Contents, frame: pd.DataFrame) -> str:
-    """Say how many rows beat each baseline, on the first measure that has one."""
-    known, rows = (
-        frame[(frame["kind"] == "baseline") == wanted].dropna(subset="value") for wanted in (True, False)
-    )
-    if known.empty or rows.empty:
-        return ""
-    measure = known["measure"].iloc[0]
-    table = summarise(rows[rows["measure"] == measure])
-    sign = 1 if is_higher_better(contents, measure) else -1
-    texts = [
-        f"{int((sign * (table['mean'] - value) > 0).sum())} of {len(table)} than {row}"
-        for row, value in known.loc[known["measure"] == measure, ["row", "value"]].values
-    ]
-    return f"On {measure}, rows whose mean is better: {', '.join(texts)}."

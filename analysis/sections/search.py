@@ -18,7 +18,7 @@ from analysis.sections.path import ablation_path
 from analysis.sections.rung_fidelity import rung_fidelity_parts
 from analysis.sections.space import all_axes, two_axes
 from analysis.sections.warm_start import known_before
-from analysis.tables import beaten, show_trials
+from analysis.tables import show_trials
 from analysis.warm_start import known_data
 from rse_study.results.records import FINISHED
 from rse_study.search.rung_fidelity import unstoppable
@@ -61,7 +61,7 @@ def best(contents: Contents, table: pd.DataFrame) -> str:
     if len(contents.study.all_objectives) > 1:
         told = f"Trial {row['trial']}, the front's knee: {score} on {contents.label} after {row['t']} steps."
     if row["label"] == "base":
-        told += " It is the paper's setting itself."
+        told += " It is the base itself."
     return page.section(
         "Best", page.paragraph(told), page.table(settings(contents, table), kind="words", name="best")
     )
@@ -97,8 +97,8 @@ def fidelity_text(contents: Contents, table: pd.DataFrame) -> str:
     texts = []
     if table["status"].isin(["stopped_early", "failed"]).any():
         texts.append(
-            "Only trials of the full budget enter the upper part. Below: trials that ended before, at the step they "
-            "got to; a score after fewer steps is another quantity."
+            "The upper panel shows trials that ran to the end, the lower one those that ended before, at their last "
+            "step; a score after fewer steps is another quantity."
         )
     stopped = contents.rungs.loc[contents.rungs["verdict"] == "stop", "cell"]
     free = table["trial"].isin(list(unstoppable(contents.study, table["trial"])))
@@ -120,13 +120,13 @@ def trial_table(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -
     anchors = [""] * len(scores) + [f"trial-{trial}" for trial in table["trial"]]
     unmeasured = scores.loc[scores["value"].isna(), "label"].tolist()
     remarks = [
-        "Baselines first; * marks the best complete trial. In parentheses: scores of less than the full budget.",
-        *(f"{text}." for text in beaten(table, scores, contents.study.objective.direction)),
+        "Baselines first; * marks the best complete trial. In parentheses: scores of less than the full budget. "
+        "Filters may compare, as in alpha>1e-4; two ticked trials stand side by side.",
     ]
     if unmeasured:
         remarks.append(f"Not measured in this run: {', '.join(unmeasured)}.")
     parts = [
-        page.table(shown, classes, kind="long", name="trials", row_names=anchors),
+        page.table(shown, classes, kind="long pick", name="trials", row_names=anchors),
         page.paragraph(degenerate_note(scores)),
     ]
     return page.section("Trials", page.paragraph(" ".join(remarks)), *parts)

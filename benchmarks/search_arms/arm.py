@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
 from rse_study.search.stopping import Asha, Hyperband, Median, StoppingRule
-from rse_study.study.definition.config import Sampler
+from rse_study.study.definition.search import Sampler
 
 RULES: dict[str, type[StoppingRule]] = {"asha": Asha, "median": Median, "hyperband": Hyperband}
 

@@ -41,12 +41,13 @@ def adversarial_set(
     dev: StsPairs,
     data_dir: Path,
     on_progress: ProgressCallback = lambda done, total: None,
+    folders: tuple[Path, ...] = (),
 ) -> Path:
     """Return the folder of the attacked pairs, building it if it does not exist.
 
     All dev pairs fit the map from cosines to gold, a sample is attacked; pooling and template are the trial's.
     """
-    reference = Reference.of(replayed, base, encoder)
+    reference = Reference.of(replayed, base, encoder, *folders)
     key = {
         **reference.key(),
         "pairs": dev.fingerprint,

@@ -25,13 +25,14 @@ def adversarial_texts(
     encoder: Encoder,
     data_dir: Path,
     on_progress: ProgressCallback = lambda done, total: None,
+    folders: tuple[Path, ...] = (),
 ) -> Path:
     """Return the folder of the attacked texts, building it if it does not exist.
 
     The victim is a logistic regression on the reference's frozen embeddings. An attack changes a text until
     the victim predicts another class; misclassified texts stay as they are.
     """
-    reference, few = Reference.of(replayed, base, encoder), read_for(replayed, data_dir)
+    reference, few = Reference.of(replayed, base, encoder, *folders), read_for(replayed, data_dir)
     key = {
         **reference.key(),
         "training": few.training.fingerprint,

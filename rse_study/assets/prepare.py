@@ -20,6 +20,7 @@ from rse_study.assets.watched import watched_evaluation
 from rse_study.data import builtin
 from rse_study.data.corpus import read_corpus
 from rse_study.data.hub_models import check_model
+from rse_study.data.location import study_folders
 from rse_study.data.pairs import StsPairs, joined
 from rse_study.data.readers import DEV_SPLITS, read_sts
 from rse_study.data.synonyms import Synonyms
@@ -41,10 +42,11 @@ def prepare(
 ) -> Materials:
     """Collect or build everything a trial needs for training and selection.
 
-    `beside` is the folder of the file that names the corpus, in which the corpus may lie.
+    `beside` is the folder of the file that names corpus and models, in which they may lie.
     """
+    folders = study_folders(beside, data_dir)
     for model in trial.models.values():
-        check_model(*model)  # fails now rather than after a minute of tries
+        check_model(*model, *folders)  # fails now rather than after a minute of tries
     corpus = read_corpus(trial.corpus, data_dir, beside)
     callback.message(f"corpus: {corpus}")
     check_batch(trial, len(corpus.sentences))
@@ -52,11 +54,11 @@ def prepare(
         wordnet_archive(data_dir)  # fails now rather than after minutes of training
     dev = dev_pairs(trial.selection, data_dir)
     root = cache_dir.absolute() / "assets"
-    base = _base(trial, root, corpus.sentences, callback)
+    base = _base(trial, root, corpus.sentences, callback, folders)
     tokenizer = load_tokenizer(base, trial.encoder.revision)
     check_encoder(trial, base, tokenizer)
     on_progress = _training_progress("minilm-mlm", callback)
-    generator, revision = choose_generator(trial, base, root, corpus.sentences, on_progress)
+    generator, revision = choose_generator(trial, base, root, corpus.sentences, on_progress, *folders)
     if generator:
         check_generator(generator, revision, tokenizer, trial.max_length, root, corpus.sentences)
     tokenised = tokenised_corpus(
@@ -68,8 +70,8 @@ def prepare(
         partial(callback.advanced, "corpus: sentences tokenised"),
     )
     synonyms = str(synonym_table(root, tokenizer, data_dir)) if trial.method.needs_synonyms else ""
-    replayed = _replayed(trial, base, (dev.tasks() or (dev,))[0], root, data_dir, callback)
-    texts = _replayed_texts(trial, base, root, data_dir, callback)
+    replayed = _replayed(trial, base, (dev.tasks() or (dev,))[0], root, folders, callback)
+    texts = _replayed_texts(trial, base, root, folders, callback)
     watched = {name: watched_evaluation(root, name, data_dir) for name in trial.watched}
     fingerprints = {
         "corpus": TokenisedCorpus.open(tokenised).fingerprint,
@@ -97,21 +99,25 @@ def prepare(
 
 
 def _replayed(
-    trial: Trial, base: str, dev: StsPairs, root: Path, data_dir: Path, callback: ActivityCallback
+    trial: Trial, base: str, dev: StsPairs, root: Path, folders: tuple[Path, ...], callback: ActivityCallback
 ) -> str:
     if trial.replayed.recipe == "none":
         return ""
     on_progress = partial(callback.advanced, f"adversarial set: pairs attacked by {trial.replayed.recipe}")
-    folder = adversarial_set(root, trial.replayed, base, trial.encoder, dev, data_dir, on_progress)
+    data_dir = folders[-1]
+    folder = adversarial_set(root, trial.replayed, base, trial.encoder, dev, data_dir, on_progress, folders)
     wanted = f"{trial.replayed.num_pairs} pairs"
     return _announce(folder, "adversarial set", wanted, "Spearman", callback)
 
 
-def _replayed_texts(trial: Trial, base: str, root: Path, data_dir: Path, callback: ActivityCallback) -> str:
+def _replayed_texts(
+    trial: Trial, base: str, root: Path, folders: tuple[Path, ...], callback: ActivityCallback
+) -> str:
     if trial.replayed.labelled == "none":
         return ""
     on_progress = partial(callback.advanced, f"adversarial texts: texts attacked by {trial.replayed.recipe}")
-    folder = adversarial_texts(root, trial.replayed, base, trial.encoder, data_dir, on_progress)
+    data_dir = folders[-1]
+    folder = adversarial_texts(root, trial.replayed, base, trial.encoder, data_dir, on_progress, folders)
     return _announce(folder, "adversarial texts", str(trial.replayed.num_texts), "accuracy", callback)
 
 
@@ -134,11 +140,13 @@ def dev_pairs(selection: Selection, data_dir: Path) -> StsPairs:
     return joined(sets, "dev")
 
 
-def _base(trial: Trial, root: Path, sentences: list[str], callback: ActivityCallback) -> str:
+def _base(
+    trial: Trial, root: Path, sentences: list[str], callback: ActivityCallback, folders: tuple[Path, ...]
+) -> str:
     name = trial.encoder.name
     if name in TINY:
         return str(tiny_encoder(root, sentences, TINY[name], _training_progress(name, callback)))
-    return packaged(trial.encoder.name)
+    return packaged(trial.encoder.name, *folders)
 
 
 def _whole_path(name: str) -> str:

@@ -1,6 +1,7 @@
 """The reference encoder that replayed attacks are made against."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.assets.minilm import packaged
@@ -20,12 +21,12 @@ class Reference:
     """supplies pooling and template"""
 
     @classmethod
-    def of(cls, replayed: Replayed, base: str, encoder: Encoder) -> "Reference":
+    def of(cls, replayed: Replayed, base: str, encoder: Encoder, *folders: Path) -> "Reference":
         """Resolve the reference a study names: base, minilm, a folder or a hub name."""
         is_base = replayed.reference == "base"
         if is_base:
             return cls(base, encoder.revision, encoder)
-        return cls(packaged(replayed.reference), "main", encoder)
+        return cls(packaged(replayed.reference, *folders), "main", encoder)
 
     def key(self) -> dict[str, str]:
         return {

@@ -34,7 +34,13 @@ def build(root: Path, kind: str, key: Any, builder: Callable[[Path], None]) -> P
             builder(draft)
             assert is_complete(draft), f"the builder of {kind} wrote no {META}"
             draft.rename(final)
+            shutil.rmtree(steps_of(draft), ignore_errors=True)
     return final
+
+
+def steps_of(draft: Path) -> Path:
+    """Return the folder beside a draft for a training's checkpoints, which outlive it."""
+    return draft.with_suffix(".steps")
 
 
 def write_meta(draft: Path, content: dict[str, Any]) -> None:
@@ -42,6 +48,11 @@ def write_meta(draft: Path, content: dict[str, Any]) -> None:
     weights = draft / "model.safetensors"
     content = {**content, "weights": hash_file(weights)} if weights.is_file() else content
     (draft / META).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def came_with_archive(root: Path, name: str) -> Path:
+    """Return the place of an asset's weights that came with a study's archive."""
+    return root / "came" / f"{name}.safetensors"
 
 
 def is_complete(directory: Path) -> bool:

@@ -29,8 +29,8 @@ class TinyEncoder(Spec):
     num_heads: PositiveInt = 4
     intermediate_size: PositiveInt = 512
     max_positions: PositiveInt = 128
-    # BERT's 0.02 suits d 768. At d 128, 0.05 with twice the learning rate guesses 11.0 % of masked tokens on
-    # Wikipedia sentences, 0.02 with 1e-3 9.6 % (docs/results/assets.md).
+    # BERT's 0.02 suits d 768. At d 128, 0.05 with twice the learning rate guesses 11.0% of masked tokens on
+    # Wikipedia sentences, 0.02 with 1e-3 9.6% (docs/results/assets.md).
     initializer_range: PositiveFloat = 0.05
     training: MaskedLMTraining = MaskedLMTraining(lr=2e-3, max_epochs=7)
     window: NonNegativeInt = field(0, neutral=0)
@@ -85,7 +85,7 @@ def _make(draft: Path, sentences: list[str], spec: TinyEncoder, on_progress: Tra
     model = random_model(spec, len(tokenizer))
     if spec.window:
         _set_word_vectors(model, tokenizer, sentences, spec)
-    measured = train_and_measure(model, tokenizer, sentences, spec.training, on_progress)
+    measured = train_and_measure(draft, model, tokenizer, sentences, spec.training, on_progress)
     with quiet_loading():
         model.save_pretrained(draft)
     tokenizer.save_pretrained(draft)

@@ -1,7 +1,6 @@
 """Victims: classifiers fine-tuned once, and never on a text that will be attacked."""
 
 import json
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from jaxtyping import Int
 
 from rse_study.assets.fingerprint import fingerprint_of_model, fingerprint_of_weights
 from rse_study.assets.masked_lm import one_thread
-from rse_study.assets.store import META, asset_path, build, write_meta
+from rse_study.assets.store import META, build, steps_of, write_meta
 from rse_study.data.labelled import Text
 from rse_study.data.overlap import unseen
 from rse_study.data.pairs import StsPairs
@@ -19,7 +18,7 @@ from rse_study.models.classifier_folder import load_classifier, save_classifier
 from rse_study.models.pooling import PoolingKind
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.training.classifier.config import FineTuning
-from rse_study.training.classifier.data import Start, Supervised, examples_of, identity_of_tuning
+from rse_study.training.classifier.data import Start, Supervised, identity_of_tuning
 from rse_study.training.classifier.loop import TuningCallback, fine_tune
 from rse_study.training.classifier.run import FineTuned
 
@@ -70,19 +69,16 @@ def victim(
     wanted = spec or FineTuning()
     start = Start(base, pooling, fingerprint_of_model(base, revision), revision)
     key = identity_of_tuning(wanted, seed, start, kept, left)
-    # Not inside the draft, which a new attempt would clear.
-    steps = asset_path(root, KIND, key).with_name(f".{asset_path(root, KIND, key).name}.steps")
 
     def make(draft: Path) -> None:
         with one_thread():
             tuned = fine_tune(
-                wanted, seed, start, kept, steps, dev=left, device=device, on_progress=on_progress
+                wanted, seed, start, kept, steps_of(draft), dev=left, device=device, on_progress=on_progress
             )
         save_classifier(draft, tuned.classifier)
         _describe(draft, tuned, num_removed, {**key, "trained_on": kept.name, "device": device})
 
     folder = build(root, KIND, key, make)
-    shutil.rmtree(steps, ignore_errors=True)
     meta = json.loads((folder / META).read_text(encoding="utf-8"))
     return VictimClassifier(folder, meta["dev_accuracy"], meta["weak"], num_removed)
 
@@ -97,7 +93,7 @@ def taken(training: Supervised, places: Int[np.ndarray, " m"]) -> Supervised:
 
 def _unseen(training: Supervised, inputs: Sequence[Text]) -> tuple[Supervised, int]:
     """Return what is not among `inputs`, and the number of examples removed."""
-    places = unseen(examples_of(training).texts, inputs)
+    places = unseen(training.texts, inputs)
     return taken(training, places), len(training) - len(places)
 
 

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from rse_study.cli.cluster_commands import CLUSTER_COMMANDS
-from rse_study.cli.commands import COMMANDS, DATA_COMMANDS
+from rse_study.cli.commands import COMMANDS
+from rse_study.cli.data_commands import DATA_COMMANDS
 from rse_study.cli.terminal.errors import guarded
 
 app = typer.Typer(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rse_study.errors import InputError
-from rse_study.study.definition.config import Resources
+from rse_study.study.definition.resources import Resources
 
 NODES_VARIABLE = "RSE_STUDY_NODES"
 """environment variable: node types that may join during a study, as a JSON list"""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.cluster.worker_capacity import nodes_of, num_fitting, per_node
-from rse_study.study.definition.config import Resources
+from rse_study.study.definition.resources import Resources
 
 
 @dataclass(frozen=True)

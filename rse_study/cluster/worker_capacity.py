@@ -6,7 +6,7 @@ from rse_study.cluster.kinds.slurm import SlurmCluster
 from rse_study.cluster.machines import WorkerGroup
 from rse_study.cluster.node_capacity import Node, slots
 from rse_study.cluster.spec import ClusterSpec
-from rse_study.study.definition.config import Resources
+from rse_study.study.definition.resources import Resources
 
 
 def per_node(group: WorkerGroup, resources: Resources, cpus: int | None = None) -> int:

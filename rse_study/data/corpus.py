@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, NonNegativeInt, field_validator
 
 from rse_study.data import builtin, hub
-from rse_study.data.location import corpus_folders
+from rse_study.data.location import study_folders
 from rse_study.data.text_files import find_file, read_lines
 from rse_study.errors import InputError
 from rse_study.spec import Spec, field, fingerprint_of
@@ -95,7 +95,7 @@ def read_sentences(corpus: Corpus, data_dir: Path) -> list[str]:
 
 def read_corpus(corpus: Corpus, data_dir: Path, beside: Path = Path()) -> Sentences:
     """Read a corpus' distinct sentences; relative paths also start from `beside`."""
-    read = _distinct(_lines(corpus.source, corpus_folders(beside, data_dir)), corpus.limit)
+    read = _distinct(_lines(corpus.source, study_folders(beside, data_dir)), corpus.limit)
     if len(read.sentences) < MIN_SENTENCES:
         raise InputError(
             f"holds {len(read.sentences)} distinct sentence(s)",

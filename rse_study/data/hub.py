@@ -7,11 +7,13 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from rse_study.data.text_files import places_of
+from rse_study.data.hub_models import UncheckedModel, UnknownModel, ask_hub
+from rse_study.data.text_files import looked_for_in, places_of
 from rse_study.errors import InputError, first_line
 from rse_study.registry import did_you_mean
 from rse_study.spec import Spec
 
+README = "README.md"
 _OFFLINE_REMEDY = (
     "Check name and connection, or copy the dataset's folder into the data folder and name its path"
 )
@@ -34,6 +36,18 @@ class Dataset(Spec):
     """branch, tag or commit on the hub; not used for a folder"""
 
 
+def check_dataset(name: str, revision: str, *folders: Path) -> None:
+    """Raise UnknownModel unless it is a folder or on the hub."""
+    if any(map(Path.is_dir, places_of(name, *folders))):
+        return
+    try:
+        ask_hub(name, revision, README, "dataset")
+    except UnknownModel as problem:
+        if README not in problem.what:  # a dataset needs none
+            problem.rule = f"as a folder it was {looked_for_in(*folders)}"
+            raise
+
+
 def read_column(source: Dataset, *folders: Path) -> Iterator[str]:
     """Yield a column's values, from the first folder of that name or the hub."""
     folder = next(filter(Path.is_dir, places_of(source.dataset, *folders)), Path(source.dataset))
@@ -53,11 +67,17 @@ def read_column(source: Dataset, *folders: Path) -> Iterator[str]:
 def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revision: str = "main") -> Any:
     """Read a split, or a slice such as train[:1000], of a folder or a name on the hub."""
     import datasets
+    from huggingface_hub import constants
 
     folder = data_dir / os.path.expanduser(name)
     is_local = folder.is_dir()
     settings: dict[str, Any] = {} if is_local else {"revision": revision}
     where = f"dataset {name}"
+    before = constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE
+    try:
+        check_dataset(name, revision, data_dir)
+    except UncheckedModel:  # its cache may have it, which takes no half a minute of tries to find out
+        constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
     try:
         return datasets.load_dataset(
             str(folder) if is_local else name, config or None, split=split, **settings
@@ -69,3 +89,5 @@ def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revis
     except ValueError as error:  # unknown split or configuration
         remedy = "Check split and config"
         raise InputError(f"cannot be loaded ({first_line(error)})", where=where, remedy=remedy) from None
+    finally:
+        constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE = before

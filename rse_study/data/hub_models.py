@@ -1,11 +1,13 @@
 """Models by name: whether there is one, its files from the hub; without torch."""
 
+import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rse_study.activity import ProgressCallback
 from rse_study.data.download import RemoteFile, download_from_hub, on_hub
+from rse_study.data.text_files import looked_for_in, places_of
 from rse_study.errors import InputError, first_line
 
 Model = tuple[str, str]
@@ -17,6 +19,8 @@ LIKE_A_PATH = ("/", "./", "../", "~")
 SECONDS = 3.0
 """wait for the hub; whoever waits longer works without it"""
 CONFIG = "config.json"
+PARTS_OF_HEADS = ("predictions", "lm_head", "vocab_", "decoder", "head.")
+"""in the names of a masked-LM head's weights, one of which each family of encoders has"""
 DESCRIPTIONS = (".json", ".txt", ".model")
 WEIGHTS = (".safetensors", ".bin")
 """kinds of weights, of which the first that a repository has is fetched"""
@@ -30,67 +34,100 @@ class UncheckedModel(UnknownModel):
     """A model on the hub that is not in its cache, while the hub does not answer."""
 
 
-def local_name(name: str) -> str:
-    """Expand `~`; other names are what they are."""
-    return os.path.expanduser(name)
+def local_name(name: str, *folders: Path) -> str:
+    """Return a model's path in the first folder that has it; else expand `~`."""
+    places = {} if name in ("", *OUR_OWN) else places_of(name, *folders)
+    return next((str(place) for place in places if (place / CONFIG).is_file()), os.path.expanduser(name))
 
 
-def check_models(models: Iterable[Model]) -> dict[Model, UnknownModel]:
-    """Return what is wrong with each model; UncheckedModel where nobody can say."""
+def check_models(models: Iterable[Model], *folders: Path) -> dict[Model, UnknownModel]:
+    """Return what is wrong with each model; UncheckedModel if nobody can say."""
     problems: dict[Model, UnknownModel] = {}
     for name, revision in models:
         unanswered = next((found for found in problems.values() if isinstance(found, UncheckedModel)), None)
         try:
-            check_model(name, revision, is_reachable=unanswered is None)
+            check_model(name, revision, *folders, is_reachable=unanswered is None)
         except UnknownModel as problem:
             problems[name, revision] = problem
     return problems
 
 
-def has_weights(model: Model) -> bool:
+def has_weights(model: Model, *folders: Path) -> bool:
     """Whether a model's weights are on this machine, in a folder or the hub's cache."""
+    name, revision = local_name(model[0], *folders), model[1]
+    kinds = ("model.safetensors", "pytorch_model.bin")
+    paths = [path for kind in kinds for path in (kind, f"{kind}.index.json")]
+    return Path(name).is_dir() or any(_model_file(name, path, revision) for path in paths)
+
+
+def lacks_masked_lm_head(name: str, revision: str = "main") -> bool:
+    """Whether a model that is on this machine was saved without a masked-LM head."""
+    config, weights = (_model_file(name, file, revision) for file in (CONFIG, "model.safetensors"))
+    if not (config and weights):
+        return False
+    classes = json.loads(config.read_text(encoding="utf-8")).get("architectures") or []
+    if any(one.endswith(("ForMaskedLM", "ForPreTraining")) for one in classes):
+        return False
+    with weights.open("rb") as stream:  # a length of 8 bytes, then as much JSON
+        names = json.loads(stream.read(int.from_bytes(stream.read(8), "little")))
+    return not any(part in key for key in names for part in PARTS_OF_HEADS)
+
+
+def _model_file(name: str, file: str, revision: str) -> Path | None:
+    """Return a model's file in its folder or the hub's cache, if it is there."""
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
-    name, revision = model
-    kinds = ("model.safetensors", "pytorch_model.bin")
-    paths = [path for kind in kinds for path in (kind, f"{kind}.index.json")]
-    if Path(local_name(name)).is_dir():
-        return True
+    if (Path(name) / file).is_file():
+        return Path(name) / file
     try:
-        return any(isinstance(try_to_load_from_cache(name, path, revision=revision), str) for path in paths)
+        found = try_to_load_from_cache(name, file, revision=revision)
     except HFValidationError:  # no name that the hub could have
-        return False
+        return None
+    return Path(found) if isinstance(found, str) else None
 
 
-def check_model(name: str, revision: str = "main", *, is_reachable: bool = True) -> None:
-    """Raise UnknownModel unless it is a folder, in the hub's cache, or on the hub."""
-    folder = Path(local_name(name))
-    if name in OUR_OWN or (folder / CONFIG).is_file():
+def check_model(name: str, revision: str = "main", *folders: Path, is_reachable: bool = True) -> None:
+    """Raise UnknownModel unless it is a folder, in the hub's cache, or on the hub.
+
+    A relative path is looked for in `folders`, by default in the working folder.
+    """
+    folders = folders or (Path.cwd(),)
+    places, rule = places_of(name, *folders), looked_for_in(*folders)
+    if name in OUR_OWN or any((place / CONFIG).is_file() for place in places):
         return
-    if folder.is_dir() or name.startswith(LIKE_A_PATH) or name.count("/") > 1:
-        what = "no config.json in this folder" if folder.is_dir() else "no such folder"
-        rule = "" if folder.is_absolute() else "looked for in the working folder"
+    found = next(filter(Path.is_dir, places), None)
+    if found or name.startswith(LIKE_A_PATH) or name.count("/") > 1:
+        what = "no config.json in this folder" if found else "no such folder"
+        where = found or (next(iter(places)) if len(places) == 1 else name)
+        is_absolute = os.path.isabs(os.path.expanduser(name))
         remedy = "Check the path; a name on the hub does not begin so"
-        raise UnknownModel(what, where=str(folder.absolute()), rule=rule, remedy=remedy)
-    _ask_hub(name, revision, is_reachable)
+        raise UnknownModel(what, where=str(where), rule="" if found or is_absolute else rule, remedy=remedy)
+    try:
+        ask_hub(name, revision, is_reachable=is_reachable)
+    except UnknownModel as problem:
+        problem.rule = f"as a folder it was {rule}"
+        raise
 
 
-def _ask_hub(name: str, revision: str, is_reachable: bool) -> None:
+def ask_hub(
+    name: str, revision: str, file: str = CONFIG, kind: str = "model", *, is_reachable: bool = True
+) -> None:
+    """Raise UnknownModel unless a file is in the hub's cache or on the hub."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError, HTTPError
 
     try:
-        if isinstance(try_to_load_from_cache(name, CONFIG, revision=revision), str):
+        if isinstance(try_to_load_from_cache(name, file, revision=revision, repo_type=kind), str):
             return
         if not is_reachable:
             raise ConnectionError("the hub has just not answered")
-        get_hf_file_metadata(hf_hub_url(name, CONFIG, revision=revision), timeout=SECONDS)
+        get_hf_file_metadata(hf_hub_url(name, file, revision=revision, repo_type=kind), timeout=SECONDS)
     except (HTTPError, HFValidationError, OSError) as error:
-        raise _verdict(name, revision, error) from None
+        raise _verdict(name, revision, file, kind, error) from None
 
 
-def _verdict(name: str, revision: str, error: Exception) -> UnknownModel:
+def _verdict(name: str, revision: str, file: str, kind: str, error: Exception) -> UnknownModel:
     """Say what the hub's answer means; no answer is no verdict."""
     from huggingface_hub import errors
 
@@ -100,14 +137,14 @@ def _verdict(name: str, revision: str, error: Exception) -> UnknownModel:
         (errors.GatedRepoError, "is not open to all on the hub", "Ask there for access, then: hf auth login"),
         (
             errors.RepositoryNotFoundError,
-            "no such folder, and no such model on the hub",
+            f"no such folder, and no such {kind} on the hub",
             f"{check}; a private one needs a token (hf auth login)",
         ),
         (errors.RevisionNotFoundError, f"has no revision {revision!r} on the hub", "Check the revision"),
-        (errors.EntryNotFoundError, "has no config.json on the hub", check),
+        (errors.EntryNotFoundError, f"has no {file} on the hub", check),
     )
-    for kind, what, remedy in known:
-        if isinstance(error, kind):
+    for known_error, what, remedy in known:
+        if isinstance(error, known_error):
             return UnknownModel(what, where=name, remedy=remedy)
     what = f"cannot be checked offline ({first_line(error)})"
     return UncheckedModel(

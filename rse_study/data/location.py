@@ -14,9 +14,10 @@ def data_dir() -> Path:
     return Path(os.environ.get("RSE_STUDY_DATA") or cache_dir() / "data")
 
 
-def corpus_folders(beside: Path, data_dir: Path) -> tuple[Path, ...]:
-    """Return the folders in which a corpus' relative path is searched, in order.
+def study_folders(beside: Path, data_dir: Path) -> tuple[Path, ...]:
+    """Return the folders in which a study's relative paths are searched, in order.
 
-    Which of them has it does not enter a cell's identity; the sentences' fingerprint does.
+    They are that of the study's file, the working folder and the data folder. Which of them has a corpus or a model
+    does not enter a cell's identity; the fingerprint of its content does.
     """
     return beside.absolute(), Path.cwd(), data_dir.absolute()

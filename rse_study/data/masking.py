@@ -16,7 +16,7 @@ def mask_tokens(
 ) -> tuple[Int[Tensor, "*batch"], Bool[Tensor, "*batch"]]:
     """Corrupt ids and return the tokens to predict (Devlin et al. 2019, section 3.1).
 
-    Of the chosen tokens 80 % become [MASK], 10 % a random token, 10 % stay. All tensors are on the CPU.
+    Of the chosen tokens 80% become [MASK], 10% a random token, 10% stay. All tensors are on the CPU.
     """
     chosen = (torch.rand(ids.shape, generator=generator) < share) & maskable
     fate = torch.rand(ids.shape, generator=generator)

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rse_study.data.labelled import Text
 from rse_study.spec import fingerprint_of
 
 Variant = Literal["orig", "senteval"]
@@ -31,6 +32,11 @@ class StsPairs:
 
     def __len__(self) -> int:
         return len(self.first)
+
+    @property
+    def texts(self) -> list[Text]:
+        """The pairs as a classifier reads them."""
+        return list(zip(self.first, self.second, strict=True))
 
     @property
     def num_sentences(self) -> int:

@@ -73,8 +73,8 @@ def _find_subsets(name: str, folder: Path) -> dict[str, tuple[Path, Path]]:
             missing[subset] = error
     if missing:
         first = next(iter(missing.values()))
-        part = ", ".join(missing) if found else ""
-        raise MissingFile(first.what, where=first.where, rule=first.rule, remedy=first.remedy, part=part)
+        first.part = ", ".join(missing) if found else ""
+        raise first
     return found
 
 

@@ -41,9 +41,9 @@ def places_of(path: str | Path, *folders: Path) -> dict[Path, Path]:
 
 
 def looked_for_in(*folders: Path) -> str:
-    """List the folders that were searched, at least two, in a phrase."""
+    """List the folders that were searched in a phrase."""
     *others, last = dict.fromkeys(map(str, folders))
-    return f"looked for in {', '.join(others)} and {last}"
+    return f"looked for in {', '.join(others)} and {last}" if others else f"looked for in {last}"
 
 
 def read_lines(path: Path) -> Iterator[str]:

@@ -26,7 +26,7 @@ from rse_study.models.text_classifier import TextClassifier
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 from rse_study.streams import Streams
-from rse_study.training.classifier.data import Supervised, examples_of
+from rse_study.training.classifier.data import Supervised
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class FineTunedTask(ABC):
         self, weights: ModelFiles, on_progress: Callable[[Any], None] = lambda progress: None
     ) -> VictimClassifier:
         """Return the classifier; tasks with the same training share one."""
-        scored: list[Text] = [text for given in self.held_out for text in examples_of(given).texts]
+        scored: list[Text] = [text for given in self.held_out for text in given.texts]
         return classifier_of(
             weights, self.training, scored, self.settings.tasks.seed, self.settings, on_progress
         )

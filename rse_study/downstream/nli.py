@@ -78,7 +78,7 @@ class NliFineTuned(FineTunedTask):
             yield self._label(score.task, score.split), score
 
     def is_worthless(self, score: ClassifierScore, made: VictimClassifier) -> bool:
-        """Whether the classifier gives one answer to everything, or is below 60 % on dev."""
+        """Whether the classifier gives one answer to everything, or is below 60% on dev."""
         return score.degenerate or made.is_weak
 
     def _has_all_rounds(self, split: str) -> bool:

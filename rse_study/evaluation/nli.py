@@ -1,7 +1,7 @@
 """Natural language inference: accuracy, and averages over ANLI's rounds.
 
 V-advCSE's Table 3 calls its last column `All` but prints the plain mean of the rounds (46.4 for 53.8, 42.8
-and 42.6); its text has the mean over examples (46.2 %). Both are rows here, under their own names.
+and 42.6); its text has the mean over examples (46.2%). Both are rows here, under their own names.
 """
 
 from collections.abc import Sequence

@@ -5,10 +5,10 @@ from html import escape
 import pandas as pd
 
 from rse_study.results.frame_columns import COLUMNS
-from rse_study.results.records import StudyRecord
+from rse_study.results.study_record import StudyRecord
 
 MOST_ROWS = 12
-HEADINGS = ("row", "seeds", "mean difference", "95 %, all rows at once", "verdict")
+HEADINGS = ("row", "seeds", "mean difference", "95%, all rows at once", "verdict")
 
 
 def study_html(record: StudyRecord, state: str, contrasts: pd.DataFrame) -> str:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from rse_study.errors import InputError
 from rse_study.frames import tables as frames
+from rse_study.frames.archive import open_archive
 from rse_study.frames.study_html import study_html
 from rse_study.registry import did_you_mean
 from rse_study.results.citation import citation
@@ -20,10 +21,10 @@ from rse_study.results.comparing.contrasts import contrasts_frame
 from rse_study.results.comparing.effects import read_effects
 from rse_study.results.comparing.item_contrasts import crossed_frame, measured_items
 from rse_study.results.files.attack_file import is_attack_folder
-from rse_study.results.files.schema import cell_folder, ledger_path
+from rse_study.results.files.schema import cell_folder, is_archive, ledger_path
 from rse_study.results.frame_columns import COLUMNS, describe_columns
 from rse_study.results.reader import Reader
-from rse_study.results.records import StudyRecord
+from rse_study.results.study_record import StudyRecord
 from rse_study.search.rung_fidelity import rung_fidelity_frame
 from rse_study.search.state import SearchState
 
@@ -144,6 +145,8 @@ def open_results(name: str | Path, store: str | Path) -> StudyResults:
 
 
 def _folder_of(name: str, store: Path) -> Path:
+    if is_archive(name):
+        return open_archive(Path(name), store)
     plain = name.removesuffix(".yaml")
     for folder in (Path(name), store / plain, store / plain.replace("_", "-")):
         if ledger_path(folder).is_file():

@@ -155,7 +155,7 @@ class DCL(MethodBase):
     ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
         """Return L_MLM, a mean over the global batch, and this worker's number of chosen tokens.
 
-        15 % are chosen, of which 80 / 10 / 10 are masked, random, kept.
+        15% are chosen, of which 80 / 10 / 10 are masked, random, kept.
         """
         corrupted, picked = _masked(batch, networks.encoder, run, step)
         chosen = batch.places_of(picked)

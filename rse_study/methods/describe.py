@@ -12,7 +12,7 @@ from rse_study.methods import METHODS
 from rse_study.methods.base import MethodBase
 from rse_study.methods.presets import PRESETS
 from rse_study.perturbations import PERTURBATIONS
-from rse_study.spec import Spec, meanings, show_setting
+from rse_study.spec import Spec, joint_symbols, meanings, show_setting
 
 HEADINGS = ("field", "symbol", "default", "values", "meaning")
 
@@ -22,7 +22,8 @@ def page() -> str:
     parts = [
         "# Methods",
         "Made from the registry by `make methods`; tests/methods/test_describe.py holds it to the code.\n"
-        "A study names a field by its path below `base.method`, by its symbol, or by any unique end of its path.",
+        "A study names a field by its path below `base.method`, by its symbol, or by any unique end of its path.\n"
+        "A symbol that stands at several fields, such as N, writes all of them if the method has one value for them.",
         *(part for name in METHODS for part in _method(name)),
         *_perturbations(),
         *_presets(),
@@ -66,14 +67,16 @@ def _presets() -> Iterator[str]:
         yield f"**{name}** ({preset.method}). {preset.about}\n\n{settings}"
 
 
-def _fields(spec: Spec, prefix: str = "") -> Iterator[tuple[str, ...]]:
+def _fields(spec: Spec, prefix: str = "", joint: dict[str, str] | None = None) -> Iterator[tuple[str, ...]]:
+    joint = joint or {path: symbol for symbol, paths in joint_symbols(spec) for path in paths}
     for name, info in type(spec).model_fields.items():
         value = getattr(spec, name)
         if isinstance(value, Spec):
-            yield from _fields(value, f"{prefix}{name}.")
+            yield from _fields(value, f"{prefix}{name}.", joint)
         else:
             extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
-            symbol, meaning = str(extra.get("symbol", "")), meanings(type(spec)).get(name, "")
+            known = (str(extra.get("symbol", "")), joint.get(prefix + name, ""))
+            symbol, meaning = ", ".join(filter(None, known)), meanings(type(spec)).get(name, "")
             yield f"`{prefix}{name}`", symbol, show_setting(value), _values(info), meaning
 
 

@@ -34,6 +34,7 @@ class RobustSentEmbed(MethodBase):
     """
 
     semantics: ClassVar[int] = 1
+    joint: ClassVar = {"norm": ("blend.pgd.ball.norm", "blend.fgsm.ball.norm", "token_level.ball.norm")}
     checks: ClassVar = (
         *INNER_RISE, *Blend.checks, *TokenLevel.checks, *WeakeningMasks.checks,
         *TERMS["contrastive"], *TERMS["adversarial"], *TERMS["rtd"],

@@ -5,13 +5,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import nn
+from transformers import AutoModel
 
 from rse_study.errors import InputError
 from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.encoder_settings import StoredPooling, store_pooling
-from rse_study.models.loading import quiet_loading
+from rse_study.models.loading import quiet_loading, seeded_init
 
 # Names from before sentence-transformers 5, which every later version still reads.
 _MODULES = [
@@ -47,6 +49,10 @@ def export(directory: Path, encoder: SentenceEncoder, tokenizer: Any, template: 
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise InputError("there is something here already", where=str(directory), remedy="Name a new folder.")
     save_encoder(directory, encoder, tokenizer, template)
+    with quiet_loading(), seeded_init(0):
+        # Its own loaders expect a pooler's weights and warn where there are none; no vector of ours reads them.
+        whole = copy.deepcopy(AutoModel.from_pretrained(directory, dtype=torch.float32))
+        whole.save_pretrained(directory)
 
 
 def _describe_modules(directory: Path, encoder: SentenceEncoder, length: int) -> None:

@@ -12,8 +12,8 @@ from rse_study.on_ray.stored.ledger_copy import CopyingCallback
 from rse_study.on_ray.stored.stored_study import stored_study
 from rse_study.on_ray.study_run import ReadEvaluation, StudyRun
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
+from rse_study.results.files.connect import is_lost
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.files.schema import ledger_path
 from rse_study.search.rebuild import rebuild
 from rse_study.storage.location import absolute
 from rse_study.storage.storage import Storage
@@ -73,7 +73,7 @@ def _open_files(
 
 
 def _rebuild_what_is_lost(study_dir: Path, callback: StudyCallback) -> None:
-    if not ledger_path(study_dir).exists() and (study_dir / "study.json").exists():
+    if is_lost(study_dir):
         rebuilt = rebuild(study_dir)
         callback.message(f"the ledger was gone: rebuilt, with {rebuilt.num_results} results found on disk")
 

@@ -28,7 +28,7 @@ from rse_study.on_ray.workers.coordinator import Coordinator
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.on_ray.workers.payloads import Payloads
 from rse_study.on_ray.workers.trainable import run_inline, run_on_train
-from rse_study.study.definition.config import Resources
+from rse_study.study.definition.resources import Resources
 
 STARTING = "starting Ray"
 MAX_RESTARTS = 3  # of Ray in one run: what takes it down again and again is no accident
@@ -161,7 +161,7 @@ class RayRuntime:
                     stack.enter_context(ray_session(self._num_cpus, self._address))
                     self._callback.advanced(STARTING, 1, 1)
                     return stack.pop_all()
-                except InputError as error:
+                except (InputError, Unavailable) as error:
                     if not self._num_losses:
                         raise
                     if time.monotonic() > until or self.closing.is_set():

@@ -103,10 +103,10 @@ class CellSearcher(Searcher):
         if len(self._running) >= self._concurrency() or self._losses.num_open:
             return "wait"
         self._runtime.check()  # what starts a trial never returns where Ray's head is gone
-        cell = self._queue.next_cell()
-        if cell is None:
-            return "over"
         try:
+            cell = self._queue.next_cell()
+            if cell is None:
+                return "over"
             attempt, rungs = self._queue.attempt_of(cell), self._queue.rungs_of(cell)
             return CellStart(cell, self._payloads.of_cell(cell, attempt, rungs))
         except Unavailable as gone:
@@ -125,7 +125,10 @@ class CellSearcher(Searcher):
         cell, t = self._running[trial_id], int(result["t"])
         try:
             verdict = self._queue.progressed(cell, t, metrics)
-        except InputError as error:  # of a rule of the user's; raised here it would be the trial's own
+        except (
+            InputError,
+            Unavailable,
+        ) as error:  # a rule, or the disk; raised here it would be the trial's own
             self._runtime.give_up(error)
             return
         if verdict is not None:

@@ -27,16 +27,9 @@ from rse_study.on_ray.workers.machines import machine_of, machines_of
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.cell_state import cells_for_next_run, status_for_next_run
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.records import (
-    BASELINES,
-    FINISHED,
-    CellRecord,
-    EvaluationRow,
-    KnownTrial,
-    Stage,
-    StudyRecord,
-)
+from rse_study.results.records import BASELINES, FINISHED, CellRecord, EvaluationRow, Stage
 from rse_study.results.settings import UntilDecided
+from rse_study.results.study_record import KnownTrial, StudyRecord
 from rse_study.sampling.importance import enter_importance
 from rse_study.sampling.proposer import Proposer
 from rse_study.sampling.pruners import deciding_rule, describe_rule
@@ -46,12 +39,16 @@ from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.space import Axis
 from rse_study.study.record import provenance_of, study_record
 from rse_study.study.revisions import change_between
-from rse_study.training.materials import Materials
+from rse_study.training.materials import Materials, other_materials
 
 ReadEvaluation = Callable[[str], Evaluation]
 """Returns an evaluation with its data, by name."""
 MANY_EVENTS = 100  # among which a note is looked for
 DRIVER_ENDED = "the driver ended while it ran"
+GO_ON = (
+    "Give the study another name, or go on with what it was begun with: `rse-study archive`, where it ran, packs the "
+    "weights of a base that was trained there. `report`, `check` and `doctor --rebuild` need none of it"
+)
 
 
 class StudyRun:
@@ -79,6 +76,7 @@ class StudyRun:
         for row in self._checked.rows:
             self.materials.of(row.trial)
         self._refuse_other_materials()
+        self._say_what_is_run_again()
         evaluations, judges = [self._read(name) for name in study.evaluations], list(judges_of(base))
         self._freeze(base, evaluations, judges)
         self._scoring = Scoring(
@@ -126,9 +124,27 @@ class StudyRun:
             trial = self._checked.space.apply(record.proposal)
             if self._has_ended(record) and self.materials.identify(trial, record.seed) != record.identity:
                 what = f"trial {record.trial} was another cell when it ran: {record.identity[:16]}"
-                rule = "the trials of a search share corpus, base and the code's numbers"
-                remedy = "Give the study another name, or go on with what it was begun with"
-                raise InputError(what, where=self._study.name, rule=rule, remedy=remedy)
+                of_run = self._ledger.last_provenance().get("materials", {})  # cells that failed have none
+                before, now = (
+                    record.provenance.get("materials", of_run),
+                    self.materials.of(trial).fingerprints,
+                )
+                changed = "; ".join(other_materials(before, now)) or "its code computes other numbers"
+                rule = f"the trials of a search share corpus, base and the code's numbers, and {changed}"
+                raise InputError(what, where=self._study.name, rule=rule, remedy=GO_ON)
+
+    def _say_what_is_run_again(self) -> None:
+        """Say how many of a grid's results stand on another corpus or base."""
+        now = [self.materials.of(row.trial).fingerprints for row in self._checked.rows]
+        ended = [cell for cell in self._ledger.cells() if cell.stage == "grid" and self._has_ended(cell)]
+        before = [cell.provenance.get("materials", {}) for cell in ended if not cell.retired]
+        for part in ("corpus", "base") if now else ():
+            known = {one.get(part) for one in now}
+            num = sum(one.get(part, "") not in known for one in before)
+            if num:
+                self._callback.message(
+                    f"{num} cells of this grid stand on another {part}: they are run again"
+                )
 
     def baselines(self) -> Iterator[list[EvaluationRow]]:
         """Return a generator of the baselines' missing scores; enters nothing."""
@@ -137,7 +153,7 @@ class StudyRun:
     def all_stages(self, runtime: RayRuntime) -> None:
         """Run the grid, or search, confirmation and path, beside baselines; then score."""
         with BackgroundWork(self.baselines()) as baselines:
-            runtime.meanwhile = lambda: self._enter(baselines.made(), runtime)
+            runtime.meanwhile = lambda: self._look_on(baselines.made(), runtime)
             cells = self._run_cells(runtime)
             self._enter(baselines.rest(runtime.closing), runtime)
         if not runtime.closing.is_set():
@@ -145,6 +161,11 @@ class StudyRun:
             runtime.persist(lambda: self._scoring.everything(scored, runtime))
         if self._refusal is not None:
             raise self._refusal
+
+    def _look_on(self, baselines: Iterator[list[EvaluationRow]], runtime: RayRuntime) -> None:
+        """Enter the baselines' scores; stop where the ledger's file was removed."""
+        self._ledger.require_file()
+        self._enter(baselines, runtime)
 
     def _enter(self, baselines: Iterator[list[EvaluationRow]], runtime: RayRuntime) -> None:
         """Enter scores of baselines; an error is only noted: raised here, it would kill the cells that Tune runs."""
@@ -198,7 +219,7 @@ class StudyRun:
         runtime.run(queue, study.resources, self._callback)
         if not runtime.closing.is_set():
             self._say_where_it_ended()
-            enter_importance(self._ledger, checked)
+            enter_importance(self._ledger)
 
     def _frozen(self) -> StudyRecord:
         frozen = self._ledger.study()
@@ -227,7 +248,7 @@ class StudyRun:
         continued = [cell for cell in cells if cell.continues]
         self._run_list("search", continued, runtime)
         if continued and not runtime.closing.is_set():  # there are more trials of the full budget now
-            enter_importance(self._ledger, self._checked)
+            enter_importance(self._ledger)
         self._run_list("confirm", [cell for cell in cells if not cell.continues], runtime)
         return cells
 

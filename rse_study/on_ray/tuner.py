@@ -18,7 +18,7 @@ from rse_study.on_ray.nodes.elastic import ElasticSize
 from rse_study.on_ray.nodes.lost_cells import Losses
 from rse_study.on_ray.searcher import CellSearcher
 from rse_study.on_ray.workers.coordinator import Coordinator
-from rse_study.study.definition.config import Resources
+from rse_study.study.definition.resources import Resources
 
 PERIOD_SECONDS = 1.0
 

@@ -36,6 +36,7 @@ class Blend(Spec):
 
     # Eq. 7: rho weighs PGD; the authors' code weighs FGSM (`weighs: fgsm`). Decision 0003.
     semantics: ClassVar[int] = 1
+    joint: ClassVar = {"N": ("pgd.num_steps", "fgsm.num_steps")}
     checks: ClassVar[Checks] = (
         *movement_checks("delta/moved", "PGD's delta"),
         *movement_checks("delta/moved_fgsm", "FGSM's delta"),

@@ -45,7 +45,7 @@ class TokenLevel(Spec):
             "below a tenth V has shrunk to nothing", "no token-level perturbation",
         ),
         ManipulationCheck(
-            "eta/starved", "eta of most tokens", "{} of which have under 1 % of their sentence's largest", 0.5,
+            "eta/starved", "eta of most tokens", "{} of which have under 1% of their sentence's largest", 0.5,
             "beyond a half it acts on few tokens", "eta on some tokens", at_most=True,
         ),
     )  # fmt: skip
@@ -148,7 +148,7 @@ class TokenLevel(Spec):
 
 
 def starved(state: EtaState, norm: geometry.Norm) -> Bool[Tensor, "b l"]:
-    """Whether a token's eta is below 1 % of its sentence's largest, in P-norm."""
+    """Whether a token's eta is below 1% of its sentence's largest, in P-norm."""
     norms = geometry.norm_of(state.eta, norm)[:, :, 0]
     return norms < 0.01 * norms.amax(1, keepdim=True)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rse_study.results.reader import Reader
-from rse_study.results.records import StudyRecord
+from rse_study.results.study_record import StudyRecord
 from rse_study.spec import fingerprint_of
 
 SHOWN = 12  # digits of a fingerprint

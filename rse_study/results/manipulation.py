@@ -54,9 +54,9 @@ def percent(value: float) -> str:
     """Show a ratio in per cent with two digits.
 
     >>> percent(0.00168), percent(12.3)
-    ('0.17 %', '1200 %')
+    ('0.17%', '1200%')
     """
-    return f"{float(f'{100 * value:.2g}'):g} %"
+    return f"{float(f'{100 * value:.2g}'):g}%"
 
 
 def named_rows(rows: Sequence[str], num_rows: int) -> str:

@@ -11,10 +11,12 @@ import pandas as pd
 
 from rse_study.results.cell_state import HAS_RESULT, cells_for_next_run, status_for_next_run
 from rse_study.results.files.connect import open_study
+from rse_study.results.files.failures import names_failures
 from rse_study.results.files.lock import holder
 from rse_study.results.files.queries import JSON_COLUMNS, LedgerQueries
 from rse_study.results.files.schema import ledger_path
-from rse_study.results.records import WITHDRAWN, CellRecord, Status, StudyRecord, evaluation_name
+from rse_study.results.records import WITHDRAWN, CellRecord, Status, evaluation_name
+from rse_study.results.study_record import StudyRecord
 
 Arguments = ParamSpec("Arguments")
 
@@ -36,6 +38,7 @@ def once(
     return answer
 
 
+@names_failures
 class Reader:
     """A read-only view of a study's ledger, without retired cells unless requested.
 

@@ -1,14 +1,9 @@
 """Records of a ledger: frozen, with nothing but JSON and numbers inside."""
 
 import math
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_serializer
-
-from rse_study.errors import InputError
-from rse_study.results.manipulation import ManipulationCheck
-from rse_study.results.settings import ConfirmSettings, StudySettings
+from pydantic import BaseModel, ConfigDict, Field
 
 if TYPE_CHECKING:
     from rse_study.results.item_scores import ItemScores
@@ -20,33 +15,10 @@ AttemptOutcome = Literal["running", "complete", "failed", "stopped_early", "lost
 Stage = Literal["grid", "search", "confirm", "path"]
 Verdict = Literal["continue", "stop"]
 Direction = Literal["maximize", "minimize"]
-OWN_COLUMNS = frozenset(
-    {
-        "row",
-        "trial",
-        "seed",
-        "num_seeds",
-        "stage",
-        "label",
-        "status",
-        "objective",
-        "t",
-        "step",
-        "time",
-        "duration_s",
-        "reason",
-    }
-    | {"identity", "best", "row", "started", "ended"}
-)
-"""Headings that no axis may take, in the trials table and in the public frame of cells."""
 WITHDRAWN = "withdrawn"
 PLANE = "t-sne"  # preset of an evaluation whose rows are places of sentences in the plane
-MINUS = " - "
-LESS_IS_BETTER_UNLESS_NOTED = ("success_rate", "alignment", "uniformity", "drift", "drop")
-"""Aggregations that an encoder should have little of, where a study's `measures` do not name the metric:
-older ledgers recorded none, and not everything measured is shown. More queries or more changed words mean
-a harder attack."""
 FINISHED: tuple[Status, ...] = ("complete", "failed", "stopped_early")
+FEWEST_TRIALS = 8  # for importance: below, the best tenth of them is a single one, without variation to share
 COSTS = {"cost/work": "work of a cell, P*T", "cost/seconds": "seconds of a cell"}
 """Costs of a cell as metrics for choosing trials, with display names. Work is the computation of its training
 (`methods.cost`); seconds are those of training and scoring on its machine."""
@@ -81,85 +53,6 @@ class Record(BaseModel):
 
 SELECTING = "dev"
 """The metric by which a cell chooses the checkpoint that it keeps."""
-AT_CHECKPOINT = "/kept"
-"""Ending of a metric's name: its value at the checkpoint that is kept, not at the last step."""
-
-
-class ObjectiveRecord(Record):
-    """The objective of a study: a metric at a cell's last step or kept checkpoint."""
-
-    metric: str
-    direction: Direction = "maximize"
-    label: str = ""
-    """Display name: "STS-B dev, Spearman x100"."""
-    evaluation: str = ""
-    """`EvaluationRow.metric` that measures the same on baselines: "STS-B/dev/all"."""
-
-    @property
-    def mark(self) -> str:
-        """The metric that is 1 where the model had collapsed when `metric` was measured."""
-        return f"{self.curve.partition('/')[0]}/degenerate{self.metric.removeprefix(self.curve)}"
-
-    @property
-    def curve(self) -> str:
-        """The metric whose values step by step it is one of."""
-        return self.metric.removesuffix(AT_CHECKPOINT)
-
-
-class ConstraintRecord(Record):
-    """A bound that a trial must keep to be chosen."""
-
-    metric: str
-    at_least: float | None = None
-    at_most: float | None = None
-    label: str = ""
-
-    def violation(self, value: float) -> float:
-        """Return by how much a value breaks the bound; at most 0 if it keeps it."""
-        if self.at_most is not None:
-            return value - self.at_most
-        assert self.at_least is not None, f"a constraint on {self.metric} without a bound"
-        return self.at_least - value
-
-
-class AxisRecord(Record):
-    """One searched dimension: a name, the paths it writes, its domain."""
-
-    name: str
-    symbol: str = ""
-    paths: tuple[str, ...]
-    kind: Literal["int", "float", "choice"]
-    low: float | None = None
-    high: float | None = None
-    log: bool = False
-    choices: tuple[Any, ...] = ()
-    """Values, or names of variants."""
-    when: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
-    """The parent axis and the values at which this axis exists; empty if it always does."""
-
-    @model_serializer(mode="wrap")
-    def _as_before_conditions(self, write: Callable[["AxisRecord"], dict[str, Any]]) -> dict[str, Any]:
-        """Omit an empty `when`, as in records frozen before conditions existed."""
-        content = write(self)
-        return {name: value for name, value in content.items() if name != "when" or value}
-
-    def is_active(self, proposal: Mapping[str, Any]) -> bool:
-        """Whether a trial with these values has the axis."""
-        return all(proposal.get(name) in values for name, values in self.when.items())
-
-
-class KnownTrial(Record):
-    """Result of another study's trial, given to a search before it began."""
-
-    study: str
-    trial: int
-    proposal: dict[str, Any]
-    """Values by axis of this study."""
-    values: tuple[float, ...]
-    """Objectives, each the mean over its seeds."""
-    violations: tuple[float, ...] = ()
-    num_steps: int = 1
-    """optimiser steps behind the values, over all seeds"""
 
 
 class Measure(Record):
@@ -168,120 +61,6 @@ class Measure(Record):
     name: str
     metric: str
     direction: Direction = "maximize"
-
-
-class StudyRecord(Record):
-    """A study as it was frozen before its first cell ran."""
-
-    name: str
-    title: str = ""
-    question: str = ""
-    objective: ObjectiveRecord
-    """The optimised one, or the first of several: curves and tables show it."""
-    other_objectives: tuple[ObjectiveRecord, ...] = ()
-    constraints: tuple[ConstraintRecord, ...] = ()
-    kind: Literal["grid", "search"] = "search"
-    axes: tuple[AxisRecord, ...] = ()
-    num_trials: int = 0
-    num_cells: int = 0
-    """upper bound on the planned cells; `SearchState.num_planned` gives the actual number"""
-    rungs: tuple[int, ...] = ()
-    """Steps at which a cell may be stopped early."""
-    evaluations: tuple[str, ...] = ()
-    """Names of the evaluations of every cell whose model is a result."""
-    measures: tuple[Measure, ...] = ()
-    fingerprints: dict[str, str] = Field(default_factory=dict)
-    """Fingerprints of data and settings, also of baselines: a score with another one is outdated."""
-    search_seed: int = 0
-    is_cut_short: bool = Field(False, exclude=True)
-    """Whether the search ended before its trials did; never stored: `search.state` sets it."""
-    num_confirmable: int | None = Field(None, exclude=True)
-    """If so, the most trials, besides the base, that can be confirmed."""
-    known_trials: tuple[KnownTrial, ...] = ()
-    """Trials given to the search before its first one; not results of it."""
-    checks: tuple[ManipulationCheck, ...] = ()
-    """Manipulation checks of its methods; empty where an older version froze it."""
-    resolved: dict[str, Any] = Field(default_factory=dict)
-
-    @property
-    def settings(self) -> StudySettings:
-        try:
-            return StudySettings.model_validate(self.resolved)
-        except ValidationError as error:
-            raise InputError(
-                f"the frozen study: {error.errors()[0]['msg']}",
-                where=self.name,
-                rule="this version does not know these settings",
-                remedy="Read it with the version that ran it",
-            ) from None
-
-    @property
-    def all_objectives(self) -> tuple[ObjectiveRecord, ...]:
-        return (self.objective, *self.other_objectives)
-
-    @property
-    def directions(self) -> tuple[Direction, ...]:
-        return tuple(one.direction for one in self.all_objectives)
-
-    @property
-    def search_seeds(self) -> tuple[int, ...]:
-        """Seeds of a search's trials, in order; none where each runs a single one."""
-        seeds = self.settings.seeds if self.kind == "search" else ()
-        return seeds if len(seeds) > 1 else ()
-
-    @property
-    def further_seeds(self) -> tuple[int, ...]:
-        """The seeds of a search's trials after the first."""
-        return self.search_seeds[1:]
-
-    @property
-    def confirm_settings(self) -> ConfirmSettings:
-        """Settings of the confirmation, with no more trials than a budget has left."""
-        plan = self.settings.confirm
-        plan = plan.model_copy(update={"num_best": plan.num_best * max(1, len(self.tuned))})
-        if self.num_confirmable is None:
-            return plan
-        return plan.model_copy(update={"num_best": min(plan.num_best, self.num_confirmable)})
-
-    @property
-    def tuned(self) -> tuple[Any, ...]:
-        """Values of the axis whose every value gets as many trials; empty without one."""
-        return next((axis.choices for axis in self.axes if axis.name == self.settings.tune_each), ())
-
-    @property
-    def shown_measures(self) -> tuple[Measure, ...]:
-        """Measures that reports show; old ledgers without any show similarity alone."""
-        return self.measures or tuple(Measure(name=name, metric=f"{name}/all") for name in self.evaluations)
-
-    @property
-    def encoder(self) -> str:
-        """Name of the encoder in the study's file; empty where an axis sets it."""
-        return str(self.settings.of_base("encoder.name") or "")
-
-    def is_less_better(self, metric: str = "") -> bool:
-        """Whether less of a metric is better: of a difference, of losses under attack."""
-        if not metric:
-            return self.objective.direction == "minimize"
-        if MINUS in metric:
-            return metric.endswith("/accuracy_under_attack")
-        noted = {measure.metric: measure.direction for measure in self.shown_measures}
-        if metric in noted:
-            return noted[metric] == "minimize"
-        return metric.rpartition("/")[2] in LESS_IS_BETTER_UNLESS_NOTED
-
-    @property
-    def headings(self) -> tuple[str, ...]:
-        """Unique heading per axis: its symbol, or its name where that is absent or shared."""
-        shown = [axis.symbol or axis.name for axis in self.axes]
-        unique = [
-            text if shown.count(text) == 1 and text not in OWN_COLUMNS else axis.name
-            for text, axis in zip(shown, self.axes, strict=True)
-        ]
-        clashes = {text for text in unique if unique.count(text) > 1} | OWN_COLUMNS
-        return tuple(
-            f"{text} of {axis.paths[0]}" if text in clashes else text
-            for text, axis in zip(unique, self.axes, strict=True)
-        )
 
 
 class CellRecord(Record):
@@ -343,19 +122,9 @@ class ImportanceRow(Record):
     evaluator: str
     value: float
     low: float = math.nan
-    """Lower end of the 95 % interval, by resampling trials; NaN in old ledgers."""
+    """Lower end of the 95% interval, by resampling trials; NaN in old ledgers."""
     high: float = math.nan
     num_trials: int
-
-
-class Revision(Record):
-    """A revision of a study."""
-
-    number: int
-    at: str
-    change: str
-    """Difference from the previous revision, in words."""
-    study: StudyRecord
 
 
 class MetricRow(Record):

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.manipulation import ManipulationCheck, named_rows
-from rse_study.results.records import CellRecord, StudyRecord
+from rse_study.results.records import CellRecord
 from rse_study.results.row_names import names_of_labelled
+from rse_study.results.study_record import StudyRecord
 
-RECORDED = "loss_share/"  # beginning of metrics that every cell has whose parts were checked
+RECORDED = "loss_share/"  # beginning of metrics that checked cells have, if their study checks a loss
 
 
 @dataclass(frozen=True)
@@ -19,16 +20,22 @@ class RowChecks:
     values: Sequence[tuple[ManipulationCheck, float]]
     is_recorded: bool
     """false for cells of versions that checked nothing"""
+    names_none: bool = False
+    """whether its method names no checks"""
 
 
 def row_checks(ledger: LedgerQueries, study: StudyRecord, cells: Sequence[CellRecord]) -> list[RowChecks]:
     """Return the checks of rows with complete cells, over their later halves."""
     names = names_of_labelled(study, [(one.trial, one.label, one.proposal, one.retired) for one in cells])
     means = ledger.later_means([check.metric for check in study.checks])
+    marks = [check for check in study.checks if check.metric.startswith(RECORDED)] or study.checks
     rows: dict[str, list[Mapping[str, float]]] = {}
+    unchecked = set[str]()
     for cell, name in zip(cells, names, strict=True):
         if cell.status == "complete" and not cell.retired:
             rows.setdefault(name, []).append(means.get(cell.identity, {}))
+            if cell.config.get("method", {}).get("name") in study.unchecked:
+                unchecked.add(name)
     found = []
     for row, histories in rows.items():
         values = []
@@ -36,8 +43,8 @@ def row_checks(ledger: LedgerQueries, study: StudyRecord, cells: Sequence[CellRe
             of = [each[one.metric] for each in histories if one.metric in each]
             if any(of) or (of and not one.zero_is_off):
                 values.append((one, sum(of) / len(of)))
-        is_recorded = any(check.metric.startswith(RECORDED) for check, _ in values)
-        found.append(RowChecks(row, values if is_recorded else (), is_recorded))
+        is_recorded = any(check in marks for check, _ in values)
+        found.append(RowChecks(row, values if is_recorded else (), is_recorded, row in unchecked))
     return found
 
 
@@ -49,10 +56,10 @@ def inert_sentences(rows: Sequence[RowChecks]) -> list[str]:
             if check.is_inert(value):
                 inert.setdefault(check, {})[row.row] = value
     texts = [check.sentence(values, len(rows)) for check, values in inert.items()]
-    silent = [row.row for row in rows if not row.is_recorded]
-    if silent:
-        where = named_rows(silent, len(rows))
-        texts.append(
-            f"Manipulation checks are not recorded in {where}: whether anything was inert is not known."
-        )
+    silent = [row.row for row in rows if not row.is_recorded and not row.names_none]
+    none = [row.row for row in rows if row.names_none]
+    for said, where in (("not recorded in", silent), ("not named by the method of", none)):
+        if where:
+            what = f"Manipulation checks are {said} {named_rows(where, len(rows))}"
+            texts.append(f"{what}: whether anything was inert is not known.")
     return texts

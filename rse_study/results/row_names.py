@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from rse_study.results.records import BASELINES, StudyRecord
+from rse_study.results.records import BASELINES
+from rse_study.results.study_record import StudyRecord
 from rse_study.spec import show_setting as _shown
 
 if TYPE_CHECKING:

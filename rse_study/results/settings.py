@@ -55,7 +55,7 @@ class UntilDecided(Spec):
     until: Literal["decided"]
     at_least: int = Field(3, ge=3)
     """seeds of every row before the first verdict"""
-    at_most: int = Field(16, ge=3)
+    at_most: int = Field(16, ge=3, le=1000)
     """seeds after which a row stays undecided; may be raised later"""
 
     @model_validator(mode="after")
@@ -84,6 +84,8 @@ class BudgetSettings(_Settings):
 class StudySettings(_Settings):
     """Sections of a study's file; an absent one is empty."""
 
+    notes: str = ""
+    tags: tuple[str, ...] = ()
     base: dict[str, Any] = Field(default_factory=dict)
     grid: GridSettings = GridSettings()
     paper: PaperSettings = PaperSettings()

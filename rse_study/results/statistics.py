@@ -77,7 +77,7 @@ def sign_flip_p(differences: ArrayLike) -> float:
     """Return p of the two-sided exact sign-flip test of symmetry around 0, n <= 20.
 
     p is the share of sign patterns whose sum is as far from 0. It tests the mean only for symmetric
-    differences: for exponential ones it rejects in 10 % of cases at a level of 5 %.
+    differences: for exponential ones it rejects in 10% of cases at a level of 5%.
     """
     return _sign_patterns_p(sample_of(differences, 1))
 

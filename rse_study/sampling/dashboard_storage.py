@@ -18,7 +18,7 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from rse_study.errors import InputError
 from rse_study.results.reader import Reader
-from rse_study.results.records import StudyRecord
+from rse_study.results.study_record import StudyRecord
 from rse_study.sampling.optuna_types import STATES, distribution_of
 from rse_study.search.choice import standings_of
 

@@ -11,18 +11,17 @@ from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.records import ImportanceRow
+from rse_study.results.records import FEWEST_TRIALS, ImportanceRow
+from rse_study.results.study_record import AxisRecord
 from rse_study.sampling.fanova import fanova_shares
 from rse_study.sampling.optuna_types import distribution_of
 from rse_study.sampling.proposer import SearchDirection
 from rse_study.search.choice import mean_of
-from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.domains import Choice, Condition, Domain
+from rse_study.study.definition.domains import KINDS, Choice, Condition, Domain
 from rse_study.study.definition.space import Axis
 
 PED_ANOVA, FANOVA = "PED-ANOVA", "fANOVA"
 EVALUATORS = (PED_ANOVA, FANOVA)
-FEWEST = 8  # below, the best tenth of the trials is a single one, and there is no variation to share
 NUM_RESAMPLES = 200  # five lie beyond each end of an interval; 60 trials, 8 axes: 6.4 s of CPU in all
 LEVEL = 0.95
 NUM_TREES = 64  # Optuna's
@@ -33,19 +32,29 @@ Trials = Sequence[tuple[Mapping[str, Any], float]]
 Shares = dict[str, float]
 
 
-def enter_importance(ledger: Ledger, checked: CheckedStudy) -> None:
-    """Enter the importance of the axes, unless the ledger has it for these trials."""
-    study, trials = checked.study, full_budget_trials(ledger, checked.study.objective.metric)
+def enter_importance(ledger: Ledger) -> None:
+    """Enter the importance of a search's axes, unless the ledger has it already."""
+    study = ledger.frozen_study(str(ledger.study_dir))
+    trials, axes = full_budget_trials(ledger, study.objective.metric), [_axis(one) for one in study.axes]
     # A complete trial never runs again: as many of them are the same ones.
-    axes, direction = checked.space.axes, study.objective.direction
     of_all = {axis.name for axis in axes if not axis.parent}
     known = [row for row in ledger.importance() if row.low <= row.high and row.axis in of_all]
     is_known = {(row.evaluator, row.num_trials) for row in known} == {
         (one, len(trials)) for one in EVALUATORS
     }
     # A trial may have got another seed since.
-    if not is_known or len(study.all_seeds) > 1:
-        ledger.record_importance(importance_rows(axes, trials, direction, study.search_seed))
+    if not is_known or study.further_seeds:
+        rows = importance_rows(axes, trials, study.objective.direction, study.search_seed)
+        ledger.record_importance(rows)
+
+
+def _axis(record: AxisRecord) -> Axis:
+    """Return an axis on record as one of a file; variants become choices of names."""
+    kind = "log" if record.log else record.kind
+    ends = (record.low or 0, record.high or 0)
+    values = record.choices or (tuple(map(int, ends)) if kind == "int" else ends)
+    given: dict[str, Any] = {kind: values, "when": record.when}
+    return Axis(record.name, KINDS[kind].model_construct(None, **given), record.paths)
 
 
 def full_budget_trials(ledger: Ledger, metric: str) -> list[tuple[Mapping[str, Any], float]]:
@@ -123,7 +132,7 @@ def _shares_with_intervals(
     search_seed: int,
     num_resamples: int,
 ) -> list[ImportanceRow]:
-    if len(trials) < FEWEST or len({value for _, value in trials}) < 2:
+    if len(trials) < FEWEST_TRIALS or len({value for _, value in trials}) < 2:
         return []
     ped_anova = _ped_anova(domains, trials, direction)
     random = np.random.default_rng(search_seed)
@@ -182,6 +191,7 @@ def _ped_anova(
     ]
 
     def shares(picked: np.ndarray) -> Shares:
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
         study = optuna.create_study(direction=direction)
         study.add_trials([known[index] for index in picked])
         with warnings.catch_warnings():

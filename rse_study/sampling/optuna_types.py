@@ -2,15 +2,10 @@
 
 from typing import Any
 
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-)
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import TrialState
 
-from rse_study.results.records import AxisRecord
+from rse_study.results.study_record import AxisRecord
 from rse_study.study.definition.domains import Domain
 
 STATES = {

@@ -15,8 +15,8 @@ from rse_study.sampling.gaussian_process import DISCARDED
 from rse_study.sampling.optuna_types import STATES, distribution_of
 from rse_study.sampling.samplers import make_sampler, point_of
 from rse_study.search.observation import TrialOutcome
-from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Domain, Int
+from rse_study.study.definition.search import Sampler
 
 SearchDirection = Literal["maximize", "minimize"]
 UNIFORM_FROM = 8

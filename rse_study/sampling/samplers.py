@@ -18,8 +18,8 @@ from rse_study.sampling.cma_es import StatelessCmaEs
 from rse_study.sampling.gaussian_process import GpOfAllTrials
 from rse_study.sampling.genetic import StatelessGenetic, StatelessNsga2, StatelessNsga3
 from rse_study.study.checking.sampler_class import construct_sampler, sampler_class, source_of
-from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Domain
+from rse_study.study.definition.search import Sampler
 
 Domains = Mapping[str, Domain]
 # Written out, because the defaults move between versions of Optuna; the ledger's provenance holds them.

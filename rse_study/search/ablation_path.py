@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from rse_study.results.cell_state import HAS_RESULT
-from rse_study.results.records import FINISHED, CellRecord, ImportanceRow, StudyRecord
+from rse_study.results.records import FINISHED, CellRecord, ImportanceRow
 from rse_study.results.settings import ConfirmSettings, PathSettings
+from rse_study.results.study_record import StudyRecord
 from rse_study.search.choice import best_first, by_trial, over_seeds
 
 FlipOrder = Literal["greedy", "importance"]

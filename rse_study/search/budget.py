@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rse_study.results.device_time import gpus_per_worker
 from rse_study.results.files.queries import LedgerQueries
-from rse_study.results.records import FINISHED, AttemptRecord, CellRecord, Record, StudyRecord
+from rse_study.results.records import FINISHED, AttemptRecord, CellRecord, Record
+from rse_study.results.study_record import StudyRecord
 from rse_study.search.attempt_spans import (
     Use,
     device_hours_of,

@@ -8,7 +8,8 @@ from typing import Any, Generic, TypeVar
 
 from rse_study.results.cell_state import HAS_RESULT
 from rse_study.results.files.queries import LedgerQueries
-from rse_study.results.records import CellRecord, Direction, KnownTrial, Stage, StudyRecord
+from rse_study.results.records import CellRecord, Direction, Stage
+from rse_study.results.study_record import KnownTrial, StudyRecord
 
 Key = TypeVar("Key")
 ALL_OF_ONE_KIND: Mapping[int, Any] = {}

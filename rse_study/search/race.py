@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from rse_study.results.files.queries import LedgerQueries
-from rse_study.results.records import FINISHED, CellRecord, RungRow, StudyRecord
+from rse_study.results.records import FINISHED, CellRecord, RungRow
+from rse_study.results.study_record import StudyRecord
 from rse_study.search.choice import mean_of
 from rse_study.search.stopping import rule_of
 

@@ -13,7 +13,8 @@ from rse_study.results.files.evaluation_file import read_evaluations
 from rse_study.results.files.result_file import Result, read_result
 from rse_study.results.files.schema import baselines_folder, cells_folder, ledger_path
 from rse_study.results.files.study_file import read_revisions
-from rse_study.results.records import CellRecord, EvaluationRow, Revision, RungRow, StudyRecord
+from rse_study.results.records import CellRecord, EvaluationRow, RungRow
+from rse_study.results.study_record import Revision, StudyRecord
 from rse_study.search.choice import best_known
 from rse_study.search.stopping import rungs_of_trial
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from rse_study.results.frame_columns import with_columns
 from rse_study.results.reader import Reader
-from rse_study.results.records import StudyRecord
+from rse_study.results.study_record import StudyRecord
 from rse_study.search.rank_agreement import RankAgreement, rank_agreement
 from rse_study.search.stopping import rule_of, rungs_of_trial
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from rse_study.results.cell_state import count_cells
 from rse_study.results.comparing.row_seeds import RowSeeds, row_seeds_of
 from rse_study.results.files.queries import LedgerQueries, now
-from rse_study.results.records import FINISHED, CellRecord, Stage, StudyRecord
+from rse_study.results.records import FINISHED, CellRecord, Stage
 from rse_study.results.settings import BudgetSettings, StudySettings
+from rse_study.results.study_record import StudyRecord
 from rse_study.search.ablation_path import PathState, most_path_cells, num_path_cells, path_state
 from rse_study.search.budget import BudgetShare, as_far_as_it_went, budget_shares, ended_by
 from rse_study.search.choice import TrialResult, standings_of

@@ -44,8 +44,11 @@ def secret_in(location: str) -> str:
     parts = urlsplit(location)
     if "@" in parts.netloc:
         return "a user name or a key before @"
-    options = (name for name, _ in parse_qsl(parts.query, keep_blank_values=True))
-    return next((f"{name}=..." for name in options if any(part in name.lower() for part in SECRETS)), "")
+    options = parse_qsl(parts.query, keep_blank_values=True)
+    if named := next((name for name, _ in options if any(part in name.lower() for part in SECRETS)), ""):
+        return f"{named}=..."
+    # No region, scheme or address of a server has an @ but after a user and a password.
+    return next((f"a user name or a key before @ in {name}=" for name, value in options if "@" in value), "")
 
 
 def is_url(location: str) -> bool:

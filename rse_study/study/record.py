@@ -11,11 +11,14 @@ from rse_study.data.few_labelled import name_of
 from rse_study.data.pairs import StsPairs
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.sts import Similarity, aggregation_of, title_of
-from rse_study.results.records import COSTS, AxisRecord, ConstraintRecord, ObjectiveRecord, StudyRecord
+from rse_study.results.records import COSTS
+from rse_study.results.study_record import AxisRecord, ConstraintRecord, ObjectiveRecord, StudyRecord
 from rse_study.study.checking.inert import checks_of
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.config import Objective, Resources, Study
+from rse_study.study.definition.config import Study
 from rse_study.study.definition.domains import Int
+from rse_study.study.definition.objective import Objective
+from rse_study.study.definition.resources import Resources
 from rse_study.study.definition.space import Axis
 from rse_study.training.materials import Materials
 from rse_study.training.provenance import provenance
@@ -29,7 +32,7 @@ def study_record(
 ) -> StudyRecord:
     """Return the resolved study, with every default and every axis written out."""
     study = checked.study
-    bases = (branch.base for _, branch in checked.space.branches())
+    trials = [row.trial for row in checked.rows] or [branch.base for _, branch in checked.space.branches()]
     first, *others = (objective_record(one, study, dev) for one in study.all_objectives)
     return StudyRecord(
         name=study.name,
@@ -49,7 +52,8 @@ def study_record(
         measures=tuple(measure for evaluation in evaluations for measure in evaluation.measures),
         fingerprints={one.name: one.fingerprint for one in (*judges, *evaluations)},
         search_seed=study.search_seed,
-        checks=checks_of(one.trial for one in checked.rows) or checks_of(bases),
+        checks=checks_of(trials),
+        unchecked=tuple(dict.fromkeys(one.method.name for one in trials if not one.method.checks)),
         resolved=study.resolved(),
     )
 

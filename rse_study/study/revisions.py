@@ -8,10 +8,11 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from rse_study.errors import InputError, InputErrors
-from rse_study.results.records import StudyRecord
+from rse_study.results.study_record import StudyRecord
 from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec
-from rse_study.study.definition.config import Sampler, Study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.search import Sampler
 from rse_study.training.trial import Trial
 
 StudyKind = Literal["grid", "search"]

@@ -11,8 +11,8 @@ from rse_study.frames.tables import times
 from rse_study.results.files.lock import holder
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
-from rse_study.results.records import StudyRecord
 from rse_study.results.row_names import in_order_of_file, names_of_cells
+from rse_study.results.study_record import StudyRecord
 from rse_study.spec import fingerprint_of
 from rse_study.trackers.content import CellState, TrackedCell, TrackedPoint, TrackedStudy, TrackedTrial
 

@@ -4,24 +4,29 @@ Random streams are functions of (seed, name, step), and the position in the data
 """
 
 import json
+import logging
 import os
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from rse_study.errors import InputError
+from rse_study.errors import InputError, first_line
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.export import save_encoder
 from rse_study.results.files.atomic import sync
+from rse_study.spec import hash_file
 from rse_study.training.trial import Encoder
 
 PARTS = ("networks", "optimizer", "state")
 STATE_FILE = "account.json"
+CHECKSUMS_FILE = "checksums.json"
+logger = logging.getLogger(__name__)
 
 
 @dataclass
@@ -70,6 +75,9 @@ def save(
         sync(path)
     (draft / STATE_FILE).write_text(json.dumps(state.__dict__), encoding="utf-8")
     sync(draft / STATE_FILE)
+    checksums = {path.name: hash_file(path) for path in sorted(draft.iterdir())}
+    (draft / CHECKSUMS_FILE).write_text(json.dumps(checksums), encoding="utf-8")
+    sync(draft / CHECKSUMS_FILE)
     draft.rename(final)
     sync(directory)
     for older in _complete(directory)[:-1]:
@@ -81,10 +89,21 @@ def remove(directory: Path) -> None:
     shutil.rmtree(directory, ignore_errors=True)
 
 
-def latest(directory: Path) -> Path | None:
-    """Return the newest checkpoint in a folder, if there is one."""
-    checkpoints = _complete(directory)
-    return checkpoints[-1] if checkpoints else None
+def latest(directory: Path, *, sets_aside: bool = True) -> Path | None:
+    """Return the newest undamaged checkpoint in a folder, if there is one.
+
+    A damaged one is moved to `<folder>.damaged`, for the run goes on without it. Of several workers only one
+    `sets_aside`.
+    """
+    for found in reversed(_complete(directory)):
+        if not (damage := _damage_of(found)):
+            return found
+        if sets_aside:
+            aside = directory.with_name(f"{directory.name}.damaged")
+            shutil.rmtree(aside, ignore_errors=True)
+            found.replace(aside)
+            logger.warning("%s: damaged (%s): moved to %s, the run goes on without it", found, damage, aside)
+    return None
 
 
 def read_train_state(checkpoint: Path, identity: str) -> TrainState:
@@ -136,6 +155,24 @@ def _put_moments(networks: nn.Module, optimizer: Optimizer, tensors: dict[str, T
         # AdamW keeps its moments on the parameter's device, its step count there if it is fused, else on the CPU.
         on_device = value.to(parameter.device) if optimizer.defaults.get("fused") else value
         optimizer.state[parameter][key] = on_device if key == "step" else value.to(parameter)
+
+
+def _damage_of(checkpoint: Path) -> str:
+    """Say what is wrong with a checkpoint; empty if nothing is."""
+    try:
+        if (checkpoint / CHECKSUMS_FILE).exists():
+            checksums = json.loads((checkpoint / CHECKSUMS_FILE).read_bytes())
+            changed = [
+                name for name, checksum in checksums.items() if hash_file(checkpoint / name) != checksum
+            ]
+            return f"{changed[0]} is not as it was written" if changed else ""
+        json.loads((checkpoint / STATE_FILE).read_bytes())  # one older than decision 0069
+        for name in PARTS:
+            with safe_open(checkpoint / f"{name}.safetensors", framework="pt"):
+                pass  # it has its whole length
+    except (OSError, ValueError, AttributeError, SafetensorError) as error:
+        return first_line(error)
+    return ""
 
 
 def _complete(directory: Path) -> list[Path]:

@@ -1,7 +1,7 @@
 """Data and models of a trial, ready on this machine."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -77,10 +77,25 @@ def identity_of(trial: Trial, seed: int, materials: Materials) -> str:
     Fingerprints stand for names and paths, so that a cell is the same on another machine. Settings that only
     report or select stay in: they decide which model is kept and what the history holds.
     """
+    num_steps = trial.num_steps(materials.num_sentences // trial.batch_size)
+    return identity_on(trial, seed, materials.fingerprints, num_steps)
+
+
+def identity_on(trial: Trial, seed: int, fingerprints: Mapping[str, str], num_steps: int) -> str:
+    """Identify a cell by the fingerprints of materials that need not be here."""
     content = trial.identity()
     del content["corpus"], content["encoder"]["name"], content["encoder"]["revision"]
-    steps_per_epoch = materials.num_sentences // trial.batch_size
-    content["report_every"] = trial.cadence(trial.num_steps(steps_per_epoch))
+    content["report_every"] = trial.cadence(num_steps)
     content["method"].get("rtd", {}).pop("generator", None)  # of the one method that has it
     content.get("replayed", {}).pop("reference", None)  # absent where nothing is replayed
-    return fingerprint_of({"trial": content, "seed": seed, "materials": materials.fingerprints})
+    return fingerprint_of({"trial": content, "seed": seed, "materials": dict(fingerprints)})
+
+
+def other_materials(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Say of each part that differs, such as the base, what it was and is."""
+    parts = [part for part in {**before, **now} if before.get(part) != now.get(part)]
+    return [f"{part} was {_short(before.get(part))} and is {_short(now.get(part))}" for part in parts]
+
+
+def _short(fingerprint: str | None) -> str:
+    return fingerprint[:12] if fingerprint else "absent"

@@ -28,7 +28,7 @@ CPU_INFO = re.compile(r"^(?:vendor_id|cpu family|model|model name|CPU implemente
 
 
 def provenance(device: torch.device, workers: int = 1, precision: str = "float32") -> dict[str, Any]:
-    """Return versions, processor, its kernels, device, precision, workers, threads."""
+    """Return versions, machine, kernels, device, precision, workers, threads."""
     has_card = device.type == "cuda" and torch.cuda.is_available()
     card = torch.cuda.get_device_name(device) if has_card else None
     return {
@@ -37,6 +37,8 @@ def provenance(device: torch.device, workers: int = 1, precision: str = "float32
         "libraries": _libraries(device.type),
         "settings": _settings() or "none",
         "processor": _processor(),
+        "memory_gib": round(memory_gib(), 1),
+        "system": _system(),
         "kernels": torch.backends.cpu.get_cpu_capability(),
         "device": card if device.type == "cuda" else platform.machine(),
         "device_type": device.type,
@@ -45,6 +47,20 @@ def provenance(device: torch.device, workers: int = 1, precision: str = "float32
         "threads": torch.get_num_threads(),
         SIMILARITY_DIGITS: DIGITS,
     }
+
+
+def memory_gib() -> float:
+    """Return the machine's memory in GiB, which containers share; 0 if unknown."""
+    pages = [os.sysconf(name) for name in ("SC_PAGE_SIZE", "SC_PHYS_PAGES") if name in os.sysconf_names]
+    return pages[0] * pages[1] / 2**30 if len(pages) == 2 else 0.0
+
+
+@cache
+def _system() -> str:
+    kernel = f"{platform.system()} {platform.release()}"
+    with suppress(OSError):
+        return f"{platform.freedesktop_os_release()['PRETTY_NAME']}, {kernel}"
+    return kernel
 
 
 @cache

@@ -17,7 +17,7 @@ from rse_study.results.bit_equality import what_decides, what_differs
 from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
 from rse_study.results.files.item_file import write_items
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
-from rse_study.results.records import AT_CHECKPOINT
+from rse_study.results.study_record import AT_CHECKPOINT
 from rse_study.spec import fingerprint_of
 from rse_study.training import checkpoint
 from rse_study.training.arithmetic import Arithmetic
@@ -53,7 +53,8 @@ class Session:
         return self.trial.num_steps(self.batches.num_batches)
 
     def resume(self, identity: str) -> TrainState:
-        newest = checkpoint.latest(self.directory / CHECKPOINT_FOLDER)
+        is_first = self.run.collectives.rank == 0
+        newest = checkpoint.latest(self.directory / CHECKPOINT_FOLDER, sets_aside=is_first)
         if newest is None:
             return TrainState(identity, similarity_digits=DIGITS)
         state = checkpoint.read_train_state(newest, identity)

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
-from rse_study.results.records import AxisRecord, CellRecord, ImportanceRow, StudyRecord
+from rse_study.results.records import CellRecord, ImportanceRow
+from rse_study.results.study_record import AxisRecord, StudyRecord
 from tests.analysis import searched
 
 METHODS = ("paper", "l2p", "dcl")

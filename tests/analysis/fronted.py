@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
-from rse_study.results.records import ConstraintRecord, ObjectiveRecord
+from rse_study.results.study_record import ConstraintRecord, ObjectiveRecord
 from tests.analysis import searched
 
 ROBUST = "builtin dev under pwws, Spearman x100"

@@ -2,7 +2,8 @@
 
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
-from rse_study.results.records import AxisRecord, CellRecord, StudyRecord
+from rse_study.results.records import CellRecord
+from rse_study.results.study_record import AxisRecord, StudyRecord
 from tests.analysis.searched import measure, planned, run
 from tests.analysis.tabled import OBJECTIVE
 

@@ -4,7 +4,8 @@ import random
 from pathlib import Path
 
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.records import RungRow, StudyRecord
+from rse_study.results.records import RungRow
+from rse_study.results.study_record import StudyRecord
 from rse_study.search.stopping.draws import is_let_run
 from tests.analysis import searched
 

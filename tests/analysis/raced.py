@@ -4,7 +4,7 @@ from math import nan
 from pathlib import Path
 
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.records import StudyRecord
+from rse_study.results.study_record import StudyRecord
 from tests.analysis import searched
 
 SEEDS = (0, 6, 7)

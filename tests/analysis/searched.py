@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from analysis.contents import Contents
-from rse_study.results import records
+from rse_study.results import records, study_record
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, Result, write_result
 from rse_study.results.files.schema import cell_folder
-from rse_study.results.records import AxisRecord, CellRecord, EvaluationRow, ImportanceRow, StudyRecord
+from rse_study.results.records import CellRecord, EvaluationRow, ImportanceRow
+from rse_study.results.study_record import AxisRecord, StudyRecord
 from rse_study.search.ablation_path import path_state
 from tests.results.world import begin
 
@@ -28,7 +29,9 @@ AXES = (
 )
 NAMES = [axis.name for axis in AXES]
 BASE = dict(zip(NAMES, (1e-5, 1e-3, 5, "linf", 0.5, 1 / 128, 0.005, 0.0), strict=True))
-DEV = records.ObjectiveRecord(metric="dev", label="builtin dev, Spearman x100", evaluation="builtin/dev/all")
+DEV = study_record.ObjectiveRecord(
+    metric="dev", label="builtin dev, Spearman x100", evaluation="builtin/dev/all"
+)
 CONFIRM = {"num_best": 1, "baseline": "base", "seeds": [1, 2], "resources": None}
 STUDY = StudyRecord(
     name="joint",

@@ -6,8 +6,9 @@ from analysis.comparison import read_comparison
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
 from rse_study.results.reader import Reader
-from rse_study.results.records import AxisRecord, EvaluationRow, Measure, ObjectiveRecord, StudyRecord
+from rse_study.results.records import EvaluationRow, Measure
 from rse_study.results.row_names import row_name
+from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
 from tests.analysis.searched import measure, planned, run
 from tests.results.world import begin
 

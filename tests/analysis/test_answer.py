@@ -34,7 +34,7 @@ def test_the_largest_gain_and_loss_are_told_with_their_intervals_for_all_rows():
     assert answer.text == (
         "Of 3 rows compared with base, 1 is better, 1 is worse and 1 is undecided; largest gain: up, +5.05 "
         f"[+{up.low:.2f}, +{up.high:.2f}], largest loss: down, {MINUS}9.95 [{MINUS}{-down.low:.2f}, "
-        f"{MINUS}{-down.high:.2f}] (simultaneous 95 % interval over all 3 rows, 4 seeds)."
+        f"{MINUS}{-down.high:.2f}] (4 seeds)."
     )
 
 

@@ -114,7 +114,7 @@ def similar(tmp_path):
 def test_goals_are_told_apart_and_nothing_falls_where_none_is_reached(similar):
     summary = read_attacks(similar).summary
     table = summary_table(summary)
-    columns = ["recipe", "accuracy", "under attack", "success", "95 %", "queries", "goal", "drift"]
+    columns = ["recipe", "accuracy", "under attack", "success", "95%", "queries", "goal", "drift"]
     assert table[columns].values.tolist() == [
         ["pwws", "", "", "", "", "10.0", "maximise", "1.50"],
         ["textbugger", "100.0%", "0.0%", "100.0%", "20.7 to 100.0", "10.0", "drift, tau 1", "1.50"],

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.axis_pairs import axis_pairs, pairs_answer, pairs_table
+from analysis.axis_pairs import axis_pairs, pairs_answer, pairs_table, row_pairs
 from analysis.sections.compared import each_pair
 from rse_study.results.statistics import holm, sign_flip_p
 from tests.analysis import tabled
@@ -74,3 +74,19 @@ def test_a_difference_within_the_margin_does_not_make_a_value_better(read):
         two: replace(one, criterion=replace(one.criterion, margin=0.0)) for two, one in pairs.compared.items()
     }
     assert "is shown to be better than l1" in pairs_answer(replace(pairs, compared=without))
+
+
+def test_each_pair_of_rows_is_compared_where_they_are_no_axis_values(tmp_path, contents):
+    def pairs_of(rows):
+        folder = tabled.make(tmp_path / str(len(rows)), rows)
+        return row_pairs(contents(folder), tabled.comparison_of(folder).scores)
+
+    (pairs,) = pairs_of({"SimCSE": L1, "DCL": L2, "ConSERT": LINF})
+    assert list(pairs.compared) == [("SimCSE", "DCL"), ("SimCSE", "ConSERT"), ("DCL", "ConSERT")]
+    assert pairs_table(pairs)["verdict"].tolist() == ["undecided", "worse", "worse"]
+    assert (
+        pairs_answer(pairs)
+        == "ConSERT has the highest mean, 80.90, and is shown to be better than SimCSE and DCL."
+    )
+    assert pairs_of({"norm = l1": L1, "norm = l2": L2}) == []
+    assert pairs_of({f"row {n}": L1 for n in range(13)}) == []

@@ -19,7 +19,7 @@ def test_a_difference_is_shown_with_its_interval_and_one_that_cannot_be_with_its
     one = contrast()
     table = pairs_table([ChosenPair("a", one), ChosenPair("b", None, "too few seeds")])
     assert table["difference"].tolist() == ["+0.81", ""]
-    assert table["95 %, all at once"][0].startswith(
+    assert table["95%, all at once"][0].startswith(
         f"[{one.simultaneous.low:+.2f}".replace("-", "\N{MINUS SIGN}")
     )
     assert table["remark"].tolist() == ["", "too few seeds"]
@@ -33,7 +33,7 @@ def test_scores_stand_seed_by_seed_with_gaps_and_the_page_has_differences_too():
     assert table["seed 5"].tolist() == ["", "69.50"]
     assert table["seeds"].tolist() == ["4", "3"]
     outline = Outline(render_chosen("dev", [ONE, TWO], [ChosenPair("a", contrast())]))
-    assert outline.figures == ["scores"]
+    assert outline.figures == ["differences"]
     assert {"table-differences", "table-scores"} <= set(outline.anchors)
     assert "Is <b> best?" in outline.text
     assert "one:a and 1 other" in outline.text

@@ -282,7 +282,7 @@ def test_the_long_table_has_every_cell_and_programs_read_the_numbers_themselves(
         "paper": "28.05",
         "minus": "SimCSE",
         "difference": f"+{BEYOND * half_width(SEEDS, 4):.2f}",
-        "95 %, all cells at once": f"[+{low:.2f}, +{high:.2f}]",
+        "95%, all cells at once": f"[+{low:.2f}, +{high:.2f}]",
         "paper's difference": "−27.68",
         "direction": "other",
         "better is": "less",

@@ -63,7 +63,7 @@ def test_every_other_row_is_compared_with_the_baseline_all_at_once(read):
     assert (found.name, found.label, found.num_seeds) == ("tabled", "STS-B dev, Spearman x100", 4)
     assert found.is_complete
     half = half_width(4, 2)
-    assert with_columns(rows_table(read(baseline="SimCSE")), "row", "95 %, all rows at once")[:2] == [
+    assert with_columns(rows_table(read(baseline="SimCSE")), "row", "95%, all rows at once")[:2] == [
         ["rho = 1", f"[−{half - 1:.2f}, +{1 + half:.2f}]"],
         ["rho = 0.5", f"[+{11 - half:.2f}, +{11 + half:.2f}]"],
     ]
@@ -137,7 +137,7 @@ def test_what_is_not_asked_or_incomplete_is_called_so_at_any_scale(read):
 def test_a_row_says_mean_spread_seeds_distance_and_how_many_seeds_agree(read):
     rows = {"rho = 1": (72.0, 75.0, 70.5), "SimCSE": (70.0, 74.0, 70.5)}  # 2, 1 and 0 points above
     table, half = rows_table(read(rows, baseline="SimCSE")), half_width(3)
-    compared = ["minus SimCSE", "95 %, all rows at once", "verdict", "p (sign-flip)", "p (Holm)", "g"]
+    compared = ["minus SimCSE", "95%, all rows at once", "verdict", "p (sign-flip)", "p (Holm)", "g"]
     assert list(table.columns) == ["row", "mean", "SD", "seeds", *compared, "better seeds", "group"]
     interval = f"[−{half - 1:.2f}, +{1 + half:.2f}]"
     # g: 1 / 1, times gamma(1) / gamma(0.5).
@@ -339,7 +339,7 @@ def test_what_so_many_seeds_can_show_is_said_and_enough_are_not_complained_about
     found = read(baseline="SimCSE", paper=PAPER)
     rule, power, exact, _, claims = remarks(found)
     assert rule == (
-        "Verdicts follow the simultaneous 95 % interval over all 2 rows (Student's t): the seeds were chosen before "
+        "Verdicts follow the simultaneous 95% interval over all 2 rows (Student's t): the seeds were chosen before "
         "the first result. Differences within \N{PLUS-MINUS SIGN}0.5 count as the same."
     )
     assert power == (

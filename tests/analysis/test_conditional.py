@@ -12,7 +12,7 @@ from analysis.figures.rulers import positions_data, rulers_of
 from analysis.figures.slices import slice_data
 from analysis.latex_files import write_latex
 from analysis.report import write_report
-from analysis.search import paper_setting, settings, trials
+from analysis.search import base_values, settings, trials
 from analysis.tables import show_trials
 from rse_study.frames.study_results import open_results
 from rse_study.frames.tables import cells_frame
@@ -47,12 +47,12 @@ def test_a_table_has_a_dash_and_the_best_setting_a_word_where_an_axis_does_not_b
     assert shown.loc[shown["method"] != "dcl", "width"].eq(DASH).all()
     assert not shown[["method", "xi"]].eq(DASH).any(axis=None)
     rows = settings(found, trials(found)).set_index("axis")
-    assert rows.loc["method", ["best", "paper setting"]].tolist() == ["dcl", "paper"]
-    assert rows.loc["width", ["best", "paper setting"]].tolist() == ["6", DASH]
+    assert rows.loc["method", ["best", "base"]].tolist() == ["dcl", "paper"]
+    assert rows.loc["width", ["best", "base"]].tolist() == ["6", DASH]
     assert rows.loc["width", "searched"] == "1 to 9, where method = dcl"
     assert rows.loc["norm", ["best", "searched"]].tolist() == [DASH, "l1, l2, where method = paper or l2p"]
     without = found.cells[found.cells["label"] != "base"]
-    values = paper_setting(type(found)(**{**vars(found), "cells": without}))
+    values = base_values(type(found)(**{**vars(found), "cells": without}))
     assert values == {"method": None, "alpha": None, "norm": None, "width": None, "lr": 1e-4}
 
 

@@ -7,7 +7,8 @@ from analysis.contents import names, read_contents, with_last_values
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
 from rse_study.results.reader import Reader
-from rse_study.results.records import AxisRecord, Measure, ObjectiveRecord, StudyRecord
+from rse_study.results.records import Measure
+from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
 from tests.analysis import gridded
 from tests.analysis.searched import run
 
@@ -42,7 +43,7 @@ def test_a_cell_stands_where_its_last_step_is(cells):
 
 
 def test_trials_go_by_number_rows_by_label_or_values_and_never_like_another(cells):
-    assert names(study("search"), cells)[:3] == ["0 (paper setting)", "0 (paper setting)", "1"]
+    assert names(study("search"), cells)[:3] == ["0 (base)", "0 (base)", "1"]
     assert names(study("grid"), cells) == [
         "base", "base", "num = 2, norm = l1", "twice (trial 2)", "twice (trial 3)",
     ]  # fmt: skip

@@ -149,20 +149,20 @@ def test_where_confidence_sequences_decide_they_are_shown_and_no_power_is_promis
     ends = {"anytime_low": -7.5, "anytime_high": 8.5}
     looked = with_frame(comparison, criterion="anytime", verdict="undecided", **ends)
     table, told = effects_table(looked.effects), answer(found, looked).text
-    assert set(table["95 %, at any time"]) == {"[\N{MINUS SIGN}7.50, +8.50]"}
-    assert "95 %, all effects at once" not in table
-    assert "[\N{MINUS SIGN}7.50, +8.50] (95 % confidence sequences for all effects at once)" in told
+    assert set(table["95%, at any time"]) == {"[\N{MINUS SIGN}7.50, +8.50]"}
+    assert "95%, all effects at once" not in table
+    assert "[\N{MINUS SIGN}7.50, +8.50] (95% confidence sequences for all effects at once)" in told
     assert "in 4 of 5 such studies" in " ".join(effects_remarks(comparison.effects))
     assert "in 4 of 5" not in " ".join(effects_remarks(looked.effects))
     assert "5 seeds and 10 effects: 7 seeds are the fewest" in " ".join(effects_remarks(looked.effects))
     decimals = dict.fromkeys(comparison.effects.frame["measure"], 2)
     assert (effects_forest_data(looked.effects, decimals)[["low", "high"]] == [-7.5, 8.5]).all(axis=None)
     unbounded = with_frame(looked, anytime_low=-inf, anytime_high=inf).effects
-    assert set(effects_table(unbounded)["95 %, at any time"]) == {"[no bounds yet]"}
+    assert set(effects_table(unbounded)["95%, at any time"]) == {"[no bounds yet]"}
     frame = effects_forest_data(unbounded, decimals)
     assert frame[["low", "high"]].isna().all(axis=None)
     assert "no bounds yet, 5 seeds" in hover(next(frame.itertuples()))
-    assert {trace.name for trace in draw_forest(frame).data} == {"95 %, row alone", "95 % at once, 0 inside"}
+    assert {trace.name for trace in draw_forest(frame).data} == set(frame["measure"])
 
 
 def test_an_effect_within_the_margin_is_not_shown(full):

@@ -24,6 +24,8 @@ def store(tmp_path_factory):
     (tmp_path / "damaged").mkdir()
     ledger_path(tmp_path / "damaged").write_text("no ledger")
     (tmp_path / "no study").mkdir()
+    (tmp_path / "lost").mkdir()
+    (tmp_path / "lost" / "study.json").write_text("{}")
     return tmp_path
 
 
@@ -36,10 +38,10 @@ def test_every_study_has_its_line_and_one_that_somebody_runs_is_running(store, i
     assert [path.name for path in study_folders(store)] == ["damaged", "new & <b>", "parts", "whole"]
     outline = Outline(index.read_text(encoding="utf-8"))
     for words in (
-        "4 studies", "up is better than base: +5.05", "complete", "8 of 8",
-        "No answer yet: 1 of 21 cells has not ended.", "begun", "20 of 21", "not begun",
-        "No answer yet: no trial has ended.",
-        "0 of 20", "Cannot be read",
+        "5 studies", "up is better than base: +5.05", "complete", "8 of 8",
+        "No answer yet: 1 of 21 cells has not ended", "begun", "20 of 21", "not begun",
+        "No answer yet: no trial has ended",
+        "0 of 20", "Cannot be read", f"rse-study doctor --rebuild {store / 'lost'}", "No study is in: no study.",
     ):  # fmt: skip
         assert words in outline.text, words
     links = [attrs["href"] for tag, attrs in outline.tags if tag == "a" and not attrs["href"].startswith("#")]
@@ -48,6 +50,16 @@ def test_every_study_has_its_line_and_one_that_somebody_runs_is_running(store, i
     assert refresh_report(store / "parts").state == "begun"
     with take_lock(store / "parts" / "ledger.lock"):
         assert refresh_report(store / "parts").state == "running"
+
+
+def test_an_answer_is_one_sentence_without_its_asides_and_a_failed_cell_is_in_the_state(store):
+    told = refresh_report(store / "whole")
+    assert (told.answer, told.state) == ("up is better than base: +5.05 [+4.84, +5.26]", "complete")
+    rows = {"base": (50.0, 51.0, 52.0, 53.0), "up": (55.0, 56.2, 56.9, tabled.FAILED)}
+    assert (
+        refresh_report(tabled.make(store / "deep" / "failed", rows, baseline="base")).state
+        == "ended, 1 failed"
+    )
 
 
 def test_reports_are_written_where_missing_or_old_and_links_lead_from_where_the_index_is(store, index):

@@ -21,7 +21,7 @@ def test_a_search_has_its_confirmed_scores_and_best_setting_and_a_grid_its_rows(
     scores, setting = write_latex(open_study(search_dir), tmp_path)
     assert [scores.name, setting.name] == ["joint-scores.tex", "joint-setting.tex"]
     rows = {row: texts for row, *texts in cells_of(scores)}
-    assert rows["paper setting"] == ["59.00 \N{PLUS-MINUS SIGN} 1.41", "60.00 \N{PLUS-MINUS SIGN} 0.85"]
+    assert rows["base"] == ["59.00 \N{PLUS-MINUS SIGN} 1.41", "60.00 \N{PLUS-MINUS SIGN} 0.85"]
     assert rows["token overlap"] == ["40.50", "41.25"]
     assert [row for row, *_ in cells_of(setting)] == list(searched.STUDY.headings)
     study = open_study(grid_dir)

@@ -14,7 +14,7 @@ from analysis.scores import (
     summarise,
 )
 from analysis.search import confirmed
-from rse_study.results.records import ObjectiveRecord, StudyRecord
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 
 NAN = math.nan
 FRAME = pd.DataFrame(
@@ -34,8 +34,7 @@ FRAME = pd.DataFrame(
 
 def test_means_and_spreads_are_those_worked_out_by_hand_and_differences_paired_by_seed():
     table = summarise(FRAME).set_index("row")
-    expected = [53.0, 3.0, 50.0, 56.0, 3]
-    assert table.loc["base", ["mean", "sd", "low", "high", "num_seeds"]].tolist() == expected
+    assert table.loc["base", ["mean", "sd", "num_seeds"]].tolist() == [53.0, 3.0, 3]
     assert table.loc["other", "mean"] == 51.75
     assert table.loc["other", "sd"] == pytest.approx(1.5 / math.sqrt(2))
     assert table.loc["other", "num_seeds"] == 2
@@ -50,19 +49,20 @@ def test_means_and_spreads_are_those_worked_out_by_hand_and_differences_paired_b
 
 
 def test_the_text_says_what_is_missing_and_how_many_seeds_a_mean_has():
-    shown = show_scores(FRAME, "range", {"test": 1}, every_seed=["test"])
+    shown = show_scores(FRAME, {"test": 1}, every_seed=["test"])
     assert list(shown.columns) == [
-        ("", "row"), ("test", "mean"), ("test", "range"), ("test", "seed 1"), ("test", "seed 2"), ("test", "seed 3"),
-    ]  # fmt: skip
-    assert shown.values.tolist() == [
-        ["untrained", "10.0", "", "", "", ""],
-        ["before", "not measured", "", "", "", ""],
-        ["base", "53.0", "50.0 to 56.0", "50.0", "53.0", "56.0"],
-        ["other", "51.8 (n = 2)", "51.0 to 52.5", "52.5", "51.0", "failed"],
+        ("", "row"),
+        ("test", "mean \N{PLUS-MINUS SIGN} SD"),
+        *[("test", f"seed {seed}") for seed in (1, 2, 3)],
     ]
-    shown = show_scores(FRAME[FRAME["status"] != "failed"], "SD", {"test": 2}, every_seed=["test"])
+    assert shown.values.tolist() == [
+        ["untrained", "10.0", "", "", ""],
+        ["before", "not measured", "", "", ""],
+        ["base", "53.0 \N{PLUS-MINUS SIGN} 3.0", "50.0", "53.0", "56.0"],
+        ["other", "51.8 \N{PLUS-MINUS SIGN} 1.1 (n = 2)", "52.5", "51.0", "failed"],
+    ]
+    shown = show_scores(FRAME[FRAME["status"] != "failed"], {"test": 2}, every_seed=["test"])
     assert shown["test", "seed 3"].tolist() == ["", "", "56.00", "missing"]
-    assert shown["test", "SD"].tolist() == ["", "", "3.00", "1.06"]
 
 
 def test_a_confirmed_search_has_baselines_and_every_seed(search_dir, contents):
@@ -73,7 +73,7 @@ def test_a_confirmed_search_has_baselines_and_every_seed(search_dir, contents):
         "token overlap",
         "untrained encoder",
         "before training",
-        "paper setting",
+        "base",
         "trial 12 (best of the search)",
     ]
     table = summarise(frame).set_index(["measure", "row"])["mean"]
@@ -81,7 +81,7 @@ def test_a_confirmed_search_has_baselines_and_every_seed(search_dir, contents):
     dev = table["builtin dev, Spearman x100"]
     assert dev[rows[3:]].tolist() == pytest.approx([60.0, 61.7])
     assert math.isnan(dev["before training"])
-    gains = differences(frame, rows[-1], "paper setting")
+    gains = differences(frame, rows[-1], "base")
     assert gains.loc[gains["measure"] == "builtin/test", "difference"].tolist() == [3.5, -1.0]
 
 
@@ -108,8 +108,11 @@ def test_cells_under_way_ended_early_or_not_measured_have_no_value(grid_dir, con
 def test_scores_of_a_collapsed_model_are_marked_and_the_mark_is_explained():
     degenerate = (FRAME["row"] == "other") & (FRAME["seed"] == 1) | (FRAME["row"] == "before")
     collapsed = FRAME.assign(degenerate=degenerate)
-    shown = show_scores(collapsed, "SD", {"test": 2}, every_seed=["test"])
-    assert shown["test", "mean"].tolist() == ["10.00", "undefined \u2020", "53.00", "51.75 \u2020 (n = 2)"]
+    shown = show_scores(collapsed, {"test": 2}, every_seed=["test"])
+    means = ["10.00", "undefined \u2020", "53.00 \N{PLUS-MINUS SIGN} 3.00"]
+    assert shown["test", "mean \N{PLUS-MINUS SIGN} SD"].tolist() == [
+        *means, "51.75 \u2020 \N{PLUS-MINUS SIGN} 1.06 (n = 2)",
+    ]  # fmt: skip
     assert shown["test", "seed 1"].tolist() == ["", "", "50.00", "52.50 \u2020"]
     assert shown["test", "seed 2"].tolist() == ["", "", "53.00", "51.00"]
     assert degenerate_note(collapsed).startswith("\u2020 Degenerate: ")

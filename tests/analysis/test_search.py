@@ -1,4 +1,4 @@
-from analysis.search import confirmed, paper_setting, ranking, settings, trials
+from analysis.search import base_values, confirmed, ranking, settings, trials
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.settings import ConfirmSettings
 from tests.analysis import searched
@@ -23,8 +23,8 @@ def test_a_short_trial_never_outranks_one_of_the_full_budget_and_confirmed_cells
     assert by_place[6:8] == [13, 8]  # the two that got to step 30
     cells = confirmed(contents(search_dir))
     assert cells[["name", "seed"]].values.tolist() == [
-        ["paper setting", 1],
-        ["paper setting", 2],
+        ["base", 1],
+        ["base", 2],
         ["trial 12 (best of the search)", 1],
         ["trial 12 (best of the search)", 2],
     ]
@@ -42,7 +42,7 @@ def test_where_the_base_leads_the_confirmed_trial_is_second(tmp_path, contents):
                 searched.run(ledger, searched.cell(trial, seed, stage), "complete", points)
 
     found = contents(searched.make(tmp_path, run_two))
-    assert confirmed(found)["name"].tolist() == ["paper setting", "trial 1 (no. 2 of the search)"]
+    assert confirmed(found)["name"].tolist() == ["base", "trial 1 (no. 2 of the search)"]
 
 
 def test_the_best_setting_stands_beside_the_papers_wherever_that_is_read(search_dir, contents, tmp_path):
@@ -50,9 +50,9 @@ def test_the_best_setting_stands_beside_the_papers_wherever_that_is_read(search_
     rows = settings(found, trials(found)).set_index("axis")
     assert rows.loc["norm"].tolist() == ["l2", "linf", "l1, l2, linf", "choice", "pgd.ball.norm"]
     expected = ["5", "1 to 16", "linear, whole numbers"]
-    assert rows.loc["N", ["paper setting", "searched", "scale"]].tolist() == expected
-    assert rows.loc["lambda1", ["paper setting", "scale"]].tolist() == ["0.00781", "logarithmic"]
+    assert rows.loc["N", ["base", "searched", "scale"]].tolist() == expected
+    assert rows.loc["lambda1", ["base", "scale"]].tolist() == ["0.00781", "logarithmic"]
     axes = searched.STUDY.axes[2:3]
     base = {"pgd": {"num_steps": 40}}
     study = searched.STUDY.model_copy(update={"axes": axes, "resolved": {"base": base}})
-    assert paper_setting(contents(searched.make(tmp_path, study=study))) == {"N": 40}
+    assert base_values(contents(searched.make(tmp_path, study=study))) == {"N": 40}

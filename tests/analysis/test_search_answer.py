@@ -17,7 +17,7 @@ DONE = StageProgress(9, 9)
         (DONE, None, "No answer: this study confirms nothing, and the score of its best trial is the one that "
          "selected it."),
         (DONE, StageProgress(1, 4), "Nothing is confirmed yet: 3 of 4 cells of the confirmation have not ended."),
-        (DONE, StageProgress(4, 4), "Nothing is confirmed: no confirmed trial but the paper's setting has a score."),
+        (DONE, StageProgress(4, 4), "Nothing is confirmed: no confirmed trial but the base has a score."),
     ],
 )  # fmt: skip
 def test_a_search_says_why_nothing_is_confirmed(search, confirm, text):
@@ -27,7 +27,7 @@ def test_a_search_says_why_nothing_is_confirmed(search, confirm, text):
 
 def confirmed(*sample, **kwargs):
     return ConfirmedTrial(
-        **{"row": "trial 12", "reference": "the paper setting", "measure": "test", "sample": sample, **kwargs}
+        **{"row": "trial 12", "reference": "the base", "measure": "test", "sample": sample, **kwargs}
     )
 
 
@@ -46,8 +46,8 @@ def test_a_confirmed_trial_is_told_with_its_interval(sample, words):
     answer = search_answer(DONE, DONE, confirmed(*sample))
     assert answer.is_settled
     assert answer.shows_difference == ("undecided" not in words)
-    assert answer.text.startswith(f"Compared with the paper setting, {words}")
-    assert f"{len(sample)} seeds that selected nothing)." in answer.text
+    assert answer.text.startswith(f"Compared with the base, {words}")
+    assert f"{len(sample)} fresh seeds, not used in the search)." in answer.text
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,9 @@ def test_each_objective_has_its_verdict_and_all_intervals_hold_at_once():
     answer = search_answer(DONE, DONE, gain, [gain, loss], [confirmed(-1.0, -1.1, 0.2, 0.0, measure="new")])
     up, down = (t_interval(list(one.sample), 1 - 0.05 / 4) for one in (gain, loss))
     assert answer.text == (
-        "Compared with the paper setting over 4 seeds that selected nothing, trial 12 is ahead on clean (+3.10 "
-        f"[+{up.low:.2f}, +{up.high:.2f}]) and is behind on drift (+2.10 [+{down.low:.2f}, +{down.high:.2f}]), by the "
-        f"simultaneous 95 % interval over all 4 comparisons. Beyond its objectives: {MINUS}0.48 on new (behind with 2 "
+        "Compared with the base over 4 fresh seeds, not used in the search, trial 12 is ahead on clean (+3.10 "
+        f"[+{up.low:.2f}, +{up.high:.2f}]) and is behind on drift (+2.10 [+{down.low:.2f}, +{down.high:.2f}]). "
+        f"Beyond its objectives: {MINUS}0.48 on new (behind with 2 "
         "of 4 seeds). What it gains on one it loses on another."
     )
     assert answer.is_settled
@@ -79,12 +79,12 @@ def test_objectives_without_seeds_enough_or_a_reference_have_no_answer():
     few = [confirmed(3.0, 2.0, measure="clean"), confirmed(measure="drift")]
     answer = search_answer(DONE, DONE, few[0], few)
     assert answer.text == (
-        "No answer: trial 12 minus the paper setting is +2.50 on clean and no score on drift, and an interval takes 3 "
+        "No answer: trial 12 minus the base is +2.50 on clean and no score on drift, and an interval takes 3 "
         "seeds on each objective."
     )
     alone = [confirmed(61.0, 62.0, 63.0, reference="", measure=name) for name in ("clean", "drift")]
     bare = search_answer(DONE, DONE, alone[0], alone)
-    assert "No comparison: trial 12 has 62.00 on clean and 62.00 on drift with 3 seeds" in bare.text
+    assert "No comparison: trial 12 has 62.00 on clean and 62.00 on drift with 3 fresh seeds" in bare.text
     assert not (answer.is_settled or bare.is_settled)
 
 
@@ -92,23 +92,41 @@ def test_a_confirmed_trial_alone_is_compared_with_nothing_and_less_may_be_better
     answer = confirmed_answer(confirmed(61.0, 62.0, 63.0, reference=""))
     assert not answer.is_settled
     assert answer.text == (
-        "No comparison: trial 12 has 62.00 on test with 3 seeds that selected nothing, and nothing was confirmed "
-        "beside it."
+        "No comparison: trial 12 has 62.00 on test with 3 fresh seeds, not used in the search, and nothing was "
+        "confirmed beside it."
     )
     assert "is better" in confirmed_answer(confirmed(-3.0, -3.2, -2.9, less_is_better=True)).text
     sample = (3.0, 3.4, 2.8, 3.1)
     alone, together = (confirmed_answer(confirmed(*sample, num_together=n)).text for n in (1, 3))
     wider = t_interval(list(sample), 1 - 0.05 / 3)
-    assert f"[+{wider.low:.2f}, +{wider.high:.2f}] (simultaneous 95 % interval over all 3 trials" in together
-    assert "simultaneous" not in alone
+    assert f"[+{wider.low:.2f}, +{wider.high:.2f}] (4 fresh seeds" in together
+    assert f"[+{wider.low:.2f}" not in alone
 
 
 def test_a_trial_that_every_seed_shows_worse_elsewhere_is_not_called_better():
     gain, loss = confirmed(3.0, 3.2, 2.9), confirmed(-1.0, -1.2, -2.0, measure="attacked")
     answer = search_answer(DONE, DONE, gain, [], [gain, loss])
-    assert answer.text.startswith("Compared with the paper setting, trial 12 is ahead on test: +3.03 [")
+    assert answer.text.startswith("Compared with the base, trial 12 is ahead on test: +3.03 [")
     assert answer.text.endswith(
         f"Elsewhere it is the other way round: {MINUS}1.40 on attacked (behind with 3 of 3 seeds)."
     )
     assert not answer.shows_difference
     assert "better" not in answer.text
+
+
+def test_a_gain_whose_interval_and_adjusted_p_disagree_is_only_suggestive():
+    skew = (0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 6.0)  # every seed is up, one of them far: p = 2 / 2^8
+    odd = confirmed_answer(confirmed(*skew))
+    assert "only suggestive: adjusted sign-flip p = 0.0078" in odd.text
+    assert not odd.shows_difference
+    sure = confirmed_answer(confirmed(*(3.0 + value / 10 for value in skew)))
+    assert "suggestive" not in sure.text
+    assert sure.shows_difference
+    few = confirmed_answer(confirmed(*skew[-3:]))  # no p of 3 seeds is below 0.05: it contradicts nothing
+    assert "suggestive" not in few.text
+
+
+def test_what_fresh_seeds_can_resolve_follows_their_spread():
+    narrow, wide = (confirmed(*(3.0, 3.0 + gap, 3.0 - gap, 3.0)).resolvable(1) for gap in (0.1, 0.4))
+    assert wide == pytest.approx(4 * narrow)
+    assert narrow < confirmed(3.0, 3.1, 2.9, 3.0).resolvable(3)

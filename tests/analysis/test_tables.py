@@ -1,29 +1,29 @@
 import math
 
-import pandas as pd
-
-from analysis.tables import as_text, beaten, show_score
+from analysis.tables import as_text, show_score
 from rse_study.results.reader import Reader
 from tests.analysis import gridded, searched
 
 
-def test_the_terminal_table_of_a_search_shows_trials_and_confirmed_cells_below(search_dir):
+def test_the_terminal_table_of_a_search_shows_trials_and_means_of_confirmed_ones_below(search_dir):
     frame = as_text(Reader(search_dir))
     assert list(frame.columns) == [
         "trial", "builtin dev, Spearman x100", "builtin/test", "step", "status", "alpha", "beta", "N", "norm", "rho",
         "lambda1", "lambda2", "phi", "time",
     ]  # fmt: skip
-    expected = ["token overlap", "untrained encoder", "before training", "0 (paper setting)"]
+    expected = ["token overlap", "untrained encoder", "before training", "0 (base)"]
     assert frame["trial"].tolist()[:4] == expected
     assert frame.iloc[2, 1:3].tolist() == ["not measured", "52.00"]
-    assert len(frame) == 3 + 16 + 4
+    assert len(frame) == 3 + 16 + 2
     assert frame.loc[frame["trial"].str.endswith(" *"), "trial"].tolist() == ["12 *"]
     assert frame.map(lambda value: isinstance(value, str)).all(axis=None)
-    below = as_text(Reader(search_dir)).iloc[-4:]
-    assert below["trial"].iloc[0] == "confirmed: paper setting, seed 1"
-    assert below["trial"].iloc[3] == "confirmed: trial 12 (best of the search), seed 2"
-    assert below["builtin/test"].tolist() == ["58.00", "60.00", "61.50", "59.00"]
-    assert below["builtin dev, Spearman x100"].tolist() == ["59.40", "60.60", "62.30", "61.10"]
+    below = frame.iloc[-2:]
+    assert below["trial"].tolist() == [
+        "confirmed: base, 2 seeds",
+        "confirmed: trial 12 (best of the search), 2 seeds",
+    ]
+    assert below["builtin/test"].tolist() == ["59.00", "60.25"]
+    assert below["builtin dev, Spearman x100"].tolist() == ["60.00", "61.70"]
     assert set(as_text(Reader(search_dir))["builtin/test"].iloc[3:19]) == {""}
 
 
@@ -36,26 +36,21 @@ def test_a_table_of_the_terminal_shows_the_rows_of_a_grid_in_order_and_planned_s
         "without PGD", "without the token level",
     ]  # fmt: skip
     dev = "STS-B dev, Spearman x100"
-    assert frame.loc["lambda1 = 0.125", f"{dev} mean":f"{dev} seed 2"].tolist() == [
-        "64.00", "2.65", "66.00", "65.00", "61.00",
+    assert frame.loc["lambda1 = 0.125", f"{dev} mean \N{PLUS-MINUS SIGN} SD":f"{dev} seed 2"].tolist() == [
+        "64.00 \N{PLUS-MINUS SIGN} 2.65", "66.00", "65.00", "61.00",
     ]  # fmt: skip
     assert frame.loc["without the token level", f"{dev} seed 0":f"{dev} seed 2"].tolist() == [
         "72.00", "failed", "not run yet",
     ]  # fmt: skip
-    assert frame.loc["base", "STS12/test mean"] == "65.50"
+    assert frame.loc["base", "STS12/test mean \N{PLUS-MINUS SIGN} SD"].startswith("65.50")
     baselines = ["token overlap", "untrained encoder", "before training"]
     assert as_text(Reader(searched.make(tmp_path / "search")))["trial"].tolist() == baselines
     assert as_text(Reader(searched.make(tmp_path / "grid", study=gridded.STUDY)))["row"].tolist() == baselines
 
 
-def test_scores_of_less_than_the_full_budget_and_unbeaten_baselines_are_told():
+def test_scores_of_less_than_the_full_budget_are_in_parentheses():
     shown = [
         show_score(value, status, 2)
         for value, status in [(1.0, "complete"), (1.0, "running"), (math.nan, "failed")]
     ]
     assert shown == ["1.00", "(1.00)", ""]
-    table = pd.DataFrame({"status": ["complete", "complete", "failed"], "objective": [50.0, 60.0, 99.0]})
-    scores = pd.DataFrame({"label": ["a", "b", "c"], "value": [55.0, 60.0, math.nan]})
-    expected = ["1 of 2 complete trials are better than a", "0 of 2 complete trials are better than b"]
-    assert beaten(table, scores, "maximize") == expected
-    assert beaten(table, scores, "minimize")[1] == "1 of 2 complete trials are better than b"

@@ -1,9 +1,17 @@
 import json
+import os
+import shutil
+import signal
 
 import numpy as np
+import pytest
 import torch
 
+from rse_study.assets import masked_lm
+from rse_study.assets.fingerprint import fingerprint_of_model
+from rse_study.assets.store import came_with_archive
 from rse_study.assets.tiny import tiny_encoder, train_tokenizer
+from rse_study.errors import InputError
 from rse_study.models.embedder import Embedder
 from rse_study.models.generators import check_same_tokenizer, load_generator
 from rse_study.models.loading import load_encoder, load_tokenizer, untrained
@@ -29,12 +37,46 @@ def test_it_is_base_encoder_and_generator_in_one_folder_and_meta_says_how_good(s
     assert meta["weights"] == hash_file(small / "model.safetensors")
 
 
-def test_the_same_corpus_and_spec_give_the_same_bits(small, sentences, tmp_path):
+def test_the_same_corpus_and_spec_give_the_same_bits_also_where_ctrl_c_came_between(
+    small, sentences, tmp_path
+):
     torch.manual_seed(5)
-    again = tiny_encoder(tmp_path, sentences, SMALL)
+    steps = []
+
+    def ctrl_c(done, total, loss):
+        steps.append(done)
+        if done == 20:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        tiny_encoder(tmp_path, sentences, SMALL, ctrl_c)
+    again = tiny_encoder(tmp_path, sentences, SMALL, lambda done, total, loss: steps.append(done))
+    assert steps == list(range(1, 61))
     assert again.name == small.name
+    assert not list(tmp_path.glob(".*.steps"))
     for file in ("model.safetensors", "tokenizer.json", "config.json"):
         assert (again / file).read_bytes() == (small / file).read_bytes()
+
+
+def test_weights_that_came_with_an_archive_are_taken_and_nothing_is_trained(
+    small, sentences, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(masked_lm, "train_masked_lm", None)
+    came = came_with_archive(tmp_path, small.name)
+    came.parent.mkdir()
+    shutil.copy(small / "model.safetensors", came)
+    made = tiny_encoder(tmp_path, sentences, SMALL)
+    assert fingerprint_of_model(str(made)) == fingerprint_of_model(str(small))
+    before, now = (json.loads((one / "meta.json").read_text()) for one in (small, made))
+    assert now["masked_accuracy"] == before["masked_accuracy"]
+
+
+def test_weights_that_came_damaged_are_named(small, sentences, tmp_path):
+    came = came_with_archive(tmp_path, small.name)
+    came.parent.mkdir()
+    came.write_bytes(b"others")
+    with pytest.raises(InputError, match=f"{small.name}.*weights are damaged"):
+        tiny_encoder(tmp_path, sentences, SMALL)
 
 
 def test_tokenizer_is_lower_case_word_pieces_with_berts_frame_and_few_for_a_small_corpus(small):

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
-from rse_study.results.records import AxisRecord, StudyRecord
+from rse_study.results.study_record import AxisRecord, StudyRecord
 from tests.analysis.searched import measure, planned, run
 from tests.analysis.tabled import OBJECTIVE
 from tests.benchmarks.report_1000 import in_a_browser

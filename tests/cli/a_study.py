@@ -1,7 +1,8 @@
 """A study of one axis in a real ledger, written as a run would write it."""
 
 from rse_study.results.files.result_file import Point
-from rse_study.results.records import AxisRecord, CellRecord, ObjectiveRecord, StudyRecord
+from rse_study.results.records import CellRecord
+from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
 from tests.results.world import begin as start
 from tests.results.world import end
 

@@ -1,5 +1,6 @@
 """The command in this process: arguments in, exit code and both streams out."""
 
+import json
 from dataclasses import dataclass
 
 import pytest
@@ -8,6 +9,7 @@ from transformers import BertModel
 from rse_study.cli.app import app
 from rse_study.data import builtin
 from tests.analysis import tabled
+from tests.cli.output_schema import require_schema
 from tests.tiny_models import save_bert, word_tokenizer, words_of
 
 NUM_POSITIONS = 48
@@ -79,6 +81,8 @@ def rse(capsys, monkeypatch, tmp_path):
         said = captured.err.splitlines(keepends=True)
         follows = [line.removeprefix(NEXT).rstrip("\n") for line in said if line.startswith(NEXT)]
         assert len(follows) <= 1
+        if "--json" in arguments and captured.out:
+            require_schema(arguments, json.loads(captured.out))
         err = "".join(line for line in said if not line.startswith(NEXT))
         return Ended(int(ended.value.code or 0), captured.out, err, "".join(follows))
 

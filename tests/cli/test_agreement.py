@@ -90,7 +90,7 @@ def test_a_run_and_its_report_call_a_cell_what_status_calls_it(rse, lost, grid_d
     def pretend(checked, folder, prepare, read, callback, **settings):
         callback.lost(cell, "worker killed")
 
-    monkeypatch.setattr("rse_study.cli.verbs.run.run_study", pretend)
+    monkeypatch.setattr("rse_study.on_ray.driver.run_study", pretend)
     said = rse("run", "old_grid.yaml").out
     assert "row optimizer.lr = 0.01 seed 1: lost: worker killed; tried again" in said
     report = (grid_dir / "report.html").read_text(encoding="utf-8")
@@ -108,7 +108,7 @@ def test_a_run_and_its_report_call_a_cell_what_status_calls_it(rse, lost, grid_d
 def test_compare_takes_a_row_in_another_spelling_and_refuses_what_means_none(rse, grid_dir):
     ended = rse("compare", "old_grid:SimCSE", "old_grid:xi = 1/1000", "--unpaired")
     assert (ended.code, ended.err) == (0, "")
-    assert ended.out.splitlines()[1].startswith(f"SimCSE minus {ROW}: +0.73, 95 % [")
+    assert ended.out.splitlines()[1].startswith(f"SimCSE minus {ROW}: +0.73, 95% [")
     ended = rse("compare", "old_grid:SimCSE", "old_grid:lr = 0.001", "--unpaired")
     assert ended.code == 2
     assert ended.err.startswith("old_grid: no row 'lr = 0.001' with a score. ")

@@ -12,7 +12,8 @@ import typer
 from rse_study.cli import verbs
 from rse_study.cli.app import app
 from rse_study.cli.cluster_commands import CLUSTER_COMMANDS
-from rse_study.cli.commands import COMMANDS, DATA_COMMANDS
+from rse_study.cli.commands import COMMANDS
+from rse_study.cli.data_commands import DATA_COMMANDS
 from rse_study.results.files.ledger import Ledger
 from tests.cli.a_study import SEARCH, cell_of, run, start
 

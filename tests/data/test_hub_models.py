@@ -50,7 +50,7 @@ def test_a_model_is_a_folder_or_on_the_hub_or_one_of_ours(server, tmp_path, monk
     for name in (str(tmp_path / "mine"), "~/mine", NAME, "tiny", "minilm", "base"):
         check_model(name)
     assert has_weights(("~/mine", "main")) and not has_weights((NAME, "main"))
-    assert [verb for verb, *_ in server.asked] == ["HEAD"]
+    assert [verb for verb, address, _ in server.asked if NAME in address] == ["HEAD"]
 
 
 @cases(
@@ -58,7 +58,7 @@ def test_a_model_is_a_folder_or_on_the_hub_or_one_of_ours(server, tmp_path, monk
     [
         ("somebody/smal-bert", r"no such folder, and no such model on the hub.*Check the name"),
         ("somebody/empty", r"has no config.json on the hub"),
-        ("./nowhere", r"/nowhere: no such folder: looked for in the working folder. Check the path"),
+        ("./nowhere", r"/nowhere: no such folder: looked for in .*. Check the path"),
         ("~/nowhere", r"/nowhere: no such folder. Check the path"),
         ("a/b/c", r"/a/b/c: no such folder"),
         ("not a name!", r"not a name!: is neither a folder nor a name on the hub"),

@@ -1,8 +1,6 @@
-"""Lines that pages give to be pasted name what is there once README's quickstart has run."""
+"""Lines that pages give to be pasted run in order, from an empty store; a made-up quickstart tells in seconds."""
 
-import re
 import shlex
-from pathlib import Path
 
 import pytest
 import typer
@@ -17,19 +15,18 @@ from rse_study.results.reader import Reader
 from rse_study.study.checking.validation import read_study
 from tests.analysis import tabled
 from tests.cases import cases
+from tests.docs.shell import CODES, NOT_RUN, PAGES, reason_against, run_pages, shell_blocks
 
-ROOT = Path(__file__).parents[2]
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
-SHELL_LINE = re.compile(r"^    (?:\$ )?rse-study (.+)$", re.MULTILINE)
-
-
-def lines_of(page):
-    """The commands of a page's shell blocks, without comments."""
-    commands = SHELL_LINE.findall(page.read_text(encoding="utf-8"))
-    return [shlex.join(shlex.split(command, comments=True)) for command in commands]
+PASTED = [line for page in PAGES for block in shell_blocks(page) for line in block.lines]
+PROGRAM = "rse-study "
 
 
-LINES = sorted({line for page in PAGES for line in lines_of(page)})
+def words_of(line):
+    """A command of rse-study without its program and comment."""
+    return shlex.join(shlex.split(line, comments=True)[1:])
+
+
+LINES = sorted({words_of(line) for line in PASTED if line.startswith(PROGRAM)})
 
 
 def given_in(line):
@@ -44,9 +41,8 @@ def given_in(line):
 def store(tmp_path, monkeypatch):
     """The store of a folder where the shipped quickstart has run, beside the files that `init` lines write."""
     monkeypatch.chdir(tmp_path)
-    for line in lines_of(ROOT / "README.md"):
-        if line.startswith("init "):
-            write_first_study(given_in(line)["name"], is_grid="--grid" in line)
+    for line in (line for line in LINES if line.startswith("init ")):
+        write_first_study(given_in(line)["name"], is_grid="--grid" in line)
     quickstart = read_study(study_file("quickstart"))
     scores = {row.label: [50.0 + seed for seed in quickstart.study.seeds] for row in quickstart.rows}
     tabled.make(tmp_path / "studies" / "quickstart", scores, quickstart.study.seeds, name="quickstart")
@@ -68,6 +64,23 @@ def test_a_line_names_studies_rows_cells_and_clusters_that_are_there(line, store
         compare_rows(given["rows"], given["metric"], given["unpaired"], store, given["out"])
 
 
-def test_the_pages_lines_are_found():
-    verbs = {line.split()[0] for line in LINES}
-    assert {"check", "cluster", "compare", "export", "init", "plan", "replay", "run"} <= verbs
+def test_every_indented_line_of_the_command_is_in_a_block():
+    for page in PAGES:
+        indented = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("    ")]
+        given = [line.strip().removeprefix("$ ") for line in indented]
+        blocks = [line for block in shell_blocks(page) for line in block.lines]
+        assert [line for line in given if line.startswith(PROGRAM)] == [
+            line for line in blocks if line.startswith(PROGRAM)
+        ]
+
+
+def test_a_line_that_is_not_run_has_a_reason_and_no_reason_is_left_over():
+    assert all(reason_against(line) for line in PASTED if not line.startswith(PROGRAM))
+    assert {start for start in NOT_RUN if not any(start in line for line in PASTED)} == set()
+    assert {line.removeprefix(PROGRAM) for line in CODES} <= set(LINES)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("ray")
+def test_every_block_runs_as_pasted_from_an_empty_store_and_home(tmp_path):
+    assert sum(len(block.lines) for block, _ in run_pages(tmp_path)) == len(PASTED)

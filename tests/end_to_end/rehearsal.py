@@ -61,7 +61,7 @@ OF_SEARCHES = (
     "confirm.num_best=1",
     "ablation_path.seeds=[1]",
 )
-OF_TASKS = ("attacks.num_inputs=2", "attacks.num_training=64", "attacks.max_queries=200")
+OF_TASKS = ("attacks.num_inputs=2", "attacks.num_training=128", "attacks.max_queries=200")
 OF_FINE_TUNING = ("tasks.num_training=256", "fine_tuning.precision=float32", "fine_tuning.epochs=1")
 
 

@@ -51,7 +51,7 @@ def test_every_method_has_a_source_and_records_that_exist_and_every_perturbation
 def test_fields_stand_with_symbol_default_bounds_and_a_meaning_in_every_row():
     text = page()
     assert "| `blend.rho` | rho | 0.5 | float, >= 0, <= 1 |" in text
-    assert "| `blend.pgd.ball.norm` | P | linf | l1, l2, linf |" in text
+    assert "| `blend.pgd.ball.norm` | P, norm | linf | l1, l2, linf |" in text
     assert "| `r.num_steps` | K | 1 | int, >= 0 |" in text
     text = page().partition("## Perturbations")[0]
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in text.splitlines() if line.startswith("| `")]

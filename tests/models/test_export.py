@@ -27,6 +27,8 @@ def test_sentence_transformers_gives_the_same_vectors(folders, tmp_path, family,
     again, same_tokenizer = load_encoder(tmp_path / "model")
     assert again.pooling == pooling
     assert np.array_equal(Embedder(again, same_tokenizer)(TEXTS), ours)
+    _, report = AutoModel.from_pretrained(tmp_path / "model", output_loading_info=True)
+    assert not report["missing_keys"]
 
 
 @pytest.mark.parametrize("pooling", ["first_last", "prompt"])

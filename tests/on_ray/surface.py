@@ -5,8 +5,8 @@ from typing import Any
 
 from rse_study.sampling.proposer import Proposer
 from rse_study.search.observation import TrialOutcome
-from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Choice, Domain, Float, Int, Log, Variants
+from rse_study.study.definition.search import Sampler
 
 DOMAINS: dict[str, Domain] = {
     "alpha": Log(log=(1e-6, 1e-3)),

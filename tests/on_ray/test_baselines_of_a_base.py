@@ -70,6 +70,7 @@ def test_a_search_goes_on_with_what_it_was_begun_with(prepared, tmp_path):
     with pytest.raises(InputError) as refused:
         prepared("another")
     assert "trial 0 was another cell when it ran" in str(refused.value)
+    assert refused.value.rule.endswith("base was one and is another")
     assert "Give the study another name" in refused.value.remedy
     with Reader(tmp_path) as reader:
         assert set(reader.evaluations()["value"]) == {-1.0}  # as they were

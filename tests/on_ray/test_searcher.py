@@ -4,13 +4,14 @@ from threading import Event
 
 from ray.tune.search import Searcher
 
-from rse_study.errors import InputError
+from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray import searcher as searcher_module
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.searcher import CellSearcher
 from rse_study.on_ray.workers.coordinator import Coordinator
 from rse_study.on_ray.workers.payloads import Payloads
 from rse_study.on_ray.workers.reporting import SCORED
+from tests.cases import cases
 from tests.on_ray.nodes.test_lost_cells import Lines, cell, clock, losses_of
 
 __all__ = ["clock"]
@@ -48,10 +49,16 @@ def searcher_of(lines, losses):
     return CellSearcher(*untouched, Alone(), lines, lambda: 1, losses, Ending())
 
 
-def test_a_rule_that_fails_ends_the_run_and_is_no_fault_of_the_trial(monkeypatch):
+@cases(
+    "broken",
+    [
+        InputError("early_stopping.class = 'my_rules:Fragile'", rule="failed at trial 1, step 15"),
+        Unavailable("no room left in studies/little", "Make room; the same command goes on"),
+    ],
+)
+def test_a_rule_that_fails_or_a_full_disk_ends_the_run_and_is_no_fault_of_the_trial(monkeypatch, broken):
     searcher = searcher_of(Lines(), losses_of({}, Lines()))
     searcher._running["trial"] = cell(1)
-    broken = InputError("early_stopping.class = 'my_rules:Fragile'", rule="failed at trial 1, step 15")
 
     def fails(*progress):
         raise broken

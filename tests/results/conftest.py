@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.records import AxisRecord, CellRecord, StudyRecord
+from rse_study.results.records import CellRecord
+from rse_study.results.study_record import AxisRecord, StudyRecord
 from tests.results.world import STUDY, make_study
 
 

@@ -13,5 +13,5 @@ def around(mean, n):
 
 
 def half_width(n, num_contrasts=1):
-    """Half the 95 % t interval of n values with an SD of 1 that holds together with others, (Bonferroni)."""
+    """Half the 95% t interval of n values with an SD of 1 that holds together with others, (Bonferroni)."""
     return float(stats.t.ppf(1 - 0.05 / (2 * num_contrasts), n - 1) / math.sqrt(n))

@@ -7,7 +7,7 @@ from rse_study.errors import InputError
 from rse_study.results.export import flat, write_tables
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
-from rse_study.results.records import AxisRecord
+from rse_study.results.study_record import AxisRecord
 from tests.results.world import STUDY, cell_of
 
 NAMES = {

@@ -10,13 +10,8 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, Result
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
-from rse_study.results.records import (
-    FINISHED,
-    OWN_COLUMNS,
-    EvaluationRow,
-    ImportanceRow,
-    ObjectiveRecord,
-)
+from rse_study.results.records import FINISHED, EvaluationRow, ImportanceRow
+from rse_study.results.study_record import OWN_COLUMNS, ObjectiveRecord
 from rse_study.search.state import SearchState
 from rse_study.search.stopping import rule_of
 from tests.cases import cases

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rse_study.results.records import OWN_COLUMNS, AxisRecord, Measure, ObjectiveRecord, StudyRecord
+from rse_study.results.records import Measure
+from rse_study.results.study_record import OWN_COLUMNS, AxisRecord, ObjectiveRecord, StudyRecord
 from tests.cases import cases
 
 WORDS = st.sampled_from(["alpha", "beta", "step", "trial", "objective"])

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from rse_study.results.records import AxisRecord, ObjectiveRecord, StudyRecord
 from rse_study.results.row_names import find_row, names_of_cells, names_of_rows, row_name
+from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
 from tests.cases import cases
 
 STUDY = StudyRecord(

@@ -161,7 +161,7 @@ def test_bca_interval_of_few_values_ends_at_the_outermost(n, level):
 
 
 def test_bca_interval_counts_half_of_what_is_equal_to_the_mean():
-    """27 % of the resamples have mean 0; all of them on one side would make symmetric values asymmetric."""
+    """27% of the resamples have mean 0; all of them on one side would make symmetric values asymmetric."""
     assert ends(bca_interval(np.array([-1.0] * 4 + [1.0] * 4))) == [-0.75, 0.75]
 
 

@@ -137,7 +137,7 @@ def test_smallest_difference_is_found_with_the_power_asked_for(n, power, num_com
 @cases("effect", [0.0, 0.5, -2.0])
 @cases("n", [4, 8])
 def test_effect_size_is_right_on_average(n, effect):
-    """Uncorrected, the mean at n = 8 would be 12 % too far from 0."""
+    """Uncorrected, the mean at n = 8 would be 12% too far from 0."""
     draws = np.random.default_rng(n).normal(effect * 3.0, 3.0, (2_000, n))
     found = np.array([effect_size(differences) for differences in draws])
     assert abs(found.mean() - effect) <= 4 * found.std() / math.sqrt(len(found))
@@ -212,10 +212,10 @@ def test_fewer_than_eight_seeds_cannot_find_one_of_six_rows():
 
 @pytest.mark.slow
 def test_skewed_differences_are_covered_less_often():
-    """Exponential, n = 8: nominal 95 % is a promise for symmetric differences; what fails is the upper end.
+    """Exponential, n = 8: nominal 95% is a promise for symmetric differences; what fails is the upper end.
 
-    In 8,000 studies t covered 89.5 % (above it: 10.2 %), BCa 91.7 % (7.4 %);
-    the sign-flip test at 5 % rejected 9.7 %.
+    In 8,000 studies t covered 89.5% (above it: 10.2%), BCa 91.7% (7.4%);
+    the sign-flip test at 5% rejected 9.7%.
     """
     studies = np.random.default_rng(16).exponential(size=(NUM_STUDIES, NUM_SEEDS))
     by_t = misses([t_interval(values) for values in studies], 1.0)

@@ -7,7 +7,7 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-from rse_study.results import records
+from rse_study.results import records, study_record
 from rse_study.results.files.evaluation_file import write_evaluations
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, Result, write_result
@@ -15,10 +15,12 @@ from rse_study.results.files.schema import cell_folder
 
 HERE = {"executor": "inline", "workers": 1, "threads": 1}
 RUNGS = (10, 30)
-RHO = records.AxisRecord(name="rho", symbol="rho", paths=("method.blend.rho",), kind="float", low=0, high=1)
-STUDY = records.StudyRecord(
+RHO = study_record.AxisRecord(
+    name="rho", symbol="rho", paths=("method.blend.rho",), kind="float", low=0, high=1
+)
+STUDY = study_record.StudyRecord(
     name="halving",
-    objective=records.ObjectiveRecord(metric="dev", evaluation="pairs/dev/all"),
+    objective=study_record.ObjectiveRecord(metric="dev", evaluation="pairs/dev/all"),
     axes=(RHO,),
     num_trials=5,
     num_cells=7,

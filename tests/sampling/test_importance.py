@@ -5,10 +5,12 @@ import pytest
 
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
-from rse_study.results.records import ImportanceRow, ObjectiveRecord, StudyRecord
+from rse_study.results.records import ImportanceRow
+from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
 from rse_study.sampling.importance import (
     EVALUATORS,
-    FEWEST,
+    FEWEST_TRIALS,
+    _axis,
     enter_importance,
     full_budget_trials,
     importance_rows,
@@ -20,7 +22,18 @@ from tests.analysis import searched
 
 DOMAINS = {"rho": Float(float=(0, 1)), "alpha": Log(log=(1e-6, 1e-3))}
 AXES = [Axis(name, domain, (name,)) for name, domain in DOMAINS.items()]
-STUDY = StudyRecord(name="s", objective=ObjectiveRecord(metric="dev"), num_trials=20, num_cells=20)
+RECORDS = (
+    AxisRecord(name="rho", paths=("rho",), kind="float", low=0, high=1),
+    AxisRecord(name="alpha", paths=("alpha",), kind="float", low=1e-6, high=1e-3, log=True),
+)
+STUDY = StudyRecord(
+    name="s",
+    objective=ObjectiveRecord(metric="dev"),
+    axes=RECORDS,
+    num_trials=20,
+    num_cells=20,
+    kind="search",
+)
 
 
 def trials(num):
@@ -42,7 +55,7 @@ def test_the_axis_that_decides_has_the_larger_share(direction):
 
 
 def test_a_handful_of_trials_says_nothing():
-    assert rows_of(FEWEST - 1) == []
+    assert rows_of(FEWEST_TRIALS - 1) == []
     assert importance_rows(AXES, [(point, 1.0) for point, _ in trials(64)], "maximize", 0) == []
 
 
@@ -59,7 +72,7 @@ def test_more_trials_narrow_the_interval_of_what_decides():
         (row,) = (one for one in rows_of(num) if (one.evaluator, one.axis) == ("fANOVA", "rho"))
         return row.high - row.low
 
-    assert width(96) < width(FEWEST) / 2
+    assert width(96) < width(FEWEST_TRIALS) / 2
 
 
 @pytest.mark.slow
@@ -93,13 +106,13 @@ def test_an_axis_that_belongs_to_a_choice_has_its_share_among_its_own_trials():
     known = []
     for index in range(90):
         point = quasi_random_point(domains, 0, index)
-        point["method"] = "c" if index < FEWEST - 1 else "ab"[index % 2]
+        point["method"] = "c" if index < FEWEST_TRIALS - 1 else "ab"[index % 2]
         point = {axis.name: point[axis.name] for axis in axes if axis.is_active(point)}
         known.append((point, point.get("phi", 0.5) + 0.01 * point["rate"]))
     rows = importance_rows(axes, known, "maximize", 0, num_resamples=20)
     numbers = {row.axis: row.num_trials for row in rows}
     num_of_a = sum(point["method"] == "a" for point, _ in known)
-    of_two = 90 - (FEWEST - 1)
+    of_two = 90 - (FEWEST_TRIALS - 1)
     assert numbers == {"method": 90, "rate": 90, "phi": num_of_a, "idle": num_of_a, "of_two": of_two}
     for evaluator in EVALUATORS:
         shares = {row.axis: row.value for row in rows if row.evaluator == evaluator}
@@ -132,6 +145,16 @@ def ledger(tmp_path):
         yield ledger
 
 
+def test_axes_on_record_are_those_of_the_file():
+    assert [_axis(one) for one in RECORDS] == AXES
+    when = {"method": ("a",)}
+    choice = AxisRecord(name="n", paths=("n",), kind="choice", choices=("1/2", 3), when=when)
+    number = AxisRecord(name="k", paths=("k",), kind="int", low=1.0, high=4.0)
+    domain = _axis(choice).domain
+    assert (domain.values(), domain.when, domain.scale) == (("1/2", 3), when, "none")
+    assert list(_axis(number).domain.values()) == [1, 2, 3, 4]
+
+
 def test_only_trials_of_the_full_budget_count(ledger):
     entered(ledger, 10, "stopped_early", t=10)
     entered(ledger, 11, "failed", t=20)
@@ -149,17 +172,17 @@ def test_a_trial_of_several_seeds_counts_once_with_their_mean(ledger):
 
 
 @pytest.mark.slow
-def test_what_the_ledger_has_of_these_trials_with_intervals_is_not_computed_again(ledger, checked):
-    enter_importance(ledger, checked)
+def test_what_the_ledger_has_of_these_trials_with_intervals_is_not_computed_again(ledger):
+    enter_importance(ledger)
     rows = ledger.importance()
     assert {row.evaluator for row in rows} == set(EVALUATORS)
     ledger.record_importance([row.model_copy(update={"low": math.nan, "high": math.nan}) for row in rows])
-    enter_importance(ledger, checked)
+    enter_importance(ledger)
     assert ledger.importance() == rows
     known = [ImportanceRow(**{**row.model_dump(), "value": row.low}) for row in rows]
     ledger.record_importance(known)
-    enter_importance(ledger, checked)
+    enter_importance(ledger)
     assert ledger.importance() == known
     entered(ledger, 10)
-    enter_importance(ledger, checked)
+    enter_importance(ledger)
     assert {row.num_trials for row in ledger.importance()} == {11}

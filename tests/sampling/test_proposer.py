@@ -8,7 +8,7 @@ import pytest
 from rse_study.sampling.proposer import UNIFORM_FROM, Proposer, seed_of
 from rse_study.sampling.samplers import OF_OPTUNA, describe_sampler
 from rse_study.study.checking.samplers import TRAITS
-from rse_study.study.definition.config import Sampler
+from rse_study.study.definition.search import Sampler
 from rse_study.study.definition.space import Axis
 from tests.on_ray.surface import CONDITIONAL, DOMAINS, FIRST, FIRST_CONDITIONAL, search, value_of
 from tests.slow import mostly_slow

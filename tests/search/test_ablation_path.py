@@ -3,15 +3,9 @@
 import math
 from dataclasses import replace
 
-from rse_study.results.records import AxisRecord, CellRecord, ImportanceRow, ObjectiveRecord, StudyRecord
-from rse_study.search.ablation_path import (
-    PathPoint,
-    Round,
-    by_importance,
-    num_points,
-    path_state,
-    rounds_of,
-)
+from rse_study.results.records import CellRecord, ImportanceRow
+from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
+from rse_study.search.ablation_path import PathPoint, Round, by_importance, num_points, path_state, rounds_of
 from rse_study.search.race import race_state
 from rse_study.search.state import SearchState, is_search_over
 from tests.cases import cases

@@ -4,7 +4,8 @@ import pytest
 
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
-from rse_study.results.records import AttemptRecord, CellRecord, ObjectiveRecord, StudyRecord
+from rse_study.results.records import AttemptRecord, CellRecord
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.search import budget as search_budget
 from rse_study.search.attempt_spans import device_hours_of, hours_of, spans_of, spans_without_attempts
 from rse_study.search.state import SearchState

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from rse_study.results.reader import Reader
-from rse_study.results.records import CellRecord, ConstraintRecord, ObjectiveRecord, RungRow, StudyRecord
+from rse_study.results.records import CellRecord, RungRow
+from rse_study.results.study_record import ConstraintRecord, ObjectiveRecord, StudyRecord
 from rse_study.search.budget import BudgetShare, shortened
 from rse_study.search.race import race_state
 from rse_study.search.rung_fidelity import fidelity_of

@@ -10,7 +10,7 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import write_result
 from rse_study.results.files.schema import SCHEMA_VERSION, cell_folder
 from rse_study.results.reader import Reader
-from rse_study.results.records import KnownTrial
+from rse_study.results.study_record import KnownTrial
 from rse_study.search.rebuild import Rebuilt, rebuild, rungs_of
 from rse_study.search.state import SearchState
 from tests.results.world import HERE, STUDY, cell_of, result_of, run_cell, score_of

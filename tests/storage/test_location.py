@@ -11,6 +11,8 @@ WRONG = {
     "s3://": "Name the bucket",
     "s3://key:secret@bucket/x": "a user name or a key before @: holds no secrets",
     "s3://bucket/x?access_key=a&secret_key=b": "access_key=...: holds no secrets",
+    "s3://bucket/x?endpoint_override=http://user:secret@host": "a user name or a key before @ in endpoint_overr",
+    "s3://bucket/x?endpoint_override=user%3Asecret%40host": "a user name or a key before @ in endpoint_override=",
     "s3://bucket/x?endpoint=http://here": "endpoint=: options of s3:// are endpoint_override",
 }
 

@@ -4,7 +4,7 @@ import pytest
 
 from rse_study.data.builtin import graded_pairs
 from rse_study.errors import InputErrors
-from rse_study.results.records import StudyRecord
+from rse_study.results.study_record import StudyRecord
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import apply_overrides, build

@@ -7,7 +7,52 @@ import torch
 
 from rse_study.training import checkpoint
 from rse_study.training.checkpoint import TrainState
+from tests.cases import cases
 from tests.simulated_card import simulated_card
+
+FLIPPED = [
+    (f"{name}.safetensors", position)
+    for name in checkpoint.PARTS
+    for position in (4, 10, -1)  # the length of the header, the header, the last tensor
+]
+
+
+@cases(("name", "position"), [*FLIPPED, ("account.json", 3), ("account.json", -2), ("checksums.json", 20)])
+def test_one_flipped_bit_is_found_the_checkpoint_set_aside_and_the_one_before_it_taken(
+    tmp_path: Path, name: str, position: int
+) -> None:
+    network = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.AdamW(network.parameters())
+    network(torch.ones(1, 2)).sum().backward()
+    optimizer.step()
+    for t in (1, 2):
+        checkpoint.save(
+            tmp_path / str(t), TrainState("a cell", t=t), network, optimizer, {"V": torch.ones(3)}
+        )
+    directory = tmp_path / "1"
+    (tmp_path / "2" / "step-000000002").rename(directory / "step-000000002")  # as a kill leaves both
+    content = bytearray((directory / "step-000000002" / name).read_bytes())
+    content[position] ^= 1
+    (directory / "step-000000002" / name).write_bytes(content)
+    assert checkpoint.latest(directory, sets_aside=False) == directory / "step-000000001"
+    assert checkpoint.latest(directory) == directory / "step-000000001"
+    assert (tmp_path / "1.damaged" / name).read_bytes() == content
+    assert [path.name for path in directory.iterdir()] == ["step-000000001"]
+
+
+@cases("name", ["networks.safetensors", "account.json"])
+def test_a_checkpoint_that_is_cut_short_is_none_even_if_it_is_older_than_checksums(
+    tmp_path: Path, name: str
+) -> None:
+    network = torch.nn.Linear(2, 1)
+    checkpoint.save(tmp_path / "x", TrainState("a"), network, torch.optim.AdamW(network.parameters()), {})
+    saved = checkpoint.latest(tmp_path / "x")
+    assert saved is not None
+    (saved / checkpoint.CHECKSUMS_FILE).unlink()
+    assert checkpoint.latest(tmp_path / "x") == saved
+    (saved / name).write_bytes((saved / name).read_bytes()[:-1])
+    assert checkpoint.latest(tmp_path / "x") is None
+    assert (tmp_path / "x.damaged").is_dir()
 
 
 @pytest.mark.filterwarnings("ignore:for .* copying from a non-meta parameter")

@@ -87,3 +87,14 @@ def test_a_saved_point_is_shown_again_for_its_verdict(world: World, tmp_path: Pa
     # Saved at 8; then whoever was to give the verdict dies.
     leave_at(8, train(light_trial(), 3, world.materials(), tmp_path, checkpoint_seconds=0.0))
     assert [point.t for point in train(light_trial(), 3, world.materials(), tmp_path)] == [8, 10, 12]
+
+
+def test_a_cell_with_a_damaged_checkpoint_begins_anew_and_ends_with_the_same_numbers(world, light, tmp_path):
+    leave_at(8, train(light_trial(), 3, world.materials(), tmp_path, checkpoint_seconds=0.0))
+    (weights,) = (tmp_path / "checkpoint").glob("step-*/networks.safetensors")
+    weights.write_bytes(weights.read_bytes()[:-1] + b"\0")
+    again = list(train(light_trial(), 3, world.materials(), tmp_path))
+    assert [(point.t, point.metrics) for point in again] == [
+        (point.t, point.metrics) for point in light.points
+    ]
+    assert (tmp_path / "checkpoint.damaged" / weights.name).exists()

@@ -35,9 +35,11 @@ const drawingOf = place => {
 const draw = place => {
   const wanted = isDark() ? 'dark' : 'light';
   if (!place.clientWidth || drawnAt.get(place) === wanted) return;
+  const isFirst = !drawnAt.has(place);
   drawnAt.set(place, wanted);
   const {data, layout} = drawingOf(place);
   Plotly.react(place, data, layout, {responsive: true, displaylogo: false, displayModeBar: false});
+  if (isFirst) linkFigure(place);
 };
 
 const plots = () => [...document.querySelectorAll('.plot')];

@@ -42,13 +42,22 @@ const sortable = table => {
   });
 };
 
+// "alpha>1e-4" compares the numbers of a column; undefined of any other word.
+const compared = (table, row, word) => {
+  const [, name, sign, wanted] = /^(.+?)([<>=])(.+)$/.exec(word) ?? [];
+  const column = headings(table).findIndex(heading => textOf(heading).toLowerCase().startsWith(name));
+  if (!name || column < 0) return undefined;
+  const text = textOf(row.cells[column]), [here, there] = [numberIn(text), numberIn(wanted)];
+  return sign === '=' ? here === there || text.toLowerCase() === wanted : sign === '<' ? here < there : here > there;
+};
+
 const filterOf = (table, name) => {
   const field = make('input', {type: 'search', placeholder: 'filter rows', 'aria-label': `Filter the rows of ${name}`});
   const count = make('span', {class: 'count', role: 'status'});
   const rows = [...table.tBodies[0].rows];
   field.addEventListener('input', () => {
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const fits = row => { const text = row.textContent.toLowerCase(); return words.every(word => text.includes(word)); };
+    const fits = row => words.every(word => compared(table, row, word) ?? row.textContent.toLowerCase().includes(word));
     rows.forEach(row => { row.hidden = !fits(row); });
     const left = rows.filter(row => !row.hidden).length;
     count.textContent = words.length ? `${left} of ${rows.length}` : '';
@@ -60,12 +69,53 @@ const filterOf = (table, name) => {
 const headingTexts = table => {
   const lower = headings(table).map(textOf);
   if (table.tHead.rows.length < 2) return lower;
-  const upper = [...table.tHead.rows[0].cells].flatMap(cell => Array(cell.colSpan).fill(textOf(cell)));
+  const upper = [...table.tHead.rows[0].cells].flatMap(cell => Array(Number(cell.dataset.span ?? cell.colSpan)).fill(textOf(cell)));
   return lower.map((name, place) => upper[place] ? `${upper[place]}, ${name}` : name);
 };
 
 const tableText = table => csv([headingTexts(table),
   ...[...table.tBodies[0].rows].filter(row => !row.hidden).map(row => [...row.cells].map(textOf))]);
+
+// Columns that few readers need are behind a switch; a group's heading spans those that are shown.
+const columnSwitch = table => {
+  const groups = table.tHead.rows.length > 1 ? [...table.tHead.rows[0].cells] : [];
+  groups.forEach(cell => { cell.dataset.span = cell.colSpan; });
+  const turn = () => {
+    const isBrief = table.classList.toggle('brief');
+    let first = 0;
+    for (const cell of groups) {
+      const own = headings(table).slice(first, first += Number(cell.dataset.span));
+      cell.colSpan = own.filter(heading => !isBrief || !heading.matches('.extra')).length;
+    }
+    made.textContent = isBrief ? 'all columns' : 'fewer columns';
+  };
+  const made = button('', 'Show or hide columns of seeds and details', turn);
+  turn();
+  return made;
+};
+
+// Two ticked rows stand side by side, in what differs between them.
+const pairOf = table => {
+  const place = make('div', {role: 'status'});
+  let ticked = [];
+  const show = () => {
+    const [one, other] = ticked.map(box => [...box.closest('tr').cells].map(textOf));
+    const rows = other ? headingTexts(table).map((name, column) => [name, one[column], other[column]])
+      .filter(([, here, there], column) => !column || here !== there) : [];
+    const cells = rows.map(row => make('tr', {}, ...row.map(text => make('td', {class: 'text'}, text))));
+    place.replaceChildren(...rows.length ? [make('table', {class: 'difference'}, make('tbody', {}, ...cells))] : []);
+  };
+  for (const row of table.querySelectorAll('tbody > tr:not(.baseline)')) {
+    const box = make('input', {type: 'checkbox', 'aria-label': `Compare ${textOf(row.cells[0])}`});
+    box.addEventListener('change', () => {
+      ticked = [...ticked.filter(other => other !== box), ...box.checked ? [box] : []];
+      if (ticked.length > 2) ticked.shift().checked = false;
+      show();
+    });
+    row.cells[0].prepend(box);
+  }
+  table.parentElement.after(place);
+};
 
 // A table that goes on to the right fades there: what is cut off is seen to be.
 const markMore = place => place.classList.toggle('more', place.scrollLeft + place.clientWidth < place.scrollWidth - 1);
@@ -90,6 +140,9 @@ const dressTables = () => {
       button('CSV', `Download the table ${name} as CSV`, () => save(`${name}.csv`, tableText(table))),
       linkTo(table.id, 'table'));
     if (table.matches('.index') || table.tBodies[0].rows.length > FEW_ROWS) tools.prepend(...filterOf(table, name));
+    if (table.querySelector('th.extra')) tools.prepend(columnSwitch(table));
+    if (table.matches('.pick')) pairOf(table);
+    linkRows(table);
     table.parentElement.before(tools);
     table.parentElement.tabIndex = 0;  // so that the keyboard can scroll it
     table.parentElement.addEventListener('scroll', event => markMore(event.target), {passive: true});

@@ -30,7 +30,9 @@ class FileFormat(StrEnum):
 StudyArgument = Annotated[
     str,
     typer.Argument(
-        metavar="STUDY", autocompletion=complete_study, help="A YAML file, or the name of a shipped study."
+        metavar="STUDY",
+        autocompletion=complete_study,
+        help="A YAML file, the name of a shipped study, or an archive.",
     ),
 ]
 OptionalStudyArgument = Annotated[
@@ -44,7 +46,7 @@ RanStudyArgument = Annotated[
     typer.Argument(
         metavar="STUDY",
         autocompletion=complete_ran_study,
-        help="A study that has run: its name, folder or YAML file.",
+        help="A study that has run: its name, folder, YAML file or archive.",
     ),
 ]
 ClusterArgument = Annotated[
@@ -88,7 +90,12 @@ ModelArgument = Annotated[
 ]
 Overrides = Annotated[
     list[str] | None,
-    typer.Option("-o", "--override", metavar="PATH=VALUE", help="Change a setting; may be repeated."),
+    typer.Option(
+        "-o",
+        "--override",
+        metavar="PATH=VALUE",
+        help="Change a setting; rho=0,0.5,1 makes a grid of its values; may be repeated.",
+    ),
 ]
 MaxHours = Annotated[
     float | None,
@@ -119,7 +126,7 @@ PoolingOption = Annotated[
 ]
 Threads = Annotated[int, typer.Option(min=0, help="CPU threads; 0 = torch's default.")]
 DeviceName = Annotated[str, typer.Option(help="cpu or cuda.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, as docs/output.schema.json says.")]
 TuningSeed = Annotated[int, typer.Option(min=0, help="Seed of the fine-tuning, and of what is drawn.")]
 Epochs = Annotated[int, typer.Option(min=1, help="Epochs of the fine-tuning.")]
 LearningRate = Annotated[float, typer.Option("--lr", help="Learning rate of the fine-tuning.")]

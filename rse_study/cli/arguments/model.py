@@ -5,6 +5,7 @@ from pathlib import Path
 from rse_study import open_study
 from rse_study.cli.arguments.cell import find_cell
 from rse_study.cli.arguments.study import study_folder
+from rse_study.data.hub_models import check_model, local_name
 from rse_study.errors import InputError
 from rse_study.results.files import schema
 from rse_study.results.reader import Reader
@@ -30,7 +31,8 @@ def model_name(model: str) -> str:
         raise InputError(
             "holds no model", where=model, rule="neither config.json nor model/config.json", remedy=remedy
         )
-    return model
+    check_model(model)
+    return local_name(model)
 
 
 def cell_folder(source: str, trial: str, store: Path) -> Path:

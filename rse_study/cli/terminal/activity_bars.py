@@ -14,7 +14,7 @@ from rich.text import Text
 
 from rse_study.activity import ActivityCallback
 from rse_study.cli.terminal.activity_lines import Activity, bar_line, end_line, plain_line
-from rse_study.cli.terminal.fitting import wrapped
+from rse_study.cli.terminal.fitting import harmless, wrapped
 from rse_study.cli.terminal.screen import put, stdout, width_of
 
 Bars = TypeVar("Bars", bound="ActivityBars")
@@ -112,7 +112,7 @@ class ActivityBars:
         for activity in tuple(self._activities.values()):
             if now - activity.began >= PATIENCE_SECONDS:
                 line = bar_line(activity, now, console.width, ascii_only=ascii_only)
-                yield Text(line, no_wrap=True, overflow="crop")
+                yield Text(harmless(line), no_wrap=True, overflow="crop")
 
 
 class SaidOnce:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rse_study.results.records import StudyRecord
 from rse_study.results.row_names import names_of_cells
+from rse_study.results.study_record import StudyRecord
 
 if TYPE_CHECKING:
     import pandas as pd  # `studies` counts cells, too, and has no need of it

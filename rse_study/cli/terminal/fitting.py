@@ -10,6 +10,7 @@ ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 SHORTEST_NAME = 24
 """columns of a shortened name; below that, values go first"""
 INDENT = "    "
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def shorten(text: str, width: int) -> str:
@@ -26,6 +27,15 @@ def shorten(text: str, width: int) -> str:
     first = set_cell_size(text, width - 1 - tail).rstrip()
     last = set_cell_size(text[::-1], tail)[::-1].lstrip()
     return f"{first}{ELLIPSIS}{last}"
+
+
+def harmless(text: str) -> str:
+    r"""Write out the control characters of a text, which a terminal would obey.
+
+    >>> harmless("row \x1b[2J: done\n")
+    'row \\x1b[2J: done\n'
+    """
+    return CONTROL.sub(lambda found: ascii(found.group())[1:-1], text)
 
 
 def wrapped(text: str, width: int | None, indent: str = INDENT) -> str:

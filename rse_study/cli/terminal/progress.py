@@ -13,7 +13,15 @@ from analysis.phrases import show_brief, show_duration
 from rse_study.cli.terminal.activity_bars import PATIENCE_SECONDS, ActivityBars
 from rse_study.cli.terminal.activity_lines import BAR_WIDTHS, draw_bar
 from rse_study.cli.terminal.cell_names import name_of
-from rse_study.cli.terminal.fitting import INDENT, SHORTEST_NAME, LinePart, fit_line, shorten, wrapped
+from rse_study.cli.terminal.fitting import (
+    INDENT,
+    SHORTEST_NAME,
+    LinePart,
+    fit_line,
+    harmless,
+    shorten,
+    wrapped,
+)
 from rse_study.cli.terminal.screen import SHOWN, describe
 from rse_study.results.records import CellRecord
 from rse_study.results.row_names import names_of_rows
@@ -28,8 +36,8 @@ class ProgressBoard(ActivityBars):
     """A `StudyCallback` of `on_ray` that shows what happens in a study.
 
     `read_names` is called once: all names of a grid are in the ledger before the first cell runs; another
-    cell goes by its own row. Where trials run several seeds (`shows_seeds`), the number of cells is a bound,
-    and their names have seeds.
+    cell goes by its own row. `read_planned` is called after each cell: races and paths come to need fewer.
+    Where trials run several seeds (`shows_seeds`), the number of cells is a bound, and their names have seeds.
     """
 
     def __init__(
@@ -39,13 +47,14 @@ class ProgressBoard(ActivityBars):
         console: Console | None = None,
         objective: str = "dev",
         read_names: Callable[[], Mapping[str, str]] = dict,
+        read_planned: Callable[[], int] = int,
         *,
         shows_seeds: bool = False,
     ) -> None:
         super().__init__(console)
         self._deciding = tuple(dict.fromkeys(("dev", objective)))
         self._num_planned, self._num_ended, self._shows_seeds = num_planned, num_ended, shows_seeds
-        self._read_names = read_names
+        self._read_names, self._read_planned = read_names, read_planned
         self._names: Mapping[str, str] = {}
         self._running: dict[str, RunningCell] = {}  # by identity
         self._last: dict[str, str] = {}
@@ -81,6 +90,7 @@ class ProgressBoard(ActivityBars):
 
     def ended(self, cell: Any, record: CellRecord) -> None:
         self._num_ended += not cell.continues
+        self._num_planned = self._read_planned() or self._num_planned
         self._running.pop(cell.identity, None)
         seconds = self._seconds_left()
         left = f"about {show_duration(seconds)} left" if seconds >= SHORT_SECONDS else ""
@@ -145,7 +155,7 @@ class ProgressBoard(ActivityBars):
             lines.append(f"... and {len(running) - len(shown)} more")
         if self._running or self._num_ended > self._num_before:
             lines.append(self._bar(console.width, ascii_only=console.options.ascii_only))
-        yield from (Text(line, no_wrap=True, overflow="crop") for line in lines)
+        yield from (Text(harmless(line), no_wrap=True, overflow="crop") for line in lines)
         yield from super()._rows(console)
 
     def _bar(self, width: int, *, ascii_only: bool) -> str:

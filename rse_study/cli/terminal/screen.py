@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from rse_study.cli.terminal.fitting import wrapped
+from rse_study.cli.terminal.fitting import harmless, wrapped
 from rse_study.cli.terminal.text_table import text_table
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def say(text: str, console: Console) -> None:
 
 
 def put(text: str, console: Console) -> None:
-    """Print a text unchanged, at once, above any live display."""
-    console.print(text, markup=False, highlight=False, emoji=False, soft_wrap=True)
+    """Print a text at once, without control characters, above any live display."""
+    console.print(harmless(text), markup=False, highlight=False, emoji=False, soft_wrap=True)
     console.file.flush()
 
 

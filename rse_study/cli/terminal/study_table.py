@@ -6,11 +6,12 @@ from rse_study.results.reader import Reader
 
 
 def show_table(reader: Reader, see_all: str, is_wide: bool = False) -> None:
-    """Print the table of a study; seeds' columns are left out before those of means."""
+    """Print a study's table; seeds, then SDs, are left out before means."""
     study, table = reader.study(), as_text(reader)
     label = study.objective.label or study.objective.metric
     if study.kind == "grid":
         announce(f"{label}:")
         table = table.rename(columns={name: name.removeprefix(f"{label} ") for name in table.columns})
-    seeds = [name for name in table.columns if name.startswith("seed ")]
-    print_table(table, see_all, droppable=[*seeds[::-1], "time", "step"], is_wide=is_wide)
+    seeds = [name for name in table.columns[::-1] if name.startswith("seed ")]
+    deviations = [name for name in table.columns[::-1] if name.endswith(" SD")]
+    print_table(table, see_all, droppable=[*seeds, *deviations, "time", "step"], is_wide=is_wide)

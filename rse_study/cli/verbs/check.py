@@ -1,6 +1,10 @@
 """The body of `check`: a grid compared with its baseline and the paper's claims."""
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
+
+import pandas as pd
 
 from analysis.columns_table import column_remarks, wide_table
 from analysis.comparison import Comparison, read_comparison
@@ -8,10 +12,12 @@ from analysis.comparison_table import BETTER, COMPUTE, EXACT, HOLM, claims_table
 from analysis.effects import effects_remarks, effects_table
 from analysis.paper.layout import write_layouts
 from analysis.sections.items import crossed_table, missing_text
+from rse_study import open_study
 from rse_study.cli.arguments.paper_table import problems_of_table
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_folder
 from rse_study.cli.terminal.errors import CONTRADICTED, INCOMPLETE, OK
+from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, in_store, run_again, suggest
 from rse_study.cli.terminal.screen import announce, print_table
 from rse_study.errors import InputError
@@ -29,7 +35,15 @@ LEAST_IMPORTANT = (BETTER, "g", EXACT, HOLM, "last step", COMPUTE, "SD", "seeds"
 NO_CLAIM = "No claim of a paper is checked here: nothing is reproduced, and nothing contradicted."
 
 
-def check_study(study: str, store: Path, out: Path | None, is_wide: bool = False, baseline: str = "") -> int:
+def check_study(
+    study: str,
+    store: Path,
+    out: Path | None,
+    is_wide: bool = False,
+    baseline: str = "",
+    *,
+    as_json: bool = False,
+) -> int:
     """Print how a grid compares with `baseline` or its own, and return the exit code."""
     if out:
         require_folder(out, where="--out")
@@ -43,6 +57,10 @@ def check_study(study: str, store: Path, out: Path | None, is_wide: bool = False
         raise InputError("is a search", where=str(study_dir), rule=rule, remedy=remedy)
     for problem in problems_of_table(comparison.table, where=str(study_dir)):
         raise problem
+    if as_json:
+        results = open_study(study_dir)
+        contrasts = results.contrasts_with(baseline) if baseline else results.contrasts
+        return _print_json(comparison, contrasts, inert)
     show_comparison(comparison, is_wide)
     for line in inert:
         announce(line)
@@ -54,6 +72,24 @@ def check_study(study: str, store: Path, out: Path | None, is_wide: bool = False
         print(path)
     code = code_of(comparison)
     suggest(_next(comparison, study, store, code, is_written=out is not None))
+    return code
+
+
+def _print_json(comparison: Comparison, contrasts: pd.DataFrame, inert: Sequence[str]) -> int:
+    """Print contrasts and claims under the names of the frames, and return the exit code."""
+    code = code_of(comparison)
+    content = {
+        "study": comparison.name,
+        "objective": comparison.label,
+        "baseline": comparison.baseline,
+        "is_complete": comparison.is_complete,
+        "criterion": comparison.criterion_text,
+        "contrasts": json.loads(contrasts.to_json(orient="records", double_precision=15)),
+        "claims": claims_table(comparison).to_dict("records"),
+        "inert": inert,
+        "exit_code": code,
+    }
+    print(json_of(content))
     return code
 
 

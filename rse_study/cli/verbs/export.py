@@ -11,6 +11,7 @@ from rse_study.models.encoder_settings import stored_pooling
 from rse_study.models.export import export
 from rse_study.models.loading import load_encoder
 from rse_study.results.files.schema import MODEL_FOLDER
+from rse_study.results.model_card import model_card
 
 
 def export_model(source: str, directory: Path, trial: str, store: Path) -> None:
@@ -20,5 +21,7 @@ def export_model(source: str, directory: Path, trial: str, store: Path) -> None:
     with ActivityBars(stderr()) as bars, bars.waiting("reading and writing the model"):
         encoder, tokenizer = load_encoder(folder / MODEL_FOLDER)
         export(directory, encoder, tokenizer, stored_pooling(folder / MODEL_FOLDER).template)
+        card = model_card(folder, directory, encoder.pooling, encoder.hidden_size)
+        (directory / "README.md").write_text(card, encoding="utf-8")
     print(f"{directory} ({encoder.pooling} pooling, from {folder})")
     suggest(command("evaluate", directory))

@@ -25,7 +25,7 @@ from rse_study.results.files.result_file import Point, Result
 from rse_study.results.reader import Reader
 from rse_study.results.records import FINISHED
 from rse_study.study.definition.reading import build
-from rse_study.training.materials import Materials
+from rse_study.training.materials import Materials, other_materials
 from rse_study.training.provenance import provenance
 from rse_study.training.replay import ReplayComparison, ReplayDifference, replay
 from rse_study.training.trial import Trial
@@ -53,7 +53,7 @@ def replay_cell(study: str, store: Path, wanted: str, out: Path | None) -> int:
         announce(f"note: no bits are promised ({'; '.join(unlike)})")
     with ActivityBars() as bars:
         beside = Path(study).parent if Path(study).is_file() else Path()
-        materials = materials_of(bars, beside, trial)
+        materials = materials_of(bars, beside, trial, study_dir)
     require_fingerprints(recorded, materials, where)
     announce(f"{name}: again, with {workers} worker(s) of {threads} thread(s) on {device}")
     with tempfile.TemporaryDirectory(prefix="rse-study-replay-") as scratch, ActivityBars() as bars:
@@ -107,12 +107,8 @@ def require_device(recorded: Result, where: str) -> str:
 
 def require_fingerprints(recorded: Result, materials: Materials, where: str) -> None:
     """Raise InputError unless the materials are those the cell was trained on."""
-    before, now = recorded.provenance.get("materials", {}), materials.fingerprints
-    differing = [part for part in {**before, **now} if before.get(part) != now.get(part)]
-    if differing:
-        changed = [
-            f"{part} was {_short(before.get(part))} and is {_short(now.get(part))}" for part in differing
-        ]
+    changed = other_materials(recorded.provenance.get("materials", {}), materials.fingerprints)
+    if changed:
         remedy = (
             "Bring back the files of that time (RSE_STUDY_DATA; RSE_STUDY_CACHE, whose encoders and generators have "
             "other weights where another kind of machine trained them), or their versions"
@@ -163,7 +159,3 @@ def _points(history: pd.DataFrame) -> Iterator[Point]:
     for t, rows in history.groupby("t"):
         values = [math.nan if pd.isna(value) else float(value) for value in rows["value"]]
         yield Point(t=int(t), metrics=dict(zip(rows["name"], values, strict=True)))
-
-
-def _short(fingerprint: str | None) -> str:
-    return fingerprint[:12] if fingerprint else "absent"

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from analysis.comparison_table import NOT_AGAIN
 from analysis.report import write_report
@@ -17,16 +18,22 @@ from rse_study.cli.terminal.next_step import command, in_store, suggest, with_ov
 from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.cli.terminal.screen import announce, say, stderr
 from rse_study.cli.terminal.study_table import show_table
-from rse_study.cli.verbs.plan.show import require_allowance, require_disk, sizes_of
-from rse_study.data.location import data_dir
+from rse_study.cli.verbs.plan.show import probe_with_bars
+from rse_study.data.location import cache_dir, data_dir
+from rse_study.deferred import DeferredName
 from rse_study.errors import InputErrors
-from rse_study.on_ray.driver import run_study
-from rse_study.results.files.schema import ledger_path
+from rse_study.results.archive import ORIGIN
 from rse_study.results.reader import Reader
-from rse_study.results.records import FINISHED
 from rse_study.search.state import SearchState
 from rse_study.study.checking.data_check import check_data, notes_on_data
-from rse_study.study.checking.validation import CheckedStudy, read_study
+from rse_study.study.checking.validation import MADE_FROM_CORPUS, CheckedStudy, read_study
+from rse_study.study.planning.completeness import is_complete
+from rse_study.study.planning.planner import StudyPlanner
+
+if TYPE_CHECKING:
+    from rse_study.on_ray.driver import run_study
+else:  # with it come torch and Ray, which a refused study need not wait for
+    run_study = DeferredName("rse_study.on_ray.driver", "run_study")
 
 
 def run_and_report(
@@ -40,29 +47,15 @@ def run_and_report(
     is_wide: bool = False,
 ) -> int:
     """Run what is missing of a study, show its table, write its report."""
-    checked = read_study(study_file(study), overrides)
+    checked = read_study(study_file(study, store), overrides)
     folder = store / checked.study.name
     announce(f"{checked.study.name}: {checked.study.question}")
     for warning in checked.warnings:
         announce(f"warning: {warning}")
-    _require_everything(checked, folder)
-    for note in notes_on_data(checked, data_dir()):
-        announce(f"note: {note}")
-    num_ended, sizes = _num_ended(folder), sizes_of(checked)
-    require_disk(checked, store, sizes, checked.num_cells - num_ended)
-    require_allowance(checked, store, sizes, max_hours, max_cost)
-    evaluation = partial(evaluation_of, checked.study.settings)
-    metric = checked.study.objective.metric
-    names = partial(names_in_ledger, folder)
-    with ProgressBoard(
-        checked.num_cells,
-        num_ended,
-        objective=metric,
-        read_names=names,
-        shows_seeds=checked.study.may_spare_cells,
-    ) as board:
-        prepared = partial(materials_of, SaidOnce(board), checked.folder)
-        run_study(checked, folder, prepared, evaluation, board, num_cpus=cpus, address=address)
+    if is_complete(checked, folder) and _stands_elsewhere(checked, folder):
+        announce("every cell and score is here: nothing is run, and its corpus and base are not looked at")
+    else:
+        _run_missing(checked, folder, store, cpus, address, max_hours, max_cost)
     again = command("run", study, *with_overrides(overrides), *in_store(store), "--wide")
     with Reader(folder) as reader:
         show_table(reader, f"{again}, or in the report", is_wide)
@@ -72,6 +65,46 @@ def run_and_report(
         code = conclude(reader)
     suggest(_next(checked, store, code))
     return code
+
+
+def _stands_elsewhere(checked: CheckedStudy, folder: Path) -> bool:
+    """Whether a study came without its data or its trained base, or in an archive."""
+    if (folder / ORIGIN).is_file() or check_data(checked, data_dir()):
+        return True
+    from rse_study.assets.trained import trained_assets  # imports torch
+
+    return checked.study.base.encoder.name in MADE_FROM_CORPUS and not trained_assets(folder, cache_dir())
+
+
+def _run_missing(
+    checked: CheckedStudy,
+    folder: Path,
+    store: Path,
+    cpus: int,
+    address: str,
+    max_hours: float | None,
+    max_cost: float | None,
+) -> None:
+    planner = StudyPlanner(checked, store, probe_with_bars, max_hours, max_cost)
+    _require_everything(checked, folder, is_run=planner.num_ended < checked.num_cells)
+    for note in notes_on_data(checked, data_dir()):
+        announce(f"note: {note}")
+    planner.require_disk()
+    for warning in planner.require_allowance():
+        say(f"warning: {warning}", stderr())
+    evaluation = partial(evaluation_of, checked.settings_in(data_dir()))
+    metric = checked.study.objective.metric
+    names = partial(names_in_ledger, folder)
+    with ProgressBoard(
+        checked.num_cells,
+        planner.num_ended,
+        objective=metric,
+        read_names=names,
+        read_planned=lambda: planner.counts().get("planned", 0),
+        shows_seeds=checked.study.may_spare_cells,
+    ) as board:
+        prepared = partial(materials_of, SaidOnce(board), checked.folder, study_dir=folder)
+        run_study(checked, folder, prepared, evaluation, board, num_cpus=cpus, address=address)
 
 
 def _next(checked: CheckedStudy, store: Path, code: int) -> str:
@@ -84,25 +117,15 @@ def _next(checked: CheckedStudy, store: Path, code: int) -> str:
     return command("export", name, f"{name}-best", *where)
 
 
-def _require_everything(checked: CheckedStudy, folder: Path) -> None:
+def _require_everything(checked: CheckedStudy, folder: Path, *, is_run: bool) -> None:
     """Raise InputErrors where something the study names is missing, or where nothing can be written."""
     require_folder(folder, where="--store")
     require_cache()
     study = checked.study
     table = study.paper.table if study.paper else ""
-    problems = [*problems_of_table(table, where=study.name), *check_data(checked, data_dir())]
+    problems = [*problems_of_table(table, where=study.name), *check_data(checked, data_dir(), is_run=is_run)]
     if problems:
         raise InputErrors(problems)
-
-
-def _num_ended(folder: Path) -> int:
-    if not ledger_path(folder).is_file():
-        return 0
-    with Reader(folder) as reader:
-        if reader.ledger.study() is None:  # its first run was killed before it was frozen
-            return 0
-        counts = SearchState.read(reader).counts
-    return sum(counts[status] for status in FINISHED)
 
 
 def conclude(reader: Reader) -> int:

@@ -1,44 +1,74 @@
-"""The body of `studies`: what there is to run, and what has run."""
+"""The body of `studies`: what has run, and what there is to run."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from analysis.phrases import counted
 from rse_study.cli.terminal.cell_names import describe_counts
+from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.cli.terminal.screen import announce
 from rse_study.errors import InputError
 from rse_study.study.definition.reading import read_extended
 from rse_study.study.definition.shipped import shipped_studies, shipped_trials
 
+GROUPS = {
+    "search_spaces": "to begin with, on generated or Wikipedia sentences",
+    "mini": "the papers' tables and figures with a tiny encoder, on CPUs",
+    "minilm": "the same with MiniLM (extra `minilm`), on CPUs",
+    "paper": "the papers' tables and figures at their own scale, on GPUs",
+    "trials": "trials, for `rse-study train`",
+}
+"""What is in the folders of shipped studies, in the order in which they are listed."""
+Entry = dict[str, str]
+"""name, group, text, size and path of a study"""
 
-def list_studies(store: Path) -> None:
-    """Print what there is to run, and what has run in the store."""
-    for line in lines_of(store):
-        announce(line)
+
+def list_studies(words: Sequence[str], store: Path, *, as_json: bool) -> None:
+    """Print what has run, then what there is to run, if all `words` occur."""
+    entries = [*_ran(store), *_shipped()]
+    shown = [one for one in entries if all(word.lower() in " ".join(one.values()).lower() for word in words)]
+    if as_json:
+        print(json_of(shown))
+        return
+    if not shown:
+        announce(f"No study has {' and '.join(map(repr, words))} in its name, question or folder.")
+    for group, members in groupby(shown, key=lambda one: one["group"]):
+        announce(f"{group}:")
+        for one in members:
+            announce(f"  {one['name']}: {one['text']}{f' ({size})' if (size := one['size']) else ''}")
     suggest(command("plan", "STUDY"), command("init", "my-study"))
 
 
-def lines_of(store: Path) -> Iterator[str]:
-    """Yield lines for each shipped study and trial, and each study in the store."""
-    for path in shipped_studies():
-        content = read_extended(path)
-        yield f"{path.stem}: {content['question']}"
-        yield f"    {size_of(content)}, {path}"
-    yield ""
-    yield "trials, for `rse-study train`:"
-    for path in shipped_trials():
-        content = read_extended(path)
-        budget = f"{content['budget']['amount']} {content['budget']['unit']}"
-        yield f"{path.stem}: encoder {content['encoder']['name']}, {budget}"
-        yield f"    {path}"
-    ledgers = sorted(store.glob("*/ledger.sqlite"))
-    if ledgers:
-        yield ""
-        yield f"in {store}, for `rse-study status`, `report` and others:"
-        yield from (f"{ledger.parent.name}: {_counts(ledger.parent)}" for ledger in ledgers)
+def _ran(store: Path) -> list[Entry]:
+    group = f"in {store}, for `rse-study status`, `report` and others"
+    folders = [ledger.parent for ledger in sorted(store.glob("*/ledger.sqlite"))]
+    return [_entry(folder.name, group, _counts(folder), "", folder) for folder in folders]
+
+
+def _shipped() -> list[Entry]:
+    studies = [(path, read_extended(path)) for path in shipped_studies()]
+    trials = [(path, read_extended(path)) for path in shipped_trials()]
+    return [
+        *(_entry(path.stem, _group(path), one["question"], size_of(one), path) for path, one in studies),
+        *(_entry(path.stem, _group(path), f"encoder {one['encoder']['name']}", _budget(one), path)
+          for path, one in trials),
+    ]  # fmt: skip
+
+
+def _entry(name: str, group: str, text: str, size: str, path: Path) -> Entry:
+    return {"name": name, "group": group, "text": text, "size": size, "path": str(path)}
+
+
+def _group(path: Path) -> str:
+    return f"{GROUPS[path.parent.name]} ({path.parent})"
+
+
+def _budget(trial: dict[str, Any]) -> str:
+    return f"{trial['budget']['amount']} {trial['budget']['unit']}"
 
 
 def size_of(content: dict[str, Any]) -> str:

@@ -2,29 +2,41 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rse_study.activity import ActivityCallback
-from rse_study.cli.arguments.device import require_device
 from rse_study.cli.arguments.materials import materials_of
 from rse_study.cli.arguments.study import trial_file
 from rse_study.cli.arguments.writable import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.cli.terminal.screen import announce, describe
+from rse_study.data.location import data_dir
 from rse_study.data.pairs import StsPairs
-from rse_study.errors import NonFiniteLoss
+from rse_study.deferred import DeferredName
+from rse_study.errors import InputErrors, NonFiniteLoss
 from rse_study.evaluation.sts import Similarity, aggregation_of, title_of
 from rse_study.results.files.result_file import Result, read_result
 from rse_study.results.records import BASELINES, EvaluationRow
-from rse_study.study.baselines import measure_baselines
+from rse_study.study.checking.data_check import check_trial
 from rse_study.study.definition.config import Baseline
 from rse_study.study.definition.reading import read_spec
-from rse_study.training.cell_result import finished
-from rse_study.training.loop import Progress
 from rse_study.training.materials import identity_of
-from rse_study.training.processes import train_locally
-from rse_study.training.session_setup import require_equal_shares
 from rse_study.training.trial import Trial
+
+if TYPE_CHECKING:
+    from rse_study.cli.arguments.device import require_device
+    from rse_study.study.baselines import measure_baselines
+    from rse_study.training.cell_result import finished
+    from rse_study.training.loop import Progress
+    from rse_study.training.processes import train_locally
+    from rse_study.training.session_setup import require_equal_shares
+else:  # these import torch, which a refused file need not wait for
+    require_device = DeferredName("rse_study.cli.arguments.device", "require_device")
+    measure_baselines = DeferredName("rse_study.study.baselines", "measure_baselines")
+    finished = DeferredName("rse_study.training.cell_result", "finished")
+    train_locally = DeferredName("rse_study.training.processes", "train_locally")
+    require_equal_shares = DeferredName("rse_study.training.session_setup", "require_equal_shares")
 
 
 def train_trial(
@@ -43,6 +55,9 @@ def train_trial(
     """
     path = trial_file(trial)
     config = read_spec(Trial, path, overrides)
+    problems = check_trial(config, str(path), data_dir())
+    if problems:
+        raise InputErrors(problems)
     folder = out or Path("studies") / "trials" / f"{path.stem}-seed{seed}"
     beside = path.parent
     show_training(config, seed, folder, beside, workers=workers, threads=threads, device=device)
@@ -90,7 +105,7 @@ class StepReport:
         self._activity, self._callback = f"{name}: steps", callback
         self._measured: dict[str, float] = {}
 
-    def report(self, progress: Progress) -> None:
+    def report(self, progress: "Progress") -> None:
         self._measured |= progress.metrics
         self._callback.advanced(self._activity, progress.t, progress.num_steps, describe(self._measured))
 

@@ -1,13 +1,17 @@
 """The body of `validate`: every problem at once, or what the study is."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from rse_study.cli.arguments.paper_table import problems_of_table
 from rse_study.cli.arguments.study import study_file
+from rse_study.cli.terminal.errors import BAD_INPUT, OK
+from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, suggest, with_overrides
 from rse_study.cli.terminal.screen import announce
+from rse_study.cluster.yaml_text import yaml_text
 from rse_study.data.location import data_dir
-from rse_study.errors import InputErrors
+from rse_study.errors import InputError, InputErrors
 from rse_study.results.settings import UntilDecided
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
@@ -16,14 +20,12 @@ from rse_study.study.definition.factorial import design_text
 MOST_ROWS = 12  # named on the screen
 
 
-def validate_study(study: str, overrides: Sequence[str]) -> None:
+def validate_study(study: str, overrides: Sequence[str], *, is_shown: bool = False) -> None:
     """Print what the study is; raise InputErrors with all that is wrong with it."""
-    path = study_file(study)
-    checked = read_study(path, overrides)
-    table = checked.study.paper.table if checked.study.paper else ""
-    problems = [*problems_of_table(table, where=str(path)), *check_data(checked, data_dir())]
-    if problems:
-        raise InputErrors(problems)
+    checked = _checked(study, overrides)
+    if is_shown:
+        print(yaml_text(_in_full(checked)), end="")
+        return
     for warning in checked.warnings:
         announce(f"warning: {warning}")
     for note in notes_on_data(checked, data_dir()):
@@ -31,6 +33,44 @@ def validate_study(study: str, overrides: Sequence[str]) -> None:
     for line in summary_of(checked):
         announce(line)
     suggest(command("plan", study, *with_overrides(overrides)))
+
+
+def validate_as_json(study: str, overrides: Sequence[str]) -> int:
+    """Print a study or its problems as JSON; exit code 2 if there are any."""
+    try:
+        checked = _checked(study, overrides)
+    except InputError as error:
+        problems = error.problems if isinstance(error, InputErrors) else [error]
+        said = [{key: getattr(one, key) for key in ("what", "where", "rule", "remedy")} for one in problems]
+        print(json_of({"is_valid": False, "problems": said, "study": None}))
+        return BAD_INPUT
+    content = {
+        "is_valid": True,
+        "problems": [],
+        "study": _in_full(checked),
+        "num_cells": checked.num_cells,
+        "summary": list(summary_of(checked)),
+        "warnings": checked.warnings,
+        "notes": notes_on_data(checked, data_dir()),
+    }
+    print(json_of(content))
+    return OK
+
+
+def _checked(study: str, overrides: Sequence[str]) -> CheckedStudy:
+    path = study_file(study)
+    checked = read_study(path, overrides)
+    table = checked.study.paper.table if checked.study.paper else ""
+    problems = [*problems_of_table(table, where=str(path)), *check_data(checked, data_dir())]
+    if problems:
+        raise InputErrors(problems)
+    return checked
+
+
+def _in_full(checked: CheckedStudy) -> dict[str, Any]:
+    """Return the study as it would be frozen, and where it runs, which is no part of the question."""
+    where_it_runs = checked.study.model_dump(mode="json", include={"resources", "allowance", "storage"})
+    return {**checked.study.resolved(), **where_it_runs}
 
 
 def summary_of(checked: CheckedStudy) -> Iterator[str]:

@@ -7,7 +7,8 @@ from rse_study.cluster.spec import ClusterSpec
 from rse_study.cluster.worker_capacity import nodes_of, num_fitting, per_node
 from rse_study.errors import InputError
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.config import Resources, Study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.resources import Resources
 
 
 def check_resources(spec: ClusterSpec, checked: CheckedStudy, *, where: str) -> Iterator[InputError]:

@@ -17,7 +17,7 @@ from rse_study.evaluation.attacks.victim import CountedVictim, Victim
 from rse_study.streams import Streams
 
 ASKED_AT_ONCE = 512
-"""Texts per call to the victim, sorted by length: padding is 8 % of the positions of MR, 20 % with 64 texts."""
+"""Texts per call to the victim, sorted by length: padding is 8% of the positions of MR, 20% with 64 texts."""
 
 
 def attack_all(

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from rse_study.cluster.node_capacity import share_of
 from rse_study.on_ray.nodes.private_ray import autoscaler_requests
-from rse_study.study.definition.config import Resources
+from rse_study.study.definition.resources import Resources
 
 MAX_BUNDLES = 500  # an autoscaler packs them one by one
 # A driver that was killed asks for nothing any more; a request of `ray.autoscaler.sdk` would stand for ever, and

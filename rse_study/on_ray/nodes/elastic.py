@@ -8,7 +8,7 @@ from rse_study.errors import Unavailable
 from rse_study.on_ray.nodes.cluster_watch import ClusterWatch
 from rse_study.on_ray.nodes.demand import Demand
 from rse_study.on_ray.queue.callbacks import StudyCallback
-from rse_study.study.definition.config import Resources
+from rse_study.study.definition.resources import Resources
 
 NODES_SECONDS = 1800.0  # without a node that has room for a cell; a cloud may have none to give for a while
 FIRST_NODES_SECONDS = 300.0  # until the first node of a cluster that does not grow

@@ -1,4 +1,4 @@
-"""Ray on this machine, quiet and on loopback with its dashboard, or a cluster."""
+"""Ray on this machine, quiet, its dashboard alone on the loopback, or a cluster."""
 
 import logging
 import os
@@ -11,8 +11,15 @@ import ray
 from ray.exceptions import AuthenticationError, RayError
 
 from rse_study.cluster.spec import DRIVER_RESOURCE, NUM_DRIVERS
-from rse_study.errors import InputError, first_line
-from rse_study.on_ray.nodes.private_ray import CALL_SECONDS, ClusterHead, address_of_head, use_existing_token
+from rse_study.errors import InputError, Unavailable, first_line
+from rse_study.on_ray.nodes.private_ray import (
+    CALL_SECONDS,
+    ClusterHead,
+    address_of_head,
+    keep_keys_from_logs,
+    make_token,
+    use_existing_token,
+)
 
 OBJECT_STORE_BYTES = 100_000_000  # metrics and paths travel through it, never tensors
 # Ray ends a process whose head is silent for so many seconds, in its own words: ours is to notice it before.
@@ -47,6 +54,7 @@ def ray_session(num_cpus: int = 0, address: str = "") -> Iterator[None]:
     """Run a fresh Ray with `num_cpus` CPUs (0 = all), or join the one at `address`."""
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
+    keep_keys_from_logs()
     if address:
         _join(address)
     else:
@@ -59,6 +67,7 @@ def ray_session(num_cpus: int = 0, address: str = "") -> Iterator[None]:
 
 
 def _start(num_cpus: int) -> None:
+    make_token()
     for attempt in range(1, START_ATTEMPTS + 1):
         try:
             # The dashboard stays on: without its state API, stopped trials leak their workers' placement groups.
@@ -79,8 +88,7 @@ def _start(num_cpus: int) -> None:
             ray.shutdown()  # what of it was started
             if attempt == START_ATTEMPTS:
                 what = f"Ray did not start in {attempt} attempts ({first_line(error)})"
-                remedy = "Give the same command again when the machine is less busy"
-                raise InputError(what, rule="a study needs a running Ray", remedy=remedy) from None
+                raise Unavailable(what, "Give the same command again when the machine is less busy") from None
 
 
 def _join(address: str) -> None:

@@ -3,10 +3,13 @@
 No other file imports its private modules.
 """
 
+import os
+from pathlib import Path
 from typing import Any
 
 CALL_SECONDS = 5.0
 """for one question to the head"""
+KEYS = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SECURITY_TOKEN", "AWS_SESSION_TOKEN"}
 ALIVE = 0  # Ray's GcsNodeInfo.GcsNodeState
 
 
@@ -37,6 +40,34 @@ def use_existing_token() -> None:
 
     setup.maybe_enable_token_auth_if_token_available(warn_if_disabled=False)
     setup.ensure_token_if_auth_enabled(create_token_if_missing=False)
+
+
+def make_token() -> None:
+    """Make this user's token, if Ray asks for one, for nobody else to read.
+
+    `ray.init` makes it too, with the mode that the umask leaves.
+    """
+    from ray._private.authentication import authentication_token_setup as setup
+
+    before = os.umask(0o077)
+    try:
+        setup.ensure_token_if_auth_enabled(create_token_if_missing=True)
+    finally:
+        os.umask(before)
+    path = Path.home() / ".ray" / "auth_token"
+    if path.exists() and path.stat().st_mode & 0o077:  # of an earlier Ray
+        path.chmod(0o600)
+
+
+def keep_keys_from_logs() -> None:
+    """Take the storage's keys out of the variables that Tune hands to every trial.
+
+    It puts them into the runtime environment, which each node writes into a log. Nodes have keys of their own; on this
+    machine trials inherit the driver's.
+    """
+    from ray.tune.execution import class_cache
+
+    class_cache.ENV_VARS_TO_PROPAGATE -= KEYS
 
 
 def address_of_head(address: str) -> str:

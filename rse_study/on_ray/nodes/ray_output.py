@@ -42,7 +42,7 @@ def ray_output_in_file(folder: Path) -> Iterator[Path]:
             if sys.stdout is parted:
                 sys.stdout = stdout
             sys.stderr.flush()
-    if path.stat().st_size == 0:
+    if path.exists() and path.stat().st_size == 0:  # its folder may be gone by now
         path.unlink()
 
 

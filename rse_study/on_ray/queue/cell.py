@@ -6,8 +6,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from rse_study.results.records import CellRecord, Stage
 from rse_study.search.observation import Observation
-from rse_study.study.definition.config import Resources
 from rse_study.study.definition.paths import laid_over
+from rse_study.study.definition.resources import Resources
 from rse_study.study.definition.space import Axis
 from rse_study.training.trial import Trial
 

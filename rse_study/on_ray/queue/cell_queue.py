@@ -15,15 +15,16 @@ from rse_study.results.files.evaluation_file import written_rows
 from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import FILE_NAME, Result, read_result
-from rse_study.results.files.schema import MODEL_FOLDER, cell_folder
-from rse_study.results.records import FINISHED, CellRecord, ConstraintRecord, RungRow, Stage, Verdict
+from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER, cell_folder
+from rse_study.results.records import FINISHED, CellRecord, RungRow, Stage, Verdict
+from rse_study.results.study_record import ConstraintRecord
 from rse_study.search.observation import RUNNING, Observation, judged
 from rse_study.search.stopping import StoppingRule, TrialAtRung
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.space import Axis
 
 NO_AXES: Mapping[str, Axis] = {}
-BESIDE_A_RESULT = (EVALUATIONS_FILE, ITEMS_FILE, MODEL_FOLDER, "checkpoint")
+BESIDE_A_RESULT = (EVALUATIONS_FILE, ITEMS_FILE, MODEL_FOLDER, CHECKPOINT_FOLDER)
 """files of a cell's folder that another configuration must not reuse"""
 
 
@@ -181,6 +182,8 @@ class CellQueue:
         """Enter a result with the scores that its own process made; return whether they are all there."""
         self._ledger.record_result(result)
         directory = cell_folder(self._ledger.study_dir, result.identity)
+        if (directory / f"{CHECKPOINT_FOLDER}.damaged").exists():
+            self._ledger.log("damaged", "a checkpoint: set aside, trained again without it", result.identity)
         wanted = {(one.name, one.fingerprint) for one in self.evaluations}
         rows = written_rows(directory, result.identity, wanted)
         self._ledger.record_evaluations(rows)

@@ -13,7 +13,8 @@ from rse_study.errors import InputError
 from rse_study.on_ray.queue.cell import Identify
 from rse_study.results.files.connect import open_study
 from rse_study.results.files.queries import LedgerQueries
-from rse_study.results.records import CellRecord, ConstraintRecord, Direction, KnownTrial
+from rse_study.results.records import CellRecord, Direction
+from rse_study.results.study_record import ConstraintRecord, KnownTrial
 from rse_study.search.choice import best_known
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Study

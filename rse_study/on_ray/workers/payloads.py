@@ -6,7 +6,8 @@ from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.on_ray.workers.payload import BaselinePayload, CellPayload
-from rse_study.study.definition.config import Baseline, Resources
+from rse_study.study.definition.config import Baseline
+from rse_study.study.definition.resources import Resources
 from rse_study.training.trial import Trial
 
 

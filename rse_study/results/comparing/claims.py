@@ -67,7 +67,7 @@ def judge(
 ) -> list[Judged]:
     """Return the verdict on every claim.
 
-    Reproduced: the deciding 95 % interval of every contrast, over all contrasts of all claims, excludes 0 (or the
+    Reproduced: the deciding 95% interval of every contrast, over all contrasts of all claims, excludes 0 (or the
     claim's margin) in the direction claimed. Contradicted: one lies beyond it by more than the study's margin in the
     other direction. Not asked: the study lacks the rows or the measure. Incomplete: cells are still to run. Undecided
     otherwise. Rows in `outside` take no part in a `best` that names no others. `measured` has scores by metric and by

@@ -1,7 +1,7 @@
 """Seed-by-seed comparison of rows, adjusted for all contrasts shown together.
 
 The rule was fixed before any result was seen. A contrast is a weighted sum of rows: "rho = 0.5 minus rho = 0" is {"rho
-= 0.5": 1, "rho = 0": -1}. Those shown together share an error of 5 %: their intervals hold simultaneously.
+= 0.5": 1, "rho = 0": -1}. Those shown together share an error of 5%: their intervals hold simultaneously.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,6 @@ from rse_study.results.comparing.criterion import LEVEL, Criterion, criterion_of
 from rse_study.results.comparing.margin import margin_of
 from rse_study.results.comparing.row_seeds import row_seeds_of
 from rse_study.results.reader import Reader
-from rse_study.results.records import MINUS
 from rse_study.results.row_names import names_of_cells
 from rse_study.results.statistics import (
     EXACT_UP_TO,
@@ -29,6 +28,7 @@ from rse_study.results.statistics import (
     t_interval,
     wilcoxon_p,
 )
+from rse_study.results.study_record import MINUS
 
 ContrastWeights = Mapping[str, float]
 FIXED = Criterion()
@@ -55,7 +55,7 @@ class ComparedContrast:
     e_value: float
     """Evidence against a mean of 0, for this contrast alone: 1/0.05 is what one look at it asks for."""
     bootstrap: Interval
-    """BCa interval, alone; NaN below 6 seeds, where its coverage is too low (75 % at 3, 92 % at 5)."""
+    """BCa interval, alone; NaN below 6 seeds, where its coverage is too low (75% at 3, 92% at 5)."""
     p_exact: float
     """Sign-flip test; NaN with too many seeds to enumerate all sign patterns."""
     p_wilcoxon: float

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from rse_study.results.comparing.anytime import confidence_sequence
 from rse_study.results.comparing.margin import margin_of
-from rse_study.results.records import StudyRecord
 from rse_study.results.statistics import Interval, t_interval
+from rse_study.results.study_record import StudyRecord
 
 LEVEL = 0.95
 Look = tuple[int, dict[str, Any], dict[str, Any]]
@@ -60,8 +60,8 @@ class Criterion:
         """Return the name of the interval for readers."""
         over = f" over all {num_together} {noun}s" if num_together > 1 else ""
         if self.is_anytime:
-            return f"95 % confidence sequence{over}"
-        return f"simultaneous 95 % interval{over}" if over else "95 % interval"
+            return f"95% confidence sequence{over}"
+        return f"simultaneous 95% interval{over}" if over else "95% interval"
 
     @property
     def within(self) -> str:

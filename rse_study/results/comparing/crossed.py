@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.statistics import Interval
 
-NUM_RESAMPLES = 300  # of items: the error of a standard error is 4 % of it
+NUM_RESAMPLES = 300  # of items: the error of a standard error is 4% of it
 Floats = NDArray[np.float64]
 Counts = NDArray[Any]
 

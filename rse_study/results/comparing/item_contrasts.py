@@ -22,8 +22,9 @@ from rse_study.results.files.schema import baselines_folder, cell_folder
 from rse_study.results.frame_columns import COLUMNS, with_columns
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.reader import Reader
-from rse_study.results.records import AT_CHECKPOINT, BASELINES
+from rse_study.results.records import BASELINES
 from rse_study.results.row_names import names_of_cells
+from rse_study.results.study_record import AT_CHECKPOINT
 
 NOT_KEPT = "item scores were not kept"
 TOO_FEW = "fewer than 3 seeds"

@@ -1,6 +1,7 @@
 """The margin of a study: differences that are too small to matter."""
 
-from rse_study.results.records import COSTS, MINUS, StudyRecord
+from rse_study.results.records import COSTS
+from rse_study.results.study_record import MINUS, StudyRecord
 
 DEFAULT_MARGIN = 0.5
 """Points of a score x 100, such as a correlation or an accuracy."""
@@ -15,11 +16,12 @@ def margin_of(study: StudyRecord, metric: str = "") -> float:
     """
     objective, given = study.objective, study.settings.margin
     if metric in ("", objective.metric, objective.evaluation):
-        return given if given is not None else DEFAULT_MARGIN * _is_in_points(objective.metric)
-    if not _is_in_points(metric):
+        return given if given is not None else DEFAULT_MARGIN * is_in_points(objective.metric)
+    if not is_in_points(metric):
         return 0.0
-    return given if given is not None and _is_in_points(objective.metric) else DEFAULT_MARGIN
+    return given if given is not None and is_in_points(objective.metric) else DEFAULT_MARGIN
 
 
-def _is_in_points(metric: str) -> bool:
+def is_in_points(metric: str) -> bool:
+    """Whether a metric is a score x 100."""
     return all(not part.endswith(NOT_IN_POINTS) and ":" not in part for part in metric.split(MINUS))

@@ -1,7 +1,8 @@
 """The four verdicts on a row beside its baseline."""
 
 from rse_study.results.comparing.comparisons import ComparedContrast
-from rse_study.results.comparing.criterion import LEVEL, RowVerdict, row_verdict
+from rse_study.results.comparing.criterion import LEVEL, Criterion, RowVerdict, row_verdict
+from rse_study.results.statistics import Interval
 
 
 def verdict_of(one: ComparedContrast) -> RowVerdict:
@@ -11,10 +12,17 @@ def verdict_of(one: ComparedContrast) -> RowVerdict:
 
 
 def is_suggestive(one: ComparedContrast) -> bool:
-    """Whether Holm's p disagrees with the deciding interval, and could.
+    """Whether Holm's p disagrees with the deciding interval, and could."""
+    return disagrees(one.deciding, one.criterion, one.p_holm, one.least_p_holm)
 
-    Never beside a confidence sequence: that p holds for a number of seeds that was fixed before.
+
+def disagrees(interval: Interval, rule: Criterion, p: float, least_p: float) -> bool:
+    """Whether an adjusted exact p contradicts the deciding interval.
+
+    `least_p` is the smallest possible one. Never beside a confidence sequence: that p holds for a number of seeds that
+    was fixed before.
     """
-    if one.criterion.is_anytime or not one.least_p_holm <= 1 - LEVEL or verdict_of(one) == "same":
+    is_same = row_verdict(interval, rule.margin, less_is_better=False) == "same"
+    if rule.is_anytime or is_same or not least_p <= 1 - LEVEL:
         return False
-    return one.deciding.excludes(0.0) != (one.p_holm <= 1 - LEVEL)
+    return interval.excludes(0.0) != (p <= 1 - LEVEL)

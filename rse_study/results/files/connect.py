@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import TextIO
 
 from rse_study.errors import InputError
+from rse_study.results.files.failures import failure_of
 from rse_study.results.files.lock import FILE_NAME as LOCK_NAME
 from rse_study.results.files.lock import take_lock
 from rse_study.results.files.migration import keep_copy, migrate
+from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.files.schema import SCHEMA_VERSION, TABLES, check_version, ledger_path
+from rse_study.results.files.study_file import FILE_NAME as STUDY_FILE
+from rse_study.results.files.study_file import read_revisions
 
 
 def lock_study(study_dir: Path) -> TextIO:
@@ -52,6 +56,9 @@ def open_to_write(path: Path) -> tuple[sqlite3.Connection, int]:
         connection.close()
         remedy = "Make the folder and its ledger writable, or copy them to where you may write"
         raise InputError(f"cannot be written: {error}", where=str(path), remedy=remedy) from None
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise failure_of(error, path) or error from None
     except BaseException:
         connection.close()
         raise
@@ -75,7 +82,36 @@ def open_study(study_dir: Path) -> sqlite3.Connection:
     if not path.is_file():
         remedy = "Check the study's name, or run it first"
         raise InputError("no ledger", where=str(study_dir), remedy=remedy)
-    return open_to_read(path)
+    connection = open_to_read(path)
+    try:
+        require_own(connection, study_dir)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def is_lost(study_dir: Path) -> bool:
+    """Whether a ledger is missing or empty, and can be rebuilt."""
+    path = ledger_path(study_dir)
+    is_empty = not path.exists() or path.stat().st_size == 0
+    return is_empty and (study_dir / STUDY_FILE).exists()
+
+
+def require_own(connection: sqlite3.Connection, study_dir: Path) -> None:
+    """Raise InputError where a ledger is of another study than the files beside it."""
+    if not (study_dir / STUDY_FILE).exists():
+        return
+    found = LedgerQueries(connection).study()
+    try:
+        own = read_revisions(study_dir)[-1].study.name
+    except InputError:
+        return  # damaged: a rebuild would say so, and the next run writes it anew
+    if found is not None and found.name != own:
+        what = f"this is the ledger of the study {found.name!r}, and the files beside it are of {own!r}"
+        where, rule = str(ledger_path(study_dir)), "a ledger lies in its own study's folder"
+        remedy = "Put back the one that was here, or make it anew: rse-study doctor --rebuild STUDY"
+        raise InputError(what, where=where, rule=rule, remedy=remedy)
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:
@@ -84,7 +120,8 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     try:
         version = check_version(connection, path)
         if version == 0:
-            raise InputError("the ledger is empty", where=str(path.parent), remedy="Run the study first")
+            remedy = "`run` makes it anew" if is_lost(path.parent) else "Run the study first"
+            raise InputError("the ledger is empty", where=str(path.parent), remedy=remedy)
         if version == SCHEMA_VERSION:
             return connection
         copy = sqlite3.connect(":memory:")
@@ -108,7 +145,7 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
         if os.access(path.parent, os.W_OK, effective_ids=True):
             raise InputError(f"cannot be read: {error}", where=str(path)) from None
         return _connect_immutable(path)
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, UnicodeDecodeError):
         pass  # no ledger: check_version says so
     return connection
 

@@ -7,25 +7,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
-from rse_study.errors import InputError
+from rse_study.errors import InputError, Unavailable
 from rse_study.results.files import sidecars, writes
-from rse_study.results.files.connect import lock_study, open_to_write, remove_ledger
+from rse_study.results.files.connect import lock_study, open_to_write, remove_ledger, require_own
+from rse_study.results.files.failures import names_failures
 from rse_study.results.files.queries import LedgerQueries, now
 from rse_study.results.files.result_file import Result
 from rse_study.results.files.schema import SCHEMA_VERSION, ledger_path
-from rse_study.results.records import (
-    WITHDRAWN,
-    CellRecord,
-    EvaluationRow,
-    ImportanceRow,
-    Revision,
-    RungRow,
-    Stage,
-    StudyRecord,
-)
+from rse_study.results.records import WITHDRAWN, CellRecord, EvaluationRow, ImportanceRow, RungRow, Stage
+from rse_study.results.study_record import Revision, StudyRecord
 from rse_study.spec import canonical_json
 
 
+@names_failures
 class Ledger(LedgerQueries):
     """A study's ledger, open for writing.
 
@@ -36,6 +30,7 @@ class Ledger(LedgerQueries):
     def __init__(self, connection: sqlite3.Connection, lock: TextIO, study_dir: Path) -> None:
         super().__init__(connection)
         self._lock, self.study_dir = lock, study_dir
+        self._file = _file_id(ledger_path(study_dir))
 
     @classmethod
     def open(cls, study_dir: Path) -> "Ledger":
@@ -50,6 +45,12 @@ class Ledger(LedgerQueries):
             lock.close()
             raise
         ledger = cls(connection, lock, study_dir)
+        try:
+            require_own(connection, study_dir)
+        except BaseException:
+            connection.close()
+            lock.close()
+            raise
         if 0 < found < SCHEMA_VERSION:
             sidecars.write_everything(study_dir, ledger)
         return ledger
@@ -211,6 +212,12 @@ class Ledger(LedgerQueries):
         with self._db:
             writes.add_event(self._db, kind, text, cell)
 
+    def require_file(self) -> None:
+        """Raise Unavailable where the ledger was removed or replaced."""
+        if _file_id(ledger_path(self.study_dir)) != self._file:
+            what = f"{ledger_path(self.study_dir)} was removed or replaced while the study ran"
+            raise Unavailable(what, "Put it back, or begin anew with the same command")
+
     def _revision(self) -> int:
         (number,) = self._db.execute("SELECT coalesce(max(number), 0) FROM revision").fetchone()
         return int(number)
@@ -225,3 +232,11 @@ class Ledger(LedgerQueries):
             )
             remedy = "Give the study another name, or go on with what it was begun with"
             raise InputError(what, where=str(self.study_dir), rule=rule, remedy=remedy) from None
+
+
+def _file_id(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

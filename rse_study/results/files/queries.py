@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from rse_study.errors import InputError
+from rse_study.results.files.failures import names_failures
 from rse_study.results.files.result_file import WORK
 from rse_study.results.records import (
-    AT_CHECKPOINT,
     COSTS,
     SELECTING,
     AttemptRecord,
@@ -18,10 +18,9 @@ from rse_study.results.records import (
     EvaluationRow,
     ImportanceRow,
     MetricRow,
-    Revision,
     RungRow,
-    StudyRecord,
 )
+from rse_study.results.study_record import AT_CHECKPOINT, Revision, StudyRecord
 from rse_study.spec import canonical_json
 
 COST_COLUMNS = {
@@ -42,6 +41,7 @@ SELECT kept.cell, last, metric.value FROM metric JOIN (
 """Each cell's value of a metric when the model that it keeps was saved, as `training.session` chooses it."""
 
 
+@names_failures
 class LedgerQueries:
     """Queries of a ledger's tables, as records of their newest state."""
 

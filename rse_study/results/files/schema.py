@@ -1,9 +1,12 @@
 """Tables of the ledger, their SCHEMA_VERSION, and the layout of a study's files."""
 
 import sqlite3
+from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 from rse_study.errors import InputError
+from rse_study.results.files.failures import REBUILD
 
 SCHEMA_VERSION = 4
 
@@ -58,6 +61,11 @@ CREATE TABLE event (
 """
 
 
+def is_archive(path: str) -> bool:
+    """Whether a user's argument names a study's archive, by its suffix."""
+    return path.endswith((".tar.xz", ".tar.gz", ".tgz", ".tar"))
+
+
 def ledger_path(study_dir: Path) -> Path:
     """Return the path of a study's ledger."""
     return study_dir / "ledger.sqlite"
@@ -94,14 +102,28 @@ def check_version(connection: sqlite3.Connection, path: Path) -> int:
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (num_tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        is_whole = _columns_of_today() <= _columns(connection)
     except sqlite3.OperationalError:
         raise  # perhaps a ledger that cannot be opened: the caller words the error
-    except sqlite3.DatabaseError as error:
-        remedy = "Move it away, or make it anew: rse-study doctor --rebuild STUDY"
-        raise InputError(f"no ledger: {error}", where=str(path), remedy=remedy) from None
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        raise InputError(f"no ledger: {error}", where=str(path), remedy=REBUILD) from None
     if not 0 <= version <= SCHEMA_VERSION or (version == 0 and num_tables):
         rule = f"this version of rse-study reads schema 1 to {SCHEMA_VERSION}"
         raise InputError(
             f"schema {version}", where=str(path), rule=rule, remedy="Use the version that wrote it"
         )
+    if version == SCHEMA_VERSION and not is_whole:
+        raise InputError("damaged: a table or a column is missing", where=str(path), remedy=REBUILD)
     return int(version)
+
+
+def _columns(connection: sqlite3.Connection) -> set[tuple[str, str]]:
+    query = "SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c"
+    return set(connection.execute(f"{query} WHERE m.type = 'table'"))
+
+
+@cache
+def _columns_of_today() -> set[tuple[str, str]]:
+    with closing(sqlite3.connect(":memory:")) as blank:
+        blank.executescript(TABLES)
+        return _columns(blank)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.results.files.atomic import read_sealed, write_sealed
-from rse_study.results.records import Revision
+from rse_study.results.study_record import Revision
 
 FILE_NAME = "study.json"
 

@@ -4,7 +4,8 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 
 from rse_study.results.files.queries import now, row_of
-from rse_study.results.records import CellRecord, EvaluationRow, Revision, RungRow
+from rse_study.results.records import CellRecord, EvaluationRow, RungRow
+from rse_study.results.study_record import Revision
 
 FIELDS = CellRecord.model_fields
 INSERT_CELL = f"INSERT INTO cell ({', '.join(FIELDS)}) VALUES ({', '.join(f':{name}' for name in FIELDS)})"

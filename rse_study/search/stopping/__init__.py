@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Tag, TypeAdapter, ValidationError
 
 from rse_study.errors import InputError
-from rse_study.results.records import StudyRecord
+from rse_study.results.study_record import StudyRecord
 from rse_study.search.stopping.asha import Asha
 from rse_study.search.stopping.by_class import RuleByClass
 from rse_study.search.stopping.hyperband import Hyperband

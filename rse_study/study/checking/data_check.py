@@ -1,15 +1,15 @@
 """Availability check of a study's data, which does not read large files."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from itertools import chain
+from itertools import chain, starmap
 from pathlib import Path
 
 from rse_study.data.catalogue import sets_by_path
 from rse_study.data.corpus import TextFiles
-from rse_study.data.hub import Dataset
+from rse_study.data.hub import Dataset, check_dataset
 from rse_study.data.hub_models import LIKE_A_PATH, OUR_OWN, Model, UncheckedModel, UnknownModel, check_models
-from rse_study.data.location import corpus_folders
+from rse_study.data.location import study_folders
 from rse_study.data.readers import DEV_SPLITS, read_sts
 from rse_study.data.tasks import SUBSETS
 from rse_study.data.text_files import find_file, looked_for_in, places_of
@@ -20,26 +20,55 @@ from rse_study.evaluation.attacks.recipes import recipes_with
 from rse_study.evaluation.attacks.resources import Resource
 from rse_study.evaluation.registry import BUILTIN
 from rse_study.study.checking.validation import CheckedStudy
+from rse_study.training.generator_choice import require_generator
 from rse_study.training.trial import Trial
 
 
-def check_data(checked: CheckedStudy, data_dir: Path) -> list[InputError]:
+def check_data(checked: CheckedStudy, data_dir: Path, *, is_run: bool = False) -> list[InputError]:
     """Return a problem per missing corpus, model and set, each once.
 
-    A model that only an unreachable hub could know is none; see `notes_on_data`.
+    A model that only an unreachable hub could know is one if the study is to run; else see `notes_on_data`.
     """
+    trials, models, where = [*trials_that_differ(checked)], models_of_study(checked), checked.where
+    files, unknown = _problems(trials, where, data_dir), [*_models(models, where, data_dir)]
+    needed = unknown if is_run else _but_unchecked(unknown)
+    return [
+        *_but_unchecked(files),
+        *needed,
+        *_evaluations(checked, data_dir),
+        *_judges(*trials[0], where, data_dir),
+    ]
+
+
+def _but_unchecked(problems: Iterable[InputError]) -> list[InputError]:
+    return [problem for problem in problems if not isinstance(problem, UncheckedModel)]
+
+
+def check_trial(trial: Trial, where: str, data_dir: Path) -> list[InputError]:
+    """Return the problems of a trial that is trained alone, from the file `where`."""
+    trials = [("", trial)]
+    found = [
+        *_but_unchecked(_problems(trials, where, data_dir)),
+        *_models(models_of(trials), where, data_dir),
+    ]
+    return [*found, *_judges("", trial, where, data_dir)]
+
+
+def _problems(trials: Iterable[tuple[str, Trial]], where: str, data_dir: Path) -> list[InputError]:
+    """Return what is wrong with corpora, word lists and generators, each once."""
     problems: dict[str, InputError] = {}
-    for at, trial in trials_that_differ(checked):
+    for at, trial in trials:
+        folders = study_folders(Path(where).parent, data_dir)
         sought = (
-            _corpus(trial, corpus_folders(checked.folder, data_dir)),
+            _corpus(trial, folders),
             _minilm(trial),
+            _tried("method.rtd.generator", partial(require_generator, trial, *folders)),
             _synonyms(trial, data_dir),
             _replayed(trial, data_dir),
         )
         for what, problem in chain.from_iterable(sought):
-            problems.setdefault(what, _problem_at(f"{at}{what}", problem, checked.where))
-    problems |= {problem.what: problem for problem in (*_models(checked), *_pairs(checked, data_dir))}
-    return [problem for problem in problems.values() if not isinstance(problem, UncheckedModel)]
+            problems.setdefault(what, _problem_at(f"{at}{what}", problem, where))
+    return [*problems.values()]
 
 
 def notes_on_data(checked: CheckedStudy, data_dir: Path) -> list[str]:
@@ -49,7 +78,9 @@ def notes_on_data(checked: CheckedStudy, data_dir: Path) -> list[str]:
     copies = [task for task in tasks if read_sts(task, "test", data_dir).variant == "senteval"]
     names = ", ".join(f"{task}/test" for task in copies)
     text = "SentEval's copy of the texts is read, tokenised and lower-cased: the published one is not here"
-    unchecked = [str(problem) for problem in _models(checked) if isinstance(problem, UncheckedModel)]
+    trials, models, where = trials_that_differ(checked), models_of_study(checked), checked.where
+    problems = [*_problems(trials, where, data_dir), *_models(models, where, data_dir)]
+    unchecked = [str(problem) for problem in problems if isinstance(problem, UncheckedModel)]
     return [*([f"{names}: {text}"] if names else []), *unchecked]
 
 
@@ -75,7 +106,11 @@ def _corpus(trial: Trial, folders: tuple[Path, ...]) -> Iterator[Missing]:
         for path in source.paths:
             yield from _tried(f"corpus.source = {path!r}", partial(_find_text, path, *folders))
     elif isinstance(source, Dataset):
-        yield from _folder("corpus.source.dataset", source.dataset, *folders)
+        what = f"corpus.source.dataset = {source.dataset!r}"
+        if source.dataset.startswith(LIKE_A_PATH):
+            yield from _folder("corpus.source.dataset", source.dataset, *folders)
+        else:
+            yield from _tried(what, partial(check_dataset, source.dataset, source.revision, *folders))
 
 
 def _find_text(path: str, *folders: Path) -> Path:
@@ -88,27 +123,32 @@ def _find_text(path: str, *folders: Path) -> Path:
         raise
 
 
-def _models(checked: CheckedStudy) -> Iterator[InputError]:
+def _models(places: Mapping[Model, str], where: str, data_dir: Path) -> Iterator[InputError]:
     """Yield what is wrong with each model that is named, where it is named first."""
-    places = models_of_study(checked)
-    for model, problem in check_models(places).items():
-        yield _problem_at(f"{places[model]} = {model[0]!r}", problem, checked.where)
+    folders = study_folders(Path(where).parent, data_dir)
+    for model, problem in check_models(places, *folders).items():
+        yield _problem_at(f"{places[model]} = {model[0]!r}", problem, where)
 
 
 def models_of_study(checked: CheckedStudy) -> dict[Model, str]:
     """Return every model that may be on the hub, with the field that names it first."""
-    places: dict[Model, str] = {}
-    for at, trial in trials_that_differ(checked):
-        for field, model in trial.models.items():
-            if model[0] in OUR_OWN:
-                continue
-            places.setdefault(model, f"{at}{field}")
+    places = models_of(trials_that_differ(checked))
     recipes, masked_lm = recipes_with(Resource.MASKED_LM), checked.study.attacks.masked_lm
     is_asked = any(
         name.endswith(tuple(f"/{recipe}" for recipe in recipes)) for name in checked.study.evaluations
     )
     if is_asked and masked_lm not in ("", *OUR_OWN):
         places.setdefault((masked_lm, "main"), "attacks.masked_lm")
+    return places
+
+
+def models_of(trials: Iterable[tuple[str, Trial]]) -> dict[Model, str]:
+    """Return models that may be on the hub, with the field that names each first."""
+    places: dict[Model, str] = {}
+    for at, trial in trials:
+        for field, model in trial.models.items():
+            if model[0] not in OUR_OWN:
+                places.setdefault(model, f"{at}{field}")
     return places
 
 
@@ -149,27 +189,30 @@ def _folder(field: str, name: str, *folders: Path) -> Iterator[Missing]:
         yield f"{field} = {name!r}", InputError("no such folder", where=where, rule=rule, remedy=remedy)
 
 
-def _pairs(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:
-    selection = checked.study.base.selection
+def _evaluations(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:
+    for at, name in checked.study.located_evaluations():
+        if name == BUILTIN:  # generated: always here
+            continue
+        read = partial(read_evaluation, name, data_dir, checked.settings_in(data_dir))
+        for what, problem in _tried(f"{at} = {name!r}", read):
+            if not isinstance(problem, UnknownModel):  # that is said of the field that names it
+                yield _problem_at(what, problem, checked.where)
+
+
+def _judges(at: str, trial: Trial, where: str, data_dir: Path) -> Iterator[InputError]:
+    """Yield what is wrong with the sets that trials are judged by, which are those of the base."""
     sought: list[tuple[str, Callable[[], object]]] = [
-        (f"{at} = {name!r}", partial(read_evaluation, name, data_dir, checked.study.settings))
-        for at, name in checked.study.located_evaluations()
-        if name != BUILTIN  # generated: always here
-    ]
-    sought += [
-        (f"base.watched.{name} = {every}", partial(read_evaluation, name, data_dir))
-        for name, every in checked.study.base.watched.items()
+        (f"watched.{name} = {every}", partial(read_evaluation, name, data_dir))
+        for name, every in trial.watched.items()
         if name != BUILTIN
     ]
     sought += [
-        (f"base.selection.dev = {name!r}", partial(read_sts, name, DEV_SPLITS[name], data_dir))
-        for name in selection.sets
+        (f"selection.dev = {name!r}", partial(read_sts, name, DEV_SPLITS[name], data_dir))
+        for name in trial.selection.sets
         if name != "builtin"
     ]
-    for what, read in sought:
-        for _, problem in _tried(what, read):
-            if not isinstance(problem, UnknownModel):  # that is said of the field that names it
-                yield _problem_at(what, problem, checked.where)
+    for what, problem in chain.from_iterable(starmap(_tried, sought)):
+        yield _problem_at(f"{at}{what}", problem, where)
 
 
 def _tried(what: str, find: Callable[[], object]) -> Iterator[Missing]:

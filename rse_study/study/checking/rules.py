@@ -10,12 +10,14 @@ from rse_study.errors import InputError
 from rse_study.evaluation.own_class import class_in
 from rse_study.evaluation.registry import OF_DEV
 from rse_study.registry import did_you_mean
-from rse_study.results.records import AT_CHECKPOINT, COSTS
+from rse_study.results.records import COSTS
 from rse_study.results.row_names import find_combination, row_name
 from rse_study.results.settings import UntilDecided
-from rse_study.study.definition.config import SEARCH_ONLY, Grid, Objective, Study
+from rse_study.results.study_record import AT_CHECKPOINT
+from rse_study.study.definition.config import SEARCH_ONLY, Grid, Study
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.factorial import combinations_of
+from rse_study.study.definition.objective import Objective
 from rse_study.study.definition.paths import overlap
 from rse_study.study.definition.rows import MAX_ROWS
 from rse_study.study.definition.space import Space
@@ -24,6 +26,7 @@ from rse_study.training.trial import Trial
 MOST_OBJECTIVES = 4  # with more, most trials are on the front
 RuleProblems = Iterator[tuple[str, str, str]]  # what, rule, remedy
 Rule = Callable[[Study], RuleProblems]
+RuleOfSpace = Callable[[Study, Space[Trial]], RuleProblems]
 
 
 def check_rules(study: Study, *, where: str, broken: Collection[str] = ()) -> list[InputError]:
@@ -36,11 +39,17 @@ def check_rules(study: Study, *, where: str, broken: Collection[str] = ()) -> li
     ]
 
 
-def check_rules_of_space(study: Study, space: Space[Trial], *, where: str) -> list[InputError]:
-    """Return every broken rule that joins a setting of a search and its space."""
+def check_rules_of_space(
+    study: Study, space: Space[Trial], *, where: str, broken: Collection[str] = ()
+) -> list[InputError]:
+    """Return every broken rule that joins a setting of a search and its space.
+
+    Those about fields that could not be read are left out.
+    """
     return [
         InputError(what, where=where, rule=rule, remedy=remedy)
-        for find in (_where_the_path_begins, _points_of_each_value, _steps_of_trials)
+        for find, fields in RULES_OF_SPACE
+        if not set(fields) & set(broken)
         for what, rule, remedy in find(study, space)
     ]
 
@@ -440,3 +449,9 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_search_budget, ("search_budget", "base")),
 )
 """Rules, each with the fields it reads."""
+
+RULES_OF_SPACE: tuple[tuple[RuleOfSpace, tuple[str, ...]], ...] = (
+    (_where_the_path_begins, ("ablation_path",)),
+    (_points_of_each_value, ("tune_each", "num_trials")),
+    (_steps_of_trials, ("search_budget",)),
+)

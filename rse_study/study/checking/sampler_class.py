@@ -7,7 +7,7 @@ from typing import Any
 from rse_study.errors import InputError
 from rse_study.named_class import construct, import_class
 from rse_study.spec import hash_file
-from rse_study.study.definition.config import Sampler
+from rse_study.study.definition.search import Sampler
 
 
 def sampler_class(sampler: Sampler, folder: Path) -> type:

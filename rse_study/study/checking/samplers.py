@@ -7,7 +7,8 @@ from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.study.checking.sampler_class import construct_sampler, sampler_class, takes_seed
-from rse_study.study.definition.config import Sampler, Study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.search import Sampler
 from rse_study.study.definition.space import Space
 
 SLOW_ASK_S = 0.5

@@ -3,10 +3,13 @@
 import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from rse_study.data.hub_models import local_name
+from rse_study.data.location import study_folders
+from rse_study.downstream.settings import Settings
 from rse_study.errors import InputError, InputErrors
 from rse_study.evaluation.own_class import class_in, evaluation_class
 from rse_study.results.row_names import names_of_rows
@@ -14,7 +17,7 @@ from rse_study.search.state import most_cells_by_stage
 from rse_study.study.checking.batch_sizes import check_batch_sizes
 from rse_study.study.checking.early_stopping import check_stopping, rungs
 from rse_study.study.checking.edges import check_edges
-from rse_study.study.checking.inert import inert_parts
+from rse_study.study.checking.inert import inert_parts, rows_of_search
 from rse_study.study.checking.partial import PartialStudy, partial_study
 from rse_study.study.checking.rules import check_rules, check_rules_of_space
 from rse_study.study.checking.samplers import sampler_problems, sampler_warnings
@@ -23,6 +26,7 @@ from rse_study.study.checking.warm_start import warm_start_problems
 from rse_study.study.definition.config import FORMER_KEYS, Study
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.paths import look_up, overlap
+from rse_study.study.definition.quick_grid import with_quick_grid
 from rse_study.study.definition.reading import apply_overrides, build, read_extended
 from rse_study.study.definition.resolution import resolve_space
 from rse_study.study.definition.rows import Row, rows_of
@@ -49,8 +53,14 @@ class CheckedStudy:
 
     @property
     def folder(self) -> Path:
-        """Folder of the study's file, where corpora that it names are looked for first."""
+        """Folder of the study's file, where corpora and models are looked for first."""
         return Path(self.where).parent
+
+    def settings_in(self, data_dir: Path) -> Settings:
+        """Return the evaluations' settings, with their masked LM's folder."""
+        settings, folders = self.study.settings, study_folders(self.folder, data_dir)
+        masked_lm = local_name(settings.attacks.masked_lm, *folders)
+        return replace(settings, attacks=settings.attacks.model_copy(update={"masked_lm": masked_lm}))
 
     @property
     def num_cells(self) -> int:
@@ -80,8 +90,8 @@ def _nothing_collected() -> Iterator[None]:
 
 def read_content(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """Return a study's unchecked mapping: its file, what that extends, overrides."""
-    content = read_extended(path, former=FORMER_KEYS)
-    apply_overrides(content, overrides, former=FORMER_KEYS)
+    content, others = with_quick_grid(read_extended(path, former=FORMER_KEYS), overrides)
+    apply_overrides(content, others, former=FORMER_KEYS)
     return content
 
 
@@ -131,7 +141,7 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
         space, rows, found = _check_grid(study, where)
     problems += found
     if not found and not partial.lacks("search", "grid"):
-        problems += check_rules_of_space(study, space, where=where)
+        problems += check_rules_of_space(study, space, where=where, broken=partial.broken)
         problems += _judged_alike(space, rows, where)
         problems += (
             [] if "resources" in partial.broken else check_batch_sizes(study, space, rows, where=where)
@@ -252,9 +262,9 @@ def _too_many(study: Study, space: Space[Trial], where: str) -> list[InputError]
 def _warnings(study: Study, space: Space[Trial], rows: Sequence[Row], folder: Path) -> list[str]:
     if study.grid is not None:
         names = names_of_rows([(number, row.label, row.proposal) for number, row in enumerate(rows)])
-        trials = {name: row.trial for name, row in zip(names, rows, strict=True)}
-        return risks_among(trials.values()) + inert_parts(trials)
-    warnings = risks_of_saturation(space) + inert_parts({"the base": space.base})
+        trials = {name: [row.trial] for name, row in zip(names, rows, strict=True)}
+        return risks_among(row.trial for row in rows) + inert_parts(trials)
+    warnings = risks_of_saturation(space) + inert_parts(rows_of_search(space))
     if space.base_point is None:
         warnings.append("the base lies outside the space, so it is not among the trials")
     warnings += sampler_warnings(study, folder)

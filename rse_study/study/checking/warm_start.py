@@ -6,7 +6,8 @@ from typing import Any
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
 from rse_study.study.checking.edges import problems_at
-from rse_study.study.definition.config import Study, WarmStart
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.search import WarmStart
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
 

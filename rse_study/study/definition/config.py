@@ -1,42 +1,35 @@
 """The study: a question, a base trial, the grid or space around it."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Discriminator,
     Field,
-    NonNegativeFloat,
     NonNegativeInt,
-    PositiveFloat,
     PositiveInt,
     PrivateAttr,
-    Tag,
     field_validator,
     model_serializer,
     model_validator,
 )
 
-from rse_study.downstream.registry import all_evaluations, expand_evaluations
+from rse_study.downstream.registry import expand_evaluations
 from rse_study.downstream.settings import Attacks, Settings, Tasks
 from rse_study.errors import InputError
-from rse_study.named_class import ClassPath
-from rse_study.registry import did_you_mean
-from rse_study.results.records import COSTS
+from rse_study.evaluation.registry import is_of_vectors
 from rse_study.results.settings import StudySettings, UntilDecided
 from rse_study.search.stopping import EarlyStopping
 from rse_study.spec import Spec, field
 from rse_study.storage.location import check_location
-from rse_study.study.definition.domains import AnyDomain, Domain, FactorDomain, FiniteDomain, Option
+from rse_study.study.definition.domains import AnyDomain, Domain, FactorDomain, FiniteDomain
+from rse_study.study.definition.objective import Objective, TrialConstraint
 from rse_study.study.definition.reading import with_todays_keys
+from rse_study.study.definition.resources import Allowance, Resources
+from rse_study.study.definition.search import AblationPath, Confirm, Sampler, SearchBudget, WarmStart
+from rse_study.study.definition.seeds import ListedOrDecided
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.trial import Trial
 
-METRICS = ("dev", "dev/kept", "loss", "robust/spearman", "robust/drift", "robust/accuracy")
-LOWER_IS_BETTER = ("loss", "robust/drift", *COSTS)
 SEARCH_ONLY = (
     "num_trials",
     "sampler",
@@ -53,133 +46,10 @@ SEARCH_ONLY = (
 """Fields of a study that belong to a search."""
 FORMER_KEYS = {"budget": "allowance"}
 """Former keys of a study that files may still use, and their present names."""
-LABEL = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
-"""Pattern of a label's value, and of its key after a prefix such as ray.io/."""
 DESIGN = ("factorial", "resolution")
 Baseline = Literal[
     "token_overlap", "untrained", "start", "cls", "mean", "first_last", "whitening", "adversarial"
 ]
-Seed = Annotated[int, Field(strict=True, ge=0)]
-
-
-def _refuse_until(given: Any) -> Any:
-    if isinstance(given, dict) and "until" in given:
-        raise ValueError("must be a list: only the rows of a grid get seeds until they are decided")
-    return given
-
-
-Seeds = Annotated[tuple[Seed, ...], Field(min_length=1), BeforeValidator(_refuse_until)]
-
-
-def _kind_of_seeds(given: Any) -> str:
-    return "until decided" if isinstance(given, dict | UntilDecided) else "listed"
-
-
-ListedOrDecided = Annotated[
-    Annotated[Seeds, Tag("listed")] | Annotated[UntilDecided, Tag("until decided")],
-    Discriminator(_kind_of_seeds),
-]
-
-
-class Sampler(Spec):
-    """Who proposes the trials of a search.
-
-    `tpe` (multivariate, with constant liar) or `gp` (Gaussian process) after some random draws, `cma_es` (numbers;
-    choices are drawn uniformly), `nsga2` or `nsga3` (genetic), `random`, `quasi_random` (scrambled Sobol points) or
-    `grid` (every combination of choices and short integer axes).
-    """
-
-    name: Literal["tpe", "gp", "cma_es", "nsga2", "nsga3", "random", "quasi_random", "grid"] = "tpe"
-    num_startup: PositiveInt = 6
-    """random draws before `tpe` or `gp` proposes"""
-    population_size: int = field(10, ge=4, neutral=10)
-    """trials of a generation of `cma_es`, `nsga2` or `nsga3`"""
-    class_: ClassPath | None = field(None, alias="class", neutral=None)
-    """instead of a name, `module:Class` of any BaseSampler of Optuna: of a file beside the study, or installed"""
-    settings: dict[str, Any] = field({}, neutral={})
-    """what `class` is made with, beside the seed"""
-
-    @model_validator(mode="after")
-    def _has_a_name_or_a_class(self) -> "Sampler":
-        if self.class_ is None:
-            if self.settings:
-                raise ValueError("has settings, which are those of a class: name it with `class`")
-        elif "name" in self.model_fields_set:
-            raise ValueError(
-                "has a name and a class: keep one (`name: null` takes away that of a file extended)"
-            )
-        else:
-            self._has_no_settings_of_names()
-        return self
-
-    def _has_no_settings_of_names(self) -> None:
-        for name in ("num_startup", "population_size"):
-            if getattr(self, name) != type(self).model_fields[name].default:
-                remedy = f"write it below `settings` (of a file extended: `{name}: null`)"
-                raise ValueError(f"has {name}, which is of samplers with a name, and a class: {remedy}")
-
-    @model_serializer(mode="wrap")
-    def _as_before_classes(self, write: Callable[["Sampler"], dict[str, Any]]) -> dict[str, Any]:
-        """Write a name or a class, as earlier studies were frozen with the name alone."""
-        left_out = ("class", "class_", "name" if self.class_ else "settings")
-        content = {key: value for key, value in write(self).items() if key not in left_out}
-        return content | ({"class": self.class_} if self.class_ else {})
-
-    @property
-    def title(self) -> str:
-        """The name, or the class, for readers."""
-        return self.class_ or self.name
-
-
-def _may_select(metric: str) -> str:
-    """Return a metric by which trials may be chosen; raise ValueError for others."""
-    if "test" in metric:
-        raise ValueError(f"{metric!r} is a test split, which can never select; use `dev`")
-    if metric.rpartition("/")[0] in all_evaluations():
-        raise ValueError(f"{metric!r} is an evaluation's, and those never select, watched or not; use `dev`")
-    known = (*METRICS, *COSTS)
-    if metric not in known:
-        raise ValueError(f"{metric!r} is not produced by training. {did_you_mean(metric, known)}")
-    return metric
-
-
-SelectingMetric = Annotated[str, AfterValidator(_may_select)]
-"""dev, loss, robust/..., or what a cell costs: cost/work (P*T), cost/seconds; of a grid also dev/kept"""
-
-
-class Objective(Spec):
-    """What is optimised: a metric's value at a trial's last step.
-
-    A search is never told the best value on the way. A grid, which optimises nothing, may show `dev/kept`: dev at the
-    checkpoint that is kept (`selection.keep`), as papers do.
-    """
-
-    metric: SelectingMetric = "dev"
-    direction: Literal["maximize", "minimize"] = "maximize"
-
-    @model_validator(mode="after")
-    def _towards_the_better(self) -> "Objective":
-        better = "minimize" if self.metric in LOWER_IS_BETTER else "maximize"
-        if self.direction != better:
-            raise ValueError(f"a better {self.metric!r} is found by `direction: {better}`")
-        return self
-
-
-class TrialConstraint(Spec):
-    """What a trial must keep to, to be chosen: a bound on a metric at its last step.
-
-    Trials that break it are results of the search all the same, and tell the sampler where not to look.
-    """
-
-    metric: SelectingMetric = field()
-    at_least: float | None = None
-    at_most: float | None = None
-
-    @model_validator(mode="after")
-    def _has_one_bound(self) -> "TrialConstraint":
-        if (self.at_least is None) == (self.at_most is None):
-            raise ValueError("needs one bound: `at_least` or `at_most`")
-        return self
 
 
 class Grid(Spec):
@@ -218,120 +88,6 @@ class Grid(Spec):
         return {name: content[name] for name in content if self.factorial or name not in DESIGN}
 
 
-class Resources(Spec):
-    """What one cell uses.
-
-    Bit-equality depends on `workers` and `threads`, so they are recorded, with the machine.
-    """
-
-    executor: Literal["auto", "train", "inline"] = "auto"
-    """auto: train for GPUs or several workers, else inline"""
-    workers: PositiveInt = 1
-    threads: PositiveInt = 1
-    """CPU threads of each worker"""
-    gpus: float = field(0, ge=0, le=1)
-    """GPUs of each worker, which drives one at most; a part of one (0.25) where a trial has one worker"""
-    labels: dict[str, str] = Field(default_factory=dict)
-    """of the nodes that may run it, for example {gpu: h100}: what Ray calls a label selector"""
-    max_concurrent: NonNegativeInt = 0
-    """cells at a time; 0 = as many as fit"""
-    max_attempts: PositiveInt = 3
-    """tries at a cell whose process was lost, in one run"""
-    max_silence_s: PositiveFloat = 1800.0
-    """seconds without a word before a cell is ended"""
-
-    @field_validator("labels")
-    @classmethod
-    def _of_nodes(cls, labels: dict[str, str]) -> dict[str, str]:
-        for text in (*(key.rpartition("/")[2] for key in labels), *labels.values()):
-            if not LABEL.fullmatch(text):
-                raise ValueError(f"{text!r} is no label: letters and digits, and . _ - between them")
-        return labels
-
-    @property
-    def runs_on(self) -> Literal["train", "inline"]:
-        """The executor, with `auto` resolved."""
-        if self.executor != "auto":
-            return self.executor
-        return "train" if self.gpus or self.workers > 1 else "inline"
-
-
-class Confirm(Spec):
-    """What decides a search: its best trials and its baseline, run again.
-
-    Their seeds have selected nothing.
-    """
-
-    num_best: PositiveInt = 1
-    baseline: Literal["base", "none"] = "base"
-    seeds: Seeds = field()
-    resources: Resources | None = None
-    """of these cells; without it, the study's"""
-
-
-class AblationPath(Spec):
-    """What made the best trial of a search better than its base.
-
-    Its axes are flipped one by one, from the base to it. Each point is trained anew (Fawcett & Hoos 2016; Biedenkapp
-    et al. 2017).
-    """
-
-    order: Literal["greedy", "importance"] = "greedy"
-    """greedy: of all axes left, the one that brings most, k(k+1)/2 points over k axes that differ; importance: the axes
-    by their importance, k points"""
-    seeds: Seeds = field()
-    """none of the search's own; cells of seeds that `confirm` has, too, run once"""
-    resources: Resources | None = None
-    """of these cells; without it, the study's"""
-
-
-class Allowance(Spec):
-    """What the study may cost; 0 = no limit.
-
-    `run` and `plan` refuse what will not stay below (exit code 4).
-    """
-
-    max_hours: NonNegativeFloat = 0.0
-    """device hours"""
-    max_cost: NonNegativeFloat = 0.0
-    price_per_hour: NonNegativeFloat = 0.0
-    """price of a device hour, in any currency"""
-    hours_per_cell: tuple[PositiveFloat, PositiveFloat] | None = None
-    """low and high for the base, told by others: prices what nothing alike here has measured"""
-
-
-class WarmStart(Spec):
-    """What a search knows before its first trial.
-
-    At least one of both.
-    """
-
-    study: str = ""
-    """name of a study of the same store: what its complete cells came to is told to the sampler, where they are points
-    of this space and would be the same cells here; the best of them is run here first"""
-    trials: tuple[dict[str, Option], ...] = ()
-    """points that are run first, in this order: values by axis, the base's of the axes left out"""
-
-
-class SearchBudget(Spec):
-    """What ends a search, whichever comes first; 0 = no limit.
-
-    No cell is begun that would not fit, if it takes as long as the longest complete one. `num_trials` are the most.
-    Confirmation and path come after it and are not in it; `allowance` is what the whole study may cost.
-    """
-
-    hours: NonNegativeFloat = 0.0
-    """in which cells of the search ran"""
-    steps: NonNegativeInt = 0
-    """optimiser steps of all its cells"""
-    device_hours: NonNegativeFloat = 0.0
-    """hours times GPUs, or else CPU threads"""
-    cost: NonNegativeFloat = 0.0
-    """device hours times their price"""
-    price_per_hour: NonNegativeFloat = 0.0
-    """of a device hour, in any currency"""
-
-
 class Paper(Spec):
     """The table or figure of a paper that a grid repeats.
 
@@ -350,6 +106,9 @@ class Study(Spec):
 
     name: str = field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)
     question: str = field(min_length=1)
+    notes: str = field("", neutral="")
+    """shown on the first screen of its report"""
+    tags: tuple[str, ...] = field((), neutral=())
     base: Trial
     grid: Grid | None = None
     search: dict[str, AnyDomain] | None = field(None, min_length=1)
@@ -434,6 +193,11 @@ class Study(Spec):
         for name in self.evaluations:
             left = indices.get(name)
             yield f"evaluations.{left.pop(0)}" if left else "evaluations", name
+
+    @property
+    def evaluations_of_vectors(self) -> tuple[str, ...]:
+        """Evaluations that a cell's own process makes; others need its weights."""
+        return tuple(filter(is_of_vectors, self.evaluations))
 
     @property
     def all_objectives(self) -> tuple[Objective, ...]:

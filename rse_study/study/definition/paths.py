@@ -5,7 +5,7 @@ from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
-from rse_study.spec import Spec, symbols
+from rse_study.spec import Spec, joint_symbols, symbols
 
 
 def resolve(spec: Spec, path: str, *, where: str = "", at: str = "") -> str:
@@ -31,15 +31,18 @@ def resolve(spec: Spec, path: str, *, where: str = "", at: str = "") -> str:
     raise _unknown(every, spec, path, where, at)
 
 
-def resolve_symbol(spec: Spec, symbol: str) -> str | None:
-    """Return the full path of the only field with a symbol, or None."""
-    found = [path for path, declared in symbols(spec) if declared == symbol]
-    return found[0] if len(found) == 1 else None
+def resolve_symbol(spec: Spec, symbol: str) -> tuple[str, ...]:
+    """Return the full paths that a symbol stands for; none if it is ambiguous."""
+    for declared, paths in joint_symbols(spec):
+        if declared == symbol:
+            return paths
+    found = tuple(path for path, declared in symbols(spec) if declared == symbol)
+    return found if len(found) == 1 else ()
 
 
-def resolve_field(base: Spec, name: str, *, where: str, at: str) -> str:
-    """Return the full path of the field that a symbol, path or unique suffix names."""
-    return resolve_symbol(base, name) or resolve(base, name, where=where, at=at)
+def resolve_fields(base: Spec, name: str, *, where: str, at: str) -> tuple[str, ...]:
+    """Return the full paths that a symbol, a path or a unique suffix names."""
+    return resolve_symbol(base, name) or (resolve(base, name, where=where, at=at),)
 
 
 def walk(spec: Spec, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -111,7 +114,7 @@ def _unknown(every: dict[str, Any], spec: Spec, path: str, where: str, at: str) 
         return InputError(
             at or path, where=where, rule=f"nothing is called {names[0]!r} in the base", remedy=remedy
         )
-    declared = {symbol for _, symbol in symbols(spec)}
+    declared = {symbol for _, symbol in symbols(spec)} | {symbol for symbol, _ in joint_symbols(spec)}
     hint = did_you_mean(path, sorted({full.split(".")[-1] for full in every} | declared))
     listed = f"Symbols: {', '.join(sorted(declared))}; or a path such as optimizer.lr"
     rule = f"no such field or symbol of {type(spec).__name__}"

@@ -6,6 +6,8 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from rse_study.data.location import data_dir, study_folders
+from rse_study.data.text_files import looked_for_in, places_of
 from rse_study.errors import InputError, InputErrors, MissingFile
 from rse_study.spec import Spec
 from rse_study.study.definition.paths import put, resolve, take_away
@@ -15,6 +17,7 @@ from rse_study.yaml12 import parse_yaml, read_yaml
 
 T = TypeVar("T", bound=Spec)
 NO_FORMER_KEYS: Mapping[str, str] = {}
+MAX_EXTENDED = 20
 AXIS_KEYS = ("log", "float", "int", "choice", "variants", "into", "when")
 AXES = (("search",), ("grid", "axes"), ("grid", "factorial"))  # where axes stand
 HEADS = (*AXES, ("grid", "rows"))  # names below these may have dots
@@ -40,44 +43,66 @@ def build(cls: type[T], content: dict[str, Any], *, where: str) -> T:
         ) from None
 
 
-def read_extended(
-    path: Path, seen: tuple[Path, ...] = (), *, former: Mapping[str, str] = NO_FORMER_KEYS
-) -> dict[str, Any]:
+def read_extended(path: Path, *, former: Mapping[str, str] = NO_FORMER_KEYS) -> dict[str, Any]:
     """Return a file's mapping, laid over the files it `extends`, in their order.
 
-    Paths are relative to the file that names them; shipped studies and clusters also go by name.
+    Paths are looked for beside the file that names them, in the working folder and in the data folder; shipped studies
+    and clusters also go by name.
     """
+    return _read_over(path, (), former, {})
+
+
+def _read_over(
+    path: Path, seen: tuple[Path, ...], former: Mapping[str, str], known: dict[Path, dict[str, Any]]
+) -> dict[str, Any]:
+    """Read a file over those it extends; `known` are the files read so far, each of which is read once."""
     content = with_todays_keys(read_yaml(path), former, where=str(path))
     named = content.pop("extends", None) or []
     names = named if isinstance(named, list) else [named]
     if not all(isinstance(name, str) for name in names):
         rule = "must be the path of a file, or a list of them"
-        raise InputError(f"extends = {named!r}", where=str(path), rule=rule)
+        raise InputError(f"extends = {named!r:.200}", where=str(path), rule=rule)
     below: dict[str, Any] = {}
     for name in names:
-        below = overlay(below, _read_below(path, name, seen, former))
+        below = overlay(below, _read_below(path, name, seen, former, known))
     return overlay(below, content)
 
 
-def _read_below(path: Path, name: str, seen: tuple[Path, ...], former: Mapping[str, str]) -> dict[str, Any]:
-    target = _named(path, name).resolve()
-    if target in seen:
-        rule = "the files extend each other in a circle"
-        raise InputError(f"extends = {name!r}", where=str(path), rule=rule)
+def _read_below(
+    path: Path,
+    name: str,
+    seen: tuple[Path, ...],
+    former: Mapping[str, str],
+    known: dict[Path, dict[str, Any]],
+) -> dict[str, Any]:
+    what = f"extends = {name!r:.200}"
+    missing = f"no such file: {looked_for_in(*study_folders(path.parent, data_dir()))}"
+    remedy = "Check the path; a shipped one goes by its name"
     try:
-        return read_extended(target, (*seen, target), former=former)
+        target = _named(path, name).resolve()
+    except (OSError, ValueError, RuntimeError):  # too long, a NUL, links in a circle
+        raise InputError(what, where=str(path), rule=missing, remedy=remedy) from None
+    if target in seen:
+        raise InputError(what, where=str(path), rule="the files extend each other in a circle")
+    if len(seen) == MAX_EXTENDED:
+        rule = f"at most {MAX_EXTENDED} files extend each other in a row"
+        raise InputError(what, where=str(path), rule=rule, remedy="Join some of them")
+    try:
+        if target not in known:
+            known[target] = _read_over(target, (*seen, target), former, known)
     except MissingFile as error:
         if error.where != str(target):
             raise  # the extended file exists; one that it extends does not
-        remedy = "The path is relative to the file that extends; a shipped one goes by its name, too"
-        raise InputError(f"extends = {name!r}", where=str(path), rule="no such file", remedy=remedy) from None
+        raise InputError(what, where=str(path), rule=missing, remedy=remedy) from None
+    return known[target]
 
 
 def _named(path: Path, name: str) -> Path:
     """Return the file meant by a path, or by the name of a shipped study or cluster."""
-    beside = path.parent / name
-    if beside.suffix or beside.exists():
-        return beside
+    beside, *others = places_of(name, *study_folders(path.parent, data_dir()))
+    found = next((place for place in (beside, *others) if place.is_file()), None)
+    if found or beside.suffix:
+        return found or beside
     shipped = {one.stem.replace("-", "_"): one for one in (*shipped_studies(), *shipped_clusters())}
     return shipped.get(name.replace("-", "_"), beside)
 

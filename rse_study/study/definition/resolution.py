@@ -10,7 +10,7 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.spec import Spec, symbols
 from rse_study.study.definition.conditions import condition_problems
 from rse_study.study.definition.domains import Domain, Variants
-from rse_study.study.definition.paths import look_up, overlap, resolve, resolve_field
+from rse_study.study.definition.paths import look_up, overlap, resolve, resolve_fields
 from rse_study.study.definition.settings import FieldSetting, laid_values, lay, settings_of
 from rse_study.study.definition.space import Axis, Space, VariantSettings
 
@@ -53,8 +53,8 @@ def _resolve_axis(base: Spec, name: str, domain: Domain, where: str, at: str) ->
         if len(set(paths)) < len(paths):
             raise InputError(f"{at}.into", where=where, rule="lists a field twice", remedy="Keep one of them")
         return Axis(name, domain, paths, _symbol_of(base, name, paths))
-    path = resolve_field(base, name, where=where, at=at)
-    return Axis(name, domain, (path,), _symbol_of(base, name, (path,)))
+    paths = resolve_fields(base, name, where=where, at=at)
+    return Axis(name, domain, paths, _symbol_of(base, name, paths))
 
 
 def _resolve_child(

@@ -10,7 +10,7 @@ from rse_study.errors import InputError, InputErrors
 from rse_study.methods.presets import KEY as PRESET
 from rse_study.methods.presets import fields_of
 from rse_study.spec import Spec, show_setting
-from rse_study.study.definition.paths import laid_over, look_up, overlap, resolve_field
+from rse_study.study.definition.paths import laid_over, look_up, overlap, resolve_fields
 from rse_study.study.definition.problems import joined, problems_of
 from rse_study.study.definition.reading import overlay
 
@@ -84,7 +84,7 @@ def _written(
         yield from (((path,), setting) for path, setting in named.items())
         return
     if key not in fields:
-        fields[key] = (resolve_field(base, key, where=where, at=at),)
+        fields[key] = resolve_fields(base, key, where=where, at=at)
     yield fields[key], value
 
 

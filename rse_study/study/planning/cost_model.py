@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
-from rse_study.study.definition.config import Resources
+from rse_study.study.definition.resources import Resources
 from rse_study.study.planning.estimates import NOTHING, Range, exactly, sum_of_draws
 from rse_study.study.planning.throughput import Throughput
 from rse_study.study.planning.workload import BatchShape, Workload

@@ -64,7 +64,7 @@ def sum_of_draws(ranges: Sequence[Range], num_draws: int) -> Range:
 
 
 def _tails(values: Sequence[float], num_draws: int) -> tuple[float, float]:
-    """Return the 10 % and 90 % quantiles of the sum: simulated for few draws, normal for many."""
+    """Return the 10% and 90% quantiles of the sum: simulated for few draws, normal for many."""
     if num_draws <= FEW:
         draw = random.Random(0)
         sums = sorted(sum(draw.choices(values, k=num_draws)) for _ in range(NUM_TRIES))

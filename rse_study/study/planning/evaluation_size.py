@@ -56,13 +56,12 @@ def size_of(evaluation: Evaluation) -> EvaluationSize:
     from rse_study.downstream.attacked_classifier import AttackedClassifier
     from rse_study.downstream.attacked_similarity import AttackedSimilarity
     from rse_study.downstream.fine_tuned import FineTunedTask
-    from rse_study.training.classifier.data import examples_of
 
     name = evaluation.name
     if isinstance(evaluation, AttackedClassifier):
         asked, tuning = evaluation.settings.attacks, evaluation.settings.fine_tuning
         words, num_inputs = _words(evaluation.inputs.texts, tuning), len(evaluation.inputs)
-        tuned, recipe = _tuned(examples_of(evaluation.training).texts, tuning), evaluation.recipe
+        tuned, recipe = _tuned(evaluation.training.texts, tuning), evaluation.recipe
         return EvaluationSize(
             name, num_inputs * words / WORDS, tuned, recipe, num_inputs, words, asked.max_queries
         )
@@ -73,9 +72,9 @@ def size_of(evaluation: Evaluation) -> EvaluationSize:
         return EvaluationSize(name, scored, 0.0, recipe, num_pairs, WORDS, asked.max_queries)
     if isinstance(evaluation, FineTunedTask):
         tuning = evaluation.settings.fine_tuning
-        held_out = [text for given in evaluation.held_out for text in examples_of(given).texts]
+        held_out = [text for given in evaluation.held_out for text in given.texts]
         num_read = len(held_out) * _words(held_out, tuning) / WORDS
-        return EvaluationSize(name, num_read, _tuned(examples_of(evaluation.training).texts, tuning))
+        return EvaluationSize(name, num_read, _tuned(evaluation.training.texts, tuning))
     return EvaluationSize(name, evaluation.num_sentences)
 
 

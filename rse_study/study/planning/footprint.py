@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 
-from rse_study.evaluation.registry import is_of_vectors
+from rse_study.data.hub_models import local_name
+from rse_study.data.location import data_dir, study_folders
 from rse_study.methods.dcl import DCL
 from rse_study.search.stopping import RuleByClass
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.config import Resources, Study
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.resources import Resources
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.sampling import spread
 from rse_study.study.planning.workload import num_steps_of
@@ -154,7 +156,8 @@ def footprint(
 ) -> Footprint | None:
     """Return the footprint of the cells left; None if an encoder's shape is unknown."""
     study, trials = checked.study, {*spread(checked), checked.study.base}
-    sizes = [_sized(trial, study.resources) for trial in trials]
+    folders = study_folders(checked.folder, data_dir())
+    sizes = [_sized(trial, study.resources, folders) for trial in trials]
     known = [size for size in sizes if size is not None]
     if len(known) < len(sizes):
         return None
@@ -166,7 +169,7 @@ def footprint(
     return Footprint(
         cell,
         at_a_time,
-        min(num_to_run, at_a_time + _num_kept(study, num_to_run)),
+        num_models(study, num_to_run, at_a_time),
         2 * at_a_time + stopped,
         num_to_run * points * METRICS * ROW,
     )
@@ -180,9 +183,14 @@ def cells_at_a_time(resources: Resources) -> int:
     return min(fit, resources.max_concurrent) if resources.max_concurrent else fit
 
 
-def _sized(trial: Trial, resources: Resources) -> CellSize | None:
-    shape = encoder_shape(trial.encoder.name)
+def _sized(trial: Trial, resources: Resources, folders: tuple[Path, ...]) -> CellSize | None:
+    shape = encoder_shape(local_name(trial.encoder.name, *folders))
     return None if shape is None else cell_size(trial, shape, resources.workers)
+
+
+def num_models(study: Study, num_to_run: int, num_at_a_time: int) -> int:
+    """Return how many models are there at once at most: of cells that run, that wait for scores, that are kept."""
+    return min(num_to_run, num_at_a_time + _num_kept(study, num_to_run))
 
 
 def _num_kept(study: Study, num_to_run: int) -> int:
@@ -192,7 +200,7 @@ def _num_kept(study: Study, num_to_run: int) -> int:
         num_confirmed = (study.num_confirmed + (study.confirm.baseline == "base")) * len(study.confirm.seeds)
     if study.keep_models == "final":
         return num_to_run
-    is_scored_later = not all(map(is_of_vectors, study.evaluations))
+    is_scored_later = study.evaluations_of_vectors != study.evaluations
     if is_scored_later or (study.keep_models == "best" and study.search is not None):
         return num_confirmed if study.search is not None else num_to_run
     return int(study.keep_models == "best")

@@ -13,7 +13,6 @@ from pydantic import ValidationError
 
 from rse_study.errors import InputError
 from rse_study.evaluation.registry import is_of_vectors
-from rse_study.results.cell_state import status_for_next_run
 from rse_study.results.device_time import device_seconds, gpus_per_worker, seconds_between
 from rse_study.results.files.schema import MODEL_FOLDER, cell_folder, ledger_path
 from rse_study.results.reader import Reader
@@ -110,6 +109,7 @@ class TimedCell:
 @dataclass(frozen=True)
 class _Frames:
     cells: pd.DataFrame
+    """with the status that the next run finds"""
     attempts: pd.DataFrame
     rungs: pd.DataFrame
     evaluations: pd.DataFrame
@@ -123,14 +123,14 @@ class _Frames:
 def _read(study_dir: Path) -> _Frames:
     """Read a ledger with retired cells: a row that comes back has its results."""
     with Reader(study_dir) as reader:
-        attempts = reader.attempts(retired=True)
+        cells, attempts = reader.cells(retired=True), reader.attempts(retired=True)
         return _Frames(
-            cells=reader.cells(retired=True),
+            cells=cells.assign(status=cells["identity"].map(reader.statuses_for_next_run())),
             attempts=attempts,
             rungs=reader.rungs(retired=True),
             evaluations=reader.evaluations(retired=True),
             search=SearchState.read(reader),
-            gpus=gpus_per_worker(reader.cells(retired=True)["provenance"], reader.provenance()),
+            gpus=gpus_per_worker(cells["provenance"], reader.provenance()),
             spent=(
                 float(device_seconds(attempts, gpus=1.0).sum()),
                 float(device_seconds(attempts, gpus=0.0).sum()),
@@ -152,7 +152,7 @@ def _ledger_state(study_dir: Path, frames: _Frames) -> LedgerState:
             number=row.trial,
             seed=row.seed,
             stage=row.stage,
-            status=status_for_next_run(study_dir, row.identity, row.status),
+            status=row.status,
             retired=bool(row.retired),
             t=int(stopped.get(row.identity, 0)),
             has_model=os.path.isdir(os.path.join(cell_folder(study_dir, row.identity), MODEL_FOLDER)),
@@ -169,7 +169,7 @@ def _takeable(frames: _Frames, folder: Path, study: Study) -> Iterator[tuple[tup
 
     `bring_shared_cells` compares the whole provenance, of which a plan knows device, workers and threads.
     """
-    of_vectors = {name for name in study.evaluations if is_of_vectors(name)}
+    of_vectors = set(study.evaluations_of_vectors)
     with_models = study.keep_models != "none" or len(of_vectors) < len(study.evaluations)
     used = study.resources
     like = {"device_type": "cuda" if used.gpus else "cpu", "workers": used.workers, "threads": used.threads}
@@ -221,9 +221,9 @@ def _scored_by_cells(frames: _Frames) -> dict[str, set[str]]:
     """Return the evaluations that each cell's own process made: those of vectors, unless it only proposes."""
     scored = defaultdict[str, set[str]](set)
     proposing = frames.cells.loc[frames.cells["stage"].isin(["search", "path"]), "identity"]
-    for subject, name in frames.evaluations[["subject", "evaluation"]].itertuples(index=False):
-        if is_of_vectors(name):
-            scored[subject].add(name)
+    made = frames.evaluations[["subject", "evaluation"]]
+    for subject, name in made[made["evaluation"].map(is_of_vectors).astype(bool)].itertuples(index=False):
+        scored[subject].add(name)
     for identity in proposing:
         scored.pop(identity, None)
     return scored

@@ -12,7 +12,7 @@ from rse_study.activity import ProgressCallback
 from rse_study.errors import InputError
 from rse_study.results.records import Verdict
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.config import Resources
+from rse_study.study.definition.resources import Resources
 from rse_study.study.planning.sampling import spread
 from rse_study.study.planning.throughput import Setting, TimedWork
 from rse_study.study.planning.workload import shape_of

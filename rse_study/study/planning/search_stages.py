@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from rse_study.search.ablation_path import PathState, most_path_cells, num_points
 from rse_study.search.race import NUM_WHOLE
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.config import AblationPath, Confirm
+from rse_study.study.definition.search import AblationPath, Confirm
 from rse_study.study.planning.cost_model import FREE, WHOLE, Cost, CostModel, drawn, total
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rse_study.results.records import FINISHED, Stage
-from rse_study.study.definition.config import Resources
+from rse_study.study.definition.resources import Resources
 from rse_study.study.planning.cost_model import Cost
 from rse_study.study.planning.estimates import Range
 from rse_study.study.planning.ledger_state import LedgerCell

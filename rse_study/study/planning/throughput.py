@@ -7,7 +7,7 @@ from functools import cached_property
 from math import log, sqrt
 
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.definition.config import Resources
+from rse_study.study.definition.resources import Resources
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range, exactly, seen
 from rse_study.study.planning.workload import BatchShape, scoring_work, shape_of, workload_of

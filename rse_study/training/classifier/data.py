@@ -122,7 +122,7 @@ def examples_of(given: Supervised) -> Examples:
         return Examples(given.texts, given.labels.astype(np.int64), given.classes)
     if isinstance(given, Questions):
         return SpanExamples.of(given)
-    return Examples(list(zip(given.first, given.second, strict=True)), given.gold.astype(np.float32), ())
+    return Examples(given.texts, given.gold.astype(np.float32), ())
 
 
 def split_off(training: Supervised, dev: Supervised | None, share: float) -> tuple[Examples, Examples]:

@@ -1,12 +1,13 @@
 import math
-from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.figures.forest import columns_forest_data, draw_forest, forest_data
-from rse_study.results.comparing.criterion import Criterion
-from tests.analysis import tabled
+from analysis.figures.forest import POINTS, columns_forest_data, differences_data, draw_forest
+from analysis.scores import result_scores
+from rse_study.results.files.ledger import Ledger
+from tests.analysis import searched, tabled
 
 ROWS = {
     "norm = linf": (60.0, 61.0, 62.0, 63.0),
@@ -15,46 +16,65 @@ ROWS = {
 }
 
 
+PRINTED = {"norm = linf": 77.90, "norm = l2": 76.84}
+
+
 @pytest.fixture
-def comparison(tmp_path):
-    paper = {"table": "rse-table5", "scale": "mini"}
-    folder = tabled.make(tmp_path, ROWS, baseline="norm = linf", paper=paper)
-    return tabled.comparison_of(folder)
+def found(tmp_path, contents):
+    return contents(tabled.make(tmp_path, ROWS, baseline="norm = linf", evaluations=("SICK-R/test",)))
 
 
-def test_ours_stand_beside_the_papers_and_columns_without_intervals_have_no_line(comparison):
-    frame = forest_data(comparison).set_index("row")
+def scored(found):
+    """The scores of the objective alone."""
+    frame = result_scores(found)
+    return frame[frame["measure"] == found.label]
+
+
+def test_the_papers_differences_stand_beside_ours(found):
+    frame = differences_data(found, scored(found), printed=PRINTED).set_index("row")
     assert list(frame.index) == ["norm = l2", "norm = l1"]
     assert frame.loc["norm = l2", "difference"] == pytest.approx(-1.0)
     assert frame.loc["norm = l2", "paper"] == pytest.approx(76.84 - 77.90)
-    alone, at_once = (frame[f"{name}high"] - frame[f"{name}low"] for name in ("alone_", ""))
-    assert (alone < at_once).all()
-    assert columns_forest_data(comparison.columns).empty
+    assert math.isnan(frame.loc["norm = l1", "paper"])
     assert not draw_forest(columns_forest_data(())).data
 
 
-def test_an_interval_without_0_is_full_and_columns_of_a_table_are_chosen(comparison):
-    figure = draw_forest(forest_data(comparison))
-    traces = {trace.name: trace for trace in figure.data}
-    assert list(traces["95 % at once, 0 outside"].y) == [0]
-    assert traces["95 % at once, 0 inside"].marker.symbol == "circle-open"
-    assert len(traces["the paper's"].x) == 2
-    assert figure.layout.yaxis.ticktext == ("norm = l2", "norm = l1")
-    assert not figure.layout.updatemenus
-    frame = forest_data(comparison)
-    two = pd.concat([frame, frame.iloc[:1].assign(column="SICK-R", paper=math.nan)])
-    figure = draw_forest(two)
+def test_all_measures_in_points_share_one_scale_and_others_have_their_own(found):
+    one = scored(found)
+    seeded = one[(one["kind"] != "baseline") & one["value"].notna()]
+    more = pd.concat([seeded.assign(measure=name) for name in (found.label, "SICK-R/test")])
+    points = differences_data(found, more)
+    frame = pd.concat(
+        [points, points[points["measure"] == found.label].assign(view="drift", measure="drift")]
+    )
+    assert dict(frame.groupby("view")["measure"].unique().map(list)) == {
+        POINTS: [found.label, "SICK-R/test"], "drift": ["drift"],
+    }  # fmt: skip
+    figure = draw_forest(frame)
     (menu,) = figure.layout.updatemenus
-    assert [button.label for button in menu.buttons] == ["STS-B dev, Spearman x100", "SICK-R"]
-    assert menu.buttons[1].args[1]["yaxis.ticktext"] == ["norm = l2"]
-    assert {trace.meta for trace in figure.data if trace.visible} == {"STS-B dev, Spearman x100"}
+    assert [button.label for button in menu.buttons] == [POINTS, "drift"]
+    shown = [trace for trace in figure.data if trace.visible]
+    assert [trace.name for trace in shown] == [found.label, "SICK-R/test"]
+    heights = np.array([trace.y for trace in shown])
+    assert (np.diff(heights, axis=0) > 0.2).all() and (abs(heights - [0, 1]) < 0.5).all()  # below each other
+    assert [list(trace.ids) for trace in shown] == [["norm = l2", "norm = l1"]] * 2
 
 
-def test_an_interval_without_bounds_is_not_drawn(comparison):
-    looked = {
-        row: replace(one, criterion=Criterion(is_anytime=True)) for row, one in comparison.compared.items()
-    }
-    assert math.isinf(looked["norm = l2"].deciding.low)  # too few seeds for a confidence sequence
-    frame = forest_data(replace(comparison, compared=looked))
-    assert frame[["low", "high"]].isna().all(axis=None)
-    assert frame[["alone_low", "alone_high"]].notna().all(axis=None)
+def test_an_interval_without_0_is_full_and_below_3_seeds_there_is_none(found):
+    frame = differences_data(found, scored(found))
+    (trace,) = draw_forest(frame).data
+    assert list(trace.marker.symbol) == ["circle", "circle-open"]
+    few = scored(found)
+    few = differences_data(found, few[few["seed"].isna() | (few["seed"] < 2)])
+    assert few["difference"].tolist() == pytest.approx([-0.95, -0.25])
+    assert few[["low", "high"]].isna().all(axis=None)
+
+
+def test_without_a_baseline_rows_are_compared_with_the_start_if_it_was_measured(tmp_path, contents):
+    folder = tabled.make(tmp_path, ROWS)
+    assert differences_data(contents(folder), scored(contents(folder))).empty
+    with Ledger.open(folder) as ledger:
+        ledger.record_evaluations([searched.measure("start", "STS-B/dev", 60.0)])
+    frame = differences_data(contents(folder), scored(contents(folder)))
+    assert frame["minus"].unique().tolist() == ["before training"]
+    assert frame["difference"].tolist() == pytest.approx([1.5, 0.5, 1.25])

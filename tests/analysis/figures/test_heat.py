@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from analysis.figures.heat import draw_heat, heat_data
-from rse_study.results.records import AxisRecord
+from rse_study.results.study_record import AxisRecord
 
 NORM = AxisRecord(name="norm", symbol="P", paths=("b",), kind="choice", choices=("l1", "l2"))
 

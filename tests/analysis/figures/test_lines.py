@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from analysis.figures.lines import draw_lines, lines_data
-from rse_study.results.records import AxisRecord
+from rse_study.results.study_record import AxisRecord
 
 NORM = AxisRecord(name="norm", paths=("b",), kind="choice", choices=("l1", "l2"))
 

@@ -19,8 +19,8 @@ def test_trials_are_grouped_by_rank_and_each_is_a_line_through_all_axes_with_a_g
     frame, _ = drawn
     once = frame.drop_duplicates("trial").set_index("trial")
     assert once.loc[12, ["rank", "group"]].tolist() == [1, "best"]
-    assert once.loc[0, "group"] == "paper setting"
-    assert set(once["group"]) <= {"best", "paper setting", "best tenth", "better half", "lower half"}
+    assert once.loc[0, "group"] == "base"
+    assert set(once["group"]) <= {"best", "base", "best tenth", "better half", "lower half"}
     worst = parallel_data(frame.drop(columns=["rank", "group"]), "minimize").drop_duplicates("trial")
     assert worst.set_index("trial").loc[12, "rank"] == len(worst)
     frame, figure = drawn

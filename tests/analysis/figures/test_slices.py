@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from analysis.figures.slices import draw_slice, slice_data
-from rse_study.results.records import AxisRecord
+from rse_study.results.study_record import AxisRecord
 
 LOG = AxisRecord(name="step_size", symbol="alpha", paths=("a",), kind="float", low=1e-6, high=1e-3, log=True)
 CHOICE = AxisRecord(name="norm", paths=("b",), kind="choice", choices=("l1", "l2", "linf"))

@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass, field
 
 import plotly.graph_objects as go
+import plotly.io as pio
 
 
 @dataclass
@@ -19,6 +20,8 @@ class Shown:
 
     objects: list[object] = field(default_factory=list)
     printed: str = ""
+    renderers: str = ""
+    """plotly's at its end"""
 
     @property
     def figures(self):
@@ -27,7 +30,7 @@ class Shown:
 
 def execute(text):
     """Run a notebook, given as the text of its file."""
-    shown = Shown()
+    shown, before = Shown(), pio.renderers.default
     names = {"__name__": "__main__", "display": lambda *objects: shown.objects.extend(objects)}
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -35,6 +38,7 @@ def execute(text):
             if cell["cell_type"] == "code":
                 _run("".join(cell["source"]), cell["id"], names, shown)
     shown.printed = printed.getvalue()
+    shown.renderers, pio.renderers.default = pio.renderers.default, before
     return shown
 
 

@@ -78,6 +78,7 @@ def test_a_notebook_runs_on_any_study_and_says_what_is_not_there(shown, kind):
         found = shown(kind, name)
         assert found.objects[0].name == open_study(name, found.objects[0].folder.parent).name
         assert f"study {found.objects[0].name!r}" in found.printed
+        assert "notebook" in found.renderers.split("+")  # HTML beside the bundle, for exports
         for figure in found.figures:
             assert figure.to_json()
             assert len(figure.data), name

@@ -130,6 +130,53 @@ def test_words_filter_rows_and_the_download_holds_what_is_left(tab, tmp_path):
     assert len(tab.say(COLUMN % 3)) == 19
 
 
+def test_a_filter_compares_numbers_and_two_ticked_trials_show_their_difference(tab):
+    field = (
+        "document.querySelector('#table-trials').parentElement.previousElementSibling.querySelector('input')"
+    )
+    tab.say(f"{field}.focus()")
+    tab.send("Input.insertText", text="N>6 norm=linf")
+    assert tab.say(COLUMN % 6), "some trial is left"
+    assert all(float(text) > 6 for text in tab.say(COLUMN % 6))
+    assert set(tab.say(COLUMN % 7)) == {"linf"}
+    tab.say(f"{field}.value = ''; {field}.dispatchEvent(new Event('input'))")
+    for trial in (12, 0):
+        tab.click(f"#trial-{trial} input")
+    rows = tab.say(
+        "[...document.querySelectorAll('table.difference tr')].map(row => [...row.cells].map(one => one.textContent))"
+    )
+    assert rows[0] == ["trial", "12 *", "0 (paper setting)"]
+    assert len(rows) > 2
+    assert all(here != there for _, here, there in rows)
+    for trial in (12, 0):
+        tab.click(f"#trial-{trial} input")
+    assert not tab.say("document.querySelector('table.difference')")
+
+
+def test_columns_of_seeds_are_shown_by_a_switch_and_groups_keep_their_width(tab):
+    shown = (
+        "[...document.querySelectorAll('#table-confirmed th.extra')].filter(one => one.offsetWidth).length"
+    )
+    spans = "[...document.querySelectorAll('#table-confirmed th.group')].map(one => one.colSpan)"
+    switch = "#section-confirmed button[title^='Show or hide']"
+    assert (tab.say(shown), tab.say(spans)) == (0, [1, 1, 1])
+    tab.click(switch)
+    assert (tab.say(shown), tab.say(spans)) == (4, [1, 3, 3])
+    tab.click(switch)
+    assert tab.say(shown) == 0
+
+
+def test_a_dot_marks_the_rows_of_its_trial_and_a_row_its_dot(tab):
+    tab.say("document.querySelector('#history').scrollIntoView({block: 'center', behavior: 'instant'})")
+    tab.say("document.querySelector('#history').emit('plotly_hover', {points: [{id: 12}]})")
+    marked = "[...document.querySelectorAll('tr.linked')].map(row => row.id).filter(Boolean)"
+    assert tab.say(marked) == ["trial-12"]
+    tab.say("document.querySelector('#history').emit('plotly_unhover', {})")
+    assert tab.say(marked) == []
+    tab.say("document.querySelector('#trial-12').dispatchEvent(new MouseEvent('mouseenter'))")
+    tab.wait("document.querySelector('#history .hoverlayer .hovertext')")
+
+
 def test_a_figure_is_saved_as_svg_png_and_its_numbers(tab, tmp_path):
     tab.download_to(tmp_path)
     for kind, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):

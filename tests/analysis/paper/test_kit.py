@@ -4,11 +4,13 @@ import re
 from dataclasses import replace
 
 import pytest
+import torch
 
 from analysis.comparison import comparison_of
 from analysis.contents import contents_of
 from analysis.paper.kit import BY_HAND, QUESTIONS, KitSource, bibtex, checklist, how_compared, how_to_replay
 from rse_study import open_study
+from rse_study.training.provenance import provenance
 from tests.analysis import tabled
 
 
@@ -54,9 +56,21 @@ def test_parameters_and_work_come_from_the_cells(sources):
     cells = sources["grid"].contents.cells
     cells["provenance"] = [{"parameters": 109_482_240, "work": 2.0, "device": "H100"} for _ in cells.index]
     assert answer(sources["grid"], "parameters") == "109,482,240 trained parameters."
-    assert "H100" in answer(sources["grid"], "infrastructure")
+    assert (
+        "Device: H100; CPU: not recorded; memory of the machine: not recorded; operating system: not recorded."
+        in (answer(sources["grid"], "infrastructure"))
+    )
     num_complete = (sources["grid"].contents.current["status"] == "complete").sum()
     assert f"{2.0 * num_complete:.3g} x P x T operations" in answer(sources["grid"], "budget")
+
+
+def test_the_infrastructure_has_processor_memory_and_system(sources):
+    here = provenance(torch.device("cpu")) | {"processor": "GenuineIntel 6 143 Some(R) Model @ 2.70GHz"}
+    cells = sources["grid"].contents.cells
+    cells["provenance"] = [here for _ in cells.index]
+    told = answer(sources["grid"], "infrastructure")
+    assert "; CPU: Some(R) Model @ 2.70GHz; memory of the machine: " in told
+    assert f" GiB; operating system: {here['system']}. Workers of a cell: 1;" in told
 
 
 def test_how_rows_were_compared_names_seeds_and_sample(sources):

@@ -28,7 +28,7 @@ def test_plain_text_is_left_alone_and_symbols_with_their_numbers_are_formulas():
     expected = r"$\lambda_{1} = 1 \times 10^{-5}$, $N = 5$, norm = l2"
     assert escaped("lambda1 = 1e-05, N = 5, norm = l2") == expected
     assert escaped("xi") == r"$\xi$"
-    assert escaped("minus rho = 0.5, 95 %") == r"minus $\rho = 0.5$, 95 \%"
+    assert escaped("minus rho = 0.5, 95%") == r"minus $\rho = 0.5$, 95\%"
     assert escaped("lambda1 = 1/128") == "lambda1 = 1/128"  # no number that is written as one
 
 

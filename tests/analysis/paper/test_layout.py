@@ -89,13 +89,13 @@ def test_latex_prints_what_the_table_says_and_ends_what_it_begins(comparison, tm
 
 def test_ours_stands_beside_theirs_with_spread_and_interval(comparison):
     table = printed_rows(comparison).set_index("row")
-    assert list(table.columns) == ["paper", "ours", "minus SimCSE, 95 %", "verdict", "group"]
+    assert list(table.columns) == ["paper", "ours", "minus SimCSE, 95%", "verdict", "group"]
     one = comparison.compared["rho = 0.5"]
     assert table.loc["rho = 0.5", "paper"] == "77.90"
     assert table.loc["rho = 0.5", "ours"] == "69.75 \N{PLUS-MINUS SIGN} 0.66"
     expected = f"{show_signed(one.mean)} {show_interval(one.simultaneous)}"
-    assert table.loc["rho = 0.5", "minus SimCSE, 95 %"] == expected
-    assert table.loc[ODD, "minus SimCSE, 95 %"] == ""  # two seeds show nothing
+    assert table.loc["rho = 0.5", "minus SimCSE, 95%"] == expected
+    assert table.loc[ODD, "minus SimCSE, 95%"] == ""  # two seeds show nothing
 
 
 def test_a_verdict_and_a_group_stand_where_others_print_their_maximum_bold(tmp_path):
@@ -113,7 +113,7 @@ def test_the_caption_says_where_the_numbers_come_from_and_scale_only_of_a_paper(
     assert caption == (
         r"odd\_table: STS-B dev, Spearman x100. Mean $\pm$ standard deviation (n $-$ 1) over 3 seeds. The paper's: "
         "Table 6 of RobustSentEmbed, column Correlation. Differences from SimCSE are paired by seed. Verdicts follow "
-        "the simultaneous 95 \\% interval over all 2 rows (Student's t): the seeds were chosen before the first result."
+        "the simultaneous 95\\% interval over all 2 rows (Student's t): the seeds were chosen before the first result."
         r" Differences within $\pm$0.5 count as the same. Rows that share a letter are not told apart. A study at mini "
         "scale: its numbers are no reproduction of the paper's."
     )

@@ -13,7 +13,7 @@ import pytest
 from analysis.paper.columns import BLOCKS, MEAN
 from analysis.paper.ids import table_ids
 from analysis.paper.tables import claims, errata, figures, measures, read_table
-from rse_study.results.records import ObjectiveRecord, StudyRecord
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from tests.cases import cases
 
 PAPERS = Path(__file__).parents[4] / "shared" / "papers"

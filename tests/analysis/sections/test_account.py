@@ -15,7 +15,7 @@ def test_every_cell_has_its_row_of_used_columns_and_in_a_grid_its_name(search_di
         "trial", "seed", "stage", "status", found.label, "step", "time", "attempts", "reason",
     ]  # fmt: skip
     assert rows["9", "0"].attempts == "2"
-    assert rows["0 (paper setting)", "1"].stage == "confirm"
+    assert rows["0 (base)", "1"].stage == "confirm"
     assert rows["5", "0"].reason == "step 23: the loss is nan"
     shown = account.show_cells(found, found.current[found.current["trial"] == 1])
     assert "reason" not in shown

@@ -58,7 +58,7 @@ def test_the_section_says_who_is_on_the_front_and_what_the_bound_was_if_there_is
     found, search_dir, contents
 ):
     html = front(found)
-    words = "3 of 6 complete trials are on the front; its knee is trial 2. The paper setting is none of them."
+    words = "3 of 6 complete trials are on the front; its knee is trial 2. The base is none of them."
     assert words in html
     assert "builtin dev, Spearman x100 of 50 or more: 5 of 6 trials" in html
     shown = front_table(found, front_data(found))

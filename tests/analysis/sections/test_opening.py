@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from analysis.sections import opening as section
+from analysis.sections.compared import compared
 from rse_study.results.files.ledger import Ledger
 from tests.analysis import fronted, searched, tabled
 from tests.analysis.outline import Outline
@@ -21,17 +22,16 @@ def test_missing_is_what_neither_ended_nor_runs_and_a_state_names_what_there_is(
     assert section.state("Grid", numbers) == "Grid: 2 of 6 cells complete, 1 failed, 3 missing."
 
 
-def test_a_search_without_confirmation_has_no_results_and_one_trial_ranks_nothing(search_dir, contents):
+def test_a_search_without_confirmation_has_no_results(search_dir, contents):
     found = contents(search_dir)
     study = found.study.model_copy(update={"resolved": {}})
     cells = found.cells[found.cells["stage"] == "search"]
     alone = with_search(dataclasses.replace(found, study=study, cells=cells), study=study)
-    assert section.caution(alone).startswith("15 trials rank nothing")
+    assert section.caution(alone).startswith(
+        "Do not rank trials by these scores: each is one run with one seed"
+    )
     assert "none of its numbers is a result" in section.caution(alone)
     assert "Confirmation" not in section.states(alone)
-    assert section.caution(dataclasses.replace(found, cells=found.cells[:1])).startswith(
-        "1 trial ranks nothing"
-    )
     assert section.caution(dataclasses.replace(found, cells=found.cells[:0])).startswith(
         "Nothing has ended yet"
     )
@@ -40,13 +40,13 @@ def test_a_search_without_confirmation_has_no_results_and_one_trial_ranks_nothin
 def test_the_first_screen_of_a_search_answers_before_it_cautions(search_dir, contents):
     text = Outline(section.opening(contents(search_dir))).text
     for words in (
-        "No answer: trial 12 (best of the search) minus the paper setting is +1.25 on builtin/test.",
+        "No answer: trial 12 (best of the search) minus the base is +1.25 on builtin/test.",
         "Two seeds tell no gain from chance.", "trial 12, 64.80 on the score that selected it",
         "(paper 1e-05)", "of device time,", "1 cell: step 23: the loss is nan; 1 attempt lost on the way",
     ):  # fmt: skip
         assert words in text, words
     question = contents(search_dir).study.question
-    assert text.index(question) < text.index("No answer") < text.index("rank nothing")
+    assert text.index(question) < text.index("No answer") < text.index("Do not rank")
 
 
 def test_the_first_screen_of_a_grid(grid_dir, contents):
@@ -126,10 +126,12 @@ def test_the_first_screen_names_every_objective(tmp_path, contents):
     both = f"builtin dev, Spearman x100 (higher is better) and {fronted.ROBUST} (higher is better)"
     assert both in text
     assert "trial 2, 61.00 and 45.00 on the scores that selected it" in text
-    assert f"selected on the very scores shown (builtin dev, Spearman x100 and {fronted.ROBUST})" in text
+    assert f"selected by the score shown (builtin dev, Spearman x100 and {fronted.ROBUST})" in text
 
 
-def test_the_first_screen_names_the_baselines_that_beat_every_row_and_no_others(tmp_path, contents):
+def test_the_first_screen_names_the_strongest_baseline_where_no_row_beats_it_and_the_start_below_which_all_are(
+    tmp_path, contents
+):
     folder = tabled.make(tmp_path, {"base": (50.0, 51.0, 52.0), "row": (55.0, 56.5, 57.0)}, baseline="base")
     with Ledger.open(folder) as ledger:
         ledger.record_evaluations(
@@ -142,10 +144,15 @@ def test_the_first_screen_names_the_baselines_that_beat_every_row_and_no_others(
     comparison = tabled.comparison_of(folder)
     text = Outline(section.opening(contents(folder), comparison)).text
     told = (
-        "Better than every row on STS-B dev, Spearman x100, without this training: mean, no training (81.25)."
+        'No row beats "mean, no training": 81.25 on STS-B dev, Spearman x100, where the best row has 56.17.'
     )
     assert told in text
-    assert "without this training" not in section.above_all_text(contents(grid_without_baselines(tmp_path)))
+    assert "answer doubted" in section.opening(contents(folder), comparison)
+    with Ledger.open(folder) as ledger:
+        ledger.record_evaluations([searched.measure("start", "STS-B/dev", 60.0)])
+    text = section.unbeaten_text(contents(folder))
+    assert text.endswith("The best is even below its start, the encoder before training (60.00).")
+    assert section.unbeaten_text(contents(grid_without_baselines(tmp_path))) == ""
 
 
 def grid_without_baselines(folder):
@@ -158,8 +165,7 @@ def test_the_first_screen_of_a_search_names_them_too(tmp_path, contents):
         ledger.record_evaluations([searched.measure("whitening", "builtin/test", 73.4)])
     text, _ = answer_of(folder, contents)
     assert (
-        "Better than every confirmed trial on builtin/test, without this training: whitened mean, no training (73.40)."
-        in text
+        'No confirmed trial beats "whitened mean, no training": 73.40 on builtin/test, where the best' in text
     )
 
 
@@ -189,7 +195,7 @@ def test_page_and_answer_follow_the_confidence_sequence_where_seeds_were_added_a
     text = Outline(section.opening(contents(tmp_path), comparison)).text
     assert "No difference from base is shown for row, nor that there is none: +1.05 [no bounds yet]" in text
     assert (
-        "Verdicts follow the 95 % confidence sequence, which holds however often one looks: revision 2 added 1 seed "
+        "Verdicts follow the 95% confidence sequence, which holds however often one looks: revision 2 added 1 seed "
         "after results were there."
     ) in text
     assert comparison.compared["row"].simultaneous.low > 0.9  # what looking would have been taken for
@@ -211,3 +217,43 @@ def test_rows_with_different_seeds_are_ranked_over_those_that_all_share(tmp_path
     assert "; means over different seeds; " in text
     even = {"base": (50.0, 51.0, failed), "other": (60.0, 61.0, failed)}
     assert "seeds that" not in told("even", even) and "different seeds" not in told("even too", even)
+
+
+def test_the_criterion_is_named_once_and_what_the_seeds_resolve_stands_for_the_old_note(tmp_path, contents):
+    rows = {
+        "base": (50.0, 51.0, 52.0, 53.0),
+        "up": (58.0, 59.3, 59.9, 61.1),
+        "near": (50.6, 51.6, 51.9, 53.0),
+    }
+    folder = tabled.make(tmp_path, rows, baseline="base")
+    found, comparison = contents(folder), tabled.comparison_of(folder)
+    text = Outline(section.opening(found, comparison)).text
+    assert text.count("95%") == 1
+    assert "4 seeds and 2 comparisons with base: a true difference of" in text
+    assert "spread over seeds" not in text
+    assert "95% interval" not in Outline(compared(found, comparison)).text
+
+
+def test_the_first_screen_says_which_axis_mattered_or_that_nobody_can_say(
+    tmp_path, path_dir, search_dir, contents
+):
+    rows = {"norm = l1": (70.0, 73.5, 68.2, 71.0), "norm = l2": (70.5, 73.0, 69.2, 71.5)}
+    far = {"norm = linf": (80.1, 84.0, 78.5, 81.0)}
+    for name, grid, words in (
+        ("alike", rows, "norm: no two of l1 and l2 are shown to differ."),
+        ("apart", rows | far, "norm: 2 of 3 pairs of values differ: l1 and linf and l2 and linf."),
+    ):
+        folder = tabled.make(tmp_path / name, grid)
+        assert words in section.axes_text(contents(folder), tabled.comparison_of(folder))
+    assert "the gain excludes 0 on lambda2 +1.60" in section.axes_text(contents(path_dir), None)
+    assert "cannot tell which axis" in section.axes_text(contents(search_dir), None)
+    bare = dataclasses.replace(contents(search_dir), importance=contents(search_dir).importance[:0])
+    assert section.axes_text(bare, None).startswith("Nobody can say")
+
+
+def test_notes_and_tags_of_a_study_stand_on_its_first_screen(search_dir, contents):
+    found = contents(search_dir)
+    resolved = found.study.resolved | {"notes": "after the reviews", "tags": ["tiny", "rebuttal"]}
+    noted = dataclasses.replace(found, study=found.study.model_copy(update={"resolved": resolved}))
+    assert "after the reviews" in section.opening(noted)
+    assert "tiny, rebuttal" in section.opening(noted)

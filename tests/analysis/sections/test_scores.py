@@ -2,19 +2,32 @@ import pandas as pd
 
 from analysis.scores import scores
 from analysis.search import confirmed
-from analysis.sections.scores import above_text, dots
+from analysis.sections.scores import both_ways_text, differences_figure, scores_table
+from tests.analysis.outline import Outline
 
 
-def test_too_many_rows_make_no_figure_and_means_are_compared_with_baselines(grid_dir, contents, search_dir):
+def test_too_many_rows_make_no_figure(grid_dir, contents):
     grid = contents(grid_dir)
     frame = scores(grid, grid.stage("grid"))
-    many = pd.concat([frame.assign(position=frame["position"] + 100 * n) for n in range(9)])
-    assert "No figure" in dots(grid, many, "rows")
+    many = pd.concat([frame.assign(row=frame["row"] + str(n)) for n in range(99)])
+    assert "No figure" in differences_figure(grid, many, "differences", minus="base0")
+
+
+def test_columns_of_seeds_are_behind_a_switch_and_a_mean_has_its_spread(search_dir, contents):
     found = contents(search_dir)
-    frame = scores(found, confirmed(found))
-    low = frame.assign(value=frame["value"].mask(frame["kind"] == "base", 39.0))
-    assert "On builtin/test" in above_text(found, low)
-    words = "1 of 2 than token overlap, 2 of 2 than untrained encoder, 1 of 2 than before"
-    assert words in above_text(found, low)
-    assert above_text(found, frame[frame["kind"] != "baseline"]) == ""
-    assert above_text(found, frame[frame["kind"] == "baseline"]) == ""
+    html = scores_table(found, scores(found, confirmed(found)), "confirmed")
+    extra = [attrs["class"] for tag, attrs in Outline(html).tags if "extra" in attrs.get("class", "")]
+    assert len(extra) == 2 * 2 * 6  # two seeds of two measures, in five rows and their heading
+    assert "mean \N{PLUS-MINUS SIGN} SD" in html
+
+
+def test_rows_that_are_better_here_and_worse_there_are_named_by_their_intervals(search_dir, contents):
+    found = contents(search_dir)
+    lines = [
+        ("two-faced", found.label, 1.0, 0.5, 1.5), ("two-faced", "builtin/test", -2.0, -2.5, -1.5),
+        ("unsure", found.label, 1.0, 0.5, 1.5), ("unsure", "builtin/test", -2.0, -4.5, 0.5),
+    ]  # fmt: skip
+    frame = pd.DataFrame(lines, columns=["row", "measure", "difference", "low", "high"]).assign(decimals=2)
+    expected = f"two-faced (+1.00 on {found.label}, \N{MINUS SIGN}2.00 on builtin/test)."
+    assert both_ways_text(found, frame) == f"Better on one measure and worse on another: {expected}"
+    assert both_ways_text(found, frame[2:]) == ""

@@ -6,7 +6,7 @@ from tests.analysis.outline import Outline
 def test_a_base_that_wins_and_a_trial_that_was_continued_are_named(search_dir, contents):
     found = contents(search_dir)
     table = trials(found).assign(best=lambda frame: frame["trial"] == 0)
-    assert "It is the paper's setting itself." in Outline(best(found, table)).text
+    assert "It is the base itself." in Outline(best(found, table)).text
     table = trials(found)
     assert "continued" not in fidelity_text(found, table)
     went_on = table.assign(status=table["status"].mask(table["trial"] == 13, "complete"))

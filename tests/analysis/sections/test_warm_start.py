@@ -6,7 +6,7 @@ from analysis.figures.slices import draw_slice, slice_data
 from analysis.search import trials
 from analysis.sections.warm_start import known_before
 from analysis.warm_start import known_data
-from rse_study.results.records import KnownTrial
+from rse_study.results.study_record import KnownTrial
 from tests.analysis import searched
 
 KNOWN = tuple(

@@ -13,7 +13,7 @@ from benchmarks.search_arms.simulation import EndedTrial, SimulatedSearch
 from benchmarks.search_arms.surface import CrossingSurface, OrderedSurface, joint_domains
 from rse_study.errors import InputError
 from rse_study.sampling.proposer import Proposer
-from rse_study.study.definition.config import Sampler
+from rse_study.study.definition.search import Sampler
 
 DOMAINS = joint_domains()
 ORDERED = OrderedSurface(DOMAINS)

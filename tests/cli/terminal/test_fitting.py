@@ -1,11 +1,14 @@
 """Texts that stay inside a width."""
 
+import io
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from rse_study.cli.terminal.fitting import LinePart, fit_line, shorten, wrapped
+from rse_study.cli.terminal.screen import console_of, print_rows
 
 WIDE = "\N{CJK UNIFIED IDEOGRAPH-6587}"  # two columns
 TEXTS = st.text(alphabet=f"ab = ,{WIDE}\N{MINUS SIGN}", max_size=60)
@@ -65,3 +68,10 @@ def test_decoration_goes_first_then_the_name_then_values(width, line):
         LinePart("4 s", is_dropped_first=True),
     ]
     assert fit_line("row of a long name with a seed", parts, width) == line
+
+
+def test_a_label_from_a_stranger_moves_no_cursor():
+    stream = io.StringIO()
+    print_rows(["row"], [["\x1b[2J\x1b]0;title\x07 \x9b1A"]], "", console=console_of(stream))
+    assert "\\x1b[2J\\x1b]0;title\\x07 \\x9b1A" in stream.getvalue()
+    assert not set(stream.getvalue()) & set("\x1b\x07\x9b")

@@ -62,6 +62,15 @@ def test_a_study_is_told_cell_by_cell(screen):
     ]
 
 
+def test_cells_are_counted_against_what_the_ledger_still_plans(screen):
+    planned, first = iter([7, 3]), cell_of(0)
+    with ProgressBoard(9, console=screen, read_planned=lambda: next(planned)) as board:
+        board.ended(first, ended_as(first, "complete"))
+        board.ended(cell_of(1), ended_as(first, "complete"))
+        assert board.summary()[0] == "2 of 3 cells ended"
+    assert [line.rpartition("  ")[2] for line in lines_on(screen)] == ["[1 of 7]", "[2 of 3]"]
+
+
 def test_a_lost_node_is_one_line_however_many_cells_it_had(screen):
     cells = [cell_of(0), cell_of(1)]
     with ProgressBoard(4, console=screen) as board:

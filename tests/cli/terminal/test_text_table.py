@@ -6,7 +6,7 @@ from tests.cases import cases
 COLUMNS = {
     "row": ["untrained encoder", "rho = 0.25, norm = l2", "rho = 0.25, norm = linf"],
     "mean": ["5.00", "66.10", "\N{MINUS SIGN}4.20"],
-    "95 %, all rows at once": ["", "[+0.10, +1.20]", "[+0.10, +11.20]"],
+    "95%, all rows at once": ["", "[+0.10, +1.20]", "[+0.10, +11.20]"],
     "status": ["", "complete", "failed"],
     "seed 0": ["", "1.00", "2.00"],
     "seed 1": ["", "1.00", "2.00"],
@@ -53,7 +53,7 @@ def test_the_least_important_goes_first_and_the_others_from_the_right():
     order = []
     for names in dropped:
         order += [name for name in names if name not in order]
-    assert order == ["mean", "seed 0", "seed 1", "status", "95 %, all rows at once"]
+    assert order == ["mean", "seed 0", "seed 1", "status", "95%, all rows at once"]
 
 
 def test_names_of_rows_are_shortened_only_as_far_as_they_can_be_told_apart():

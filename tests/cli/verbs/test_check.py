@@ -111,7 +111,7 @@ def test_everything_a_reader_needs_is_there(rse, little):
     lines = rse("check", "little").out.splitlines()
     assert lines[0] == "little: STS-B dev, Spearman x100"
     assert " ".join(lines[1].split()) == (
-        "row paper mean SD seeds minus SimCSE 95 %, all rows at once verdict p (sign-flip) p (Holm) g "
+        "row paper mean SD seeds minus SimCSE 95%, all rows at once verdict p (sign-flip) p (Holm) g "
         "better seeds group"
     )
     row = next(line for line in lines if line.strip().startswith("rho = 0.5 "))

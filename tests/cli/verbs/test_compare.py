@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from rse_study.results.files.ledger import Ledger
 from tests.analysis import searched, tabled
 
 FIRST = (71.0, 74.5, 70.0, 72.0, 75.5)
@@ -44,13 +45,13 @@ def test_two_rows_are_paired_by_seed(rse, one):
     assert (ended.code, ended.err) == (0, "")
     title, line, by_seed, rule = ended.out.splitlines()
     assert rule.startswith(
-        "Verdicts follow the 95 % interval (Student's t): the seeds were chosen before the first"
+        "Verdicts follow the 95% interval (Student's t): the seeds were chosen before the first"
     )
     assert by_seed == "    by seed: " + ", ".join(f"{n}: {gain:+.2f}" for n, gain in enumerate(GAINS))
     assert title == "STS-B dev, Spearman x100: one:rho = 0.5 minus one:SimCSE"
     expected = [GAINS.mean(), *interval(stats.ttest_1samp(GAINS, 0.0))]
     assert [float(number) for number in NUMBERS.findall(line)[:3]] == pytest.approx(expected, abs=0.005)
-    assert line.startswith("rho = 0.5 minus SimCSE: +1.15, 95 % [")
+    assert line.startswith("rho = 0.5 minus SimCSE: +1.15, 95% [")
     wilcoxon = stats.wilcoxon(GAINS, method="exact").pvalue
     tested = f"p = 0.0625 (sign-flip), {wilcoxon:.4f} (Wilcoxon)"
     assert f"better, 5 seeds paired, SD {GAINS.std(ddof=1):.2f}, {tested}" in line
@@ -62,7 +63,7 @@ def test_seeds_are_matched_by_number_not_by_order(rse, make):
     ended = rse("compare", "one", "two")
     assert ended.code == 0
     assert ended.out.splitlines()[1].startswith(
-        "a: +0.00, 95 % [+0.00, +0.00], the same within \N{PLUS-MINUS SIGN}0.5, 5 seeds paired, SD 0.00"
+        "a: +0.00, 95% [+0.00, +0.00], the same within \N{PLUS-MINUS SIGN}0.5, 5 seeds paired, SD 0.00"
     )
 
 
@@ -70,7 +71,7 @@ def test_two_studies_are_compared_row_by_row(rse, one, make):
     make("two", {"SimCSE": FIRST, "rho = 0.5": FIRST, "rho = 1": FIRST})
     ended = rse("compare", "one", "two")
     assert (ended.code, ended.err) == (0, "")
-    begins = ["STS-B dev, Spearman ", "rho = 0.5: +0.00, 95", "SimCSE: -1.15, 95 % "]
+    begins = ["STS-B dev, Spearman ", "rho = 0.5: +0.00, 95", "SimCSE: -1.15, 95% "]
     assert [line[:20] for line in compared(ended)] == begins
 
 
@@ -100,14 +101,14 @@ def test_rows_of_two_studies_may_be_named(rse, one, make, rows, ours, theirs, be
 def test_a_study_may_be_a_folder_and_turned_around_the_sign_turns(rse, one):
     ended = rse("compare", f"{one}:SimCSE", f"{one}:rho = 0.5", "--store", "nowhere")
     assert ended.code == 0
-    assert ended.out.splitlines()[1].startswith("SimCSE minus rho = 0.5: -1.15, 95 % [-")
+    assert ended.out.splitlines()[1].startswith("SimCSE minus rho = 0.5: -1.15, 95% [-")
 
 
 def test_another_metric_may_be_asked_for(rse, make):
     make("one", {"a": FIRST, "b": SECOND})
     ended = rse("compare", "one:a", "one:b", "--metric", "STS-B/test")
     assert ended.code == 0
-    assert ended.out.startswith("STS-B/test: one:a minus one:b\na minus b: +1.15, 95 % [")
+    assert ended.out.startswith("STS-B/test: one:a minus one:b\na minus b: +1.15, 95% [")
 
 
 @pytest.fixture
@@ -125,7 +126,7 @@ def searched_once(tmp_path_factory):
 def test_confirmed_trials_of_a_search_are_rows(rse, joint):
     ended = rse("compare", "joint:trial = 12", "joint:trial 0", "--unpaired")
     assert ended.code == 0
-    assert ended.out.splitlines()[1].startswith("trial 12 minus base: +1.70, 95 % [")
+    assert ended.out.splitlines()[1].startswith("trial 12 minus base: +1.70, 95% [")
 
 
 def test_seeds_that_only_one_has_are_left_out_and_said(rse, make):
@@ -217,7 +218,7 @@ def test_nothing_is_said_in_nan(rse, make):
     assert "nan" not in line and "p =" not in line
     make("one", {"a": FIRST, "b": tuple(value - 0.5 for value in FIRST)})
     line = rse("compare", "one:a", "one:b").out.splitlines()[1]
-    assert "+0.50, 95 % [+0.50, +0.50]" in line
+    assert "+0.50, 95% [+0.50, +0.50]" in line
     assert "nan" not in line
     assert math.isinf(float(line.rsplit("g ", 1)[1]))
 
@@ -240,3 +241,14 @@ def test_a_page_sets_them_side_by_side(rse, one, make, tmp_path):
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
     for words in ("one and 1 other", "they share fewer than 3 seeds", "\N{MINUS SIGN}1.15"):
         assert words in html, words
+
+
+@pytest.mark.parametrize("names", [("one", "two"), ("two", "one")])
+def test_a_margin_that_either_study_changed_after_a_look_is_said(rse, one, make, names):
+    folder = make("two", {"SimCSE": FIRST})
+    with Ledger.open(folder) as ledger:
+        study = ledger.study()
+        ledger.freeze(study.model_copy(update={"resolved": study.resolved | {"margin": 0.25}}), "margin")
+    *_, rule = rse("compare", *names).out.splitlines()
+    assert "Differences within ±0.25 count as the same." in rule
+    assert rule.endswith("The margin was changed from 0.5 to 0.25 after results were there.")

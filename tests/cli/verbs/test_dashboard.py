@@ -12,7 +12,7 @@ import pytest
 from rse_study.cli.verbs.dashboard import open_server
 from rse_study.errors import InputError
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.records import ConstraintRecord, ObjectiveRecord
+from rse_study.results.study_record import ConstraintRecord, ObjectiveRecord
 from tests.cli.a_study import SEARCH, cell_of, run, start
 
 

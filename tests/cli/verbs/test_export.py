@@ -1,9 +1,16 @@
 """`export` refuses what has no model, and where it cannot write."""
 
+import shutil
+from pathlib import Path
+
 import pytest
 
+from rse_study.models.encoder_settings import StoredPooling, store_pooling
+from rse_study.results.files.evaluation_file import write_evaluations
 from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import read_result
 from tests.analysis import gridded, tabled
+from tests.results.world import score_of
 
 
 @pytest.mark.parametrize(
@@ -18,6 +25,24 @@ def test_a_trial_without_a_model_cannot_be_exported(rse, ran, trial, said):
     ended = rse("export", "little", "out", "--trial", trial)
     assert ended.code == 2
     assert said in ended.err
+
+
+def test_an_export_has_a_card_with_its_scores_configuration_and_source(rse, ran, models_folder):
+    cell = next(folder for folder in (ran / "cells").iterdir() if read_result(folder).status == "complete")
+    model = Path(shutil.copytree(models_folder / "encoder", cell / "model"))
+    write_evaluations(cell, [score_of(read_result(cell).identity, 61.5)])
+    store_pooling(model, StoredPooling(pooling="cls"))
+    assert rse("export", "little", "out").code == 0
+    card = Path("out/README.md").read_text()
+    assert card.startswith("---\nlibrary_name: sentence-transformers\n")
+    for words in (
+        "cls pooling",
+        "| pairs/test | 61.50 |",
+        "study 'little', revision 1",
+        '"unit": "steps"',
+        "seed 0",
+    ):
+        assert words in card, words
 
 
 @pytest.mark.parametrize("directory", ["file", "file/x"])

@@ -10,22 +10,28 @@ from rse_study.perturbations.ascent import INNER_RISE
 from rse_study.perturbations.blend import Blend
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
+from rse_study.results.reader import Reader
+from rse_study.results.row_checks import inert_sentences, row_checks
 from tests.analysis import tabled
 from tests.analysis.outline import Outline
 from tests.results.world import begin, end
 
 CHECKS = (*INNER_RISE, *Blend.checks, *TERMS["contrastive"])
 RISES = {"SimCSE": None, "inert": 0.002, "alive": 0.2}
-NOISE = "Inert in inert: the adversary, which raises the inner loss by 0.2 % of the loss at chance (alive from 1 %:"
+NOISE = (
+    "Inert in inert: the adversary, which raises the inner loss by 0.2% of the loss at chance (alive from 1%:"
+)
 SILENT = "Manipulation checks are not recorded in "
 
 
-def grid(folder, checks=CHECKS, rises=RISES, *, shares=True):
+def grid(folder, checks=CHECKS, rises=RISES, *, shares=True, unchecked=()):
     """Three rows on three seeds; what a cell says of itself before half of its training is wrong on purpose."""
     with Ledger.open(folder) as ledger:
         rows = dict.fromkeys(rises, (1.0, 2.0, 3.0))
         ledger.freeze(
-            tabled.study_of(rows, 3, name="little", baseline="SimCSE").model_copy(update={"checks": checks})
+            tabled.study_of(rows, 3, name="little", baseline="SimCSE").model_copy(
+                update={"checks": checks, "unchecked": unchecked}
+            )
         )
         for trial, (row, rise) in enumerate(rises.items()):
             for seed in range(3):
@@ -36,9 +42,10 @@ def grid(folder, checks=CHECKS, rises=RISES, *, shares=True):
                 history = tuple(
                     Point(t=t, metrics={"dev": 50.0 + seed, **found}) for t, found in points.items()
                 )
+                config = {"method": {"name": row}}
                 end(
                     ledger,
-                    begin(ledger, tabled.cell_of(trial, row, seed)),
+                    begin(ledger, tabled.cell_of(trial, row, seed).model_copy(update={"config": config})),
                     history=history,
                     status="complete",
                 )
@@ -79,8 +86,7 @@ def test_rows_that_are_alike_are_named_together(rse, folder):
     grid(folder, rises={"SimCSE": None, "inert": 0.002, "and this": 0.0031, "alive": 0.2})
     for text in said(rse, folder):
         assert (
-            "Inert in inert and and this: the adversary, which raises the inner loss by 0.2 % to 0.31 %"
-            in text
+            "Inert in inert and and this: the adversary, which raises the inner loss by 0.2% to 0.31%" in text
         )
 
 
@@ -95,3 +101,24 @@ def test_cells_of_an_older_version_in_a_newer_study_are_named(rse, folder):
     grid(folder, shares=False)
     for text in said(rse, folder):
         assert f"{SILENT}all 3 rows" in text
+
+
+def sentences(folder):
+    with Reader(folder) as reader:
+        return inert_sentences(row_checks(reader.ledger, reader.study(), reader.records()))
+
+
+def test_a_method_that_names_no_checks_is_said_to_name_none(folder):
+    grid(folder, rises={"SimCSE": None, "alive": 0.2, "own": None}, unchecked=("own",), shares=False)
+    older, own = sentences(folder)
+    assert older.startswith(f"{SILENT}SimCSE and alive:")
+    assert own.startswith("Manipulation checks are not named by the method of own:")
+    page = write_report(folder).read_text()
+    assert own in page
+    assert "own (its method names no checks)" in page
+
+
+def test_a_method_with_checks_of_no_term_of_a_loss_is_judged_by_these(folder):
+    grid(folder, checks=INNER_RISE, rises={"SimCSE": 0.2, "inert": 0.002}, shares=False)
+    (said_of_it,) = sentences(folder)
+    assert said_of_it.startswith(NOISE)

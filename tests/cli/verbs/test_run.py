@@ -11,6 +11,7 @@ from rse_study.errors import OverBudget
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
+from rse_study.study.planning.planner import StudyPlanner
 from tests.cli.a_study import cell_of, run
 
 
@@ -27,7 +28,7 @@ def test_run_hands_over_what_a_study_needs_and_ends_with_3_where_a_trial_failed(
         assert isinstance(watcher, StudyCallback)
         watcher.message("search: 1 of 2 cells to run")
 
-    monkeypatch.setattr("rse_study.cli.verbs.run.run_study", pretend)
+    monkeypatch.setattr("rse_study.on_ray.driver.run_study", pretend)
     ended = rse("run", "joint", "-o", "name=little", "-o", "num_trials=2", "--cpus", "1")
     assert ended.code == errors.INCOMPLETE
     assert "1 of 2 cells are not complete" in ended.err
@@ -37,14 +38,14 @@ def test_run_hands_over_what_a_study_needs_and_ends_with_3_where_a_trial_failed(
 
 def test_a_study_that_costs_too_much_is_not_begun(rse, ran, monkeypatch):
     monkeypatch.setattr(
-        "rse_study.cli.verbs.run.run_study", lambda *everything, **settings: pytest.fail("begun")
+        "rse_study.on_ray.driver.run_study", lambda *everything, **settings: pytest.fail("begun")
     )
 
-    def refuse(checked, store, sizes, max_hours, max_cost):
-        assert (max_hours, max_cost) == (2.5, None)
+    def refuse(planner):
+        assert (planner._limits.max_hours, planner._limits.max_cost) == (2.5, 0.0)
         raise OverBudget("3 expected, max_hours = 2.5")
 
-    monkeypatch.setattr("rse_study.cli.verbs.run.require_allowance", refuse)
+    monkeypatch.setattr(StudyPlanner, "require_allowance", refuse)
     ended = rse("run", "joint", "--max-hours", "2.5")
     assert (ended.code, ended.err) == (4, "over budget: 3 expected, max_hours = 2.5\n")
 
@@ -58,7 +59,7 @@ def test_a_study_whose_trials_are_complete_is_well(ran, capsys):
 
 def test_a_study_that_does_not_fit_on_the_disk_is_not_begun_and_learns_what_would(rse, monkeypatch):
     begun = []
-    monkeypatch.setattr("rse_study.cli.verbs.run.run_study", lambda *everything, **settings: begun.append(1))
+    monkeypatch.setattr("rse_study.on_ray.driver.run_study", lambda *everything, **settings: begun.append(1))
     disk = shutil.disk_usage("/")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: disk._replace(free=120_000_000))
     ended = rse("run", "quickstart", "-o", "resources.max_concurrent=1")

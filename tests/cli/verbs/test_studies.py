@@ -2,25 +2,35 @@
 
 import pytest
 
-from rse_study.cli.verbs.studies import size_of
+from rse_study.cli.verbs.studies import GROUPS, size_of
 from rse_study.results.files.ledger import Ledger
 from rse_study.study.definition.reading import read_extended
 from rse_study.study.definition.shipped import shipped_studies
 from tests.cli.a_study import SEARCH, cell_of, run, start
 
 
-def test_shipped_studies_are_listed_and_what_has_run_here(rse, tmp_path):
+def test_what_has_run_here_comes_first_then_shipped_studies_by_group(rse, tmp_path):
     with Ledger.open(tmp_path / "studies" / "little") as ledger:
         ledger.freeze(SEARCH)
         run(ledger, cell_of(0), 50.0)
         start(ledger, cell_of(1))
         ended = rse("studies")
+    lines = ended.out.splitlines()
     assert ended.code == 0
-    assert ended.out.startswith("joint: ")
-    assert "\nmini_joint: " in ended.out
-    assert "tiny_simcse: encoder tiny, 60 steps" in ended.out
-    assert "little: 6 cells: 1 complete, 1 running, 4 missing" in ended.out.splitlines()
-    assert "little: 6 cells: 1 complete, 4 missing, 1 interrupted" in rse("studies").out.splitlines()
+    assert lines[:2] == [
+        "in studies, for `rse-study status`, `report` and others:",
+        "  little: 6 cells: 1 complete, 1 running, 4 missing",
+    ]
+    assert "  little: 6 cells: 1 complete, 4 missing, 1 interrupted" in rse("studies").out.splitlines()
+    headings = [line for line in lines if not line.startswith("  ")]
+    assert [line.partition(" (/")[0] for line in headings[1:]] == list(GROUPS.values())
+    assert "  tiny_simcse: encoder tiny (60 steps)" in lines
+
+
+def test_words_filter_by_name_question_and_folder(rse):
+    lines = rse("studies", "Norm", "minilm").out.splitlines()
+    assert [line.partition(":")[0] for line in lines if line.startswith("  ")] == ["  rse_table5_minilm"]
+    assert rse("studies", "nosuchword").out.startswith("No study has 'nosuchword' in its name")
 
 
 def test_a_grid_is_as_large_as_its_rows_and_seeds():

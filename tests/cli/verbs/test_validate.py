@@ -1,12 +1,20 @@
 """`validate`: what a study is, in a few lines."""
 
 import json
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
 from rse_study.cli.arguments.study import study_file
+from rse_study.data.hub_models import SECONDS
 from tests.cases import cases
 from tests.hub import ask_only, serve
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_a_valid_study_is_said_to_be(rse):
@@ -14,8 +22,8 @@ def test_a_valid_study_is_said_to_be(rse):
     assert (ended.code, ended.out.splitlines()) == (
         0,
         [
-            "warning: Inert in the base: PGD's delta, which moves by at most 2.8 % of the norm of its random start "
-            "(alive from 10 %: what moves by less than a tenth is its start). What is left is noise in place of "
+            "warning: Inert in the base: PGD's delta, which moves by at most 2.8% of the norm of its random start "
+            "(alive from 10%: what moves by less than a tenth is its start). What is left is noise in place of "
             "this part.",
             "joint: valid. 6 trials over alpha, beta, N, norm, rho, lambda1, lambda2, phi: 10 cells",
             "stopped early at steps 15, 30, unless among the best 1/2 so far",
@@ -23,6 +31,13 @@ def test_a_valid_study_is_said_to_be(rse):
             "evaluations: builtin/test",
         ],
     )
+
+
+def test_a_study_that_is_shown_is_one_that_can_be_run(rse, tmp_path):
+    shown = rse("validate", "joint", "-o", "num_trials=6", "--show")
+    assert (shown.code, shown.err) == (0, "")
+    (tmp_path / "shown.yaml").write_text(shown.out)
+    assert rse("validate", "shown.yaml").out == rse("validate", "joint", "-o", "num_trials=6").out
 
 
 def test_the_rows_of_a_grid_are_counted_and_named(rse, tmp_path):
@@ -62,6 +77,47 @@ def test_a_model_that_is_nowhere_is_refused_before_anything_runs(rse, tmp_path, 
     assert "some/none" in ended.err
     assert "no such folder, and no such model on the hub" in ended.err
     assert [verb for verb, address, _ in server.asked if "some/none" in address] == ["HEAD"]
+
+
+@pytest.mark.usefixtures("no_hub")
+@cases(
+    ("command", "name"),
+    [
+        ("run quickstart -o 'base.encoder={name: some/none, pooling: mean}'", "some/none"),
+        ("train tiny_simcse -o selection.dev=builtin -o encoder.name=some/none", "some/none"),
+        ("train tiny_simcse -o selection.dev=builtin -o 'corpus.source={dataset: some/none}'", "some/none"),
+        ("evaluate some/none --pooling mean --data .", "some/none"),
+        ("attack some/none --on mr --recipe pwws --pooling mean --data . --out attacked", "some/none"),
+        ("fine-tune some/none --on ANLI --suite nli --data .", "some/none"),
+    ],
+)
+def test_a_name_that_nobody_knows_costs_one_line_and_few_seconds_offline(rse, toy_data, command, name):
+    began = time.monotonic()
+    ended = rse(*shlex.split(command.replace("--data .", f"--data {toy_data}")))
+    assert (ended.code, "Retrying" in ended.err) == (2, False)
+    assert sum(name in line for line in ended.err.splitlines()) == 1
+    assert time.monotonic() - began < 2 * SECONDS
+
+
+def test_what_is_refused_is_refused_before_torch_and_ray_are_imported(tmp_path):
+    (tmp_path / "study.yaml").write_text("extends: quickstart\nbase: {corpus: {source: none.txt}}\n")
+    (tmp_path / "trial.yaml").write_text("corpus: {source: none.txt}\n")
+    code = (
+        "import sys\n"
+        "from rse_study.cli.app import app\n"
+        "for words in ('run no', 'validate no', 'train no', 'run study', 'train trial'):\n"
+        "    try:\n"
+        "        app(f'{words}.yaml'.split())\n"
+        "    except SystemExit as ended:\n"
+        "        assert ended.code == 2\n"
+        "assert not {'torch', 'ray', 'transformers'} & {*sys.modules}\n"
+    )
+    home = {"HOME": str(tmp_path), "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=home, capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr.count("no such file") == 6  # the trial lacks its dev set, too
 
 
 @pytest.mark.usefixtures("no_hub")

@@ -24,6 +24,23 @@ def test_a_wrong_option_is_refused(option, said):
     assert str(problem).startswith(said)
 
 
+@cases(
+    ("override", "named"),
+    [
+        ('workers.node.partition="a\\n#SBATCH --uid=0"', "--partition"),
+        ('workers.node.constraint="a\\nb"', "--constraint"),
+        ('account="a\\n#SBATCH --uid=0"', "--account"),
+        ('qos="a\\n"', "--qos"),
+        ('options=["--comment=a\\n#SBATCH --uid=0"]', "--comment"),
+    ],
+)
+def test_no_value_adds_a_line_to_the_script(override, named):
+    (problem,) = check_batch_options(shipped("slurm", override), where="s")
+    assert str(problem).startswith(
+        f"s: {named} has a line break: a directive of sbatch is one line. Write it"
+    )
+
+
 def test_what_sbatch_takes_is_no_problem():
     spec = shipped("slurm", "options=['--exclusive', '--comment=of two words']")
     assert list(check_batch_options(spec, where="s")) == list(check_option_names(spec, where="s")) == []

@@ -1,12 +1,14 @@
 """What a cluster cannot give a study is refused, with path and remedy."""
 
+import json
+
 from rse_study.cli.arguments.study import study_file
 from rse_study.cluster.checking.check import check_cluster, check_study_on
 from rse_study.cluster.checking.examples import kept_examples
 from rse_study.cluster.worker_capacity import num_fitting
 from rse_study.storage.location import secret_in
 from rse_study.study.checking.validation import read_study
-from rse_study.study.definition.config import Resources
+from rse_study.study.definition.resources import Resources
 from tests.cases import cases
 from tests.cluster.samples import CLUSTERS, shipped
 
@@ -137,6 +139,39 @@ def test_a_secret_in_the_environment_is_refused(variable):
         f"environment.variables.{variable}: a secret would stand in every rendered file. Export it"
     )
     assert "1234" not in said
+
+
+@cases(
+    "line",
+    [
+        "export HF_TOKEN=hf_abc",
+        "module load cuda; export AWS_SECRET_ACCESS_KEY='abc' && true",
+        "hf auth login --token hf_abc",
+        "wandb login --api-key=abc",
+        "pip install https://me:abc@host/simple/pkg",
+    ],
+)
+def test_a_secret_in_a_shell_line_is_refused_and_not_repeated(line):
+    (problem,) = problems_on("slurm", (), f"environment.activate={json.dumps([line])}")
+    assert problem.startswith("environment.activate.0 holds ")
+    assert "a secret would stand in every rendered file. Export it" in problem
+    assert "abc" not in problem
+
+
+@cases(
+    "line",
+    [
+        "export HF_TOKEN=$(cat ~/.token)",
+        'export HF_TOKEN="$TOKEN"',
+        "export RAY_AUTH_TOKEN_PATH=/home/me/token",
+        "source token.sh",
+        "git clone ssh://git@host/repository",
+        "export TOKENIZERS_PARALLELISM=false",
+        "export HF_TOKEN=",
+    ],
+)
+def test_a_line_that_reads_a_secret_elsewhere_is_none(line):
+    assert problems_on("slurm", (), f"environment.activate={json.dumps([line])}") == []
 
 
 def test_a_path_to_a_secret_is_none():

@@ -24,7 +24,7 @@ def test_a_ray_that_never_starts_is_given_up_with_its_reason(tmp_path):
     call = [sys.executable, "-c", command]
     done = subprocess.run(call, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert "InputError: Ray did not start in 3 attempts (Timed out waiting" in done.stderr
+    assert "Unavailable: Ray did not start in 3 attempts (Timed out waiting" in done.stderr
     assert "less busy" in done.stderr
 
 

@@ -7,12 +7,16 @@ import sys
 
 import pytest
 import ray
+from ray.tune.execution import class_cache
 
 from rse_study.on_ray.nodes.private_ray import (
+    KEYS,
     ClusterHead,
     address_of_head,
     autoscaler_requests,
     check_by_launcher,
+    keep_keys_from_logs,
+    make_token,
 )
 
 
@@ -49,3 +53,23 @@ def test_requests_to_the_autoscaler_expire():
 def test_the_launcher_says_what_it_refuses():
     with pytest.raises(KeyError, match="provider"):
         check_by_launcher({"max_workers": 1})
+
+
+def test_no_key_of_the_storage_stands_in_a_trials_runtime_environment(monkeypatch):
+    for name in KEYS:
+        monkeypatch.setenv(name, "secret")
+    monkeypatch.setattr(class_cache, "ENV_VARS_TO_PROPAGATE", set(class_cache.ENV_VARS_TO_PROPAGATE) | KEYS)
+    keep_keys_from_logs()
+    options = class_cache._ActorClassCache().get(type("Trainable", (), {}))._default_options
+    assert "secret" not in str(options)
+    assert options["runtime_env"]["env_vars"]["PL_DISABLE_FORK"] == "1"
+
+
+def test_only_its_owner_reads_the_token(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    token = tmp_path / ".ray" / "auth_token"
+    token.parent.mkdir()
+    token.write_text("a" * 64)
+    token.chmod(0o644)
+    make_token()
+    assert token.stat().st_mode & 0o777 == 0o600

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from rse_study.on_ray.queue.stages import confirm_cells
-from rse_study.results.records import AxisRecord, ObjectiveRecord, StudyRecord
+from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
 from tests.on_ray.queue.test_cell_queue import World, identify
 
 METHODS = {

@@ -4,7 +4,7 @@ import pytest
 
 from rse_study.errors import InputError
 from rse_study.on_ray.queue.warm_start import first_points, known_trials
-from rse_study.results.records import KnownTrial
+from rse_study.results.study_record import KnownTrial
 from rse_study.search.choice import best_known
 from tests.on_ray.queue.test_cell_queue import World, identify
 

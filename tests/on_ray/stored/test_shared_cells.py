@@ -18,7 +18,8 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import FILE_NAME, Point, Result, write_result
 from rse_study.results.files.schema import MODEL_FOLDER, cell_folder
 from rse_study.results.item_scores import ItemScores
-from rse_study.results.records import EvaluationRow, ObjectiveRecord, StudyRecord
+from rse_study.results.records import EvaluationRow
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.spec import fingerprint_of
 from rse_study.training.provenance import provenance
 from tests.on_ray.world import checked_of, few, grid_of

@@ -19,7 +19,7 @@ from rse_study.on_ray.stored.stored_study import bring_study
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import cell_folder, ledger_path
 from rse_study.results.reader import Reader
-from rse_study.results.records import ObjectiveRecord, StudyRecord
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.search.rebuild import rebuild
 from rse_study.storage.models import bring_model
 from rse_study.storage.storage import Storage, ledger_key
@@ -69,6 +69,9 @@ def test_what_workers_leave_is_in_the_storage_and_models_are_brought_when_wanted
         key = f"studies/little/{cell_folder(Path(), identity)}"
         assert storage.find(f"{key}/result.json") is not None
         assert storage.find(f"{key}/evaluations.json") is not None
+        assert (
+            storage.find(f"{key}/items.json") == (cell_folder(folder, identity) / "items.json").read_bytes()
+        )
         assert not storage.keys(f"{key}/checkpoint")
     model = cell_folder(folder, identities[0]) / "model"
     assert not model.exists()

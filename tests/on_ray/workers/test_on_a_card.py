@@ -18,7 +18,7 @@ from rse_study.on_ray.workers.payloads import Payloads
 from rse_study.on_ray.workers.trainable import end_of_group
 from rse_study.on_ray.workers.worker import run_loop
 from rse_study.results.files.ledger import Ledger
-from rse_study.study.definition.config import Resources
+from rse_study.study.definition.resources import Resources
 from rse_study.study.record import study_record
 from tests.cases import cases
 from tests.on_ray.listener import Listener

@@ -10,7 +10,7 @@ from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.on_ray.workers.payloads import Payloads
 from rse_study.on_ray.workers.workplace import workplace
-from rse_study.study.definition.config import Resources
+from rse_study.study.definition.resources import Resources
 from rse_study.training.trial import Trial
 
 TRIAL = Trial.model_validate({"watched": {"STS-B/geometry": 10}})

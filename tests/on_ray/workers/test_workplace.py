@@ -17,7 +17,7 @@ from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.on_ray.workers.payloads import Payloads
 from rse_study.on_ray.workers.workplace import WORK, workplace
 from rse_study.storage.storage import Storage
-from rse_study.study.definition.config import Resources
+from rse_study.study.definition.resources import Resources
 from rse_study.training.trial import Trial
 
 CELL = Cell(3, 1, "f" * 64, Trial.model_validate({}))

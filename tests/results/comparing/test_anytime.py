@@ -60,7 +60,7 @@ def test_fewer_than_the_least_number_of_differences_can_exclude_nothing(level):
 
 
 def test_looking_after_every_seed_makes_no_more_errors_than_promised():
-    """t intervals, looked at from 3 seeds on, make some 20 % where 5 % are promised."""
+    """t intervals, looked at from 3 seeds on, make some 20% where 5% are promised."""
     differences = np.random.default_rng(0).normal(size=(NUM_STUDIES, MOST))
 
     def share_of_false(interval_of):

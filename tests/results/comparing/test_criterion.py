@@ -11,8 +11,9 @@ from rse_study.results.comparing.criterion import criterion_of
 from rse_study.results.comparing.margin import margin_of
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
-from rse_study.results.records import Measure, ObjectiveRecord, StudyRecord
+from rse_study.results.records import Measure
 from rse_study.results.statistics import t_interval
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from tests.analysis import tabled
 from tests.cases import cases
 
@@ -95,7 +96,7 @@ def test_a_margin_that_changes_after_a_result_is_said_and_leaves_the_interval(
         ran(ledger, ALL_FIVE[3:] if looked else ALL_FIVE)
     criterion = scores_of(tmp_path).criterion
     assert (criterion.name, criterion.margin) == ("fixed", margins[-1])
-    first = "Verdicts follow the 95 % interval (Student's t): the seeds were chosen before the first result."
+    first = "Verdicts follow the 95% interval (Student's t): the seeds were chosen before the first result."
     same = f" Differences within ±{margins[-1]:g} count as the same." if margins[-1] else ""
     assert criterion.sentence() == first + same + said
     other = replace(criterion, margin=0.25)  # of a metric in another unit

@@ -1,13 +1,16 @@
 import sqlite3
+from contextlib import closing
 
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.results.files.connect import open_to_read, open_to_write, parts_of, remove_ledger
+from rse_study.results.files.connect import is_lost, open_to_read, open_to_write, parts_of, remove_ledger
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
+from rse_study.search.rebuild import rebuild
 from rse_study.search.state import SearchState
-from tests.results.world import read_only
+from tests.cases import cases
+from tests.results.world import STUDY, make_study, read_only
 
 
 def test_a_ledger_is_read_where_nobody_can_write(searched_dir):
@@ -62,6 +65,73 @@ def test_what_is_no_ledger_is_told_so(tmp_path, content):
     for refuse in (Reader, Ledger.open) if content else (Reader,):
         with pytest.raises(InputError, match=r"is empty|no ledger"):
             refuse(tmp_path)
+
+
+DAMAGES = {
+    "the study": ("UPDATE revision SET study = replace(study, '\"objective\"', '\"objectivf\"')", "damaged"),
+    "a cell": ("UPDATE cell SET proposal = replace(proposal, '{', 'z')", "damaged"),
+    "half a letter": ("UPDATE cell SET config = CAST(x'7b22c3227d' AS TEXT)", "damaged"),
+    "a status": ("PRAGMA ignore_check_constraints = 1; UPDATE cell SET status = 'complett'", "damaged"),
+    "a column": ("ALTER TABLE evaluation RENAME COLUMN value TO valud", "a table or a column is missing"),
+}
+
+
+def _read_everything(folder):
+    with Reader(folder) as reader:
+        return SearchState.read(reader), reader.trials_table(), reader.evaluations()
+
+
+def _go_on(folder):
+    with Ledger.open(folder) as ledger:
+        return ledger.study(), ledger.cells()
+
+
+@cases("what", DAMAGES)
+def test_a_ledger_with_flipped_bits_is_refused_with_the_way_to_make_it_anew(tmp_path, what):
+    study_dir, (script, said) = make_study(tmp_path / "halving"), DAMAGES[what]
+    with closing(sqlite3.connect(study_dir / "ledger.sqlite")) as db:
+        db.executescript(script)
+        db.commit()
+    for refuse in (_read_everything, _go_on):
+        with pytest.raises(InputError, match=said) as caught:
+            refuse(study_dir)
+        assert "rse-study doctor --rebuild STUDY" in caught.value.remedy
+        assert str(study_dir / "ledger.sqlite") in caught.value.where
+
+
+def test_a_malformed_page_is_no_traceback_either(tmp_path):
+    path = make_study(tmp_path / "halving") / "ledger.sqlite"
+    content = bytearray(path.read_bytes())
+    for page in range(1, len(content) // 4096):
+        content[4096 * page : 4096 * page + 8] = b"\xff" * 8
+    path.write_bytes(content)
+    for refuse in (_read_everything, _go_on):
+        with pytest.raises(InputError, match=r"damaged|no ledger") as caught:
+            refuse(path.parent)
+        assert "--rebuild" in caught.value.remedy
+
+
+def test_an_empty_ledger_beside_its_sidecars_is_lost_and_one_without_them_new(tmp_path):
+    study_dir = make_study(tmp_path / "halving")
+    assert not is_lost(study_dir)
+    (study_dir / "ledger.sqlite").write_bytes(b"")
+    assert is_lost(study_dir)
+    with pytest.raises(InputError, match=r"is empty.*`run` makes it anew"):
+        Reader(study_dir)
+    assert not is_lost(tmp_path)
+
+
+def test_the_ledger_of_another_study_is_neither_read_nor_written(tmp_path):
+    one, other = make_study(tmp_path / "halving"), tmp_path / "other"
+    with Ledger.open(other) as ledger:
+        ledger.freeze(STUDY.model_copy(update={"name": "other"}))
+    (other / "ledger.sqlite").replace(one / "ledger.sqlite")
+    for refuse in (Reader, Ledger.open):
+        with pytest.raises(InputError, match=r"the study 'other', and the files beside it are of 'halving'"):
+            refuse(one)
+    rebuild(one)
+    with Reader(one) as reader:
+        assert reader.study().name == "halving"
 
 
 def test_a_newer_ledger_is_neither_read_nor_written(searched_dir):

@@ -10,7 +10,7 @@ from rse_study.results.files.atomic import write_sealed
 from rse_study.results.files.cell_file import read_cell, write_cell
 from rse_study.results.files.evaluation_file import read_evaluations, write_evaluations
 from rse_study.results.files.study_file import read_revisions, write_revisions
-from rse_study.results.records import Revision
+from rse_study.results.study_record import Revision
 from tests.cases import cases
 from tests.results.world import STUDY, cell_of, score_of
 

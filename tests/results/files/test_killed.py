@@ -18,7 +18,8 @@ import sys
 from itertools import count
 from pathlib import Path
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.records import CellRecord, EvaluationRow, ObjectiveRecord, RungRow, StudyRecord
+from rse_study.results.records import CellRecord, EvaluationRow, RungRow
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.results.files.result_file import Point, Result
 
 points = [(t, {{f"metric{{i}}": float(t) for i in range({NUM_METRICS})}}) for t in range({NUM_POINTS})]

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rse_study.errors import InputError
-from rse_study.results import records
+from rse_study.errors import InputError, Unavailable
+from rse_study.results import records, study_record
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, Result
 from rse_study.results.files.schema import cell_folder
-from tests.results.world import HERE, result_of, score_of
+from tests.results.world import HERE, make_study, result_of, score_of
 
 
 def test_a_ledger_gives_back_what_it_was_given(study_dir, study, cells):
@@ -120,7 +120,7 @@ def test_evaluations_are_kept_by_subject_and_replaced(study_dir):
 @settings(max_examples=25)
 def test_every_float_survives(values, tmp_path_factory):
     cell = records.CellRecord(identity="a", trial=0, seed=0, config={})
-    study = records.StudyRecord(name="s", objective=records.ObjectiveRecord(metric="dev"))
+    study = study_record.StudyRecord(name="s", objective=study_record.ObjectiveRecord(metric="dev"))
     history = tuple(Point(t=t, metrics={"loss": value}) for t, value in enumerate(values))
     with Ledger.open(tmp_path_factory.mktemp("floats")) as ledger:
         ledger.freeze(study)
@@ -208,3 +208,19 @@ def test_an_evaluators_importance_is_replaced_as_a_whole(study_dir):
     with sqlite3.connect(study_dir / "ledger.sqlite") as db:
         found = db.execute("SELECT axis, evaluator, value FROM importance ORDER BY evaluator").fetchall()
     assert found == [("norm", "fanova", 1.0), ("alpha", "shapley", 0.5)]
+
+
+def test_a_full_disk_and_a_removed_folder_end_a_run_with_their_remedy(tmp_path):
+    study_dir = make_study(tmp_path / "halving")
+    with Ledger.open(study_dir) as ledger:
+        ledger.require_file()
+        (pages,) = ledger._db.execute("PRAGMA page_count").fetchone()
+        ledger._db.execute(f"PRAGMA max_page_count = {pages}")  # SQLite then says what it says of a full disk
+        with pytest.raises(
+            Unavailable, match=r"no room left in .*halving\. Make room; the same command goes on"
+        ):
+            ledger.log("note", "x" * 1_000_000)
+        (study_dir / "ledger.sqlite").rename(study_dir / "moved.sqlite")
+        with pytest.raises(Unavailable, match="was removed or replaced while the study ran"):
+            ledger.require_file()
+        (study_dir / "moved.sqlite").rename(study_dir / "ledger.sqlite")

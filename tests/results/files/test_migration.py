@@ -10,7 +10,7 @@ from rse_study.results.files.cell_file import read_cell
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import SCHEMA_VERSION, TABLES, cell_folder
 from rse_study.results.reader import Reader
-from rse_study.results.records import ObjectiveRecord, StudyRecord
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.search.rebuild import rebuild
 from rse_study.search.state import SearchState
 from tests.results.world import RHO

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rse_study.results.records import ObjectiveRecord, StudyRecord
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.search.stopping import Asha, Hyperband, rungs_of_trial
 from rse_study.search.stopping.hyperband import bracket_of, bracket_sizes
 from tests.search.stopping.waiting import VALUES, waiting

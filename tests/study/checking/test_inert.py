@@ -4,6 +4,8 @@ from rse_study.methods import VAdvCSE
 from rse_study.perturbations.fgsm import FGSM
 from rse_study.perturbations.pgd import PGD
 from rse_study.study.checking.inert import checks_of, inert_parts
+from rse_study.study.checking.validation import check_content
+from rse_study.study.definition.reading import apply_overrides
 from rse_study.training.trial import Trial
 from tests.cases import cases
 from tests.methods.problem import settings
@@ -16,12 +18,12 @@ def trial(method, **settings):
 
 
 PARTS = [
-    ("alpha of the papers", settings(alpha=1e-5, **STEPS), ["PGD's delta, which moves by at most 2.8 %"]),
+    ("alpha of the papers", settings(alpha=1e-5, **STEPS), ["PGD's delta, which moves by at most 2.8%"]),
     ("a hundred times that", settings(alpha=1e-3, **STEPS), []),
     ("no weight of PGD", settings(alpha=1e-5, rho=0.0, **STEPS), []),
     ("no steps", settings(alpha=1e-5, **STEPS | {"K": 0}), []),
     ("beta of 1e-6", settings(alpha=1e-3, **STEPS | {"beta": 1e-6}), ["FGSM's delta"]),
-    ("lambda of V-advCSE", VAdvCSE(), ["lambda F, at most 0.0011 % of the loss"]),
+    ("lambda of V-advCSE", VAdvCSE(), ["lambda F, at most 0.0011% of the loss"]),
     ("ten thousand times that", VAdvCSE(weight=1e-2), []),
     ("a divergence without a bound", VAdvCSE(divergence="kl"), []),
     ("without the term", VAdvCSE(weight=0.0), []),
@@ -30,7 +32,7 @@ PARTS = [
 
 @cases(("name", "method", "expected"), PARTS)
 def test_what_cannot_be_alive_is_named(name, method, expected):
-    found = inert_parts({"this row": trial(method), "an other": trial(settings(alpha=1e-2))})
+    found = inert_parts({"this row": [trial(method)], "an other": [trial(settings(alpha=1e-2))]})
     assert len(found) == len(expected), found
     for warning, words in zip(found, expected, strict=True):
         assert warning.startswith(f"Inert in this row: {words}")
@@ -47,3 +49,47 @@ def test_a_study_has_the_checks_of_all_its_methods_once():
     metrics = [check.metric for check in checks_of([trial(settings()), trial(VAdvCSE()), trial(settings())])]
     assert {"delta/moved", "r/moved", "inner/rise"} <= set(metrics)
     assert len(metrics) == len(set(metrics))
+
+
+NORMS = "norm={choice: [l1, linf], into: [pgd.ball.norm, fgsm.ball.norm, token_level.ball.norm]}"
+METHODS = (
+    "method={variants: {ours: {}, virtual: {method: {name: v_adv_cse}}}}",
+    "strength={log: [1e-9, %s], when: {method: virtual}, into: [method.weight]}",
+)
+RANGES = [
+    (("alpha={log: [1e-6, 1e-3]}",), ["the base: PGD's delta, which moves by at most 2.8%"]),
+    (
+        ("alpha={log: [1e-7, 1e-6]}",),
+        ["every trial of the search: PGD's delta, which moves by at most 0.28%"],
+    ),
+    # Where rho is 0 there is no PGD to be inert.
+    (("alpha={log: [1e-7, 1e-6]}", "rho={float: [0, 1]}"), ["every trial of the search: PGD's delta"]),
+    (("beta={log: [1e-3, 3e-2]}", NORMS), ["the base and norm = linf: PGD's delta"]),
+    (
+        (METHODS[0], METHODS[1] % "1e-6"),
+        ["the base and method = ours: PGD's delta", "method = virtual: lambda F, at most 0.00064%"],
+    ),
+    ((METHODS[0], METHODS[1] % "1"), ["the base and method = ours: PGD's delta"]),
+]
+
+
+@cases(("axes", "expected"), RANGES)
+def test_a_search_is_told_what_is_inert_in_all_of_it_and_beside_a_choice(joint, axes, expected):
+    content = joint()
+    content["search"] = {}
+    edits = [f"search.{axis}" for axis in axes]
+    apply_overrides(content, [*edits, "early_stopping=null", "num_trials=2", "sampler.name=random"])
+    said = [one for one in check_content(content, where="x.yaml").warnings if one.startswith("Inert in ")]
+    assert len(said) == len(expected), said
+    for warning, words in zip(said, expected, strict=True):
+        assert warning.startswith(f"Inert in {words}")
+
+
+def test_a_space_with_too_many_corners_is_judged_by_its_base(joint):
+    content = joint()
+    apply_overrides(
+        content, ["search.alpha={log: [1e-7, 1e-6]}", "search.sigma={choice: [1, 2, 3, 4, 5, 6]}"]
+    )
+    content["search"]["sigma"]["into"] = ["optimizer.max_norm"]
+    (said,) = (one for one in check_content(content, where="x.yaml").warnings if "PGD" in one)
+    assert said.startswith("Inert in the base: ")

@@ -162,12 +162,26 @@ def test_a_value_gets_no_more_trials_than_its_part_of_the_space_has_points(joint
     ]
 
 
+TUNED = [
+    f"search={{{NORM}, rho: {{float: [0, 1], when: {{norm: [l2, linf]}}}}}}",
+    "num_trials=9",
+    "tune_each=norm",
+    "early_stopping=null",
+    "sampler.name=random",
+]
+
+
 def test_a_value_with_too_few_points_for_its_trials_makes_no_valid_study():
-    tuned = ["tune_each=norm", "num_trials=9", "early_stopping=null", "sampler.name=random"]
-    search = f"search={{{NORM}, rho: {{float: [0, 1], when: {{norm: [l2, linf]}}}}}}"
     with pytest.raises(InputErrors) as caught:
-        read_study(JOINT, [search, *tuned])
+        read_study(JOINT, TUNED)
     assert [str(one) for one in caught.value.problems] == [f"{JOINT}: {FEW % (9, 3, 'l1', '1 point')}"]
+
+
+def test_points_are_not_held_against_a_number_of_trials_that_could_not_be_read():
+    with pytest.raises(InputErrors) as caught:
+        read_study(JOINT, [*TUNED, "num_trials=abc"])
+    (problem,) = caught.value.problems
+    assert problem.what.startswith("num_trials = 'abc'")
 
 
 @cases(

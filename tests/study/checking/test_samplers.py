@@ -1,8 +1,8 @@
 from typing import get_args
 
 from rse_study.study.checking.samplers import TRAITS, sampler_problems
-from rse_study.study.definition.config import Sampler
 from rse_study.study.definition.domains import Choice, Float
+from rse_study.study.definition.search import Sampler
 from rse_study.study.definition.space import Axis, Space
 from rse_study.training.trial import Trial
 from tests.cases import cases

@@ -16,7 +16,7 @@ from tests.study.checking.mutations import NO_SEARCH
 
 SHIPPED = Path(str(files("search_spaces")))
 JOINT = SHIPPED / "joint.yaml"
-INERT = "Inert in {}'s delta, which moves by at most {} % of the norm of its random start (alive from 10 %: "
+INERT = "Inert in {}'s delta, which moves by at most {}% of the norm of its random start (alive from 10%: "
 
 BAD = mutations.pairs("""
 search.pgd.num_step={int: [1, 3]} -> search.pgd.num_step: no such field of PGD. Did you mean 'num_steps'?

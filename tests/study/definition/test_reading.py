@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ JOINT = Path(__file__).parents[3] / "search_spaces" / "joint.yaml"
 
 
 def write(path, text):
+    path.parent.mkdir(exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
 
@@ -109,19 +111,57 @@ def test_a_shipped_study_is_extended_by_its_name(tmp_path):
     assert read_extended(path) == {"name": "mine", "rows": 1, "seeds": [7]}
 
 
+def test_an_extended_file_is_found_beside_then_in_the_working_folder_then_in_the_data_folder(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("RSE_STUDY_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    path = write(tmp_path / "beside" / "mine.yaml", "extends: base.yaml\n")
+    monkeypatch.chdir(write(tmp_path / "working" / "other.yaml", "a: 1\n").parent)
+    for folder in ("data", "working", "beside"):
+        write(tmp_path / folder / "base.yaml", f"folder: {folder}\n")
+        assert read_extended(path) == {"folder": folder}
+    write(tmp_path / "home" / "base.yaml", "folder: home\n")
+    assert read_extended(write(path, "extends: ~/base.yaml\n")) == {"folder": "home"}
+
+
 def test_the_one_of_several_that_is_missing_is_named_and_no_other(tmp_path):
     write(tmp_path / "one.yaml", "a: 1\n")
     path = write(tmp_path / "over.yaml", "extends: [one.yaml, nowhere.yaml]\n")
     with pytest.raises(InputError) as caught:
         read_extended(path)
-    assert str(caught.value) == (
-        f"{path}: extends = 'nowhere.yaml': no such file. The path is relative to the file that extends"
-        "; a shipped one goes by its name, too"
-    )
+    assert f"{path}: extends = 'nowhere.yaml': no such file: looked for in {tmp_path}, " in str(caught.value)
+    assert str(caught.value).endswith(". Check the path; a shipped one goes by its name")
     write(tmp_path / "b.yaml", "extends: nowhere.yaml\n")
     path = write(tmp_path / "a.yaml", "extends: b.yaml\n")
     with pytest.raises(InputError, match=r"b\.yaml: extends"):
         read_extended(path)
+
+
+@cases(
+    "name",
+    ["x" * 300, "x" * 300 + ".yaml", "a/" * 3_000, r'"a\0b"', "circle.yaml", "pipe.yaml", "/dev/urandom"],
+)
+def test_a_path_that_cannot_be_extended_is_refused_with_its_remedy(tmp_path, name):
+    (tmp_path / "circle.yaml").symlink_to("round.yaml")
+    (tmp_path / "round.yaml").symlink_to("circle.yaml")
+    os.mkfifo(tmp_path / "pipe.yaml")
+    with pytest.raises(InputError) as caught:
+        read_extended(write(tmp_path / "over.yaml", f"extends: {name}\n"))
+    assert caught.value.remedy
+    assert len(caught.value.what) < 300
+
+
+def test_files_that_all_extend_the_next_twice_are_read_once_each_and_no_chain_is_endless(tmp_path):
+    for number in range(19):
+        below = f"extends: [{number + 1}.yaml, {number + 1}.yaml]\nk{number}: {number}\n"
+        write(tmp_path / f"{number}.yaml", below)
+    write(tmp_path / "19.yaml", "k19: 19\n")
+    assert read_extended(tmp_path / "0.yaml") == {f"k{number}": number for number in range(20)}
+    write(tmp_path / "19.yaml", "extends: 20.yaml\n")
+    write(tmp_path / "20.yaml", "extends: 21.yaml\n")
+    with pytest.raises(InputError, match=r"at most 20 files extend each other in a row\. Join some"):
+        read_extended(tmp_path / "0.yaml")
 
 
 @cases(

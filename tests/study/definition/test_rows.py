@@ -63,6 +63,17 @@ def test_a_row_writes_paths_suffixes_symbols_axes_and_mappings_over_the_base(gri
     assert changed.model_dump(exclude={"method": {"blend": {"rho"}}}) == expected
 
 
+def test_norm_and_n_write_every_field_they_stand_for_in_axes_and_rows(grid_of):
+    rows = grid_of({"norm": ["l1", "l2"], "N": [1, 16]}, {"a": {"norm": "l2", "N": 3}}).rows
+    methods = [row.trial.method for row in rows]
+    assert [(m.blend.pgd.num_steps, m.blend.fgsm.num_steps) for m in methods] == [(1, 1), (16, 16)] * 2 + [
+        (3, 3)
+    ]
+    norms = [(m.blend.pgd.ball.norm, m.blend.fgsm.ball.norm, m.token_level.ball.norm) for m in methods]
+    assert norms == [("l1",) * 3] * 2 + [("l2",) * 3] * 3
+    assert rows[0].proposal == {"norm": "l1", "N": 1}
+
+
 def test_rows_of_one_configuration_are_named_and_what_is_wrong_in_many_is_said_once(grid_of):
     expected = ["grid.rows.two: the same configuration as row 'one'. Remove one of them"]
     assert problems(grid_of, rows={"one": {}, "two": {"rho": "1/2"}}) == expected

@@ -28,6 +28,16 @@ def test_an_axis_writes_all_its_fields_and_what_none_names_stays_as_it_is(space)
     assert space.base_point["lambda1"] == 1 / 128
 
 
+def test_a_search_over_norm_and_n_by_symbol_is_the_one_that_lists_their_fields(space, tmp_path):
+    short = tmp_path / "short.yaml"
+    short.write_text(f"extends: {JOINT}\nsearch: {{N: {{int: [1, 16]}}, norm: {{choice: [l1, l2, linf]}}}}\n")
+    found = read_study(short).space
+    assert {(axis.name, axis.symbol, axis.paths) for axis in found.axes} == {
+        (axis.name, axis.symbol, axis.paths) for axis in space.axes
+    }
+    assert found.base_point == space.base_point
+
+
 def test_every_end_is_an_edge_and_symbols_lead_to_full_paths(space):
     edges = list(space.edges())
     assert {"rho": 0.0} in edges

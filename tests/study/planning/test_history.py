@@ -10,7 +10,8 @@ from rse_study.errors import InputError
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, Result, write_result
 from rse_study.results.files.schema import cell_folder, ledger_path
-from rse_study.results.records import CellRecord, EvaluationRow, ObjectiveRecord, RungRow, StudyRecord
+from rse_study.results.records import CellRecord, EvaluationRow, RungRow
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.history import history_of
 from rse_study.study.planning.plan import plan

@@ -6,8 +6,8 @@ import pytest
 
 from rse_study.errors import InputError, OverBudget
 from rse_study.results.comparing.row_seeds import RowSeeds
-from rse_study.results.records import ObjectiveRecord, StudyRecord
 from rse_study.results.settings import UntilDecided
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.search.state import SearchState
 from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.ledger_state import LedgerState

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rse_study.results.records import ObjectiveRecord, StudyRecord
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.search.ablation_path import PathEnd, PathState, Round
 from rse_study.search.race import RaceState, RacingTrial, race
 from rse_study.search.state import SearchState

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from rse_study.study.definition.config import Resources
+from rse_study.study.definition.resources import Resources
 from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.throughput import Setting, Throughput, TimedWork, num_devices
 from rse_study.study.planning.workload import BatchShape

@@ -9,13 +9,13 @@ from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import INCOMPLETE
 from rse_study.cli.terminal.next_step import command, suggest, with_overrides
 from rse_study.cli.terminal.screen import announce, say, stderr
-from rse_study.cli.verbs.data.listing import lines_of, stand_in_for
+from rse_study.cli.verbs.data.listing import lines_of, missing_text, stand_in_for
 from rse_study.data.catalogue import CatalogueEntry, catalogue, list_sets
 from rse_study.data.download import RemoteFile
 from rse_study.data.fetch import downloads, fetch, require_home
 from rse_study.data.hub import read_column
 from rse_study.data.hub_models import Model, describe_model, fetch_model, has_weights
-from rse_study.data.location import corpus_folders, data_dir
+from rse_study.data.location import data_dir, study_folders
 from rse_study.errors import InputError
 
 
@@ -52,15 +52,16 @@ def fetch_for_study(
     lacking = [entry for entry in entries if not stand_in_for(entry, folder)]
     wanted = [*names, *(entry.name for entry in lacking if entry.can_fetch)]
     # A mirror holds data sets; models are copied with the hub's cache.
-    models = [] if mirror else [model for model in needs.models if not has_weights(model)]
+    folders = study_folders(checked.folder, folder)
+    models = [] if mirror else [model for model in needs.models if not has_weights(model, *folders)]
     _fetch(list(dict.fromkeys(wanted)), models, folder, mirror, is_accepted)
     for dataset in needs.datasets:
-        next(read_column(dataset, *corpus_folders(checked.folder, folder)), None)
+        next(read_column(dataset, *folders), None)
     for line in (line for entry in lacking if not entry.can_fetch for line in lines_of(entry)):
         announce(line)
     problems = check_data(checked, folder)
-    for problem in problems:
-        say(f"missing here: {problem}", stderr())
+    if problems:
+        say(missing_text(problems, study), stderr())
     suggest(command("validate", study, *with_overrides(overrides)))
     return INCOMPLETE if problems else None
 

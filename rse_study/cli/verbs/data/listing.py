@@ -3,32 +3,37 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from rse_study.cli.arguments.study import study_file
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.errors import BAD_INPUT
+from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, suggest, with_overrides
 from rse_study.cli.terminal.screen import announce, stderr
 from rse_study.data.catalogue import CatalogueEntry, list_sets, verify
-from rse_study.data.location import corpus_folders, data_dir
+from rse_study.data.location import data_dir, study_folders
 from rse_study.data.text_files import find_file
 from rse_study.errors import InputError
 
 MOST_NAMED = 3  # of the files that a set lacks
 
 
-def show_sets(data: Path | None) -> None:
+def show_sets(data: Path | None, *, as_json: bool = False) -> None:
     """Print every data set, its licence, and which of its files are here."""
     folder = data or data_dir()
-    announce(f"data folder: {folder}")
     entries = list_sets(folder)
+    if as_json:
+        print(json_of({"folder": str(folder), "sets": [_content(entry) for entry in entries]}))
+        return
+    announce(f"data folder: {folder}")
     for line in (line for entry in entries for line in lines_of(entry)):
         announce(line)
     absent = [entry.name for entry in entries if entry.can_fetch and entry.missing]
     suggest(command("data", "fetch", absent[0]) if absent else command("data", "verify"))
 
 
-def show_needs(study: str, overrides: Sequence[str], data: Path | None) -> None:
+def show_needs(study: str, overrides: Sequence[str], data: Path | None, *, as_json: bool = False) -> None:
     """Print all that a study reads, where each lies or goes, and whether it is here."""
     # These import the whole configuration, which `data list` alone does without.
     from rse_study.data.hub_models import check_models, has_weights
@@ -38,20 +43,40 @@ def show_needs(study: str, overrides: Sequence[str], data: Path | None) -> None:
     folder = data or data_dir()
     checked = read_study(study_file(study), overrides)
     needs = needs_of(checked)
+    entries, folders = list_sets(folder, needs.sets), study_folders(checked.folder, folder)
+    problems = check_models((model for model in needs.models if not has_weights(model, *folders)), *folders)
+    if as_json:
+        content = {
+            "folder": str(folder),
+            "sets": [_content(entry, stand_in_for(entry, folder)) for entry in entries],
+            "corpora": {path: _whereabouts(path, folders) for path in needs.texts},
+            "datasets": [one.dataset for one in needs.datasets],
+            "models": {one[0]: str(problems.get(one, "")) for one in needs.models},
+        }
+        print(json_of(content))
+        return
     announce(f"data folder: {folder}")
-    entries = list_sets(folder, needs.sets)
     for line in (line for entry in entries for line in lines_of(entry, stand_in_for(entry, folder))):
         announce(line)
     for path in needs.texts:
-        announce(f"corpus {path}: {_whereabouts(path, corpus_folders(checked.folder, folder))}")
+        announce(f"corpus {path}: {_whereabouts(path, folders)}")
     for dataset in needs.datasets:
         announce(f"corpus {dataset.dataset}: a folder in the hub's layout, or a name on the hub")
-    problems = check_models(model for model in needs.models if not has_weights(model))
     for model in needs.models:
         otherwise = str(problems.get(model, "")) or "on the hub, can be fetched"
-        announce(f"model {model[0]}: {'here' if has_weights(model) else otherwise}")
+        announce(f"model {model[0]}: {'here' if has_weights(model, *folders) else otherwise}")
     words = (study, *with_overrides(overrides))
     suggest(command("data", "fetch", "--for", *words), command("validate", *words))
+
+
+def _content(entry: CatalogueEntry, stand_in: str = "") -> dict[str, Any]:
+    said = entry.data_set
+    return {
+        "name": entry.name,
+        **{key: getattr(said, key) for key in ("what", "common_path", "licence", "source", "restricted")},
+        **{key: getattr(entry, key) for key in ("num_files", "num_present", "missing", "can_fetch")},
+        "stand_in": stand_in,
+    }
 
 
 def lines_of(entry: CatalogueEntry, stand_in: str = "") -> Iterator[str]:
@@ -66,6 +91,15 @@ def lines_of(entry: CatalogueEntry, stand_in: str = "") -> Iterator[str]:
         more = ", ..." if len(entry.missing) > MOST_NAMED else ""
         yield f"    to be placed by hand: {', '.join(entry.missing[:MOST_NAMED])}{more}"
         yield f"    and then checked: {command('data', 'verify', entry.name)}"
+
+
+def missing_text(problems: Sequence[InputError], study: str) -> str:
+    """Return one line about all that is missing here; of a single thing, all of it."""
+    if len(problems) == 1:
+        return f"missing here: {problems[0]}"
+    more = f" and {len(problems) - MOST_NAMED} more" if len(problems) > MOST_NAMED else ""
+    named = ", ".join(problem.what for problem in problems[:MOST_NAMED])
+    return f"missing here: {named}{more}; `{command('validate', study)}` says what to do about each"
 
 
 def stand_in_for(entry: CatalogueEntry, folder: Path) -> str:
@@ -83,12 +117,18 @@ def _whereabouts(path: str, folders: tuple[Path, ...]) -> str:
         return f"{problem.what}: {problem.rule or problem.where}"
 
 
-def verify_sets(names: list[str], data: Path | None) -> int | None:
+def verify_sets(names: list[str], data: Path | None, *, as_json: bool = False) -> int | None:
     """Print how each file compares with its checksum; exit code 2 where one differs."""
     with ActivityBars(stderr()) as bars:
         files = verify(names, data or data_dir(), partial(bars.advanced, "files read"))
+    code = BAD_INPUT if any(file.status == "different" for file in files) else None
+    if as_json:
+        print(
+            json_of([{key: str(getattr(file, key)) for key in ("name", "path", "status")} for file in files])
+        )
+        return code
     for file in files:
         announce(f"{file.status:>10}  {file.name}  {file.path}")
-    if any(file.status == "different" for file in files):
+    if code:
         suggest("move the files that differ away, then " + command("data", "fetch", "NAME"))
-    return BAD_INPUT if any(file.status == "different" for file in files) else None
+    return code

@@ -12,18 +12,15 @@ from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
 from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, in_store, suggest, with_overrides
 from rse_study.cli.terminal.screen import announce, print_rows, say, stderr
+from rse_study.cli.verbs.data.listing import missing_text
 from rse_study.cli.verbs.plan.table import HEADINGS, LEAST_IMPORTANT, as_content, lines_below, stage_rows
 from rse_study.data.location import data_dir
-from rse_study.errors import InputError, InputErrors
+from rse_study.errors import InputErrors
 from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import CheckedStudy, read_study
-from rse_study.study.definition.config import Allowance
-from rse_study.study.planning.data_sizes import DataSizes
-from rse_study.study.planning.footprint import footprint, free_bytes, lines_of, show_bytes
-from rse_study.study.planning.ledger_state import LedgerState
-from rse_study.study.planning.plan import Plan, check_allowance, plan
-from rse_study.study.planning.sampling import spread
-from rse_study.study.planning.throughput import Throughput, with_stated_hours
+from rse_study.study.planning.plan import Plan
+from rse_study.study.planning.planner import StudyPlanner
+from rse_study.study.planning.throughput import TimedWork
 
 
 def show_plan(
@@ -38,8 +35,9 @@ def show_plan(
     is_wide: bool = False,
 ) -> None:
     """Print the plan; raise OverBudget where its expected total passes a limit."""
-    checked = read_study(study_file(study), overrides)
-    planned = planned_study(checked, store, sizes_of(checked), probes)
+    checked = read_study(study_file(study, store), overrides)
+    planner = StudyPlanner(checked, store, probe_with_bars, max_hours, max_cost)
+    planned = planner.plan(probes=probes)
     if cluster:
         planned = _priced_on(cluster, checked, planned)
     if as_json:
@@ -56,10 +54,11 @@ def show_plan(
     )
     if busy:
         say(busy, stderr())
-    _check(planned, limits(checked, max_hours, max_cost))
+    for warning in planner.check(planned):
+        say(f"warning: {warning}", stderr())
     missing = check_data(checked, data_dir())
-    for problem in missing:
-        say(f"missing here: {problem}", stderr())
+    if missing:
+        say(missing_text(missing, study), stderr())
     if not as_json:
         words = (study, *with_overrides(overrides), *in_store(store))
         suggest(
@@ -109,77 +108,10 @@ def _priced_on(cluster: str, checked: CheckedStudy, planned: Plan) -> Plan:
     return replace(planned, price_per_hour=price, notes=(*planned.notes, *notes))
 
 
-def sizes_of(checked: CheckedStudy) -> DataSizes:
-    """Return the sizes of a study's data, each counted once, when it is asked for."""
-    return DataSizes(data_dir(), checked.study.settings, checked.folder)
+def probe_with_bars(checked: CheckedStudy, folder: Path) -> tuple[TimedWork, ...]:
+    """Time a few steps of a study on this machine, with a bar on stderr."""
+    from rse_study.study.planning.probe import probe  # imports torch, which most plans do without
 
-
-def require_allowance(
-    checked: CheckedStudy, store: Path, data_sizes: DataSizes, max_hours: float | None, max_cost: float | None
-) -> None:
-    """Raise OverBudget where a limit would be passed; without history, probe cells."""
-    allowed = limits(checked, max_hours, max_cost)
-    if not allowed.max_hours and not allowed.max_cost:
-        return
-    planned = planned_study(checked, store, data_sizes, probes=False)
-    if planned.device_hours is None:
-        if not planned.price_per_hour:
-            check_allowance(planned, 0.0, allowed.max_cost)  # refused before minutes of probing
-        planned = planned_study(checked, store, data_sizes, probes=True)
-    _check(planned, allowed)
-
-
-def require_disk(checked: CheckedStudy, store: Path, data_sizes: DataSizes, num_to_run: int) -> None:
-    """Raise InputError where the study's files would not fit on the disk."""
-    location = checked.study.storage or str(store.absolute())
-    if "://" in location:
-        return  # an object store has no end that could be asked for
-    wanted, free = footprint(checked, num_to_run, data_sizes), free_bytes(Path(location))
-    if wanted is None or wanted.disk <= free:
-        return
-    least = replace(checked, study=checked.study.model_copy(update={"keep_models": "none"}))
-    lean = footprint(least, num_to_run, data_sizes)
-    option = "`storage: FOLDER` on a larger disk" if checked.study.storage else "a larger disk: --store DIR"
-    if lean is not None and lean.disk <= free:
-        lighter = (
-            f"`-o keep_models=none` (`best` also keeps the best model), which takes {show_bytes(lean.disk)}"
-        )
-        option = f"{lighter}, or {option}"
-    what, *_ = lines_of(wanted)
-    rule = f"{show_bytes(free)} are free in {location}"
-    raise InputError(what, where=checked.study.name, rule=rule, remedy=f"Use {option}")
-
-
-def limits(checked: CheckedStudy, max_hours: float | None, max_cost: float | None) -> Allowance:
-    """Return the study's allowance, overridden by the command line."""
-    given = {"max_hours": max_hours, "max_cost": max_cost}
-    said = {name: value for name, value in given.items() if value is not None}
-    return checked.study.allowance.model_copy(update=said)
-
-
-def planned_study(checked: CheckedStudy, store: Path, data_sizes: DataSizes, probes: bool) -> Plan:
-    """Plan a study against its folder in the store, timed by histories or a probe."""
-    ledger_state, throughput = _history(checked, store, data_sizes)
-    if probes:
-        from rse_study.study.planning.probe import probe
-
-        with ActivityBars(stderr()) as bars:  # stdout may be JSON
-            prepared = partial(materials_of, SaidOnce(bars), checked.folder)
-            timed = probe(checked, prepared, partial(bars.advanced, "probe: trials timed"))
-        throughput = replace(throughput, timed=timed, source="a probe on this machine")
-    return plan(checked, ledger_state, with_stated_hours(throughput, checked, data_sizes), data_sizes)
-
-
-def _history(checked: CheckedStudy, store: Path, data_sizes: DataSizes) -> tuple[LedgerState, Throughput]:
-    """Read the ledgers of the store; without any, import nothing to read them."""
-    if not any(store.glob("*/ledger.sqlite")):
-        return LedgerState(), Throughput()
-    from rse_study.study.planning.history import history_of
-
-    encoders = {trial.encoder.name for trial in spread(checked)}
-    return history_of(store / checked.study.name, store, data_sizes, encoders, checked.study)
-
-
-def _check(planned: Plan, allowed: Allowance) -> None:
-    for warning in check_allowance(planned, allowed.max_hours, allowed.max_cost):
-        say(f"warning: {warning}", stderr())
+    with ActivityBars(stderr()) as bars:  # stdout may be JSON
+        prepared = partial(materials_of, SaidOnce(bars), checked.folder, study_dir=folder)
+        return probe(checked, prepared, partial(bars.advanced, "probe: trials timed"))

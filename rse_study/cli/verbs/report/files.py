@@ -12,6 +12,7 @@ from analysis.latex_files import write_latex
 from analysis.paper.kit import KitSource, bibtex, checklist, how_compared, how_to_replay
 from rse_study import open_study
 from rse_study.cli.arguments.writable import require_folder
+from rse_study.data.location import cache_dir
 from rse_study.errors import InputError
 from rse_study.frames.study_results import StudyResults
 from rse_study.results.archive import write_archive
@@ -77,6 +78,8 @@ def write_images(html: str, folder: Path, request: FilesRequest) -> Iterator[Pat
 
 def write_kit(study: StudyResults, html: str, folder: Path) -> Iterator[Path]:
     """Write a paper's kit: checklist, paragraph, citation, tables, figures, archive."""
+    from rse_study.assets.trained import trained_assets  # imports torch
+
     archive = f"{study.name}.tar.xz"
     source = KitSource(contents_of(study), comparison_of(study), study.citation)
     texts = {
@@ -90,5 +93,5 @@ def write_kit(study: StudyResults, html: str, folder: Path) -> Iterator[Path]:
     yield from write_latex(study, folder / "tables")
     with Reader(study.folder) as reader:
         yield from write_tables(reader, folder / "tables", "csv")
-    yield write_archive(study.folder, folder / archive)
+    yield write_archive(study.folder, folder / archive, trained_assets(study.folder, cache_dir()))
     yield from write_figures(html, folder / "figures", "svg")  # last, for it needs a browser

@@ -3,7 +3,8 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from analysis.report import write_report
+from analysis.report import report_path, write_report
+from rse_study.cli.arguments.importance import enter_missing_importance
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_file
 from rse_study.cli.terminal.activity_bars import ActivityBars
@@ -34,8 +35,11 @@ def write_page(
         _report_attacks(Path(study), out, request)
         return
     folder = study_folder(study, store)
+    if not out:
+        require_file(report_path(folder), where="the study's folder (or name a file by --out)")
     request.check()
     with ActivityBars(stderr()) as bars, bars.waiting("writing the report"):  # stdout gets paths
+        enter_missing_importance(folder)
         path = write_report(folder, out)
     print(path)
     with ActivityBars(stderr()) as bars, bars.waiting("writing files"):

@@ -12,9 +12,10 @@ from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_b
 from rse_study.results.files.connect import open_study
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.files.schema import ledger_path
-from rse_study.results.records import AttemptRecord, CellRecord, MetricRow, Status, StudyRecord
+from rse_study.results.records import AttemptRecord, CellRecord, MetricRow, Status
 from rse_study.results.row_checks import inert_sentences, row_checks
 from rse_study.results.row_names import names_of_labelled
+from rse_study.results.study_record import StudyRecord
 from rse_study.search.choice import chosen_first
 from rse_study.search.state import SearchState, search_state
 

@@ -24,9 +24,9 @@ class Pace:
 def pace_of(ledger: LedgerSnapshot, running: Mapping[str, float]) -> Pace:
     """Estimate how much longer a study will run.
 
-    The missing cells of each stage are multiplied by the median time of the cells that ended there; the sum
-    is divided by the number of cells that run at a time. `running` maps each running cell to the share of it
-    that is done.
+    The missing cells of each stage are multiplied by the median time of the cells that ended there, or, before any
+    has, of all that were not stopped early; the sum is divided by the number of cells that run at a time. `running`
+    maps each running cell to the share of it that is done.
     """
     at_a_time = len(running) or most_at_a_time(ledger.attempts)
     durations = defaultdict(list)
@@ -36,11 +36,17 @@ def pace_of(ledger: LedgerSnapshot, running: Mapping[str, float]) -> Pace:
     if not durations:
         return Pace(None, at_a_time, None)
     of_all = median(seconds for of_stage in durations.values() for seconds in of_stage)
+    whole = [
+        cell.duration_s
+        for cell in ledger.cells
+        if ledger.statuses[cell.identity] == "complete" and cell.duration_s > 0
+    ]
+    elsewhere = median(whole) if whole else of_all
     medians: dict[str, float] = {stage: median(of_stage) for stage, of_stage in durations.items()}
     missing = missing_by_stage(ledger).items()
-    left = sum(number * medians.get(stage, of_all) for stage, number in missing)
+    left = sum(number * medians.get(stage, elsewhere) for stage, number in missing)
     stages = {cell.identity: cell.stage for cell in ledger.cells}
-    going = [(1 - share) * medians.get(stages[name], of_all) for name, share in running.items()]
+    going = [(1 - share) * medians.get(stages[name], elsewhere) for name, share in running.items()]
     return Pace(of_all, at_a_time, max([(left + sum(going)) / at_a_time, *going]))
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.terminal.activity_bars import LINE_SECONDS
-from rse_study.cli.terminal.fitting import wrapped
+from rse_study.cli.terminal.fitting import harmless, wrapped
 from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, in_store, run_again, suggest
 from rse_study.cli.terminal.screen import announce, stdout
@@ -58,7 +58,7 @@ def watch_status(study_dir: Path, console: Console | None = None) -> StudyStatus
 def _watch_on_terminal(study_dir: Path, console: Console) -> StudyStatus:
     with Live(console=console, auto_refresh=False) as live:
         for state, _ in _states_until_end(study_dir):
-            live.update(Text(wrapped(_text(state), console.width), overflow="fold"), refresh=True)
+            live.update(Text(wrapped(harmless(_text(state)), console.width), overflow="fold"), refresh=True)
     return state
 
 

@@ -55,7 +55,10 @@ def summary_of(state: StudyStatus) -> str:
 def _who(state: StudyStatus) -> str:
     if state.holder:
         return "run by process {pid} on {host} since {since}".format(**state.holder)
-    return "complete" if state.is_complete else "nobody runs it; `rse-study run` goes on from here"
+    if not state.is_complete:
+        return "nobody runs it; `rse-study run` goes on from here"
+    failed, planned = state.counts["failed"], state.counts["planned"]
+    return f"ended: {failed} of {counted(planned, 'cell')} failed" if failed else "complete"
 
 
 def _counts(state: StudyStatus) -> str:

@@ -7,7 +7,7 @@ import pytest
 from rse_study.on_ray.stored.ledger_copy import copy_of
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import ledger_path
-from rse_study.results.records import ObjectiveRecord, StudyRecord
+from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.storage.storage import Storage, ledger_key
 
 MACHINE = {"cpus": 2, "memory_gib": 8, "price_per_hour": 0}

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from rse_study.cli.verbs.plan.show import require_allowance, sizes_of
 from rse_study.errors import OverBudget
 from rse_study.results.files.ledger import Ledger
 from rse_study.study.checking.validation import read_study
+from rse_study.study.planning import history
+from rse_study.study.planning.planner import StudyPlanner
+from rse_study.study.planning.throughput import Setting, TimedWork
+from rse_study.study.planning.workload import shape_of
 from tests.cli.a_study import SEARCH, cell_of, run
 
 GRID = """
@@ -118,11 +121,32 @@ def test_a_warning_where_only_the_high_estimate_is_too_much(rse, grid, ran):
 
 
 def test_a_run_is_refused_as_its_plan_is(rse, grid, ran, tmp_path):
-    checked = read_study(grid)
-    require_allowance(checked, tmp_path / "studies", sizes_of(checked), None, None)
-    require_allowance(checked, tmp_path / "studies", sizes_of(checked), 7.0, None)
+    def planner(max_hours):
+        return StudyPlanner(read_study(grid), tmp_path / "studies", pytest.fail, max_hours)
+
+    assert planner(None).require_allowance() == planner(7.0).require_allowance() == []
     with pytest.raises(OverBudget):
-        require_allowance(checked, tmp_path / "studies", sizes_of(checked), 6.0, None)
+        planner(6.0).require_allowance()
+
+
+def test_a_run_with_a_limit_and_no_history_reads_the_store_once_and_probes_once(
+    rse, grid, ran, tmp_path, monkeypatch
+):
+    """An hour a step passes the limit; the ledger there has cells of another encoder alone."""
+    looked, timed = [], []
+    of_store = history.history_of
+    monkeypatch.setattr(history, "history_of", lambda *given: looked.append(1) or of_store(*given))
+    checked = read_study(grid, ["base.encoder.name=minilm", "allowance.price_per_hour=1"])
+
+    def probe(checked):
+        setting = Setting.wanted(shape_of(checked.study.base), checked.study.resources)
+        timed.append(TimedWork(setting, 3600.0, checked.study.base.step_work))
+        return tuple(timed)
+
+    planner = StudyPlanner(checked, tmp_path / "studies", probe, max_cost=9.0)
+    with pytest.raises(OverBudget, match="max_cost = 9"):
+        planner.require_allowance()
+    assert (len(looked), len(timed)) == (1, 1)
 
 
 def test_what_is_missing_here_is_said_before_anybody_runs_it(rse, monkeypatch, tmp_path):
@@ -130,8 +154,9 @@ def test_what_is_missing_here_is_said_before_anybody_runs_it(rse, monkeypatch, t
     monkeypatch.setenv("RSE_STUDY_DATA", str(tmp_path / "nothing"))
     ended = rse("plan", "rse_table6_mini")
     assert ended.code == 0
-    assert "missing here: " in ended.err
-    assert "base.selection.dev = 'STS-B': no such file" in ended.err
+    (line,) = [line for line in ended.err.splitlines() if line.startswith("missing here: ")]
+    assert "base.selection.dev = 'STS-B'" in line
+    assert line.endswith("; `rse-study validate rse_table6_mini` says what to do about each")
     assert ended.next == "rse-study data fetch --for rse_table6_mini"
 
 

@@ -111,6 +111,20 @@ def test_cells_of_a_stage_take_as_long_as_others_of_it(halfway, study_dir):
     assert state_of(study_dir).eta_s == 200.0 + 20.0
 
 
+def test_before_a_stage_has_ended_a_cell_its_cells_take_as_long_as_those_that_ran_to_the_end(
+    ledger, study_dir
+):
+    for trial in range(4):
+        stopped = {"status": "stopped_early", "duration_s": 5.0} if trial else {}
+        run(ledger, cell_of(trial), 50.0, **stopped)
+    assert state_of(study_dir).eta_s == 2 * 30.0  # the confirmation's two
+
+
+def test_what_has_ended_with_failed_cells_is_not_called_complete(rse, ran):
+    lines = rse("status", "little").out.splitlines()
+    assert lines[1] == "ended: 1 of 2 cells failed"
+
+
 def test_nobody_can_say_how_long_before_a_cell_has_ended(ledger, study_dir):
     start(ledger, cell_of(0))
     state = state_of(study_dir)

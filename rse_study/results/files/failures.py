@@ -1,0 +1,73 @@
+"""Failures of a ledger's file and disk, in words with a remedy."""
+
+import errno
+import sqlite3
+from collections.abc import Callable
+from functools import wraps
+from json import JSONDecodeError
+from pathlib import Path
+from types import FunctionType
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from rse_study.errors import InputError, Unavailable, first_line
+
+Owner = TypeVar("Owner", bound=type)
+DAMAGES = (ValidationError, JSONDecodeError, UnicodeDecodeError)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+REBUILD = "Move it away, or make it anew: rse-study doctor --rebuild STUDY"
+GOES_ON = "the same command goes on"
+
+
+def names_failures(cls: Owner) -> Owner:
+    """Let the public methods of a class with `_db` raise what `failure_of` says."""
+    for name, method in list(vars(cls).items()):
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            setattr(cls, name, _named(method))
+    return cls
+
+
+def _named(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def call(self: Any, *args: Any, **named: Any) -> Any:
+        try:
+            return method(self, *args, **named)
+        except Exception as error:
+            cause = error.__cause__  # pandas wraps what SQLite says
+            failure = failure_of(cause if isinstance(cause, sqlite3.Error) else error, _file_of(self._db))
+            if failure is None:
+                raise
+            raise failure from error
+
+    return call
+
+
+def failure_of(error: BaseException, path: Path) -> InputError | Unavailable | None:
+    """Say what an error means for the ledger at `path`, None if nothing."""
+    if isinstance(error, DAMAGES):
+        return InputError(f"damaged: {first_line(error)}", where=str(path), remedy=REBUILD)
+    if isinstance(error, OSError):
+        return no_room(path.parent) if error.errno in NO_ROOM else None
+    if not isinstance(error, sqlite3.DatabaseError):
+        return None
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "decode to UTF-8" in str(error):
+        return InputError(f"damaged: {error}", where=str(path), remedy=REBUILD)
+    if code == sqlite3.SQLITE_FULL:
+        return no_room(path.parent)
+    if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+        return Unavailable(f"{path} cannot be used any more: {error}", f"Look at its disk; {GOES_ON}")
+    return None
+
+
+def no_room(folder: Path) -> Unavailable:
+    """Return the failure of a run whose disk is full."""
+    return Unavailable(f"no room left in {folder}", f"Make room; {GOES_ON}")
+
+
+def _file_of(connection: sqlite3.Connection) -> Path:
+    try:
+        return Path(connection.execute("PRAGMA database_list").fetchone()[2] or "ledger.sqlite")
+    except sqlite3.Error:
+        return Path("ledger.sqlite")

@@ -1,0 +1,123 @@
+"""What a study says of its search: sampler, start, budget, confirmation, ablation path."""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, model_serializer, model_validator
+
+from rse_study.named_class import ClassPath
+from rse_study.spec import Spec, field
+from rse_study.study.definition.domains import Option
+from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.seeds import Seeds
+
+
+class Sampler(Spec):
+    """Who proposes the trials of a search.
+
+    `tpe` (multivariate, with constant liar) or `gp` (Gaussian process) after some random draws, `cma_es` (numbers;
+    choices are drawn uniformly), `nsga2` or `nsga3` (genetic), `random`, `quasi_random` (scrambled Sobol points) or
+    `grid` (every combination of choices and short integer axes).
+    """
+
+    name: Literal["tpe", "gp", "cma_es", "nsga2", "nsga3", "random", "quasi_random", "grid"] = "tpe"
+    num_startup: PositiveInt = 6
+    """random draws before `tpe` or `gp` proposes"""
+    population_size: int = field(10, ge=4, neutral=10)
+    """trials of a generation of `cma_es`, `nsga2` or `nsga3`"""
+    class_: ClassPath | None = field(None, alias="class", neutral=None)
+    """instead of a name, `module:Class` of any BaseSampler of Optuna: of a file beside the study, or installed"""
+    settings: dict[str, Any] = field({}, neutral={})
+    """what `class` is made with, beside the seed"""
+
+    @model_validator(mode="after")
+    def _has_a_name_or_a_class(self) -> "Sampler":
+        if self.class_ is None:
+            if self.settings:
+                raise ValueError("has settings, which are those of a class: name it with `class`")
+        elif "name" in self.model_fields_set:
+            raise ValueError(
+                "has a name and a class: keep one (`name: null` takes away that of a file extended)"
+            )
+        else:
+            self._has_no_settings_of_names()
+        return self
+
+    def _has_no_settings_of_names(self) -> None:
+        for name in ("num_startup", "population_size"):
+            if getattr(self, name) != type(self).model_fields[name].default:
+                remedy = f"write it below `settings` (of a file extended: `{name}: null`)"
+                raise ValueError(f"has {name}, which is of samplers with a name, and a class: {remedy}")
+
+    @model_serializer(mode="wrap")
+    def _as_before_classes(self, write: Callable[["Sampler"], dict[str, Any]]) -> dict[str, Any]:
+        """Write a name or a class, as earlier studies were frozen with the name alone."""
+        left_out = ("class", "class_", "name" if self.class_ else "settings")
+        content = {key: value for key, value in write(self).items() if key not in left_out}
+        return content | ({"class": self.class_} if self.class_ else {})
+
+    @property
+    def title(self) -> str:
+        """The name, or the class, for readers."""
+        return self.class_ or self.name
+
+
+class Confirm(Spec):
+    """What decides a search: its best trials and its baseline, run again.
+
+    Their seeds have selected nothing.
+    """
+
+    num_best: PositiveInt = 1
+    baseline: Literal["base", "none"] = "base"
+    seeds: Seeds = field()
+    resources: Resources | None = None
+    """of these cells; without it, the study's"""
+
+
+class AblationPath(Spec):
+    """What made the best trial of a search better than its base.
+
+    Its axes are flipped one by one, from the base to it. Each point is trained anew (Fawcett & Hoos 2016; Biedenkapp
+    et al. 2017).
+    """
+
+    order: Literal["greedy", "importance"] = "greedy"
+    """greedy: of all axes left, the one that brings most, k(k+1)/2 points over k axes that differ; importance: the axes
+    by their importance, k points"""
+    seeds: Seeds = field()
+    """none of the search's own; cells of seeds that `confirm` has, too, run once"""
+    resources: Resources | None = None
+    """of these cells; without it, the study's"""
+
+
+class WarmStart(Spec):
+    """What a search knows before its first trial.
+
+    At least one of both.
+    """
+
+    study: str = ""
+    """name of a study of the same store: what its complete cells came to is told to the sampler, where they are points
+    of this space and would be the same cells here; the best of them is run here first"""
+    trials: tuple[dict[str, Option], ...] = ()
+    """points that are run first, in this order: values by axis, the base's of the axes left out"""
+
+
+class SearchBudget(Spec):
+    """What ends a search, whichever comes first; 0 = no limit.
+
+    No cell is begun that would not fit, if it takes as long as the longest complete one. `num_trials` are the most.
+    Confirmation and path come after it and are not in it; `allowance` is what the whole study may cost.
+    """
+
+    hours: NonNegativeFloat = 0.0
+    """in which cells of the search ran"""
+    steps: NonNegativeInt = 0
+    """optimiser steps of all its cells"""
+    device_hours: NonNegativeFloat = 0.0
+    """hours times GPUs, or else CPU threads"""
+    cost: NonNegativeFloat = 0.0
+    """device hours times their price"""
+    price_per_hour: NonNegativeFloat = 0.0
+    """of a device hour, in any currency"""

@@ -1,0 +1,53 @@
+"""Scores of single items, from the worker that measured them to a storage and back."""
+
+from rse_study.on_ray.stored.files import StoredFiles
+from rse_study.on_ray.stored.folders import StudyFolders
+from rse_study.on_ray.workers.payload import Payload
+from rse_study.on_ray.workers.workplace import workplace
+from rse_study.results.files.evaluation_file import FILE_NAME as EVALUATIONS_FILE
+from rse_study.results.files.evaluation_file import write_evaluations
+from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
+from rse_study.results.files.item_file import read_items, with_items, write_items
+from rse_study.results.files.result_file import FILE_NAME, Result, write_result
+from rse_study.results.files.schema import cell_folder
+from rse_study.results.item_scores import ItemScores
+from rse_study.results.records import EvaluationRow
+from rse_study.training.trial import Trial
+
+CELL = "f" * 64
+
+
+def scored(task, *cosines):
+    items = ItemScores.of(cosines, range(len(cosines)))
+    about = {"subject": CELL, "task": task, "split": "test", "value": 70.0, "num_examples": len(cosines)}
+    return EvaluationRow(**about, fingerprint=f"of {task}", items=items)
+
+
+def test_items_of_a_cell_travel_to_a_storage_and_to_every_other_disk(storage, tmp_path, monkeypatch):
+    monkeypatch.setenv("RSE_STUDY_CACHE", str(tmp_path / "node"))
+    drivers = [tmp_path / name / "little" for name in ("driver", "elsewhere")]
+    files, others = (StoredFiles(StudyFolders(one), storage, tmp_path / "cache") for one in drivers)
+    alone = {"workers": 1, "threads": 1, "gpus": 0, "labels": {}}
+    payload = Payload(trial=Trial(), materials="", folder=files.cell(CELL), storage=storage.location, **alone)
+    dev, test = scored("STS-B", 0.1, 0.5, 0.3), scored("SICK-R", -0.25, 1.0)
+    with workplace(payload) as worker:
+        write_result(
+            worker.folder,
+            Result(identity=CELL, seed=0, config={}, status="complete", history=(), final={}, provenance={}),
+        )
+        write_items(worker.folder, [dev])
+        worker.publish(ITEMS_FILE)
+        worker.publish(FILE_NAME)
+    with workplace(payload, [ITEMS_FILE]) as worker:  # which scores the model, perhaps on another machine
+        write_evaluations(worker.folder, [test])
+        written = (worker.folder / ITEMS_FILE).read_bytes()
+        for name in (ITEMS_FILE, EVALUATIONS_FILE):
+            worker.publish(name)
+    files.bring_result(CELL)
+    others.bring_results()
+    for driver in drivers:
+        folder = cell_folder(driver, CELL)
+        assert (folder / ITEMS_FILE).read_bytes() == written
+        assert len(read_items(folder)) == 2
+        bare = [row.model_copy(update={"items": None}) for row in (dev, test)]
+        assert [row.items for row in with_items(folder, bare)] == [dev.items, test.items]
