@@ -1,4 +1,4 @@
-"""Signature and help of every command that runs or prepares a study, and the table of all commands.
+"""Signature and help of the commands that run a study; the table of all.
 
 A body is one call into `verbs/`, imported when the command runs. The first line of a docstring is the command's summary
 in `rse-study --help`, which has about 65 characters for it; the meaning of an argument stands in its `help=`.

@@ -1,4 +1,4 @@
-"""Signature and help of the commands on a model: evaluate, attack, fine-tune, export."""
+"""Signature and help of the commands on a model."""
 
 from pathlib import Path
 from typing import Annotated, Literal

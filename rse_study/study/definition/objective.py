@@ -1,4 +1,4 @@
-"""What a study maximises or minimises, and bounds that its trials must keep."""
+"""The objective of a study, and the bounds that its trials must keep."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""What a cell uses, and what a study may cost."""
+"""The resources of a cell, and the allowance of a study."""
 
 import re
 from typing import Literal

@@ -1,4 +1,4 @@
-"""What a study says of its search: sampler, start, budget, confirmation, ablation path."""
+"""Settings of a search: sampler, start, budget, confirmation, ablation path."""
 
 from collections.abc import Callable
 from typing import Any, Literal

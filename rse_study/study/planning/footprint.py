@@ -189,7 +189,10 @@ def _sized(trial: Trial, resources: Resources, folders: tuple[Path, ...]) -> Cel
 
 
 def num_models(study: Study, num_to_run: int, num_at_a_time: int) -> int:
-    """Return how many models are there at once at most: of cells that run, that wait for scores, that are kept."""
+    """Return the most models on disk at once.
+
+    Those of cells that run, that wait for scores, and that are kept.
+    """
     return min(num_to_run, num_at_a_time + _num_kept(study, num_to_run))
 
 

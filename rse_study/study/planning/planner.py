@@ -1,4 +1,4 @@
-"""A study priced against its store, for `plan`, and for `run` against disk and allowance."""
+"""A study priced against its store, for `plan` and for `run`."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -82,7 +82,10 @@ class StudyPlanner:
         raise InputError(what, where=study.name, rule=rule, remedy=f"Use {option}")
 
     def require_allowance(self) -> list[str]:
-        """Return warnings; raise OverBudget where a limit would be passed. Without history, probe cells."""
+        """Return warnings; raise OverBudget where a limit would be passed.
+
+        Without history, cells are probed.
+        """
         if not self._limits.max_hours and not self._limits.max_cost:
             return []
         planned = self.plan()
@@ -93,7 +96,7 @@ class StudyPlanner:
         return self.check(planned)
 
     def check(self, planned: Plan) -> list[str]:
-        """Return warnings on a plan of this study; raise OverBudget where it passes a limit."""
+        """Return warnings on a plan; raise OverBudget where it passes a limit."""
         return check_allowance(planned, self._limits.max_hours, self._limits.max_cost)
 
     def plan(self, *, probes: bool = False) -> Plan:
