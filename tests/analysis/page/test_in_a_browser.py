@@ -145,7 +145,7 @@ def test_a_filter_compares_numbers_and_two_ticked_trials_show_their_difference(t
     rows = tab.say(
         "[...document.querySelectorAll('table.difference tr')].map(row => [...row.cells].map(one => one.textContent))"
     )
-    assert rows[0] == ["trial", "12 *", "0 (paper setting)"]
+    assert rows[0] == ["trial", "12 *", "0 (base)"]
     assert len(rows) > 2
     assert all(here != there for _, here, there in rows)
     for trial in (12, 0):
