@@ -5,7 +5,8 @@ import pytest
 from rse_study.errors import InputError, InputErrors, MissingFile, NonFiniteLoss, Unavailable
 
 ONE = InputError("what", where="where", rule="rule", remedy="remedy")
-MISSING = MissingFile("no such file", where="where", remedy="remedy", part="part")
+MISSING = MissingFile("no such file", where="where", remedy="remedy")
+MISSING.part = "part"
 
 
 def test_a_message_says_where_what_rule_and_remedy_and_travels_with_its_part():

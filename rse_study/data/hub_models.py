@@ -52,6 +52,9 @@ def check_models(models: Iterable[Model], *folders: Path) -> dict[Model, Unknown
     return problems
 
 
+LONGEST_HEADER = 100_000_000  # bytes, that of safetensors itself
+
+
 def has_weights(model: Model, *folders: Path) -> bool:
     """Whether a model's weights are on this machine, in a folder or the hub's cache."""
     name, revision = local_name(model[0], *folders), model[1]
@@ -69,7 +72,11 @@ def lacks_masked_lm_head(name: str, revision: str = "main") -> bool:
     if any(one.endswith(("ForMaskedLM", "ForPreTraining")) for one in classes):
         return False
     with weights.open("rb") as stream:  # a length of 8 bytes, then as much JSON
-        names = json.loads(stream.read(int.from_bytes(stream.read(8), "little")))
+        length = int.from_bytes(stream.read(8), "little")
+        try:
+            names = json.loads(stream.read(min(length, LONGEST_HEADER)))
+        except ValueError:  # damaged, which its loader says
+            return False
     return not any(part in key for key in names for part in PARTS_OF_HEADS)
 
 

@@ -12,6 +12,7 @@ def require_schema(arguments, content):
     """Fail where the output of a command is not what the schema says of it."""
     verb = " ".join(arguments[: 2 if arguments[0] in ("data", "cluster") else 1])
     wanted = {"$ref": f"#/$defs/{verb}", "$defs": SCHEMA["$defs"]}
-    assert [
+    problems = [
         f"{one.json_path}: {one.message}" for one in Draft202012Validator(wanted).iter_errors(content)
-    ] == []
+    ]
+    assert not problems, problems

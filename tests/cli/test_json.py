@@ -6,7 +6,8 @@ import json
 import pytest
 
 from rse_study.cli.cluster_commands import CLUSTER_COMMANDS
-from rse_study.cli.commands import COMMANDS, DATA_COMMANDS
+from rse_study.cli.commands import COMMANDS
+from rse_study.cli.data_commands import DATA_COMMANDS
 from tests.analysis import tabled
 from tests.cli.output_schema import SCHEMA
 

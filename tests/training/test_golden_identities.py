@@ -46,6 +46,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
             **dict(rho=0.25, weighs="fgsm", trajectories="separate"),
         }
     ),
+    "flipped": of(blend={"ascent": "flipped"}),
     "token level": of(
         token_level=dict(step_size=0.01, sigma=0.2, scaling="after", write_back="last", redraw="epoch"),
         z_adv_eta="with",
@@ -70,6 +71,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         noise=dict(num_steps=3, step_size=0.1, scale=0.01, gradient="raw", ball={"norm": "l2"}),
     ),
     "V-advCSE": of("v_adv_cse"),
+    "V-advCSE, noise": of("v_adv_cse", r={"ascent": "noise"}),
     "V-advCSE, otherwise": of(
         "v_adv_cse", r={"num_steps": 2}, divergence="kl", output="similarities", weight=0.1, **ONLY
     ),

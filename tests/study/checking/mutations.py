@@ -185,7 +185,6 @@ seeds=[]
 seeds=[-1] -> seeds.0
 search.alpha={log: [1e-6, .inf]} -> search.alpha.log.1
 search.N.int=[-1, 3] -> search.N = -1
-search.N.int=[1, 1000000000000000000000] -> search.N.int.1
 search.norm.choice=[l1]
 search.norm.choice=[l1, l1] -> search.norm
 search.batch_size={int: [1, 8]} -> search.batch_size = 1
@@ -395,7 +394,6 @@ grid.rows.again={rho: 0} -> grid.rows.again
 grid.rows.paper.method.lambda2=0.02
 grid.axes.blend.rho=[0, 1]
 grid.axes.N={choice: [0, 2], into: [pgd.num_steps, fgsm.num_steps]} -> grid
-grid.rows.paper.N=3
 grid.axes.selection.dev=[builtin, STS-B]
 grid.rows.paper.selection.dev=STS-B -> grid.rows.paper
 """,

@@ -138,7 +138,7 @@ def test_a_run_with_a_limit_and_no_history_reads_the_store_once_and_probes_once(
     monkeypatch.setattr(history, "history_of", lambda *given: looked.append(1) or of_store(*given))
     checked = read_study(grid, ["base.encoder.name=minilm", "allowance.price_per_hour=1"])
 
-    def probe(checked):
+    def probe(checked, folder):
         setting = Setting.wanted(shape_of(checked.study.base), checked.study.resources)
         timed.append(TimedWork(setting, 3600.0, checked.study.base.step_work))
         return tuple(timed)
