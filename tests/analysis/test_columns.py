@@ -318,9 +318,9 @@ def test_the_sphere_has_three_decimals(tmp_path):
     }
     rows = {"SimCSE": SIMCSE, "RobustSentEmbed": SIMCSE}
     table = wide_table(read(make(tmp_path, scores, table="rse-figure3", rows=rows)).columns)
-    expected = [["RobustSentEmbed", "-2.295 (-2.295)", "0.051 (0.051)"]]
+    expected = [["RobustSentEmbed", "\N{MINUS SIGN}2.295 (\N{MINUS SIGN}2.295)", "0.051 (0.051)"]]
     expected += [
-        ["other representations (not said which)", "(-2.305)", "(0.073)"],
-        ["SimCSE", "-2.305", "0.073"],
+        ["other representations (not said which)", "(\N{MINUS SIGN}2.305)", "(0.073)"],
+        ["SimCSE", "\N{MINUS SIGN}2.305", "0.073"],
     ]
     assert table.to_numpy().tolist() == expected
