@@ -71,7 +71,7 @@ def test_two_studies_are_compared_row_by_row(rse, one, make):
     make("two", {"SimCSE": FIRST, "rho = 0.5": FIRST, "rho = 1": FIRST})
     ended = rse("compare", "one", "two")
     assert (ended.code, ended.err) == (0, "")
-    begins = ["STS-B dev, Spearman ", "rho = 0.5: +0.00, 95", "SimCSE: -1.15, 95% "]
+    begins = ["STS-B dev, Spearman ", "rho = 0.5: +0.00, 95", "SimCSE: -1.15, 95% ["]
     assert [line[:20] for line in compared(ended)] == begins
 
 
