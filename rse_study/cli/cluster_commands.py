@@ -23,12 +23,12 @@ def cluster_render(
     study: StudyArgument,
     override: Overrides = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write the files here, and what the job needs.")
+        Path | None, typer.Option(metavar="DIR", help="Write the files here, with everything the job needs.")
     ] = None,
 ) -> None:
     """Print what Slurm, KubeRay or Ray's launcher would be given.
 
-    Touches no cluster.
+    Contacts no cluster.
     """
     from rse_study.cli.verbs.cluster.render import render_cluster
 
@@ -40,10 +40,10 @@ def cluster_validate(
     study: ClusterStudyArgument = "",
     override: Overrides = None,
 ) -> None:
-    """Check a cluster, and a study on it; say every problem at once.
+    """Report every problem of a cluster, and of a study on it.
 
-    Offline: the spec, what the study needs, and a launcher's file by Ray's own validators; for Slurm and KubeRay it
-    names their own dry run. Exit code 2 with a line for each problem.
+    Works offline: checks the spec, what the study needs from it, and a launcher's file with Ray's own validators; for
+    Slurm and KubeRay, names their own dry run. Exit code 2, with a line for each problem.
     """
     from rse_study.cli.verbs.cluster.validate import validate_cluster
 
@@ -55,16 +55,16 @@ def cluster_submit(
     study: StudyArgument,
     override: Overrides = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the files and the commands; touch nothing.")
+        bool, typer.Option("--dry-run", help="Print the files and the commands; change nothing.")
     ] = False,
     max_hours: MaxHours = None,
     max_cost: MaxCost = None,
     store: Store = DEFAULT_STORE,
 ) -> None:
-    """Run a study on a cluster, or let it go on there.
+    """Run or resume a study on a cluster.
 
-    The study's content is the job's name there: what runs already is left alone, and so is what has ended well. A job
-    that ended before its end is submitted again, and goes on from where it was.
+    The job's name depends on the study's content, so a running or completed study is not submitted twice. A study
+    that ended early is submitted again and continues where it stopped.
     """
     from rse_study.cli.verbs.cluster.submit import submit_study
 
@@ -77,7 +77,7 @@ def cluster_status(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
-    """Show a study's job, its nodes and cells, and what it has cost."""
+    """Show a study's job, its nodes and cells, and its cost so far."""
     from rse_study.cli.verbs.cluster.status import show_cluster_status
 
     show_cluster_status(spec, study, as_json, store)
@@ -87,7 +87,7 @@ def cluster_logs(
     spec: ClusterArgument,
     study: StudyArgument,
     is_followed: Annotated[
-        bool, typer.Option("-f", "--follow", help="Go on until the job ends; Ctrl-C leaves it alone.")
+        bool, typer.Option("-f", "--follow", help="Follow until the job ends; Ctrl-C does not stop the job.")
     ] = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
@@ -98,9 +98,9 @@ def cluster_logs(
 
 
 def cluster_fetch(spec: ClusterArgument, study: ClusterStudyArgument, store: Store = DEFAULT_STORE) -> None:
-    """Bring a study from its storage here, and write its report.
+    """Copy a study from its storage, and write its report.
 
-    Also while it runs, as far as it is. Models stay there until `export` or `evaluate` asks for one.
+    Also works while the study runs. Models are copied only when `export` or `evaluate` needs one.
     """
     from rse_study.cli.verbs.cluster.fetch import fetch_study
 
@@ -112,13 +112,13 @@ def cluster_down(
     study: ClusterStudyArgument = "",
     is_confirmed: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the commands; touch nothing on the cluster.")
+        bool, typer.Option("--dry-run", help="Print the commands; change nothing on the cluster.")
     ] = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
-    """End a study's job, and a cluster that nobody else uses.
+    """End a study's job, and the cluster if nobody else uses it.
 
-    Without STUDY: every job of ours on the cluster. What is committed is kept, and `submit` goes on from there.
+    Without STUDY, ends all your jobs on the cluster. Committed results are kept, and `submit` continues from them.
     """
     from rse_study.cli.verbs.cluster.down import end_jobs
 

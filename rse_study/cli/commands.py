@@ -39,10 +39,10 @@ def train(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the cell.")] = 0,
     override: Overrides = None,
     workers: Annotated[
-        int, typer.Option(min=1, help="Processes that share every batch; dropout depends on their number.")
+        int, typer.Option(min=1, help="Processes that share each batch; dropout depends on their number.")
     ] = 1,
     threads: Annotated[
-        int, typer.Option(min=1, help="CPU threads of each; results depend on them in their last bits.")
+        int, typer.Option(min=1, help="CPU threads of each process; affects the last bits of results.")
     ] = 1,
     device: DeviceName = "cpu",
 ) -> None:
@@ -65,7 +65,7 @@ def validate(
 ) -> int | None:
     """Check a study and its data, and say every problem at once.
 
-    Every edge of its space is checked, every row of its grid. Exit code 2 with a line for each problem.
+    Checks every row of the grid, or every edge of the space. Exit code 2, with a line for each problem.
     """
     from rse_study.cli.verbs.validate import validate_as_json, validate_study
 
@@ -79,25 +79,30 @@ def plan(
     study: StudyArgument,
     override: Overrides = None,
     probe: Annotated[
-        bool, typer.Option("--probe", help="Train a few steps on this machine to tell how long cells take.")
+        bool,
+        typer.Option(
+            "--probe", help="Time a few training steps on this machine to estimate how long cells take."
+        ),
     ] = False,
     as_json: AsJson = False,
     max_hours: MaxHours = None,
     max_cost: MaxCost = None,
     cluster: Annotated[
         str,
-        typer.Option(metavar="SPEC", help="Price it on this cluster; default: at allowance.price_per_hour."),
+        typer.Option(
+            metavar="SPEC", help="Use the prices of this cluster; default: allowance.price_per_hour."
+        ),
     ] = "",
     store: Store = DEFAULT_STORE,
     wide: Wide = False,
 ) -> None:
-    """Say what is left of a study and what it costs.
+    """Show the remaining cells of a study and estimate their cost.
 
-    In cells, steps, gradient passes, device hours, price.
+    The cost in steps, gradient passes, device hours and price.
 
-    Hours are told from the studies in the store, or from a probe; else they are unknown. A device is a GPU, or a
-    processor core where cells use no GPU. Exit code 4 where the expected total passes a limit; a warning where only
-    the high estimate does.
+    Hours are estimated from the studies in the store, or from a probe; otherwise they are unknown. A device is a GPU,
+    or a processor core if cells use no GPU. Exit code 4 if the expected total exceeds a limit; a warning if only the
+    high estimate does.
     """
     from rse_study.cli.verbs.plan.show import show_plan
 
@@ -108,7 +113,9 @@ def run(
     study: StudyArgument,
     override: Overrides = None,
     store: Store = DEFAULT_STORE,
-    cpus: Annotated[int, typer.Option(min=0, help="CPUs to use; 0 = all this process may use.")] = 0,
+    cpus: Annotated[
+        int, typer.Option(min=0, help="CPUs to use; 0 = all that are available to this process.")
+    ] = 0,
     address: Annotated[
         str, typer.Option(help="Address of a running Ray cluster; default: Ray on this machine.")
     ] = "",
@@ -116,12 +123,12 @@ def run(
     max_cost: MaxCost = None,
     wide: Wide = False,
 ) -> int:
-    """Run a study, or go on with it, and write its report.
+    """Run or resume a study, and write its report.
 
-    One that was interrupted goes on from where it was.
+    An interrupted study continues where it stopped.
 
-    Ctrl-C lets running cells end first; once more stops now. Exit code 0 where every cell ended well, 3 where some
-    did not, 4 where the study costs more than its allowance or --max-hours and --max-cost allow, 130 after Ctrl-C.
+    The first Ctrl-C lets running cells finish; the second stops at once. Exit code 0 if every cell completed, 3 if
+    some did not, 4 if the study costs more than its allowance, --max-hours or --max-cost, 130 after Ctrl-C.
     """
     from rse_study.cli.verbs.run import run_and_report
 
@@ -134,9 +141,9 @@ def status(
     watch: Annotated[bool, typer.Option("--watch", help="Look again until its run has ended.")] = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
-    """Show where a study stands, also while it runs.
+    """Show a study's progress, also while it runs.
 
-    Its cells, the best so far, what runs, what was lost, how long it will take.
+    Shows its cells, the best trial so far, running cells, lost attempts and the time left.
     """
     from rse_study.cli.verbs.status.show import show_status
 
@@ -146,16 +153,14 @@ def status(
 def replay(
     study: RanStudyArgument,
     cell: CellArgument,
-    out: Annotated[
-        Path | None, typer.Option(help="Keep the cell that is trained anew in this new folder.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Keep the retrained cell in this new folder.")] = None,
     store: Store = DEFAULT_STORE,
 ) -> int:
     """Train a cell again and compare every number with the ledger's.
 
-    The study's own files are left alone. On the same kind of machine the numbers are equal to the last bit: exit code
-    0. Exit code 1 where they are not, with the first differences. On another kind, or with other versions, they are
-    near: exit code 0 where all agree to 1e-6, else 3, with the largest differences.
+    Does not change the study's own files. On the same kind of machine, numbers must agree to the last bit: exit code
+    0 if they do, otherwise 1, with the first differences. On another kind of machine, or with other versions, exit
+    code 0 if all agree to 1e-6, otherwise 3, with the largest differences.
     """
     from rse_study.cli.verbs.replay import replay_cell
 
@@ -164,11 +169,11 @@ def replay(
 
 def init(
     name: Annotated[str, typer.Argument(metavar="[NAME]", help="The study's name.")] = "my-study",
-    grid: Annotated[bool, typer.Option("--grid", help="A grid; default: a search.")] = False,
+    grid: Annotated[bool, typer.Option("--grid", help="Write a grid; default: a search.")] = False,
 ) -> None:
-    """Write NAME.yaml, a study that runs on this machine as it is.
+    """Write NAME.yaml, a commented study that runs on this machine.
 
-    Beside it study.schema.json, by which editors check it.
+    Also writes study.schema.json, with which editors check the file.
     """
     from rse_study.cli.verbs.init import write_first_study
 
@@ -179,7 +184,7 @@ def doctor(
     rebuild: Annotated[
         str,
         typer.Option(
-            metavar="STUDY", help="Make this study's ledger anew from the files of its cells instead."
+            metavar="STUDY", help="Instead, rebuild this study's ledger from the files of its cells."
         ),
     ] = "",
     as_json: AsJson = False,
@@ -189,8 +194,8 @@ def doctor(
 
     Python, versions, threads, memory, and whether the folders can be used.
 
-    With --rebuild: make a lost or damaged ledger anew from study.json and the files of the cells. The one that is
-    there is kept beside it. Exit code 3 where a file was damaged: its cell runs again with the next `run`.
+    --rebuild recreates a lost or damaged ledger from study.json and the files of the cells. The existing ledger is
+    kept next to it. Exit code 3 if a file was damaged: the next `run` reruns its cell.
     """
     from rse_study.cli.verbs.doctor import examine_installation, rebuild_ledger
 

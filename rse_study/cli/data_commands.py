@@ -18,7 +18,7 @@ def data_list(
 ) -> None:
     """List data sets: licence, place, how many of their files are here.
 
-    With STUDY: all that the study reads, its models included.
+    With STUDY, everything that the study reads, including models.
     """
     from rse_study.cli.verbs.data.listing import show_needs, show_sets
 
@@ -35,7 +35,7 @@ def data_verify(
 ) -> int | None:
     """Compare files with their checksums.
 
-    Exit code 2 where a file differs; absent ones are only said.
+    Exit code 2 if a file differs; missing files are only listed.
     """
     from rse_study.cli.verbs.data.listing import verify_sets
 
@@ -50,7 +50,7 @@ def data_fetch(
     study: Annotated[
         str | None,
         typer.Option(
-            "--for", metavar="STUDY", autocompletion=complete_study, help="Fetch all that it reads."
+            "--for", metavar="STUDY", autocompletion=complete_study, help="Fetch everything that it reads."
         ),
     ] = None,
     override: Overrides = None,
@@ -64,7 +64,7 @@ def data_fetch(
 ) -> int | None:
     """Fetch the missing files of data sets, or all that a study reads.
 
-    The same command goes on where a download was cut off. Exit code 3 where something is left to be placed by hand.
+    The same command resumes an interrupted download. Exit code 3 if some files must be placed by hand.
     """
     from rse_study.cli.verbs.data.fetching import fetch_for_study, fetch_sets
 

@@ -27,15 +27,17 @@ def evaluate(
     suite: SuiteOption = "sts",
     data: DataFolder = None,
     pooling: PoolingOption = "stored",
-    variant: Annotated[Literal["orig", "senteval"], typer.Option(help="Text of the STS sets.")] = "orig",
+    variant: Annotated[
+        Literal["orig", "senteval"], typer.Option(help="Which texts of the STS sets.")
+    ] = "orig",
     threads: Threads = 0,
     device: DeviceName = "cpu",
     as_json: AsJson = False,
 ) -> None:
     """Score an encoder's vectors on every data set that is present.
 
-    On STS, and on transfer, geometry and invariance where the suite has them. `attack` and `fine-tune` are for
-    classifiers made from it.
+    On STS, and on transfer, geometry and invariance if the suite includes them. For classifiers made from the
+    encoder, use `attack` and `fine-tune`.
     """
     from rse_study.cli.verbs.evaluate.encoder import EncoderRequest
     from rse_study.cli.verbs.evaluate.frozen import evaluate_frozen
@@ -51,20 +53,20 @@ def attack(
         list[str] | None, typer.Option(help="Sets: mr (default), imdb, sst2 ...; AdvSTS-B, AdvSICK-R.")
     ] = None,
     recipe: Annotated[
-        list[str] | None, typer.Option(help="textfooler, pwws, bae ...; default: what can run.")
+        list[str] | None, typer.Option(help="textfooler, pwws, bae ...; default: all that can run here.")
     ] = None,
     inputs: Annotated[
-        int, typer.Option(min=0, help="The first so many of a set (AdvSTS: drawn); 0 = all.")
+        int, typer.Option(min=0, help="Number of inputs from the start of a set (AdvSTS: random); 0 = all.")
     ] = 0,
-    max_queries: Annotated[int, typer.Option(min=1, help="Queries an input.")] = 5000,
+    max_queries: Annotated[int, typer.Option(min=1, help="Queries per input.")] = 5000,
     masked_lm: Annotated[
-        str, typer.Option(help="bae and bert_attack need one; a folder, a hub name, or minilm-mlm.")
+        str, typer.Option(help="Masked LM for bae and bert_attack: a folder, a hub name, or minilm-mlm.")
     ] = "",
     goal: Annotated[
         Literal["deviation", "drift", "maximise"],
-        typer.Option(help="AdvSTS: away from gold, away from the clean score, or as far as it goes."),
+        typer.Option(help="AdvSTS: move away from gold, away from the clean score, or as far as possible."),
     ] = "deviation",
-    tau: Annotated[float, typer.Option(help="AdvSTS: how far that must be, on the gold scale.")] = 1.0,
+    tau: Annotated[float, typer.Option(help="AdvSTS: smallest move that counts, on the gold scale.")] = 1.0,
     sides: Annotated[
         Literal["first", "second", "both"], typer.Option(help="AdvSTS: sentences that may be changed.")
     ] = "both",
@@ -78,12 +80,12 @@ def attack(
     threads: Threads = 0,
     device: DeviceName = "cpu",
     as_json: AsJson = False,
-    out: Annotated[Path, typer.Option(help="Folder of every outcome and of attacks.html.")] = Path("attacks"),
+    out: Annotated[Path, typer.Option(help="Folder for every outcome and attacks.html.")] = Path("attacks"),
 ) -> None:
     """Attack classifiers fine-tuned from an encoder, or its scores.
 
-    Of classifiers: how often they fall, after how many queries. With --on AdvSTS-B or AdvSICK-R the encoder's scores of
-    similarity are attacked. An option that would decide nothing is refused.
+    For classifiers, shows how often an attack succeeds and after how many queries. With --on AdvSTS-B or AdvSICK-R,
+    the encoder's similarity scores are attacked. Options that would have no effect are refused.
     """
     from rse_study.cli.verbs.evaluate.attack import attack_model
     from rse_study.cli.verbs.evaluate.encoder import EncoderRequest
@@ -101,7 +103,7 @@ def fine_tune(
         Literal["nli", "glue"], typer.Option(help="nli: SNLI, MNLI, ANLI, FEVER; glue: GLUE's.")
     ],
     on: Annotated[
-        list[str] | None, typer.Option(help="Tasks: ANLI ..., RTE ...; default: what is in the data folder.")
+        list[str] | None, typer.Option(help="Tasks: ANLI ..., RTE ...; default: all in the data folder.")
     ] = None,
     seed: TuningSeed = 0,
     epochs: Epochs = 3,
@@ -112,11 +114,11 @@ def fine_tune(
     threads: Threads = 0,
     device: DeviceName = "cpu",
     as_json: AsJson = False,
-    out: Annotated[Path | None, typer.Option(help="Folder of the rows as JSON, SUITE.json.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the rows as JSON (SUITE.json).")] = None,
 ) -> None:
     """Fine-tune a classifier for each task, and score it.
 
-    Each is fine-tuned from the encoder and scored on texts it has not seen.
+    Each classifier is fine-tuned from the encoder and scored on held-out texts.
     """
     from rse_study.cli.verbs.evaluate.encoder import EncoderRequest
     from rse_study.cli.verbs.evaluate.fine_tune import fine_tune_model
@@ -130,13 +132,13 @@ def export(
     source: Annotated[
         str,
         typer.Argument(
-            metavar="SOURCE", help="A cell's folder (what `train` wrote), or a study that has run."
+            metavar="SOURCE", help="A cell's folder (written by `train`), or a study that has run."
         ),
     ],
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder.")],
     trial: Annotated[
         str,
-        typer.Option(help="Of a study: `best`, a trial's number, TRIAL/SEED, or an identity's first digits."),
+        typer.Option(help="A study's trial: `best`, a number, TRIAL/SEED, or an identity's first digits."),
     ] = "best",
     store: Store = DEFAULT_STORE,
 ) -> None:

@@ -23,7 +23,7 @@ def dashboard(
 ) -> None:
     """Show a study in the browser, also while it runs.
 
-    Serves optuna-dashboard over a copy in memory, on this machine only.
+    Serves optuna-dashboard from a copy in memory, on this machine only.
     """
     from rse_study.cli.verbs.dashboard import serve_dashboard
 
@@ -40,44 +40,43 @@ def report(
     ] = "",
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="The HTML file; default: report.html in the study's folder, attacks.html of attacks."
-        ),
+        typer.Option(help="The HTML file; default: report.html in the study's folder, or attacks.html."),
     ] = None,
     tables: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write the ledger's tables into this folder, too.")
+        Path | None, typer.Option(metavar="DIR", help="Also write the ledger's tables into this folder.")
     ] = None,
     figures: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write every figure into this folder, too.")
+        Path | None, typer.Option(metavar="DIR", help="Also write every figure into this folder.")
     ] = None,
     formats: Annotated[
         list[FileFormat] | None,
         typer.Option(
             "--as",
-            help="Of the tables: parquet (default), csv, or latex for a paper; of the figures: svg (default), png.",
+            help="Tables: parquet (default), csv, or latex for a paper. Figures: svg (default) or png.",
         ),
     ] = None,
     kit: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write a paper's kit into this folder: checklists, tables, figures, BibTeX, an archive to replay.",
+            help="Write all that a paper needs here: checklists, tables, figures, BibTeX, an archive.",
         ),
     ] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="An index of all studies, and each report that is missing or old.")
+        bool,
+        typer.Option("--all", help="Write an index of all studies, and each report that is missing or old."),
     ] = False,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Write it again while the study runs; the page reloads itself.")
+        bool, typer.Option("--watch", help="Update it while the study runs; the page reloads itself.")
     ] = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Write the study's report: one self-contained HTML file.
 
-    With --tables, its numbers for other programs or for a paper; with --figures, its figures as images (extra
+    --tables also writes its numbers for other programs or for a paper, and --figures its figures as images (extra
     `images`).
 
-    Of a folder that `attack` wrote: the page of its attacks.
+    For a folder that `attack` wrote, writes the page of its attacks.
     """
     from rse_study.cli.verbs.report.index import write_index_page
     from rse_study.cli.verbs.report.page import write_page
@@ -116,18 +115,18 @@ def notebook(
         str,
         typer.Argument(
             metavar="[KIND]",
-            help="ablations, methods, robustness, search or cost; default: what fits the study.",
+            help="ablations, methods, robustness, search or cost; default: the one that fits.",
         ),
     ] = "",
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The notebook; default: STUDY-KIND.ipynb.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file where it is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
-    """Write a Jupyter notebook about a study, ready to be worked in.
+    """Write a Jupyter notebook about a study.
 
-    It reads the ledger anew whenever it runs; what is changed in it is yours. Needs the extra `notebooks`.
+    Whenever it runs, it reads the ledger again. You may change it freely. Needs the extra `notebooks`.
     """
     from rse_study.cli.verbs.notebook import write_notebook
 
@@ -143,20 +142,20 @@ def track(
             "--uri",
             "--dir",
             metavar="WHERE",
-            help="MLflow's tracking URI, or a folder; default: the one that the tracker's own command opens here.",
+            help="MLflow's tracking URI, or a folder; default: the tracker's own default.",
         ),
     ] = "",
     live: Annotated[
-        bool, typer.Option("--live", help="Go on while the study runs, until its run has ended.")
+        bool, typer.Option("--live", help="Keep copying until the study's run has ended.")
     ] = False,
     store: Store = DEFAULT_STORE,
 ) -> None:
     """Copy a study into MLflow, TensorBoard or Weights & Biases.
 
-    Trials, cells, metrics by step, evaluations, states; the ledger is only read.
+    Copies trials, cells, metrics by step, evaluations and states; only reads the ledger.
 
-    Given again, it adds what is new and doubles nothing, whenever it was interrupted. Each tracker is an extra of the
-    same name. wandb stays offline where no API key is configured.
+    The same command again adds only what is new, even after an interruption. Each tracker is an extra of the same
+    name. wandb stays offline if no API key is configured.
     """
     from rse_study.cli.verbs.track import track_study
 
@@ -167,7 +166,7 @@ def check(
     study: RanStudyArgument,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write the table here as CSV and LaTeX, ours beside the paper's."),
+        typer.Option(metavar="DIR", help="Write the table here as CSV and LaTeX, next to the paper's."),
     ] = None,
     baseline: Annotated[
         str,
@@ -181,10 +180,10 @@ def check(
 ) -> int:
     """Compare a grid with its baseline and with the paper's claims.
 
-    Its rows are compared with its baseline, and the paper's claims with the rows.
+    Compares the rows with the baseline, and the paper's claims with the rows.
 
-    Exit code 0 where every claim holds (at a smaller scale: the same direction), 1 where one is contradicted, 3 where
-    the study is incomplete, a claim undecided, or no claim stored about its rows.
+    Exit code 0 if every claim holds (at a smaller scale: the same direction), 1 if one is contradicted, 3 if the
+    study is incomplete, a claim is undecided, or no claim about its rows is stored.
     """
     from rse_study.cli.verbs.check import check_study
 
@@ -196,9 +195,11 @@ def compare(
     metric: Annotated[
         str, typer.Option(help="task/split, for example STS-B/test; default: the studies' objective.")
     ] = "",
-    unpaired: Annotated[bool, typer.Option("--unpaired", help="Compare means of unrelated seeds.")] = False,
+    unpaired: Annotated[
+        bool, typer.Option("--unpaired", help="Compare means without pairing by seed.")
+    ] = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page that shows them side by side, too.")
+        Path | None, typer.Option(metavar="FILE", help="Also write a page that shows them side by side.")
     ] = None,
     as_json: AsJson = False,
     store: Store = DEFAULT_STORE,

@@ -99,28 +99,30 @@ Overrides = Annotated[
 ]
 MaxHours = Annotated[
     float | None,
-    typer.Option(min=0, help="Device hours the study may cost in all; default: its allowance; 0 = no limit."),
+    typer.Option(
+        min=0, help="Limit on the study's total device hours; default: its allowance; 0 = no limit."
+    ),
 ]
 MaxCost = Annotated[
     float | None,
-    typer.Option(min=0, help="Price the study may have in all; default: its allowance; 0 = no limit."),
+    typer.Option(min=0, help="Limit on the study's total price; default: its allowance; 0 = no limit."),
 ]
 SuiteOption = Annotated[
     str,
     typer.Option(
         metavar=f"[{'|'.join(SUITES)}]",
         autocompletion=complete_suite,
-        help="sts; fast: and transfer (5 folds), geometry; full: 10 folds, invariance.",
+        help="sts; fast adds transfer (5 folds) and geometry; full adds invariance (10 folds).",
     ),
 ]
 DataFolder = Annotated[Path | None, typer.Option("--data", help="Data folder; default: RSE_STUDY_DATA.")]
-Store = Annotated[Path, typer.Option(help="Folder that holds the studies' folders.")]
+Store = Annotated[Path, typer.Option(help="Folder that contains the studies' folders.")]
 Wide = Annotated[
-    bool, typer.Option("--wide", help="Show every column of a table, also where the terminal is narrower.")
+    bool, typer.Option("--wide", help="Show every column of a table, even if the terminal is narrower.")
 ]
 PoolingOption = Annotated[
     str,
-    typer.Option(help="cls, mean, first_last, prompt (needs a stored template); stored = as the model says."),
+    typer.Option(help="cls, mean, first_last, prompt (needs a stored template); stored = the model's own."),
 ]
 Threads = Annotated[int, typer.Option(min=0, help="CPU threads; 0 = torch's default.")]
 DeviceName = Annotated[str, typer.Option(help="cpu or cuda.")]
@@ -128,4 +130,4 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, as docs/output
 TuningSeed = Annotated[int, typer.Option(min=0, help="Seed of the fine-tuning, and of what is drawn.")]
 Epochs = Annotated[int, typer.Option(min=1, help="Epochs of the fine-tuning.")]
 LearningRate = Annotated[float, typer.Option("--lr", help="Learning rate of the fine-tuning.")]
-MaxLength = Annotated[int, typer.Option(min=4, help="Tokens of a text that a classifier reads.")]
+MaxLength = Annotated[int, typer.Option(min=4, help="Tokens per text that a classifier reads.")]

@@ -13,5 +13,5 @@ def show_table(reader: Reader, see_all: str, is_wide: bool = False) -> None:
         announce(f"{label}:")
         table = table.rename(columns={name: name.removeprefix(f"{label} ") for name in table.columns})
     seeds = [name for name in table.columns[::-1] if name.startswith("seed ")]
-    deviations = [name for name in table.columns[::-1] if name.endswith(" SD")]
+    deviations = [name for name in table.columns[::-1] if name.endswith(" SD") and "±" not in name]
     print_table(table, see_all, droppable=[*seeds, *deviations, "time", "step"], is_wide=is_wide)

@@ -51,7 +51,7 @@ BAD = [
     ({}, "evaluate tiny", "MODEL | 'tiny' is no model | an asset | Train it first"),
     ({}, "validate quikstart", "quikstart | Did you mean 'quickstart'?"),
     ({"empty/x": ""}, "export empty out", "empty | neither a model nor a ledger"),
-    ({}, "evaluate nothing/here/at/all", "no STS set is here | RSE_STUDY_DATA"),
+    ({}, "evaluate nothing/here/at/all", "no such folder | Check the path"),
     ({}, "data verify STS99", "STS99 | Did you mean 'STS1"),
     ({}, "data fetch nothing", "no such data set 'nothing'"),
     ({}, "frobnicate", "No such command 'frobnicate'"),
