@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.columns import TableCell
-from analysis.contents import BASE, Contents, label_of
+from analysis.contents import Contents, label_of
 from analysis.figures.style import (
     FAINT,
     GREY,
@@ -73,7 +73,7 @@ def _table_beside(contents: Contents, part: pd.DataFrame, minus: str) -> tuple[p
     """Return scores [rows, seeds] with the row that is subtracted, and its name; "" without one."""
     seeded, fixed = (part[(part["kind"] == "baseline") == wanted] for wanted in (False, True))
     table = seeded.pivot(index="row", columns="seed", values="value").reindex(dict.fromkeys(seeded["row"]))
-    own = [minus] if minus else [own_baseline(contents.study, contents.cells), BASE, BASELINES["start"]]
+    own = [minus] if minus else [own_baseline(contents.study, contents.cells), BASELINES["start"]]
     values = fixed.set_index("row")["value"]
     name = next((one for one in own if one in table.index or one in values), "")
     if name in values and len(table):

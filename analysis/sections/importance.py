@@ -28,11 +28,16 @@ OF_SOME_TRIALS = (
 )
 
 
-def which_axis_text(contents: Contents) -> str:
-    """Say which axis has the largest share; "" before it was computed."""
+def bars_of_all_trials(contents: Contents) -> pd.DataFrame:
+    """Return the shares of the axes that every trial has."""
     axes = dict(zip(contents.study.headings, contents.study.axes, strict=True))
     bars = importance_data(contents)
-    bars = bars[[axis not in axes or not axes[axis].when for axis in bars["axis"]]]
+    return bars[[axis not in axes or not axes[axis].when for axis in bars["axis"]]]
+
+
+def which_axis_text(contents: Contents) -> str:
+    """Say which axis has the largest share; "" before it was computed."""
+    bars = bars_of_all_trials(contents)
     if bars.empty:
         return ""
     num = int(bars["num_trials"].min())
@@ -99,5 +104,6 @@ def importance(contents: Contents) -> str:
     note = f"{note} {WHISKERS if bars['low'].notna().any() else ''}"
     table = page.table(pd.DataFrame(shown, dtype=object), name="importance")
     figure = page.figure(draw_importance(bars), "importance", bars)
-    told = page.paragraph(which_axis_text(contents), "note" if num < FEW else "")
-    return page.section("Importance", page.paragraph(note.strip()), told, figure, table)
+    note = f"{note} {order_text(bars_of_all_trials(contents))}"
+    few = page.paragraph(which_axis_text(contents), "note") if num < FEW else ""
+    return page.section("Importance", page.paragraph(note.strip()), few, figure, table)

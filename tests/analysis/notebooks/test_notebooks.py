@@ -91,8 +91,8 @@ def test_a_notebook_runs_on_any_study_and_says_what_is_not_there(shown, kind):
 @pytest.mark.parametrize(
     ("kind", "name", "num_figures", "words"),
     [
-        ("ablations", "parts", 4, "the study names no baseline"),
-        ("ablations", "two-axes", 4, ""),
+        ("ablations", "parts", 1, "the study names no baseline"),
+        ("ablations", "two-axes", 2, ""),
         ("methods", "attacked", 3, ""),
         ("robustness", "attacked", 2, "SimCSE, seed 0"),
         ("robustness", "parts", 0, "No evaluation of this study attacks texts"),

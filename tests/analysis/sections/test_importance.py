@@ -19,7 +19,6 @@ def test_few_trials_get_a_caution_and_importance_goes_by_the_mean_over_evaluator
 
 def test_the_caption_says_of_which_axes_no_order_can_be_told(search_dir, contents):
     found = contents(search_dir)
-    found = dataclasses.replace(found, importance=found.importance.assign(num_trials=30))
     text = Outline(importance(found)).text
     # fanova: shares of 1/36 to 8/36, each 0.025 to both sides: phi (0.222) and those from 0.172 on.
     assert "By fanova, phi is first, and lambda2 is not told apart from it." in text
