@@ -76,4 +76,4 @@ def test_what_is_here_is_told_to_scripts_too(rse, grid):
     assert len(verified) == sets[0]["num_files"]
     assert {one["is_ok"] for one in told(rse("doctor", "--json"))} == {True, False}
     (grid / "ledger.sqlite").unlink()
-    assert told(rse("doctor", "--rebuild", "tabled", "--json"))["num_results"] == 6
+    assert told(rse("doctor", "--rebuild", "tabled", "--json"))["num_evaluations"] == 6

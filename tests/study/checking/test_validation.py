@@ -118,7 +118,7 @@ def test_shipped_trials_are_valid(path):
         (
             ["base.method.blend.pgd.sigma=9", "base.method.blend.fgsm.sigma=9"],
             "1.605",
-            {"PGD": 0.031, "FGSM": 3.1},
+            {"PGD": 9.9, "FGSM": 3.1},
         ),
     ],
 )
