@@ -49,8 +49,6 @@ class DeltaState:
     start: Float[Tensor, "b l d"]
     ball: BoundBall
     perturbable: Bool[Tensor, "b l"]
-    signs: Float[Tensor, "b l d"] | None = None
-    """the direction of the control `noise`"""
 
     def to(self, delta: Float[Tensor, "b l d"]) -> "DeltaState":
         return replace(self, delta=self.ball.project(delta))

@@ -1,6 +1,6 @@
 """The virtual adversarial perturbation: no label, only a distance (V-advCSE)."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from pydantic import NonNegativeInt, PositiveFloat
@@ -12,6 +12,14 @@ from rse_study.perturbations.sentence_level import DeltaState, movement_checks, 
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 from rse_study.tensors import Float, Tensor, torch
+
+
+@dataclass(frozen=True)
+class VirtualState(DeltaState):
+    """The state of r during the ascent."""
+
+    signs: Float[Tensor, "b l d"] | None
+    """the direction of the control `noise`; None without it"""
 
 
 class VirtualAdversarial(Spec):
@@ -39,28 +47,28 @@ class VirtualAdversarial(Spec):
     def reach(self) -> None:
         """Return None: a normal start has no farthest entry."""
 
-    def init(self, anchor: Anchor, streams: Streams) -> DeltaState:
+    def init(self, anchor: Anchor, streams: Streams) -> VirtualState:
         bound = self.ball.around(anchor.perturbable, anchor.embeddings)
         noise = self.scale * normal_rows(anchor, streams, "r", anchor.embeddings.shape[-1])
         # Algorithm 1 projects after its steps only. Decision 0015.
         start = bound.project(noise * anchor.perturbable[:, :, None])
         signs = control_signs(anchor, streams) if self.ascent == "noise" else None
-        return DeltaState(start, start, bound, anchor.perturbable, signs)
+        return VirtualState(start, start, bound, anchor.perturbable, signs)
 
-    def apply(self, state: DeltaState) -> Change:
+    def apply(self, state: VirtualState) -> Change:
         return Change(state.delta)
 
-    def update(self, state: DeltaState, gradient: Change, t: int) -> DeltaState:
+    def update(self, state: VirtualState, gradient: Change, t: int) -> VirtualState:
         """Take one step uphill; after the last step r stays."""
         if t > self.num_steps:
             return state
         g = perturbable_gradient(state, -gradient if self.ascent == "flipped" else gradient)
-        moved = state.to(self._along(state, g))
+        moved = replace(state, delta=state.ball.project(self._along(state, g)))
         if state.signs is None or t < self.num_steps:
             return moved
         return replace(moved, delta=of_norm(state.signs, moved.delta))
 
-    def _along(self, state: DeltaState, g: Float[Tensor, "b l d"]) -> Float[Tensor, "b l d"]:
+    def _along(self, state: VirtualState, g: Float[Tensor, "b l d"]) -> Float[Tensor, "b l d"]:
         if self.gradient == "raw":
             return state.delta + self.step_size * g
         return state.delta + state.ball.length(self.step_size) * state.ball.unit(g)
