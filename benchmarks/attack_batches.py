@@ -45,10 +45,13 @@ class BatchedAttack:
 
     def __call__(self, number: int) -> None:
         self.num_calls = 0
-        asked = {"batch_size": self._batch_size, "max_queries": NO_LIMIT, "seed": 0}
         found = sorted(
-            attack_all(self._attack, self._counted, self._inputs, **asked), key=lambda one: one.index
-        )
+            attack_all(
+                self._attack, self._counted, self._inputs,
+                batch_size=self._batch_size, max_queries=NO_LIMIT, seed=0,
+            ),
+            key=lambda one: one.index,
+        )  # fmt: skip
         self.outcomes.append([(one.index, one.outcome, one.adversarial, one.num_queries) for one in found])
         self.num_queries = sum(one.num_queries for one in found)
 
