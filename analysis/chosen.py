@@ -86,7 +86,7 @@ def pairs_table(pairs: Sequence[ChosenPair]) -> pd.DataFrame:
     rows = []
     for pair in pairs:
         one = pair.contrast
-        shown = {
+        told = {
             "difference": show_signed(one.mean),
             "95%, all at once": show_interval(one.deciding),
             "verdict": verdict_of(one),
@@ -95,19 +95,9 @@ def pairs_table(pairs: Sequence[ChosenPair]) -> pd.DataFrame:
             "p (Holm)": show_number(one.p_holm, 4),
             "g": show_signed(one.effect),
         } if one else {}  # fmt: skip
-        rows.append({"pair": pair.name, **shown, "remark": pair.problem})
-    columns = [
-        "pair",
-        "difference",
-        "95%, all at once",
-        "verdict",
-        "seeds",
-        "p (sign-flip)",
-        "p (Holm)",
-        "g",
-        "remark",
-    ]
-    frame = pd.DataFrame(rows, columns=columns, dtype=object).fillna("")
+        rows.append({"pair": pair.name, **told, "remark": pair.problem})
+    shown = ("difference", "95%, all at once", "verdict", "seeds", "p (sign-flip)", "p (Holm)", "g")
+    frame = pd.DataFrame(rows, columns=["pair", *shown, "remark"], dtype=object).fillna("")
     return frame if frame["remark"].any() else frame.drop(columns="remark")
 
 

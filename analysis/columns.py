@@ -27,19 +27,19 @@ class TableCell:
 
     column: Column
     row: str
-    is_fixed: bool
-    """Whether it is a baseline, which is measured once, without seeds."""
-    mean: float
-    sd: float
-    num_seeds: int
     printed: float
-    minus: str
-    sample: tuple[float, ...]
-    """Its differences from `minus`, paired by seed."""
-    printed_difference: float
     less_is_better: bool
-    is_degenerate: bool
     is_open: bool
+    is_fixed: bool = False
+    """Whether it is a baseline, which is measured once, without seeds."""
+    mean: float = nan
+    sd: float = nan
+    num_seeds: int = 0
+    minus: str = ""
+    sample: tuple[float, ...] = ()
+    """Its differences from `minus`, paired by seed."""
+    printed_difference: float = nan
+    is_degenerate: bool = False
     is_absent: bool = False
     """Whether the study lacks the row: the paper alone has it."""
     interval: Interval | None = None
@@ -150,24 +150,10 @@ def _cells(column: Column, scores: Scores, minus: str) -> Iterator[TableCell]:
 
 def _papers_alone(column: Column, scores: Scores) -> Iterator[TableCell]:
     """The cells of rows that the study lacks, so that a table leaves out none of the paper's."""
-    for row in column.printed:
+    is_open = scores.num_unplanned > 0
+    for row, printed in column.printed.items():
         if row not in scores.table.index:
-            yield TableCell(
-                column=column,
-                row=row,
-                is_fixed=False,
-                mean=nan,
-                sd=nan,
-                num_seeds=0,
-                printed=column.printed[row],
-                minus="",
-                sample=(),
-                printed_difference=nan,
-                less_is_better=scores.less_is_better,
-                is_degenerate=False,
-                is_open=scores.num_unplanned > 0,
-                is_absent=True,
-            )
+            yield TableCell(column, row, printed, scores.less_is_better, is_open, is_absent=True)
 
 
 def _together(cells: Sequence[TableCell], criterion: Criterion) -> list[TableCell]:

@@ -17,11 +17,8 @@ from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.search.state import SearchState
 
 BASE = "base"  # label and name of the trial with the base's settings
-MOST_POINTS, FEWEST_POINTS, MOST_OF_ALL = (
-    500,
-    50,
-    25_000,
-)  # of a line, of a line among many, of all lines of a figure
+MOST_POINTS, FEWEST_POINTS, MOST_OF_ALL = 500, 50, 25_000
+"""points of a line, of a line among many, of all lines of a figure"""
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,8 @@ def as_text(reader: Reader) -> pd.DataFrame:
     """Return the whole study as strings, baselines first; a star marks the best trial."""
     contents = read_contents(reader)
     if contents.study.kind == "grid":
-        return flat(
-            show_scores(
-                scores(contents, contents.stage("grid")),
-                contents.decimals_by_measure,
-                (contents.label,),
-            )
-        )
+        rows = scores(contents, contents.stage("grid"))
+        return flat(show_scores(rows, contents.decimals_by_measure, (contents.label,)))
     above = baseline_scores(contents.evaluations, contents.study.objective.evaluation)
     shown = show_trials(contents, search.trials(contents), above)
     return with_confirmed(contents, shown)
@@ -47,11 +42,8 @@ def with_confirmed(contents: Contents, shown: pd.DataFrame) -> pd.DataFrame:
         for name, of in cells.groupby("name", sort=False)
     ]
     known = {m: [values.get((row, m), "") for row in shown["trial"]] for m in tests}
-    table = (
-        pd.concat([shown.assign(**known), pd.DataFrame(below, dtype=object)])
-        .fillna("")
-        .reset_index(drop=True)
-    )
+    both = pd.concat([shown.assign(**known), pd.DataFrame(below, dtype=object)], ignore_index=True)
+    table = both.fillna("")
     first = ["trial", contents.label, *tests]
     return table[[*first, *(name for name in shown.columns if name not in first)]]
 
@@ -87,15 +79,8 @@ def show_trials(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -
         | {"seeds": show_value(row["num_seeds"])}
         for row in table.to_dict("records")
     ]
-    headings = [
-        "trial",
-        label,
-        *(["seeds"] if contents.study.search_seeds else []),
-        "step",
-        "status",
-        *axes,
-        "time",
-    ]
+    seeds = ["seeds"] if contents.study.search_seeds else []
+    headings = ["trial", label, *seeds, "step", "status", *axes, "time"]
     return pd.DataFrame(above + below, columns=headings, dtype=object).fillna("")
 
 

@@ -12,7 +12,8 @@ import json
 import os
 import sys
 import tempfile
-import threading
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +52,8 @@ def measure(root: Path, options: argparse.Namespace) -> dict[str, Any]:
     environment = os.environ | {"OMP_NUM_THREADS": str(options.threads)}
     program = [sys.executable, "-m", "rse_study"]
     planned = run_measured([*program, "plan", *given], environment).output
-    with _LargestFiles(store) as files:
-        use = run_measured([*program, "run", *given], environment)
+    files = dict[str, int]()
+    use = run_measured([*program, "run", *given], environment, partial(note_largest, store, files))
     if use.returncode:
         raise SystemExit(use.output)
     with Reader(store / NAME) as reader:
@@ -63,7 +64,7 @@ def measure(root: Path, options: argparse.Namespace) -> dict[str, Any]:
         "training_and_dev_scores_s": trained,
         "cpu_s": use.cpu_s,
         "peak_memory_of_all_processes": use.peak_rss,
-        "files": files.most,
+        "files": files,
         "plan": said,
         "load": load(),
     }
@@ -96,32 +97,13 @@ def overrides(encoder: Path, options: argparse.Namespace) -> list[str]:
     ]
 
 
-class _LargestFiles(threading.Thread):
-    """A thread that keeps the most bytes each large file of a folder had."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(daemon=True)
-        self.most: dict[str, int] = {}
-        self._folder, self._ended = folder, threading.Event()
-
-    def __enter__(self) -> "_LargestFiles":
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self.join()
-
-    def run(self) -> None:
-        while not self._ended.wait(0.2):
-            for path in self._folder.rglob("*"):
-                try:
-                    size = path.stat().st_size if path.is_file() else 0
-                except OSError:
-                    continue
-                if size > LARGEST:
-                    key = f"{path.parent.name}/{path.name}"
-                    self.most[key] = max(size, self.most.get(key, 0))
+def note_largest(folder: Path, most: dict[str, int]) -> None:
+    """Keep the most bytes that each large file of a folder had."""
+    for path in folder.rglob("*"):
+        with suppress(OSError):
+            if path.is_file() and (size := path.stat().st_size) > LARGEST:
+                key = f"{path.parent.name}/{path.name}"
+                most[key] = max(size, most.get(key, 0))
 
 
 def parser() -> argparse.ArgumentParser:

@@ -28,7 +28,7 @@ def write_json(path: Path | None, machine: dict[str, Any], options: dict[str, An
 def heading(name: str, machine: dict[str, Any]) -> str:
     """Return the line above a table: benchmark, machine and load."""
     return (
-        f"{name}: {machine['cpu']}, {machine['cores']} cores, {machine['threads']} thread(s), torch "
+        f"{name}: {machine['processor']}, {machine['cores']} cores, {machine['threads']} thread(s), torch "
         f"{machine['packages']['torch']}, commit {machine['commit']}, seed {machine['seed']}, "
         f"load {machine['load_before']} before and {load()} after"
     )

@@ -4,7 +4,7 @@ import subprocess
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,13 +31,15 @@ class CommandUse:
     """most bytes of memory that all processes held at a time, shared pages counted in each"""
 
 
-def run_measured(command: Sequence[str], environment: Mapping[str, str]) -> CommandUse:
-    """Run a command and watch its processes; the last 0.2 s of each may be missed."""
+def run_measured(
+    command: Sequence[str], environment: Mapping[str, str], look: Callable[[], object] = lambda: None
+) -> CommandUse:
+    """Run a command, watch its processes and call `look` every 0.2 s, the last of which may be missed."""
     begun = time.monotonic()
     with subprocess.Popen(
         command, env=dict(environment), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
-        watch = _Watch(psutil.Process(process.pid))
+        watch = _Watch(psutil.Process(process.pid), look)
         watch.start()
         output, _ = process.communicate()
         wall = time.monotonic() - begun
@@ -48,15 +50,16 @@ def run_measured(command: Sequence[str], environment: Mapping[str, str]) -> Comm
 class _Watch(threading.Thread):
     """A thread that polls the processes below one and keeps each one's last CPU time."""
 
-    def __init__(self, root: psutil.Process) -> None:
+    def __init__(self, root: psutil.Process, look: Callable[[], object]) -> None:
         super().__init__(daemon=True)
         self.seconds: dict[ProcessKey, tuple[ProcessKind, float]] = {}
         self.peak_rss = 0
-        self._root, self._ended = root, threading.Event()
+        self._root, self._look_too, self._ended = root, look, threading.Event()
 
     def run(self) -> None:
         while not self._ended.wait(SECONDS_BETWEEN):
             self._look()
+            self._look_too()
 
     def stop(self) -> None:
         self._ended.set()

@@ -19,13 +19,13 @@ class Texts:
     sentences: list[str]
 
 
-def training_texts(limit: int = 0) -> Texts:
-    """Return sentences of Wikipedia, else of the built-in grammar; limit 0 means all."""
+def training_texts() -> Texts:
+    """Return sentences of Wikipedia, else of the built-in grammar."""
     try:
-        corpus = Corpus(source=TextFiles(paths=(WIKIPEDIA,)), limit=limit)
+        corpus = Corpus(source=TextFiles(paths=(WIKIPEDIA,)), limit=0)
         return Texts("Wikipedia", read_sentences(corpus, data_dir()))
     except MissingFile:
-        return Texts("built-in corpus", builtin.corpus()[: limit or None])
+        return Texts("built-in corpus", builtin.corpus())
 
 
 def similarity_texts() -> Texts:

@@ -25,4 +25,4 @@ def test_vectors_are_those_of_sentence_transformers_and_rates_and_machine_are_wr
     assert {who: len(values) for who, values in row["cpu_seconds"].items()} == {"ours": 2, "library": 2}
     assert row["per_second"]["ours"]["median"] > 0
     assert row["ratio"]["median"] > 0
-    assert {"load_before", "load_after", "cpu"} <= content["machine"].keys()
+    assert {"load_before", "load_after", "processor"} <= content["machine"].keys()

@@ -34,7 +34,7 @@ def rows(content):
 def test_the_file_says_machine_and_options_padding_and_what_is_missing(content, rows):
     machine = content["machine"]
     assert machine["cores"] >= 1
-    assert machine["cpu"]
+    assert machine["processor"]
     assert machine["packages"]["torch"]
     assert {"load_before", "load_after", "seed", "threads", "commit"} <= machine.keys()
     assert content["options"]["texts"] == "built-in corpus"

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from rse_study.errors import InputError, InputErrors
 from rse_study.named_class import construct, import_class
 from rse_study.search.stopping import RuleByClass, SpacedRule, StoppingRule
+from rse_study.study.checking.rule import errors_of
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.paths import look_up
 from rse_study.study.definition.problems import problems_of
@@ -67,7 +68,7 @@ def _class_problems(study: Study, where: str) -> list[InputError]:
         construct_rule(study.early_stopping, Path(where).parent)
     except InputError as error:
         found = error.problems if isinstance(error, InputErrors) else [error]
-        return [InputError(one.what, where=where, rule=one.rule, remedy=one.remedy) for one in found]
+        return errors_of(((one.what, one.rule, one.remedy) for one in found), where)
     return []
 
 
@@ -99,9 +100,7 @@ def _later_rungs(study: Study, where: str) -> list[InputError]:
         return [InputError("early_stopping", where=where, rule=why, remedy=lower.capitalize())]
     every = rule.every
     near = min(cadences.values(), key=lambda cadence: abs(cadence - every))
-    return [
-        InputError(f"early_stopping.every = {every}", where=where, rule=why, remedy=f"Use {near}, or {lower}")
-    ]
+    return errors_of([(f"early_stopping.every = {every}", why, f"Use {near}, or {lower}")], where)
 
 
 def _is_measured(t: int, cadences: dict[str, int]) -> bool:
@@ -128,13 +127,9 @@ def _nearest(wanted: int, cadences: dict[str, int], full: int) -> int | None:
 
 def _axes_that_move_measures(space: Space[Trial], where: str) -> list[InputError]:
     rule = "early stopping compares trials at the same steps, and this axis moves them ({})"
-    return [
-        InputError(
-            f"search.{axis.name}", where=where, rule=rule.format(path), remedy="Remove it or early_stopping"
-        )
-        for axis in space.axes
-        for path in _moved_measures(axis, space)
-    ]
+    found = ((axis.name, path) for axis in space.axes for path in _moved_measures(axis, space))
+    remedy = "Remove it or early_stopping"
+    return errors_of(((f"search.{name}", rule.format(path), remedy) for name, path in found), where)
 
 
 def _moved_measures(axis: Axis, space: Space[Trial]) -> list[str]:

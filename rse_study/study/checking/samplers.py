@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rse_study.errors import InputError
+from rse_study.study.checking.rule import RuleProblems
 from rse_study.study.checking.sampler_class import construct_sampler, sampler_class, takes_seed
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.search import Sampler
@@ -51,7 +52,7 @@ def sampler_problems(
     num_objectives: int = 1,
     num_constraints: int = 0,
     folder: Path = Path(),
-) -> Iterator[tuple[str, str, str]]:
+) -> RuleProblems:
     """Yield what, rule and remedy of all that a sampler of a study cannot do."""
     if sampler.class_ is not None:
         try:

@@ -19,6 +19,7 @@ from rse_study.study.checking.early_stopping import check_stopping, rungs
 from rse_study.study.checking.edges import check_edges
 from rse_study.study.checking.inert import inert_parts, rows_of_search
 from rse_study.study.checking.partial import PartialStudy, partial_study
+from rse_study.study.checking.rule import errors_of
 from rse_study.study.checking.rules import check_rules, check_rules_of_space
 from rse_study.study.checking.samplers import sampler_problems, sampler_warnings
 from rse_study.study.checking.saturation import flat_axes, flat_grid, risks_among, risks_of_saturation
@@ -143,11 +144,10 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
     if not found and not partial.lacks("search", "grid"):
         problems += check_rules_of_space(study, space, where=where, broken=partial.broken)
         problems += _judged_alike(space, rows, where)
-        problems += (
-            [] if "resources" in partial.broken else check_batch_sizes(study, space, rows, where=where)
-        )
-        problems += [] if "num_trials" in partial.broken else _too_many(study, space, where)
-        problems += [] if "sampler" in partial.broken else _sampler_can(study, space, where)
+        is_read = partial.broken.isdisjoint
+        problems += check_batch_sizes(study, space, rows, where=where) if is_read({"resources"}) else []
+        problems += _too_many(study, space, where) if is_read({"num_trials"}) else []
+        problems += _sampler_can(study, space, where) if is_read({"sampler"}) else []
         problems += [] if partial.lacks("warm_start") else warm_start_problems(study, space, where=where)
     if not partial.broken & {"search", "early_stopping", "objective"}:
         problems += check_stopping(study, space, where=where)
@@ -173,23 +173,16 @@ def _check_grid(study: Study, where: str) -> tuple[Space[Trial], tuple[Row, ...]
 
 def _judged_alike(space: Space[Trial], rows: Sequence[Row], where: str) -> list[InputError]:
     """Require that all trials of a study, which are compared, are judged by the same pairs."""
-    problems = []
+    problems: list[InputError] = []
     for judge, why in _judges(space.base).items():
         rule = f"writes base.{judge}, {why}"
-        ats = [
-            f"{space.at}.{axis.name}"
-            for axis in space.axes
-            if any(overlap(judge, path) for path in axis.paths)
-            if not axis.variants
-        ]
-        ats = ats or [
+        writing = (axis for axis in space.axes if any(overlap(judge, path) for path in axis.paths))
+        ats = [f"{space.at}.{axis.name}" for axis in writing if not axis.variants] or [
             at
             for at, trial in _named_trials(space, rows)
             if look_up(trial, judge) != look_up(space.base, judge)
         ]
-        problems += [
-            InputError(at, where=where, rule=rule, remedy="Make it a study of its own") for at in ats
-        ]
+        problems += errors_of(((at, rule, "Make it a study of its own") for at in ats), where)
     return problems
 
 
@@ -218,16 +211,8 @@ def _judges(base: Trial) -> dict[str, str]:
 def _sampler_can(study: Study, space: Space[Trial], where: str) -> list[InputError]:
     if study.search is None:
         return []
-    return [
-        InputError(what, where=where, rule=rule, remedy=remedy)
-        for what, rule, remedy in sampler_problems(
-            study.sampler,
-            space,
-            num_objectives=len(study.all_objectives),
-            num_constraints=len(study.constraints),
-            folder=Path(where).parent,
-        )
-    ]
+    counts = {"num_objectives": len(study.all_objectives), "num_constraints": len(study.constraints)}
+    return errors_of(sampler_problems(study.sampler, space, folder=Path(where).parent, **counts), where)
 
 
 def _own_evaluations(study: Study, where: str) -> list[InputError]:
@@ -238,8 +223,8 @@ def _own_evaluations(study: Study, where: str) -> list[InputError]:
             if class_in(name):
                 evaluation_class(name, what=f"{at} = {name!r}", folder=Path(where).parent)
         except InputError as error:
-            problems.append(InputError(error.what, where=where, rule=error.rule, remedy=error.remedy))
-    return problems
+            problems.append((error.what, error.rule, error.remedy))
+    return errors_of(problems, where)
 
 
 def _too_many(study: Study, space: Space[Trial], where: str) -> list[InputError]:
@@ -249,14 +234,13 @@ def _too_many(study: Study, space: Space[Trial], where: str) -> list[InputError]
     if study.sampler.name == "grid" and points == float("inf"):
         rule, remedy = "needs an axis to be `int` or `choice`", "List its values, or use another sampler"
         endless = [axis.name for axis in space.axes if not axis.domain.is_finite]
-        return [
-            InputError("sampler.name = 'grid'", where=where, rule=f"{rule}, and {name} is not", remedy=remedy)
-            for name in endless
-        ]
+        return errors_of(
+            (("sampler.name = 'grid'", f"{rule}, and {name} is not", remedy) for name in endless), where
+        )
     if study.num_trials <= points:
         return []
     rule = f"the space has only {points:.0f} points, and none runs twice"
-    return [InputError(f"num_trials = {study.num_trials}", where=where, rule=rule, remedy="Ask for fewer")]
+    return errors_of([(f"num_trials = {study.num_trials}", rule, "Ask for fewer")], where)
 
 
 def _warnings(study: Study, space: Space[Trial], rows: Sequence[Row], folder: Path) -> list[str]:

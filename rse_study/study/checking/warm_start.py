@@ -1,18 +1,18 @@
 """Checks of a study's warm start."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
 from rse_study.study.checking.edges import problems_at
+from rse_study.study.checking.rule import RuleProblems, errors_of
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.search import WarmStart
 from rse_study.study.definition.space import Space
 from rse_study.training.trial import Trial
 
 LEARN_NOTHING = ("random", "quasi_random", "grid")
-Problems = Iterator[tuple[str, str, str]]  # what, rule, remedy
 
 
 def warm_start_problems(study: Study, space: Space[Trial], *, where: str) -> list[InputError]:
@@ -25,21 +25,17 @@ def warm_start_problems(study: Study, space: Space[Trial], *, where: str) -> lis
         at = f"warm_start.trials.{index}"
         of_point = [(f"{at}{name}", rule, remedy) for name, rule, remedy in _problems_of_point(space, point)]
         found += of_point or _listed_twice(warm, space, index)
-    problems = [InputError(what, where=where, rule=rule, remedy=remedy) for what, rule, remedy in found]
-    return problems or [
+    return errors_of(found, where) or [
         one for point in warm.trials for one in problems_at(space, space.completed(point), where)
     ]
 
 
-def _problems(study: Study, warm: WarmStart, space: Space[Trial]) -> Problems:
+def _problems(study: Study, warm: WarmStart, space: Space[Trial]) -> RuleProblems:
     if not warm.study and not warm.trials:
         yield "warm_start", "knows nothing", "Name a study of the same store, or list trials"
     if warm.study == study.name:
-        yield (
-            f"warm_start.study = {warm.study!r}",
-            "is this study itself, which goes on anyway",
-            "Name another one",
-        )
+        rule = "is this study itself, which goes on anyway"
+        yield f"warm_start.study = {warm.study!r}", rule, "Name another one"
     if warm.study and study.sampler.name in LEARN_NOTHING:
         rule = f"would teach nothing: {study.sampler.name} learns from no trial"
         yield f"warm_start.study = {warm.study!r}", rule, "Use another sampler, or list trials"
@@ -49,7 +45,7 @@ def _problems(study: Study, warm: WarmStart, space: Space[Trial]) -> Problems:
         yield f"num_trials = {study.num_trials}", rule, "Ask for more, or list fewer"
 
 
-def _problems_of_point(space: Space[Trial], point: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _problems_of_point(space: Space[Trial], point: Mapping[str, Any]) -> RuleProblems:
     axes, whole = {axis.name: axis for axis in space.axes}, space.completed(point)
     for name, value in point.items():
         if name not in axes:
@@ -68,7 +64,7 @@ def _problems_of_point(space: Space[Trial], point: Mapping[str, Any]) -> Iterato
             yield "", f"{name} has no value, and {has_none}", f"Give a value of {name}"
 
 
-def _listed_twice(warm: WarmStart, space: Space[Trial], index: int) -> Problems:
+def _listed_twice(warm: WarmStart, space: Space[Trial], index: int) -> RuleProblems:
     before = [space.base_point, *(space.completed(point) for point in warm.trials[:index])]
     if space.completed(warm.trials[index]) in before:
         rule = "is listed twice, or is the base, which runs first anyway"

@@ -16,14 +16,12 @@ def with_quick_grid(content: dict[str, Any], overrides: Sequence[str]) -> tuple[
     The other overrides are returned, too. The grid has a name of its own, `quickstart-rho`, and its first row is the
     baseline. An axis of the study's own writes the fields that it writes there.
     """
-    axes, others = {}, []
+    axes, others = dict[str, list[Any]](), list[str]()
     for override in overrides:
         path, _, text = override.partition("=")
         values = _several(text) if _is_setting(path.strip()) else []
-        if values:
-            axes[path.strip().removeprefix("base.")] = values
-        else:
-            others.append(override)
+        others += [] if values else [override]
+        axes |= {path.strip().removeprefix("base."): values} if values else {}
     if not axes:
         return content, others
     own = {**(content.get("search") or {}), **((content.get("grid") or {}).get("axes") or {})}
@@ -31,9 +29,8 @@ def with_quick_grid(content: dict[str, Any], overrides: Sequence[str]) -> tuple[
     kept = {key: value for key, value in content.items() if key not in (*SEARCH_ONLY, *OTHERS)}
     kept |= {"objective": several[0]} if several and "objective" not in kept else {}
     baseline = ", ".join(f"{axis} = {values[0]}" for axis, values in axes.items())
-    fields = {axis: own[axis]["into"] for axis in axes if "into" in (own.get(axis) or ())}
     domains = {
-        axis: {"choice": values, "into": fields[axis]} if axis in fields else values
+        axis: {"choice": values, "into": own[axis]["into"]} if "into" in (own.get(axis) or ()) else values
         for axis, values in axes.items()
     }
     return {

@@ -42,6 +42,10 @@ class LedgerState:
     elsewhere: Mapping[tuple[Trial, int], LedgerCell] = field(default_factory=dict)
     """complete cells of other studies, by trial and seed, which a run takes instead of running them again"""
 
+    def current(self, stage: Stage) -> list[LedgerCell]:
+        """Return the cells of one stage that are not retired."""
+        return [cell for cell in self.cells if cell.stage == stage and not cell.retired]
+
     def cell_for(self, own: LedgerCell | None, trial: Trial, seed: int) -> LedgerCell | None:
         """Return a cell of this ledger, or one to take for it if it has not begun."""
         return self.elsewhere.get((trial, seed), own) if own is None or own.status == "planned" else own

@@ -103,8 +103,7 @@ class SearchPlanner:
         num_sure = max(0, NUM_WHOLE - len(self._numbers)) * (len(self.checked.study.all_seeds) - 1)
         sure = min(num_sure, num_further) / num_further
         share = Range(sure, sure + RACED_SHARE * (1 - sure), 1.0)
-        costs = [cost_model.cell(workload_of(trial, self.data_sizes)) for trial in self._sample()]
-        return drawn(costs, num_further).scaled(share)
+        return drawn([self._whole(trial, cost_model) for trial in self._sample()], num_further).scaled(share)
 
     @property
     def _num_further_seeds(self) -> int:
@@ -136,40 +135,22 @@ class SearchPlanner:
 
     def confirm(self, confirm: Confirm, cost_model: CostModel) -> tuple[StagePlan, list[Remaining]]:
         """Plan the confirmation: trials that the ledger has chosen, else drawn ones."""
-        cells = {
-            (cell.trial, cell.seed): cell
-            for cell in self.ledger_state.cells
-            if cell.stage == "confirm" and not cell.retired
-        }
+        cells = {(cell.trial, cell.seed): cell for cell in self.ledger_state.current("confirm")}
         chosen = list(dict.fromkeys(trial for trial, _ in cells))
         if confirm.baseline == "base" and self.checked.space.base not in chosen:
             chosen.append(self.checked.space.base)
         num_trials = self._num_best + (confirm.baseline == "base")
         num_drawn = max(0, num_trials - len(chosen))
         remaining = [self._remaining(trial, confirm, cells) for trial in chosen]
-        costs = [
-            cost_model.cell(workload_of(one.trial, self.data_sizes)).times(one.num_to_run)
-            for one in remaining
-        ]
+        costs = [self._whole(one.trial, cost_model).times(one.num_to_run) for one in remaining]
         if num_drawn:
-            candidates = [
-                cost_model.cell(workload_of(trial, self.data_sizes)) for trial in self._candidates()
-            ]
+            candidates = [self._whole(trial, cost_model) for trial in self._candidates()]
             costs.append(drawn(candidates, num_drawn).times(len(confirm.seeds)))
             remaining.append(Remaining(self.checked.space.base, (), num_drawn * len(confirm.seeds)))
         ended = [cell for one in remaining for cell in one.ended]
-        num_to_run = sum(one.num_to_run for one in remaining)
-        num_seeds = len(confirm.seeds)
-        stage = stage_plan(
-            "confirm",
-            cost_model.resources,
-            len(chosen) + num_drawn,
-            num_seeds,
-            ended,
-            num_to_run,
-            total(costs),
-        )
-        return stage, remaining
+        num_to_run, num_trials = sum(one.num_to_run for one in remaining), len(chosen) + num_drawn
+        counts = (num_trials, len(confirm.seeds), ended, num_to_run, total(costs))
+        return stage_plan("confirm", cost_model.resources, *counts), remaining
 
     def path(self, path: AblationPath, cost_model: CostModel) -> StagePlan:
         """Plan the ablation path; points not known yet cost what drawn trials do."""
@@ -178,15 +159,13 @@ class SearchPlanner:
         points = num_points(num_axes, path.order)
         settings = self.checked.study.search_settings
         num_cells = most_path_cells(num_axes, settings.ablation_path, settings.confirm)
-        own = [cell for cell in self.ledger_state.cells if cell.stage == "path" and not cell.retired]
-        known = own if state is not None else []
+        known = self.ledger_state.current("path") if state is not None else []
         ended = [cell for cell in known if has_ended(cell)]
         waiting = [cell.trial for cell in known if not has_ended(cell)]
         num_drawn = 0 if state is not None and state.is_over else max(0, num_cells - len(known))
-        costs = [cost_model.cell(workload_of(trial, self.data_sizes)) for trial in waiting]
+        costs = [self._whole(trial, cost_model) for trial in waiting]
         if num_drawn:
-            samples = [cost_model.cell(workload_of(trial, self.data_sizes)) for trial in self._sample()]
-            costs.append(drawn(samples, num_drawn))
+            costs.append(drawn([self._whole(trial, cost_model) for trial in self._sample()], num_drawn))
         to_run, num_seeds = len(waiting) + num_drawn, len(path.seeds)
         stage = stage_plan("path", cost_model.resources, points, num_seeds, ended, to_run, total(costs))
         return replace(stage, num_shared=points * num_seeds - num_cells)
@@ -200,7 +179,7 @@ class SearchPlanner:
 
     @property
     def _searched(self) -> list[LedgerCell]:
-        return [cell for cell in self.ledger_state.cells if cell.stage == "search" and not cell.retired]
+        return self.ledger_state.current("search")
 
     @property
     def _base_is_first(self) -> bool:
@@ -230,6 +209,9 @@ class SearchPlanner:
         mine = [self.ledger_state.cell_for(cells.get((trial, seed)), trial, seed) for seed in confirm.seeds]
         ended = tuple(cell for cell in mine if cell is not None and has_ended(cell))
         return Remaining(trial, ended, len(mine) - len(ended))
+
+    def _whole(self, trial: Trial, cost_model: CostModel) -> Cost:
+        return cost_model.cell(workload_of(trial, self.data_sizes))
 
     def _cell(self, trial: Trial, cost_model: CostModel) -> Cost:
         workload, study = workload_of(trial, self.data_sizes), self.checked.study

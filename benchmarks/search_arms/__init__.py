@@ -1,1 +1,0 @@
-"""A comparison of searches on surfaces with a simulated clock."""

@@ -1,0 +1,242 @@
+"""Rules of a search beyond single fields: objectives, budget, path, confirmation."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rse_study.data.few_labelled import tasks_seen_with
+from rse_study.evaluation.registry import OF_DEV
+from rse_study.registry import did_you_mean
+from rse_study.results.records import COSTS
+from rse_study.results.settings import UntilDecided
+from rse_study.results.study_record import AT_CHECKPOINT
+from rse_study.study.checking.rule import RuleProblems, listed_twice
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.domains import Domain
+from rse_study.study.definition.objective import Objective
+from rse_study.study.definition.paths import overlap
+from rse_study.study.definition.space import Space
+from rse_study.training.trial import Trial
+
+MOST_OBJECTIVES = 4  # with more, most trials are on the front
+
+
+def raced_by_one_objective(study: Study) -> RuleProblems:
+    """Refuse to race several objectives: means over different numbers of seeds make no Pareto front."""
+    if study.search is not None and len(study.all_seeds) > 1 and study.objectives:
+        rule = "several seeds of a search are raced by one objective, and this one has several"
+        yield f"seeds = {list(study.all_seeds)}", rule, "Give one seed, or one `objective`"
+
+
+def objectives(study: Study) -> RuleProblems:
+    """Refuse several objectives that do not go together, and one that is a cost."""
+    given = study.objectives
+    if not given:
+        if study.objective.metric in COSTS:
+            rule = "a trial that costs least is the one that learns nothing"
+            yield f"objective.metric = {study.objective.metric!r}", rule, "Use `objectives` or `constraints`"
+        return
+    if not 2 <= len(given) <= MOST_OBJECTIVES:
+        rule = f"must be 2 to {MOST_OBJECTIVES}"
+        yield f"objectives: {len(given)}", rule, "Use `objective` for one"
+    yield from listed_twice("objectives", [one.metric for one in given])
+    if study.objective != given[0]:
+        rule = "a study has one objective or several, and `objective` is not the first of them"
+        yield (
+            f"objective.metric = {study.objective.metric!r}",
+            rule,
+            "Remove it (of a file extended: `objective: null`)",
+        )
+    if given[0].metric in COSTS:
+        rule = "the first objective is shown step by step, and a cost is known at the end"
+        yield f"objectives.0.metric = {given[0].metric!r}", rule, "Put another one first"
+    if study.early_stopping is not None:
+        rule = "stops trials by one objective, and those it stops may be the front's by another"
+        yield "early_stopping", rule, "Remove it (of a file extended: `early_stopping: null`)"
+
+
+def told_the_last_step(study: Study) -> RuleProblems:
+    """Refuse the score at the best checkpoint as what a search optimises."""
+    located = [(f"{at}.metric", one.metric) for at, one in located_objectives(study)]
+    located += [(f"constraints.{index}.metric", one.metric) for index, one in enumerate(study.constraints)]
+    for at, metric in located if study.search is not None else ():
+        if metric.endswith(AT_CHECKPOINT):
+            rule = "is the score of the best checkpoint, and a search optimizes the score at the last step"
+            yield f"{at} = {metric!r}", rule, "Use `dev`; the ledger has both"
+
+
+def constraints(study: Study) -> RuleProblems:
+    """Refuse bounds on what training does not measure."""
+    for index, one in enumerate(study.constraints):
+        where, problem = f"constraints.{index}.metric = {one.metric!r}", unmeasured(study, one.metric)
+        if problem:
+            yield where, *problem
+
+
+def located_objectives(study: Study) -> Iterator[tuple[str, Objective]]:
+    """Yield each objective, and where it stands in the file."""
+    several = [(f"objectives.{index}", one) for index, one in enumerate(study.objectives)]
+    yield from several or [("objective", study.objective)]
+
+
+def unmeasured(study: Study, metric: str) -> tuple[str, str] | None:
+    """Return rule and remedy if training does not measure a metric."""
+    replayed = study.base.replayed
+    if metric == "robust/accuracy" and replayed.labelled == "none":
+        rule = "is measured on replayed adversarial texts, and none are replayed"
+        return rule, "Set base.replayed, for example to {recipe: pwws, labelled: builtin}"
+    if metric in ("robust/spearman", "robust/drift") and replayed.recipe == "none":
+        rule = "is measured on replayed adversarial pairs, and none are replayed"
+        return rule, "Set base.replayed.recipe, for example to pwws"
+    return None
+
+
+def one_path(study: Study) -> RuleProblems:
+    """Refuse a path with a front or constraints: it leads to one best trial by one objective."""
+    if study.ablation_path is not None and (study.objectives or study.constraints):
+        rule = "leads to the best trial by one objective without bounds"
+        yield "ablation_path", rule, "Remove it, or `objectives` and `constraints`"
+
+
+def path_of_one_space(study: Study) -> RuleProblems:
+    """Refuse `when`: flipping one axis after the other needs all of them at both ends."""
+    axes: Mapping[str, Domain] = study.search or {}
+    names = [name for name, domain in axes.items() if domain.when]
+    if study.ablation_path is not None and names:
+        rule = f"flips one axis after the other, and search.{names[0]} belongs to some trials only (`when`)"
+        yield "ablation_path", rule, "Remove it, or `when`"
+
+
+def where_the_path_begins(study: Study, space: Space[Trial]) -> RuleProblems:
+    """Require that the base is a point of the space, if a path begins there."""
+    for name in space.missed_by_base() if study.ablation_path is not None and study.search else ():
+        rule = "the path begins at the base, which must be a point of the space, and the base has no value of this axis"
+        remedy = "Widen the axis, move the base, or take ablation_path away"
+        yield f"search.{name} and ablation_path", rule, remedy
+
+
+def seeds_of_the_path(study: Study) -> RuleProblems:
+    """Refuse seeds of the path that the search runs."""
+    seeds = () if study.ablation_path is None else study.ablation_path.seeds
+    rule = "a seed of the search has selected the trial that the path leads to"
+    yield from (
+        *listed_twice("ablation_path.seeds", seeds),
+        *_have_selected(study, "ablation_path", seeds, rule),
+    )
+
+
+def distinct_seeds(study: Study) -> RuleProblems:
+    """Refuse seeds that are listed twice, and seeds of the confirmation that the search runs."""
+    confirm = () if study.confirm is None else study.confirm.seeds
+    yield from (*listed_twice("seeds", study.all_seeds), *listed_twice("confirm.seeds", confirm))
+    yield from _have_selected(
+        study, "confirm", confirm, "a seed of the search has selected; it cannot confirm"
+    )
+
+
+def _have_selected(study: Study, at: str, seeds: Sequence[int], rule: str) -> RuleProblems:
+    for index, seed in enumerate(seeds):
+        if seed in study.all_seeds and not isinstance(study.seeds, UntilDecided):
+            yield f"{at}.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
+
+
+def confirmable(study: Study) -> RuleProblems:
+    """Refuse to confirm more trials than run."""
+    num_each = study.num_trials // max(1, len(study.tuned))
+    if study.confirm is not None and study.confirm.num_best > num_each:
+        of_each = f" / {len(study.tuned)} values of {study.tune_each}" if study.tuned else ""
+        rule = f"must be <= num_trials = {study.num_trials}{of_each}"
+        yield f"confirm.num_best = {study.confirm.num_best}", rule, "Confirm fewer, or run more"
+
+
+def tuned_alike(study: Study) -> RuleProblems:
+    """Refuse what would give one value of `tune_each` more trials than another."""
+    name = study.tune_each
+    axes: Mapping[str, Domain] = study.search or {}
+    if not name:
+        return
+    at, axis = f"tune_each = {name!r}", axes.get(name)
+    if axis is None or axis.scale != "none" or axis.when:
+        rule = "must be an axis of choices or variants that every trial has"
+        yield at, rule, did_you_mean(name, [one for one, domain in axes.items() if domain.scale == "none"])
+        return
+    if study.num_trials % len(study.tuned):
+        rule = f"must be a multiple of the {len(study.tuned)} values of {name}"
+        more = study.num_trials + -study.num_trials % len(study.tuned)
+        yield f"num_trials = {study.num_trials}", rule, f"Use {more}"
+    if study.sampler.name in ("grid", "quasi_random") and study.sampler.class_ is None:
+        rule = "has a fixed list of points, in which values do not take turns"
+        yield f"sampler.name = {study.sampler.name!r}", rule, "Use tpe or random"
+    for other in ("warm_start", "search_budget", "early_stopping"):
+        if getattr(study, other) is not None:
+            rule = f"would give one value of {name} more than another"
+            yield other, rule, f"Remove it, or tune_each (of a file extended: `{other}: null`)"
+    if len(study.all_seeds) > 1:
+        rule = f"are raced, which would give one value of {name} more than another"
+        yield f"seeds = {list(study.all_seeds)}", rule, "Give one seed, or remove tune_each"
+
+
+def points_of_each_value(study: Study, space: Space[Trial]) -> RuleProblems:
+    """Refuse more trials of a value of `tune_each` than its part of the space has points."""
+    axis = next((one for one in space.axes if one.name == study.tune_each and not one.parent), None)
+    if axis is None or not study.tuned:
+        return
+    points = dict.fromkeys(study.tuned, space.num_points() / len(study.tuned))
+    if axis in space.parents:
+        points = dict.fromkeys(study.tuned, 0.0)
+        for values, branch in space.branches():
+            points[values[axis.name]] += branch.num_points()
+    share = study.num_trials // len(study.tuned)
+    for value, number in points.items():
+        if number < share:
+            what, has = f"num_trials = {study.num_trials}", f"{number:.0f} point{'s' * (number != 1)}"
+            rule = f"gives {share} to {axis.name} = {value}, which has only {has}, and none runs twice"
+            yield what, rule, "Give it an axis of its own, or fewer trials"
+
+
+def seen_by_the_objective(study: Study) -> RuleProblems:
+    """Refuse evaluations on texts that a search selects by; a grid selects nothing."""
+    deciding = {one.metric for one in study.all_objectives} | {one.metric for one in study.constraints}
+    if "robust/accuracy" not in deciding or study.search is None:
+        return
+    labelled = study.base.replayed.labelled
+    for at, name in study.located_evaluations():
+        if name.split("/")[0] in tasks_seen_with(labelled):
+            rule = f"the search selects by {labelled}, attacked (base.replayed.labelled): it has seen these texts"
+            remedy = "Replay texts of another set (builtin), or evaluate on another one"
+            yield f"{at} = {name!r}", rule, remedy
+
+
+def watched(study: Study) -> RuleProblems:
+    """Keep a search from watching while it runs what it reports in the end."""
+    for name, every in study.base.watched.items() if study.search is not None else ():
+        if name not in OF_DEV:
+            rule = (
+                "is measured on what only the confirm stage may show: a test split, or all there is of a task"
+            )
+            remedy = f"Watch {', '.join(OF_DEV)}, which is of dev pairs; list the others in `evaluations`"
+            yield f"base.watched.{name} = {every}", rule, remedy
+
+
+def search_budget(study: Study) -> RuleProblems:
+    """Refuse a budget that cannot bind, or that no trial fits into."""
+    given, budget = study.search_budget, study.base.budget
+    if given is None:
+        return
+    if given.cost and not given.price_per_hour:
+        what = f"search_budget.cost = {given.cost:g}"
+        yield what, "cannot bind without a price", "Give price_per_hour, too"
+    what = f"search_budget.steps = {given.steps}"
+    if given.steps and budget.unit != "steps":
+        rule = f"is known beforehand of trials that count steps alone, and base.budget.unit = {budget.unit!r}"
+        yield what, rule, "Use base.budget: {unit: steps, ...}, or another limit"
+    elif 0 < given.steps < budget.amount:
+        rule = f"one trial takes {budget.amount}"
+        yield what, rule, "Give more steps, or use a smaller base.budget.amount"
+
+
+def steps_of_trials(study: Study, space: Space[Trial]) -> RuleProblems:
+    """Require a fixed budget per trial where a search ends after a number of steps."""
+    steps = study.search_budget.steps if study.search_budget is not None else 0
+    for axis in space.axes if steps else ():
+        if any(overlap("budget", path) for path in axis.paths):
+            rule = f"{axis.name} writes base.budget, so that nobody knows what the next trial takes"
+            yield f"search_budget.steps = {steps}", rule, "Use another limit"
