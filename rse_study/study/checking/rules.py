@@ -102,6 +102,17 @@ def _decided_beside_a_baseline(study: Study) -> RuleProblems:
         yield "seeds.until = 'decided'", rule, "Name the row in grid.baseline, or list the seeds"
 
 
+def _confirmed_until_decided(study: Study) -> RuleProblems:
+    if study.confirm is None or not isinstance(study.confirm.seeds, UntilDecided):
+        return
+    if study.confirm.baseline == "none":
+        rule = "trials are decided beside the base, and confirm.baseline = 'none' leaves it out"
+        yield "confirm.seeds.until = 'decided'", rule, "Set `baseline: base`, or list the seeds"
+    if study.objectives:
+        rule = "a trial is decided by one objective, and this study has several"
+        yield "confirm.seeds.until = 'decided'", rule, "List the seeds, or give one `objective`"
+
+
 def _combinations(grid: Grid) -> dict[str, dict[str, Any]]:
     """Return the axes' values by row name; none where the grid is too large to enumerate."""
     if prod(len(domain.values()) for domain in grid.domains.values()) > MAX_ROWS:
@@ -201,7 +212,8 @@ def _no_conditions_in_a_grid(study: Study) -> RuleProblems:
 
 
 def _distinct_seeds(study: Study) -> RuleProblems:
-    confirm = () if study.confirm is None else study.confirm.seeds
+    seeds = study.confirm.seeds if study.confirm is not None else ()
+    confirm = () if isinstance(seeds, UntilDecided) else seeds
     yield from _listed_twice("seeds", study.all_seeds)
     yield from _listed_twice("confirm.seeds", confirm)
     for index, seed in enumerate(confirm):
@@ -413,6 +425,7 @@ RULES: tuple[tuple[Rule, tuple[str, ...]], ...] = (
     (_search_only, ("grid", "search")),
     (_baseline_row, ("grid",)),
     (_decided_beside_a_baseline, ("seeds", "grid")),
+    (_confirmed_until_decided, ("confirm", "objectives")),
     (_papers_rows, ("paper", "grid")),
     (_papers_measure, ("paper", "objective")),
     (_raced_by_one_objective, ("search", "seeds", "objectives")),

@@ -24,8 +24,8 @@ def make(folder, until=None, **rows):
 
 def test_each_number_of_seeds_has_its_confidence_sequence_and_the_last_says_the_verdict(tmp_path, contents):
     folder = make(tmp_path)
-    comparison, found = tabled.comparison_of(folder), contents(folder)
-    frame = decisions_data(comparison, found.search.rows)
+    found = contents(folder)
+    frame = decisions_data(found, found.search.rows)
     assert frame.groupby("row")["num_seeds"].agg(["min", "max"]).values.tolist() == [[2, 6], [2, 8]]
     six = frame[(frame["row"] == "better") & (frame["num_seeds"] == 6)].iloc[0]
     expected = confidence_sequence([3.1, 2.9] * 3, 1 - 0.05 / 2)
@@ -40,14 +40,14 @@ def test_each_number_of_seeds_has_its_confidence_sequence_and_the_last_says_the_
 def test_the_page_says_what_was_spent_and_other_grids_have_no_such_section(tmp_path, contents):
     folder = make(tmp_path)
     comparison, found = tabled.comparison_of(folder), contents(folder)
-    html = decisions(found, comparison)
+    html = decisions(found)
     for words in ("1 of 2 rows is decided", "3 seeds, and further ones, up to 9", "22 cells", "are 27"):
         assert words in html
     page = render(found, comparison)
     assert html in page
     assert "Grid of 3 rows x up to 8 seeds: 22 of 24 cells complete, 2 missing" in page
     listed = tabled.make(tmp_path / "listed", {"base": BASE, "open": OPEN}, baseline="base")
-    assert decisions(contents(listed), tabled.comparison_of(listed)) == ""
+    assert decisions(contents(listed)) == ""
 
 
 COMPLETE = {
