@@ -37,6 +37,8 @@ class FixedCells:
 
     def observe(self, cell: Cell, seen: Observation) -> None:
         further = [one for one in self._grown() if one.identity not in self._known]
+        if not further:
+            return
         self._ledger.claim([one.record() for one in further])
         self._ledger.plan([one.record() for one in further])
         self._waiting |= {one.identity: one for one in further if not self._has_ended(one)}

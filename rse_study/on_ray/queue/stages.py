@@ -9,9 +9,12 @@ from pydantic import ValidationError
 from rse_study.on_ray.queue.cell import Cell, Identify
 from rse_study.on_ray.queue.warm_start import directions_of
 from rse_study.results.cell_state import cells_for_next_run
+from rse_study.results.comparing.row_seeds import row_seeds_of
 from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.queries import now
 from rse_study.results.records import BASE, FINISHED, CellRecord
 from rse_study.search.ablation_path import PathState
+from rse_study.search.budget import as_far_as_it_went, budget_shares
 from rse_study.search.choice import TrialResult, by_trial, standings_of, trials_to_confirm
 from rse_study.search.state import search_state
 from rse_study.spec import canonical_json
@@ -51,10 +54,11 @@ def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> lis
 
 def _wanted(cells: list[Cell], ledger: Ledger) -> list[Cell]:
     """Return those cells that rows have or are given now, until they are decided."""
-    stages, todays = {cell.stage for cell in cells}, {cell.identity for cell in cells}
+    frozen, todays = ledger.study(), {cell.identity for cell in cells}
+    assert frozen is not None, "cells are planned after their study was frozen"
     records = cells_for_next_run(ledger, ledger.study_dir)
-    known = [one for one in records if one.stage not in stages or one.identity in todays]
-    rows = search_state(ledger, known, is_held=True).rows
+    study = as_far_as_it_went(ledger, frozen, records, budget_shares(ledger, now()))
+    rows = row_seeds_of(ledger, study, [record for record in records if record.identity in todays])
     assert rows is not None, "the study was frozen with other seeds"
     return [cell for cell in cells if cell.seed in rows.seeds_of(cell.number)]
 
