@@ -65,7 +65,8 @@ def _confirmed_on(contents: Contents, frame: pd.DataFrame, measure: str) -> Conf
         return None
     study, rule = contents.study, criterion_of(contents.study, contents.revisions, contents.cells)
     # A confidence sequence must not become narrower or wider as others get their seeds.
-    num_planned = frame.loc[frame["kind"] == "row", "row"].nunique()
+    decided = contents.search.rows
+    num_planned = decided.num_rows - 1 if decided else frame.loc[frame["kind"] == "row", "row"].nunique()
     num_known = sum(len(one) >= MIN_SEEDS for one in paired.values())
     metrics = measures_of(study, contents.label) | {label_of(one): one.metric for one in study.all_objectives}
     return ConfirmedTrial(

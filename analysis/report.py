@@ -42,12 +42,12 @@ def render(contents: Contents, comparison: Comparison | None = None, reload_s: i
         beside = compared(contents, comparison) if comparison else ""
         columns = paper_table(comparison) if comparison else ""
         effects = factors(contents, comparison) if comparison else ""
-        beside += decisions(contents, comparison) if comparison else ""
+        beside += decisions(contents)
         pairs = each_pair(contents, comparison) if comparison else ""
         along = "" if effects else grid_axes(contents)
         middle = [effects, beside, grid_rows(contents), pairs, columns, along, grid_steps(contents)]
     else:
-        middle = [confirmation(contents), *search_sections(contents)]
+        middle = [confirmation(contents), decisions(contents), *search_sections(contents)]
     end = [part(contents) for part in SHARED]
     parts = [opening(contents, comparison), *middle, *end]
     return page.page(contents.study.title or contents.study.name, parts, reload_s=reload_s)

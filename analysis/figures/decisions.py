@@ -6,9 +6,11 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from analysis.comparison import Comparison
+from analysis.contents import Contents
 from analysis.figures.style import BLUE, FAINT, GREY, ORANGE, label_text, plain
+from analysis.scores import result_scores
 from rse_study.results.comparing.comparisons import against, differences_by_seed
+from rse_study.results.comparing.contrasts import own_baseline
 from rse_study.results.comparing.criterion import Criterion, row_verdict
 from rse_study.results.comparing.row_seeds import RowSeeds
 
@@ -17,14 +19,17 @@ ACROSS, HEIGHT, MAX_ROWS = 3, 190, 24
 COLOURS = {"better": BLUE, "worse": ORANGE, "same": GREY, "undecided": FAINT}
 
 
-def decisions_data(comparison: Comparison, rows: RowSeeds) -> pd.DataFrame:
-    """Return a line per row and number of seeds, from the second on.
+def decisions_data(contents: Contents, rows: RowSeeds) -> pd.DataFrame:
+    """Return a line per row, or confirmed trial, and number of seeds, from the second on.
 
     Columns: row, num_seeds, mean (of row minus baseline), low and high of its confidence sequence over all rows (NaN
     where so few seeds exclude nothing), verdict. Seeds count in their order, those alone that both rows have.
     """
-    table, found = comparison.scores.table, []
-    known = against(table, comparison.baseline) if comparison.baseline in table.index else {}
+    frame, found = result_scores(contents).dropna(subset=["seed", "value"]), []
+    part = frame[frame["measure"] == contents.label]
+    table = part.pivot(index="row", columns="seed", values="value").reindex(dict.fromkeys(part["row"]))
+    baseline = own_baseline(contents.study, contents.cells)
+    known = against(table, baseline) if baseline in table.index else {}
     for row, weights in known.items():
         by_seed = differences_by_seed(table, weights)
         sample = [by_seed[seed] for seed in sorted(by_seed)]

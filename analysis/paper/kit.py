@@ -94,12 +94,13 @@ def _how_confirmed(source: KitSource, measure: str) -> str:
         best = f"best trial of each of the {len(study.tuned)} values of {study.settings.tune_each}"
     beside = " and the base setting" if plan.baseline == "base" else ""
     rule = criterion_of(study, source.contents.revisions, source.contents.cells)
+    bounds = plan.until_decided
+    seeds = f"{bounds.range_text} fresh seeds" if bounds else counted(len(plan.seeds), "fresh seed")
     return (
         f"We searched {counted(len(study.axes), 'hyperparameter')} with {counted(study.num_trials, 'trial')}, selected "
-        f"by {measure}. The {best}{beside} were trained again with {counted(len(plan.seeds), 'fresh seed')}, not "
-        "used in "
-        f"the search; we report means and, seed by seed, differences from the base. {rule.sentence()} The intervals "
-        "reflect variation over training seeds only, not over checkpoints or test items."
+        f"by {measure}. The {best}{beside} were trained again with {seeds}, not used in the search; we report means "
+        f"and, seed by seed, differences from the base. {rule.sentence()} The intervals reflect variation over "
+        "training seeds only, not over checkpoints or test items."
     )
 
 

@@ -15,7 +15,7 @@ from analysis.comparison_table import (
     rows_table,
     suggestive_text,
 )
-from analysis.contents import Contents
+from analysis.contents import BASE, Contents
 from analysis.figures.decisions import decisions_data, draw_decisions
 from analysis.formats import show_value
 from analysis.phrases import counted
@@ -75,20 +75,22 @@ def rows_settings(contents: Contents) -> str:
     return page.folded("What each row sets: tick two to see their difference", table)
 
 
-def decisions(contents: Contents, comparison: Comparison) -> str:
-    """Return section "Until decided"; "" where the file lists the seeds."""
+def decisions(contents: Contents) -> str:
+    """Return section "Until decided"; "" where the file lists the seeds, and before a row is planned."""
     rows = contents.search.rows
-    if rows is None:
+    if rows is None or not rows.courses:
         return ""
-    courses, bounds, frame = rows.courses.values(), rows.bounds, decisions_data(comparison, rows)
+    courses, bounds, frame = rows.courses.values(), rows.bounds, decisions_data(contents, rows)
     num_decided = sum(one.verdict != "undecided" for one in courses)
     num_ran, most = sum(map(len, rows.values.values())), rows.num_rows * bounds.at_most
     are = "is" if num_decided == 1 else "are"
+    is_grid = contents.study.kind == "grid"
+    noun, beside = ("row", "the baseline") if is_grid else ("confirmed trial", f"the {BASE}")
     told = (
-        f"{num_decided} of {counted(len(courses), 'row')} {are} decided. Every row gets "
-        f"{bounds.at_least} seeds, and further ones, up to {bounds.at_most}, until its confidence sequence beside the "
-        f"baseline decides; so far this took {num_ran} cells, where {bounds.at_most} seeds for every row are {most}. "
-        "Means of rows with different seeds are not of the same sample: the paired differences are."
+        f"{num_decided} of {counted(len(courses), noun)} {are} decided. Every {noun} gets "
+        f"{bounds.at_least} seeds, and further ones, up to {bounds.at_most}, until its confidence sequence beside "
+        f"{beside} decides on {contents.label}; so far this took {num_ran} cells, where {bounds.at_most} seeds for "
+        f"every {noun} are {most}. Means over different seeds are not of the same sample: the paired differences are."
     )
     parts = [page.paragraph(told)]
     if len(frame):

@@ -13,6 +13,7 @@ from analysis.scores import (
 from analysis.search import confirmed, trials
 from analysis.sections.grid import steps_of
 from analysis.sections.scores import differences_figure, scores_table
+from rse_study.results.settings import ConfirmSettings
 
 
 def confirmation(contents: Contents) -> str:
@@ -44,19 +45,27 @@ def explained(contents: Contents, frame: pd.DataFrame) -> str:
     return f"{who}, trained anew with {counted(len(seeds), 'fresh seed')}, not used in the search."
 
 
+def fresh_seeds(plan: ConfirmSettings) -> str:
+    """Return the seeds of a confirmation: "fresh seeds 1 and 2", or "3 to 16 fresh seeds each, until decided"."""
+    if plan.until_decided:
+        return f"{plan.until_decided.range_text} fresh seeds each, until decided"
+    return f"fresh {'seed' if len(plan.seeds) == 1 else 'seeds'} {join_words(plan.seeds)}"
+
+
 def missing_text(contents: Contents, cells: pd.DataFrame, frame: pd.DataFrame) -> str:
     """Say what is still missing in the confirmation."""
     plan = contents.study.confirm_settings
     if cells.empty:
         best = "the best trial" if plan.num_best == 1 else f"the best {plan.num_best} trials"
         who = f"{best} and the base" if plan.baseline == "base" else best
-        return f"Planned, not done yet: {who} with {join_words(f'seed {seed}' for seed in plan.seeds)}."
+        return f"Planned, not done yet: {who} with {fresh_seeds(plan)}."
     open_cells = cells[cells["status"] != "complete"]
     texts = [
         f"{name}, seed {seed} ({show_status(status)})"
         for name, seed, status in open_cells[["name", "seed", "status"]].values
     ]
-    unplanned = plan.num_cells - len(cells)
+    rows = contents.search.rows
+    unplanned = (rows.num_wanted if rows else plan.num_cells) - len(cells)
     if unplanned > 0:
         texts.append(f"{counted(unplanned, 'cell')} not even begun")
     bare = frame[(frame["kind"] != "baseline") & (frame["status"] == NOT_MEASURED)]

@@ -18,6 +18,7 @@ from analysis.progress import confirmed_objectives, confirmed_trial, stage_progr
 from analysis.scores import is_higher_better, result_scores, summarise
 from analysis.search import base_values, trials
 from analysis.search_answer import ConfirmedTrial, search_answer
+from analysis.sections.confirmed import fresh_seeds
 from analysis.sections.importance import which_axis_text
 from analysis.sections.path import path_answer
 from rse_study.results.comparing.comparisons import MIN_SEEDS
@@ -294,9 +295,8 @@ def caution(contents: Contents) -> str:
         if num
         else "Nothing has ended yet. "
     )
-    seeds = study.confirm_settings.seeds
-    if not seeds:
+    plan = study.confirm_settings
+    if not plan.seeds:
         return f"{text}This study confirms nothing: it proposes, and none of its numbers is a result."
     where = f" on {join_words(study.evaluations)}" if study.evaluations else ""
-    fresh = f"fresh {'seed' if len(seeds) == 1 else 'seeds'} {join_words(seeds)}"
-    return f"{text}Results are the confirmed values alone ({fresh}{where})."
+    return f"{text}Results are the confirmed values alone ({fresh_seeds(plan)}{where})."

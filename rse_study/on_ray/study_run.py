@@ -28,7 +28,6 @@ from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.results.cell_state import cells_for_next_run, status_for_next_run
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.records import BASELINES, FINISHED, CellRecord, EvaluationRow, Stage
-from rse_study.results.settings import UntilDecided
 from rse_study.results.study_record import KnownTrial, StudyRecord
 from rse_study.sampling.importance import enter_importance
 from rse_study.sampling.proposer import Proposer
@@ -157,8 +156,7 @@ class StudyRun:
             cells = self._run_cells(runtime)
             self._enter(baselines.rest(runtime.closing), runtime)
         if not runtime.closing.is_set():
-            scored = [cell for cell in cells if not cell.continues]
-            runtime.persist(lambda: self._scoring.everything(scored, runtime))
+            runtime.persist(lambda: self._scoring.everything(cells, runtime))
         if self._refusal is not None:
             raise self._refusal
 
@@ -181,20 +179,25 @@ class StudyRun:
     def _run_cells(self, runtime: RayRuntime) -> list[Cell]:
         """Run what is missing; return the grid's or the confirmation's cells."""
         if self._study.grid is not None:
-            return self._run_grid(runtime)
+            grown = partial(grid_cells, self._checked, self._ledger, self.materials.identify)
+            return self._run_results("grid", grown(), grown, runtime)
         self._search(runtime)
         cells = self._confirm(runtime)
         self._run_path(runtime)
         return cells
 
-    def _run_grid(self, runtime: RayRuntime) -> list[Cell]:
-        """Run all rows; where they get seeds until decided, as long as cells that were found ask for more."""
-        grown = partial(grid_cells, self._checked, self._ledger, self.materials.identify)
-        grows, cells = isinstance(self._study.seeds, UntilDecided), grown()
+    def _run_results(
+        self, stage: Stage, cells: list[Cell], grown: Callable[[], list[Cell]], runtime: RayRuntime
+    ) -> list[Cell]:
+        """Run all cells; where they get seeds until decided, as long as cells that were found ask for more."""
+        if not self._study.gives_seeds_until_decided:
+            self._run_list(stage, cells, runtime)
+            return cells
         while True:
-            self._run_list("grid", cells, runtime, grown if grows else tuple)
-            known, cells = self._ledger.is_retired(), grown() if grows else cells
-            if runtime.closing.is_set() or not any(known.get(cell.identity, True) for cell in cells):
+            self._run_list(stage, cells, runtime, grown)
+            cells = grown()
+            known = {one.identity for one in self._ledger.cells() if one.stage == stage and not one.retired}
+            if runtime.closing.is_set() or known.issuperset(cell.identity for cell in cells):
                 return cells
 
     def _search(self, runtime: RayRuntime) -> None:
@@ -244,13 +247,18 @@ class StudyRun:
     def _confirm(self, runtime: RayRuntime) -> list[Cell]:
         if self._study.confirm is None or runtime.closing.is_set():
             return []
-        cells = confirm_cells(self._checked, self._ledger, self.materials.identify)
+        every = partial(confirm_cells, self._checked, self._ledger, self.materials.identify)
+
+        def grown() -> list[Cell]:
+            return [cell for cell in every() if not cell.continues]
+
+        cells = every()
         continued = [cell for cell in cells if cell.continues]
         self._run_list("search", continued, runtime)
         if continued and not runtime.closing.is_set():  # there are more trials of the full budget now
             enter_importance(self._ledger)
-        self._run_list("confirm", [cell for cell in cells if not cell.continues], runtime)
-        return cells
+        cells = [cell for cell in cells if not cell.continues]
+        return self._run_results("confirm", cells, grown, runtime)
 
     def _run_path(self, runtime: RayRuntime) -> None:
         for cells in path_rounds(self._checked, self._ledger, self.materials.identify):

@@ -15,6 +15,7 @@ AttemptOutcome = Literal["running", "complete", "failed", "stopped_early", "lost
 Stage = Literal["grid", "search", "confirm", "path"]
 Verdict = Literal["continue", "stop"]
 Direction = Literal["maximize", "minimize"]
+BASE = "base"  # label of the trial of a search that has the base's settings
 WITHDRAWN = "withdrawn"
 PLANE = "t-sne"  # preset of an evaluation whose rows are places of sentences in the plane
 FINISHED: tuple[Status, ...] = ("complete", "failed", "stopped_early")

@@ -27,16 +27,51 @@ class PaperSettings(_Settings):
     scale: str = "paper"
 
 
+class UntilDecided(Spec):
+    """Seeds that a grid's rows, or confirmed trials, get until they are decided.
+
+    One is decided once its anytime-valid verdict against the baseline is better, worse or the same within the margin.
+    A grid's seeds count from 0, those of confirmed trials from the first number above the search's own seeds.
+    """
+
+    until: Literal["decided"]
+    at_least: int = Field(3, ge=3)
+    """seeds of each before the first verdict"""
+    at_most: int = Field(16, ge=3, le=1000)
+    """seeds after which one stays undecided; may be raised later"""
+
+    @model_validator(mode="after")
+    def _has_room(self) -> "UntilDecided":
+        if self.at_most < self.at_least:
+            raise ValueError(f"has at_most = {self.at_most}, which is below at_least = {self.at_least}")
+        return self
+
+    @property
+    def range_text(self) -> str:
+        return f"{self.at_least} to {self.at_most}"
+
+
 class ConfirmSettings(_Settings):
     """Settings of a search's confirmation."""
 
     num_best: int = 0
     baseline: Literal["base", "none"] = "none"
     seeds: tuple[int, ...] = ()
+    """all that a trial may have"""
+    until_decided: UntilDecided | None = None
+
+    @property
+    def num_trials(self) -> int:
+        return self.num_best + (self.baseline == "base")
 
     @property
     def num_cells(self) -> int:
-        return (self.num_best + (self.baseline == "base")) * len(self.seeds)
+        return self.num_trials * len(self.seeds)
+
+    @property
+    def least_seeds(self) -> tuple[int, ...]:
+        """Those that every trial has."""
+        return self.seeds[: self.until_decided.at_least] if self.until_decided else self.seeds
 
 
 class PathSettings(_Settings):
@@ -44,25 +79,6 @@ class PathSettings(_Settings):
 
     order: Literal["greedy", "importance"] = "greedy"
     seeds: tuple[int, ...] = ()
-
-
-class UntilDecided(Spec):
-    """Seeds 0, 1, ... that a grid's rows get until they are decided.
-
-    A row is decided once its anytime-valid verdict against the baseline is better, worse or the same within the margin.
-    """
-
-    until: Literal["decided"]
-    at_least: int = Field(3, ge=3)
-    """seeds of every row before the first verdict"""
-    at_most: int = Field(16, ge=3, le=1000)
-    """seeds after which a row stays undecided; may be raised later"""
-
-    @model_validator(mode="after")
-    def _has_room(self) -> "UntilDecided":
-        if self.at_most < self.at_least:
-            raise ValueError(f"has at_most = {self.at_most}, which is below at_least = {self.at_least}")
-        return self
 
 
 class WarmStartSettings(_Settings):
@@ -108,10 +124,10 @@ class StudySettings(_Settings):
     @model_validator(mode="before")
     @classmethod
     def _without_absent(cls, given: dict[str, Any]) -> dict[str, Any]:
-        given = {name: value for name, value in given.items() if value is not None}
-        bounds = given.get("seeds")
-        if isinstance(bounds, dict):
-            return given | {"seeds": range(bounds["at_most"]), "until_decided": bounds}
+        given = _with_all_seeds({name: value for name, value in given.items() if value is not None})
+        if "confirm" in given:
+            first = 1 + max(given.get("seeds", ()), default=0)
+            given["confirm"] = _with_all_seeds(given["confirm"], first)
         return given
 
     def of_base(self, path: str) -> Any:
@@ -120,3 +136,11 @@ class StudySettings(_Settings):
         for name in path.split("."):
             content = content.get(name) if isinstance(content, dict) else None
         return content
+
+
+def _with_all_seeds(section: dict[str, Any], first: int = 0) -> dict[str, Any]:
+    """Return a section with all seeds that its bounds allow, if it has bounds."""
+    bounds = section.get("seeds")
+    if not isinstance(bounds, dict):
+        return section
+    return section | {"seeds": range(first, first + bounds["at_most"]), "until_decided": bounds}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from rse_study.results.cell_state import HAS_RESULT
-from rse_study.results.records import FINISHED, CellRecord, ImportanceRow
+from rse_study.results.records import BASE, FINISHED, CellRecord, ImportanceRow
 from rse_study.results.settings import ConfirmSettings, PathSettings
 from rse_study.results.study_record import StudyRecord
 from rse_study.search.choice import best_first, by_trial, over_seeds
@@ -22,7 +22,6 @@ SeedValues = tuple[float, ...]
 """The objective of each seed, in the order of the study's file; NaN of one that failed."""
 ValuesOf = Callable[[PathPoint], SeedValues | None]
 """Gives a point's values; None while one of its cells has not ended."""
-BASE = "base"  # label of the trial that is the base
 
 
 class Round(NamedTuple):
@@ -169,8 +168,8 @@ def num_path_cells(
 
 
 def most_path_cells(num_axes: int, path: PathSettings, confirm: ConfirmSettings) -> int:
-    """Return the most cells of a path over `num_axes` axes, beside the confirmation's."""
-    shared = set(path.seeds) & set(confirm.seeds)
+    """Return the most cells of a path over `num_axes` axes, beside those that the confirmation has in any case."""
+    shared = set(path.seeds) & set(confirm.least_seeds)
     num_ends = 1 + (confirm.baseline == BASE)
     return num_points(num_axes, path.order) * len(path.seeds) - num_ends * len(shared)
 

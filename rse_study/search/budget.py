@@ -129,7 +129,7 @@ def shortened(
     if is_over or has_room or any(cell.status == "running" for cell in searched):
         return study
     trials = {cell.trial: cell.label for cell in searched if not cell.is_left_behind}
-    confirm = study.settings.confirm
+    confirm = study.confirm_settings
     able = len(trials) - (confirm.baseline == "base" and "base" in trials.values())
     num_unconfirmed = max(0, confirm.num_best - able) * len(confirm.seeds)
     num_seeds = max(1, len(study.search_seeds))

@@ -38,7 +38,7 @@ class SearchState:
     budget: tuple[BudgetShare, ...] = ()
     race: RaceState | None = None
     rows: RowSeeds | None = None
-    """None unless a grid's rows get seeds until they are decided"""
+    """None unless a grid's rows, or confirmed trials, get seeds until they are decided"""
     path: PathState | None = None
     """None without an ablation path, and before the search is over"""
     standings: tuple[TrialResult[str], ...] = ()
@@ -85,7 +85,7 @@ class SearchState:
         if self.study.kind == "grid":
             return {"grid": self.study.num_cells}
         num_searched = self.race.most_cells if self.race else self.study.num_trials
-        num_confirmed = self.study.confirm_settings.num_cells
+        num_confirmed = self.rows.most_cells if self.rows else self.study.confirm_settings.num_cells
         return {"search": num_searched, "confirm": num_confirmed, "path": self.num_path_cells}
 
     @property
@@ -119,7 +119,8 @@ def search_state(ledger: LedgerQueries, cells: Iterable[CellRecord], *, is_held:
     study = as_far_as_it_went(ledger, frozen, cells, shares)
     race, rows = race_of(ledger, study, cells), row_seeds_of(ledger, study, cells)
     if rows is not None:
-        study = study.model_copy(update={"num_cells": rows.most_cells})
+        others = 0 if study.kind == "grid" else study.num_cells - study.confirm_settings.num_cells
+        study = study.model_copy(update={"num_cells": others + rows.most_cells})
     is_over = is_search_over(study, cells, race)
     last_points, importance = ledger.last_points(study.objective.metric), ledger.importance()
     return SearchState(

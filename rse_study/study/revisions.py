@@ -160,11 +160,16 @@ def _list_changes(path: str, old: Sequence[Any], new: Sequence[Any], kind: Study
 def _seeds(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
     if kind != "grid":
         yield from _stays(path, old, new, kind)
-    elif isinstance(old, dict) and isinstance(new, dict):
-        yield from _leaf_by_leaf(path, old, new, kind)
+    elif isinstance(old, dict) or isinstance(new, dict):
+        yield from _bounds_of_seeds(path, old, new, kind)
     else:
-        is_listed = not isinstance(old, dict) and not isinstance(new, dict)
-        yield from _counted(path, old, new) if is_listed else _free(path, old, new, kind)
+        yield from _counted(path, old, new)
+
+
+def _bounds_of_seeds(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
+    """Allow every change of how seeds are chosen: from a list to bounds, back, or of the bounds."""
+    is_bounded = isinstance(old, dict) and isinstance(new, dict)
+    yield from (_leaf_by_leaf if is_bounded else _free)(path, old, new, kind)
 
 
 def _confirm(
@@ -174,12 +179,14 @@ def _confirm(
         yield "confirmation added" if new else ForbiddenChange(path, old, ABSENT, "may grow, and not shrink")
         return
     yield from _grows(f"{path}.num_best", old["num_best"], new["num_best"], kind)
-    for seed in old["seeds"]:
-        if seed not in new["seeds"]:
-            yield ForbiddenChange(f"{path}.seeds", old["seeds"], new["seeds"], "may grow, and not shrink")
-            break
+    before, now, at = old["seeds"], new["seeds"], f"{path}.seeds"
+    if isinstance(before, dict) or isinstance(now, dict):
+        if before != now:
+            yield from _bounds_of_seeds(at, before, now, kind)
+    elif set(before) <= set(now):
+        yield from _counted(at, before, now)
     else:
-        yield from _counted(f"{path}.seeds", old["seeds"], new["seeds"])
+        yield ForbiddenChange(at, before, now, "may grow, and not shrink")
     if (old["baseline"], new["baseline"]) == ("none", "base"):
         yield f"{path}.baseline added"
     else:

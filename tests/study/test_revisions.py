@@ -154,6 +154,17 @@ def test_seeds_until_decided_replace_a_list_change_their_bounds_and_give_way_to_
     assert change_between(more, until) == "seeds.at_most: 20 -> 16"
 
 
+def test_a_confirmations_seeds_are_bounded_and_listed_as_a_grids(search):
+    listed, until = search(), search("confirm.seeds={until: decided}")
+    more = search("confirm.seeds={until: decided, at_most: 20}", "confirm.num_best=2")
+    bounds = json.dumps({"until": "decided", "at_least": 3, "at_most": 16})
+    assert change_between(listed, until) == f"confirm.seeds: [1, 2] -> {bounds}"
+    assert change_between(until, listed) == f"confirm.seeds: {bounds} -> [1, 2]"
+    assert change_between(until, more) == "confirm.num_best: 1 -> 2; confirm.seeds.at_most: 16 -> 20"
+    assert change_between(until, until) == ""
+    assert (until.settings.confirm.seeds, until.num_cells) == (tuple(range(1, 17)), 16 + 2 * 16)
+
+
 def test_confirmation_or_a_path_can_be_added_and_changed_and_a_path_not_removed(search):
     path = "ablation_path={seeds: [1, 3]}"
     assert change_between(search(), search(path)) == "ablation path added"

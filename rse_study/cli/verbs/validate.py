@@ -88,7 +88,7 @@ def summary_of(checked: CheckedStudy) -> Iterator[str]:
         baseline = " and the base" if study.confirm.baseline == "base" else ""
         best = _count(study.confirm.num_best, "best trial")
         best += f" of each of {len(study.tuned)} values of {study.tune_each}" if study.tuned else ""
-        yield f"confirmed: {best}{baseline}, with seeds {_join(study.confirm.seeds)}"
+        yield f"confirmed: {best}{baseline}, with {_seeds(study.confirm.seeds)}"
     if study.evaluations:
         yield f"evaluations: {_join(study.evaluations)}"
 
@@ -97,14 +97,13 @@ def _grid(checked: CheckedStudy) -> str:
     over = f" over {_join(axis.name for axis in checked.space.axes)}" if checked.space.axes else ""
     named = [row.label for row in checked.rows if row.label]
     shown = [*named[:MOST_ROWS], "..."] if len(named) > MOST_ROWS else named
-    return (
-        f"{_count(len(checked.rows), 'row')}{over}{f', {_join(shown)}' if named else ''}, {_seeds(checked)}"
-    )
+    rows, seeds = _count(len(checked.rows), "row"), _seeds(checked.study.seeds)
+    return f"{rows}{over}{f', {_join(shown)}' if named else ''}, {seeds}"
 
 
 def _search(checked: CheckedStudy) -> str:
     axes = checked.space.axes
-    raced = f", {_seeds(checked)} raced" if len(checked.study.all_seeds) > 1 else ""
+    raced = f", {_seeds(checked.study.seeds)} raced" if len(checked.study.all_seeds) > 1 else ""
     everywhere = (
         f"{_count(checked.study.num_trials, 'trial')} over {_join(a.name for a in axes if not a.parent)}"
     )
@@ -116,10 +115,9 @@ def _search(checked: CheckedStudy) -> str:
     return "; ".join([f"{everywhere}{raced}", *conditional])
 
 
-def _seeds(checked: CheckedStudy) -> str:
-    seeds = checked.study.seeds
+def _seeds(seeds: Sequence[int] | UntilDecided) -> str:
     if isinstance(seeds, UntilDecided):
-        return f"{seeds.at_least} to {seeds.at_most} seeds each, until decided"
+        return f"{seeds.range_text} seeds each, until decided"
     return f"seed{'s' * (len(seeds) > 1)} {_join(seeds)}"
 
 

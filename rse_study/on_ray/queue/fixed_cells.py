@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.records import CellRecord
+from rse_study.results.records import FINISHED, CellRecord
 from rse_study.search.observation import Observation
 
 
@@ -37,6 +37,13 @@ class FixedCells:
 
     def observe(self, cell: Cell, seen: Observation) -> None:
         further = [one for one in self._grown() if one.identity not in self._known]
+        if not further:
+            return
+        self._ledger.claim([one.record() for one in further])
         self._ledger.plan([one.record() for one in further])
-        self._waiting |= {one.identity: one for one in further}
+        self._waiting |= {one.identity: one for one in further if not self._has_ended(one)}
         self._known |= {one.identity for one in further}
+
+    def _has_ended(self, cell: Cell) -> bool:
+        """Whether the cell ran before it was wanted, for an ablation path or an earlier revision."""
+        return self._ledger.cell(cell.identity).status in FINISHED

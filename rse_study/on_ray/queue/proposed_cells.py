@@ -7,7 +7,7 @@ from rse_study.errors import InputError
 from rse_study.on_ray.queue.cell import Cell, Identify
 from rse_study.on_ray.queue.trial_seeds import TrialSeeds
 from rse_study.on_ray.queue.warm_start import directions_of, first_points
-from rse_study.results.records import CellRecord
+from rse_study.results.records import BASE, CellRecord
 from rse_study.results.study_record import KnownTrial
 from rse_study.sampling.proposer import Proposer
 from rse_study.search.choice import best_known
@@ -15,7 +15,6 @@ from rse_study.search.observation import Observation
 from rse_study.study.checking.validation import CheckedStudy
 
 MAX_DRAWS = 32
-BASE = "base"  # label of the base trial
 
 
 class ProposedCells:

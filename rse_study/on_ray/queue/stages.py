@@ -7,14 +7,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from rse_study.on_ray.queue.cell import Cell, Identify
-from rse_study.on_ray.queue.proposed_cells import BASE
 from rse_study.on_ray.queue.warm_start import directions_of
 from rse_study.results.cell_state import cells_for_next_run
 from rse_study.results.comparing.row_seeds import row_seeds_of
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.records import FINISHED, CellRecord
-from rse_study.results.settings import UntilDecided
+from rse_study.results.files.queries import now
+from rse_study.results.records import BASE, FINISHED, CellRecord
 from rse_study.search.ablation_path import PathState
+from rse_study.search.budget import as_far_as_it_went, budget_shares
 from rse_study.search.choice import TrialResult, by_trial, standings_of, trials_to_confirm
 from rse_study.search.state import search_state
 from rse_study.spec import canonical_json
@@ -49,9 +49,7 @@ def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> lis
                     resources=study.resources,
                 )
             )
-    if isinstance(study.seeds, UntilDecided):
-        return _wanted(cells, ledger)
-    return cells
+    return _wanted(cells, ledger) if study.gives_seeds_until_decided else cells
 
 
 def _wanted(cells: list[Cell], ledger: Ledger) -> list[Cell]:
@@ -59,9 +57,10 @@ def _wanted(cells: list[Cell], ledger: Ledger) -> list[Cell]:
     frozen, todays = ledger.study(), {cell.identity for cell in cells}
     assert frozen is not None, "cells are planned after their study was frozen"
     records = cells_for_next_run(ledger, ledger.study_dir)
-    state = row_seeds_of(ledger, frozen, [record for record in records if record.identity in todays])
-    assert state is not None, "the study was frozen with other seeds"
-    return [cell for cell in cells if cell.seed in state.seeds_of(cell.number)]
+    study = as_far_as_it_went(ledger, frozen, records, budget_shares(ledger, now()))
+    rows = row_seeds_of(ledger, study, [record for record in records if record.identity in todays])
+    assert rows is not None, "the study was frozen with other seeds"
+    return [cell for cell in cells if cell.seed in rows.seeds_of(cell.number)]
 
 
 def _as_of_today(config: dict[str, Any]) -> str:
@@ -89,13 +88,14 @@ def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> 
     chosen = trials_to_confirm(ended, rivals, study.confirm.num_best, directions_of(study), kinds)
     if study.confirm.baseline == "base":
         chosen = [*(bases or [BASE_OUTSIDE]), *chosen]
-    cells = [
+    continued = [
         _cell(checked, by_number[n], by_number[n].seed, identify, continues=True)
         for n in chosen
         if n in by_number and by_number[n].status == "stopped_early"
     ]
-    seeds = study.confirm.seeds
-    return cells + [_cell(checked, by_number.get(n), seed, identify) for n in chosen for seed in seeds]
+    seeds = study.search_settings.confirm.seeds
+    cells = [_cell(checked, by_number.get(n), seed, identify) for n in chosen for seed in seeds]
+    return continued + (_wanted(cells, ledger) if study.gives_seeds_until_decided else cells)
 
 
 def _cell(

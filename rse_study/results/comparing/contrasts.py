@@ -22,11 +22,9 @@ from rse_study.results.comparing.comparisons import (
 from rse_study.results.comparing.verdicts import verdict_of
 from rse_study.results.frame_columns import COLUMNS, with_columns
 from rse_study.results.reader import Reader
-from rse_study.results.records import BASELINES
+from rse_study.results.records import BASE, BASELINES
 from rse_study.results.row_names import find_cells_row
 from rse_study.results.study_record import StudyRecord
-
-BASE = "base"  # label of a search's own setting among the confirmed trials
 
 
 def contrasts_frame(reader: Reader, minus: str = "") -> pd.DataFrame:

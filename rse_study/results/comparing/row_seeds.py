@@ -1,19 +1,21 @@
-"""The seeds of a grid's rows that get further ones until they are decided.
+"""The seeds of rows that get further ones until they are decided.
 
-What a row gets next depends on what its ledger holds alone (decision 0058): not on how many cells ran at a time, nor on
-when a run was killed.
+In the confirmation of a search, a confirmed trial stands in a row's place, the base in the baseline's. What a row gets
+next depends on what its ledger holds alone (decision 0058): not on how many cells ran at a time, nor on when a run was
+killed.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from math import isfinite, nan
 from typing import TYPE_CHECKING, NamedTuple
 
 from rse_study.results.comparing.margin import margin_of
 from rse_study.results.files.queries import LedgerQueries
-from rse_study.results.records import FINISHED, CellRecord
+from rse_study.results.records import BASE, FINISHED, CellRecord
 from rse_study.results.row_names import find_row, names_of_labelled
 from rse_study.results.settings import UntilDecided
 from rse_study.results.study_record import StudyRecord
@@ -47,6 +49,7 @@ class RowSeeds:
     """objective of each cell that has ended, by trial and seed; NaN where it has none"""
     margin: float = 0.0
     less_is_better: bool = False
+    first_seed: int = 0
 
     @cached_property
     def courses(self) -> dict[int, RowCourse]:
@@ -62,13 +65,18 @@ class RowSeeds:
         return self._with_ended(trial, self._numbers_of(trial)[1])
 
     @property
+    def all_seeds(self) -> range:
+        """The seeds that a row may have, in the order in which it gets them."""
+        return range(self.first_seed, self.first_seed + self.bounds.at_most)
+
+    @property
     def num_wanted(self) -> int:
         """The number of cells that are there or to be run now."""
         return sum(len(self.seeds_of(one)) for one in self.values) + self._num_new * self.bounds.at_least
 
     @property
     def most_cells(self) -> int:
-        """The largest number of cells that the grid may still come to."""
+        """The largest number of cells that the rows may still come to."""
         return sum(len(self.most_seeds_of(one)) for one in self.values) + self._num_new * self.bounds.at_most
 
     @property
@@ -76,8 +84,8 @@ class RowSeeds:
         return self.num_rows - len(self.values)
 
     def _with_ended(self, trial: int, number: int) -> tuple[int, ...]:
-        ended = (seed for seed in self.values.get(trial, ()) if seed < self.bounds.at_most)
-        return tuple(sorted({*range(number), *ended}))
+        ended = self.values.get(trial, {}).keys() & self.all_seeds
+        return tuple(sorted({*self.all_seeds[:number], *ended}))
 
     def _numbers_of(self, trial: int) -> tuple[int, int]:
         """Return how many seeds a row is to have now, and at most; the baseline as many as any other."""
@@ -91,12 +99,12 @@ class RowSeeds:
 
     def _course(self, trial: int) -> RowCourse:
         base = {} if self.baseline is None else self.values[self.baseline]
-        mine, n, most = self.values[trial], 0, self.bounds.at_most
-        while n < most and n in mine and n in base:
-            n += 1
+        mine, most = self.values[trial], self.bounds.at_most
+        paired = list(takewhile(lambda seed: seed in mine and seed in base, self.all_seeds))
+        n = len(paired)
         if n < self.bounds.at_least:
             return RowCourse("undecided", n, self.bounds.at_least, most)
-        verdict = self._verdict([mine[seed] - base[seed] for seed in range(n)])
+        verdict = self._verdict([mine[seed] - base[seed] for seed in paired])
         is_over = verdict != "undecided" or n == most
         return RowCourse(verdict, n, *((n, n) if is_over else (n + 1, most)))
 
@@ -111,16 +119,18 @@ class RowSeeds:
 
 
 def row_seeds_of(ledger: LedgerQueries, study: StudyRecord, cells: Iterable[CellRecord]) -> RowSeeds | None:
-    """Return the seeds of a grid's rows; None where its file lists them.
+    """Return the seeds of a grid's rows, or of confirmed trials; None where the file lists them.
 
     `cells` have their status for the next run. A cell that failed counts as one without a value: it runs again, and
     must not keep its row from the seeds after it.
     """
-    bounds = study.settings.until_decided
-    if study.kind != "grid" or bounds is None:
+    is_grid, confirm = study.kind == "grid", study.confirm_settings
+    settings = study.settings if is_grid else confirm
+    if settings.until_decided is None:
         return None
     finals = ledger.final_values(study.objective.metric)
-    current = [cell for cell in cells if cell.stage == "grid" and not cell.retired]
+    stage = "grid" if is_grid else "confirm"
+    current = [cell for cell in cells if cell.stage == stage and not cell.retired]
     failed = {cell.identity for cell in ledger.cells() if cell.status == "failed"}
     values: dict[int, dict[int, float]] = defaultdict(dict)
     for cell in current:
@@ -128,12 +138,13 @@ def row_seeds_of(ledger: LedgerQueries, study: StudyRecord, cells: Iterable[Cell
         if cell.status in FINISHED or cell.identity in failed:
             of_row[cell.seed] = finals.get(cell.identity, nan) if cell.status == "complete" else nan
     return RowSeeds(
-        bounds=bounds,
-        num_rows=study.num_trials,
+        bounds=settings.until_decided,
+        num_rows=study.num_trials if is_grid else confirm.num_trials,
         baseline=_baseline_trial(study, current),
         values=values,
         margin=margin_of(study),
         less_is_better=study.objective.direction == "minimize",
+        first_seed=settings.seeds[0],
     )
 
 
@@ -141,5 +152,6 @@ def _baseline_trial(study: StudyRecord, cells: list[CellRecord]) -> int | None:
     names = names_of_labelled(study, [(one.trial, one.label, one.proposal, False) for one in cells])
     rows = {name: {} if one.label else one.proposal for name, one in zip(names, cells, strict=True)}
     numbers = {name: one.trial for name, one in zip(names, cells, strict=True)}
-    found = find_row(study, study.settings.grid.baseline, rows, numbers)
+    wanted = study.settings.grid.baseline if study.kind == "grid" else BASE
+    found = find_row(study, wanted, rows, numbers)
     return None if found is None else numbers[found]

@@ -88,6 +88,7 @@ RULES: Mapping[Callable[[Study], RuleProblems], str] = {
     grid.papers_rows: "paper grid",
     grid.papers_measure: "paper objective",
     search.raced_by_one_objective: "search seeds objectives",
+    search.confirmed_until_decided: "confirm objectives",
     search.distinct_seeds: "seeds confirm",
     search.seeds_of_the_path: "seeds ablation_path",
     search.confirmable: "confirm num_trials",

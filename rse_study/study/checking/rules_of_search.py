@@ -123,9 +123,22 @@ def seeds_of_the_path(study: Study) -> RuleProblems:
     )
 
 
+def confirmed_until_decided(study: Study) -> RuleProblems:
+    """Refuse to decide trials beside no base, or by several objectives."""
+    if study.confirm is None or not isinstance(study.confirm.seeds, UntilDecided):
+        return
+    if study.confirm.baseline == "none":
+        rule = "trials are decided beside the base, and confirm.baseline = 'none' leaves it out"
+        yield "confirm.seeds.until = 'decided'", rule, "Set `baseline: base`, or list the seeds"
+    if study.objectives:
+        rule = "a trial is decided by one objective, and this study has several"
+        yield "confirm.seeds.until = 'decided'", rule, "List the seeds, or give one `objective`"
+
+
 def distinct_seeds(study: Study) -> RuleProblems:
     """Refuse seeds that are listed twice, and seeds of the confirmation that the search runs."""
-    confirm = () if study.confirm is None else study.confirm.seeds
+    seeds = study.confirm.seeds if study.confirm is not None else ()
+    confirm = () if isinstance(seeds, UntilDecided) else seeds
     yield from (*listed_twice("seeds", study.all_seeds), *listed_twice("confirm.seeds", confirm))
     yield from _have_selected(
         study, "confirm", confirm, "a seed of the search has selected; it cannot confirm"

@@ -221,10 +221,15 @@ class Study(Spec):
         return tuple(range(self.seeds.at_most)) if isinstance(self.seeds, UntilDecided) else self.seeds
 
     @property
+    def gives_seeds_until_decided(self) -> bool:
+        """Whether its results, rows of a grid or confirmed trials, get seeds until they are decided."""
+        return isinstance(self.confirm.seeds if self.confirm else self.seeds, UntilDecided)
+
+    @property
     def may_spare_cells(self) -> bool:
         """Whether a race of seeds, or rows that are decided, may end it with fewer cells."""
         is_raced = self.grid is None and len(self.all_seeds) > 1
-        return is_raced or isinstance(self.seeds, UntilDecided)
+        return is_raced or self.gives_seeds_until_decided
 
     @property
     def search_settings(self) -> StudySettings:

@@ -9,7 +9,7 @@ from rse_study.named_class import ClassPath
 from rse_study.spec import Spec, field
 from rse_study.study.definition.domains import Option
 from rse_study.study.definition.resources import Resources
-from rse_study.study.definition.seeds import Seeds
+from rse_study.study.definition.seeds import ListedOrDecided, Seeds
 
 
 class Sampler(Spec):
@@ -70,7 +70,9 @@ class Confirm(Spec):
 
     num_best: PositiveInt = 1
     baseline: Literal["base", "none"] = "base"
-    seeds: Seeds = field()
+    seeds: ListedOrDecided = field()
+    """none of the search's own; or {until: decided, at_least: 3, at_most: 16}: those that follow the search's, further
+    ones for undecided trials only"""
     resources: Resources | None = None
     """of these cells; without it, the study's"""
 
@@ -86,7 +88,7 @@ class AblationPath(Spec):
     """greedy: of all axes left, the one that brings most, k(k+1)/2 points over k axes that differ; importance: the axes
     by their importance, k points"""
     seeds: Seeds = field()
-    """none of the search's own; cells of seeds that `confirm` has, too, run once"""
+    """none of the search's own; cells of seeds that `confirm` has run, too, are not run again"""
     resources: Resources | None = None
     """of these cells; without it, the study's"""
 

@@ -11,7 +11,9 @@ Seed = Annotated[int, Field(strict=True, ge=0)]
 
 def _refuse_until(given: Any) -> Any:
     if isinstance(given, dict) and "until" in given:
-        raise ValueError("must be a list: only the rows of a grid get seeds until they are decided")
+        raise ValueError(
+            "must be a list: only rows of a grid and confirmed trials get seeds until they are decided"
+        )
     return given
 
 

@@ -198,9 +198,7 @@ def num_models(study: Study, num_to_run: int, num_at_a_time: int) -> int:
 
 def _num_kept(study: Study, num_to_run: int) -> int:
     """Return how many models wait for their scores or stay; others go as soon as their cell has ended."""
-    num_confirmed = 0
-    if study.confirm is not None:
-        num_confirmed = (study.num_confirmed + (study.confirm.baseline == "base")) * len(study.confirm.seeds)
+    num_confirmed = study.search_settings.confirm.num_cells
     if study.keep_models == "final":
         return num_to_run
     is_scored_later = study.evaluations_of_vectors != study.evaluations

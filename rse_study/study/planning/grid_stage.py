@@ -1,15 +1,17 @@
 """The rest of a grid: rows and seeds that have no result yet."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
 from rse_study.results.comparing.row_seeds import RowSeeds
+from rse_study.results.records import Stage
 from rse_study.results.row_names import names_of_rows
 from rse_study.results.settings import UntilDecided
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.planning.cost_model import CostModel, total
+from rse_study.study.definition.resources import Resources
+from rse_study.study.planning.cost_model import Cost, CostModel, total
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range
 from rse_study.study.planning.ledger_state import LedgerCell, LedgerState
@@ -40,19 +42,13 @@ def plan_grid(
     """Return the stage, its cells by row, and seeds to run by row if some have ended."""
     study = checked.study
     found, remaining, new = _by_trial(ledger_state), [], dict[str, list[int]]()
-    rows, numbered = _row_seeds(checked, ledger_state), list(_numbered(checked, found))
+    numbered = list(_numbered(checked, found))
+    rows = row_seeds(study.seeds, ledger_state, len(checked.rows))
     names = names_of_rows(numbered)
-    num_cells = 0
     for row, name, (number, *_) in zip(checked.rows, names, numbered, strict=True):
         mine = found.get(row.trial, {}) if found else {}
-        most = study.all_seeds if rows is None else rows.most_seeds_of(number)
-        wanted = most if rows is None else rows.seeds_of(number)
-        cells = {seed: ledger_state.cell_for(mine.get(seed), row.trial, seed) for seed in most}
-        ended = tuple(cell for cell in cells.values() if cell is not None and has_ended(cell))
-        left = [seed for seed, cell in cells.items() if not has_ended(cell)]
-        now = [seed for seed in left if seed in wanted]
-        remaining.append(Remaining(row.trial, ended, len(left), len(left) - len(now)))
-        num_cells += len(cells)
+        one, now = remaining_of(ledger_state, row.trial, mine, study.all_seeds, rows, number)
+        remaining.append(one)
         if found and now:
             new[name] = now
     cost = total(
@@ -60,21 +56,48 @@ def plan_grid(
         for one in remaining
         if one.num_to_run
     )
-    every = [cell for one in remaining for cell in one.ended]
-    num_to_run, num_seeds = sum(one.num_to_run for one in remaining), len(study.all_seeds)
-    stage = stage_plan("grid", study.resources, len(checked.rows), num_seeds, every, num_to_run, cost)
-    num_spared = sum(one.num_spared for one in remaining)
-    return replace(stage, num_saved=stage.num_cells - num_cells, num_spared=num_spared), remaining, new
+    num_rows, num_seeds = len(checked.rows), len(study.all_seeds)
+    return stage_of_rows("grid", study.resources, num_rows, num_seeds, remaining, cost), remaining, new
 
 
-def _row_seeds(checked: CheckedStudy, ledger_state: LedgerState) -> RowSeeds | None:
+def remaining_of(
+    ledger_state: LedgerState,
+    trial: Trial,
+    known: Mapping[int, LedgerCell],
+    listed: Sequence[int],
+    rows: RowSeeds | None,
+    number: int,
+) -> tuple[Remaining, list[int]]:
+    """Return what is left of a row or confirmed trial, and the seeds that run in any case."""
+    most = listed if rows is None else rows.most_seeds_of(number)
+    wanted = most if rows is None else rows.seeds_of(number)
+    cells = {seed: ledger_state.cell_for(known.get(seed), trial, seed) for seed in most}
+    ended = tuple(cell for cell in cells.values() if cell is not None and has_ended(cell))
+    left = [seed for seed, cell in cells.items() if not has_ended(cell)]
+    now = [seed for seed in left if seed in wanted]
+    return Remaining(trial, ended, len(left), len(left) - len(now)), now
+
+
+def stage_of_rows(
+    name: Stage, resources: Resources, num_rows: int, num_seeds: int, remaining: list[Remaining], cost: Cost
+) -> StagePlan:
+    """Return the plan of a stage of rows, some of which may be decided before they have all seeds."""
+    ended = [cell for one in remaining for cell in one.ended]
+    num_to_run = sum(one.num_to_run for one in remaining)
+    stage = stage_plan(name, resources, num_rows, num_seeds, ended, num_to_run, cost)
+    num_saved = stage.num_cells - len(ended) - num_to_run
+    return replace(stage, num_saved=num_saved, num_spared=sum(one.num_spared for one in remaining))
+
+
+def row_seeds(
+    seeds: Sequence[int] | UntilDecided, ledger_state: LedgerState, num_rows: int, first_seed: int = 0
+) -> RowSeeds | None:
     """Return the seeds of rows that get them until decided, as the file has them now."""
-    study, known = checked.study, ledger_state.search.rows if ledger_state.search else None
-    if not isinstance(study.seeds, UntilDecided):
+    if not isinstance(seeds, UntilDecided):
         return None
-    return replace(
-        known or RowSeeds(study.seeds, 0, None, {}), bounds=study.seeds, num_rows=len(checked.rows)
-    )
+    known = ledger_state.search.rows if ledger_state.search else None
+    none_yet = RowSeeds(seeds, num_rows, None, {}, first_seed=first_seed)
+    return none_yet if known is None else replace(known, bounds=seeds, num_rows=num_rows)
 
 
 def _numbered(

@@ -21,8 +21,8 @@ from rse_study.study.planning.throughput import Throughput
 from rse_study.training.trial import Replayed
 
 UNTIL_DECIDED = (
-    "rows get seeds until they are decided: low: with those they have or get next; expected, on which limits are "
-    "checked, and high: with all that they may get"
+    "rows and confirmed trials get seeds until they are decided: low: with those they have or get next; expected, on "
+    "which limits are checked, and high: with all that they may get"
 )
 
 
@@ -82,11 +82,12 @@ def plan(
     stages: tuple[StagePlan, ...]
     if study.grid is not None:
         stage, remaining, new = plan_grid(checked, ledger_state, models["grid"], data_sizes)
-        stages, notes = (stage,), [UNTIL_DECIDED] if stage.num_spared else []
+        stages, notes = (stage,), list[str]()
     else:
         planner = SearchPlanner(checked, ledger_state, data_sizes)
         stages, remaining = planner.stages(models)
         notes = list(planner.notes(stages))
+    notes += [UNTIL_DECIDED] if any(stage.num_spared for stage in stages) else []
     gpus = study.resources.gpus
     taken = Counter(cell.taken_from for one in remaining for cell in one.ended if cell.taken_from)
     scored_as = models.get("confirm") or next(iter(models.values()))

@@ -1,8 +1,10 @@
 """The cost of trials yet to be proposed: a mean over random draws from the space."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from rse_study.results.settings import StudySettings
 from rse_study.search.ablation_path import PathState, most_path_cells, num_points
 from rse_study.search.race import NUM_WHOLE
 from rse_study.study.checking.validation import CheckedStudy
@@ -10,7 +12,7 @@ from rse_study.study.definition.search import AblationPath, Confirm
 from rse_study.study.planning.cost_model import FREE, WHOLE, Cost, CostModel, drawn, total
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.estimates import Range
-from rse_study.study.planning.grid_stage import Remaining
+from rse_study.study.planning.grid_stage import Remaining, remaining_of, row_seeds, stage_of_rows
 from rse_study.study.planning.ledger_state import LedgerCell, LedgerState
 from rse_study.study.planning.rung_shares import stopped_share
 from rse_study.study.planning.sampling import NUM_POINTS, sample
@@ -18,6 +20,7 @@ from rse_study.study.planning.stages import StagePlan, has_ended, stage_plan
 from rse_study.study.planning.workload import workload_of
 from rse_study.training.trial import Trial
 
+NO_NUMBER = -2  # of a base that the ledger does not know
 RACED_SHARE = 0.4
 """Of the seeds that a race decides, how many are expected to run: simulated searches of 16 to 64 trials lie between 0.1
 and 0.75 (decision 0038)."""
@@ -121,7 +124,7 @@ class SearchPlanner:
         """Whether the budget that the file has now is the one that ended the search."""
         state = self.ledger_state.search
         spent = state.spent_budget if state else None
-        return self.checked.study.search_settings.search_budget == spent
+        return self._settings.search_budget == spent
 
     @property
     def _numbers(self) -> set[int]:
@@ -135,34 +138,41 @@ class SearchPlanner:
 
     def confirm(self, confirm: Confirm, cost_model: CostModel) -> tuple[StagePlan, list[Remaining]]:
         """Plan the confirmation: trials that the ledger has chosen, else drawn ones."""
-        cells = {(cell.trial, cell.seed): cell for cell in self.ledger_state.current("confirm")}
-        chosen = list(dict.fromkeys(trial for trial, _ in cells))
-        if confirm.baseline == "base" and self.checked.space.base not in chosen:
-            chosen.append(self.checked.space.base)
+        known, settings = defaultdict[Trial, dict[int, LedgerCell]](dict), self._settings.confirm
+        for cell in self.ledger_state.current("confirm"):
+            known[cell.trial][cell.seed] = cell
+        numbers = {trial: next(iter(of.values())).number for trial, of in known.items()}
+        if confirm.baseline == "base":
+            numbers.setdefault(self.checked.space.base, NO_NUMBER)
         num_trials = self._num_best + (confirm.baseline == "base")
-        num_drawn = max(0, num_trials - len(chosen))
-        remaining = [self._remaining(trial, confirm, cells) for trial in chosen]
-        costs = [self._whole(one.trial, cost_model).times(one.num_to_run) for one in remaining]
+        num_drawn, seeds = max(0, num_trials - len(numbers)), settings.seeds
+        rows = row_seeds(confirm.seeds, self.ledger_state, num_trials, seeds[0])
+        remaining = [
+            remaining_of(self.ledger_state, trial, known[trial], seeds, rows, number)[0]
+            for trial, number in numbers.items()
+        ]
+        costs = [self._whole(one.trial, cost_model).scaled(one.range_to_run) for one in remaining]
         if num_drawn:
             candidates = [self._whole(trial, cost_model) for trial in self._candidates()]
-            costs.append(drawn(candidates, num_drawn).times(len(confirm.seeds)))
-            remaining.append(Remaining(self.checked.space.base, (), num_drawn * len(confirm.seeds)))
-        ended = [cell for one in remaining for cell in one.ended]
-        num_to_run, num_trials = sum(one.num_to_run for one in remaining), len(chosen) + num_drawn
-        counts = (num_trials, len(confirm.seeds), ended, num_to_run, total(costs))
-        return stage_plan("confirm", cost_model.resources, *counts), remaining
+            num_spared = len(seeds) - len(settings.least_seeds)
+            each = Remaining(self.checked.space.base, (), len(seeds), num_spared)
+            costs.append(drawn(candidates, num_drawn).scaled(each.range_to_run))
+            remaining += [each] * num_drawn
+        num_trials, cost = len(numbers) + num_drawn, total(costs)
+        stage = stage_of_rows("confirm", cost_model.resources, num_trials, len(seeds), remaining, cost)
+        return stage, remaining
 
     def path(self, path: AblationPath, cost_model: CostModel) -> StagePlan:
         """Plan the ablation path; points not known yet cost what drawn trials do."""
         state = self._path_state(path)
         num_axes = len(self.checked.space.axes) if state is None else len(state.axes)
-        points = num_points(num_axes, path.order)
-        settings = self.checked.study.search_settings
-        num_cells = most_path_cells(num_axes, settings.ablation_path, settings.confirm)
+        points, settings = num_points(num_axes, path.order), self._settings
         known = self.ledger_state.current("path") if state is not None else []
         ended = [cell for cell in known if has_ended(cell)]
         waiting = [cell.trial for cell in known if not has_ended(cell)]
-        num_drawn = 0 if state is not None and state.is_over else max(0, num_cells - len(known))
+        num_cells = most_path_cells(num_axes, settings.ablation_path, settings.confirm)
+        num_cells = len(known) if state is not None and state.is_over else num_cells
+        num_drawn = max(0, num_cells - len(known))
         costs = [self._whole(trial, cost_model) for trial in waiting]
         if num_drawn:
             costs.append(drawn([self._whole(trial, cost_model) for trial in self._sample()], num_drawn))
@@ -176,6 +186,10 @@ class SearchPlanner:
         state = search.path if search else None
         is_same = state is not None and (state.order, state.seeds) == (path.order, path.seeds)
         return state if is_same and self._num_to_propose == 0 else None
+
+    @property
+    def _settings(self) -> StudySettings:
+        return self.checked.study.search_settings
 
     @property
     def _searched(self) -> list[LedgerCell]:
@@ -202,13 +216,6 @@ class SearchPlanner:
         trials = [cell.trial for cell in self._searched if not self._confirms(cell.trial)]
         is_over = self._num_to_propose == 0 and trials
         return trials if is_over else self._sample()
-
-    def _remaining(
-        self, trial: Trial, confirm: Confirm, cells: dict[tuple[Trial, int], LedgerCell]
-    ) -> Remaining:
-        mine = [self.ledger_state.cell_for(cells.get((trial, seed)), trial, seed) for seed in confirm.seeds]
-        ended = tuple(cell for cell in mine if cell is not None and has_ended(cell))
-        return Remaining(trial, ended, len(mine) - len(ended))
 
     def _whole(self, trial: Trial, cost_model: CostModel) -> Cost:
         return cost_model.cell(workload_of(trial, self.data_sizes))

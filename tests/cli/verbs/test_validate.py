@@ -33,6 +33,12 @@ def test_a_valid_study_is_said_to_be(rse):
     )
 
 
+def test_bounds_of_confirming_seeds_are_said_and_the_cells_are_the_most(rse):
+    ended = rse("validate", "joint", "-o", "num_trials=6", "-o", "confirm.seeds={until: decided, at_most: 9}")
+    assert "phi: at most 24 cells" in ended.out
+    assert "confirmed: 1 best trial and the base, with 3 to 9 seeds each, until decided" in ended.out
+
+
 def test_a_study_that_is_shown_is_one_that_can_be_run(rse, tmp_path):
     shown = rse("validate", "joint", "-o", "num_trials=6", "--show")
     assert (shown.code, shown.err) == (0, "")

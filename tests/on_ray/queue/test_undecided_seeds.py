@@ -34,7 +34,7 @@ def score(cell):
 class GrowingWorld(World):
     """A grid whose rows get seeds until they are decided."""
 
-    score = staticmethod(score)
+    score, stage = staticmethod(score), "grid"
 
     def __init__(self, folder, content):
         self.checked = checked_of(content)
@@ -50,9 +50,10 @@ class GrowingWorld(World):
     def grid(self):
         self.ledger.close_attempts("the driver ended while it ran")
         cells = self.cells()
-        self.ledger.retire_others({cell.identity for cell in cells}, "grid")
+        self.ledger.claim([cell.record() for cell in cells])
+        self.ledger.retire_others({cell.identity for cell in cells}, self.stage)
         source = FixedCells(cells, self.ledger, self.cells)
-        return CellQueue(self.checked.study, "grid", source, self.ledger, self.files)
+        return CellQueue(self.checked.study, self.stage, source, self.ledger, self.files)
 
     def run_at_a_time(self, number):
         """All cells, so many at a time; the last to start ends first."""

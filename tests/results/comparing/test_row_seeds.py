@@ -1,5 +1,8 @@
 """Which rows are decided, and which seeds the others get."""
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from rse_study.results.comparing.row_seeds import RowCourse, RowSeeds
 from rse_study.results.settings import UntilDecided
 
@@ -43,3 +46,26 @@ def test_a_row_that_shares_no_first_seed_with_the_baseline_waits_for_it():
     assert found.seeds_of(1) == (0, 1, 2, 3, 4)
     alone = seeds_of(BASE, num_seeds=2)
     assert (alone.num_wanted, alone.most_cells) == (3, 3)
+
+
+def cells_in_the_order(pick, bounds, means, first_seed):
+    """Ends one open cell after the other, as `pick` says; returns the seeds of each row."""
+    ended = {trial: {} for trial in range(len(means))}
+    while True:
+        rows = RowSeeds(bounds, len(means), 0, ended, margin=0.5, first_seed=first_seed)
+        left = [(trial, seed) for trial in ended for seed in rows.seeds_of(trial) if seed not in ended[trial]]
+        if not left:
+            assert rows.num_wanted == rows.most_cells
+            return {trial: sorted(seeds) for trial, seeds in ended.items()}
+        trial, seed = pick(left)
+        ended[trial][seed] = means[trial] + NOISE[seed % 8] * (1 + 20 * (trial % 2))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data(), st.lists(st.floats(-2, 2), min_size=2, max_size=4), st.integers(0, 4))
+def test_any_order_of_ends_gives_the_same_seeds_from_the_first_on(data, means, first_seed):
+    bounds = UntilDecided(until="decided", at_least=3, at_most=7)
+    found = cells_in_the_order(lambda left: left[0], bounds, means, first_seed)
+    order = cells_in_the_order(lambda left: data.draw(st.sampled_from(left)), bounds, means, first_seed)
+    assert order == found
+    assert all(seeds == list(range(first_seed, first_seed + len(seeds))) for seeds in found.values())

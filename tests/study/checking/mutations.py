@@ -201,7 +201,8 @@ name=null -> name
 question=null -> question
 base=null -> base
 confirm.seeds=null -> confirm.seeds
-confirm.seeds={until: decided} -> confirm.seeds
+confirm.seeds={until: decided, at_least: 2} -> confirm.seeds.at_least = 2
+ablation_path={seeds: {until: decided}} -> ablation_path.seeds
 early_stopping.first=null -> early_stopping.first
 """,
     "a condition": """

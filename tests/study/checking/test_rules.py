@@ -35,6 +35,11 @@ seeds=[0, 7];;early_stopping=null;;objectives=[{metric: dev}, {metric: loss, dir
     several seeds of a search are raced by one objective, and this one has several. Give one seed, or one `objective`
 confirm.seeds=[3, 0] -> confirm.seeds.1 = 0: a seed of the search has selected; it cannot confirm. Use seeds the
     search does not run
+confirm.baseline=none;;confirm.seeds={until: decided} -> confirm.seeds.until = 'decided': trials are decided beside
+    the base, and confirm.baseline = 'none' leaves it out. Set `baseline: base`, or list the seeds
+confirm.seeds={until: decided};;early_stopping=null;;objectives=[{metric: dev}, {metric: loss, direction: minimize}] ->
+    confirm.seeds.until = 'decided': a trial is decided by one objective, and this study has several. List the seeds, or
+    give one `objective`
 confirm.num_best=20 -> confirm.num_best = 20: must be <= num_trials = 16. Confirm fewer, or run more
 tune_each=norms;;early_stopping=null -> tune_each = 'norms': must be an axis of choices or variants that every trial
     has. Did you mean 'norm'?

@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from rse_study.results.comparing.row_seeds import RowSeeds
+from rse_study.results.settings import UntilDecided
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.search.ablation_path import PathEnd, PathState, Round
 from rse_study.search.race import RaceState, RacingTrial, race
@@ -112,6 +114,42 @@ def test_chosen_cells_that_are_confirmed(content, sizes):
         plan(checked, replace(everything, cells=(*everything.cells, other)), Throughput(), sizes).stages[1]
         == stage
     )
+
+
+def test_trials_confirmed_until_decided_are_planned_from_the_least_to_the_most(content, sizes):
+    confirm = {"num_best": 2, "seeds": {"until": "decided", "at_least": 3, "at_most": 9}}
+    checked = search_of(content, search=STEPS, num_trials=3, confirm=confirm, early_stopping=None)
+    planned = plan(checked, LedgerState(), Throughput(), sizes)
+    stage = planned.stages[1]
+    assert (stage.num_trials, stage.num_cells, stage.num_to_run, stage.num_spared) == (3, 27, 27, 18)
+    assert stage.cost.steps == Range(9 * 60.0, 27 * 60.0, 27 * 60.0)
+    assert [note for note in planned.notes if "until they are decided" in note]
+    # Trial 1 was decided with six seeds, trial 2 has ended six and is not.
+    trials = [trial_with(checked, N) for N in (5, 16, 9)]
+    cells = [search_known(trial, number) for number, trial in enumerate(trials)]
+    cells += [
+        known(trial, number, seed, stage="confirm")
+        for number, trial in enumerate(trials)
+        for seed in range(1, 7)
+    ]
+    values = {
+        number: {seed: 50 + mean + sd * (-1) ** seed for seed in range(1, 7)}
+        for number, (mean, sd) in enumerate(((0.0, 0.0), (2.0, 0.1), (0.0, 9.0)))
+    }
+    rows = RowSeeds(UntilDecided(until="decided", at_least=3, at_most=20), 3, 0, values, first_seed=1)
+    record = StudyRecord(name="x", objective=ObjectiveRecord(metric="dev"))
+    state = LedgerState(tuple(cells), search=SearchState(record, rows=rows))
+    stage = plan(checked, state, Throughput(), sizes).stages[1]
+    assert (stage.num_cells, stage.num_done, stage.num_to_run, stage.num_spared) == (9 + 6 + 9, 18, 6, 4)
+
+
+def test_a_path_counts_on_the_seeds_that_the_confirmation_has_in_any_case(content, sizes):
+    confirm = {"seeds": {"until": "decided", "at_least": 3, "at_most": 9}}
+    options = {"search": STEPS, "num_trials": 3, "confirm": confirm, "early_stopping": None}
+    checked = search_of(content, **options, ablation_path={"seeds": [3, 4]})
+    stage = plan(checked, LedgerState(), Throughput(), sizes).stages[2]
+    assert (stage.num_shared, stage.num_to_run) == (2, 2)
+    assert checked.num_cells == 3 + 2 * 9 + 2
 
 
 def test_it_is_said_what_stands_for_the_trials_and_how_many_pass_which_rung(content, sizes):

@@ -29,7 +29,7 @@ class RankedTrial(Record):
 
 
 class RowProgress(Record):
-    """A row that gets seeds until it is decided beside the baseline."""
+    """A row, or confirmed trial, that gets seeds until it is decided beside the baseline."""
 
     name: str
     verdict: str
@@ -92,7 +92,7 @@ class StudyStatus(Record):
     confirmed: tuple[RankedTrial, ...]
     """trials of a search with seeds that selected nothing; best first"""
     rows: tuple[RowProgress, ...]
-    """rows of a grid that get seeds until they are decided, without the baseline; empty in other studies"""
+    """rows of a grid, or confirmed trials, that get seeds until they are decided, without the baseline; else empty"""
     running: tuple[Running, ...]
     """interrupted, if there is no holder: the next run continues them"""
     failed: tuple[EndedCell, ...]

@@ -34,7 +34,8 @@ def lines_of(state: StudyStatus) -> Iterator[str]:
     yield f"left: {_left(state)}"
     if state.rows:
         num_decided = sum(one.verdict != "undecided" for one in state.rows)
-        yield f"decided: {num_decided} of {counted(len(state.rows), 'row')}"
+        noun = "row" if state.kind == "grid" else "confirmed trial"
+        yield f"decided: {num_decided} of {counted(len(state.rows), noun)}"
         yield from (f"    {_row(one)}" for one in state.rows)
     yield from _section(
         "running" if state.holder else "interrupted", [_running(cell) for cell in state.running]

@@ -236,6 +236,29 @@ def test_rows_that_get_seeds_until_decided_say_how_far_they_are(tmp_path):
     ]
 
 
+def test_confirmed_trials_that_get_seeds_until_decided_say_how_far_they_are(tmp_path):
+    until = {"until": "decided", "at_least": 3, "at_most": 9}
+    resolved = {"confirm": {"num_best": 2, "baseline": "base", "seeds": until}, "num_trials": 3, "seeds": [0]}
+    study = SEARCH.model_copy(update={"num_trials": 3, "num_cells": 3 + 27, "resolved": resolved})
+    means = {0: (50.0, 6), 1: (53.0, 6), 2: (50.0, 4)}
+    with Ledger.open(tmp_path) as ledger:
+        ledger.freeze(study)
+        for trial, (mean, num_seeds) in means.items():
+            label = "" if trial else "base"
+            run(ledger, cell_of(trial, label=label), mean)
+            for seed in range(1, num_seeds + 1):
+                noise = trial * (-1) ** seed + seed / 10
+                run(ledger, cell_of(trial, seed, stage="confirm", label=label), mean + noise / 4)
+        state = state_of(tmp_path)
+    assert [tuple(one.model_dump().values()) for one in state.rows] == [
+        ("trial 1", "better", 6, 6),
+        ("trial 2", "undecided", 4, 9),
+    ]
+    assert state.counts | {"planned": 3 + 24, "complete": 3 + 16, "missing": 8} == state.counts
+    assert state.confirmed[0].trial == 1
+    assert "decided: 1 of 2 confirmed trials" in lines_of(state)
+
+
 def test_json_holds_the_documented_keys(rse, halfway):
     ended = rse("status", "little", "--json")
     content = json.loads(ended.out)
