@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 MOST_SECONDS, MOST_BYTES = 10.0, 10**9
-KILLED_SECONDS, KILLED_BYTES, RENEWED_BYTES = 60.0, 4 * 10**9, 0.7 * 10**9
+KILLED_SECONDS, KILLED_BYTES, RENEWED_BYTES = 60.0, 4 * 10**9, 0.9 * 10**9
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 OUTCOMES = ("accepted", "refused", "no remedy", "internal error", "slow", "large", "unclean")

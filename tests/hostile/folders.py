@@ -20,7 +20,7 @@ from tests.hostile.specs import ROOT, nothing
 STUDIES = ROOT / "tests" / "fixtures" / "earlier_study" / "studies"
 SIDECARS = ("study.json", "cell.json", "result.json", "evaluations.json", "items.json")
 READERS = [
-    *([["status", "{}"]] * 4 + [["status", "{}", "--json"]] * 2 + [["check", "{}"]] * 3),
+    *([["status", "{}"]] * 16 + [["status", "{}", "--json"]] * 8 + [["check", "{}"]] * 6),
     *(["compare", "{}:0", "{}:1"], ["export", "{}", "{out}"], ["archive", "{}", "--out", "{out}.tar.xz"]),
     *(["notebook", "{}", "--out", "{out}.ipynb"], ["report", "{}", "--out", "{out}.html"]),
 ]
