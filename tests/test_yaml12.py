@@ -48,7 +48,7 @@ def test_values(text, value):
         ('grid: {rows: {"\\e[2J": {}}}', "study.yaml", "the character '\\x1b'"),
         ("a: &a [*a]", "study.yaml", "too many values, or nested too deeply"),
         ("- " * 60, "study.yaml", "too many values, or nested too deeply"),
-        ("{a: " * 3_000, "study.yaml", "nested too deeply"),
+        ("{a: " * 3_000, "study.yaml:1", "nested too deeply"),
     ],
 )
 def test_what_is_wrong_and_where(text, where, what):

@@ -7,6 +7,7 @@ import os
 import re
 import resource
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -165,6 +166,13 @@ def run(arguments: list[str], ended: Ended) -> None:
     _judge(arguments, code, raised, out.getvalue() + err.getvalue(), ended)
 
 
+def _own_frames(error: Exception) -> list[traceback.FrameSummary]:
+    frames = traceback.extract_tb(error.__traceback__)
+    return [
+        frame for frame in frames if "site-packages" not in frame.filename and "tests/" not in frame.filename
+    ]
+
+
 def _judge(arguments: list[str], code: int, raised: list[Exception], shown: str, ended: Ended) -> None:
     from rse_study.errors import InputError, Unavailable
 
@@ -174,7 +182,8 @@ def _judge(arguments: list[str], code: int, raised: list[Exception], shown: str,
         ended.unclean = f"{arguments[0]} prints {control.group()!r}"
     for error in raised:
         problems = getattr(error, "problems", [error])
-        ended.said += [str(problem) for problem in problems]
+        at = "".join(f" <- {frame.name} {frame.filename}:{frame.lineno}" for frame in _own_frames(error)[-3:])
+        ended.said += [f"{problem}{at}" if code == 70 else str(problem) for problem in problems]
         for problem in problems:
             if isinstance(problem, InputError | Unavailable) and not problem.remedy:
                 ended.lacking.append(f"no remedy: {problem}")

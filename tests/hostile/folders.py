@@ -12,6 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 from random import Random
 
+from rse_study.results.files.ledger import Ledger
 from rse_study.spec import fingerprint_of
 from tests.hostile.execution import Mutant
 from tests.hostile.mutations import NUMBERS, TEXTS, as_json, mangled, mangled_lines, mutate
@@ -38,8 +39,13 @@ STATEMENTS = [
 
 
 def _copy(random: Random, folder: Path) -> Path:
-    name = random.choice(["old_grid", "old_search"])
-    return Path(shutil.copytree(STUDIES / name, folder / name))
+    name, now = random.choice(["old_grid", "old_search"]), folder.parent / "now"
+    if not now.exists():  # with the tables of today's ledgers
+        shutil.copytree(STUDIES, now)
+        for study in now.iterdir():
+            Ledger.open(study).close()
+    source = random.choice([STUDIES, now, now])
+    return Path(shutil.copytree(source / name, folder / name))
 
 
 def _command(random: Random, study: Path, out: Path) -> list[str]:

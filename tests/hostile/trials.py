@@ -1,5 +1,6 @@
 """Mutants of all kinds by number, each tried in a folder of its own."""
 
+import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -8,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from random import Random
 
+from rse_study.cli import FIRST_COLLECTION
 from tests.hostile.execution import Ended, Mutant, Watched
 from tests.hostile.folders import archive, attack, ledger, notebook, sidecar
 from tests.hostile.specs import cluster, contents, fields, override, study
@@ -35,17 +37,24 @@ def prepare(folder: Path) -> None:
     """Let commands see an empty data folder and cache, and no network."""
     os.environ |= {"RSE_STUDY_DATA": str(folder / "data"), "RSE_STUDY_CACHE": str(folder / "cache")}
     os.environ |= {"HF_HUB_OFFLINE": "1", "COLUMNS": "120", "HF_HOME": str(folder / "hub")}
+
+
+def import_once() -> None:
+    """Read and import what all mutants need."""
     for kind in ("study", "cluster"):
         contents(kind)
     fields()
     for module in IMPORTED:
         import_module(module)
+    gc.set_threshold(FIRST_COLLECTION)
+    gc.freeze()
 
 
 def attempts(
     folder: Path, kinds: Sequence[str], count: int, seed: int, only: int | None = None
 ) -> Iterator[tuple[str, int, Ended]]:
     """Yield kind, number and end of every mutant of a seed."""
+    import_once()
     whole = sum(SHARES[kind] for kind in kinds)
     for kind in kinds:
         numbers = range(max(1, round(count * SHARES[kind] / whole))) if only is None else [only]
