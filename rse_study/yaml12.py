@@ -43,7 +43,7 @@ class _Constructor(SafeConstructor):
     def construct_object(self, node: Any, deep: bool = False) -> Any:
         try:
             return super().construct_object(node, deep=deep)
-        except (ValueError, LookupError, OverflowError):
+        except (TypeError, ValueError, LookupError, OverflowError):
             kind = node.tag.rpartition(":")[2]
             raise ConstructorError(None, None, f"this is no valid {kind}", node.start_mark) from None
 

@@ -187,7 +187,7 @@ def _damage_of(checkpoint: Path) -> str:
         for name in PARTS:
             with safe_open(checkpoint / f"{name}.safetensors", framework="pt"):
                 pass  # it has its whole length
-    except (OSError, ValueError, TypeError, AttributeError, SafetensorError) as error:
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError, SafetensorError) as error:
         return first_line(error)
     return ""
 

@@ -15,7 +15,10 @@ from pathlib import Path
 from typing import Any
 
 MOST_SECONDS, MOST_BYTES = 10.0, 10**9
-KILLED_SECONDS, KILLED_BYTES, RENEWED_BYTES = 60.0, 4 * 10**9, 0.9 * 10**9
+KILLED_SECONDS, KILLED_BYTES, RENEWED_BYTES = 20.0, 4 * 10**9, 0.9 * 10**9
+MOST_WAITED_SECONDS = (
+    300.0  # of a clock: a command that waits for something spends none of the processor's time
+)
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 OUTCOMES = ("accepted", "refused", "no remedy", "internal error", "slow", "large", "unclean")
@@ -67,10 +70,12 @@ class Watched:
         if self._process is None:
             self._start()
         self._ours.send(number)
-        began, largest = time.monotonic(), 0
+        began, spent, largest = time.monotonic(), self._spent(), 0
         while not self._ours.poll(0.05):
-            seconds, largest = time.monotonic() - began, max(largest, self._resident())
-            if seconds > KILLED_SECONDS or largest > KILLED_BYTES:
+            seconds, largest = self._spent() - spent, max(largest, self._resident())
+            waited = time.monotonic() - began
+            if seconds > KILLED_SECONDS or waited > MOST_WAITED_SECONDS or largest > KILLED_BYTES:
+                seconds = waited if waited > MOST_WAITED_SECONDS else seconds
                 self.close()
                 return Ended(0, ["killed"], seconds=seconds, bytes=largest)
         try:
@@ -98,6 +103,14 @@ class Watched:
         )
         self._process.start()
         theirs.close()
+
+    def _spent(self) -> float:
+        """Return the seconds of the processor's time that the process has taken."""
+        try:
+            words = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+            return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+        except (OSError, IndexError):
+            return 0.0
 
     def _resident(self) -> int:
         try:

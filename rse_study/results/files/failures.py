@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from rse_study.errors import InputError, Unavailable, first_line
 
 Owner = TypeVar("Owner", bound=type)
-DAMAGES = (ValidationError, JSONDecodeError, UnicodeDecodeError)
+DAMAGES = (ValidationError, JSONDecodeError, UnicodeDecodeError, RecursionError)
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 REBUILD = "Move it away, or make it anew: rse-study doctor --rebuild STUDY"
 GOES_ON = "the same command goes on"
