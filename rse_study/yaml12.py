@@ -43,7 +43,7 @@ class _Constructor(SafeConstructor):
     def construct_object(self, node: Any, deep: bool = False) -> Any:
         try:
             return super().construct_object(node, deep=deep)
-        except (TypeError, ValueError, LookupError, OverflowError):
+        except (ValueError, LookupError, OverflowError):
             kind = node.tag.rpartition(":")[2]
             raise ConstructorError(None, None, f"this is no valid {kind}", node.start_mark) from None
 
@@ -137,6 +137,8 @@ def _parsed(text: str) -> tuple[Any, YAMLError | None]:
         return yaml.load(text), None
     except YAMLError as error:
         return None, error
+    except TypeError:  # of ruamel, for a list in a list
+        return None, YAMLError("a key must be a text or a number")
 
 
 class _Copier:

@@ -43,7 +43,7 @@ def test_values(text, value):
         ("a: 0x" + 5_000 * "f", "study.yaml", "too large an integer"),
         ("a: 9223372036854775808", "study.yaml", "too large an integer"),
         ("a: !!set {b}", "study.yaml", "a set"),
-        ("a: !!set {[b]}", "study.yaml:1", "no valid set"),
+        ("? [[a]]\n: x\n", "study.yaml", "a key must be a text"),
         ('a: "\\UFFFFFFFF"', "study.yaml", "no valid character"),
         ('a: "\\ud800"', "study.yaml", "the character '\\ud800'"),
         ('grid: {rows: {"\\e[2J": {}}}', "study.yaml", "the character '\\x1b'"),
