@@ -179,7 +179,8 @@ def _trace(
 ) -> tuple[list[str], type[BaseModel], FieldInfo | None, Any]:
     """Return the path a user wrote (without pydantic's tags), the owner of its end, its field and its type."""
     path: list[str] = []
-    owner, annotation, info = cls, _plain(cls), None
+    owner, annotation = cls, _plain(cls)
+    info: FieldInfo | None = None
     for item in loc:
         if _is_union(annotation):  # pydantic puts a tag between a field and what is below
             annotation = _plain(_member(annotation, item))
