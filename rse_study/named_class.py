@@ -23,7 +23,7 @@ def is_class_path(text: str) -> bool:
 
 def _checked(text: str) -> str:
     if not is_class_path(text):
-        raise ValueError(f"{text!r} must be module:Class, for example my_samplers:MySampler")
+        raise ValueError(f"{text!r} must be module:Class. For example: my_samplers:MySampler")
     return text
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import ConstructorError, SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.scanner import Scanner, ScannerError
 
 from rse_study.errors import InputError, MissingFile
 from rse_study.spec import INTEGER_RULE, MAX_INTEGER
@@ -23,6 +24,15 @@ TEXT_RULE = "a text has no control characters, which a terminal would obey, and 
 LETTERS = 100  # of a text, which count as one value
 LIMITS = f"at most {MAX_VALUES:,} values, {MAX_DEPTH} levels deep, count every use of an alias"
 FILE_RULE = f"it must be a file of at most {MAX_BYTES // 1024} KiB"
+
+
+class _Scanner(Scanner):
+    """A scanner that stops at the depth limit: it looks at every open bracket again for each token."""
+
+    def fetch_flow_collection_start(self, TokenClass: Any, to_push: str) -> None:
+        if len(self.flow_context) >= MAX_DEPTH:
+            raise ScannerError(None, None, f"nested too deeply: {LIMITS}", self.reader.get_mark())
+        super().fetch_flow_collection_start(TokenClass, to_push)
 
 
 class _Constructor(SafeConstructor):
@@ -110,12 +120,25 @@ def parse_yaml(text: str, *, where: str) -> dict[str, Any]:
     return content
 
 
-@lru_cache(maxsize=128)
 def _load(text: str) -> Any:
-    """Parse a text, cached because most shipped studies share base files."""
+    """Parse a text."""
+    content, error = _parsed(text)
+    if error is not None:
+        raise error
+    return content
+
+
+@lru_cache(maxsize=128)
+def _parsed(text: str) -> tuple[Any, YAMLError | None]:
+    """Return content or error of a text, cached because a file is read twice, and base files are shared."""
     yaml = YAML(typ="safe", pure=True)
-    yaml.Constructor = _Constructor
-    return yaml.load(text)
+    yaml.Constructor, yaml.Scanner = _Constructor, _Scanner
+    try:
+        return yaml.load(text), None
+    except YAMLError as error:
+        return None, error
+    except TypeError:  # of ruamel, for a list in a list
+        return None, YAMLError("a key must be a text or a number")
 
 
 class _Copier:

@@ -43,12 +43,13 @@ def test_values(text, value):
         ("a: 0x" + 5_000 * "f", "study.yaml", "too large an integer"),
         ("a: 9223372036854775808", "study.yaml", "too large an integer"),
         ("a: !!set {b}", "study.yaml", "a set"),
+        ("? [[a]]\n: x\n", "study.yaml", "a key must be a text"),
         ('a: "\\UFFFFFFFF"', "study.yaml", "no valid character"),
         ('a: "\\ud800"', "study.yaml", "the character '\\ud800'"),
         ('grid: {rows: {"\\e[2J": {}}}', "study.yaml", "the character '\\x1b'"),
         ("a: &a [*a]", "study.yaml", "too many values, or nested too deeply"),
         ("- " * 60, "study.yaml", "too many values, or nested too deeply"),
-        ("{a: " * 3_000, "study.yaml", "nested too deeply"),
+        ("{a: " * 3_000, "study.yaml:1", "nested too deeply"),
     ],
 )
 def test_what_is_wrong_and_where(text, where, what):

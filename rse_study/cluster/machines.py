@@ -32,7 +32,9 @@ class WorkerGroup(Machine):
     @model_validator(mode="after")
     def _from_few_to_many(self) -> "WorkerGroup":
         if self.min_nodes > self.max_nodes:
-            raise ValueError(f"min_nodes {self.min_nodes} is more than max_nodes {self.max_nodes}")
+            raise ValueError(
+                f"min_nodes {self.min_nodes} is more than max_nodes {self.max_nodes}. Lower it, or raise max_nodes"
+            )
         return self
 
 

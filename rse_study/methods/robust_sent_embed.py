@@ -82,14 +82,14 @@ class RobustSentEmbed(MethodBase):
     def _consistent(self) -> "RobustSentEmbed":
         if self.blend.pgd.ball.norm != self.token_level.ball.norm:
             raise ValueError(
-                "norms of pgd.ball, fgsm.ball and token_level.ball must agree: P is one norm (eqs 2-6)"
+                "norms of pgd.ball, fgsm.ball and token_level.ball must agree: P is one norm (eqs 2-6). Set all alike"
             )
         if not self.has_adversary and self.lambda1 > 0:
-            raise ValueError("lambda1 > 0 needs an adversarial view: num_steps > 0, or set lambda1: 0")
+            raise ValueError("lambda1 > 0 needs an adversarial view. Set num_steps > 0, or lambda1: 0")
         if not self.has_adversary and self.masks.phi > 0:
-            raise ValueError("masks.phi > 0 needs an adversarial view: num_steps > 0, or set phi: 0")
+            raise ValueError("masks.phi > 0 needs an adversarial view. Set num_steps > 0, or phi: 0")
         if self.z_adv_eta == "with" and self.token_level.presence == "absent":
-            raise ValueError("z_adv_eta: with needs token_level.presence: present")
+            raise ValueError("z_adv_eta: with needs eta. Set token_level.presence: present")
         return self
 
     @property

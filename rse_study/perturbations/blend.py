@@ -59,11 +59,15 @@ class Blend(Spec):
     @model_validator(mode="after")
     def _one_start(self) -> "Blend":
         if self.pgd.sigma != self.fgsm.sigma:
-            raise ValueError("pgd.sigma and fgsm.sigma must agree: both branches start from one delta0")
+            raise ValueError(
+                "pgd.sigma and fgsm.sigma must agree: both branches start from one delta0. Set both alike"
+            )
         if self.pgd.ball != self.fgsm.ball:
-            raise ValueError("pgd.ball and fgsm.ball must agree: delta lives in one ball (eqs 5-7)")
+            raise ValueError(
+                "pgd.ball and fgsm.ball must agree: delta lives in one ball (eqs 5-7). Set both alike"
+            )
         if self.ascent == "noise" and self.trajectories == "separate":
-            raise ValueError("ascent: noise needs trajectories: shared or joint_state: it replaces the mix")
+            raise ValueError("ascent: noise replaces the mix. Set trajectories: shared, or joint_state")
         return self
 
     @property

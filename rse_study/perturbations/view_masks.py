@@ -56,9 +56,11 @@ class ViewMasks(Spec):
     @model_validator(mode="after")
     def _somewhere(self) -> "ViewMasks":
         if self.num_sites == 0:
-            raise ValueError("masks need a site: raise num_layers, or set sites: through_k")
+            raise ValueError("masks need a site. Raise num_layers, or set sites: through_k")
         if self.tokens == self.features == "none":
-            raise ValueError("masks of neither tokens nor features weaken nothing")
+            raise ValueError(
+                "masks of neither tokens nor features weaken nothing. Set one of `tokens` and `features`"
+            )
         return self
 
     @property

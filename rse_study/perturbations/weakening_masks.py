@@ -45,7 +45,7 @@ class WeakeningMasks(Spec):
     @model_validator(mode="after")
     def _somewhere(self) -> "WeakeningMasks":
         if self.phi > 0 and self.num_sites == 0:
-            raise ValueError("phi > 0 needs a site: raise num_layers, or set sites: through_k")
+            raise ValueError("phi > 0 needs a site. Raise num_layers, or set sites: through_k")
         return self
 
     @property

@@ -1,9 +1,10 @@
 """Records of a ledger: frozen, with nothing but JSON and numbers inside."""
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 if TYPE_CHECKING:
     from rse_study.results.item_scores import ItemScores
@@ -64,6 +65,16 @@ class Measure(Record):
     direction: Direction = "maximize"
 
 
+def _checked_time(text: str) -> str:
+    if text:
+        datetime.fromisoformat(text)
+    return text
+
+
+Time = Annotated[str, AfterValidator(_checked_time)]
+"""ISO 8601; empty if there is none yet"""
+
+
 class CellRecord(Record):
     """A cell: trial x seed, the unit that runs."""
 
@@ -77,8 +88,8 @@ class CellRecord(Record):
     proposal: dict[str, Any] = Field(default_factory=dict)
     status: Status = "planned"
     reason: str = ""
-    started: str = ""
-    ended: str = ""
+    started: Time = ""
+    ended: Time = ""
     duration_s: float = 0.0
     revision: int = 1
     """Revision of the study that first planned it."""
@@ -100,8 +111,8 @@ class AttemptRecord(Record):
     executor: str
     workers: int
     threads: int
-    started: str
-    ended: str = ""
+    started: Time
+    ended: Time = ""
     outcome: AttemptOutcome = "running"
     """`lost`: it ended without a result, through no fault of its configuration."""
     reason: str = ""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
@@ -20,6 +21,7 @@ from rse_study.errors import InputError, first_line
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.export import save_encoder
 from rse_study.results.files.atomic import sync
+from rse_study.results.files.result_file import Point
 from rse_study.spec import hash_file
 from rse_study.training.trial import Encoder
 
@@ -108,7 +110,7 @@ def latest(directory: Path, *, sets_aside: bool = True) -> Path | None:
 
 def read_train_state(checkpoint: Path, identity: str) -> TrainState:
     """Read a checkpoint's state; raise InputError if it is another configuration's."""
-    state = TrainState(**json.loads((checkpoint / STATE_FILE).read_text(encoding="utf-8")))
+    state = _state_in(checkpoint)
     if state.identity != identity:
         raise InputError(
             "the checkpoint here is another configuration's",
@@ -123,10 +125,24 @@ def restore(
     checkpoint: Path, networks: nn.Module, optimizer: Optimizer, tensors: dict[str, Tensor]
 ) -> dict[str, Tensor]:
     """Restore weights and moments in place; return tensors like `tensors`, as saved."""
-    parts = {name: load_file(checkpoint / f"{name}.safetensors") for name in PARTS}
-    networks.load_state_dict(parts["networks"])
-    _put_moments(networks, optimizer, parts["optimizer"])
-    return {name: parts["state"][name].to(value) for name, value in tensors.items()}
+    try:
+        parts = {name: load_file(checkpoint / f"{name}.safetensors") for name in PARTS}
+        networks.load_state_dict(parts["networks"])
+        _put_moments(networks, optimizer, parts["optimizer"])
+        return {name: parts["state"][name].to(value) for name, value in tensors.items()}
+    except (KeyError, ValueError, RuntimeError, SafetensorError) as error:
+        rule = f"its tensors are not those of this configuration ({first_line(error)})"
+        remedy = "Remove it: the run begins anew"
+        raise InputError("does not fit", where=str(checkpoint), rule=rule, remedy=remedy) from None
+
+
+def _state_in(checkpoint: Path) -> TrainState:
+    """Read a checkpoint's state; raise ValueError if it is none."""
+    content = json.loads((checkpoint / STATE_FILE).read_text(encoding="utf-8"))
+    state = TypeAdapter(TrainState).validate_python(content)
+    if state.t < 0 or not all(Point.model_validate(point) for point in state.history):
+        raise ValueError(f"step {state.t}")
+    return state
 
 
 def save_model(directory: Path, encoder: SentenceEncoder, tokenizer: Any, spec: Encoder) -> None:
@@ -165,12 +181,13 @@ def _damage_of(checkpoint: Path) -> str:
             changed = [
                 name for name, checksum in checksums.items() if hash_file(checkpoint / name) != checksum
             ]
-            return f"{changed[0]} is not as it was written" if changed else ""
-        json.loads((checkpoint / STATE_FILE).read_bytes())  # one older than decision 0069
+            if changed:
+                return f"{changed[0]} is not as it was written"
+        _state_in(checkpoint)  # one older than decision 0069 has no checksums
         for name in PARTS:
             with safe_open(checkpoint / f"{name}.safetensors", framework="pt"):
                 pass  # it has its whole length
-    except (OSError, ValueError, AttributeError, SafetensorError) as error:
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError, SafetensorError) as error:
         return first_line(error)
     return ""
 

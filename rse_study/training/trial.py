@@ -90,7 +90,7 @@ class Budget(Spec):
 
 def _without_repeats(names: tuple[str, ...]) -> tuple[str, ...]:
     if len(set(names)) < len(names):
-        raise ValueError("a set is listed twice")
+        raise ValueError("a set is listed twice. Remove one of them")
     return names
 
 
@@ -154,7 +154,7 @@ class Replayed(Spec):
     def _attacked_by_a_recipe(self) -> "Replayed":
         if self.labelled != "none" and self.recipe == "none":
             raise ValueError(
-                f"labelled: {self.labelled} needs a recipe that attacks its texts, for example pwws"
+                f"labelled: {self.labelled} needs a recipe that attacks its texts. For example: recipe: pwws"
             )
         return self
 

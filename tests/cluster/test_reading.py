@@ -45,8 +45,8 @@ def test_every_wrong_field_is_said_at_once(tmp_path):
         "cpus: 2, memory_gib: 2, ", "cpu: 2, "
     )
     assert problems_of(tmp_path, text) == [
-        "workers.cpu.cpus: is required",
-        "workers.cpu.memory_gib: is required",
+        "workers.cpu.cpus: is required. Add it",
+        "workers.cpu.memory_gib: is required. Add it",
         "workers.cpu.cpu: no such field of WorkerGroup. Did you mean 'cpus'?",
         "ports: no such field of LocalCluster. Did you mean 'port'?",
     ]

@@ -128,8 +128,8 @@ REFUSED = [
     ({"class": "my_samplers:Picky"}, "(ValueError: share 0.3 is no probability). It takes: share"),
     ({"settings": {"seed": 7}}, "sampler.settings.seed: every proposal has a seed of its own"),
     ({"class": "MySampler"}, "sampler.class: 'MySampler' must be module:Class"),
-    ({"num_startup": 3}, "sampler: has num_startup, which is of samplers with a name, and a class: write it below"),
-    ({"name": "tpe"}, "sampler: has a name and a class: keep one (`name: null` takes away"),
+    ({"num_startup": 3}, "sampler: has num_startup, which is of samplers with a name, and a class. Write it below"),
+    ({"name": "tpe"}, "sampler: has a name and a class. Keep one (`name: null` takes away"),
     ({"class": None}, "sampler: has settings, which are those of a class"),
 ]  # fmt: skip
 

@@ -1,10 +1,13 @@
 """A checkpoint on another device than the one it was written on, and what it takes where it is written."""
 
+import json
 from pathlib import Path
 
 import pytest
 import torch
 
+from rse_study.errors import InputError
+from rse_study.spec import hash_file
 from rse_study.training import checkpoint
 from rse_study.training.checkpoint import TrainState
 from tests.cases import cases
@@ -53,6 +56,45 @@ def test_a_checkpoint_that_is_cut_short_is_none_even_if_it_is_older_than_checksu
     (saved / name).write_bytes((saved / name).read_bytes()[:-1])
     assert checkpoint.latest(tmp_path / "x") is None
     assert (tmp_path / "x.damaged").is_dir()
+
+
+def _resealed(checkpoint_folder: Path, name: str, content: bytes) -> None:
+    """Another content with the checksum that it has: a stranger's checkpoint."""
+    sums = json.loads((checkpoint_folder / checkpoint.CHECKSUMS_FILE).read_bytes())
+    (checkpoint_folder / name).write_bytes(content)
+    sums[name] = hash_file(checkpoint_folder / name)
+    (checkpoint_folder / checkpoint.CHECKSUMS_FILE).write_text(json.dumps(sums))
+
+
+@cases(
+    ("name", "content"),
+    [
+        ("account.json", b'"a text"'),
+        ("account.json", b'{"identity": "a", "t": -1}'),
+        ("account.json", b'{"identity": "a", "history": [{"t": 1}]}'),
+        ("account.json", b"[" * 100_000),
+        ("networks.safetensors", b"\xff" * 100),
+    ],
+)
+def test_what_is_no_checkpoint_is_set_aside_though_its_checksum_agrees(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
+    network = torch.nn.Linear(2, 1)
+    checkpoint.save(tmp_path / "x", TrainState("a"), network, torch.optim.AdamW(network.parameters()), {})
+    saved = checkpoint.latest(tmp_path / "x")
+    assert saved is not None
+    _resealed(saved, name, content)
+    assert checkpoint.latest(tmp_path / "x") is None
+
+
+def test_tensors_of_another_configuration_are_refused_with_a_remedy(tmp_path: Path) -> None:
+    network, other = torch.nn.Linear(2, 1), torch.nn.Linear(3, 1)
+    checkpoint.save(tmp_path, TrainState("a"), network, torch.optim.AdamW(network.parameters()), {})
+    saved = checkpoint.latest(tmp_path)
+    assert saved is not None
+    with pytest.raises(InputError, match="not those of this configuration") as caught:
+        checkpoint.restore(saved, other, torch.optim.AdamW(other.parameters()), {})
+    assert caught.value.where == str(saved) and caught.value.remedy
 
 
 @pytest.mark.filterwarnings("ignore:for .* copying from a non-meta parameter")

@@ -34,7 +34,9 @@ class OnpremGroup(WorkerGroup):
     @model_validator(mode="after")
     def _no_more_than_hosts(self) -> "OnpremGroup":
         if self.max_nodes > len(self.hosts):
-            raise ValueError(f"max_nodes {self.max_nodes} is more than its {len(self.hosts)} hosts")
+            raise ValueError(
+                f"max_nodes {self.max_nodes} is more than its {len(self.hosts)} hosts. Name more hosts, or lower it"
+            )
         return self
 
 

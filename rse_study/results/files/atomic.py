@@ -48,7 +48,7 @@ def read_sealed(
         raise MissingFile("no such file", where=str(path), remedy=missing) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where=str(path), remedy=remedy) from None
-    except (ValueError, KeyError, TypeError, ValidationError) as error:
+    except (ValueError, KeyError, TypeError, ValidationError, RecursionError) as error:
         problem = str(error).split("\n")[0]
         raise InputError(f"damaged: {problem}", where=str(path), remedy=remedy) from None
 

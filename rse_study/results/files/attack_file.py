@@ -175,7 +175,7 @@ def read_lines(path: Path, remedy: str) -> tuple[dict[str, Any], list[dict[str, 
         lines = [
             json.loads(line) for line in content[: content.rfind(b"\n") + 1].decode("utf-8").splitlines()
         ]
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"damaged: {error}", where=str(path), remedy=remedy) from None
     if not lines or not all(isinstance(line, dict) for line in lines):
         raise InputError("holds no outcomes", where=str(path), remedy=remedy)
@@ -204,7 +204,7 @@ def _read_summary(path: Path) -> list[SummaryRow]:
         return TypeAdapter(list[SummaryRow]).validate_python(json.loads(_read(path, remedy)))
     except ValidationError as error:
         raise InputError(_damage(error), where=str(path), remedy=remedy) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"damaged: {error}", where=str(path), remedy=remedy) from None
 
 

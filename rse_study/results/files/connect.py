@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TextIO
 
 from rse_study.errors import InputError
-from rse_study.results.files.failures import failure_of
+from rse_study.results.files.failures import REBUILD, failure_of
 from rse_study.results.files.lock import FILE_NAME as LOCK_NAME
 from rse_study.results.files.lock import take_lock
 from rse_study.results.files.migration import keep_copy, migrate
@@ -58,7 +58,8 @@ def open_to_write(path: Path) -> tuple[sqlite3.Connection, int]:
         raise InputError(f"cannot be written: {error}", where=str(path), remedy=remedy) from None
     except sqlite3.DatabaseError as error:
         connection.close()
-        raise failure_of(error, path) or error from None
+        damage = InputError(f"damaged: {error}", where=str(path), remedy=REBUILD)
+        raise failure_of(error, path) or damage from None
     except BaseException:
         connection.close()
         raise
@@ -127,6 +128,9 @@ def open_to_read(path: Path) -> sqlite3.Connection:
         copy = sqlite3.connect(":memory:")
         connection.backup(copy)
         migrate(copy, version)
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise InputError(f"damaged: {error}", where=str(path), remedy=REBUILD) from None
     except BaseException:
         connection.close()
         raise
@@ -143,7 +147,8 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
         # Even to read, WAL needs a shared index beside the ledger, which a read-only medium cannot hold.
         connection.close()
         if os.access(path.parent, os.W_OK, effective_ids=True):
-            raise InputError(f"cannot be read: {error}", where=str(path)) from None
+            remedy = "Check who else uses it, and the permissions of its folder"
+            raise InputError(f"cannot be read: {error}", where=str(path), remedy=remedy) from None
         return _connect_immutable(path)
     except (sqlite3.DatabaseError, UnicodeDecodeError):
         pass  # no ledger: check_version says so

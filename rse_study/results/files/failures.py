@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from rse_study.errors import InputError, Unavailable, first_line
 
 Owner = TypeVar("Owner", bound=type)
-DAMAGES = (ValidationError, JSONDecodeError, UnicodeDecodeError)
+DAMAGES = (ValidationError, JSONDecodeError, UnicodeDecodeError, RecursionError)
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 REBUILD = "Move it away, or make it anew: rse-study doctor --rebuild STUDY"
 GOES_ON = "the same command goes on"
@@ -52,7 +52,12 @@ def failure_of(error: BaseException, path: Path) -> InputError | Unavailable | N
     if not isinstance(error, sqlite3.DatabaseError):
         return None
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "decode to UTF-8" in str(error):
+    # SQLITE_ERROR: a table or a column is not as this program makes it.
+    if code in (
+        sqlite3.SQLITE_ERROR,
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+    ) or "decode to UTF-8" in str(error):
         return InputError(f"damaged: {error}", where=str(path), remedy=REBUILD)
     if code == sqlite3.SQLITE_FULL:
         return no_room(path.parent)

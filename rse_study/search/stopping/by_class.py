@@ -30,8 +30,8 @@ class RuleByClass(SpacedRule):
     @classmethod
     def _has_no_name(cls, given: Any) -> Any:
         if isinstance(given, dict) and "name" in given:
-            remedy = "keep one (`name: null` takes away that of a file extended)"
-            raise ValueError(f"has a name and a class: {remedy}")
+            remedy = "Keep one (`name: null` takes away that of a file extended)"
+            raise ValueError(f"has a name and a class. {remedy}")
         return given
 
     @property

@@ -35,7 +35,7 @@ def _option(given: Any) -> Any:
     value = fraction(given)
     # A switch is a noun: true and false are no values of any field.
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError("must be a text or a number")
+        raise ValueError("must be a text or a number. Write one, such as l2 or 0.5")
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("must be finite")
     return value
@@ -56,7 +56,9 @@ OneOrSeveral = Annotated[
 def _of_one_axis(condition: dict[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
     if len(condition) > 1:
         named = ", ".join(condition)
-        raise ValueError(f"must name one axis, and names {named}: an axis belongs to one choice")
+        raise ValueError(
+            f"must name one axis, and names {named}: an axis belongs to one choice. Keep one of them"
+        )
     return condition
 
 
@@ -175,7 +177,7 @@ class Choice(Domain):
     @model_validator(mode="after")
     def _distinct(self) -> "Choice":
         if len(set(self.choice)) < len(self.choice):
-            raise ValueError("a choice is listed twice")
+            raise ValueError("a choice is listed twice. Remove one of them")
         return self
 
 
@@ -203,9 +205,9 @@ class Variants(Domain):
     @model_validator(mode="after")
     def _stands_alone(self) -> "Variants":
         if self.into:
-            raise ValueError("variants write what their settings name: leave out `into`")
+            raise ValueError("variants write what their settings name. Leave out `into`")
         if self.when:
-            raise ValueError("variants depend on no other axis: name the combinations, in one axis")
+            raise ValueError("variants depend on no other axis. Name the combinations, in one axis")
         return self
 
 
@@ -228,7 +230,7 @@ def _as_choice(given: Any) -> Any:
     if not isinstance(given, list | tuple):
         return given
     if len(given) < 2:
-        raise ValueError("must list at least 2 values: what has one belongs in the base")
+        raise ValueError("must list at least 2 values. Write the only one into the base")
     return {"choice": given}
 
 
@@ -260,7 +262,7 @@ FiniteDomain = Annotated[
 def _of_two_levels(domain: Domain) -> Domain:
     if len(domain.values()) != 2:
         raise ValueError(
-            f"a factor has two levels, and {len(domain.values())} are listed: use `axes` for more"
+            f"a factor has two levels, and {len(domain.values())} are listed. Use `axes` for more"
         )
     return domain
 

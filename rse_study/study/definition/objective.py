@@ -16,9 +16,9 @@ LOWER_IS_BETTER = ("loss", "robust/drift", *COSTS)
 def _may_select(metric: str) -> str:
     """Return a metric by which trials may be chosen; raise ValueError for others."""
     if "test" in metric:
-        raise ValueError(f"{metric!r} is a test split, which can never select; use `dev`")
+        raise ValueError(f"{metric!r} is a test split, which can never select. Use `dev`")
     if metric.rpartition("/")[0] in all_evaluations():
-        raise ValueError(f"{metric!r} is an evaluation's, and those never select, watched or not; use `dev`")
+        raise ValueError(f"{metric!r} is an evaluation's, and those never select, watched or not. Use `dev`")
     known = (*METRICS, *COSTS)
     if metric not in known:
         raise ValueError(f"{metric!r} is not produced by training. {did_you_mean(metric, known)}")
@@ -60,5 +60,5 @@ class TrialConstraint(Spec):
     @model_validator(mode="after")
     def _has_one_bound(self) -> "TrialConstraint":
         if (self.at_least is None) == (self.at_most is None):
-            raise ValueError("needs one bound: `at_least` or `at_most`")
+            raise ValueError("needs one bound, `at_least` or `at_most`. For example: at_least: 50")
         return self

@@ -123,6 +123,7 @@ def _unknown(every: dict[str, Any], spec: Spec, path: str, where: str, at: str) 
 
 def _no_such_field(owner: Any, name: str, where: str, at: str) -> InputError:
     if not isinstance(owner, Spec):
-        return InputError(at, where=where, rule=f"the base holds {owner!r} there, which has no fields")
+        rule = f"the base holds {owner!r} there, which has no fields"
+        return InputError(at, where=where, rule=rule, remedy="Shorten the path")
     remedy = did_you_mean(name, type(owner).model_fields)
     return InputError(at, where=where, rule=f"no such field of {type(owner).__name__}", remedy=remedy)

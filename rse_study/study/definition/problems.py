@@ -6,10 +6,11 @@ import typing
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from rse_study.errors import InputError
 from rse_study.registry import did_you_mean
-from rse_study.spec import meanings
+from rse_study.spec import meanings, show_setting
 
 RULES = {
     "greater_than": "must be > {gt}",
@@ -43,6 +44,26 @@ RULES = {
     "recursion_loop": "must not hold itself",
 }
 
+REMEDIES = {
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "Write a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing", "finite_number"), "Write a number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "Write true or false"),
+    **dict.fromkeys(("literal_error", "union_tag_invalid"), "Choose one of them"),
+    **dict.fromkeys(("list_type", "tuple_type"), "Write a list in brackets, such as [a, b]"),
+    "dict_type": "Write `name: value` in it, or in lines below it",
+    "axis_kind": "Write one of them, such as `rho: {float: [0, 1]}` or `rho: [0, 0.5, 1]`",
+    "missing": "Add it",
+    "too_short": "Add more of them",
+    "too_long": "Remove some",
+    "string_too_short": "Write a longer text",
+    "string_too_long": "Shorten it",
+    "string_pattern_mismatch": "Write it with these characters only",
+    "invalid_key": "Write it in quotes",
+}
+"""Remedy for each kind of error, if nothing more specific is known."""
+BOUNDS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
+MOST_NAMED = 12
+
 CLASS_TAG = ", 'class'"
 CLASS_HINT = "One of your own goes by `class: module:Class`, instead of a name"
 
@@ -69,11 +90,10 @@ def _problem(finding: dict[str, Any], cls: type[BaseModel], where: str, prefix: 
     loc = finding["loc"]
     if loc and loc[-1] == "[key]":  # the key itself is wrong, whatever stands below it
         finding, loc = finding | {"type": "invalid_key"}, loc[:-1]
-    path, owner, description = _trace(cls, loc)
+    path, owner, info, annotation = _trace(cls, loc)
     at = ".".join([prefix, *path] if prefix else path)
     if finding["type"] == "extra_forbidden":
-        keys = [info.alias or name for name, info in owner.model_fields.items()]
-        remedy = did_you_mean(path[-1], keys)
+        remedy = did_you_mean(path[-1], _names(owner))
         return InputError(at, where=where, rule=f"no such field of {owner.__name__}", remedy=remedy)
     if finding["type"] == "union_tag_invalid":
         key = finding["ctx"]["discriminator"].strip("'")
@@ -85,10 +105,12 @@ def _problem(finding: dict[str, Any], cls: type[BaseModel], where: str, prefix: 
         what = at
     else:
         what = f"{at} = {finding['input']!r}" if at else repr(finding["input"])
-    remedy = _remedy(finding)
+    is_described = info is not None and not inspect.isclass(_plain(info.annotation))
+    rule, advice = _rule(finding, meanings(owner).get(path[-1], "") if is_described else "")
+    remedy = advice or _remedy(finding, info, annotation)
     if _may_be_a_class(finding, owner):
         remedy = f"{remedy} {CLASS_HINT}".strip()
-    return InputError(what, where=where, rule=_rule(finding, description), remedy=remedy)
+    return InputError(what, where=where, rule=rule, remedy=remedy)
 
 
 def _may_be_a_class(finding: dict[str, Any], owner: type[BaseModel]) -> bool:
@@ -100,51 +122,80 @@ def _may_be_a_class(finding: dict[str, Any], owner: type[BaseModel]) -> bool:
     )
 
 
-def _rule(finding: dict[str, Any], description: str) -> str:
+def _rule(finding: dict[str, Any], description: str) -> tuple[str, str]:
+    """Return the broken rule, and its remedy if a validator says "rule. Remedy"."""
     context = finding.get("ctx", {})
     if finding["type"] == "value_error":
-        return str(context["error"])
+        rule, _, remedy = str(context["error"]).partition(". ")
+        return rule, remedy
     context = {key: f"{value:g}" if isinstance(value, float) else value for key, value in context.items()}
     rule = RULES[finding["type"]].format(**context) if finding["type"] in RULES else finding["msg"]
     rule = rule.replace(CLASS_TAG, "")  # no name: `class` stands in its place
-    return f"{rule} ({description})" if description else rule
+    return f"{rule} ({description})" if description else rule, ""
 
 
-def _remedy(finding: dict[str, Any]) -> str:
-    context = finding.get("ctx", {})
-    options = [
-        part.strip(" '") for part in str(context.get("expected", context.get("expected_tags", ""))).split(",")
-    ]
-    options = [part.strip(" '") for option in options for part in option.split("' or '")]
-    if finding["type"] == "invalid_key":
-        return "Write it in quotes"
-    given = context.get("tag", finding["input"])
-    if not isinstance(given, str) or finding["type"] not in ("literal_error", "union_tag_invalid"):
-        return ""
-    remedy = did_you_mean(given, options)
-    return remedy if remedy.startswith("Did") else ""
+def _remedy(finding: dict[str, Any], info: FieldInfo | None, annotation: Any) -> str:
+    """Return the remedy for a kind of error, with the field's range and default if it has any."""
+    kind, given, context = finding["type"], finding["input"], finding.get("ctx", {})
+    near = did_you_mean(str(context.get("tag", given)), _options(context))
+    if near.startswith("Did"):
+        return near
+    default = None if info is None else info.default
+    has_default = isinstance(default, str | int | float) and default != ""
+    is_model = inspect.isclass(annotation) and issubclass(annotation, BaseModel)
+    if set(context) & set(BOUNDS):
+        bounds = context if info is None else {**context, **_bounds(info)}
+        remedy = "Use a number " + " and ".join(
+            f"{BOUNDS[key]} {bounds[key]}" for key in BOUNDS if key in bounds
+        )
+    elif kind == "string_type":
+        remedy = "Write one text" if isinstance(given, dict | list) else "Write it in quotes"
+    elif kind in ("model_type", "model_attributes_type") and is_model:
+        remedy = f"Write its fields as `name: value`: {', '.join(_names(annotation)[:MOST_NAMED])}"
+    elif kind == "value_error" and is_model:
+        return "Change one of its fields, or leave them out: the defaults go together"
+    else:
+        remedy = REMEDIES.get(kind, "Correct it")
+    return f"{remedy}; the default is {show_setting(default)}" if has_default else remedy
 
 
-def _trace(cls: type[BaseModel], loc: tuple[Any, ...]) -> tuple[list[str], type[BaseModel], str]:
-    """Return the path a user wrote (without pydantic's tags), the owner of its end and the description."""
+def _options(context: dict[str, Any]) -> list[str]:
+    """Return the names that a literal or a tag may have."""
+    expected = str(context.get("expected", context.get("expected_tags", "")))
+    return [word.strip(" '") for part in expected.split(",") for word in part.split("' or '")]
+
+
+def _bounds(info: FieldInfo) -> dict[str, Any]:
+    """Return the bounds that a field declares."""
+    return {key: getattr(one, key) for one in info.metadata for key in BOUNDS if hasattr(one, key)}
+
+
+def _names(cls: type[BaseModel]) -> list[str]:
+    return [info.alias or name for name, info in cls.model_fields.items()]
+
+
+def _trace(
+    cls: type[BaseModel], loc: tuple[Any, ...]
+) -> tuple[list[str], type[BaseModel], FieldInfo | None, Any]:
+    """Return the path a user wrote (without pydantic's tags), the owner of its end, its field and its type."""
     path: list[str] = []
-    owner, annotation, description = cls, _plain(cls), ""
+    owner, annotation = cls, _plain(cls)
+    info: FieldInfo | None = None
     for item in loc:
         if _is_union(annotation):  # pydantic puts a tag between a field and what is below
             annotation = _plain(_member(annotation, item))
             continue
         path.append(str(item))
-        description = ""
+        info = None
         if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
             owner, info = annotation, annotation.model_fields.get(item)
             annotation = None if info is None else _plain(info.annotation)
-            description = "" if info is None or inspect.isclass(annotation) else meanings(owner).get(item, "")
         else:
             inner = [part for part in typing.get_args(annotation) if part is not ...]
             annotation = _plain(inner[-1]) if inner else None  # a list's items, a mapping's values
     if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
         owner = annotation
-    return path, owner, description
+    return path, owner, info, annotation
 
 
 def _plain(annotation: Any) -> Any:

@@ -61,7 +61,8 @@ def _read_over(
     names = named if isinstance(named, list) else [named]
     if not all(isinstance(name, str) for name in names):
         rule = "must be the path of a file, or a list of them"
-        raise InputError(f"extends = {named!r:.200}", where=str(path), rule=rule)
+        remedy = "For example: `extends: base.yaml`"
+        raise InputError(f"extends = {named!r:.200}", where=str(path), rule=rule, remedy=remedy)
     below: dict[str, Any] = {}
     for name in names:
         below = overlay(below, _read_below(path, name, seen, former, known))
@@ -83,7 +84,8 @@ def _read_below(
     except (OSError, ValueError, RuntimeError):  # too long, a NUL, links in a circle
         raise InputError(what, where=str(path), rule=missing, remedy=remedy) from None
     if target in seen:
-        raise InputError(what, where=str(path), rule="the files extend each other in a circle")
+        rule, remedy = "the files extend each other in a circle", "Remove one of the `extends`"
+        raise InputError(what, where=str(path), rule=rule, remedy=remedy)
     if len(seen) == MAX_EXTENDED:
         rule = f"at most {MAX_EXTENDED} files extend each other in a row"
         raise InputError(what, where=str(path), rule=rule, remedy="Join some of them")

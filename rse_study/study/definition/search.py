@@ -34,10 +34,10 @@ class Sampler(Spec):
     def _has_a_name_or_a_class(self) -> "Sampler":
         if self.class_ is None:
             if self.settings:
-                raise ValueError("has settings, which are those of a class: name it with `class`")
+                raise ValueError("has settings, which are those of a class. Name it with `class`")
         elif "name" in self.model_fields_set:
             raise ValueError(
-                "has a name and a class: keep one (`name: null` takes away that of a file extended)"
+                "has a name and a class. Keep one (`name: null` takes away that of a file extended)"
             )
         else:
             self._has_no_settings_of_names()
@@ -46,8 +46,8 @@ class Sampler(Spec):
     def _has_no_settings_of_names(self) -> None:
         for name in ("num_startup", "population_size"):
             if getattr(self, name) != type(self).model_fields[name].default:
-                remedy = f"write it below `settings` (of a file extended: `{name}: null`)"
-                raise ValueError(f"has {name}, which is of samplers with a name, and a class: {remedy}")
+                remedy = f"Write it below `settings` (of a file extended: `{name}: null`)"
+                raise ValueError(f"has {name}, which is of samplers with a name, and a class. {remedy}")
 
     @model_serializer(mode="wrap")
     def _as_before_classes(self, write: Callable[["Sampler"], dict[str, Any]]) -> dict[str, Any]:

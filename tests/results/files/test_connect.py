@@ -70,6 +70,7 @@ def test_what_is_no_ledger_is_told_so(tmp_path, content):
 DAMAGES = {
     "the study": ("UPDATE revision SET study = replace(study, '\"objective\"', '\"objectivf\"')", "damaged"),
     "a cell": ("UPDATE cell SET proposal = replace(proposal, '{', 'z')", "damaged"),
+    "a time": ("UPDATE cell SET started = '2026-13-01'", "damaged"),
     "half a letter": ("UPDATE cell SET config = CAST(x'7b22c3227d' AS TEXT)", "damaged"),
     "a status": ("PRAGMA ignore_check_constraints = 1; UPDATE cell SET status = 'complett'", "damaged"),
     "a column": ("ALTER TABLE evaluation RENAME COLUMN value TO valud", "a table or a column is missing"),

@@ -55,7 +55,9 @@ def test_an_invalid_edit_is_refused_where_it_stands(checked, tmp_path, edit):
         problems = error.problems
     assert any(_names(problem, path) for problem in problems), [str(problem) for problem in problems]
     assert all(problem.where == WHERE for problem in problems)
-    assert all(problem.rule for problem in problems)
+    assert all(problem.rule and problem.remedy for problem in problems), [
+        str(problem) for problem in problems
+    ]
 
 
 def _names(problem, path):

@@ -80,7 +80,9 @@ def test_rows_of_one_configuration_are_named_and_what_is_wrong_in_many_is_said_o
     expected = ["grid.rows.two: the same configuration as row rho = 0.5. Remove one of them"]
     assert problems(grid_of, {"rho": [0, 0.5]}, {"two": {"lambda1": 1 / 128}}) == expected
     found = problems(grid_of, {"rho": [0, 0.5, 2], "beta": [1e-3, 2e-3, 3e-3]})
-    assert found == ["grid.axes.rho = 2: method.blend.rho = 2: must be <= 1"]
+    assert found == [
+        "grid.axes.rho = 2: method.blend.rho = 2: must be <= 1. Use a number >= 0 and <= 1; the default is 0.5"
+    ]
     (found,) = problems(grid_of, {"N": {**N, "int": [0, 2]}, "lambda1": [0, 0.1, 0.2]})
     assert found.startswith("grid: N = 0, lambda1 = 0.1: method: lambda1 > 0 needs an adversarial view")
 
@@ -95,10 +97,10 @@ def test_every_problem_of_every_row_and_of_other_fields_is_said(grid_of):
     assert problems(grid_of, {"bta": [1, 2]}, rows) == [
         "grid.axes.bta: no such field or symbol of Trial. Did you mean 'beta'?",
         "grid.rows.a.roh: no such field or symbol of Trial. Did you mean 'rho'?",
-        "grid.rows.b.rho = 7: method.blend.rho = 7: must be <= 1",
-        "grid.rows.b.lambda1 = -1: method.lambda1 = -1: must be >= 0",
+        "grid.rows.b.rho = 7: method.blend.rho = 7: must be <= 1. Use a number >= 0 and <= 1; the default is 0.5",
+        "grid.rows.b.lambda1 = -1: method.lambda1 = -1: must be >= 0. Use a number >= 0; the default is 0.0078125",
         "grid.rows.c.rho: writes a field that grid.rows.c.blend.rho writes too. Keep one of them",
-        "grid.rows.d.lambda2 = x: method.lambda2 = 'x': must be a number",
+        "grid.rows.d.lambda2 = x: method.lambda2 = 'x': must be a number. Write a number; the default is 0.005",
     ]
     found = problems(grid_of, {"rho": [0, 2]}, evaluations=["STS-C/test"], seeds=[1, 1])
     expected = ["seeds.1 = 1", "evaluations.0 = 'STS-C/test'", "grid.axes.rho = 2"]
@@ -111,7 +113,7 @@ def test_an_axis_of_a_grid_lists_values_and_not_too_many(grid_of):
     text = str(caught.value)
     words = "grid.axes.alpha: an axis of a grid lists its values, `[...]` or `choice: [...]`, or says `int:"
     assert words in text
-    assert "grid.axes.beta: must list at least 2 values: what has one belongs in the base" in text
+    assert "grid.axes.beta: must list at least 2 values. Write the only one into the base" in text
     assert "grid.axes.rho.choice: must have at least 2 item(s)" in text
     axes = {name: list(range(1, 101)) for name in ("max_length", "budget.amount", "report_every")}
     assert problems(grid_of, axes) == ["grid: 1000000 rows: at most 100000 rows. Ask a smaller question"]
