@@ -50,6 +50,11 @@ class ClusterCallback(tune.Callback):
     def on_step_begin(self, iteration: int, trials: list[Any], **info: Any) -> None:
         self.follow()
 
+    def on_trial_complete(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
+        """Forget what Tune computes of a trial's metrics: it keeps every trial to the end of the run."""
+        trial.run_metadata.metric_analysis.clear()
+        trial.run_metadata.metric_n_steps.clear()
+
     def follow(self) -> None:
         """Raise where the run cannot go on; once a second follow nodes and watch cells."""
         self._check()

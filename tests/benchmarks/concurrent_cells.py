@@ -1,6 +1,6 @@
 """Simulated cells at a time on one machine: real Tune, ledger and storage, no training.
 
-SECONDS_BETWEEN=20 python -m tests.benchmarks.concurrent_cells [CELLS] [--at-a-time N] [--processes] [--storage LOCATION]
+[SECONDS_BETWEEN=20] python -m tests.benchmarks.concurrent_cells [CELLS] [--at-a-time N] [--processes] [--storage DIR]
 
 A trial of Tune is a process of some 130 MB. 500 of them do not fit on a small machine, so trials are packed, as objects
 with a thread each, into a few actors of Ray; everything else is what a study runs: Tune's loop, placement groups, our
@@ -37,7 +37,7 @@ from tests.on_ray.world import STUDY, few, make_materials
 
 NUM_REPORTS = 6
 SECONDS_BETWEEN = float(os.environ.get("SECONDS_BETWEEN", "20"))  # the processes of cells read it, too
-NUM_HOSTS = 4
+NUM_HOSTS = int(os.environ.get("NUM_HOSTS", "4"))
 
 
 class SimulatedCell(tune.Trainable):

@@ -16,8 +16,7 @@ import pstats
 import tempfile
 import time
 from collections import deque
-from contextlib import ExitStack
-from dataclasses import replace
+from contextlib import ExitStack, suppress
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -27,9 +26,9 @@ import psutil
 from ray.tune.search import Searcher
 from rich.console import Console
 
-from rse_study.data import builtin
 from rse_study.cli.terminal.cell_names import names_in_ledger
 from rse_study.cli.terminal.progress import ProgressBoard
+from rse_study.data import builtin
 from rse_study.on_ray.nodes.lost_cells import Losses
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.queue.cell_queue import CellQueue
@@ -43,8 +42,8 @@ from rse_study.on_ray.workers.coordinator import Coordinator
 from rse_study.on_ray.workers.materials_cache import MaterialsCache
 from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.on_ray.workers.payloads import Payloads
-from rse_study.results.files.evaluation_file import write_evaluations
 from rse_study.results.files import writes
+from rse_study.results.files.evaluation_file import write_evaluations
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point, Result, write_result
 from rse_study.results.records import EvaluationRow
@@ -56,7 +55,7 @@ from tests.on_ray.world import STUDY, checked_of, few
 
 AT_A_TIME = 100
 SHM = Path("/dev/shm")  # what is written is counted in CPU time, not in the time that a disk takes
-KINDS = ("grid", "rows", "undecided", "search", "race", "budget")
+KINDS = ("grid", "rows", "search", "race", "budget")
 
 
 class NoCoordinator(Coordinator):
@@ -83,11 +82,13 @@ class Enough(BaseException):
 class WithoutRay(RayRuntime):
     """Runs a queue's cells as Tune would; counts the CPU time of the driver's part."""
 
-    def __init__(self, files: StudyFiles, materials: MaterialsCache, board: Any, points: int, last: int) -> None:
+    def __init__(
+        self, files: StudyFiles, materials: MaterialsCache, board: Any, points: int, last: int
+    ) -> None:
         self.last = last
         super().__init__(ExitStack(), files, materials, board, num_cpus=0, address="")
         self.points, self.folder = points, files.folders.study
-        self.cpu = {"suggest": 0.0, "point": 0.0, "end": 0.0}
+        self.cpu = {"first": 0.0, "suggest": 0.0, "point": 0.0, "end": 0.0}
         self.num_points = self.num_cells = 0
         self.profile: cProfile.Profile | None = None
         self.memory: list[tuple[int, float]] = []
@@ -100,7 +101,8 @@ class WithoutRay(RayRuntime):
         running: deque[tuple[str, CellPayload]] = deque()
         asked = 0
         while True:
-            config = self._counted("suggest", searcher.suggest, f"trial{asked}")
+            # The first start reads the names of all cells, once.
+            config = self._counted("suggest" if asked else "first", searcher.suggest, f"trial{asked}")
             if isinstance(config, dict):
                 running.append((f"trial{asked}", CellPayload.from_config(config)))
                 asked += 1
@@ -119,11 +121,15 @@ class WithoutRay(RayRuntime):
             self.num_points += 1
         metrics = [metrics_of(payload.number, payload.seed, t) for t in range(self.points)]
         history = tuple(Point(t=t, metrics=found) for t, found in enumerate(metrics))
-        about = {"identity": payload.cell, "seed": payload.seed, "config": payload.trial.model_dump(mode="json")}
+        about = {
+            "identity": payload.cell,
+            "seed": payload.seed,
+            "config": payload.trial.model_dump(mode="json"),
+        }
         result = Result(**about, history=history, final=history[-1].metrics, duration_s=1.0)
         rows = []
         for one in queue.evaluations:
-            of = {"task": one.pairs.name.partition("/")[0], "split": "test", "aggregation": "all"}
+            of = {"task": "builtin", "split": "test"}
             value = {"value": float(payload.number % 97), "num_examples": 40, "fingerprint": one.fingerprint}
             rows.append(EvaluationRow(subject=payload.cell, **of, **value))
         if rows:
@@ -167,10 +173,11 @@ def content_of(kind: str, num_cells: int) -> dict[str, Any]:
             rates = [1e-6 * (n + 1) for n in range(num_cells)]
             return base | {"grid": {"axes": {"optimizer.lr": rates}}}
         case "grid":
-            return base | {"grid": {"axes": {"optimizer.lr": rates}}, "seeds": list(range(seeds)), "evaluations": ["builtin/test"]}
-        case "undecided":
-            grid = {"axes": {"optimizer.lr": rates}}
-            return base | {"grid": grid, "seeds": {"until": "decided", "at_least": 3, "at_most": seeds}}
+            return base | {
+                "grid": {"axes": {"optimizer.lr": rates}},
+                "seeds": list(range(seeds)),
+                "evaluations": ["builtin/test"],
+            }
         case "race":
             return base | search | {"num_trials": num_cells // 5, "seeds": [0, 1, 2, 3, 4]}
         case "budget":
@@ -180,19 +187,24 @@ def content_of(kind: str, num_cells: int) -> dict[str, Any]:
 
 
 def fill(ledger: Ledger, checked: CheckedStudy, cells: list[Cell], points: int) -> None:
-    """Enter complete cells in one transaction, without their files."""
+    """Enter complete cells, each with an attempt and a score, in one transaction and without their files."""
+    fingerprint = few("builtin/test").fingerprint
+    about = {"task": "builtin", "split": "test", "num_examples": 40, "fingerprint": fingerprint}
     with ledger._db:
         for cell in cells:
-            writes.add_cell(ledger._db, cell.record().model_copy(update={"status": "complete", "duration_s": 1.0}))
+            value = float(cell.number % 89 + cell.seed)
+            writes.add_evaluations(ledger._db, [EvaluationRow(subject=cell.identity, value=value, **about)])
+            writes.add_cell(ledger._db, cell.record().model_copy(update={"duration_s": 1.0}))
+            writes.begin_attempt(ledger._db, cell.identity, "inline", 1, 1)
             for t in range(points):
                 writes.add_metrics(ledger._db, cell.identity, t, metrics_of(cell.number, cell.seed, t))
+            writes.end_attempt(ledger._db, cell.identity, "complete", "")
 
 
-def cells_of(kind: str, checked: CheckedStudy, ledger: Ledger, cache: MaterialsCache) -> list[Cell]:
-    """The cells of the study that come first; of rows with seeds until decided, the seeds that all of them get."""
+def cells_of(checked: CheckedStudy, ledger: Ledger, cache: MaterialsCache) -> list[Cell]:
+    """All cells of the study; of a search, with points that no sampler had to propose."""
     if checked.study.grid is not None:
-        grid = replace_seeds(checked) if kind == "undecided" else checked
-        return grid_cells(grid, ledger, cache.identify)
+        return grid_cells(checked, ledger, cache.identify)
     domains = {axis.name: axis.domain for axis in checked.space.axes}
     cells = []
     for number in range(checked.study.num_trials):
@@ -201,10 +213,6 @@ def cells_of(kind: str, checked: CheckedStudy, ledger: Ledger, cache: MaterialsC
         seeds = checked.study.all_seeds
         cells += [Cell(number, seed, cache.identify(trial, seed), trial, proposal) for seed in seeds]
     return cells
-
-
-def replace_seeds(checked: CheckedStudy) -> CheckedStudy:
-    return replace(checked, study=checked.study.model_copy(update={"seeds": (0, 1, 2)}))
 
 
 def materials_in(root: Path) -> Materials:
@@ -236,23 +244,20 @@ def measure(kind: str, num_cells: int, last: int, points: int, profiles: bool) -
         if profiles:
             runtime.profile = cProfile.Profile()
         run.prepare()
-        known = cells_of(kind, checked, ledger, cache)
+        known = cells_of(checked, ledger, cache)
         fill(ledger, checked, known[: max(0, len(known) - last)], points)
-        begun = time.process_time()
-        try:
+        with suppress(Enough):
             run.all_stages(runtime)
-        except Enough:
-            pass
-        whole = time.process_time() - begun
-        cells, cpu = runtime.num_cells, runtime.cpu
-        grown = runtime.memory[-1][1] - runtime.memory[0][1]
+        cells, cpu, load = runtime.num_cells, runtime.cpu, os.getloadavg()[0]
+        of_cell = {name: 1000 * cpu[name] / cells for name in ("suggest", "end")}
+        grown = (runtime.memory[-1][1] - runtime.memory[0][1]) / max(1, cells - 10)
         print(
-            f"{kind}, the last {cells} of {len(known)} cells: {1000 * (cpu['suggest'] + cpu['end']) / cells:.2f} ms a cell"
-            f" (start {1000 * cpu['suggest'] / cells:.2f}, end {1000 * cpu['end'] / cells:.2f}),"
-            f" {1000 * cpu['point'] / runtime.num_points:.3f} ms a point; all, with its cells {whole:.1f} s;"
-            f" memory +{1000 * grown / cells:.1f} KB a cell;"
-            f" load {os.getloadavg()[0]:.1f}",
-            flush=True,
+            f"{kind}, the last {cells} of {len(known)} cells: {sum(of_cell.values()):.2f} ms a cell", end=""
+        )
+        print(f" (start {of_cell['suggest']:.2f}, end {of_cell['end']:.2f})", end="")
+        print(f", {1000 * cpu['point'] / runtime.num_points:.3f} ms a point", end="")
+        print(
+            f"; first start {cpu['first']:.2f} s; +{1000 * grown:.1f} KB a cell; load {load:.1f}", flush=True
         )
         if runtime.profile is not None:
             pstats.Stats(runtime.profile).sort_stats("cumulative").print_stats(45)
@@ -267,7 +272,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("num_cells", type=int, nargs="*", default=[100, 1000])
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=["grid"])
-    parser.add_argument("--last", type=int, default=100, help="cells that run; the others are complete before")
+    parser.add_argument(
+        "--last", type=int, default=100, help="cells that run; the others are complete before"
+    )
     parser.add_argument("--points", type=int, default=7)
     parser.add_argument("--profile", action="store_true")
     given = parser.parse_args()

@@ -1,8 +1,8 @@
-"""The order in which Tune starts trials: without a look at those that have ended."""
+"""What a run of Tune does about trials that have ended: it keeps them all."""
 
 from ray.tune.experiment import Trial
 
-from rse_study.on_ray.tuner import LiveTrials
+from rse_study.on_ray.tuner import ClusterCallback, LiveTrials
 
 
 class Controller:
@@ -26,3 +26,13 @@ def test_the_first_trial_that_waits_starts_next_and_ended_ones_are_not_looked_at
     controller = Controller(trial(8, Trial.RUNNING), *waiting)
     assert LiveTrials().choose_trial_to_run(controller) is waiting[1]
     assert LiveTrials().choose_trial_to_run(Controller(trial(8, Trial.RUNNING))) is None
+
+
+def test_an_ended_trial_holds_no_statistics_of_its_metrics():
+    ended = trial(1, Trial.RUNNING)
+    ended.update_last_result({"dev": 1.0, "training_iteration": 1, "done": True})
+    assert "dev" in ended.metric_analysis
+    untouched = object.__new__(ClusterCallback)
+    untouched.on_trial_complete(iteration=1, trials=[ended], trial=ended)
+    assert ended.metric_analysis == ended.run_metadata.metric_n_steps == {}
+    assert ended.last_result["dev"] == 1.0
