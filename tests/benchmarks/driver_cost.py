@@ -248,9 +248,13 @@ def measure(kind: str, num_cells: int, last: int, points: int, profiles: bool) -
         fill(ledger, checked, known[: max(0, len(known) - last)], points)
         with suppress(Enough):
             run.all_stages(runtime)
+        if not runtime.num_cells:
+            print(f"{kind}, {num_cells} cells: none was left to run")
+            return
         cells, cpu, load = runtime.num_cells, runtime.cpu, os.getloadavg()[0]
         of_cell = {name: 1000 * cpu[name] / cells for name in ("suggest", "end")}
-        grown = (runtime.memory[-1][1] - runtime.memory[0][1]) / max(1, cells - 10)
+        seen = runtime.memory or [(0, 0.0)]
+        grown = (seen[-1][1] - seen[0][1]) / max(1, seen[-1][0] - seen[0][0])
         print(
             f"{kind}, the last {cells} of {len(known)} cells: {sum(of_cell.values()):.2f} ms a cell", end=""
         )

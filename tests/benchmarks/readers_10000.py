@@ -41,12 +41,11 @@ def measure(kind: str, num_cells: int, keep: Path | None, profiled: str) -> None
             "plan": lambda: StudyPlanner(checked, store, lambda *_: ()).plan(),
             "report": lambda: write_report(folder),
         }
-        said = [f"{name} {seconds_of(call, name == profiled):.2f} s" for name, call in calls.items()]
+        print(f"{kind}, {len(cells)} cells:", end="", flush=True)
+        for name, call in calls.items():
+            print(f" {name} {seconds_of(call, name == profiled):.2f} s,", end="", flush=True)
         size = report_path(folder).stat().st_size / 1e6
-        load = os.getloadavg()[0]
-        print(
-            f"{kind}, {len(cells)} cells: {', '.join(said)}; page {size:.1f} MB; load {load:.1f}", flush=True
-        )
+        print(f" page {size:.1f} MB; load {os.getloadavg()[0]:.1f}", flush=True)
 
 
 def seconds_of(call: Callable[[], Any], is_profiled: bool) -> float:

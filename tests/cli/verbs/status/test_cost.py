@@ -16,10 +16,10 @@ def fill(study_dir, num_cells):
             ledger.record_result(result_of(cell_of(trial), [1.0]))
 
 
-def test_settings_are_read_as_often_for_forty_cells_as_for_four(tmp_path, monkeypatch):
+def test_settings_are_read_as_often_for_forty_cells_as_for_ten(tmp_path, monkeypatch):
     read, whole, counts = [], StudySettings.model_validate, []
     monkeypatch.setattr(StudySettings, "model_validate", lambda given: read.append(1) or whole(given))
-    for num_cells in (4, 40):
+    for num_cells in (10, 40):
         fill(tmp_path / str(num_cells), num_cells)
         read.clear()
         content.state_of(tmp_path / str(num_cells))
