@@ -8,6 +8,7 @@ from analysis.figures.steps import add_band, add_lines, add_mean, points_of
 from analysis.figures.style import FAINT, INK, SEED_COLOURS, chooser, label_text, legend_below, plain
 
 COLUMNS = ["row", "seed", "t", "value", "mean", "low", "high", "num_seeds"]
+MAX_CHOICES = 100  # of the rows that a reader may choose: each choice says which of all lines are seen
 LEAST_STEPS = 3  # fewer make no curve
 MAX_ROWS = len(SEED_COLOURS)
 """Rows with a colour each; if there are more, the reader chooses one."""
@@ -36,15 +37,16 @@ def bands_data(cells: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_bands(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
-    """Draw up to six rows in colours; of more, all means faint and one chosen row."""
+    """Draw up to six rows in colours; of more, all means faint and one chosen of the first 100 rows."""
     figure, rows = go.Figure(), list(dict.fromkeys(frame["row"]))
     is_many = len(rows) > MAX_ROWS
     if is_many:
         add_all_means(figure, frame, decimals)
     num_fixed = len(figure.data)
+    rows, parts = rows[:MAX_CHOICES], dict(iter(frame.groupby("row", sort=False)))
     for number, row in enumerate(rows):
         colour = SEED_COLOURS[0] if is_many else SEED_COLOURS[number]
-        add_row(figure, frame[frame["row"] == row], colour, decimals)
+        add_row(figure, parts[row], colour, decimals)
     owner = [None] * num_fixed + [trace.legendgroup for trace in figure.data[num_fixed:]]
     figure.update_xaxes(title="step", rangemode="tozero")
     figure.update_yaxes(title=label_text(label, 34), nticks=7)

@@ -4,7 +4,7 @@ import pandas as pd
 
 from analysis import page
 from analysis.contents import Contents
-from analysis.figures.bands import bands_data, draw_bands
+from analysis.figures.bands import MAX_CHOICES, bands_data, draw_bands
 from analysis.figures.heat import draw_heat, heat_data
 from analysis.figures.lines import draw_lines, lines_data
 from analysis.scores import scores
@@ -61,4 +61,6 @@ def steps_of(contents: Contents, cells: pd.DataFrame, name: str) -> list[str]:
     drawn = draw_bands(frame, contents.label, contents.decimals)
     result = "kept checkpoint" if contents.study.objective.metric.endswith(AT_CHECKPOINT) else "last step"
     told = f"{STEPS.format(result)} {contents.thinned_note}".strip()
+    if (num_rows := frame["row"].nunique()) > MAX_CHOICES:
+        told += f" The first {MAX_CHOICES} of {num_rows:,} rows can be chosen."
     return [page.paragraph(told), page.figure(drawn, name, frame)]

@@ -10,6 +10,7 @@ from typing import Any
 
 import ray
 from ray import tune
+from ray.tune.schedulers import FIFOScheduler
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from rse_study.cluster.node_capacity import share_of
@@ -21,6 +22,14 @@ from rse_study.on_ray.workers.coordinator import Coordinator
 from rse_study.study.definition.resources import Resources
 
 PERIOD_SECONDS = 1.0
+
+
+class LiveTrials(FIFOScheduler):
+    """Starts trials in their order, as its base class does, which looks at ended ones, too, in each step of Tune."""
+
+    def choose_trial_to_run(self, tune_controller: Any) -> Any:
+        waiting = [one for one in tune_controller.get_live_trials() if one.status == one.PENDING]
+        return min(waiting, key=lambda one: str(one.trial_id), default=None)
 
 
 class ClusterCallback(tune.Callback):
@@ -40,6 +49,11 @@ class ClusterCallback(tune.Callback):
 
     def on_step_begin(self, iteration: int, trials: list[Any], **info: Any) -> None:
         self.follow()
+
+    def on_trial_complete(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
+        """Forget what Tune computes of a trial's metrics: it keeps every trial to the end of the run."""
+        trial.run_metadata.metric_analysis.clear()
+        trial.run_metadata.metric_n_steps.clear()
 
     def follow(self) -> None:
         """Raise where the run cannot go on; once a second follow nodes and watch cells."""
@@ -81,6 +95,7 @@ def run(
         tune.with_resources(trainable, _reservation(resources)),
         tune_config=tune.TuneConfig(
             search_alg=searcher,
+            scheduler=LiveTrials(),
             num_samples=-1,  # the searcher says when it is over: a lost cell is a trial more
             reuse_actors=True,  # cells of one process share its imports, which cost more than a small cell
             trial_dirname_creator=lambda trial: f"{trial.config['trial']:04d}-{trial.trial_id}",

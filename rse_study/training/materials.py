@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +37,14 @@ class Materials:
     fingerprints: dict[str, str] = field(default_factory=dict)
     """sha256 of each part that decides a cell's numbers, by name"""
 
+    @cached_property
+    def file_name(self) -> str:
+        """Name of their file, by their content; hashed once, for each cell is handed it."""
+        return f"{fingerprint_of(self._content())[:16]}.json"
+
     def save(self, folder: Path) -> Path:
         """Write a JSON file named by its content, unless it is there already."""
-        path = folder / f"{fingerprint_of(self._content())[:16]}.json"
+        path = folder / self.file_name
         if not path.exists():
             write_whole(path, json.dumps(self._content(), ensure_ascii=False))
         return path

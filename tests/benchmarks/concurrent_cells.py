@@ -1,6 +1,6 @@
 """Simulated cells at a time on one machine: real Tune, ledger and storage, no training.
 
-python -m tests.benchmarks.concurrent_cells [CELLS] [--processes] [--storage LOCATION]
+[SECONDS_BETWEEN=20] python -m tests.benchmarks.concurrent_cells [CELLS] [--at-a-time N] [--processes] [--storage DIR]
 
 A trial of Tune is a process of some 130 MB. 500 of them do not fit on a small machine, so trials are packed, as objects
 with a thread each, into a few actors of Ray; everything else is what a study runs: Tune's loop, placement groups, our
@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 import ray
 from ray import tune
 from ray.air.execution.resources import placement_group
@@ -35,8 +36,8 @@ from tests.on_ray.listener import Listener
 from tests.on_ray.world import STUDY, few, make_materials
 
 NUM_REPORTS = 6
-SECONDS_BETWEEN = 20.0
-NUM_HOSTS = 4
+SECONDS_BETWEEN = float(os.environ.get("SECONDS_BETWEEN", "20"))  # the processes of cells read it, too
+NUM_HOSTS = int(os.environ.get("NUM_HOSTS", "4"))
 
 
 class SimulatedCell(tune.Trainable):
@@ -144,6 +145,7 @@ class Counter(Listener):
 
     def __init__(self) -> None:
         super().__init__()
+        self.num_ended, self.memory = 0, dict[int, tuple[float, float]]()
         self.running, self.peak, self.lost_cells, self.full_after = 0, 0, 0, 0.0
         self._begun = time.monotonic()
 
@@ -155,7 +157,10 @@ class Counter(Listener):
     def progressed(self, cell: Any, t: int, num_steps: int, metrics: dict[str, float]) -> None: ...
 
     def ended(self, cell: Any, record: Any) -> None:
-        self.running -= 1
+        self.running, self.num_ended = self.running - 1, self.num_ended + 1
+        if self.num_ended % 50 == 0:
+            used = psutil.Process().memory_full_info().uss / 1e6
+            self.memory[self.num_ended] = (round(used, 1), round(time.process_time(), 1))
 
     def lost(self, cell: Any, reason: str) -> None:
         self.running, self.lost_cells = self.running - 1, self.lost_cells + 1
@@ -170,8 +175,8 @@ class Counter(Listener):
         print(text, flush=True)
 
 
-def main(num_cells: int, processes: bool, location: str) -> None:
-    with tempfile.TemporaryDirectory() as root, ray_session(num_cells):
+def main(num_cells: int, at_a_time: int, processes: bool, location: str) -> None:
+    with tempfile.TemporaryDirectory() as root, ray_session(at_a_time or num_cells):
         materials = make_materials(Path(root) / "materials")
         runtime.run_inline = SimulatedCell  # type: ignore[assignment]
         if not processes:
@@ -194,6 +199,7 @@ def main(num_cells: int, processes: bool, location: str) -> None:
         )
         print(f"at a time: {counter.peak}, after {counter.full_after:.1f} s; wall {wall:.1f} s")
         print(f"driver: {1000 * cpu / num_cells:.0f} ms CPU a cell, {grown / num_cells:.2f} MB a cell")
+        print("MB and CPU s by cells ended:", counter.memory)
         print(f"ledger: {ledger_path(folder).stat().st_size / 1e6:.2f} MB; load {os.getloadavg()[0]:.1f}")
 
 
@@ -222,7 +228,8 @@ def _memory() -> float:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("num_cells", type=int, nargs="?", default=500)
+    parser.add_argument("--at-a-time", type=int, default=0, help="0: all")
     parser.add_argument("--processes", action="store_true")
     parser.add_argument("--storage", default="")
     given = parser.parse_args()
-    main(given.num_cells, given.processes, given.storage)
+    main(given.num_cells, given.at_a_time, given.processes, given.storage)

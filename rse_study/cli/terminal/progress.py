@@ -28,6 +28,7 @@ from rse_study.results.row_names import names_of_rows
 
 SHORT_SECONDS = 60.0  # nobody plans by less
 MAX_ROWS = 20  # running cells that a screen shows
+NUM_RECOUNTS = 100  # in a study: each reads all of its cells
 FRAME_ROWS = 6  # of a screen, for what stands around them
 NAME_SHARE = 0.45  # of a line: the widest name of a running cell
 
@@ -36,7 +37,8 @@ class ProgressBoard(ActivityBars):
     """A `StudyCallback` of `on_ray` that shows what happens in a study.
 
     `read_names` is called once: all names of a grid are in the ledger before the first cell runs; another
-    cell goes by its own row. `read_planned` is called after each cell: races and paths come to need fewer.
+    cell goes by its own row. `read_planned` is called after each hundredth part of the cells: races, budgets and paths
+    come to need fewer.
     Where trials run several seeds (`shows_seeds`), the number of cells is a bound, and their names have seeds.
     """
 
@@ -90,7 +92,8 @@ class ProgressBoard(ActivityBars):
 
     def ended(self, cell: Any, record: CellRecord) -> None:
         self._num_ended += not cell.continues
-        self._num_planned = self._read_planned() or self._num_planned
+        if self._num_ended % max(1, self._num_planned // NUM_RECOUNTS) == 0:
+            self._num_planned = self._read_planned() or self._num_planned
         self._running.pop(cell.identity, None)
         seconds = self._seconds_left()
         left = f"about {show_duration(seconds)} left" if seconds >= SHORT_SECONDS else ""

@@ -93,15 +93,16 @@ def _run_missing(
     for warning in planner.require_allowance():
         say(f"warning: {warning}", stderr())
     evaluation = partial(evaluation_of, checked.settings_in(data_dir()))
-    metric = checked.study.objective.metric
+    study = checked.study
+    may_need_fewer = study.may_spare_cells or study.search_budget or study.ablation_path
     names = partial(names_in_ledger, folder)
     with ProgressBoard(
         checked.num_cells,
         planner.num_ended,
-        objective=metric,
+        objective=study.objective.metric,
         read_names=names,
-        read_planned=lambda: planner.counts().get("planned", 0),
-        shows_seeds=checked.study.may_spare_cells,
+        read_planned=(lambda: planner.counts().get("planned", 0)) if may_need_fewer else int,
+        shows_seeds=study.may_spare_cells,
     ) as board:
         prepared = partial(materials_of, SaidOnce(board), checked.folder, study_dir=folder)
         run_study(checked, folder, prepared, evaluation, board, num_cpus=cpus, address=address)

@@ -42,6 +42,8 @@ ENVIRONMENT = {
     "TUNE_STATE_REFRESH_PERIOD": "1000000000",
     # Trials start side by side: our searcher says how many there are.
     "TUNE_MAX_PENDING_TRIALS_PG": "1000",
+    # Its own state holds every trial, and nobody reads it: the ledger is what a study is taken up from.
+    "TUNE_GLOBAL_CHECKPOINT_S": "1000000000",
     "TUNE_WARN_EXCESSIVE_EXPERIMENT_CHECKPOINT_SYNC_THRESHOLD_S": "0",
     # How often Train's controller looks at its workers: so long a lost one goes unnoticed.
     "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",

@@ -88,14 +88,14 @@ class StoredFiles(StudyFiles):
         self._put: dict[str, str] = {}  # names in the storage, by the file or folder here
 
     def hand_out(self, materials: Materials) -> str:
-        commits = dict(one.split("@") for one in materials.fingerprints.values() if "@" in one)
-        moved = materials.relocated(lambda name: self._store(name, commits.get(name, "main")))
-        file = moved.save(self.folders.materials)  # its name says what is in it
-        key = f"{self._key}/materials/{file.name}"
-        if key not in self._put:
-            self._storage.upload(file, key)
-            self._put[key] = key
-        return key
+        here = materials.file_name
+        if here not in self._put:
+            commits = dict(one.split("@") for one in materials.fingerprints.values() if "@" in one)
+            moved = materials.relocated(lambda name: self._store(name, commits.get(name, "main")))
+            file = moved.save(self.folders.materials)  # its name says what is in it
+            self._storage.upload(file, key := f"{self._key}/materials/{file.name}")
+            self._put[here] = key
+        return self._put[here]
 
     def carried(self, evaluation: Evaluation) -> Evaluation:
         if not isinstance(evaluation, RelocatableEvaluation):

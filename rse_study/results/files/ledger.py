@@ -95,8 +95,9 @@ class Ledger(LedgerQueries):
 
     def plan(self, cells: Iterable[CellRecord]) -> None:
         """Add unknown cells; known ones keep all they have and are no longer retired."""
-        revision, is_retired = self._revision(), self.is_retired()
+        cells, revision = list(cells), self._revision()
         assert revision, "cells are planned after their study was frozen"
+        is_retired = self.is_retired([cell.identity for cell in cells])
         changed = [cell for cell in cells if is_retired.get(cell.identity, True)]
         with self._db:
             for cell in changed:
@@ -193,7 +194,7 @@ class Ledger(LedgerQueries):
 
     def withdraw_evaluations(self, subjects: Collection[str], reason: str) -> None:
         """Withdraw scores of subjects whose weights have changed; they stay on record."""
-        theirs = [row for row in self.evaluations() if row.subject in subjects]
+        theirs = self.evaluations(subjects)
         if theirs:
             self.record_evaluations([row.model_copy(update={"fingerprint": WITHDRAWN}) for row in theirs])
             self.log("withdrawn", reason)

@@ -3,7 +3,7 @@
 import json
 import math
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -71,11 +71,10 @@ class LedgerQueries:
             cell_of(row) for row in self._rows("SELECT * FROM cell ORDER BY trial, seed, retired, identity")
         ]
 
-    def is_retired(self) -> dict[str, bool]:
-        """Return whether each known cell is retired, by identity."""
-        return {
-            name: bool(retired) for name, retired in self._db.execute("SELECT identity, retired FROM cell")
-        }
+    def is_retired(self, among: Collection[str] | None = None) -> dict[str, bool]:
+        """Return whether each known cell, or each `among` these, is retired, by identity."""
+        rows = self._rows_of("SELECT identity, retired FROM cell", "identity", among)
+        return {row["identity"]: bool(row["retired"]) for row in rows}
 
     def cell(self, identity: str) -> CellRecord:
         """Return the cell of this identity, which the ledger must know."""
@@ -129,9 +128,11 @@ class LedgerQueries:
         query = "SELECT * FROM rung ORDER BY t, cell"
         return [RungRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query)]
 
-    def evaluations(self) -> list[EvaluationRow]:
-        query = "SELECT * FROM evaluation ORDER BY subject, task, split, aggregation, preset"
-        return [EvaluationRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query)]
+    def evaluations(self, among: Collection[str] | None = None) -> list[EvaluationRow]:
+        """Return the scores of all subjects, or of those `among` these."""
+        order = "ORDER BY subject, task, split, aggregation, preset"
+        rows = self._rows_of("SELECT * FROM evaluation", "subject", among, order)
+        return [EvaluationRow(**{**row, "value": number_of(row["value"])}) for row in rows]
 
     def importance(self) -> list[ImportanceRow]:
         """Return importance by evaluator and axis; an interval not computed is NaN."""
@@ -151,6 +152,15 @@ class LedgerQueries:
         """Return the newest events, oldest first: at, kind, cell, text."""
         query = "SELECT at, kind, cell, text FROM event ORDER BY id DESC LIMIT ?"
         return list(self._rows(query, number))[::-1]
+
+    def _rows_of(
+        self, query: str, key: str, among: Collection[str] | None, order: str = ""
+    ) -> Iterator[dict[str, Any]]:
+        """Yield all rows of a query, or those whose key is `among` these."""
+        if among is None:
+            return self._rows(f"{query} {order}")
+        known = json.dumps(list(among))  # as one value: SQLite limits how many a statement may have
+        return self._rows(f"{query} WHERE {key} IN (SELECT value FROM json_each(?)) {order}", known)
 
     def _rows(self, query: str, *values: Any) -> Iterator[dict[str, Any]]:
         cursor = self._db.execute(query, values)

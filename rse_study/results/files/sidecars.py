@@ -25,14 +25,15 @@ def write_cells(study_dir: Path, rows: LedgerQueries, identities: Iterable[str])
 
 def write_scores(study_dir: Path, rows: LedgerQueries, changed: Sequence[EvaluationRow]) -> None:
     """Write evaluations.json, and items.json if kept, of the subjects of these rows."""
-    known, study = rows.is_retired(), rows.study()
+    named = {row.subject for row in changed}
+    known, study = rows.is_retired(named), rows.study()
     keeps_items = study is None or study.settings.keep_items
     by_folder: dict[Path, set[str]] = {}
     for row in changed:
         is_cell = row.subject in known
         folder = cell_folder(study_dir, row.subject) if is_cell else baselines_folder(study_dir)
         by_folder.setdefault(folder, set()).add(row.subject)
-    scores = rows.evaluations()
+    scores = rows.evaluations(named)
     for folder, subjects in by_folder.items():
         if keeps_items:
             write_items(folder, [row for row in changed if row.subject in subjects])

@@ -71,6 +71,15 @@ def test_cells_are_counted_against_what_the_ledger_still_plans(screen):
     assert [line.rpartition("  ")[2] for line in lines_on(screen)] == ["[1 of 7]", "[2 of 3]"]
 
 
+def test_a_large_study_counts_what_is_planned_a_hundred_times_and_at_its_end(screen):
+    counted, first = [], cell_of(0)
+    with ProgressBoard(1000, console=screen, read_planned=lambda: counted.append(1) or 1000) as board:
+        for _ in range(1000):
+            board.ended(first, ended_as(first, "complete"))
+    assert len(counted) == 100
+    assert lines_on(screen)[-1].endswith("[1000 of 1000]")
+
+
 def test_a_lost_node_is_one_line_however_many_cells_it_had(screen):
     cells = [cell_of(0), cell_of(1)]
     with ProgressBoard(4, console=screen) as board:

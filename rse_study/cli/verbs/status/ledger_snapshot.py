@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from rse_study.cli.terminal.cell_names import name_of
@@ -51,7 +52,7 @@ class LedgerSnapshot:
         """Cells of a search in the order in which it would choose them."""
         return chosen_first(self.search.standings, self.study.directions)
 
-    @property
+    @cached_property
     def newest(self) -> dict[str, int]:
         """The number of the newest attempt at each cell that has one."""
         return {attempt.cell: attempt.number for attempt in self.attempts}
@@ -96,8 +97,9 @@ def read_snapshot(study_dir: Path, num_events: int, *, is_held: bool) -> LedgerS
 
 def _names(study: StudyRecord, cells: Sequence[CellRecord]) -> dict[str, str]:
     names = names_of_labelled(study, [(one.trial, one.label, one.proposal, False) for one in cells])
+    shows_seeds = bool(study.search_seeds)
     return {
-        one.identity: name_of(one.stage, one.trial, one.seed, name, shows_seeds=bool(study.search_seeds))
+        one.identity: name_of(one.stage, one.trial, one.seed, name, shows_seeds=shows_seeds)
         for one, name in zip(cells, names, strict=True)
     }
 

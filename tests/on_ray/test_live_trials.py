@@ -1,0 +1,38 @@
+"""What a run of Tune does about trials that have ended: it keeps them all."""
+
+from ray.tune.experiment import Trial
+
+from rse_study.on_ray.tuner import ClusterCallback, LiveTrials
+
+
+class Controller:
+    """A controller of Tune that knows its live trials alone."""
+
+    def __init__(self, *trials):
+        self._trials = trials
+
+    def get_live_trials(self):
+        return set(self._trials)
+
+
+def trial(number, status):
+    made = Trial("cell", stub=True, trial_id=f"a1b2c_{number:05d}")
+    made.set_status(status)
+    return made
+
+
+def test_the_first_trial_that_waits_starts_next_and_ended_ones_are_not_looked_at():
+    waiting = [trial(number, Trial.PENDING) for number in (11, 9, 10)]
+    controller = Controller(trial(8, Trial.RUNNING), *waiting)
+    assert LiveTrials().choose_trial_to_run(controller) is waiting[1]
+    assert LiveTrials().choose_trial_to_run(Controller(trial(8, Trial.RUNNING))) is None
+
+
+def test_an_ended_trial_holds_no_statistics_of_its_metrics():
+    ended = trial(1, Trial.RUNNING)
+    ended.update_last_result({"dev": 1.0, "training_iteration": 1, "done": True})
+    assert "dev" in ended.metric_analysis
+    untouched = object.__new__(ClusterCallback)
+    untouched.on_trial_complete(iteration=1, trials=[ended], trial=ended)
+    assert ended.metric_analysis == ended.run_metadata.metric_n_steps == {}
+    assert ended.last_result["dev"] == 1.0
