@@ -43,7 +43,9 @@ class UntilDecided(Spec):
     @model_validator(mode="after")
     def _has_room(self) -> "UntilDecided":
         if self.at_most < self.at_least:
-            raise ValueError(f"has at_most = {self.at_most}, which is below at_least = {self.at_least}. Raise at_most")
+            raise ValueError(
+                f"has at_most = {self.at_most}, which is below at_least = {self.at_least}. Raise at_most"
+            )
         return self
 
     @property
