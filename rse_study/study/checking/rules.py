@@ -59,7 +59,7 @@ def _one_question(study: Study) -> RuleProblems:
         yield (
             "grid",
             "a study is a grid or a search, never both",
-            "Take one away (of a file extended: `search: null`)",
+            "Remove one (if it is inherited: `search: null`)",
         )
     if study.grid is None and study.search is None:
         yield "search", "is required, or `grid`", "Name an axis: `search: {rho: {float: [0, 1]}}`"
@@ -71,7 +71,7 @@ def _search_only(study: Study) -> RuleProblems:
     for name in SEARCH_ONLY:
         if name in study.model_fields_set and getattr(study, name) not in (None, ()):
             rule = "belongs to a search; a grid runs every row and every seed to its end, and all of it is a result"
-            yield name, rule, f"Remove it (of a file extended: `{name}: null`)"
+            yield name, rule, f"Remove it (if it is inherited: `{name}: null`)"
 
 
 def _baseline_row(study: Study) -> RuleProblems:
@@ -92,7 +92,7 @@ def _decided_beside_a_baseline(study: Study) -> RuleProblems:
     if not isinstance(study.seeds, UntilDecided):
         return
     if study.grid is None:
-        rule = "belongs to a grid, whose rows are decided beside a baseline; a search races the seeds that it lists"
+        rule = "is for grids, whose rows are compared with a baseline; a search races the seeds that it lists"
         yield "seeds.until = 'decided'", rule, "List them: `seeds: [0, 1, 2]`"
     elif study.grid.factorial:
         rule = "rows stop at different seeds, and an effect of grid.factorial needs every row of a seed"
@@ -131,7 +131,7 @@ def _objectives(study: Study) -> RuleProblems:
     given = study.objectives
     if not given:
         if study.objective.metric in COSTS:
-            rule = "a trial that costs least is the one that learns nothing"
+            rule = "the cheapest trial is the one that learns nothing"
             yield f"objective.metric = {study.objective.metric!r}", rule, "Use `objectives` or `constraints`"
         return
     if not 2 <= len(given) <= MOST_OBJECTIVES:
@@ -143,14 +143,14 @@ def _objectives(study: Study) -> RuleProblems:
         yield (
             f"objective.metric = {study.objective.metric!r}",
             rule,
-            "Remove it (of a file extended: `objective: null`)",
+            "Remove it (if it is inherited: `objective: null`)",
         )
     if given[0].metric in COSTS:
-        rule = "the first objective is shown step by step, and a cost is known at the end"
+        rule = "the first objective is shown step by step, and a cost is known only at the end"
         yield f"objectives.0.metric = {given[0].metric!r}", rule, "Put another one first"
     if study.early_stopping is not None:
-        rule = "stops trials by one objective, and those it stops may be the front's by another"
-        yield "early_stopping", rule, "Remove it (of a file extended: `early_stopping: null`)"
+        rule = "stops trials by one objective, which may be on the front by another"
+        yield "early_stopping", rule, "Remove it (if it is inherited: `early_stopping: null`)"
 
 
 def _told_the_last_step(study: Study) -> RuleProblems:
@@ -197,7 +197,7 @@ def _no_conditions_in_a_grid(study: Study) -> RuleProblems:
     for name, domain in grid.domains.items():
         if domain.when:
             rule = "belongs to a search: a grid runs every combination of its axes"
-            yield f"{grid.at}.{name}.when", rule, "Say it by rows: `grid: {rows: {...}}`"
+            yield f"{grid.at}.{name}.when", rule, "Use rows: `grid: {rows: {...}}`"
 
 
 def _distinct_seeds(study: Study) -> RuleProblems:
@@ -206,7 +206,7 @@ def _distinct_seeds(study: Study) -> RuleProblems:
     yield from _listed_twice("confirm.seeds", confirm)
     for index, seed in enumerate(confirm):
         if seed in study.all_seeds and not isinstance(study.seeds, UntilDecided):
-            rule = "a seed of the search has selected; it cannot confirm"
+            rule = "this seed was used in the search, so it cannot confirm"
             yield f"confirm.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
 
 
@@ -215,7 +215,7 @@ def _seeds_of_the_path(study: Study) -> RuleProblems:
     yield from _listed_twice("ablation_path.seeds", seeds)
     for index, seed in enumerate(seeds):
         if seed in study.all_seeds and not isinstance(study.seeds, UntilDecided):
-            rule = "a seed of the search has selected the trial that the path leads to"
+            rule = "this seed was used in the search, which selected the end of the path"
             yield f"ablation_path.seeds.{index} = {seed}", rule, "Use seeds the search does not run"
 
 
@@ -248,7 +248,7 @@ def _tuned_alike(study: Study) -> RuleProblems:
     for other in ("warm_start", "search_budget", "early_stopping"):
         if getattr(study, other) is not None:
             rule = f"would give one value of {name} more than another"
-            yield other, rule, f"Remove it, or tune_each (of a file extended: `{other}: null`)"
+            yield other, rule, f"Remove it, or tune_each (if it is inherited: `{other}: null`)"
     if len(study.all_seeds) > 1:
         rule = f"are raced, which would give one value of {name} more than another"
         yield f"seeds = {list(study.all_seeds)}", rule, "Give one seed, or remove tune_each"
@@ -330,7 +330,7 @@ def _watched(study: Study) -> RuleProblems:
     for name, every in study.base.watched.items() if study.search is not None else ():
         if name not in OF_DEV:
             rule = (
-                "is measured on what only the confirm stage may show: a test split, or all there is of a task"
+                "is measured on a test split or on all data of a task, which only the confirm stage may show"
             )
             remedy = f"Watch {', '.join(OF_DEV)}, which is of dev pairs; list the others in `evaluations`"
             yield f"base.watched.{name} = {every}", rule, remedy
@@ -359,7 +359,7 @@ def _parts_of_gpus(study: Study) -> RuleProblems:
 
 def _allowance(study: Study) -> RuleProblems:
     if study.allowance.max_cost and not study.allowance.price_per_hour:
-        rule = "cannot bind without a price"
+        rule = "has no effect without a price"
         yield f"allowance.max_cost = {study.allowance.max_cost:g}", rule, "Give allowance.price_per_hour, too"
 
 
@@ -370,11 +370,11 @@ def _search_budget(study: Study) -> RuleProblems:
     if given.cost and not given.price_per_hour:
         yield (
             f"search_budget.cost = {given.cost:g}",
-            "cannot bind without a price",
+            "has no effect without a price",
             "Give price_per_hour, too",
         )
     if given.steps and budget.unit != "steps":
-        rule = f"is known beforehand of trials that count steps alone, and base.budget.unit = {budget.unit!r}"
+        rule = f"is known beforehand only if trials count steps, and base.budget.unit = {budget.unit!r}"
         yield (
             f"search_budget.steps = {given.steps}",
             rule,
@@ -394,7 +394,7 @@ def _steps_of_trials(study: Study, space: Space[Trial]) -> RuleProblems:
     steps = study.search_budget.steps if study.search_budget is not None else 0
     for axis in space.axes if steps else ():
         if any(overlap("budget", path) for path in axis.paths):
-            rule = f"{axis.name} writes base.budget, so that nobody knows what the next trial takes"
+            rule = f"{axis.name} writes base.budget, so the steps of the next trial are unknown"
             yield f"search_budget.steps = {steps}", rule, "Use another limit"
 
 
