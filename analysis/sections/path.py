@@ -15,7 +15,9 @@ HOW = {
         "The axes are flipped one after the other, the most important first; gains depend on earlier flips."
     ),
 }
-CHOSEN = "The kept flip was chosen with the seeds shown, which flatters its gain. The two ends were not chosen so."
+CHOSEN = (
+    "The kept flip was chosen with the seeds shown, which flatters its gain. The two ends were not chosen so."
+)
 
 
 def ablation_path(contents: Contents) -> str:

@@ -44,7 +44,7 @@ def test_every_pair_is_compared_and_adjusted_for_all_pairs(read):
 def test_the_highest_mean_is_no_winner_where_nothing_is_shown(read):
     ((pairs,), _) = read({"norm = l1": L1, "norm = l2": L2})
     assert pairs_answer(pairs).startswith(
-        "norm = l2 has the highest mean, 71.06, not shown to be better than any other value."
+        "norm = l2 has the highest mean, 71.06, but is not shown to be better than any other."
     )
     ((pairs,), _) = read({"norm = l1": L1[:2], "norm = l2": L2[:2]})
     assert "fewer than 3 seeds" in pairs_answer(pairs)

@@ -121,7 +121,7 @@ class SpacedRule(StoppingRule):
             remedy = "remove one (if it is inherited: `factor: null`)"
             raise ValueError(f"`every` and `factor` both set the distance to the next rung; {remedy}")
         if self.every is None and self.factor is None:
-            raise ValueError("needs `every` or `factor`: how far it is to the next rung")
+            raise ValueError("needs `every` or `factor`: the distance to the next rung")
         return self
 
     def rungs(self, num_steps: int) -> tuple[int, ...]:

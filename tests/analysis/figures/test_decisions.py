@@ -41,7 +41,7 @@ def test_the_page_says_what_was_spent_and_other_grids_have_no_such_section(tmp_p
     folder = make(tmp_path)
     comparison, found = tabled.comparison_of(folder), contents(folder)
     html = decisions(found, comparison)
-    for words in ("1 of 2 rows is decided", "3 seeds, and further ones, up to 9", "22 cells", "are 27"):
+    for words in ("1 of 2 rows is decided", "3 seeds, and more, up to 9", "22 cells", "would take 27"):
         assert words in html
     page = render(found, comparison)
     assert html in page

@@ -16,7 +16,7 @@ def test_the_section_says_what_flatters_and_what_the_other_flips_would_have_brou
     text = Outline(ablation_path(contents(path_dir))).text
     assert "to the best trial (12), which differ on 8 axes" in text
     assert "seed 1, seed 2 and seed 3" in text
-    assert "its gain flatters it" in text
+    assert "which flatters its gain" in text
     assert "not over" not in text
     found = contents(path_dir)
     by_importance = with_search(found, path=dataclasses.replace(found.search.path, order="importance"))
@@ -27,7 +27,7 @@ def test_the_section_says_what_flatters_and_what_the_other_flips_would_have_brou
     assert table["axis"].tolist() == ["lambda2", "norm", "alpha", "beta", "phi", "N", "lambda1", "rho"]
     assert table["gain"].iloc[0] == "+1.60 (+0.22 to +2.98)"
     assert table["together"].iloc[1] == "+2.50"
-    others = table["the others would have brought"]
+    others = table["gains of the other flips"]
     assert others.iloc[0].startswith("norm +1.40, alpha +0.90")
     assert others.iloc[-1] == ""
 

@@ -22,7 +22,7 @@ def test_a_study_nobody_runs_is_written_once(rse, ran, hurried, tmp_path):
     ended = rse("report", "little", "--watch")
     assert (ended.code, ended.err) == (0, "")
     (line,) = ended.out.splitlines()
-    assert line.endswith("report.html: as it stands; it does not reload itself any more")
+    assert line.endswith("report.html: final; it no longer reloads itself")
     assert not RELOADS.search((tmp_path / "studies/little/report.html").read_text(encoding="utf-8"))
 
 
