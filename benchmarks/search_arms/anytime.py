@@ -25,7 +25,7 @@ class AnytimeResult:
     mean: list[float]
     """at each of the steps; NaN as long as a repetition has no complete trial"""
     low: list[float]
-    """95 % interval of the mean, by Student's t"""
+    """95% interval of the mean, by Student's t"""
     high: list[float]
     num_trials: float
     """mean number of trials that ended"""
@@ -38,7 +38,7 @@ class AnytimeResult:
         return self.steps[first] if first < len(self.steps) else None
 
     def saving(self, random: "AnytimeResult") -> Interval:
-        """Return the 95 % interval of the share of all steps saved.
+        """Return the 95% interval of the share of all steps saved.
 
         That is the share left when the mean reaches the final mean of `random` and stays there; 0 where it never does.
         The bootstrap draws seeds, the same ones for both arms: percentiles of 2,000 resamples.

@@ -45,10 +45,10 @@ HEADER = (
     "arm",
     "trials",
     "final mean",
-    "95 % low",
-    "95 % high",
+    "95% low",
+    "95% high",
     "steps to random's final mean",
-    "saved, 95 %",
+    "saved, 95%",
 )
 NUM_POINTS = 40
 
