@@ -94,7 +94,8 @@ def costs(contents: Contents) -> dict[str, str]:
         saved = f"{1 - trained / planned:.0%} saved by stopping early"
         account["steps of the search"] = f"{trained:,} trained of {planned:,} planned: {saved}"
     lost, num = lost_attempts(contents.attempts, contents.cells), len(contents.attempts)
-    account["attempts"] = f"{num}, {len(lost)} of them lost" if len(lost) else str(num or "not recorded")
+    told = str(num) if num or table.empty else "not recorded"
+    account["attempts"] = f"{num}, {len(lost)} of them lost" if len(lost) else told
     if len(lost):
         # The end of an attempt whose driver died was not seen: the next run closed it.
         account["time in lost attempts, at most"] = show_duration(lost["seconds"].sum()) or BRIEF

@@ -138,16 +138,16 @@ def test_a_report_is_a_function_of_the_ledger(search_dir, pages, tmp_path):
 
 def test_a_study_that_has_not_begun_or_goes_on_has_a_report(tmp_path):
     search = Outline(write_report(searched.make(tmp_path / "search")).read_text(encoding="utf-8"))
-    assert "0 of 16 trials complete, 16 missing" in search.text
+    assert "0 of 16 trials complete, 16 to run" in search.text
     words = "Planned, not done yet: the best trial and the base with seed 1 and seed 2."
     assert words in search.text
     assert search.figures == []
     grid = write_report(searched.make(tmp_path / "grid", study=gridded.STUDY)).read_text(encoding="utf-8")
-    assert "Grid: 0 of 21 cells complete, 21 missing" in Outline(grid).text
+    assert "Grid: 0 of 21 cells complete, 21 to run" in Outline(grid).text
 
     def first_trial_under_way(ledger):
         ledger.record_progress(begin(ledger, searched.cell(0)).identity, 15, {"dev": 33.0})
 
     found = Outline(write_report(searched.make(tmp_path, first_trial_under_way)).read_text(encoding="utf-8"))
-    assert "0 of 16 trials complete, 1 running, 15 missing" in found.text
+    assert "0 of 16 trials complete, 1 running, 15 to run" in found.text
     assert "(33.00)" in found.text

@@ -45,7 +45,7 @@ def test_the_page_says_what_was_spent_and_other_grids_have_no_such_section(tmp_p
         assert words in html
     page = render(found, comparison)
     assert html in page
-    assert "Grid of 3 rows x up to 8 seeds: 22 of 24 cells complete, 2 missing" in page
+    assert "Grid of 3 rows x up to 8 seeds: 22 of 24 cells complete, 2 to run" in page
     listed = tabled.make(tmp_path / "listed", {"base": BASE, "open": OPEN}, baseline="base")
     assert decisions(contents(listed), tabled.comparison_of(listed)) == ""
 

@@ -41,5 +41,5 @@ def test_how_far_the_path_is(path_dir, tmp_path, contents):
         searched.path(ledger, num_rounds=1)
 
     begun = contents(searched.make(tmp_path / "joint", searched.search, searched.confirm, one_round))
-    assert "Ablation path: 25 of 107 cells complete, 82 missing." in states(begun)
+    assert "Ablation path: 25 of 107 cells complete, 82 to run." in states(begun)
     assert "The path is not over" in Outline(ablation_path(begun)).text
