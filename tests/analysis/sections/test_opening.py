@@ -240,7 +240,7 @@ def test_the_first_screen_says_which_axis_mattered_or_that_nobody_can_say(
     rows = {"norm = l1": (70.0, 73.5, 68.2, 71.0), "norm = l2": (70.5, 73.0, 69.2, 71.5)}
     far = {"norm = linf": (80.1, 84.0, 78.5, 81.0)}
     for name, grid, words in (
-        ("alike", rows, "norm: no two of l1 and l2 are shown to differ."),
+        ("alike", rows, "norm: none of l1 and l2 is shown to be better than another."),
         ("apart", rows | far, "norm: 2 of 3 pairs of values differ: l1 and linf and l2 and linf."),
     ):
         folder = tabled.make(tmp_path / name, grid)
@@ -250,7 +250,7 @@ def test_the_first_screen_says_which_axis_mattered_or_that_nobody_can_say(
     )
     assert "cannot tell which axis" in section.axes_text(contents(search_dir), None)
     bare = dataclasses.replace(contents(search_dir), importance=contents(search_dir).importance[:0])
-    assert section.axes_text(bare, None).startswith("Nobody can say")
+    assert section.axes_text(bare, None).startswith("Unknown: there are neither")
 
 
 def test_notes_and_tags_of_a_study_stand_on_its_first_screen(search_dir, contents):

@@ -115,7 +115,7 @@ def test_a_method_that_names_no_checks_is_said_to_name_none(folder):
     assert own.startswith("Manipulation checks are not defined by the method of own:")
     page = write_report(folder).read_text()
     assert own in page
-    assert "own (its method names no checks)" in page
+    assert "own (its method defines no checks)" in page
 
 
 def test_a_method_with_checks_of_no_term_of_a_loss_is_judged_by_these(folder):
