@@ -70,7 +70,7 @@ def effects_remarks(found: FactorEffects) -> list[str]:
         return [*texts, "No effect is compared: fewer than 3 seeds have every row of the design."]
     if _is_anytime(known):
         least = least_n(1 - (1 - LEVEL) / len(known))
-        shows = f"A confidence sequence needs at least {least} seeds to decide an effect."
+        shows = f"a confidence sequence needs at least {least} seeds to decide an effect."
     else:
         resolvable = known["resolvable"].median()
         shows = f"a true effect of {resolvable:.2f} points (median over effects) would be found in 4 of 5 such studies."

@@ -16,7 +16,7 @@ HOW = {
     ),
 }
 CHOSEN = (
-    "The kept flip was chosen with the seeds shown, which flatters its gain. The two ends were not chosen so."
+    "The kept flip was chosen with the seeds shown, which flatters its gain. This does not apply to the two ends."
 )
 
 

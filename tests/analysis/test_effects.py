@@ -154,7 +154,7 @@ def test_where_confidence_sequences_decide_they_are_shown_and_no_power_is_promis
     assert "[\N{MINUS SIGN}7.50, +8.50] (95% confidence sequences for all effects at once)" in told
     assert "in 4 of 5 such studies" in " ".join(effects_remarks(comparison.effects))
     assert "in 4 of 5" not in " ".join(effects_remarks(looked.effects))
-    assert "5 seeds and 10 effects: A confidence sequence needs at least 7 seeds" in " ".join(
+    assert "5 seeds and 10 effects: a confidence sequence needs at least 7 seeds" in " ".join(
         effects_remarks(looked.effects)
     )
     decimals = dict.fromkeys(comparison.effects.frame["measure"], 2)
