@@ -81,7 +81,7 @@ def test_the_account_and_the_report_say_who_ran_which_seed_and_what_was_spared(c
         15,
         15,
     )
-    assert "each is a mean of 3 seeds at most" in caution(contents)
+    assert "each is a mean of up to 3 seeds" in caution(contents)
     page = "".join(search_sections(contents))
     assert "Trial 2: 61.40 on builtin dev, Spearman x100 after 60 steps, the mean of 3 seeds" in page
     assert "3 of 18 cells were saved" in page
