@@ -245,9 +245,7 @@ def test_the_first_screen_says_which_axis_mattered_or_that_nobody_can_say(
     ):
         folder = tabled.make(tmp_path / name, grid)
         assert words in section.axes_text(contents(folder), tabled.comparison_of(folder))
-    assert "along the ablation path: lambda2 +1.60 (each interval alone excludes 0)" in section.axes_text(
-        contents(path_dir), None
-    )
+    assert "along the ablation path: lambda2 +1.60" in section.axes_text(contents(path_dir), None)
     assert "cannot tell which axis" in section.axes_text(contents(search_dir), None)
     bare = dataclasses.replace(contents(search_dir), importance=contents(search_dir).importance[:0])
     assert section.axes_text(bare, None).startswith("Unknown: there are neither")

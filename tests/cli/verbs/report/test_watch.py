@@ -33,7 +33,7 @@ def test_importance_that_a_ledger_lacks_is_computed(rse, tmp_path, asked):
     with Ledger.open(folder) as ledger:
         ledger.freeze(SEARCH)
         for trial in range(8):
-            run(ledger, cell_of(trial), 50.0 + trial, proposal={"rho": trial / 8})
+            run(ledger, cell_of(trial, proposal={"rho": trial / 8}), 50.0 + trial)
     assert rse("report", *asked).code == 0
     with Reader(folder) as reader:
         assert set(reader.importance()["axis"]) == {"rho"}
