@@ -52,7 +52,7 @@ def grid_answer(
     compared = comparison.compared
     answer = contrasts_answer(compared, comparison.baseline, decimals)
     collapsed = [row for row in (*compared, comparison.baseline) if row in comparison.degenerate]
-    remarks = [f"Of collapsed models are scores of {join_words(collapsed)}."] if collapsed else []
+    remarks = [f"Scores of {join_words(collapsed)} come from collapsed models."] if collapsed else []
     failed = comparison.scores.failed_rows
     remarks += [f"Cells of {join_words(failed)} failed."] if failed else []
     return replace(answer, text=" ".join([answer.text, *remarks]))
@@ -64,15 +64,15 @@ def contrasts_answer(
     """Return how many rows have which verdict, with the largest differences."""
     known = {row: one for row, one in compared.items() if one is not None}
     if not known:
-        why = f"no row shares {MIN_SEEDS} seeds with {baseline}, and fewer show nothing"
-        return StudyAnswer(f"No answer: {why if compared else f'no row stands beside {baseline}'}.")
+        why = f"no row shares {MIN_SEEDS} seeds with {baseline}, the fewest that give an interval"
+        return StudyAnswer(f"No answer: {why if compared else f'no row to compare with {baseline}'}.")
     rows: dict[RowVerdict, dict[str, ComparedContrast]] = {verdict: {} for verdict in get_args(RowVerdict)}
     for row, one in known.items():
         rows[verdict_of(one)][row] = one
     parts = (("largest gain", rows["better"]), ("largest loss", rows["worse"]))
     largest = [f"{name}: {_largest_text(side, decimals)}" for name, side in parts if side]
     if not largest:
-        largest = [f"the largest difference: {_largest_text(known, decimals)}"]
+        largest = [f"largest difference: {_largest_text(known, decimals)}"]
     seeds = _seeds_text(known.values())
     if len(known) == 1:
         (first,) = known.values()
@@ -94,7 +94,7 @@ RowsByVerdict = Mapping[RowVerdict, Mapping[str, ComparedContrast]]
 def _one_text(rows: RowsByVerdict, baseline: str) -> str:
     ((verdict, row, one),) = ((verdict, *pair) for verdict, side in rows.items() for pair in side.items())
     if verdict == "undecided":
-        return f"No difference from {baseline} is shown for {row}, nor that there is none"
+        return f"It is undecided whether {row} differs from {baseline}"
     if verdict == "same":
         return f"{row} is the same as {baseline}{one.criterion.within}"
     return f"{row} is {verdict} than {baseline}"
@@ -105,9 +105,9 @@ def _all_text(rows: RowsByVerdict, baseline: str) -> str:
     within = next((one.criterion.within for one in rows["same"].values()), "")
     named = {"better": "better", "worse": "worse", "same": f"the same{within}", "undecided": "undecided"}
     counts = join_words(
-        f"{len(side)} {'is' if len(side) == 1 else 'are'} {named[verdict]}"
+        f"{len(side) or 'none'} {'are' if len(side) > 1 else 'is'} {named[verdict]}"
         for verdict, side in rows.items()
-        if side
+        if side or verdict == "better"
     )
     return f"Of {sum(map(len, rows.values()))} rows compared with {baseline}, {counts}"
 
@@ -128,7 +128,7 @@ def _without_baseline(comparison: Comparison, decimals: int, less_is_better: boo
         return "No answer: no row has a score."
     row = means.idxmin() if less_is_better else means.idxmax()
     end = "lowest" if less_is_better else "highest"
-    best = f"the {end} mean: {row}, {show_number(means[row], decimals)}, not shown to be better"
+    best = f"{row} has the {end} mean, {show_number(means[row], decimals)}, but is not shown to be better"
     return f"No answer with an interval: the study names no baseline to compare with; {best}."
 
 
@@ -142,4 +142,4 @@ def claims_answer(comparison: Comparison | None) -> str:
     for verdict in SHOWN_VERDICTS:
         same = [one for one in asked if one.verdict == verdict]
         parts += [f"{len(same)} {comparison.words(same[0])}"] if same else []
-    return f"Of {counted(len(asked), 'claim')} of the paper: {', '.join(parts)}."
+    return f"The paper's claims: {', '.join(parts)}."

@@ -104,7 +104,11 @@ def apart_text(pairs: AxisPairs) -> str:
     """Say how many pairs of an axis's values are shown to differ."""
     shown = [f"{one} and {two}" for (one, two), found in pairs.compared.items() if found and _is_apart(found)]
     if not shown:
-        return f"{pairs.axis}: no two of {join_words(pairs.means)} are shown to differ."
+        alike = [one for one in pairs.compared.values() if one and verdict_of(one) == "same"]
+        same = (
+            f", and all are the same{alike[0].criterion.within}" if len(alike) == len(pairs.compared) else ""
+        )
+        return f"{pairs.axis}: none of {join_words(pairs.means)} is shown to be better than another{same}."
     which = f": {join_words(shown)}" if len(shown) <= FEW else ""
     return f"{pairs.axis}: {len(shown)} of {counted(len(pairs.compared), 'pair')} of values differ{which}."
 
@@ -129,14 +133,14 @@ def pairs_answer(pairs: AxisPairs) -> str:
         return f"{told}, and is shown to be better than {join_words(beaten)}."
     if beaten:
         others = [value for value in against_best if value not in beaten]
-        return f"{told}: shown to be better than {join_words(beaten)}, not than {join_words(others)}."
+        return f"{told}: shown to be better than {join_words(beaten)}, but not than {join_words(others)}."
     known = [found for found in against_best.values() if found]
     if not known:
-        return f"{told}, not shown to be better: fewer than 3 seeds are shared, which show nothing."
+        return f"{told}, but fewer than 3 seeds are shared, too few for an interval."
     if known[0].criterion.is_anytime:
-        return f"{told}, not shown to be better than any other value."
+        return f"{told}, but is not shown to be better than any other."
     resolvable = show_number(max(one.resolvable for one in known), pairs.decimals)
     return (
-        f"{told}, not shown to be better than any other value. A true difference of {resolvable} would be found in 4 "
+        f"{told}, but is not shown to be better than any other. A true difference of {resolvable} would be found in 4 "
         f"of 5 studies with {counted(min(one.n for one in known), 'seed')}."
     )

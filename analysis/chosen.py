@@ -17,8 +17,8 @@ from rse_study.results.comparing.comparisons import ComparedContrast
 from rse_study.results.comparing.verdicts import verdict_of
 
 LEGEND = (
-    "The first minus each of the others, paired by seed; the intervals hold for all of these differences at once. "
-    "Undecided is no proof that there is no difference."
+    "The first minus each of the others, paired by seed. The intervals hold for all of these differences at once. "
+    "Undecided does not mean that there is no difference."
 )
 
 

@@ -117,11 +117,11 @@ def _directions(cells: Sequence[TableCell], table: str) -> str:
     told += f", {counts['incomplete']} incomplete" if counts["incomplete"] else ""
     open_ones = [cell for cell in cells if cell.direction == "undecided"]
     leaning = sum(cell.leans for cell in open_ones)
-    lean = f"; of the undecided {leaning} lean to the paper's side" if open_ones else ""
+    lean = f"; {leaning} of the undecided lean to the paper's side" if open_ones else ""
     num_intervals = sum(cell.interval is not None for cell in cells)
     return (
         f"Directions of {table}, {counted(counts.total(), 'difference')} from {minus}: {told}{lean}. "
-        f"{counted(num_intervals, 'interval')} hold at once in 95 of 100 studies."
+        f"{counted(num_intervals, 'interval')} hold at once (95%)."
     )
 
 
@@ -130,12 +130,10 @@ def _which_way(cells: Sequence[TableCell]) -> str:
     if not less:
         return ""
     is_all = all(cell.less_is_better for cell in cells)
-    return "Less is better." if is_all else f"Of {join_words(less)} less is better."
+    return "Less is better." if is_all else f"Less is better for {join_words(less)}."
 
 
 def _worthless(cells: Sequence[TableCell]) -> str:
     if not any(cell.is_degenerate for cell in cells):
         return ""
-    return (
-        f"{DEGENERATE} Some score says nothing: a classifier has not learnt its task, or all vectors are one."
-    )
+    return f"{DEGENERATE} Some scores are meaningless: a classifier has not learnt its task, or all vectors are equal."

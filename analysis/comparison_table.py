@@ -24,10 +24,10 @@ UNNAMED = "other representations"  # as figure 3 of RobustSentEmbed calls what i
 EXACT = "p (sign-flip)"
 HOLM = "p (Holm)"
 GROUPS = (
-    "Rows that share a letter (column group) are not told apart: no interval, over all pairs of rows at once, shows a "
+    "Rows that share a letter (column group) cannot be told apart: no interval over all pairs of rows shows a "
     "difference beyond the margin."
 )
-NOT_AGAIN = "A failed cell is not run again as it is: change its row, or the base, and run the study again."
+NOT_AGAIN = "A failed cell is not rerun unchanged: change its row or the base, then run the study again."
 BETTER = "better seeds"  # their number
 COMPUTE = "compute"  # of training, as a multiple of the baseline's
 VERDICT, GROUP = "verdict", "group"
@@ -80,7 +80,7 @@ def absent(row: str, *, is_open: bool) -> str:
     `is_open` says that some cells are not planned yet.
     """
     if row == UNNAMED:
-        return f"{row} (not said which)"
+        return f"{row} (the paper does not say which)"
     why = "not measured" if row in BASELINES.values() else "no cells yet" if is_open else "not trained"
     return f"{row} ({why})"
 
@@ -187,7 +187,7 @@ def _shown(judged: Judged, decimals: int) -> str:
     one, number = judged.deciding, sum(other is not None for other in judged.compared)
     if one is None:
         return ""
-    of = f" (of {number} contrasts the one that decides)" if number > 1 else ""
+    of = f" (the deciding one of {number} contrasts)" if number > 1 else ""
     text = show_difference(one, decimals)
     margin = judged.claim.margin if judged.claim.kind != "share" else 0.0
     within = (
@@ -245,26 +245,26 @@ def remarks(comparison: Comparison) -> list[str]:
         least = max(one.least_p_holm for one in contrasts)
         if least > 0.05:
             texts.append(
-                f"The exact test cannot reach p < 0.05: {n} seeds and {m} comparisons give {least:.3f} at best, so "
-                "that p speaks neither for nor against a verdict."
+                f"With {n} seeds and {m} comparisons, the smallest possible p of the exact test is {least:.3f}, so p "
+                "neither supports nor contradicts a verdict."
             )
     failed = comparison.scores.failed_rows
     if failed:
         texts.append(f"Cells of {join_words(failed)} failed. {NOT_AGAIN}")
     too_few = [row for row, one in comparison.compared.items() if one is None]
     if too_few and comparison.baseline in failed:
-        texts.append(f"Nothing is compared: the baseline, {comparison.baseline}, is among them.")
+        texts.append(f"The baseline, {comparison.baseline}, is one of them, so nothing is compared.")
     elif too_few:
-        shared = f"Fewer than 3 seeds shared with {comparison.baseline}, which show nothing"
-        texts.append(f"{shared}: {', '.join(too_few)}.")
+        shared = f"Fewer than 3 seeds, too few for an interval, are shared with {comparison.baseline} by"
+        texts.append(f"{shared} {join_words(too_few)}.")
     if comparison.letters:
         texts.append(GROUPS)
     contrasts_of_claims = list(chain.from_iterable(judged.compared for judged in comparison.judged))
     if contrasts_of_claims:
         beyond = " A claim is contradicted only beyond the margin." * (comparison.scores.criterion.margin > 0)
         texts.append(
-            f"Claims: {counted(len(contrasts_of_claims), 'contrast')}, whose intervals hold all at once in 95 of 100 "
-            f"studies; the rule was fixed before the study ran.{beyond}"
+            f"The claims rest on {counted(len(contrasts_of_claims), 'contrast')} with simultaneous 95% intervals; the "
+            f"rule was fixed before the study ran.{beyond}"
         )
     if comparison.degenerate:
         texts.append(f"{DEGENERATE} {MEANING}")
@@ -290,8 +290,8 @@ def resolution_text(comparison: Comparison) -> str:
     reach = median((one.deciding.high - one.deciding.low) / 2 for one in known)
     if isinf(reach):
         least = least_n(1 - (1 - LEVEL) / m)
-        return f"{compared}: {least} seeds are the fewest with which a confidence sequence decides a row."
-    return f"{compared}: the interval reaches {reach:.2f} to either side of a difference (median over rows)."
+        return f"{compared}: a confidence sequence needs at least {least} seeds to decide a row."
+    return f"{compared}: the half-width of the intervals is {reach:.2f} (median over rows)."
 
 
 def suggestive_text(compared: Mapping[str, ComparedContrast | None]) -> str:

@@ -8,7 +8,7 @@ from rse_study.results.cell_state import is_lost
 from rse_study.results.device_time import device_seconds, gpus_per_worker, num_devices
 from rse_study.search.state import STAGES
 
-BRIEF = "below a second"
+BRIEF = "less than a second"
 
 
 def by_stage(contents: Contents) -> pd.DataFrame:
@@ -82,7 +82,7 @@ def costs(contents: Contents) -> dict[str, str]:
     account, table = {}, by_stage(contents)
     for stage, row in table.dropna(subset="device_s").iterrows():
         account[f"device time, {STAGES[stage]}"] = show_duration(row["device_s"]) or BRIEF
-    if len(table) > 1:
+    if table["device_s"].count() > 1:
         account["device time in all"] = show_duration(device_time(contents)) or BRIEF
     for stage, row in table[table["cells"] > 0].iterrows():
         text = f"{show_duration(row['alone_s'])}, {counted(int(row['cells']), 'cell')}"
@@ -92,11 +92,10 @@ def costs(contents: Contents) -> dict[str, str]:
     trained, planned = steps(contents)
     if contents.study.rungs and planned:
         saved = f"{1 - trained / planned:.0%} saved by stopping early"
-        account["steps of the search"] = f"{trained} trained of {planned} planned: {saved}"
-    lost = lost_attempts(contents.attempts, contents.cells)
-    account["attempts"] = (
-        f"{len(contents.attempts)}, {len(lost)} of them lost" if len(lost) else str(len(contents.attempts))
-    )
+        account["steps of the search"] = f"{trained:,} trained of {planned:,} planned: {saved}"
+    lost, num = lost_attempts(contents.attempts, contents.cells), len(contents.attempts)
+    told = str(num) if num or table.empty else "not recorded"
+    account["attempts"] = f"{num}, {len(lost)} of them lost" if len(lost) else told
     if len(lost):
         # The end of an attempt whose driver died was not seen: the next run closed it.
         account["time in lost attempts, at most"] = show_duration(lost["seconds"].sum()) or BRIEF

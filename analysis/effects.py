@@ -56,7 +56,7 @@ def _is_anytime(known: pd.DataFrame) -> bool:
 def effects_remarks(found: FactorEffects) -> list[str]:
     """Say what the design tells apart, and which seeds cannot count."""
     if not found.effects:
-        return ["Factors: no effect before every row of the design has begun."]
+        return ["Factors: effects are estimated once every row of the design has begun."]
     texts = [f"Factors: {describe_design(found.effects, len(found.factors))}."]
     alike: dict[tuple[Any, ...], list[str]] = {}
     for name, levels in found.factors.items():
@@ -64,19 +64,19 @@ def effects_remarks(found: FactorEffects) -> list[str]:
     named = (f"{join_words(names)}: {first} (-) or {second} (+)" for (first, second), names in alike.items())
     texts.append(f"{'; '.join(named)}.")
     if found.num_dropped:
-        texts.append(f"No effect counts {counted(found.num_dropped, 'seed')} that rows of the design lack.")
+        texts.append(f"Left out, because rows of the design lack them: {counted(found.num_dropped, 'seed')}.")
     known = found.compared
     if known.empty:
         return [*texts, "No effect is compared: fewer than 3 seeds have every row of the design."]
     if _is_anytime(known):
         least = least_n(1 - (1 - LEVEL) / len(known))
-        shows = f"{least} seeds are the fewest with which a confidence sequence decides an effect."
+        shows = f"a confidence sequence needs at least {least} seeds to decide an effect."
     else:
         resolvable = known["resolvable"].median()
         shows = f"a true effect of {resolvable:.2f} points (median over effects) would be found in 4 of 5 such studies."
     texts.append(f"{known['num_seeds'].iloc[0]} seeds and {len(known)} effects: {shows}")
     if (least := known["least_p_holm"].iloc[0]) > 1 - LEVEL:
-        texts.append(f"The exact test cannot reach p < 0.05 here: it gives {least:.3f} (Holm) at best.")
+        texts.append(f"The smallest possible p of the exact test here is {least:.3f} (Holm).")
     return texts
 
 
@@ -98,7 +98,7 @@ def with_effects(answer: StudyAnswer, comparison: Comparison, decimals: int) -> 
     )
     how_many = f"{len(shown)} {'is' if len(shown) == 1 else 'are'} shown" if len(shown) else "none is shown"
     largest = "" if len(named) == len(shown) else "the largest: "
-    told = f"Of {counted(len(known), 'effect')} of {len(found.factors)} factors {how_many}; {largest}{texts}"
+    told = f"Of {counted(len(known), 'effect')} of {len(found.factors)} factors, {how_many}; {largest}{texts}"
     intervals = "confidence sequences" if _is_anytime(known) else "intervals"
     told = f"{told} (95% {intervals} for all effects at once).{rows}"
     is_apart = len(shown) > 0 or answer.shows_difference

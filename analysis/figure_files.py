@@ -64,5 +64,5 @@ def _require_drawn(paths: list[Path]) -> None:
         path.unlink(missing_ok=True)
     if lacking:
         names = ", ".join(path.name for path in lacking)
-        rule, remedy = "the browser gave them up", "Try again when the machine has less to do"
+        rule, remedy = "the browser did not draw them", "Try again when the machine is less busy"
         raise InputError(f"not drawn: {names}", where="--figures", rule=rule, remedy=remedy)

@@ -117,7 +117,7 @@ def write_index(store: Path, out: Path | None = None) -> Path:
 
 
 def _lost_ledger(folder: Path) -> str:
-    return f"It has no ledger; rse-study doctor --rebuild {folder} makes it anew from the files of its cells."
+    return f"Its ledger is missing; rse-study doctor --rebuild {folder} rebuilds it from its cells."
 
 
 def render_index(
@@ -128,14 +128,14 @@ def render_index(
     `unrelated` folders hold no study.
     """
     heading = f"<h1>{counted(len(summaries) + len(problems), 'study').replace('studys', 'studies')}</h1>"
-    note = f"No study is in: {', '.join(unrelated)}." if unrelated else ""
+    note = f"These folders hold no study: {', '.join(unrelated)}." if unrelated else ""
     if not summaries and not problems:
         return page.page("Studies", [heading, page.paragraph(f"None has run here yet. {note}".strip())])
     rows = [_row(one, path) for one in summaries]
     anchors = [f"study-{page.anchor_name(one.folder.name)}-{number}" for number, one in enumerate(summaries)]
     frame = pd.DataFrame(rows, dtype=object)
     table = page.table(frame, (), "index", "studies", anchors)
-    meant = page.folded("What device time counts", page.paragraph(INCLUDED))
+    meant = page.folded("What device time includes", page.paragraph(INCLUDED))
     parts = [page.section("Studies", page.paragraph(LEGEND), table, page.paragraph(note), meant)]
     if problems:
         lines = [(folder.name, text) for folder, text in problems.items()]

@@ -39,4 +39,4 @@ def join_words(words: Iterable[Any]) -> str:
 
 def counted(number: int, noun: str) -> str:
     """Show a count: 1 cell, 2 cells."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number} {noun}" if number == 1 else f"{number:,} {noun}s"

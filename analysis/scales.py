@@ -21,13 +21,12 @@ SCALES = {
     "mini": ScaleWords(
         {"reproduced": "same direction here", "contradicted": "other direction here"},
         "Mini scale: a direction here, with a two-layer encoder, proves nothing about BERT-base.",
-        "A study at mini scale: its numbers are no reproduction of the paper's.",
+        "A study at mini scale: its numbers are not a reproduction of the paper's.",
     ),
     "minilm": ScaleWords(
         {"reproduced": "same direction on MiniLM", "contradicted": "other direction on MiniLM"},
-        "MiniLM scale: six layers that were fine-tuned on sentence pairs with supervision before, and a budget of a "
-        "minute. Training moves what such an encoder knows already; a direction here need not be that of BERT-base, "
-        "which has seen no pairs.",
-        "A study on MiniLM, which was fine-tuned on sentence pairs: its numbers are no reproduction of the paper's.",
+        "MiniLM scale: this six-layer encoder had already been fine-tuned on labelled sentence pairs, and was "
+        "trained here for about a minute. BERT-base, which has seen no pairs, need not behave the same way.",
+        "A study on MiniLM, fine-tuned on sentence pairs: its numbers are not a reproduction of the paper's.",
     ),
 }

@@ -13,8 +13,8 @@ from rse_study.results.study_record import StudyRecord
 
 NOT_MEASURED = "not measured"
 MEANING = (
-    "Degenerate: the model says one and the same of everything, or its vectors are not finite. Such a score counts as "
-    "the worst there is, or is undefined: it tells that the model has collapsed, not how good it is."
+    "Degenerate: the model gives the same output for every input, or its vectors are not finite. Such a score counts"
+    " as the worst possible, or is undefined: it shows that the model has collapsed, not how good it is."
 )
 COLUMNS = ["position", "row", "kind", "trial", "seed", "measure", "value", "status", "degenerate"]
 

@@ -56,11 +56,11 @@ def seeds_text(contents: Contents) -> str:
     num_trials = len(race.trials)
     ran = [f"{race.num_with(n)} ran a {ORDINALS.get(n, f'{n}th')}" for n in range(2, race.num_seeds + 1)]
     told = (
-        f"Seeds race: of {counted(num_trials, 'trial')} {join_words(ran)} seed, as they might still win. A trial "
-        "counts once, with the mean of its seeds; one with fewer seeds never outranks one with more."
+        f"Seeds are raced: of {counted(num_trials, 'trial')}, {join_words(ran)} seed, because they might still win. A"
+        " trial counts once, with the mean of its seeds; one with fewer seeds never outranks one with more."
     )
     all_seeds = max(race.num_trials, num_trials) * race.num_seeds
-    spared = f"{race.num_saved} of {all_seeds} cells were spared" + ("." if race.is_over else " so far.")
+    spared = f"{race.num_saved} of {all_seeds} cells were saved" + ("." if race.is_over else " so far.")
     return f"{told} {spared}"
 
 
@@ -95,8 +95,8 @@ def ranking(contents: Contents) -> dict[int, int]:
 def _role(study: StudyRecord, place: int, proposal: dict[str, Any]) -> str:
     if study.tuned:
         return f"best of {show_value(proposal[study.settings.tune_each])}"
-    first, other = ("knee of the front", "choice no. {}") if study.other_objectives else ("best", "no. {}")
-    return f"{first if place == 1 else other.format(place)} of the search"
+    first = "knee of the front" if study.other_objectives else "best of the search"
+    return first if place == 1 else f"no. {place} of the search"
 
 
 def settings(contents: Contents, table: pd.DataFrame) -> pd.DataFrame:
@@ -134,7 +134,7 @@ def _value_in_file(study: StudyRecord, axis: AxisRecord) -> Any:
 
 def _domain(axis: AxisRecord) -> tuple[str, str]:
     searched, scale = _values_and_scale(axis)
-    return f"{searched}, where {show_condition(axis)}" if axis.when else searched, scale
+    return f"{searched}, if {show_condition(axis)}" if axis.when else searched, scale
 
 
 def _values_and_scale(axis: AxisRecord) -> tuple[str, str]:

@@ -77,13 +77,13 @@ def search_answer(
     if not search.num_ended:
         return StudyAnswer("No answer yet: no trial has ended.")
     if confirm is None:
-        why = "this study confirms nothing, and the score of its best trial is the one that selected it"
+        why = "this study confirms no trial, and the score of its best trial is the one that selected it"
         return StudyAnswer(f"No answer: {why}.")
     if not confirm.is_over:
         left = f"{confirm.num_planned - confirm.num_ended} of {counted(confirm.num_planned, 'cell')}"
         return StudyAnswer(f"Nothing is confirmed yet: {left} of the confirmation have not ended.")
     if found is None:
-        return StudyAnswer("Nothing is confirmed: no confirmed trial but the base has a score.")
+        return StudyAnswer("Nothing is confirmed: no confirmed trial except the base has a score.")
     if len(objectives) > 1:
         return objectives_answer(objectives, beyond)
     return confirmed_answer(found, [one for one in (*objectives, *beyond) if one.measure != found.measure])
@@ -99,11 +99,11 @@ def objectives_answer(found: Sequence[ConfirmedTrial], beyond: Sequence[Confirme
     seeds = _fresh_seeds(first)
     if not first.reference:
         values = join_words(_value_text(one, show_number) for one in found)
-        text = f"No comparison: {first.row} has {values} with {seeds}, and nothing was confirmed beside it."
+        text = f"No comparison: {first.row} has {values} with {seeds}, and nothing else was confirmed."
         return StudyAnswer(text)
     if min(len(one.sample) for one in found) < MIN_SEEDS:
         values = join_words(_value_text(one, show_signed) for one in found)
-        why = f"an interval takes {MIN_SEEDS} seeds on each objective"
+        why = f"an interval needs {MIN_SEEDS} seeds on each objective"
         return StudyAnswer(f"No answer: {first.row} minus {first.reference} is {values}, and {why}.")
     num_together = sum(one.num_together for one in found)
     verdicts = [one.verdict(num_together) for one in found]
@@ -114,9 +114,9 @@ def objectives_answer(found: Sequence[ConfirmedTrial], beyond: Sequence[Confirme
     )
     text = f"Compared with {first.reference} over {seeds}, {first.row} {told}."
     others = join_words(_seeds_text(one, is_mixed=is_mixed) for one in beyond if one.sample)
-    text += f" Beyond its objectives: {others}." if others else ""
+    text += f" On other measures: {others}." if others else ""
     return StudyAnswer(
-        f"{text} What it gains on one it loses on another." if is_mixed else text,
+        f"{text} It gains on some measures and loses on others." if is_mixed else text,
         is_settled=True,
         shows_difference=not is_mixed
         and len(set(verdicts)) == 1
@@ -170,15 +170,15 @@ def confirmed_answer(found: ConfirmedTrial, beyond: Sequence[ConfirmedTrial] = (
     seeds = _fresh_seeds(found)
     if not found.reference:
         value = show_number(found.mean, found.decimals)
-        why = "nothing was confirmed beside it"
+        why = "nothing else was confirmed"
         return StudyAnswer(
             f"No comparison: {found.row} has {value} on {found.measure} with {seeds}, and {why}."
         )
     difference = show_signed(found.mean, found.decimals)
     if len(found.sample) < MIN_SEEDS:
-        few = "One seed tells" if len(found.sample) == 1 else "Two seeds tell"
+        few = "One seed" if len(found.sample) == 1 else "Two seeds"
         what = f"{found.row} minus {found.reference} is {difference} on {found.measure}"
-        return StudyAnswer(f"No answer: {what}. {few} no gain from chance.")
+        return StudyAnswer(f"No answer: {what}. {few} cannot tell a gain from chance.")
     verdict = found.verdict(found.num_together)
     opposed = [one for one in beyond if _is_opposed([verdict], [one])]
     words = _verdict_text(found, verdict, is_mixed=bool(opposed))
@@ -186,7 +186,7 @@ def confirmed_answer(found: ConfirmedTrial, beyond: Sequence[ConfirmedTrial] = (
     text = f"Compared with {found.reference}, {found.row} {words} {found.measure}: {numbers}."
     against = join_words(_seeds_text(one, is_mixed=True) for one in opposed)
     return StudyAnswer(
-        f"{text} Elsewhere it is the other way round: {against}." if opposed else text,
+        f"{text} Other measures contradict this: {against}." if opposed else text,
         is_settled=True,
         shows_difference=verdict in ("better", "worse")
         and not opposed

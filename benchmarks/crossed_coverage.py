@@ -71,7 +71,7 @@ def similarity(rng: np.random.Generator, world: World, n: int, m: int) -> tuple[
 
 
 def success(rng: np.random.Generator, world: World, n: int, m: int) -> tuple[list[ItemScores], float]:
-    """Inputs of which about 79 % and 73 % fall, and the true difference x100."""
+    """Inputs of which about 79% and 73% fall, and the true difference x100."""
     strength = norm.ppf([0.79, 0.73])[:, None] + 4 * world.of_seeds * rng.standard_normal((2, n))
     fell = 100.0 * (strength[..., None] > noise(rng, world, n, m))
     truth = 100 * norm.cdf(norm.ppf([0.79, 0.73]) / np.sqrt(1 + (4 * world.of_seeds) ** 2))

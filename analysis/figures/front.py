@@ -64,7 +64,7 @@ def add_line(figure: go.Figure, frame: pd.DataFrame, across: str, up: str) -> No
     """Add the line through the front."""
     members = frame[frame["role"].isin(["knee", "front"])].sort_values(across)
     figure.add_scatter(
-        x=members[across], y=members[up], mode="lines", name="none is better in both", hoverinfo="skip", meta=0,
+        x=members[across], y=members[up], mode="lines", name="Pareto front", hoverinfo="skip", meta=0,
         line={"color": ORANGE, "width": 1.5, "dash": "dot"},
     )  # fmt: skip
 

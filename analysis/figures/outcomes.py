@@ -7,7 +7,7 @@ from analysis.figures.style import FAINT, INK, ORANGE, label_text, plain
 
 COLUMNS = ["set", "recipe", "input", "outcome", "queries", "words_changed", "num_fallen"]
 CODES = {"skipped": 0, "failed": 1, "succeeded": 2}
-NAMES = {"skipped": "skipped: wrong as it stands", "failed": "withstood", "succeeded": "fell"}
+NAMES = {"skipped": "skipped: misclassified without an attack", "failed": "withstood", "succeeded": "fell"}
 SCALE = [
     [0.0, "#eef1f4"], [1 / 3, "#eef1f4"], [1 / 3, "#9cc4f0"], [2 / 3, "#9cc4f0"], [2 / 3, ORANGE], [1.0, ORANGE],
 ]  # fmt: skip

@@ -98,13 +98,13 @@ def add_view(figure: go.Figure, frame: pd.DataFrame, cost: str, decimals: int, i
     on_front = front(complete[cost], complete["objective"], is_less_better)
     line = complete[on_front].sort_values(cost)
     figure.add_scatter(
-        x=line[cost], y=line["objective"], mode="lines", name="none is better and cheaper", hoverinfo="skip", meta=cost,
+        x=line[cost], y=line["objective"], mode="lines", name="Pareto front", hoverinfo="skip", meta=cost,
         line={"shape": "hv", "color": ORANGE, "width": 2},
     )  # fmt: skip
     looks = {
         "stopped early": (frame[frame["status"] == "stopped_early"], FAINT, "circle-open"),
         "complete": (complete[~on_front & ~complete["is_base"]], BLUE, "circle"),
-        "on the line": (line[~line["is_base"]], ORANGE, "circle"),
+        "on the front": (line[~line["is_base"]], ORANGE, "circle"),
         BASE: (complete[complete["is_base"]], INK, "diamond-open"),
     }
     for name, (part, colour, symbol) in looks.items():

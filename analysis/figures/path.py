@@ -71,7 +71,7 @@ def draw_path(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
     }  # fmt: skip
     figure.add_bar(
         x=flips["gain"], base=flips["mean"] - flips["gain"], y=flips["place"], orientation="h", width=0.5,
-        name="gain of the kept flip, seed by seed, and its 95% interval", error_x=arms, marker={"color": BLUE},
+        name="gain of the kept flip, paired by seed, with its 95% interval", error_x=arms, marker={"color": BLUE},
         customdata=[show_signed(gain, decimals) for gain in flips["gain"]],
         hovertemplate="%{customdata}<extra></extra>",
     )  # fmt: skip

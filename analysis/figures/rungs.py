@@ -17,7 +17,7 @@ LET_RUN = "let run"
 MARKS = {
     "continue": ("went on", "circle", BLUE),
     "stop": ("stopped", "x-thin-open", ORANGE),
-    LET_RUN: ("would have been stopped, and was let run on", "circle-open", ORANGE),
+    LET_RUN: ("let run on against its verdict", "circle-open", ORANGE),
 }
 """Name, symbol and colour of each verdict."""
 

@@ -32,7 +32,7 @@ def draw_slice(
         x=values, y=frame["objective"], customdata=frame["trial"], mode="markers+text", showlegend=False,
         text=[f"{trial}" if best else "" for trial, best in zip(frame["trial"], frame["best"], strict=True)],
         textposition="top center", marker={"size": 9, "color": colours}, ids=frame["trial"],
-        hovertemplate=f"trial %{{customdata}}<br>%{{x}}: %{{y:.{decimals}f}}<extra></extra>",
+        hovertemplate=f"trial %{{customdata}}<br>%{{x}}: %{{y:.{decimals}f}}<extra></extra>", cliponaxis=False,
     )  # fmt: skip
     figure.update_xaxes(title=label_text(heading, 40), **x_axis(axis))
     figure.update_yaxes(nticks=5)

@@ -68,7 +68,7 @@ def draw_timeline(frame: pd.DataFrame) -> go.Figure:
             continue
         texts = [
             f"{label_text(row.cell, 40)}, attempt {row.number}: {name}<br>{show_time(row.started)}, "
-            f"{show_duration(row.seconds) or 'below a second'}"
+            f"{show_duration(row.seconds) or 'less than a second'}"
             + (f", {row.workers} workers" if row.workers > 1 else "")
             + (f"<br>{label_text(str(row.reason)[:160], 50)}" if row.reason else "")
             for row in part.itertuples()

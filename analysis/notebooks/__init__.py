@@ -45,7 +45,7 @@ def notebook_text(kind: str) -> str:
     """Return a notebook as it is stored; raise InputError for an unknown kind."""
     if kind not in KINDS:
         remedy = did_you_mean(kind, KINDS)
-        raise InputError(f"no notebook {kind!r}", where="KIND", rule="one that comes here", remedy=remedy)
+        raise InputError(f"no notebook {kind!r}", where="KIND", rule="it must be known", remedy=remedy)
     return (files("analysis.notebooks") / f"{kind}.ipynb").read_text(encoding="utf-8")
 
 

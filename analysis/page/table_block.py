@@ -34,17 +34,20 @@ def table(
     name: str = "",
     row_names: Sequence[str] = (),
     extra: Collection[str] = (),
+    wide: Collection[str] = (),
 ) -> str:
     """Return a frame of strings and links as a table; a wide one scrolls in its box.
 
     Pairs as columns make two lines of headings. Columns of words are left-aligned, those of numbers right-aligned.
     `kind` and `row_classes` are CSS classes; `name` makes the anchor `table-NAME` and the name of the download;
-    `row_names` are anchors of rows, unique on the page, or "". Columns named in `extra` are behind a switch.
+    `row_names` are anchors of rows, unique on the page, or "". Columns named in `extra` are behind a switch; those
+    in `wide`, on a narrow screen.
     """
     classes, anchors = row_classes or [""] * len(frame), row_names or [""] * len(frame)
     names = [name[-1] if isinstance(name, tuple) else name for name in frame.columns]
     kinds = [
-        _kinds_of_column(frame, place) + ("extra",) * (name in extra) for place, name in enumerate(names)
+        _kinds_of_column(frame, place) + ("extra",) * (name in extra) + ("roomy",) * (name in wide)
+        for place, name in enumerate(names)
     ]
     rows = [
         f"<tr{_attribute('id', anchor)}{_attribute('class', kind_of_row)}>"

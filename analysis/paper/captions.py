@@ -13,7 +13,7 @@ from analysis.scales import SCALES
 from rse_study.results.comparing.factors import describe_design
 
 PAPERS = {"rse": "RobustSentEmbed", "l2p": "L2P-CSR", "vadv": "V-advCSE", "dcl": "DCL"}
-GROUPS = "Rows that share a letter are not told apart."
+GROUPS = "Rows that share a letter cannot be told apart."
 PLACE_NAME = re.compile(r"(\w+?)-(table|figure|section)-?([a-z]?)(\d+)")
 STAR_MEANING = "the interval of the difference, with those of all others, excludes 0."
 
@@ -61,7 +61,7 @@ def effects_caption(comparison: Comparison) -> str:
 
 def scores_caption(name: str, encoder: str, num_seeds: int, minus: str, table: pd.DataFrame) -> str:
     """Return the caption of all results; stars are about differences from `minus`."""
-    apart = f"the difference from {minus} is decided, by the interval that holds for all rows of the measure."
+    apart = f"the difference from {minus} is decided by the interval for all rows of the measure at once."
     return f"{name}: every measure of its results. {seeds_text(encoder, num_seeds)}{marks(table, apart)}"
 
 
@@ -77,7 +77,7 @@ def marks(table: pd.DataFrame, apart: str) -> str:
     """Return the meaning of the marks that occur in a table; `apart` explains a star."""
     text = "".join(str(value) for row in table.itertuples(index=False) for value in row)
     star = f" {STAR} {apart}" if STAR in text else ""
-    return f"{star} {DEGENERATE} A collapsed model got it." if DEGENERATE in text else star
+    return f"{star} {DEGENERATE} The score of a collapsed model." if DEGENERATE in text else star
 
 
 def _encoder_and_seeds(comparison: Comparison) -> str:

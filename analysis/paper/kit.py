@@ -21,13 +21,13 @@ from rse_study.results.study_record import AxisRecord
 CPU_FAMILY = re.compile(r"\b\w+ \d+ \d+ (?=\S)")  # the maker's numbers before the model's name
 BY_HAND = "*Not in the ledger; answer by hand.*"
 EXPLAINED = (
-    "`report` shows every number again, but for single inputs of attacks, whose texts are not in the archive. "
-    "`replay` trains one cell anew (here trial {}) and compares all its numbers: bit by bit on the same kind of "
-    "machine, to 1e-6 elsewhere. Weights of an encoder or generator that the study trained itself are in the archive "
-    "if the author still had them; else they are trained again, and `replay` says so if "
-    "they differ. `data fetch` needs a connection and says sizes first."
+    "`report` shows every number again, except those of single attacked inputs, whose texts are not in the archive. "
+    "`replay` retrains one cell (here trial {}) and compares all its numbers: bit by bit on the same kind of "
+    "machine, otherwise to 1e-6. The archive has the weights of an encoder or generator that the study trained, if "
+    "the author still had them; otherwise they are retrained, and `replay` says so if they differ. `data fetch` "
+    "needs a connection, and says sizes first."
 )
-HEAD = "Answers are read from the study's ledger. What it cannot know is marked, and left to you."
+HEAD = "Answers come from the study's ledger. Questions that it cannot answer are marked, and left to you."
 
 
 @dataclass(frozen=True)
@@ -202,21 +202,21 @@ def _settings(source: KitSource) -> str:
     study = source.contents.study
     lines = json.dumps(study.settings.base, indent=1, ensure_ascii=False).splitlines()
     return "\n".join(
-        ["The base; rows and trials change what their names say.", "", *(f"    {line}" for line in lines)]
+        ["The base; rows and trials change the settings they name.", "", *(f"    {line}" for line in lines)]
     )
 
 
 def _bounds(source: KitSource) -> str:
     study = source.contents.study
     if not study.axes:
-        return "Nothing was searched: the rows are those of the table."
+        return "Nothing was searched; the table lists the rows."
     told = [f"* {axis.symbol or axis.name}: {_domain(axis)}" for axis in study.axes]
     settings = study.settings
     sampler = settings.sampler
     named = sampler.get("name") or sampler.get("class") or ""
     how = (
-        f"{counted(study.num_trials, 'trial')}, the base among them where it is a point; the others by {named}, seed "
-        f"{study.search_seed}"
+        f"{counted(study.num_trials, 'trial')}, including the base if it is a point of the space; the others were "
+        f"proposed by {named}, seed {study.search_seed}"
         if study.kind == "search"
         else "a fraction of all combinations, of resolution " + str(settings.grid.resolution)
         if settings.grid.factorial
@@ -255,7 +255,7 @@ def _selection(source: KitSource) -> str:
     kept = (
         f"Checkpoints were measured on {named or 'dev'} every {every} steps, the best kept. " if every else ""
     )
-    return f"{kept}Configurations were compared by {label_of(study.objective)}. Test splits selected nothing."
+    return f"{kept}Configurations were compared by {label_of(study.objective)}. No test split was used for selection."
 
 
 def _dev_beside_test(source: KitSource) -> str:

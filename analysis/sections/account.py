@@ -26,8 +26,9 @@ from rse_study.search.state import STAGES
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
 MANY = 12  # rows above which a table is folded
 PARETO = (
-    "Pareto front: no cell is both better and cheaper than one on it. Cells that were stopped early are hollow and not "
-    "on it. Training seconds are those of training and scoring alone, times devices; the ledger counts no operations."
+    "Pareto front: no cell is both better and cheaper than one on it. Cells that were stopped early are hollow, and "
+    "never on it. Training seconds are those of training and scoring alone, times devices, on a machine that may "
+    "have been busy; the ledger does not count operations."
 )
 
 
@@ -38,7 +39,7 @@ def cells(contents: Contents) -> str:
         return page.section("Cells", page.paragraph("None yet."))
     parts = [page.table(show_cells(contents, by_stage(contents.current)), kind="long", name="cells")]
     if len(retired):
-        note = page.paragraph("Part of an earlier revision only; they stand in no table or figure above.")
+        note = page.paragraph("They belong to an earlier revision only, and are in no table or figure above.")
         summary = f"{counted(len(retired), 'retired cell')}"
         parts.append(
             page.folded(
@@ -66,7 +67,9 @@ def show_cells(contents: Contents, frame: pd.DataFrame) -> pd.DataFrame:
         }
         for cell in frame.to_dict("records")
     ]  # fmt: skip
-    unused = ["stage"] * (not is_search) + ["reason"] * (not frame["reason"].any())
+    unused = (
+        ["stage"] * (not is_search) + ["reason"] * (not frame["reason"].any()) + ["attempts"] * tries.empty
+    )
     return pd.DataFrame(rows, dtype=object).drop(columns=unused, errors="ignore")
 
 
@@ -76,7 +79,7 @@ def cost(contents: Contents) -> str:
     if (frame["status"] == "complete").any():
         is_less_better = contents.study.objective.direction == "minimize"
         drawn = draw_pareto(frame, contents.label, contents.decimals, is_less_better)
-        parts += ["<h3>What a score costs</h3>", page.paragraph(PARETO), page.figure(drawn, "pareto", frame)]
+        parts += ["<h3>Score against cost</h3>", page.paragraph(PARETO), page.figure(drawn, "pareto", frame)]
     return page.section("Cost", *parts)
 
 
@@ -93,7 +96,7 @@ def failures(contents: Contents) -> str:
         parts.insert(0, page.figure(draw_reasons(reasons), "reasons", reasons))
     if len(lost):
         parts += [
-            "<h3>Attempts that were lost</h3>",
+            "<h3>Lost attempts</h3>",
             page.table(lost, kind="plain long", name="lost-attempts"),
         ]
     events = show_events(contents)
@@ -110,7 +113,7 @@ def failed_cells(contents: Contents) -> pd.DataFrame:
         (where[cell["identity"]], settings_of(contents.study, cell), show_value(cell["t"]), cell["reason"])
         for cell in found.to_dict("records")
     ]
-    columns = ["cell", "what its row sets", "last step", "reason"]
+    columns = ["cell", "settings of its row", "last step", "reason"]
     frame = pd.DataFrame(rows, columns=columns, dtype=object)
     return frame if frame["last step"].any() else frame.drop(columns="last step")
 
@@ -155,7 +158,7 @@ def show_events(contents: Contents) -> pd.DataFrame:
     rows = [
         (show_time(at), kind, where.get(cell, cell), text) for at, kind, cell, text in contents.events.values
     ]
-    return pd.DataFrame(rows, columns=["at (UTC)", "kind", "cell", "what"], dtype=object)
+    return pd.DataFrame(rows, columns=["time (UTC)", "kind", "cell", "event"], dtype=object)
 
 
 def cell_names(contents: Contents) -> dict[str, str]:
@@ -168,7 +171,7 @@ def cell_names(contents: Contents) -> dict[str, str]:
 def revisions(contents: Contents) -> str:
     """Return section "Revisions": each revision of the study and its changes."""
     rows = [
-        (str(number), show_time(at), change or ("as first planned" if number == 1 else "as before"))
+        (str(number), show_time(at), change or ("created" if number == 1 else "as before"))
         for number, at, change in contents.revisions[["number", "at", "change"]].values
     ]
     frame = pd.DataFrame(rows, columns=["number", "date (UTC)", "change"], dtype=object)
@@ -184,8 +187,11 @@ def provenance(contents: Contents) -> str:
             page.paragraph(told),
             key_values({key: plain_text(value) for key, value in runs[-1].items()}, "provenance"),
         ]
-    cited = citation_of(contents.study, int(contents.revisions["number"].iloc[-1]), runs)
+    newest = runs or contents.cells["provenance"]
+    cited = citation_of(contents.study, int(contents.revisions["number"].iloc[-1]), newest)
     parts.append(page.paragraph(f"To cite: {cited}", "citation"))
+    kit = f"rse-study report {contents.study.name} --kit DIR"
+    parts.append(page.paragraph(f"To reproduce: {kit} writes commands, versions and an archive."))
     parts.append(page.paragraph(staleness.describe(staleness.stale(contents.current, runs)), "note"))
     parts.append(page.paragraph(describe_machines(contents.current["provenance"]), "note"))
     resolved = json.dumps(contents.study.resolved, indent=2, ensure_ascii=False)
@@ -195,7 +201,7 @@ def provenance(contents: Contents) -> str:
 
 def key_values(content: dict[str, str], name: str) -> str:
     """Return a table of two columns, named for its anchor."""
-    frame = pd.DataFrame(list(content.items()), columns=["what", "value"])
+    frame = pd.DataFrame(list(content.items()), columns=["item", "value"])
     return page.table(frame, kind="plain", name=name)
 
 

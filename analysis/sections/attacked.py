@@ -16,29 +16,29 @@ from rse_study.results.files.attack_file import FURTHEST, SIMILARITY, AttackFold
 
 WEAK = "\N{DAGGER}"
 COUNTING = (
-    "An input that the victim gets wrong as it stands is skipped: nothing is left to attack. Success is the share of "
-    "the others that fell, with its 95% interval (Wilson); queries are a mean over them, skipped ones apart; words "
-    "changed are a mean over those that fell. The intervals are about other inputs of the kind: how much another "
-    "victim would differ, fine-tuned with another seed, is not in them."
+    "Inputs that the victim misclassifies without an attack are skipped. Success is the share of the other inputs "
+    "that fell, with its 95% interval (Wilson). Queries are a mean over the same inputs, and words changed are a "
+    "mean over those that fell. The intervals are about other inputs of the same kind: they do not cover how much "
+    "another victim, fine-tuned with another seed, would differ."
 )
 WEAK_VICTIM = (
-    "The victim is weak: its accuracy on dev is low, and what fells it says little about the encoder."
+    "The victim is weak: its dev accuracy is low, so successful attacks on it say little about the encoder."
 )
 WEAK_SCORES = (
-    "The similarity scores are weak: as they stand all pairs score alike, or there are too few pairs to order. What no "
-    "attack can move is not robust for it."
+    "The similarity scores are weak: without an attack all pairs score alike, or there are too few pairs to rank. "
+    "Such scores are not robust just because no attack can move them."
 )
 GOALS = {
-    "deviation": "Under deviation a pair falls when its score is tau or more from gold.",
-    "drift": "Under drift a pair falls when its score is tau or more from what it was.",
-    FURTHEST: "Under maximise scores are moved as far as it goes: there is nothing to reach, and no pair falls or "
-    "withstands. In the list below those succeeded that moved at all.",
+    "deviation": "Under deviation, a pair falls if its score is tau or more from gold.",
+    "drift": "Under drift, a pair falls if its score is tau or more from its clean score.",
+    FURTHEST: "Under maximise, scores are moved as far as possible: there is no threshold, so no pair falls or "
+    "withstands. In the list below, every pair that moved counts as succeeded.",
 }
 SIDE_BY_SIDE = (
-    "A column is an input, a line an attack: who fell to one attack and not to another. The texts, attack by attack, "
-    'are in the list below, in its order "input by input".'
+    "Each column is an input and each row an attack, so you see which inputs fell to one attack and not to another. "
+    'The texts are in the list below; its order "input by input" puts the attacks on one input together.'
 )
-READING = "What an attack costs and what it gets. The more robust an encoder, the further to the top left its points."
+READING = "The cost and effect of each attack. The more robust an encoder, the further to the top left are its points."
 
 
 def opening(attacks: AttackFolder) -> str:
@@ -127,7 +127,7 @@ def left_out(outcomes: pd.DataFrame) -> str:
         f"{counted(len(part), 'input')} of {attack_set} under {recipe}"
         for (attack_set, recipe), part in others.groupby(["set", "recipe"], sort=False)
     ]
-    return f"In the list below and not in these figures, which are of the inputs asked for last: {join_words(parts)}."
+    return f"The list below also has {join_words(parts)}; the figures show the last request's inputs alone."
 
 
 def figures(attacks: AttackFolder) -> str:
@@ -139,14 +139,14 @@ def figures(attacks: AttackFolder) -> str:
     )
     points, furthest = queries_data(summary), summary[summary["goal"] == FURTHEST]
     if points.empty:
-        reason = "every input was skipped" if furthest.empty else "nothing could fall"
+        reason = "every input was skipped" if furthest.empty else "no input could fall"
         return page.paragraph(f"No figure: {reason}.")
     parts = [page.paragraph(READING), page.figure(draw_queries(points, colours, symbols), "queries", points)]
     attack_of = pd.MultiIndex.from_frame(attacks.outcomes[["set", "recipe"]])
     could_fall = ~attack_of.isin(pd.MultiIndex.from_frame(furthest[["set", "recipe"]]))
     shown = attacks.outcomes[attacks.outcomes["is_counted"].astype(bool) & could_fall]
     for number, (name, part) in enumerate(shown.groupby("set", sort=False)):
-        parts += [f"<h3>How much it took on {page.escape(str(name))}</h3>", falls(part, colours, number)]
+        parts += [f"<h3>Effort on {page.escape(str(name))}</h3>", falls(part, colours, number)]
     return "".join([*parts, *side_by_side(attacks)])
 
 

@@ -24,15 +24,15 @@ from analysis.sections.account import flat
 from analysis.sections.scores import differences_figure
 
 LEGEND = (
-    "Each row minus the baseline, paired by seed. The interval alone decides the verdict: better or worse where it "
-    "excludes 0, same where it lies within the margin, else undecided. Beside it, and deciding nothing, stand p by "
-    "flipping signs, exact, alone and adjusted for all rows (Holm), Hedges' effect size g, and the seeds on which the "
-    "row is better, of which the fewer are named."
+    "Each row minus the baseline, paired by seed. The interval alone decides the verdict: same if it lies within the"
+    ' margin (even if it excludes 0), better or worse if it excludes 0, otherwise undecided. "All columns" adds '
+    "statistics that decide nothing: the exact sign-flip p, alone and adjusted for all rows (Holm), Hedges' g, and "
+    "the seeds with which the row is better."
 )
-DETAILS = (EXACT, HOLM, "g", BETTER)
+DETAILS, ROOMY = (EXACT, HOLM, "g", BETTER), ("SD", "seeds", "group")
 PAIRS = (
-    "On the objective: each row minus each other one, paired by seed; or each value of an axis, as the mean over the "
-    "rows that differ in nothing else. Intervals and p (Holm) hold for all pairs of a table at once."
+    "Differences on the objective, paired by seed, of all rows, or of an axis's values (means over rows that differ "
+    "in nothing else). Intervals and p (Holm) hold for all pairs of a table, so they are wider than in `compare`."
 )
 
 
@@ -49,7 +49,8 @@ def compared(contents: Contents, comparison: Comparison) -> str:
     )
     num_fixed = len(comparison.fixed)
     classes = ["baseline"] * num_fixed + [""] * (len(table) - num_fixed)
-    parts = [page.paragraph(LEGEND + whose), page.table(table, classes, "long", "compared", extra=DETAILS)]
+    rows = page.table(table, classes, "long", "compared", (), DETAILS, ROOMY)
+    parts = [page.paragraph(LEGEND + whose), rows]
     if comparison.baseline:
         beside = {"minus": comparison.baseline, "printed": comparison.printed}
         parts.append(differences_figure(contents, result_scores(contents), "differences", **beside))
@@ -72,7 +73,7 @@ def rows_settings(contents: Contents) -> str:
         for row, own in rows.items()
     ]
     table = page.table(pd.DataFrame(shown, dtype=object).fillna(""), kind="long pick", name="settings")
-    return page.folded("What each row sets: tick two to see their difference", table)
+    return page.folded("Settings of each row (tick two to compare them)", table)
 
 
 def decisions(contents: Contents) -> str:
@@ -88,9 +89,9 @@ def decisions(contents: Contents) -> str:
     noun, beside = ("row", "the baseline") if is_grid else ("confirmed trial", f"the {BASE}")
     told = (
         f"{num_decided} of {counted(len(courses), noun)} {are} decided. Every {noun} gets "
-        f"{bounds.at_least} seeds, and further ones, up to {bounds.at_most}, until its confidence sequence beside "
-        f"{beside} decides on {contents.label}; so far this took {num_ran} cells, where {bounds.at_most} seeds for "
-        f"every {noun} are {most}. Means over different seeds are not of the same sample: the paired differences are."
+        f"{bounds.at_least} seeds, and more, up to {bounds.at_most}, until its confidence sequence against "
+        f"{beside} decides on {contents.label}. So far this took {num_ran} cells; {bounds.at_most} seeds for every "
+        f"{noun} would take {most}. Means over different seeds are not comparable, but the paired differences are."
     )
     parts = [page.paragraph(told)]
     if len(frame):

@@ -42,7 +42,7 @@ def explained(contents: Contents, frame: pd.DataFrame) -> str:
     if (table["best"] & (table["label"] == BASE)).any():
         base = "It and the best" if has_base else "The best"
         who = f"The search's best trial was the base itself. {base} of the others"
-    return f"{who}, trained anew with {counted(len(seeds), 'fresh seed')}, not used in the search."
+    return f"{who}, retrained with {counted(len(seeds), 'fresh seed')}, not used in the search."
 
 
 def fresh_seeds(plan: ConfirmSettings) -> str:
@@ -67,7 +67,7 @@ def missing_text(contents: Contents, cells: pd.DataFrame, frame: pd.DataFrame) -
     rows = contents.search.rows
     unplanned = (rows.num_wanted if rows else plan.num_cells) - len(cells)
     if unplanned > 0:
-        texts.append(f"{counted(unplanned, 'cell')} not even begun")
+        texts.append(f"{counted(unplanned, 'cell')} not started")
     bare = frame[(frame["kind"] != "baseline") & (frame["status"] == NOT_MEASURED)]
     texts += [
         f"{row} with seed {seed} on {measure}"

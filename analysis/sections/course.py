@@ -5,8 +5,8 @@ from analysis.contents import Contents
 from analysis.figures.course import course_data, draw_course
 
 NOTE = (
-    "Measured at the steps the study names, on the encoder as it was then; nothing here has selected. "
-    "A line is a cell: a trial with one seed."
+    "Measured at the steps that the study's file names, on the encoder at that step, and not used for selection. "
+    "Each line is a cell: a trial with one seed."
 )
 
 

@@ -10,9 +10,9 @@ from rse_study.results.manipulation import percent
 from rse_study.results.row_checks import RowChecks
 
 NOTE = (
-    "What training reports of itself, complete cells only, row by row: a line is a cell. None of it is a score. Checks "
-    f"are means over the later half of training. Of a grid the first {MOST_ROWS} rows are here, of a search the base, "
-    "the best trial and confirmed ones."
+    "Measures that training reports about itself, row by row; each line is a complete cell. None of them is a score."
+    f" Checks are means over the second half of training. Of a grid, the first {MOST_ROWS} rows are shown; of a "
+    "search, the base, the best trial and the confirmed ones."
 )
 
 
@@ -35,7 +35,7 @@ def one_row(checks: RowChecks, frame: pd.DataFrame, number: int) -> str:
     inert = dict.fromkeys(check.part for check, value in checks.values if check.is_inert(value))
     verdict = f"inert: {join_words(inert)}" if inert else "alive"
     if not checks.is_recorded:
-        verdict = "its method names no checks" if checks.names_none else "not recorded"
+        verdict = "its method defines no checks" if checks.names_none else "checks not recorded"
     return page.folded(
         f"{checks.row} ({verdict})",
         page.table(checks_table(checks), kind="plain", name=f"checks-{number}") if checks.values else "",
@@ -50,4 +50,4 @@ def checks_table(checks: RowChecks) -> pd.DataFrame:
         for check, value in checks.values
         for verdict in (("inert" if check.is_inert(value) else "alive") if check.alive else "",)
     ]
-    return pd.DataFrame(rows, columns=["part", "measure", "alive", "verdict", "why there"], dtype=object)
+    return pd.DataFrame(rows, columns=["part", "measure", "alive", "verdict", "reason"], dtype=object)

@@ -8,12 +8,12 @@ from analysis.figures.forest import draw_forest, effects_forest_data
 from analysis.figures.heat import draw_heat, interactions_data
 
 LEGEND = (
-    "Each effect is estimated from all rows of the design, seed by seed: of a factor, the mean of the rows at its "
-    "second level minus that at its first; of a pair, half of what the second factor changes in the effect of the "
-    "first. Intervals and p (Holm) hold for all effects at once. Interactions of three factors or more are taken to be "
-    "none."
+    "Each effect is estimated from all rows of the design, seed by seed: for a factor, the mean of the rows at its "
+    "second level minus that at its first; for a pair, half the change that the second factor makes to the effect of"
+    " the first. Intervals and p (Holm) hold for all effects at once. Interactions of three or more factors are "
+    "assumed to be zero."
 )
-MAP = "On the diagonal main effects, beside it pairs, on the objective. Fields that share a contrast show one sum."
+MAP = "Main effects on the diagonal, pairs beside it, on the objective. Fields that share a contrast show one sum."
 
 
 def factors(contents: Contents, comparison: Comparison) -> str:

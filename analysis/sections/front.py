@@ -11,13 +11,13 @@ from analysis.phrases import counted, join_words
 from rse_study.results.study_record import ConstraintRecord
 
 EXPLAINED = (
-    "On the front are trials that no other one beats: none is at least as good in every objective and better in one. "
-    "Its knee lies farthest beyond the line (or plane) through its ends, each objective from 0 to 1 over the front. "
-    "Each trial ran once with one seed: a place on the front may be luck, and only what is confirmed is a result."
+    "No other trial beats those on the front: none is at least as good on every objective and better on one. The "
+    "knee is the point farthest from the line (or plane) through the front's ends, with objectives scaled from 0 to "
+    "1. Each trial ran once with one seed, so a place on the front may be luck; only confirmed values are results."
 )
 VOLUME = (
-    "How much of the box between the worst and the best values of all complete trials the trials so far dominate: the "
-    "search goes on finding while it rises."
+    "The share of the box between the worst and the best values of all complete trials that the trials so far "
+    "dominate. While it rises, the search still finds better trade-offs."
 )
 
 
@@ -47,14 +47,14 @@ def front_text(frame: pd.DataFrame) -> str:
     """Return how many trials are on the front, and which one is its knee."""
     members = frame[frame["role"].isin(["knee", "front"])]
     if members.empty:
-        return "No complete trial keeps to all bounds."
+        return "No complete trial meets all bounds."
     text = f"{len(members)} of {counted(len(frame), 'complete trial')} are on the front"
     (knee,) = frame.loc[frame["role"] == "knee", "trial"]
     base = frame[frame["is_base"]]
     if base.empty:
         return f"{text}; its knee is trial {knee}."
     is_member = base["role"].isin(["knee", "front"]).any()
-    return f"{text}; its knee is trial {knee}. The {BASE} is {'one' if is_member else 'none'} of them."
+    return f"{text}; its knee is trial {knee}. The {BASE} is {'one' if is_member else 'not one'} of them."
 
 
 def bounds_section(contents: Contents) -> str:
@@ -71,7 +71,7 @@ def bounds(contents: Contents) -> str:
     scored = [one for one in contents.search.standings if one.is_scored]
     num = sum(one.is_feasible for one in scored)
     limits = join_words([bound(one) for one in constraints])
-    return f"Chosen is among those with {limits}: {num} of {counted(len(scored), 'trial')}."
+    return f"The choice is among the trials with {limits}: {num} of {counted(len(scored), 'trial')}."
 
 
 def bound(constraint: ConstraintRecord) -> str:

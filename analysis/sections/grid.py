@@ -12,8 +12,8 @@ from analysis.sections.scores import differences_figure, scores_table
 from rse_study.results.study_record import AT_CHECKPOINT
 
 STEPS = (
-    "The objective in the course of training, of complete cells: thin lines are seeds, the thick one is their mean, "
-    "the band one standard deviation on either side (n - 1). The {} alone is a result."
+    "The objective during training, for complete cells: thin lines are seeds, the thick line is their mean, and the "
+    "band is one standard deviation (n - 1) on either side. Only the {} is a result."
 )
 
 
@@ -21,10 +21,10 @@ def grid_rows(contents: Contents) -> str:
     """Return section "Results" of a grid."""
     cells = contents.stage("grid")
     frame = scores(contents, cells)
-    alike = "All rows have" if contents.search.rows is None else "As far as they go, rows have"
+    alike = "All rows have" if contents.search.rows is None else "So far, rows have"
     legend = (
-        f"Mean, standard deviation (n - 1) and each seed, of complete cells. {alike} the same seeds, which share "
-        "initialisation and order of data, so that they can be compared pair by pair."
+        f'Mean and standard deviation (n - 1) over complete cells; "all columns" shows each seed. {alike} the same '
+        "seeds, which share initialisation and order of data, so rows can be compared seed by seed."
     )
     figure = (
         "" if contents.study.settings.grid.baseline else differences_figure(contents, frame, "differences")

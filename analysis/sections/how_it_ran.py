@@ -11,15 +11,13 @@ from analysis.sections.account import cell_names
 from rse_study.search.budget import LIMITS
 
 LEFT = (
-    "Above: cells that have not ended yet; pauses are in the time. Below: device time of the attempts, those of "
-    "earlier revisions left out."
+    "Above: cells that have not ended yet, over a time that includes pauses. Below: device time of the attempts, "
+    "without those of earlier revisions."
 )
-UNPLANNED = (
-    "The study's file says nothing of hours per cell: what it was planned to take is not in the ledger."
-)
+UNPLANNED = "The study's file states no hours per cell, so the planned time is unknown."
 LANES = (
-    "A bar is an attempt at a cell; bars above each other ran at the same time. The ledger does not say on which "
-    "machine an attempt ran: a line of the figure is no machine."
+    "Each bar is an attempt at a cell; bars above each other ran at the same time. The ledger does not record where "
+    "an attempt ran: a line of the figure is not a machine."
 )
 
 

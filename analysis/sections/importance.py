@@ -10,21 +10,21 @@ from analysis.phrases import counted, join_words
 
 FEW = 30  # trials below which an importance is mostly noise
 EVALUATORS = {
-    "PED-ANOVA": "PED-ANOVA compares the values of the best trials with those of all: an axis on which they are alike "
-    "has a small share.",
-    "fANOVA": "fANOVA fits a forest to the scores and asks how much of what it predicts one axis alone explains; what "
-    "only several explain together is in no share.",
+    "PED-ANOVA": "PED-ANOVA compares the values of the best trials with those of all trials: an axis on which they are "
+    "alike has a small share.",
+    "fANOVA": "fANOVA fits a forest to the scores, and computes how much of the variation in its predictions each axis "
+    "explains alone; variation that only several axes explain together is in no share.",
 }
 """Explanations of the evaluators of importance, by their names in the ledger."""
 
 
 WHISKERS = (
-    "Whiskers and parentheses: 95% intervals, from resampling the trials. Axes whose intervals overlap with that of "
-    "the first are not told apart from it."
+    "Whiskers and parentheses: 95% intervals, from resampling the trials. An axis whose interval overlaps with that "
+    "of the first cannot be told apart from it."
 )
 OF_SOME_TRIALS = (
-    "An axis that belongs to some trials only has its share in the variation among these, beside all axes that each of "
-    "them has: it is compared with no axis of other trials."
+    "An axis that only some trials have is compared with the axes that all of these trials have, over their "
+    "variation alone, and with no axis of other trials."
 )
 
 
@@ -54,16 +54,13 @@ def order_text(bars: pd.DataFrame) -> str:
     for evaluator, part in bars.groupby("evaluator"):
         first, others = not_told_apart(part)
         if len(part) > 1 and len(others) == len(part) - 1:
-            texts.append(
-                f"By {evaluator} no order can be told: every interval overlaps with that of {first}."
-            )
+            texts.append(f"{evaluator} cannot order the axes: every interval overlaps with that of {first}.")
         elif others:
-            verb = "is" if len(others) == 1 else "are"
             texts.append(
-                f"By {evaluator}, {first} is first, and {join_words(others)} {verb} not told apart from it."
+                f"{evaluator}: {first} has the largest share, but {join_words(others)} cannot be told apart from it."
             )
         elif len(part) > 1:
-            texts.append(f"By {evaluator}, {first} is first, apart from all others.")
+            texts.append(f"{evaluator}: {first} has the largest share, apart from all others.")
     return " ".join(texts)
 
 

@@ -14,10 +14,10 @@ ALL = ""  # the choice that filters nothing
 OUTCOMES = {
     "succeeded": "succeeded: fell",
     "failed": "failed: withstood",
-    "skipped": "skipped: wrong as it stands",
+    "skipped": "skipped: misclassified without an attack",
 }
 ORDERS = {
-    "index": "as in the set",
+    "index": "in the order of the set",
     "input": "input by input",
     "queries": "most queries first",
     "changed": "most words changed first",
@@ -25,8 +25,8 @@ ORDERS = {
 STYLE = (files("analysis.sections") / "inputs.css").read_text(encoding="utf-8")
 SCRIPT = (files("analysis.sections") / "inputs.js").read_text(encoding="utf-8")
 LEGEND = (
-    "The text as it stood and the best text that the attack found, with the words it changed. Below each text stands "
-    "what the victim said of it: the probability of each class, the true one underlined, the chosen one bold."
+    "The original text and the best text that the attack found, with the changed words marked. Below each text are "
+    "the victim's scores: the probability of each class, with the true class underlined and the chosen one bold."
 )
 
 

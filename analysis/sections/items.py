@@ -11,17 +11,17 @@ from rse_study.results.comparing.item_contrasts import NOT_KEPT, crossed_frame, 
 from rse_study.results.statistics import Interval
 
 LEGEND = (
-    "Two 95% intervals of each difference, all rows of a measure at once: for new seeds on the very pairs or inputs "
-    "that were scored, and for new seeds and new pairs or inputs of the kind, by the crossed bootstrap, which "
-    "resamples both. The second is rather too wide than too narrow."
+    "Two 95% intervals of each difference, for all rows of a measure at once: one for new seeds on the very pairs or"
+    " inputs that were scored, and one for new seeds and new pairs or inputs of the same kind, by the crossed "
+    "bootstrap, which resamples both. The second tends to be too wide rather than too narrow."
 )
 MOVED = (
-    "The largest mean changes over seeds, by the item's place among those that were scored, from 0, in points. A pair "
-    "changes by the per cent of the pairs that its cosine rises above, as Spearman sees ranks alone."
+    "The largest mean changes over seeds, in points, by the index of the item among those that were scored (from 0). A "
+    "pair changes by the percentage of the pairs that its cosine overtakes, because Spearman depends on ranks alone."
 )
 MISSING = (
-    "Cells of earlier versions and of studies with keep_items: false have none, nor has a figure that is neither a "
-    "mean nor a Spearman over items. Such an interval is about these items alone."
+    "Cells of earlier versions, and of studies with keep_items: false, have none, nor do scores that are neither a "
+    "mean nor a Spearman correlation over items. Their intervals are about the scored items alone."
 )
 
 

@@ -116,7 +116,7 @@ def _how_sure(row: str, comparison: Comparison) -> str:
     mine = set(comparison.letters.get(row, ""))
     alike = [other for other, letters in comparison.letters.items() if other != row and mine & set(letters)]
     few = join_words(alike) if len(alike) <= FEW_ROWS else counted(len(alike), "row")
-    return f"{own}, not told apart from {few}" if alike else own
+    return f"{own}, and cannot be told apart from {few}" if alike else own
 
 
 def criterion_text(contents: Contents, comparison: Comparison | None) -> str:
@@ -155,11 +155,9 @@ def axes_text(contents: Contents, comparison: Comparison | None) -> str:
         return " ".join(apart_text(one) for one in pairs)
     if len(contents.study.axes) < 2 or not contents.search.standings:
         return ""
-    texts = [path_answer(contents), which_axis_text(contents)]
-    return (
-        " ".join(filter(None, texts))
-        or "Nobody can say: there are neither importances nor a finished ablation path."
-    )
+    told = " ".join(filter(None, [path_answer(contents), which_axis_text(contents)]))
+    of = f"For {contents.label}: " * (len(contents.study.all_objectives) > 1)
+    return of + told if told else "Unknown: there are neither importances nor a finished ablation path."
 
 
 def unbeaten_text(contents: Contents) -> str:
@@ -181,12 +179,12 @@ def unbeaten_text(contents: Contents) -> str:
     values = (show_number(value, decimals) for value in (scored[first], best))
     text = 'No {0} beats "{1}": {2} on {4}, where the best {0} has {3}.'.format(noun, first, *values, measure)
     if start := scored.get(BASELINES["start"]) if first != BASELINES["start"] else None:
-        return f"{text} The best is even below its start, the encoder before training ({show_number(start, decimals)})."
+        return f"{text} The best is also below its start, the encoder before training ({show_number(start, decimals)})."
     return text
 
 
 def best_trial(contents: Contents) -> str:
-    """Return the best trial of a search, and the paper's values where they differ."""
+    """Return the best trial of a search, and the base's values where they differ."""
     if contents.study.kind != "search":
         return ""
     table = trials(contents)
@@ -197,13 +195,13 @@ def best_trial(contents: Contents) -> str:
         here, there = show_value(row[heading]), show_value(base.get(axis.name))
         if axis.when and not here:
             continue
-        values.append(f"{heading} {here}" + (f" (paper {there})" if there not in ("", here) else ""))
+        values.append(f"{heading} {here}" + (f" (base {there})" if there not in ("", here) else ""))
     places = map(objective_decimals, contents.study.all_objectives)
     scored = next(one.values for one in contents.search.standings if one.key == row["identity"])
     shown = join_words(show_number(value, place) for value, place in zip(scored, places, strict=True))
     selected = "score" if len(scored) == 1 else "scores"
-    told = f"trial {row['trial']}, {shown} on the {selected} that selected it: {', '.join(values)}; "
-    return page.escape(told) + page.link("#section-best", "beside the base")
+    told = f"trial {row['trial']} ({shown} on the {selected} that selected it): {', '.join(values)}; "
+    return page.escape(told) + page.link("#section-best", "compared with the base")
 
 
 def cost_text(contents: Contents) -> str:
@@ -213,7 +211,7 @@ def cost_text(contents: Contents) -> str:
         return ""
     steps = int(ended["t"].fillna(0).sum())
     told = f"{time_text(contents)}, {counted(steps, 'step')}, {counted(len(ended), 'cell')}; "
-    return page.escape(told) + page.link("#section-cost", "in detail")
+    return page.escape(told) + page.link("#section-cost", "details")
 
 
 def failed_text(contents: Contents) -> str:
@@ -223,8 +221,8 @@ def failed_text(contents: Contents) -> str:
     if failed.empty and lost.empty:
         return "nothing"
     parts = [f"{counted(len(failed), 'cell')}: {_reasons(failed['reason'])}"] if len(failed) else ["no cell"]
-    parts += [f"{counted(len(lost), 'attempt')} lost on the way"] if len(lost) else []
-    return page.escape("; ".join(parts) + "; ") + page.link("#section-failures", "all of it")
+    parts += [f"{counted(len(lost), 'attempt')} lost"] if len(lost) else []
+    return page.escape("; ".join(parts) + "; ") + page.link("#section-failures", "details")
 
 
 def _reasons(reasons: pd.Series) -> str:
@@ -257,10 +255,10 @@ def states(contents: Contents) -> str:
     most = contents.search.most_cells
     if study.search_seeds:
         cells = contents.stage("search")
-        parts.append(state("Their seeds, as far as they race", counts(cells, most["search"])))
+        parts.append(state("Cells of the raced seeds", counts(cells, most["search"])))
     if study.is_cut_short:
         asked = study.settings.num_trials or study.num_trials
-        parts.append(f"The search's budget had room for no more; its file asks for {asked} trials.")
+        parts.append(f"The search's budget ended it; its file asks for {asked} trials.")
     if most["confirm"] or len(contents.stage("confirm")):
         parts.append(state("Confirmation", counts(contents.stage("confirm"), most["confirm"])))
     if most["path"]:
@@ -269,7 +267,7 @@ def states(contents: Contents) -> str:
 
 
 def state(what: str, numbers: dict[str, int], unit: str = "cells") -> str:
-    """Return text such as "Search: 7 of 16 trials complete, 1 failed, 0 missing"."""
+    """Return text such as "Search: 7 of 16 trials complete, 1 failed"."""
     complete, missing = numbers["complete"], numbers["missing"]
     between = [
         f"{numbers[status]} {text}"
@@ -277,7 +275,7 @@ def state(what: str, numbers: dict[str, int], unit: str = "cells") -> str:
         if numbers[status]
     ]
     parts = [f"{complete} of {sum(numbers.values())} {unit} complete", *between]
-    parts += [f"{missing} missing"] if missing else []
+    parts += [f"{missing} to run"] if missing else []
     return f"{what}: {', '.join(parts)}."
 
 
@@ -287,16 +285,16 @@ def caution(contents: Contents) -> str:
     num = int(contents.first_seeds["status"].isin(["complete", "stopped_early"]).sum())
     each = "one run with one seed"
     if study.search_seeds:
-        each = f"a mean of {counted(len(study.search_seeds), 'seed')} at most, more of lucky ones"
+        each = f"a mean of up to {counted(len(study.search_seeds), 'seed')}, with more for lucky trials"
     what = join_words(labels(contents))
     text = (
-        f"Do not rank trials by these scores: each is {each}, and the best was selected by the score shown ({what}), "
-        "which flatters it. "
+        f"Do not rank the search's trials by their scores: each is {each}, and the best was selected by this score ("
+        f"{what}), which flatters it. "
         if num
         else "Nothing has ended yet. "
     )
     plan = study.confirm_settings
     if not plan.seeds:
-        return f"{text}This study confirms nothing: it proposes, and none of its numbers is a result."
+        return f"{text}This study confirms no trial, so none of its numbers is a result."
     where = f" on {join_words(study.evaluations)}" if study.evaluations else ""
-    return f"{text}Results are the confirmed values alone ({fresh_seeds(plan)}{where})."
+    return f"{text}Only the confirmed values are results ({fresh_seeds(plan)}{where})."

@@ -17,23 +17,23 @@ from analysis.scores import result_cells
 
 PAIRS = (
     "As in figure 2 of RobustSentEmbed: a line joins the rows under one attack. The further to the top left, the more "
-    "queries an attack needs and the less it gets. Means over seeds. The paper's text prints no numbers of its figure."
+    "queries an attack needs and the less accuracy it costs. Means over seeds; the paper prints no numbers for it."
 )
 GEOMETRY = (
-    "As in figure 3 of RobustSentEmbed: the mean distance of positive pairs against how evenly vectors are spread. Of "
-    "both less is better."
+    "As in figure 3 of RobustSentEmbed: the mean distance of positive pairs against how evenly vectors are spread. "
+    "Less is better for both."
 )
 COSINES = (
-    "As in figure 3 of DCL: positive and random pairs of projections at the last step. Where both are near 1, all "
+    "As in figure 3 of DCL: positive and random pairs of projections at the last step. If both are near 1, all "
     "vectors look alike."
 )
 IN_THE_PLANE = (
-    "As in figure 2 of DCL: sentences and their versions by t-SNE, of each row the first seed. An adversarial version "
-    "is, of eight with synonyms, the furthest from its sentence for this model. Only neighbourhood means anything."
+    "As in figure 2 of DCL: sentences and their versions by t-SNE, for each row's first seed. The adversarial version "
+    "is the one of eight with synonyms furthest from its sentence for this model. Only neighbourhoods mean anything."
 )
 ALONG = "As in figure 2 of L2P-CSR: a line for each measure. Large marks are means over seeds, small ones the seeds."
 NOT_IN_THE_LEDGER = {
-    "l2p-figure3": "Not drawn: the ledger holds shares of the words that are weakened, by layer, and no words.",
+    "l2p-figure3": "Not drawn: the ledger holds the shares of weakened words by layer, but not the words.",
     "rse-figure1": "It is a diagram of the method.",
     "l2p-figure1": "It is a diagram of the method.",
     "dcl-figure1": "It is a diagram of the method.",

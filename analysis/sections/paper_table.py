@@ -8,10 +8,10 @@ from analysis.comparison import Comparison
 from analysis.figures.forest import columns_forest_data, draw_forest
 
 LEGEND = (
-    "Ours, and the paper's in parentheses. A difference has the paper's direction (same) or the contrary one (other) "
-    "where the interval of ours, which holds for all cells at once with 95%, excludes 0; else it is undecided."
+    "Our values, the paper's in parentheses. If the 95% interval of our difference, for all cells at once, excludes "
+    "0, its direction is the paper's (same) or the opposite (other); otherwise it is undecided."
 )
-WITHOUT = "Ours alone: the paper's text has no numbers of it."
+WITHOUT = "Our values alone: the paper's text has no numbers for it."
 
 
 def with_the_row_first(table: pd.DataFrame) -> pd.DataFrame:

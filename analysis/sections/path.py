@@ -9,11 +9,13 @@ from analysis.formats import show_signed
 from analysis.phrases import join_words
 
 HOW = {
-    "greedy": "In each round every axis that is left is flipped alone from the paper's value to the best trial's, and "
-    "the flip with the best mean is kept.",
-    "importance": "The axes are flipped one after the other, the most important first.",
+    "greedy": "In each round, every remaining axis is flipped alone to the best trial's value, and the flip with the "
+    "best mean is kept.",
+    "importance": (
+        "The axes are flipped one after the other, the most important first; gains depend on earlier flips."
+    ),
 }
-CHOSEN = "The kept flip was chosen on the very seeds shown: its gain flatters it. The two ends were not chosen on them."
+CHOSEN = "The kept flip was chosen with the seeds shown, which flatters its gain. This does not apply to the two ends."
 
 
 def ablation_path(contents: Contents) -> str:
@@ -21,20 +23,19 @@ def ablation_path(contents: Contents) -> str:
     state, frame = contents.search.path, path_data(contents)
     if state is None or frame.empty:
         return ""
-    seeds = join_words(f"seed {seed}" for seed in state.seeds)
+    seeds = join_words(map(str, state.seeds))
     num = len(state.axes)
     note = (
-        f"From the {BASE} to the best trial ({state.best.trial}), which differ on "
-        f"{num} {'axis' if num == 1 else 'axes'}. {HOW[state.order]} Every point is trained anew "
-        f"with {seeds}, which selected no trial. Intervals: Student's t over seeds; those of gains are of differences "
-        f"seed by seed."
+        f"From the {BASE} to the best trial ({state.best.trial}), which differ on {num} "
+        f"{'axis' if num == 1 else 'axes'}. {HOW[state.order]} Every point is retrained with seeds that were not used"
+        f" in the search: {seeds}. Intervals are Student's t over seeds; gains are paired by seed."
     )
     parts = [page.paragraph(note)]
     if state.order == "greedy":
         parts.append(page.paragraph(CHOSEN, "note"))
     if not state.is_over:
         parts.append(
-            page.paragraph("The path is not over: what is shown are the points that have ended.", "note")
+            page.paragraph("The path is not finished: only points that have ended are shown.", "note")
         )
     parts.append(page.figure(draw_path(frame, contents.label, contents.decimals), "path", frame))
     less_is_better = contents.study.objective.direction == "minimize"
@@ -52,14 +53,14 @@ def path_answer(contents: Contents) -> str:
     flips = frame[frame["is_kept"] & (frame["place"] > 0)]
     sure = flips[flips["gain_low"] * flips["gain_high"] > 0]
     gains = (f"{axis} {show_signed(gain, contents.decimals)}" for axis, gain in sure[["axis", "gain"]].values)
-    told = f"on {join_words(gains)}" if len(sure) else "on no axis"
-    return f"Along the ablation path the gain excludes 0 {told}, each flip's interval alone."
+    told = f"{join_words(gains)} (each interval alone excludes 0)" if len(sure) else "no interval excludes 0"
+    return f"Gains and losses along the ablation path: {told}."
 
 
 def path_table(frame: pd.DataFrame, decimals: int, *, less_is_better: bool = False) -> pd.DataFrame:
     """Return a row per kept flip as text, with its gain and interval.
 
-    `together` is the gain since the base; then come the gains of the other flips, the best first.
+    `total` is the gain since the base; then come the gains of the other flips, the best first.
     """
     start = frame.loc[frame["place"] == 0, "mean"]
     rows = []
@@ -77,11 +78,12 @@ def path_table(frame: pd.DataFrame, decimals: int, *, less_is_better: bool = Fal
                 "from": row["before"],
                 "to": row["after"],
                 "gain": f"{show_signed(row['gain'], decimals)}{interval}",
-                "together": show_signed(row["mean"] - start.iloc[0], decimals) if len(start) else "",
-                "the others would have brought": ", ".join(
+                "total": show_signed(row["mean"] - start.iloc[0], decimals) if len(start) else "",
+                "gains of the other flips": ", ".join(
                     f"{axis} {show_signed(gain, decimals) or 'failed'}"
                     for axis, gain in beside[["axis", "gain"]].itertuples(index=False)
                 ),
             }
         )
-    return pd.DataFrame(rows, dtype=object)
+    table = pd.DataFrame(rows, dtype=object)
+    return table.loc[:, [name for name in table if table[name].any()]]

@@ -11,20 +11,20 @@ from analysis.search import chosen_of
 from rse_study.search.rung_fidelity import FEWEST, LEAST, StoppingAdvice, stopping_advice, unstoppable
 
 WHAT = (
-    "At each rung, the trials by their values there against the same trials by their values at the end: rank "
-    "correlations over trials, with 95% intervals (percentile bootstrap over trials). "
+    "Rank correlations over trials between the scores at a rung and at the end, with 95% intervals (percentile "
+    "bootstrap over trials). "
 )
 RULE = (
-    "The rule: from a step on, stopping can be trusted if at its rung and every later one at least "
-    f"{FEWEST} trials tell and the interval of Spearman's rho lies above {LEAST:g} (dashed)."
+    "Stopping counts as reliable from a step on if, at its rung and every later one, the interval of Spearman's rho "
+    f"over at least {FEWEST} trials lies above {LEAST:g} (dashed)."
 )
 SURVIVORS = (
-    "A trial that was stopped has no end, so that complete trials are survivors: whoever was stopped wrongly is "
-    "missing, and the narrower range of those that are left mostly lowers a correlation. "
+    "Stopped trials have no final score, so complete trials are survivors: trials that were stopped wrongly are "
+    "missing, and the narrower range of the others mostly lowers a correlation. "
 )
 FAIR = "Trials that no verdict could stop are a fair sample."
 NO_FAIR_SAMPLE = (
-    "No trial was let run on whatever the verdict; `early_stopping: {let_run: 0.1}` would give a fair sample."
+    "No trial was let run whatever its verdicts; `early_stopping: {let_run: 0.1}` would give a fair sample."
 )
 
 
@@ -36,7 +36,7 @@ def rung_fidelity_parts(contents: Contents, table: pd.DataFrame) -> list[str]:
         return []
     advice, has_fair = stopping_advice(frame), bool((drawn["sample"] == "let run").any())
     return [
-        "<h3>How far a rung tells the end</h3>",
+        "<h3>How well rungs predict the end</h3>",
         page.paragraph(f"{advice_text(advice)} {let_run_text(contents, table)}".strip()),
         page.figure(draw_rung_fidelity(frame), "rung-fidelity", frame),
         page.table(shown(drawn), name="rung-fidelity"),
@@ -47,18 +47,17 @@ def rung_fidelity_parts(contents: Contents, table: pd.DataFrame) -> list[str]:
 
 def advice_text(advice: StoppingAdvice) -> str:
     """Say from which step stopping can be trusted, and by which trials."""
-    whom = "that no verdict could stop" if advice.sample == "let run" else "of the full budget"
+    whom = "that no verdict could stop" if advice.sample == "let run" else "that ran to the end"
     if not advice.can_be_said:
-        return (
-            "From which step on stopping can be trusted here cannot be said from "
-            f"{counted(advice.num_trials, 'trial')} {whom}."
-        )
+        return f"{counted(advice.num_trials, 'trial')} {whom} cannot tell from which step on stopping is reliable here."
     if advice.trusted_from is None:
-        return f"At no rung stopping can be trusted here, as far as {counted(advice.num_trials, 'trial')} {whom} tell."
-    caution = "" if advice.sample == "let run" else ", which are survivors"
+        return (
+            f"Stopping is reliable at no rung here, judging by {counted(advice.num_trials, 'trial')} {whom}."
+        )
+    caution = "" if advice.sample == "let run" else " (stopped trials are missing)"
     return (
-        f"From step {advice.trusted_from} on, stopping can be trusted here: so tell "
-        f"{counted(advice.num_trials, 'trial')} {whom}{caution}."
+        f"Stopping is reliable from step {advice.trusted_from} on, judging by {counted(advice.num_trials, 'trial')} "
+        f"{whom}{caution}."
     )
 
 

@@ -15,8 +15,8 @@ from rse_study.results.comparing.margin import margin_of
 MAX_ROWS = 80  # of a figure with a line per row
 NO_FIGURE = f"No figure: it would have more than {MAX_ROWS} rows."
 FIGURE = (
-    "Mean differences from {}, paired by seed, of all measures on one scale; full marks: the interval, for all rows of "
-    "a measure at once, excludes 0. The grey band is the margin."
+    "Mean differences from {}, paired by seed, with all measures on one scale. A filled mark means that the "
+    "interval, for all rows of a measure at once, excludes 0. The grey band is the margin."
 )
 
 

@@ -25,9 +25,9 @@ from rse_study.search.rung_fidelity import unstoppable
 from rse_study.search.stopping import Hyperband, rule_of
 
 RUNGS = (
-    "A column is a rung, a mark a trial that got there, the first trials of the search at its left. Whether a trial "
-    "went on was decided among those {bracket}that had got there before it: an early one may go on with a score that "
-    "would have stopped a later one."
+    "Each column is a rung and each mark a trial that reached it, the earliest trials at the left. A trial was "
+    "compared with those {bracket}that had reached the rung before it, so an early trial may continue with a score "
+    "that would have stopped a later one."
 )
 
 
@@ -98,7 +98,7 @@ def fidelity_text(contents: Contents, table: pd.DataFrame) -> str:
     if table["status"].isin(["stopped_early", "failed"]).any():
         texts.append(
             "The upper panel shows trials that ran to the end, the lower one those that ended before, at their last "
-            "step; a score after fewer steps is another quantity."
+            "step. Scores after different numbers of steps are not comparable."
         )
     stopped = contents.rungs.loc[contents.rungs["verdict"] == "stop", "cell"]
     free = table["trial"].isin(list(unstoppable(contents.study, table["trial"])))
@@ -120,8 +120,8 @@ def trial_table(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -
     anchors = [""] * len(scores) + [f"trial-{trial}" for trial in table["trial"]]
     unmeasured = scores.loc[scores["value"].isna(), "label"].tolist()
     remarks = [
-        "Baselines first; * marks the best complete trial. In parentheses: scores of less than the full budget. "
-        "Filters may compare, as in alpha>1e-4; two ticked trials stand side by side.",
+        "Baselines come first; * marks the best complete trial. Scores in parentheses are from less than the full "
+        "budget. Filters can compare numbers, as in alpha>1e-4. Tick two trials to compare them.",
     ]
     if unmeasured:
         remarks.append(f"Not measured in this run: {', '.join(unmeasured)}.")
@@ -138,8 +138,8 @@ def slices(contents: Contents, table: pd.DataFrame) -> str:
     if not (table["status"] == "complete").any():
         return ""
     note = (
-        f"{contents.label} of the complete trials against the values of one axis. All other values differ from dot to "
-        "dot, so a slope seen here may belong to another axis."
+        f"{contents.label} of the complete trials against the values of one axis. All other axes differ from dot to "
+        "dot, so a trend may be due to another axis."
     )
     frames, known = [slice_data(table, heading) for heading in study.headings], known_data(contents)
     drawn = [

@@ -9,16 +9,17 @@ from analysis.figures.parallel import draw_parallel, parallel_data
 from analysis.figures.rulers import positions_data, rulers_of
 
 ALL_AXES = (
-    "A line is a complete trial: it goes through its value on each axis, and ends at its score below. A click in the "
-    "legend hides a group. Where the best lines run together, the axis has been decided; where they spread, it has not."
+    "Each line is a complete trial: it passes through its value on each axis and ends at its score. Click in the "
+    "legend to hide a group. Where the best lines converge, the search has settled the axis; where they spread, it "
+    "has not."
 )
 SOME_AXES = (
     "Some axes belong to some trials only: a line that crosses an axis without a dot has no value there."
 )
 TWO_AXES = (
-    "Choose two axes above the map. Dots are the complete trials. Between them the score is interpolated (trials that "
-    "are close together are averaged first); outside of them nobody has looked, and between choices there is nothing. "
-    "All other axes differ from dot to dot: a hill may belong to another axis."
+    "Choose two axes above the map. Dots are the complete trials. Between them, the score is interpolated (trials "
+    "that are close together are averaged first); outside of them, and between choices, nothing is known. All other "
+    "axes differ from dot to dot, so a peak may be due to another axis."
 )
 
 
@@ -48,7 +49,7 @@ def two_axes(contents: Contents, table: pd.DataFrame) -> str:
     if frame.empty:
         return ""
     few = (
-        f"Of {num} trials {MAX_POINTS} at most are drawn as dots; the map is of all."
+        f"At most {MAX_POINTS} of {num} trials are drawn as dots; the map uses all."
         if num > MAX_POINTS
         else ""
     )

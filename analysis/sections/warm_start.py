@@ -31,9 +31,9 @@ def describe_warm_start(contents: Contents, listed: int, known: pd.DataFrame) ->
     if len(known):
         sentences.append(
             f"{counted(len(known), 'trial')} of {known['study'].iloc[0]} would be the same here, and the sampler was "
-            "told what they came to (hollow in the figures of single axes). They are no results of this study: the "
-            "best of them was run here again, before the sampler was asked; history, importance and confirmation know "
-            "only what ran here."
+            "given their scores (hollow in the figures of single axes). They are not results of this study: the best "
+            "of them was rerun here before the sampler was asked, and history, importance and confirmation use only "
+            "trials that ran here."
         )
     return " ".join(sentences)
 

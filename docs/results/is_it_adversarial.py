@@ -1,4 +1,4 @@
-"""Table and picture of is_it_adversarial.md, from the cells in strength_minilm/: `python docs/results/is_it_adversarial.py`."""
+"""Tables and picture of is_it_adversarial.md, from the cells in strength_minilm/."""
 
 from collections.abc import Iterator, Sequence
 from math import log
@@ -24,22 +24,22 @@ Pair = tuple[str, str]
 
 
 def row_of(beta: str, direction: str) -> str:
+    """Return the label of a row of the study."""
     return f"beta = {beta}, ascent = {direction}"
 
 
 def betas_of(reader: Reader) -> list[str]:
+    """Return the step sizes as the study writes them."""
     return [str(beta) for beta in reader.study().settings.axes["beta"]["choice"]]
 
 
 def planned_pairs(betas: Sequence[str]) -> list[Pair]:
-    """Gradient minus noise and gradient minus flipped at each step size, as the study file plans."""
-    return [
-        (row_of(beta, "gradient"), row_of(beta, control)) for beta in betas for control in DIRECTIONS[1:]
-    ]
+    """Return gradient minus noise and gradient minus flipped at each step size, as the study file plans."""
+    return [(row_of(beta, "gradient"), row_of(beta, control)) for beta in betas for control in DIRECTIONS[1:]]
 
 
 def rises(reader: Reader) -> dict[str, float]:
-    """Rise of the inner loss in nats by row, the mean over its seeds and reported steps."""
+    """Return the rise of the inner loss in nats by row, the mean over its seeds and reported steps."""
     cells = reader.cells().set_index("identity")
     points = reader.metrics(name="inner/rise")
     rows = points["identity"].map(cells["name"])
@@ -47,7 +47,7 @@ def rises(reader: Reader) -> dict[str, float]:
 
 
 def contrasts(measured: MeasuredItems, pairs: Sequence[Pair]) -> Iterator[dict[str, Any]]:
-    """Each pair's difference with its interval for new seeds, and for new seeds and new items, over all pairs at once."""
+    """Yield each pair's difference with its intervals for new seeds and for new seeds and items, over all pairs."""
     compared = compare(measured.table, [{one: 1.0, other: -1.0} for one, other in pairs])
     place = {cell: number for number, cell in enumerate(measured.by_cell)}
     resampled = resampled_values(list(measured.by_cell.values()))
@@ -84,7 +84,7 @@ def read(archive: Path = ARCHIVE) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def draw(rows: pd.DataFrame) -> go.Figure:
-    """Gain over SimCSE against the rise of the inner loss, by direction, with intervals for new seeds and items."""
+    """Draw the gain over SimCSE by step size and direction, with intervals for new seeds and items."""
     figure, dev = go.Figure(), rows[rows["measure"] == rows["measure"].iloc[0]]
     for direction, mark in MARKS.items():
         shown = dev[dev["row"].str.endswith(f"= {direction}")]

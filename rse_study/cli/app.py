@@ -17,8 +17,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-data = typer.Typer(help="The data sets the project knows.", no_args_is_help=True)
-cluster = typer.Typer(help="The same study on many machines.", no_args_is_help=True)
+data = typer.Typer(help="List, fetch and verify data sets.", no_args_is_help=True)
+cluster = typer.Typer(help="Run studies on clusters.", no_args_is_help=True)
 
 
 def _show_version(wanted: bool) -> bool:

@@ -63,7 +63,7 @@ def validate(
     ] = False,
     as_json: AsJson = False,
 ) -> int | None:
-    """Check a study and its data, and say every problem at once.
+    """Check a study and its data, and report every problem at once.
 
     Checks every row of the grid, or every edge of the space. Exit code 2, with a line for each problem.
     """

@@ -99,7 +99,7 @@ def archive(
     ] = None,
     store: Store = DEFAULT_STORE,
 ) -> None:
-    """Write a study into one file, from which others work with it.
+    """Pack a study into one file that others can open and continue.
 
     Every command that takes a study takes the file, too: report, check, notebook, replay, run. It holds the ledger,
     the results and the weights of an encoder or generator that was trained here, but no models of cells and no texts.

@@ -53,7 +53,7 @@ class LauncherBackend(RayBackend):
             return
         for command in self.ending(reports, is_last):
             if follow(command, remedy=REMEDY, folder=self.home):
-                remedy = "Look at your provider's own page: machines that run go on costing"
+                remedy = "Check your provider's console: running machines still cost money"
                 raise InputError("the cluster was not ended", where=self.spec.name, remedy=remedy)
             self.configuration.unlink()
 
@@ -76,7 +76,7 @@ class LauncherBackend(RayBackend):
         result = call(("ray", "get-head-ip", str(self.configuration)), remedy=REMEDY, folder=self.home)
         if result.code and NO_HEAD not in result.err + result.out:
             remedy = f"`ray get-head-ip {self.configuration}` shows more"
-            what = f"nobody knows whether it is up: {result.complaint}"
+            what = f"its state is unknown: {result.complaint}"
             raise InputError(what, where=self.spec.name, remedy=remedy)
         return result.code == 0
 

@@ -67,7 +67,7 @@ class LocalBackend(RayBackend):
         if not self._jobs.dashboard.answers_within(START_SECONDS, process):
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            remedy = f"What its processes said is in {log}"
+            remedy = f"The output of its processes is in {log}"
             raise InputError("the cluster did not start", where=self.spec.name, remedy=remedy)
 
     def _process(self) -> int:

@@ -57,6 +57,6 @@ def describe_price(spec: ClusterSpec) -> str:
     )
     price = hourly_price(spec)
     if not price.most:
-        return f"{spec.kind}, nodes: {groups}; nobody bills them"
+        return f"{spec.kind}, nodes: {groups}; free of charge"
     span = f"{price.most:g}" if price.least == price.most else f"{price.least:g} to {price.most:g}"
     return f"{spec.kind}, nodes: {groups}; {span} an hour, head included"

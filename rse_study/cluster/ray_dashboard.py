@@ -69,7 +69,7 @@ class RayDashboard:
             with opener.open(request, timeout=SECONDS) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
-            what, rule, remedy = f"{path}: HTTP {error.code}", "this is no dashboard of Ray", ""
+            what, rule, remedy = f"{path}: HTTP {error.code}", "this is not a Ray dashboard", ""
             if error.code in REFUSED:
                 what = f"the cluster refuses the token in {source}" if token else f"no token in {source}"
                 rule = "a cluster lets in whoever has its token"

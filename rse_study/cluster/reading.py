@@ -50,6 +50,6 @@ def read_cluster(given: str, overrides: Sequence[str] = ()) -> ClusterSpec:
 def _with_remedy(problem: InputError) -> InputError:
     """Explain the price, which has no default: forgetting it would show on the bill."""
     if problem.what.endswith("price_per_hour") and problem.rule == "is required":
-        remedy = "Write what an hour of one such node costs; 0 where nobody bills it"
+        remedy = "Write what an hour of one such node costs; 0 if it is free"
         return InputError(problem.what, where=problem.where, rule=problem.rule, remedy=remedy)
     return problem

@@ -40,7 +40,7 @@ def _merged(before: JobReport, now: JobReport | None) -> JobReport:
         # Nodes of an ending job are released one by one.
         return replace(now, num_nodes=max(before.num_nodes, now.num_nodes))
     if before.is_active:
-        reason = "the cluster knows it no more"
+        reason = "the cluster no longer knows it"
         return replace(before, state="stopped", native="GONE", ended=time.time(), reason=reason)
     return before
 

@@ -81,6 +81,6 @@ def _require_one_edition(jobs: list[JobReport], job: Job) -> None:
     active = [each for each in jobs if each.is_active]
     others = [each for each in active if not each.submission_id.startswith(job.submission_id)]
     if others:
-        what = f"{job.study} is {others[-1].state} as {others[-1].submission_id}, from another edition of its file"
+        what = f"{job.study} is {others[-1].state} as {others[-1].submission_id}, from another version of its file"
         remedy = "Wait for its end, or end it with `rse-study cluster down`, and submit this one then"
         raise InputError(what, rule="a study has one driver at a time", remedy=remedy)

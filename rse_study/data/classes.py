@@ -56,7 +56,7 @@ def text_of(*parts: object, where: str) -> Text:
     """Make one input of stripped sentences; raise InputError if one is not a string."""
     for part in parts:
         if not isinstance(part, str):
-            raise InputError(f"{part!r}", where=where, rule="a sentence must be a text", remedy=_REMEDY)
+            raise InputError(f"{part!r}", where=where, rule="a sentence must be text", remedy=_REMEDY)
     return tuple(str(part).strip() for part in parts)
 
 

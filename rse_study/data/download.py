@@ -145,5 +145,5 @@ def _opened(name: str, request: urllib.request.Request) -> Iterator[Any]:
 
 def _unreachable(name: str, error: Exception | str) -> InputError:
     reason = error if isinstance(error, str) else first_line(error)
-    remedy = "Check the connection and run the same command again: it goes on where it was"
+    remedy = "Check the connection and run the same command again: it resumes the download"
     return InputError(f"cannot be fetched ({reason})", where=name, remedy=remedy)

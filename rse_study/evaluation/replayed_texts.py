@@ -117,7 +117,7 @@ def probe_of(embed: Embed, training: Labelled) -> Fit:
     features = _features(embed, training.texts)
     if is_collapsed(features):
         rule, remedy = "embeddings are all one, or not finite", "Choose another replayed.reference"
-        raise InputError("the reference tells no texts apart", where=training.name, rule=rule, remedy=remedy)
+        raise InputError("the reference scores texts alike", where=training.name, rule=rule, remedy=remedy)
     return fit_probe(features, training.labels, C)
 
 

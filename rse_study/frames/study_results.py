@@ -96,8 +96,8 @@ class StudyResults:
         """Number of planned, complete, failed and running cells, in words."""
         counts = dict(self._read(SearchState.read).counts)
         planned = counts.pop("planned")
-        shown = [f"{number} {name.replace('_', ' ')}" for name, number in counts.items() if number]
-        return f"{planned} cells: {', '.join(shown) or 'none yet'}"
+        shown = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counts.items() if number)
+        return f"{planned} cells: {shown.replace('missing', 'to run') or 'none yet'}"
 
     @cached_property
     def citation(self) -> str:

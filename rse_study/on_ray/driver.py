@@ -75,11 +75,11 @@ def _open_files(
 def _rebuild_what_is_lost(study_dir: Path, callback: StudyCallback) -> None:
     if is_lost(study_dir):
         rebuilt = rebuild(study_dir)
-        callback.message(f"the ledger was gone: rebuilt, with {rebuilt.num_results} results found on disk")
+        callback.message(f"the ledger was missing: rebuilt, with {rebuilt.num_results} results found on disk")
 
 
 def _close(runtime: RayRuntime, callback: StudyCallback) -> None:
     runtime.closing.set()
-    said = "interrupted: running cells end first, no other starts; once more stops now"
+    said = "interrupted: running cells finish first, and no others start; interrupt again to stop now"
     # By a thread: a signal comes amid what this one writes, and a stream refuses a second writer of the same thread.
     Thread(target=callback.message, args=(said,)).start()

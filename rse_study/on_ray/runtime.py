@@ -187,7 +187,7 @@ class RayRuntime:
 
     def _gave_up(self, reason: str) -> Unavailable:
         times = f"{self._num_losses} time{'s' * (self._num_losses > 1)} in this run"
-        remedy = f"{self._says_more()}; the same command goes on"
+        remedy = f"{self._says_more()}; the same command resumes the run"
         return Unavailable(f"Ray was lost {times}, now: {reason}", remedy)
 
     def _say_where_once(self) -> None:
@@ -195,14 +195,14 @@ class RayRuntime:
         if not self._has_said_where:
             self._has_said_where = True
             _mark("a cell or a node was lost")
-            self._callback.message(f"what Ray says about losses is in {self._log}")
+            self._callback.message(f"Ray's log of losses is in {self._log}")
 
     def _says_more(self) -> str:
-        return f"What Ray said is in {self._log}"
+        return f"Ray's log is in {self._log}"
 
     def _exit_stuck(self, reason: str) -> None:
         """End the process, which waits for an answer that never comes; what is committed stays."""
-        print(f"\ngave up: Ray was lost: {reason}. {self._says_more()}; the same command goes on", flush=True)
+        print(f"\ngave up: Ray was lost: {reason}. {self._says_more()}; the same command resumes", flush=True)
         _exit(GAVE_UP)
 
 

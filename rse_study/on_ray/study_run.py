@@ -91,7 +91,7 @@ class StudyRun:
         self._ledger.close_attempts(DRIVER_ENDED)
         materials = self._ledger.last_provenance().get("materials", {})
         if materials.get("base") != base.fingerprints["base"]:  # a ledger that was rebuilt does not know
-            reason = "baselines: the base's weights are others than before, or nobody knows"
+            reason = "baselines: the base's weights have changed, or may have"
             self._ledger.withdraw_evaluations(BASELINES.keys(), reason)
         is_conditional, folder = self._checked.space.is_conditional, self._checked.folder
         described = describe_sampler(study.sampler, is_conditional=is_conditional, folder=folder)
@@ -173,7 +173,7 @@ class StudyRun:
         except Exception as error:
             self._refusal = error
             said = str(error) if isinstance(error, InputError) else f"baselines: {describe(error)}"
-            self._callback.message(f"{said} (running cells end first, no other starts)")
+            self._callback.message(f"{said} (running cells finish first, and no others start)")
             runtime.closing.set()
 
     def _run_cells(self, runtime: RayRuntime) -> list[Cell]:

@@ -150,4 +150,4 @@ def _checked_study(draft: Path, archive: Path) -> StudyRecord:
 
 def _refused(archive: Path, why: str) -> InputError:
     remedy = "Ask for it again: rse-study archive STUDY writes one"
-    return InputError("is no archive of a study", where=str(archive), rule=why, remedy=remedy)
+    return InputError("is not an archive of a study", where=str(archive), rule=why, remedy=remedy)

@@ -51,7 +51,7 @@ def describe_machines(provenances: Iterable[Mapping[str, Any]]) -> str:
     if len(kinds) < 2 and not any(one.get(UNLIKE) for one in said):
         return ""
     counts = "; ".join(f"{count} on {kind}" for kind, count in sorted(kinds.items()))
-    return f"Cells ran on unlike machines, between which no bits are promised: {counts}."
+    return f"Cells ran on different kinds of machine, which need not agree bit by bit: {counts}."
 
 
 def _machine(said: Mapping[str, Any]) -> str:

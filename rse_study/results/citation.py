@@ -13,11 +13,11 @@ SHOWN = 12  # digits of a fingerprint
 def citation(reader: Reader) -> str:
     """Return the citation below a report and in every exported file."""
     revision = int(reader.revisions()["number"].iloc[-1])
-    return citation_of(reader.study(), revision, reader.provenance())
+    return citation_of(reader.study(), revision, reader.provenance() or reader.cells()["provenance"])
 
 
 def citation_of(study: StudyRecord, revision: int, runs: Iterable[Mapping[str, Any]]) -> str:
-    """Return the citation by the newest of the runs, without unknown fingerprints."""
+    """Return the citation by the newest run, or cell if no run is on record, without unknown fingerprints."""
     newest: Mapping[str, Any] = next(reversed(list(runs)), {})
     packages = newest.get("packages", {})
     prints = {"study": study.resolved, "data": study.fingerprints, "materials": newest.get("materials")}

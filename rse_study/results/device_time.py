@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     import pandas as pd  # `status` also sums it up, without pandas
 
 INCLUDED = (
-    "Device time is what attempts occupied: from the start of each to its end, times its devices (GPUs, else CPU "
-    "threads). Starting workers and lost, failed and retired attempts count; what still runs, "
-    "evaluations with tasks of their own (attacks, fine-tuning, added ones) and idle machines do not."
+    "Device time is the time of each attempt, from start to end, times its devices (GPUs, or CPU threads without "
+    "GPUs). It includes starting workers, and lost, failed and retired attempts. It excludes running attempts, "
+    "evaluations that run as tasks of their own (attacks, fine-tuning, added ones) and idle machines."
 )
 
 

@@ -43,7 +43,8 @@ def _frames(reader: Reader) -> Iterator[tuple[str, pd.DataFrame]]:
     yield "attempts", named.with_rows(reader.attempts(), "cell")
     yield "metrics", named.with_rows(reader.metrics(), "cell")
     yield "rungs", named.with_rows(reader.rungs(), "cell")
-    yield "evaluations", named.with_rows(reader.evaluations(), "subject")
+    scores = reader.evaluations().rename(columns={"seed": "evaluation_seed"})
+    yield "evaluations", named.with_rows(scores, "subject")
     if reader.study().settings.grid.factorial:
         yield "effects", read_effects(reader).frame
     yield "crossed", crossed_frame(measured_items(reader))

@@ -44,7 +44,7 @@ class ManipulationCheck:
         low, high = percent(min(values.values())), percent(max(values.values()))
         measure = self.measure.format(f"{most}{high}" if most or low == high else f"{low} to {high}")
         what = f"{self.part}, {measure} (alive {self.alive}: {self.reason})"
-        return f"Inert in {named_rows(list(values), num_rows)}: {what}. What is left is {self.leaves}."
+        return f"Inert in {named_rows(list(values), num_rows)}: {what}. This leaves {self.leaves}."
 
 
 Checks = tuple[ManipulationCheck, ...]

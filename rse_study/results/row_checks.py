@@ -58,8 +58,8 @@ def inert_sentences(rows: Sequence[RowChecks]) -> list[str]:
     texts = [check.sentence(values, len(rows)) for check, values in inert.items()]
     silent = [row.row for row in rows if not row.is_recorded and not row.names_none]
     none = [row.row for row in rows if row.names_none]
-    for said, where in (("not recorded in", silent), ("not named by the method of", none)):
+    for said, where in (("missing in", silent), ("not defined by the method of", none)):
         if where:
             what = f"Manipulation checks are {said} {named_rows(where, len(rows))}"
-            texts.append(f"{what}: whether anything was inert is not known.")
+            texts.append(f"{what}: whether a part was inert is unknown.")
     return texts

@@ -109,13 +109,13 @@ class Storage:
                     what = (
                         f"nothing can be written between storage {self.location} and {socket.gethostname()}"
                     )
-                    remedy = "Make room on whichever disk it is; the same command goes on"
+                    remedy = "Make room on whichever disk it is; the same command resumes the run"
                     raise Unavailable(f"{what} ({first_line(error)})", remedy) from None
                 self._note_silence(time.monotonic() - begun)
                 left = begun + self.patience_s - time.monotonic()
                 if left <= 0:
                     what = f"storage {self.location} did not answer for {self.patience_s:g} s"
-                    remedy = "What was committed is kept; the same command goes on once it answers"
+                    remedy = "What was committed is kept; the same command resumes the run once it answers"
                     raise Unavailable(f"{what} ({first_line(error)})", remedy) from None
                 time.sleep(min(wait, left))
                 wait = min(2 * wait, LONGEST_WAIT_SECONDS)

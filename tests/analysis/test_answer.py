@@ -65,8 +65,8 @@ def test_what_is_shown_is_told_before_what_is_large():
     assert answer.text.startswith(expected)
     answer, _ = of_rows({"base": FLAT[:2], "up": ABOVE[:2]})
     assert not answer.is_settled
-    assert answer.text == "No answer: no row shares 3 seeds with base, and fewer show nothing."
-    expected = "No answer: no row stands beside base."
+    assert answer.text == "No answer: no row shares 3 seeds with base, the fewest that give an interval."
+    expected = "No answer: no row to compare with base."
     assert contrasts_answer({}, "base", 2).text == expected
 
 
@@ -75,11 +75,11 @@ def test_no_difference_that_is_shown_is_said_to_be_none_with_the_largest_and_its
     assert answer.is_settled
     assert not answer.shows_difference
     assert answer.text.startswith(
-        "Of 2 rows compared with base, 1 is the same and 1 is undecided; the largest difference: near, "
+        "Of 2 rows compared with base, none is better, 1 is the same and 1 is undecided; largest difference: near, "
         f"{MINUS}0.12 ["
     )
     alone, _ = of_rows({"base": FLAT, "near": NEAR})
-    expected = f"No difference from base is shown for near, nor that there is none: {MINUS}0.12 ["
+    expected = f"It is undecided whether near differs from base: {MINUS}0.12 ["
     assert alone.text.startswith(expected)
     assert "simultaneous" not in alone.text
 
@@ -123,9 +123,9 @@ def test_a_grid_without_a_baseline_tells_its_best_mean_and_no_interval(tmp_path)
     bare = read(tabled.make(tmp_path, {"one": FLAT, "other": ABOVE}))
     best, least = (grid_answer(bare, DONE, 2, less_is_better=less) for less in (False, True))
     assert best.text.endswith(
-        "names no baseline to compare with; the highest mean: other, 56.55, not shown to be better."
+        "names no baseline to compare with; other has the highest mean, 56.55, but is not shown to be better."
     )
-    assert least.text.endswith("the lowest mean: one, 51.50, not shown to be better.")
+    assert least.text.endswith("one has the lowest mean, 51.50, but is not shown to be better.")
     assert not best.is_settled
 
 
@@ -136,7 +136,7 @@ def test_failed_cells_leave_the_other_seeds_and_collapsed_models_are_said(tmp_pa
     comparison = read(tabled.make(tmp_path / "collapsed", {"base": FLAT, "up": ABOVE}, baseline="base"))
     collapsed = replace(comparison, degenerate=frozenset({"up", "untrained encoder"}))
     text = grid_answer(collapsed, DONE, 2, less_is_better=False).text
-    assert text.endswith("4 seeds). Of collapsed models are scores of up.")
+    assert text.endswith("4 seeds). Scores of up come from collapsed models.")
 
 
 def test_the_papers_claims_are_counted_by_their_verdicts(tmp_path):

@@ -71,7 +71,7 @@ def test_it_loads_nothing_holds_its_texts_as_they_are_and_tells_every_attack(htm
     text = Outline(html).text
     for words in (
         "\N{DAGGER} The victim is weak", "The victim on mr was victim-mr, with a dev accuracy of 83.0%",
-        "not in these figures, which are of the inputs asked for last: 1 input of imdb under bae",
+        "The list below also has 1 input of imdb under bae; the figures show the last request's inputs alone.",
     ):  # fmt: skip
         assert words in text, words
 
@@ -123,8 +123,8 @@ def test_goals_are_told_apart_and_nothing_falls_where_none_is_reached(similar):
     assert queries_data(summary)["recipe"].tolist() == ["textbugger", "pwws"]
     text = Outline(write_attacks(similar).read_text(encoding="utf-8")).text
     for words in (
-        "\N{DAGGER} The similarity scores are weak", "Under deviation a pair falls", "Under drift a pair falls",
-        "Under maximise scores are moved as far as it goes", "How much it took on AdvSTS-B",
+        "\N{DAGGER} The similarity scores are weak", "Under deviation, a pair falls", "Under drift, a pair falls",
+        "Under maximise, scores are moved as far as possible", "Effort on AdvSTS-B",
     ):  # fmt: skip
         assert words in text, words
     assert "The victim is weak" not in text
@@ -133,13 +133,13 @@ def test_goals_are_told_apart_and_nothing_falls_where_none_is_reached(similar):
 def test_where_nothing_can_fall_no_figure_says_so(tmp_path):
     end(tmp_path, "AdvSTS-B", "pwws", [moved()], goal="maximise", mean_drift=1.5)
     outline = Outline(write_attacks(tmp_path).read_text(encoding="utf-8"))
-    assert "No figure: nothing could fall." in outline.text
+    assert "No figure: no input could fall." in outline.text
     assert "Under drift" not in outline.text
     assert "queries" not in outline.figures
     end(tmp_path, "mr", "pwws", [FELL])
     outline = Outline(write_attacks(tmp_path).read_text(encoding="utf-8"))
-    assert "How much it took on mr" in outline.text
-    assert "How much it took on AdvSTS-B" not in outline.text
+    assert "Effort on mr" in outline.text
+    assert "Effort on AdvSTS-B" not in outline.text
 
 
 def test_a_point_is_the_accuracy_lost_and_a_line_rises_where_inputs_fell(folder):

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.axis_pairs import axis_pairs, pairs_answer, pairs_table, row_pairs
+from analysis.axis_pairs import apart_text, axis_pairs, pairs_answer, pairs_table, row_pairs
 from analysis.sections.compared import each_pair
 from rse_study.results.statistics import holm, sign_flip_p
 from tests.analysis import tabled
@@ -44,7 +44,7 @@ def test_every_pair_is_compared_and_adjusted_for_all_pairs(read):
 def test_the_highest_mean_is_no_winner_where_nothing_is_shown(read):
     ((pairs,), _) = read({"norm = l1": L1, "norm = l2": L2})
     assert pairs_answer(pairs).startswith(
-        "norm = l2 has the highest mean, 71.06, not shown to be better than any other value."
+        "norm = l2 has the highest mean, 71.06, but is not shown to be better than any other."
     )
     ((pairs,), _) = read({"norm = l1": L1[:2], "norm = l2": L2[:2]})
     assert "fewer than 3 seeds" in pairs_answer(pairs)
@@ -69,7 +69,11 @@ def test_a_value_stands_for_the_mean_over_the_other_axes_where_it_has_a_partner(
 
 def test_a_difference_within_the_margin_does_not_make_a_value_better(read):
     ((pairs,), _) = read({"norm = l1": L1, "norm = l2": tuple(value + 0.1 for value in L1)})
-    assert "not shown to be better than any other value" in pairs_answer(pairs)
+    assert "is not shown to be better than any other" in pairs_answer(pairs)
+    assert (
+        apart_text(pairs)
+        == "norm: none of l1 and l2 is shown to be better than another, and all are the same within ±0.5."
+    )
     without = {
         two: replace(one, criterion=replace(one.criterion, margin=0.0)) for two, one in pairs.compared.items()
     }

@@ -172,7 +172,7 @@ def test_a_claim_is_judged_on_its_metric_less_being_better(tmp_path):
     assert cell.mean == pytest.approx(90.0 - 40.5 - BEYOND * width)
     assert (cell.direction, cell.less_is_better) == ("", True)  # the paper's text has no numbers of it
     remarks = column_remarks(comparison.columns, "rse-figure2")
-    assert remarks == ["Of accuracy reduction less is better."]
+    assert remarks == ["Less is better for accuracy reduction."]
 
 
 def test_nothing_is_decided_while_a_score_is_still_to_come(tmp_path):
@@ -248,8 +248,8 @@ def test_the_wide_table_is_laid_out_as_the_papers_and_directions_are_counted(tol
     ]
     first, second = column_remarks(told, "rse-table1")
     assert first == (
-        "Directions of rse-table1, 4 differences from SimCSE: 1 same, 1 other, 2 undecided; of the undecided 1 lean to "
-        "the paper's side. 4 intervals hold at once in 95 of 100 studies."
+        "Directions of rse-table1, 4 differences from SimCSE: 1 same, 1 other, 2 undecided; 1 of the undecided lean to "
+        "the paper's side. 4 intervals hold at once (95%)."
     )
     assert second == "Less is better."
 
@@ -320,7 +320,7 @@ def test_the_sphere_has_three_decimals(tmp_path):
     table = wide_table(read(make(tmp_path, scores, table="rse-figure3", rows=rows)).columns)
     expected = [["RobustSentEmbed", "\N{MINUS SIGN}2.295 (\N{MINUS SIGN}2.295)", "0.051 (0.051)"]]
     expected += [
-        ["other representations (not said which)", "(\N{MINUS SIGN}2.305)", "(0.073)"],
+        ["other representations (the paper does not say which)", "(\N{MINUS SIGN}2.305)", "(0.073)"],
         ["SimCSE", "\N{MINUS SIGN}2.305", "0.073"],
     ]
     assert table.to_numpy().tolist() == expected

@@ -78,7 +78,7 @@ def test_a_grid_of_no_paper_and_without_a_baseline_is_only_its_rows_and_a_search
     assert list(rows_table(found).columns) == ["row", "mean", "SD", "seeds", "group"]
     assert claims_table(found).empty
     (groups,) = remarks(found)
-    assert groups.startswith("Rows that share a letter (column group) are not told apart")
+    assert groups.startswith("Rows that share a letter (column group) cannot be told apart")
     found = comparison_in(grid_dir)
     assert (found.baseline, found.table, found.scale) == ("", "", "paper")
     assert not found.is_complete
@@ -164,7 +164,7 @@ def test_failed_cells_and_too_few_seeds_leave_distances_empty_and_are_named(read
     assert with_columns(rows_table(found), "minus SimCSE", "p (Holm)") == [["", ""]] * (3 + 3)
     assert claims_table(found)[["verdict", "difference"]].to_numpy().tolist() == [["undecided", ""]]
     found = read({"SimCSE": [60.0, 61.0, 62.0], "two": [60.5, 61.5, tabled.FAILED]}, baseline="SimCSE")
-    assert "Fewer than 3 seeds shared with SimCSE, which show nothing: two." in remarks(found)
+    assert "Fewer than 3 seeds, too few for an interval, are shared with SimCSE by two." in remarks(found)
 
 
 def test_beside_the_kept_checkpoint_stands_the_last_step(tmp_path):
@@ -314,7 +314,7 @@ def test_a_claim_shows_its_least_favourable_contrast_or_the_one_that_contradicts
     assert (verdict, source) == ("undecided", "robustsentembed.txt:1014")
     assert difference.startswith("rho = 0.5 minus rho = 0: +0.50 [")
     # SimCSE is no row of the paper's table
-    assert difference.endswith(" (of 2 contrasts the one that decides)")
+    assert difference.endswith(" (the deciding one of 2 contrasts)")
     # Another contrast may be lower still, and say nothing: its interval holds 0.
     least = above(ROWS["rho = 0.5"], *(3.0 + 20 * around(0.0, 4)[::-1]))
     sure = above(ROWS["rho = 0.5"], *(1.0 + 0.05 * around(0.0, 4)))
@@ -347,12 +347,12 @@ def test_what_so_many_seeds_can_show_is_said_and_enough_are_not_complained_about
         "would be found in 4 of 5 such studies."
     )
     assert exact == (
-        "The exact test cannot reach p < 0.05: 4 seeds and 2 comparisons give 0.250 at best, so that p speaks neither "
-        "for nor against a verdict."
+        "With 4 seeds and 2 comparisons, the smallest possible p of the exact test is 0.250, so p neither supports nor "
+        "contradicts a verdict."
     )
-    assert claims.startswith("Claims: 1 contrast, whose intervals hold all at once in 95 of 100 studies;")
+    assert claims.startswith("The claims rest on 1 contrast with simultaneous 95% intervals;")
     rows = {"rho = 1": tuple(around(72.0, 8)), "SimCSE": tuple(around(70.0, 8)[::-1])}
-    assert not any("cannot reach" in text for text in remarks(read(rows, baseline="SimCSE")))
+    assert not any("smallest possible p" in text for text in remarks(read(rows, baseline="SimCSE")))
     found = read(paper={"table": "rse-figure1", "scale": "paper"})
     assert (found.judged, found.printed) == ([], {})
 

@@ -70,7 +70,15 @@ def test_a_grid_counts_its_retired_cells_and_without_attempts_the_time_of_its_ce
     found = contents(grid_dir)
     found = dataclasses.replace(found, attempts=found.attempts[:0])
     assert time_text(found) == "13 min 20 s of training and scoring alone"
-    assert "device time, grid" not in costs(found)
+    assert not any("device time" in name for name in costs(found))
+    assert costs(found)["attempts"] == "not recorded"
+
+
+def test_a_search_without_attempts_on_record_has_no_device_time(search_dir, contents):
+    found = contents(search_dir)
+    account = costs(dataclasses.replace(found, attempts=found.attempts[:0]))
+    assert "training and scoring alone, search" in account
+    assert not any("device time" in name for name in account)
 
 
 @pytest.mark.parametrize("attempts", [ATTEMPTS[2:], ATTEMPTS[:0]])

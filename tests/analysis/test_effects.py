@@ -87,7 +87,7 @@ def test_what_is_missing_is_said_and_nothing_is_shown_in_its_place(read):
     rows = rows_of(4, 2.0)
     first = next(iter(rows))
     comparison, found = read(rows=rows | {first: (*rows[first][:4], tabled.FAILED)})
-    assert "No effect counts 1 seed that rows of the design lack." in effects_remarks(comparison.effects)
+    assert "Left out, because rows of the design lack them: 1 seed." in effects_remarks(comparison.effects)
     comparison, found = read(rows=rows | {first: (*rows[first][:2], *[tabled.FAILED] * 3)})
     assert "fewer than 3 seeds have every row" in effects_remarks(comparison.effects)[-1]
     assert answer(found, comparison).text.startswith(
@@ -154,7 +154,9 @@ def test_where_confidence_sequences_decide_they_are_shown_and_no_power_is_promis
     assert "[\N{MINUS SIGN}7.50, +8.50] (95% confidence sequences for all effects at once)" in told
     assert "in 4 of 5 such studies" in " ".join(effects_remarks(comparison.effects))
     assert "in 4 of 5" not in " ".join(effects_remarks(looked.effects))
-    assert "5 seeds and 10 effects: 7 seeds are the fewest" in " ".join(effects_remarks(looked.effects))
+    assert "5 seeds and 10 effects: a confidence sequence needs at least 7 seeds" in " ".join(
+        effects_remarks(looked.effects)
+    )
     decimals = dict.fromkeys(comparison.effects.frame["measure"], 2)
     assert (effects_forest_data(looked.effects, decimals)[["low", "high"]] == [-7.5, 8.5]).all(axis=None)
     unbounded = with_frame(looked, anytime_low=-inf, anytime_high=inf).effects

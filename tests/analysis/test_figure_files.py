@@ -64,7 +64,7 @@ def test_a_figure_that_the_browser_gave_up_is_named_and_leaves_no_file(few, tmp_
             path.write_bytes(b"" if path.stem == "curves" else b"<svg")
 
     monkeypatch.setattr("plotly.io.write_images", leave_empty)
-    with pytest.raises(InputError, match=r"not drawn: curves\.svg: the browser gave them up"):
+    with pytest.raises(InputError, match=r"not drawn: curves\.svg: the browser did not draw them"):
         write_figures(few, tmp_path, "svg")
     assert not (tmp_path / "curves.svg").exists()
     assert (tmp_path / "history.svg").exists()

@@ -41,7 +41,8 @@ def test_every_study_has_its_line_and_one_that_somebody_runs_is_running(store, i
         "5 studies", "up is better than base: +5.05", "complete", "8 of 8",
         "No answer yet: 1 of 21 cells has not ended", "begun", "20 of 21", "not begun",
         "No answer yet: no trial has ended",
-        "0 of 20", "Cannot be read", f"rse-study doctor --rebuild {store / 'lost'}", "No study is in: no study.",
+        "0 of 20", "Cannot be read", f"rse-study doctor --rebuild {store / 'lost'}",
+        "These folders hold no study: no study.",
     ):  # fmt: skip
         assert words in outline.text, words
     links = [attrs["href"] for tag, attrs in outline.tags if tag == "a" and not attrs["href"].startswith("#")]

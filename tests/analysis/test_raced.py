@@ -72,19 +72,19 @@ def test_the_best_is_best_over_all_seeds_and_every_figure_has_a_point_for_each_t
 
 def test_the_account_and_the_report_say_who_ran_which_seed_and_what_was_spared(contents):
     assert seeds_text(contents) == (
-        "Seeds race: of 6 trials 5 ran a second and 4 ran a third seed, as they might still win. A trial counts "
-        "once, with the mean of its seeds; one with fewer seeds never outranks one with more. 3 of 18 cells "
-        "were spared."
+        "Seeds are raced: of 6 trials, 5 ran a second and 4 ran a third seed, because they might still win. A trial "
+        "counts once, with the mean of its seeds; one with fewer seeds never outranks one with more. 3 of 18 cells "
+        "were saved."
     )
     assert "6 of 6 trials complete" in states(contents) and "15 of 15 cells complete" in states(contents)
     assert (stage_progress(contents, "search").num_ended, stage_progress(contents, "search").num_planned) == (
         15,
         15,
     )
-    assert "each is a mean of 3 seeds at most" in caution(contents)
+    assert "each is a mean of up to 3 seeds" in caution(contents)
     page = "".join(search_sections(contents))
     assert "Trial 2: 61.40 on builtin dev, Spearman x100 after 60 steps, the mean of 3 seeds" in page
-    assert "3 of 18 cells were spared" in page
+    assert "3 of 18 cells were saved" in page
 
 
 def test_terminal_and_status_count_seeds_and_name_the_best_by_its_mean(folder):

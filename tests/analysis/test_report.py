@@ -32,8 +32,9 @@ def test_a_search_and_a_grid_tell_their_questions_results_and_limits(outlines):
     text = outlines["search"].text
     for words in (
         searched.STUDY.title, searched.STUDY.question, "6 of 16 trials complete, 9 stopped early, 1 failed",
-        "Confirmation: 4 of 4 cells complete", "Do not rank trials by these scores: each is one run with one seed",
-        "selected by the score shown", "Results are the confirmed values alone (fresh seeds 1 and 2 on builtin/test)",
+        "Confirmation: 4 of 4 cells complete",
+        "Do not rank the search's trials by their scores: each is one run with one seed",
+        "selected by this score", "Only the confirmed values are results (fresh seeds 1 and 2 on builtin/test)",
         "token overlap", "untrained encoder", "before training", "40.50", "60.25",
         "Not measured in this run: before training",
         "Trial 12: 64.80 on builtin dev, Spearman x100 after 60 steps", "6 trials cannot tell which axis matters",
@@ -44,7 +45,7 @@ def test_a_search_and_a_grid_tell_their_questions_results_and_limits(outlines):
     assert all(heading in text for heading in searched.STUDY.headings)
     text = outlines["grid"].text
     for words in (
-        gridded.STUDY.question, "Grid of 7 rows x 3 seeds: 19 of 21 cells complete, 1 failed, 1 missing",
+        gridded.STUDY.question, "Grid of 7 rows x 3 seeds: 19 of 21 cells complete, 1 failed, 1 to run",
         "lambda1 = 0.0078125", "base", "without weakening masks", "1.32", "65.50",
         "(n = 1)", "1 retired cell", "without the blend", "step 3: the loss is nan",
         "rows without the blend: removed", "lambda1: each pair",
@@ -137,16 +138,16 @@ def test_a_report_is_a_function_of_the_ledger(search_dir, pages, tmp_path):
 
 def test_a_study_that_has_not_begun_or_goes_on_has_a_report(tmp_path):
     search = Outline(write_report(searched.make(tmp_path / "search")).read_text(encoding="utf-8"))
-    assert "0 of 16 trials complete, 16 missing" in search.text
+    assert "0 of 16 trials complete, 16 to run" in search.text
     words = "Planned, not done yet: the best trial and the base with seed 1 and seed 2."
     assert words in search.text
     assert search.figures == []
     grid = write_report(searched.make(tmp_path / "grid", study=gridded.STUDY)).read_text(encoding="utf-8")
-    assert "Grid: 0 of 21 cells complete, 21 missing" in Outline(grid).text
+    assert "Grid: 0 of 21 cells complete, 21 to run" in Outline(grid).text
 
     def first_trial_under_way(ledger):
         ledger.record_progress(begin(ledger, searched.cell(0)).identity, 15, {"dev": 33.0})
 
     found = Outline(write_report(searched.make(tmp_path, first_trial_under_way)).read_text(encoding="utf-8"))
-    assert "0 of 16 trials complete, 1 running, 15 missing" in found.text
+    assert "0 of 16 trials complete, 1 running, 15 to run" in found.text
     assert "(33.00)" in found.text

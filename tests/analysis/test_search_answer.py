@@ -14,10 +14,10 @@ DONE = StageProgress(9, 9)
     ("search", "confirm", "text"),
     [
         (StageProgress(0, 9), StageProgress(0, 4), "No answer yet: no trial has ended."),
-        (DONE, None, "No answer: this study confirms nothing, and the score of its best trial is the one that "
+        (DONE, None, "No answer: this study confirms no trial, and the score of its best trial is the one that "
          "selected it."),
         (DONE, StageProgress(1, 4), "Nothing is confirmed yet: 3 of 4 cells of the confirmation have not ended."),
-        (DONE, StageProgress(4, 4), "Nothing is confirmed: no confirmed trial but the base has a score."),
+        (DONE, StageProgress(4, 4), "Nothing is confirmed: no confirmed trial except the base has a score."),
     ],
 )  # fmt: skip
 def test_a_search_says_why_nothing_is_confirmed(search, confirm, text):
@@ -52,7 +52,7 @@ def test_a_confirmed_trial_is_told_with_its_interval(sample, words):
 
 @pytest.mark.parametrize(
     ("sample", "few"),
-    [((1.5,), "One seed tells no gain"), ((1.5, 1.0), "Two seeds tell no gain from chance.")],
+    [((1.5,), "One seed cannot tell a gain"), ((1.5, 1.0), "Two seeds cannot tell a gain from chance.")],
 )
 def test_few_seeds_give_no_answer(sample, few):
     answer = confirmed_answer(confirmed(*sample))
@@ -68,8 +68,8 @@ def test_each_objective_has_its_verdict_and_all_intervals_hold_at_once():
     assert answer.text == (
         "Compared with the base over 4 fresh seeds, not used in the search, trial 12 is ahead on clean (+3.10 "
         f"[+{up.low:.2f}, +{up.high:.2f}]) and is behind on drift (+2.10 [+{down.low:.2f}, +{down.high:.2f}]). "
-        f"Beyond its objectives: {MINUS}0.48 on new (behind with 2 "
-        "of 4 seeds). What it gains on one it loses on another."
+        f"On other measures: {MINUS}0.48 on new (behind with 2 "
+        "of 4 seeds). It gains on some measures and loses on others."
     )
     assert answer.is_settled
     assert not answer.shows_difference
@@ -79,7 +79,7 @@ def test_objectives_without_seeds_enough_or_a_reference_have_no_answer():
     few = [confirmed(3.0, 2.0, measure="clean"), confirmed(measure="drift")]
     answer = search_answer(DONE, DONE, few[0], few)
     assert answer.text == (
-        "No answer: trial 12 minus the base is +2.50 on clean and no score on drift, and an interval takes 3 "
+        "No answer: trial 12 minus the base is +2.50 on clean and no score on drift, and an interval needs 3 "
         "seeds on each objective."
     )
     alone = [confirmed(61.0, 62.0, 63.0, reference="", measure=name) for name in ("clean", "drift")]
@@ -92,8 +92,8 @@ def test_a_confirmed_trial_alone_is_compared_with_nothing_and_less_may_be_better
     answer = confirmed_answer(confirmed(61.0, 62.0, 63.0, reference=""))
     assert not answer.is_settled
     assert answer.text == (
-        "No comparison: trial 12 has 62.00 on test with 3 fresh seeds, not used in the search, and nothing was "
-        "confirmed beside it."
+        "No comparison: trial 12 has 62.00 on test with 3 fresh seeds, not used in the search, and nothing else "
+        "was confirmed."
     )
     assert "is better" in confirmed_answer(confirmed(-3.0, -3.2, -2.9, less_is_better=True)).text
     sample = (3.0, 3.4, 2.8, 3.1)
@@ -108,7 +108,7 @@ def test_a_trial_that_every_seed_shows_worse_elsewhere_is_not_called_better():
     answer = search_answer(DONE, DONE, gain, [], [gain, loss])
     assert answer.text.startswith("Compared with the base, trial 12 is ahead on test: +3.03 [")
     assert answer.text.endswith(
-        f"Elsewhere it is the other way round: {MINUS}1.40 on attacked (behind with 3 of 3 seeds)."
+        f"Other measures contradict this: {MINUS}1.40 on attacked (behind with 3 of 3 seeds)."
     )
     assert not answer.shows_difference
     assert "better" not in answer.text

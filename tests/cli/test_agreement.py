@@ -97,10 +97,10 @@ def test_a_run_and_its_report_call_a_cell_what_status_calls_it(rse, lost, grid_d
     assert ROW in report
     assert "xi = " not in report
     # Its opening, all its tables and its failures say that no cell failed; the reason stands with the attempt.
-    assert "5 of 6 cells complete, 1 missing." in report
+    assert "5 of 6 cells complete, 1 to run." in report
     assert "<td>failed</td>" not in report
     assert "No cell failed." in report
-    lost_ones = report.partition("<h3>Attempts that were lost</h3>")[2].partition("</table>")[0]
+    lost_ones = report.partition("<h3>Lost attempts</h3>")[2].partition("</table>")[0]
     assert "optimizer.lr = 0.01, seed 1" in lost_ones
     assert "worker killed by signal 9" in lost_ones
 

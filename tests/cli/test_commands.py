@@ -19,7 +19,7 @@ from tests.cli.a_study import SEARCH, cell_of, run, start
 
 NAMES = [command.__name__.replace("_", "-") for command in COMMANDS]
 GROUPS = {"data": DATA_COMMANDS, "cluster": CLUSTER_COMMANDS}
-SUMMARIES = {"data": "The data sets the project knows.", "cluster": "The same study on many machines."}
+SUMMARIES = {"data": "List, fetch and verify data sets.", "cluster": "Run studies on clusters."}
 CALLS = [
     *([name] for name in NAMES),
     *([group, name] for group, commands in GROUPS.items() for name in commands),

@@ -31,7 +31,7 @@ def test_a_cluster_without_a_head_has_no_jobs(backend: LauncherBackend):
 
 def test_a_program_that_fails_does_not_mean_that_there_is_no_head(backend: LauncherBackend):
     write(backend, "cluster_name: onprem\nprovider: {type: unheard-of}\n")
-    with pytest.raises(InputError, match=r"onprem: nobody knows whether it is up: .*unheard-of"):
+    with pytest.raises(InputError, match=r"onprem: its state is unknown: .*unheard-of"):
         backend.jobs()
 
 

@@ -41,7 +41,7 @@ def test_a_device_hour_costs_what_runs_cells_divided_by_their_devices(name, over
 
 def test_it_is_said_in_a_line():
     assert describe_price(shipped("aws-gpu")) == "aws, nodes: 0 to 8 'gpu'; 0.1 to 3.7 an hour, head included"
-    assert describe_price(shipped("local")) == "local, nodes: 2 'cpu'; nobody bills them"
+    assert describe_price(shipped("local")) == "local, nodes: 2 'cpu'; free of charge"
 
 
 def test_time_by_the_clock_is_said():

@@ -41,7 +41,7 @@ def test_nobody_answers():
 def test_somebody_else_answers(shop):
     dashboard = RayDashboard(shop)
     assert dashboard.answers()
-    with pytest.raises(InputError, match="HTTP 404: this is no dashboard of Ray"):
+    with pytest.raises(InputError, match="HTTP 404: this is not a Ray dashboard"):
         dashboard.jobs()
 
 

@@ -54,7 +54,7 @@ def test_every_wrong_field_is_said_at_once(tmp_path):
 
 def test_a_missing_price_is_refused_with_what_to_write(tmp_path):
     (problem,) = problems_of(tmp_path, SMALL.replace("2, price_per_hour: 0}", "2}"))
-    remedy = "Write what an hour of one such node costs; 0 where nobody bills it"
+    remedy = "Write what an hour of one such node costs; 0 if it is free"
     assert problem == f"workers.cpu.price_per_hour: is required. {remedy}"
 
 

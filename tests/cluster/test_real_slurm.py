@@ -60,7 +60,7 @@ def test_a_cancelled_job_submitted_again_goes_on_to_its_end_on_two_nodes(slurm: 
     committed = complete_cells(slurm, "cancelled")
     assert 1 <= len(committed) < NUM_CELLS
 
-    assert "goes on from there" in command(slurm, "submit", "cancelled")
+    assert "this one resumes it" in command(slurm, "submit", "cancelled")
     command(slurm, "logs", "cancelled", "--follow")
     status = wait_until_over(slurm, "cancelled")
     assert [job["state"] for job in status["jobs"]] == ["stopped", "complete"]
@@ -71,7 +71,7 @@ def test_a_cancelled_job_submitted_again_goes_on_to_its_end_on_two_nodes(slurm: 
     assert all(any(cache.rglob("*.safetensors")) for cache in caches), "no cell ran on one of the nodes"
     hours = sum(job["ended"] - job["started"] for job in status["jobs"]) / 3600
     assert status["spent"] == pytest.approx(2 * 1.5 * hours)
-    assert "has ended well" in command(slurm, "submit", "cancelled")
+    assert "has completed" in command(slurm, "submit", "cancelled")
 
 
 def test_a_job_whose_time_is_short_queues_itself_again_and_goes_on(slurm: Slurm) -> None:

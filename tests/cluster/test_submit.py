@@ -59,7 +59,7 @@ def test_a_study_has_one_driver_at_a_time(cluster):
     submit(cluster)
     edited = dataclasses.replace(JOB, submission_id="rse-grid-ba9876543210")
     with pytest.raises(
-        InputError, match="from another edition of its file: a study has one driver at a time"
+        InputError, match="from another version of its file: a study has one driver at a time"
     ):
         submit(cluster, edited)
     cluster.becomes("stopped")

@@ -116,7 +116,7 @@ REFUSED = [
     ("CoLA", [{"sentence": "s", "label": "good"}], r"row 1: label 'good'"),
     ("CoLA", [{"sentense": "s", "label": 1}], r"no column 'sentence'. Did you mean 'sentense'"),
     ("CoLA", [{"sentence": "s", "label": -1}], r"holds no labelled example \(1 without a label\)"),
-    ("CoLA", [{"sentence": 3, "label": 1}], r"row 1: 3: a sentence must be a text"),
+    ("CoLA", [{"sentence": 3, "label": 1}], r"row 1: 3: a sentence must be text"),
     ("STS-B", [{"sentence1": "a", "sentence2": "b", "label": 5.5}], r"row 1: gold score 5.5: .* 0 to 5"),
     ("STS-B", [{"sentence1": "a", "sentence2": "b", "label": None}], r"row 1: gold score None"),
 ]

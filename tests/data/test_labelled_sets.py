@@ -164,7 +164,7 @@ REFUSED = [
     (IMDB, '{"label": -1, "text": "unsupervised"}', r":1: label -1: a label is one of 0, 1"),
     (SNLI, "[1]\n", r":1: holds \[1\]: one JSON object a line"),
     (SNLI, '\n{"gold_label": "neutral"}\n', r":2: no 'sentence1': an object has gold_label, sentence1"),
-    (SNLI, '{"gold_label": "neutral", "sentence1": 3, "sentence2": "b"}\n', r":1: 3: a sentence must be a text"),
+    (SNLI, '{"gold_label": "neutral", "sentence1": 3, "sentence2": "b"}\n', r":1: 3: a sentence must be text"),
     (SNLI, '{"gold_label": "-", "sentence1": "a", "sentence2": "b"}\n', r"holds no labelled example \(1 without"),
     (SNLI, '{"gold_label": null, "sentence1": "a", "sentence2": "b"}\n', r"label None: a label is one of"),
     ("nli/anli/R1/dev.jsonl", '{"context": "a", "hypothesis": "b", "label": "x"}\n', r"'x': .* e, n, c"),

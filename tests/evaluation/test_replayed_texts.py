@@ -107,7 +107,7 @@ def test_the_victim_is_the_probe_and_each_text_is_answered_by_itself():
 
 @pytest.mark.parametrize("number", [1.0, math.nan])
 def test_a_collapsed_reference_is_refused(number):
-    with pytest.raises(InputError, match="toy: the reference tells no texts apart: embeddings are all one"):
+    with pytest.raises(InputError, match="toy: the reference scores texts alike: embeddings are all one"):
         probe_of(lambda sentences: number * all_one(sentences), TRAINING)
 
 

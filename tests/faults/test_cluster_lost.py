@@ -62,7 +62,7 @@ def test_a_head_that_is_gone_for_good_ends_the_run_and_nothing_is_lost(head, sce
     # 1: given up after it could not be joined again; 3: the driver's thread hung in a question to the head.
     assert driver.wait(timeout=120) in (1, 3)
     assert f"Ray was lost: its head at {address} has not answered for 5 s" in "\n".join(said)
-    assert said[-1].endswith("; the same command goes on")
+    assert said[-1].endswith("; the same command resumes the run")
     assert not [line for line in said if "rpc_client" in line or "(raylet)" in line]
     with Ledger.open(folder) as ledger:
         assert "failed" not in {cell.status for cell in ledger.cells()}

@@ -21,7 +21,7 @@ def test_an_interrupted_study_ends_its_running_cells_and_goes_on_later(scene, wh
             break
     said = process.stdout.read()
     process.wait(timeout=120)
-    assert "running cells end first" in said
+    assert "running cells finish first" in said
     assert said.rstrip().endswith("KeyboardInterrupt")
     with Ledger.open(folder) as ledger:
         statuses = [cell.status for cell in ledger.cells()]

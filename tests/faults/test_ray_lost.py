@@ -34,7 +34,7 @@ def test_it_is_said_in_one_line_and_the_rest_is_in_a_file(disturbed):
     wanted = (
         rf"Ray was lost: {re.escape(ENDED[name])}; (1 cell is|2 cells are) tried again; it is started again "
     )
-    assert re.match(wanted + r"\(1 of 3 times\)\. What Ray said is in .*/log/ray-\w+\.txt$", line)
+    assert re.match(wanted + r"\(1 of 3 times\)\. Ray's log is in .*/log/ray-\w+\.txt$", line)
     assert not [other for other in lines if other != line and NOISE.search(other)]
     (log,) = (folder / "log").iterdir()
     assert line.endswith(str(log))

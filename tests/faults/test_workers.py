@@ -82,7 +82,7 @@ def test_a_killed_trial_is_a_lost_attempt_and_gives_back_what_it_held(folder):
 def test_a_process_that_says_nothing_is_ended_by_the_watchdog(folder):
     cell, (first, second) = attempts(folder, "stopped")
     assert (cell.status, first.outcome, second.outcome) == ("complete", "lost", "complete")
-    assert first.reason == f"said nothing for {SILENCE_S:g} s and was ended"
+    assert first.reason == f"was silent for {SILENCE_S:g} s and was stopped"
 
 
 def test_out_of_memory_is_said_and_the_next_attempt_gets_another_process(folder):

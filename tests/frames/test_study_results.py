@@ -192,7 +192,7 @@ def test_a_notebook_shows_question_state_and_contrasts_and_escapes_texts(store, 
     for words in ("Which row is best?", "9 complete", "each row minus SimCSE", "DCL", "+3.17", ".importance"):
         assert words in html, words
     assert "no rows with a baseline" in rse_study.open_study("parts", store)._repr_html_()
-    expected = "<study 'parts': 21 cells: 19 complete, 1 failed, 1 missing>"
+    expected = "<study 'parts': 21 cells: 19 complete, 1 failed, 1 to run>"
     assert repr(rse_study.open_study("parts", store)) == expected
     rows = {HOSTILE: (1.0, 2.0, 3.5), "SimCSE": (2.0, 2.5, 3.0)}
     folder = tabled.make(tmp_path / "hostile", rows, baseline="SimCSE", name=HOSTILE)

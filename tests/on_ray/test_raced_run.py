@@ -55,7 +55,7 @@ def test_the_study_is_over_and_says_so(whole):
     assert status.is_complete and status.counts["planned"] == status.counts["complete"]
     assert conclude(Reader(whole)) == 0
     assert status.best.num_seeds == 2
-    assert "Seeds race: of 5 trials" in write_report(whole).read_text()
+    assert "Seeds are raced: of 5 trials" in write_report(whole).read_text()
 
 
 def test_interrupted_and_gone_on_with_it_runs_the_same_cells(checked, whole, materials, tmp_path, cluster):

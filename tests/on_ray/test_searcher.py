@@ -53,7 +53,7 @@ def searcher_of(lines, losses):
     "broken",
     [
         InputError("early_stopping.class = 'my_rules:Fragile'", rule="failed at trial 1, step 15"),
-        Unavailable("no room left in studies/little", "Make room; the same command goes on"),
+        Unavailable("no room left in studies/little", "Make room; the same command resumes the run"),
     ],
 )
 def test_a_rule_that_fails_or_a_full_disk_ends_the_run_and_is_no_fault_of_the_trial(monkeypatch, broken):

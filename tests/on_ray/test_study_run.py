@@ -43,4 +43,4 @@ def test_a_baseline_that_fails_is_raised_when_running_cells_have_ended(
     assert raised.value is failure
     assert ended == ["cell"]
     (said,) = listener.heard
-    assert said.endswith("(running cells end first, no other starts)")
+    assert said.endswith("(running cells finish first, and no others start)")

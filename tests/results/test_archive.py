@@ -133,8 +133,8 @@ HOSTILE = [
     (with_paths_as_identities, "holds what no ledger of this study holds"),
     (with_another_name, "holds what no ledger of this study holds"),
     (with_broken_ledger, "its files are damaged"),
-    (cut_off, "is no archive of a study"),
-    (lambda folder, archive: archive.write_bytes(b"no archive"), "is no archive of a study"),
+    (cut_off, "is not an archive of a study"),
+    (lambda folder, archive: archive.write_bytes(b"no archive"), "is not an archive of a study"),
     (lambda folder, archive: tarfile.open(archive, "w").close(), "holds no file of a study"),
     (lambda folder, archive: None, "No such file"),
 ]

@@ -49,8 +49,8 @@ def test_what_differs_is_named(there, said):
 def test_a_mixture_is_said_with_how_many_ran_where_and_one_kind_of_machine_not():
     card = ONE | {"device_type": "cuda", "device": "NVIDIA H200", "settings": "MKL_CBWR=AUTO"}
     assert describe_machines([ONE, card, ONE, ONE | {"kernels": "AVX512"}, EARLIER]) == (
-        "Cells ran on unlike machines, between which no bits are promised: 1 on NVIDIA H200, EPYC, AVX2 kernels, "
-        "MKL_CBWR=AUTO; 2 on x86_64, EPYC, AVX2 kernels; 1 on x86_64, EPYC, AVX512 kernels."
+        "Cells ran on different kinds of machine, which need not agree bit by bit: 1 on NVIDIA H200, EPYC, AVX2 "
+        "kernels, MKL_CBWR=AUTO; 2 on x86_64, EPYC, AVX2 kernels; 1 on x86_64, EPYC, AVX512 kernels."
     )
     assert "1 on what changed within the cell" in describe_machines([ONE | {UNLIKE: ["why"]}])
     assert describe_machines([ONE, ONE | {"threads": 2, "packages": {"torch": "1"}}, EARLIER, {}]) == ""

@@ -28,6 +28,7 @@ def test_every_frame_has_a_file_that_reads_back(searched_dir, tmp_path, kind):
         trials, metrics, cells = reader.trials_table(), reader.metrics(), reader.cells()
     assert {path.name for path in paths} == {f"{name}.{kind}" for name in NAMES}
     back = {path.stem: READ[kind](path) for path in paths}
+    assert "evaluation_seed" in back["evaluations"] and "seed" not in back["evaluations"]
     assert back["trials"]["objective"].fillna(-1).tolist() == trials["objective"].fillna(-1).tolist()
     assert list(back["trials"].columns) == ["row", *trials.columns]
     pd.testing.assert_frame_equal(back["metrics"].drop(columns="row"), metrics)

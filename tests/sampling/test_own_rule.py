@@ -84,7 +84,7 @@ REFUSED = [
     ("settings.leest=1", "early_stopping.settings.leest: no such field of NoProgress. Did you mean 'least'?"),
     ("settings.least=much", "early_stopping.settings.least = 'much': must be a number"),
     ("name=asha", "early_stopping: has a name and a class. Keep one (`name: null` takes away"),
-    ("every=null", "early_stopping: needs `every` or `factor`: how far it is to the next rung"),
+    ("every=null", "early_stopping: needs `every` or `factor`: the distance to the next rung"),
     ("every=20", "early_stopping.every = 20: 'dev' is measured at multiples of"),
 ]  # fmt: skip
 

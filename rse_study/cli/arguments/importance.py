@@ -12,14 +12,12 @@ def enter_missing_importance(study_dir: Path) -> None:
     from rse_study.results.reader import Reader
     from rse_study.results.records import FEWEST_TRIALS
 
-    with Reader(study_dir) as reader:
-        complete = [one for one in reader.records() if (one.stage, one.status) == ("search", "complete")]
-        if len(complete) < FEWEST_TRIALS or len(reader.importance()) or reader.is_held():
-            return
-    from rse_study.sampling.importance import enter_importance
+    with suppress(InputError):  # a ledger that cannot be read or written goes without it
+        with Reader(study_dir) as reader:
+            complete = [one for one in reader.records() if (one.stage, one.status) == ("search", "complete")]
+            if len(complete) < FEWEST_TRIALS or len(reader.importance()) or reader.is_held():
+                return
+        from rse_study.sampling.importance import enter_importance
 
-    with (
-        suppress(InputError),
-        Ledger.open(study_dir) as ledger,
-    ):  # a folder that cannot be written goes without it
-        enter_importance(ledger)
+        with Ledger.open(study_dir) as ledger:
+            enter_importance(ledger)

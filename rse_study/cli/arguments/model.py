@@ -23,7 +23,7 @@ def model_name(model: str) -> str:
     path = Path(model)
     if model in ASSETS and not path.exists():
         rule, remedy = "an asset, made anew for each corpus", "Train it first and name the run's folder"
-        raise InputError(f"{model!r} is no model", where="MODEL", rule=rule, remedy=remedy)
+        raise InputError(f"{model!r} is not a model", where="MODEL", rule=rule, remedy=remedy)
     if (path / schema.MODEL_FOLDER / "config.json").is_file():
         return str(path / schema.MODEL_FOLDER)
     if path.is_dir() and not (path / "config.json").is_file():
@@ -65,7 +65,7 @@ def _identity(study: Path, trial: str) -> str:
         table, record = trials(reader), reader.study()
     if not (table["status"] == "complete").any():
         what = "cell" if record.kind == "grid" else "trial"
-        remedy = "See how far it is: rse-study status"
+        remedy = "See its progress: rse-study status"
         raise InputError("--trial best", where=str(study), rule=f"no {what} is complete yet", remedy=remedy)
     if record.kind == "grid":
         raise _no_best_row(study)
@@ -83,4 +83,4 @@ def _no_best_row(study: Path) -> InputError:
         f"Name a cell, TRIAL/SEED: --trial {cell['trial']}/{cell['seed']} is {row}, seed {cell['seed']}, "
         f"the row with the best mean ({means[row]:.2f})"
     )
-    return InputError("--trial best", where=str(study), rule="a grid selects nothing", remedy=remedy)
+    return InputError("--trial best", where=str(study), rule="a grid has no best trial", remedy=remedy)

@@ -12,7 +12,7 @@ def require_folder(path: Path, *, where: str) -> None:
     nearest = next(folder for folder in (full, *full.parents) if os.path.lexists(folder))
     rule, remedy = "a folder that can be written is needed", "Name another folder"
     if not os.path.isdir(nearest):
-        raise InputError(f"{nearest} is no folder", where=f"{where} {path}", rule=rule, remedy=remedy)
+        raise InputError(f"{nearest} is not a folder", where=f"{where} {path}", rule=rule, remedy=remedy)
     if not os.access(nearest, os.W_OK | os.X_OK):
         raise InputError(f"{nearest} cannot be written", where=f"{where} {path}", rule=rule, remedy=remedy)
 

@@ -54,7 +54,8 @@ def names_in_ledger(study_dir: Path) -> dict[str, str]:
 
 def describe_counts(counts: Mapping[str, int], is_live: bool) -> str:
     """Describe `Reader.counts()` in words; running cells nobody runs are interrupted."""
-    shown = {name.replace("_", " "): number for name, number in counts.items() if number}
+    names = {"stopped_early": "stopped early", "missing": "to run"}
+    shown = {names.get(name, name): number for name, number in counts.items() if number}
     if not is_live and "running" in shown:
         shown["interrupted"] = shown.pop("running")
     planned = shown.pop("planned", 0)

@@ -41,7 +41,7 @@ def _run(call: Callable[[], int | None]) -> int:
     except Unavailable as error:
         return _say(f"gave up: {error}", INCOMPLETE)
     except KeyboardInterrupt:
-        return _say("interrupted; the same command goes on from here", INTERRUPTED)
+        return _say("interrupted; the same command resumes the run", INTERRUPTED)
     except typer.Exit:
         raise
     except BrokenPipeError:

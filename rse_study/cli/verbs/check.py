@@ -32,7 +32,7 @@ LEAST_IMPORTANT = (BETTER, "g", EXACT, HOLM, "last step", COMPUTE, "SD", "seeds"
 """columns in the order in which a narrow terminal leaves them out"""
 
 
-NO_CLAIM = "No claim of a paper is checked here: nothing is reproduced, and nothing contradicted."
+NO_CLAIM = "No claim of a paper is checked in this study."
 
 
 def check_study(

@@ -146,7 +146,7 @@ def _read(given: str, metric: str, store: Path) -> GivenRows:
         row = find_cells_row(reader.study(), row, reader.cells()) or row
     if scores.empty:
         rule = f"no row has a score of {label!r}" if metric else "no row has a score yet"
-        remedy = did_you_mean(metric, known) if metric else "See how far it is: rse-study status"
+        remedy = did_you_mean(metric, known) if metric else "See its progress: rse-study status"
         raise InputError("nothing to compare", where=study, rule=rule, remedy=remedy)
     if row and row not in scores.index:
         raise InputError(

@@ -20,7 +20,7 @@ Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 def serve_dashboard(study: str, store: Path, port: int) -> None:
     """Serve a study's dashboard until Ctrl-C; port 0 is any free one."""
     with open_server(study_folder(study, store), port) as server:
-        announce(f"http://{HOST}:{server.server_port}/  (Ctrl-C ends it; the study itself is only read)")
+        announce(f"http://{HOST}:{server.server_port}/  (Ctrl-C ends it; it only reads the study)")
         try:
             server.serve_forever()
         except KeyboardInterrupt:

@@ -124,7 +124,7 @@ def _capacity(store: Path, torch: Any) -> Iterator[Finding]:
     yield _line(
         free >= needed,
         f"disk: {show_bytes(free)} free in {store}, a cell of BERT-base takes {show_bytes(needed)} while it runs",
-        "set --store to a larger one; `plan` says what a study takes",
+        "set --store to a larger one; `plan` says what a study needs",
     )
     for number in range(torch.cuda.device_count()):
         memory = torch.cuda.get_device_properties(number).total_memory

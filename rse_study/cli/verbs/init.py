@@ -31,7 +31,7 @@ def write_first_study(name: str, is_grid: bool) -> None:
     except FileExistsError:
         remedy = "Choose another name, or remove it"
         raise InputError(
-            "is there already", where=str(path), rule="nothing is overwritten", remedy=remedy
+            "already exists", where=str(path), rule="nothing is overwritten", remedy=remedy
         ) from None
     write_whole(SCHEMA, json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n")
     print(f"{path}, {SCHEMA}")
@@ -44,4 +44,4 @@ def _require_name(name: str, text: str) -> None:
     except InputError:
         rule = "lower case letters, digits, - and _, at most 64, the first one a letter or a digit"
         remedy = "For example: rse-study init step-sizes"
-        raise InputError(f"{name!r} is no study's name", where="NAME", rule=rule, remedy=remedy) from None
+        raise InputError(f"{name!r} is not a valid name", where="NAME", rule=rule, remedy=remedy) from None

@@ -23,7 +23,7 @@ def write_notebook(study: str, kind: str, out: Path | None, is_forced: bool, sto
     text = filled_in(chosen, folder.name, _seen_from(path.parent, folder.parent))
     if path.exists() and not is_forced:
         remedy = "Name another file (--out FILE), or overwrite it: --force"
-        raise InputError("is there already", where=str(path), rule="nothing is overwritten", remedy=remedy)
+        raise InputError("already exists", where=str(path), rule="nothing is overwritten", remedy=remedy)
     write_whole(path, text)
     others = ", ".join(name for name in KINDS if name != chosen)
     announce(f"{path}: {KINDS[chosen]} (others: {others})")

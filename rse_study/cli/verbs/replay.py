@@ -50,7 +50,7 @@ def replay_cell(study: str, store: Path, wanted: str, out: Path | None) -> int:
     trial = build(Trial, recorded.config, where=where)
     here = provenance(torch.device(device), workers, trial.precision) | {"threads": threads}
     if unlike := what_differs(here, recorded.provenance):
-        announce(f"note: no bits are promised ({'; '.join(unlike)})")
+        announce(f"note: numbers need not be bit-identical ({'; '.join(unlike)})")
     with ActivityBars() as bars:
         beside = Path(study).parent if Path(study).is_file() else Path()
         materials = materials_of(bars, beside, trial, study_dir)
@@ -110,8 +110,8 @@ def require_fingerprints(recorded: Result, materials: Materials, where: str) -> 
     changed = other_materials(recorded.provenance.get("materials", {}), materials.fingerprints)
     if changed:
         remedy = (
-            "Bring back the files of that time (RSE_STUDY_DATA; RSE_STUDY_CACHE, whose encoders and generators have "
-            "other weights where another kind of machine trained them), or their versions"
+            "Restore the files of that time (RSE_STUDY_DATA; RSE_STUDY_CACHE, where another kind of machine trains "
+            "encoders and generators with other weights), or their versions"
         )
         raise InputError("other materials", where=where, rule="; ".join(changed), remedy=remedy)
 
@@ -129,7 +129,7 @@ def verdict_lines(name: str, recorded: Result, compared: ReplayComparison) -> It
             f"at most {most:.1g} apart"
         )
     if compared.is_equal:
-        yield f"{name}: {'equal but for these' if compared.reranked else 'bit-equal'}: {size}"
+        yield f"{name}: {'equal except for these' if compared.reranked else 'bit-equal'}: {size}"
         return
     unlike, differences = "; ".join(compared.unlike), compared.differences
     if compared.is_confirmed:
@@ -139,7 +139,7 @@ def verdict_lines(name: str, recorded: Result, compared: ReplayComparison) -> It
         far = sorted(differences, key=lambda one: one.distance, reverse=True)
         num_far = sum(one.distance > NEAR for one in far)
         yield f"{name}: not equal to 1e-6: {counted(num_far, 'difference')} beyond it in {size}"
-        yield f"    This contradicts nothing, for bits are not promised ({unlike}). The largest:"
+        yield f"    This contradicts nothing, because numbers need not be bit-identical ({unlike}). The largest:"
         differences = tuple(far[:num_far])
     else:
         yield f"{name}: not equal: {counted(len(differences), 'difference')} in {size}"

@@ -53,7 +53,7 @@ def run_and_report(
     for warning in checked.warnings:
         announce(f"warning: {warning}")
     if is_complete(checked, folder) and _stands_elsewhere(checked, folder):
-        announce("every cell and score is here: nothing is run, and its corpus and base are not looked at")
+        announce("every cell and score is complete: nothing is run, and corpus and base are not checked")
     else:
         _run_missing(checked, folder, store, cpus, address, max_hours, max_cost)
     again = command("run", study, *with_overrides(overrides), *in_store(store), "--wide")

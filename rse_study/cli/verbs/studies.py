@@ -16,7 +16,7 @@ from rse_study.study.definition.reading import read_extended
 from rse_study.study.definition.shipped import shipped_studies, shipped_trials
 
 GROUPS = {
-    "search_spaces": "to begin with, on generated or Wikipedia sentences",
+    "search_spaces": "to start with, on generated or Wikipedia sentences",
     "mini": "the papers' tables and figures with a tiny encoder, on CPUs",
     "minilm": "the same with MiniLM (extra `minilm`), on CPUs",
     "paper": "the papers' tables and figures at their own scale, on GPUs",
@@ -111,6 +111,8 @@ def _counts(study_dir: Path) -> str:
 
     try:
         with Reader(study_dir) as reader:
-            return describe_counts(SearchState.read(reader).counts, holder(study_dir) is not None)
+            counts = describe_counts(SearchState.read(reader).counts, holder(study_dir) is not None)
+            tags = ", ".join(reader.study().settings.tags)
+            return f"{counts} [{tags}]" if tags else counts
     except InputError as problem:
         return str(problem)

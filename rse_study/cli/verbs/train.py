@@ -92,7 +92,7 @@ def show_training(
                 continues=True,
             )
         else:
-            bars.message(f"{out} holds this run already")
+            bars.message(f"{out} already holds this run")
     _summarise(read_result(out), materials.dev)
     announce(f"model and result: {out}")
     suggest(command("evaluate", out), command("export", out, f"{out.name}-model"))

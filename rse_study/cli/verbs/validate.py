@@ -111,7 +111,7 @@ def _search(checked: CheckedStudy) -> str:
     for axis in axes:
         for parent, values in axis.domain.when.items():
             by_condition.setdefault(f"{parent} = {' or '.join(map(str, values))}", []).append(axis.name)
-    conditional = (f"where {when}: {_join(names)}" for when, names in by_condition.items())
+    conditional = (f"if {when}: {_join(names)}" for when, names in by_condition.items())
     return "; ".join([f"{everywhere}{raced}", *conditional])
 
 

@@ -13,7 +13,7 @@ SETTING = re.compile(r"""([A-Za-z_][\w-]*)(?:=|(?<=-token) +|(?<=-password) +)["
 """a name with a literal value: a variable of the environment, or the option of a program"""
 IN_URL = re.compile(r"://[^/\s:@]*:[^/\s@$]+@")
 REFERENCE = re.compile(r"_(PATH|FILE|DIR|NAME)$", re.IGNORECASE)
-RULE = "a secret would stand in every rendered file"
+RULE = "a secret would be in every rendered file"
 REMEDIES = {
     "local": "Export it in the shell that starts the cluster",
     "slurm": "Export it in the shell that submits: sbatch hands the environment on",

@@ -84,4 +84,4 @@ class ElasticSize:
             self._callback.message("no node has room for a cell now: waiting for nodes to join")
         elif time.monotonic() - self._empty_since > NODES_SECONDS:
             what = f"no node had room for a cell for {NODES_SECONDS / 60:g} minutes"
-            raise Unavailable(what, "Bring nodes back; the same command then goes on")
+            raise Unavailable(what, "Bring nodes back; the same command then resumes the run")

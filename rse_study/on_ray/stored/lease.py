@@ -48,7 +48,7 @@ class DriverLease:
             content = self._storage.find(self._key)
             if content is None:  # its own note: only who took the study over, and has ended, took it away
                 what = "another driver has had this study in the meantime"
-                raise Unavailable(what, "The same command goes on")
+                raise Unavailable(what, "The same command resumes the run")
             if _parsed(content).get("holder") != self._holder:
                 raise Unavailable(f"{_describe(content)} has taken this study over")
             self._write()
@@ -69,7 +69,7 @@ class DriverLease:
             if now is None:
                 return
             if now != before:
-                remedy = "Wait for its end, or end it: rse-study status shows how far it is"
+                remedy = "Wait for its end, or end it: rse-study status shows its progress"
                 raise InputError(f"{told} runs this study", where=self._storage.location, remedy=remedy)
 
     def _write(self) -> None:

@@ -45,7 +45,7 @@ class Criterion:
     """A difference of no more than this counts as none; 0 where no margin is set."""
     less_is_better: bool = False
     margins_seen: tuple[float, ...] = ()
-    """The objective's margins, oldest first, if it was changed after results were there."""
+    """The objective's margins, oldest first, if it was changed after there were results."""
 
     @property
     def name(self) -> str:
@@ -70,7 +70,7 @@ class Criterion:
 
     def sentence(self, num_together: int = 1, noun: str = "row") -> str:
         """Say what decides, and why."""
-        holds = ", which holds however often one looks" if self.is_anytime else " (Student's t)"
+        holds = ", which stays valid however often you look" if self.is_anytime else " (Student's t)"
         why = f": {self.why}" if self.why else ""
         margin = f" Differences{self.within} count as the same." if self.margin else ""
         return (
@@ -83,7 +83,7 @@ class Criterion:
         if self.margins_seen[-1:] != (self.margin,):
             return ""
         changes = [f"from {before:g} to {now:g}" for before, now in pairwise(self.margins_seen)]
-        return f" The margin was changed {' and '.join(changes)} after results were there."
+        return f" The margin was changed {' and '.join(changes)} after there were results."
 
 
 def criterion_of(study: StudyRecord, revisions: pd.DataFrame, cells: pd.DataFrame) -> Criterion:
@@ -133,7 +133,7 @@ def _changed_after_a_look(study: StudyRecord, looked: Iterable[Look]) -> str:
     if not found:
         return ""
     *first, last = found
-    return f"{', '.join(first)}{' and ' if first else ''}{last} after results were there"
+    return f"{', '.join(first)}{' and ' if first else ''}{last} after there were results"
 
 
 def _changes(old: Any, new: Any) -> list[str]:

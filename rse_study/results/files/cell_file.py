@@ -20,6 +20,6 @@ def read_cell(directory: Path) -> CellRecord:
         directory / FILE_NAME,
         "cell",
         CellRecord.model_validate,
-        missing="Run the study again: it is written anew",
+        missing="Run the study again: that rewrites it",
         remedy="Remove it and run the study again",
     )

@@ -17,7 +17,7 @@ Owner = TypeVar("Owner", bound=type)
 DAMAGES = (ValidationError, JSONDecodeError, UnicodeDecodeError, RecursionError)
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 REBUILD = "Move it away, or make it anew: rse-study doctor --rebuild STUDY"
-GOES_ON = "the same command goes on"
+GOES_ON = "the same command resumes the run"
 
 
 def names_failures(cls: Owner) -> Owner:

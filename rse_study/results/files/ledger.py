@@ -228,10 +228,8 @@ class Ledger(LedgerQueries):
             writes.add_cell(self._db, cell)
         except sqlite3.IntegrityError:
             what = f"trial {cell.trial}, seed {cell.seed} is another cell already, not {cell.identity[:16]}"
-            rule = (
-                "a trial becomes another cell where the code's numbers, the corpus or the base have changed"
-            )
-            remedy = "Give the study another name, or go on with what it was begun with"
+            rule = "a trial becomes another cell if the code's numbers, the corpus or the base have changed"
+            remedy = "Give the study another name, or continue with what it was begun with"
             raise InputError(what, where=str(self.study_dir), rule=rule, remedy=remedy) from None
 
 

@@ -118,11 +118,11 @@ class SpacedRule(StoppingRule):
     @model_validator(mode="after")
     def _one_distance(self) -> Self:
         if self.every is not None and self.factor is not None:
-            remedy = "Take one away (of a file extended: `factor: null`)"
-            raise ValueError(f"`every` and `factor` both say how far it is to the next rung. {remedy}")
+            remedy = "Remove one (if it is inherited: `factor: null`)"
+            raise ValueError(f"`every` and `factor` both set the distance to the next rung. {remedy}")
         if self.every is None and self.factor is None:
             raise ValueError(
-                "needs `every` or `factor`: how far it is to the next rung. For example: factor: 3"
+                "needs `every` or `factor`: the distance to the next rung. For example: factor: 3"
             )
         return self
 

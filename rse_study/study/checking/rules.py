@@ -16,7 +16,7 @@ from rse_study.training.trial import Trial
 
 def _one_question(study: Study) -> RuleProblems:
     if study.grid is not None and study.search is not None:
-        remedy = "Take one away (of a file extended: `search: null`)"
+        remedy = "Remove one (if it is inherited: `search: null`)"
         yield "grid", "a study is a grid or a search, never both", remedy
     if study.grid is None and study.search is None:
         yield "search", "is required, or `grid`", "Name an axis: `search: {rho: {float: [0, 1]}}`"
@@ -28,7 +28,7 @@ def _search_only(study: Study) -> RuleProblems:
     for name in SEARCH_ONLY:
         if name in study.model_fields_set and getattr(study, name) not in (None, ()):
             rule = "belongs to a search; a grid runs every row and every seed to its end, and all of it is a result"
-            yield name, rule, f"Remove it (of a file extended: `{name}: null`)"
+            yield name, rule, f"Remove it (if it is inherited: `{name}: null`)"
 
 
 def _evaluations(study: Study) -> RuleProblems:
@@ -76,7 +76,7 @@ def _parts_of_gpus(study: Study) -> RuleProblems:
 
 def _allowance(study: Study) -> RuleProblems:
     if study.allowance.max_cost and not study.allowance.price_per_hour:
-        rule = "cannot bind without a price"
+        rule = "has no effect without a price"
         yield f"allowance.max_cost = {study.allowance.max_cost:g}", rule, "Give allowance.price_per_hour, too"
 
 

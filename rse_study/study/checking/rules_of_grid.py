@@ -32,7 +32,7 @@ def decided_beside_a_baseline(study: Study) -> RuleProblems:
     if not isinstance(study.seeds, UntilDecided):
         return
     if study.grid is None:
-        rule = "belongs to a grid, whose rows are decided beside a baseline; a search races the seeds that it lists"
+        rule = "is for grids, whose rows are compared with a baseline; a search races the seeds that it lists"
         yield "seeds.until = 'decided'", rule, "List them: `seeds: [0, 1, 2]`"
     elif study.grid.factorial:
         rule = "rows stop at different seeds, and an effect of grid.factorial needs every row of a seed"
@@ -68,4 +68,4 @@ def no_conditions_in_a_grid(study: Study) -> RuleProblems:
     for name, domain in grid.domains.items():
         if domain.when:
             rule = "belongs to a search: a grid runs every combination of its axes"
-            yield f"{grid.at}.{name}.when", rule, "Say it by rows: `grid: {rows: {...}}`"
+            yield f"{grid.at}.{name}.when", rule, "Use rows: `grid: {rows: {...}}`"

@@ -31,7 +31,7 @@ def objectives(study: Study) -> RuleProblems:
     given = study.objectives
     if not given:
         if study.objective.metric in COSTS:
-            rule = "a trial that costs least is the one that learns nothing"
+            rule = "the cheapest trial is the one that learns nothing"
             yield f"objective.metric = {study.objective.metric!r}", rule, "Use `objectives` or `constraints`"
         return
     if not 2 <= len(given) <= MOST_OBJECTIVES:
@@ -43,14 +43,14 @@ def objectives(study: Study) -> RuleProblems:
         yield (
             f"objective.metric = {study.objective.metric!r}",
             rule,
-            "Remove it (of a file extended: `objective: null`)",
+            "Remove it (if it is inherited: `objective: null`)",
         )
     if given[0].metric in COSTS:
-        rule = "the first objective is shown step by step, and a cost is known at the end"
+        rule = "the first objective is shown step by step, and a cost is known only at the end"
         yield f"objectives.0.metric = {given[0].metric!r}", rule, "Put another one first"
     if study.early_stopping is not None:
-        rule = "stops trials by one objective, and those it stops may be the front's by another"
-        yield "early_stopping", rule, "Remove it (of a file extended: `early_stopping: null`)"
+        rule = "stops trials by one objective, which may be on the front by another"
+        yield "early_stopping", rule, "Remove it (if it is inherited: `early_stopping: null`)"
 
 
 def told_the_last_step(study: Study) -> RuleProblems:
@@ -116,7 +116,7 @@ def where_the_path_begins(study: Study, space: Space[Trial]) -> RuleProblems:
 def seeds_of_the_path(study: Study) -> RuleProblems:
     """Refuse seeds of the path that the search runs."""
     seeds = () if study.ablation_path is None else study.ablation_path.seeds
-    rule = "a seed of the search has selected the trial that the path leads to"
+    rule = "this seed was used in the search, which selected the end of the path"
     yield from (
         *listed_twice("ablation_path.seeds", seeds),
         *_have_selected(study, "ablation_path", seeds, rule),
@@ -141,7 +141,7 @@ def distinct_seeds(study: Study) -> RuleProblems:
     confirm = () if isinstance(seeds, UntilDecided) else seeds
     yield from (*listed_twice("seeds", study.all_seeds), *listed_twice("confirm.seeds", confirm))
     yield from _have_selected(
-        study, "confirm", confirm, "a seed of the search has selected; it cannot confirm"
+        study, "confirm", confirm, "this seed was used in the search, so it cannot confirm"
     )
 
 
@@ -181,7 +181,7 @@ def tuned_alike(study: Study) -> RuleProblems:
     for other in ("warm_start", "search_budget", "early_stopping"):
         if getattr(study, other) is not None:
             rule = f"would give one value of {name} more than another"
-            yield other, rule, f"Remove it, or tune_each (of a file extended: `{other}: null`)"
+            yield other, rule, f"Remove it, or tune_each (if it is inherited: `{other}: null`)"
     if len(study.all_seeds) > 1:
         rule = f"are raced, which would give one value of {name} more than another"
         yield f"seeds = {list(study.all_seeds)}", rule, "Give one seed, or remove tune_each"
@@ -223,7 +223,7 @@ def watched(study: Study) -> RuleProblems:
     for name, every in study.base.watched.items() if study.search is not None else ():
         if name not in OF_DEV:
             rule = (
-                "is measured on what only the confirm stage may show: a test split, or all there is of a task"
+                "is measured on a test split or on all data of a task, which only the confirm stage may show"
             )
             remedy = f"Watch {', '.join(OF_DEV)}, which is of dev pairs; list the others in `evaluations`"
             yield f"base.watched.{name} = {every}", rule, remedy
@@ -236,10 +236,10 @@ def search_budget(study: Study) -> RuleProblems:
         return
     if given.cost and not given.price_per_hour:
         what = f"search_budget.cost = {given.cost:g}"
-        yield what, "cannot bind without a price", "Give price_per_hour, too"
+        yield what, "has no effect without a price", "Give price_per_hour, too"
     what = f"search_budget.steps = {given.steps}"
     if given.steps and budget.unit != "steps":
-        rule = f"is known beforehand of trials that count steps alone, and base.budget.unit = {budget.unit!r}"
+        rule = f"is known beforehand only if trials count steps, and base.budget.unit = {budget.unit!r}"
         yield what, rule, "Use base.budget: {unit: steps, ...}, or another limit"
     elif 0 < given.steps < budget.amount:
         rule = f"one trial takes {budget.amount}"
@@ -251,5 +251,5 @@ def steps_of_trials(study: Study, space: Space[Trial]) -> RuleProblems:
     steps = study.search_budget.steps if study.search_budget is not None else 0
     for axis in space.axes if steps else ():
         if any(overlap("budget", path) for path in axis.paths):
-            rule = f"{axis.name} writes base.budget, so that nobody knows what the next trial takes"
+            rule = f"{axis.name} writes base.budget, so the steps of the next trial are unknown"
             yield f"search_budget.steps = {steps}", rule, "Use another limit"

@@ -12,7 +12,7 @@ from rse_study.study.definition.search import Sampler
 
 def sampler_class(sampler: Sampler, folder: Path) -> type:
     """Return the class that a sampler names."""
-    assert sampler.class_ is not None, "a sampler of ours has a name"
+    assert sampler.class_ is not None, "a built-in sampler has a name"
     what = f"sampler.class = {sampler.class_!r}"
     return import_class(sampler.class_, what=what, folder=folder, bases=["optuna.samplers.BaseSampler"])
 

@@ -65,7 +65,7 @@ def sampler_problems(
         if num_objectives > 1:
             yield what, f"optimises one objective, and there are {num_objectives}", remedy
         if num_constraints:
-            yield what, "knows no constraints", remedy
+            yield what, "does not support constraints", remedy
     if space.is_conditional and not TRAITS[sampler.name].of_conditions:
         name = next(axis.name for axis in space.axes if axis.parent)
         rule = f"needs every axis in every trial, and search.{name} belongs to some only (`when`)"
@@ -80,7 +80,7 @@ def sampler_warnings(study: Study, folder: Path) -> Iterator[str]:
     sampler, num_trials = study.sampler, study.num_trials
     if sampler.class_ is not None:
         if not takes_seed(sampler_class(sampler, folder)):
-            yield f"{sampler.class_} takes no `seed`: what it draws at random is drawn anew in every run"
+            yield f"{sampler.class_} takes no `seed`: its random draws differ in every run"
         return
     traits = TRAITS[sampler.name]
     random = f"all trials are random draws: num_trials {num_trials} <"

@@ -37,7 +37,7 @@ def _problems(study: Study, warm: WarmStart, space: Space[Trial]) -> RuleProblem
         rule = "is this study itself, which goes on anyway"
         yield f"warm_start.study = {warm.study!r}", rule, "Name another one"
     if warm.study and study.sampler.name in LEARN_NOTHING:
-        rule = f"would teach nothing: {study.sampler.name} learns from no trial"
+        rule = f"has no effect: {study.sampler.name} does not learn from trials"
         yield f"warm_start.study = {warm.study!r}", rule, "Use another sampler, or list trials"
     num_first = (space.base_point is not None) + len(warm.trials) + bool(warm.study)
     if num_first > study.num_trials:

@@ -35,7 +35,7 @@ def _option(given: Any) -> Any:
     value = fraction(given)
     # A switch is a noun: true and false are no values of any field.
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError("must be a text or a number. Write one, such as l2 or 0.5")
+        raise ValueError("must be text or a number. Write one, such as l2 or 0.5")
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("must be finite")
     return value
@@ -230,7 +230,7 @@ def _as_choice(given: Any) -> Any:
     if not isinstance(given, list | tuple):
         return given
     if len(given) < 2:
-        raise ValueError("must list at least 2 values. Write the only one into the base")
+        raise ValueError("must list at least 2 values. A single value belongs in the base")
     return {"choice": given}
 
 

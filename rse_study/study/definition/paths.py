@@ -112,7 +112,7 @@ def _unknown(every: dict[str, Any], spec: Spec, path: str, where: str, at: str) 
     if len(names) > 1:
         remedy = did_you_mean(names[0], sorted({full.split(".")[-1] for full in every}))
         return InputError(
-            at or path, where=where, rule=f"nothing is called {names[0]!r} in the base", remedy=remedy
+            at or path, where=where, rule=f"the base has no field or symbol {names[0]!r}", remedy=remedy
         )
     declared = {symbol for _, symbol in symbols(spec)} | {symbol for symbol, _ in joint_symbols(spec)}
     hint = did_you_mean(path, sorted({full.split(".")[-1] for full in every} | declared))

@@ -26,7 +26,7 @@ RULES = {
     "finite_number": "must be finite",
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",
-    "string_type": "must be a text",
+    "string_type": "must be text",
     "literal_error": "must be {expected}",
     "list_type": "must be a list",
     "tuple_type": "must be a list",
@@ -40,8 +40,8 @@ RULES = {
     "string_pattern_mismatch": "must match {pattern}",
     "string_too_short": "must have at least {min_length} character(s)",
     "string_too_long": "must have at most {max_length} characters",
-    "invalid_key": "a key must be a text",
-    "recursion_loop": "must not hold itself",
+    "invalid_key": "a key must be text",
+    "recursion_loop": "must not contain itself",
 }
 
 REMEDIES = {

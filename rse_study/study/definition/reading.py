@@ -78,7 +78,7 @@ def _read_below(
 ) -> dict[str, Any]:
     what = f"extends = {name!r:.200}"
     missing = f"no such file: {looked_for_in(*study_folders(path.parent, data_dir()))}"
-    remedy = "Check the path; a shipped one goes by its name"
+    remedy = "Check the path; a shipped study is given by its name"
     try:
         target = _named(path, name).resolve()
     except (OSError, ValueError, RuntimeError):  # too long, a NUL, links in a circle

@@ -38,7 +38,7 @@ class Resources(Spec):
     def _of_nodes(cls, labels: dict[str, str]) -> dict[str, str]:
         for text in (*(key.rpartition("/")[2] for key in labels), *labels.values()):
             if not LABEL.fullmatch(text):
-                raise ValueError(f"{text!r} is no label: letters and digits, and . _ - between them")
+                raise ValueError(f"{text!r} is not a label: letters and digits, and . _ - between them")
         return labels
 
     @property

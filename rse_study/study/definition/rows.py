@@ -42,7 +42,7 @@ def rows_of(grid: Grid, space: Space[Trial], *, where: str) -> tuple[tuple[Row, 
     if num_combinations + len(grid.rows) > MAX_ROWS:
         rule = f"at most {MAX_ROWS} rows"
         what = f"grid: {num_combinations + len(grid.rows)} rows"
-        return (), [InputError(what, where=where, rule=rule, remedy="Ask a smaller question")]
+        return (), [InputError(what, where=where, rule=rule, remedy="Use fewer values")]
     layout = _Layout(space, where)
     rows = (*layout.combinations(grid), *layout.named(grid.rows))
     return rows, [*layout.problems.values(), *_repeated(rows, where)]

@@ -46,7 +46,7 @@ class Sampler(Spec):
     def _has_no_settings_of_names(self) -> None:
         for name in ("num_startup", "population_size"):
             if getattr(self, name) != type(self).model_fields[name].default:
-                remedy = f"Write it below `settings` (of a file extended: `{name}: null`)"
+                remedy = f"Write it below `settings` (if it is inherited: `{name}: null`)"
                 raise ValueError(f"has {name}, which is of samplers with a name, and a class. {remedy}")
 
     @model_serializer(mode="wrap")

@@ -55,7 +55,7 @@ class DataSizes:
             if not corpus.limit:
                 raise
             self.supposed.append(
-                f"{problem.where} is not here: supposed to hold {corpus.limit:,} sentences, its limit"
+                f"{problem.where} is not here: assumed to hold {corpus.limit:,} sentences, its limit"
             )
             return corpus.limit
 

@@ -21,8 +21,8 @@ from rse_study.study.planning.throughput import Throughput
 from rse_study.training.trial import Replayed
 
 UNTIL_DECIDED = (
-    "rows and confirmed trials get seeds until they are decided: low: with those they have or get next; expected, on "
-    "which limits are checked, and high: with all that they may get"
+    "rows and confirmed trials get seeds until they are decided. Low: the seeds they have or get next. Expected, which "
+    "limits use, and high: all that they may get"
 )
 
 
@@ -115,10 +115,10 @@ def check_allowance(planned: Plan, max_hours: float, max_cost: float) -> list[st
 def _against(planned: Plan, name: str, limit: float, unit: float) -> str:
     hours, what = planned.device_hours, f"{name} = {limit:g}"
     if not unit:
-        rule, remedy = "an hour has no price", "Set allowance.price_per_hour"
+        rule, remedy = "the price of an hour is unknown", "Set allowance.price_per_hour"
         raise InputError(what, where=planned.study, rule=rule, remedy=remedy)
     if hours is None:
-        rule, remedy = "nothing tells how long its cells take", "Use --probe"
+        rule, remedy = "the time of its cells is unknown", "Use --probe"
         raise InputError(what, where=planned.study, rule=rule, remedy=remedy)
     whole = (hours + exactly(planned.spent_hours)).times(unit)
     spent = f", {planned.spent_hours * unit:.3g} of it spent" if planned.spent_hours else ""
@@ -149,14 +149,14 @@ def _notes(
         yield from cost_model.assumptions()
     yield from data_sizes.supposed
     for name in data_sizes.missing:
-        yield f"{name} is not in the data folder: the time for it is not counted"
+        yield f"{name} is not in the data folder: its time is not included"
 
 
 def _probe_note(watched: Iterable[str]) -> Iterator[str]:
     """Note that the time to fit classifiers on watched data is not counted."""
     fitted = [name for name in watched if name.rpartition("/")[2] in TRANSFER_PRESETS]
     if fitted:
-        yield f"classifiers are fitted wherever {', '.join(fitted)} is watched: the time for it is not counted"
+        yield f"classifiers are fitted whenever {', '.join(fitted)} is watched: their time is not included"
 
 
 def _replay_note(replayed: Replayed) -> Iterator[str]:
@@ -168,6 +168,6 @@ def _replay_note(replayed: Replayed) -> Iterator[str]:
         f"{number:,} {noun} x {replayed.max_queries:,} queries" for noun, number in sets.items() if number
     )
     yield (
-        f"the replayed set, unless it is there already, is found once before the first cell: at most {most} of its "
-        "reference, beside what the recipe's own models take; the time for it is not counted"
+        f"unless it exists, the replayed set is built once before the first cell: at most {most} of its reference, "
+        "besides those of the recipe's own models; its time is not included"
     )

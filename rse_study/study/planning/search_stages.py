@@ -52,17 +52,17 @@ class SearchPlanner:
         if is_open:
             who = study.sampler.title
             yield (
-                f"trials are not known before {who} proposes them: {NUM_POINTS} even points of the space stand for them"
+                f"trials are unknown until {who} proposes them: {NUM_POINTS} even points of the space stand in for them"
             )
         if goes_on and study.ablation_path is not None:
             yield "path: as if base and best trial differed on every axis, until the search is over"
         if goes_on and study.search_budget is not None:
-            yield "search: as if its budget had room for all trials; no cell that does not fit is begun"
+            yield "search: as if its budget had room for all trials; cells that do not fit are not started"
         if is_open and self.checked.rungs:
             yield self._rung_note()
         if goes_on and len(study.all_seeds) > 1:
             yield (
-                f"cells of the search are the most: low: trials run one of {len(study.all_seeds)} raced seeds; "
+                f"cells of the search are an upper bound. Low: trials run one of {len(study.all_seeds)} raced seeds; "
                 "high: all of them"
             )
 

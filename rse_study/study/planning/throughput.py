@@ -97,13 +97,13 @@ class Throughput:
             return
         wanted = {Setting.wanted(shape, resources) for shape in shapes}
         if not wanted <= {replace(setting, card="") for setting in self._paces}:
-            yield "nothing alike was measured: scaled by batch size, length, workers and threads"
+            yield "nothing similar was measured: scaled by batch size, length, workers and threads"
         used = [setting for setting in self._paces if any(_fits(setting, one) for one in wanted)]
         if cards := sorted({setting.card for setting in used if setting.card}):
             yield f"timed on {', '.join(cards)}: times differ on other GPUs"
         name = resources.runs_on
         if name not in dict(self.overhead):
-            yield f"{OVERHEAD_S[name]:g} s a cell beside its training ({name}): assumed, none has run here"
+            yield f"{OVERHEAD_S[name]:g} s per cell besides its training ({name}): assumed, as none has run here"
 
     @cached_property
     def _paces(self) -> dict[Setting, Range]:
@@ -122,7 +122,9 @@ def with_stated_hours(throughput: Throughput, checked: CheckedStudy, data_sizes:
     setting = Setting.wanted(shape_of(base), resources)
     work = workload_of(base, data_sizes).work
     timed = tuple(TimedWork(setting, hours * 3600, work) for hours in stated)
-    source = f"allowance.hours_per_cell: {stated[0]:g} to {stated[1]:g} hours for the base, on somebody else's machine"
+    source = (
+        f"allowance.hours_per_cell: {stated[0]:g} to {stated[1]:g} hours for the base, on another machine"
+    )
     return replace(throughput, timed=(*throughput.timed, *timed), source=source)
 
 

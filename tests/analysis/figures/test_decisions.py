@@ -43,11 +43,11 @@ def test_the_page_says_what_was_spent_and_other_grids_have_no_such_section(tmp_p
     folder = make(tmp_path)
     comparison, found = tabled.comparison_of(folder), contents(folder)
     html = decisions(found)
-    for words in ("1 of 2 rows is decided", "3 seeds, and further ones, up to 9", "22 cells", "are 27"):
+    for words in ("1 of 2 rows is decided", "3 seeds, and more, up to 9", "22 cells", "would take 27"):
         assert words in html
     page = render(found, comparison)
     assert html in page
-    assert "Grid of 3 rows x up to 8 seeds: 22 of 24 cells complete, 2 missing" in page
+    assert "Grid of 3 rows x up to 8 seeds: 22 of 24 cells complete, 2 to run" in page
     listed = tabled.make(tmp_path / "listed", {"base": BASE, "open": OPEN}, baseline="base")
     assert decisions(contents(listed)) == ""
 
@@ -74,7 +74,7 @@ def test_the_page_of_a_search_shows_the_way_of_its_confirmed_trials(tmp_path, co
         "1 of 1 confirmed trial is decided",
         "up to 9",
         "12 cells",
-        "are 18",
+        "would take 18",
         "Confirmation: 12 of 12 cells",
     ):
         assert words in text

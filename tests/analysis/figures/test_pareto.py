@@ -24,7 +24,7 @@ def test_time_and_steps_are_chosen_and_stopped_trials_are_not_on_the_line(search
     assert [button.label for button in menu.buttons] == expected
     shown = [trace for trace in figure.data if trace.visible]
     assert {trace.meta for trace in shown} == {"seconds"}
-    line = next(trace for trace in shown if trace.name == "none is better and cheaper")
+    line = next(trace for trace in shown if trace.name == "Pareto front")
     best = frame[frame["row"] == "trial 12"].iloc[0]
     assert line.y[-1] == pytest.approx(best["objective"])
     assert len([trace for trace in figure.data if trace.name == "stopped early"]) == 2

@@ -69,6 +69,17 @@ def test_it_opens_from_a_file_without_errors_requests_or_anything_cut_off(browse
     tab.close()
 
 
+def test_compared_fits_a_narrow_screen_until_all_columns_are_asked_for(browser, written):
+    box = "document.querySelector('#table-compared').parentElement"
+    overflow = f"{box}.scrollWidth - {box}.clientWidth"
+    tab = browser.open(written["grid"], width=390)
+    tab.wait("document.querySelector('#table-compared').matches('.brief')")
+    assert tab.say(overflow) == 0
+    tab.click("#section-compared .tools button")
+    assert tab.say(overflow) > 0
+    tab.close()
+
+
 @pytest.fixture(scope="module")
 def tab(browser, written):
     """The search's report, for one reader after another: each leaves it as it was."""

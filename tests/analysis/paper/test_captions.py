@@ -28,7 +28,7 @@ def test_a_mark_is_explained_where_it_stands_and_every_place_has_a_name():
     )
     assert marks(plain, "it differs.") == ""
     assert marks(starred, "it differs.") == f" {STAR} it differs."
-    assert marks(collapsed, "it differs.") == f" {DEGENERATE} A collapsed model got it."
+    assert marks(collapsed, "it differs.") == f" {DEGENERATE} The score of a collapsed model."
     table = pd.DataFrame({"row": ["a"]})
     assert scores_caption("s", "", 1, "", table) == "s: every measure of its results. Mean over 1 seed."
     assert [place for place in known_places() if place_name(place) == place] == []

@@ -114,8 +114,8 @@ def test_the_caption_says_where_the_numbers_come_from_and_scale_only_of_a_paper(
         r"odd\_table: STS-B dev, Spearman x100. Mean $\pm$ standard deviation (n $-$ 1) over 3 seeds. The paper's: "
         "Table 6 of RobustSentEmbed, column Correlation. Differences from SimCSE are paired by seed. Verdicts follow "
         "the simultaneous 95\\% interval over all 2 rows (Student's t): the seeds were chosen before the first result."
-        r" Differences within $\pm$0.5 count as the same. Rows that share a letter are not told apart. A study at mini "
-        "scale: its numbers are no reproduction of the paper's."
+        r" Differences within $\pm$0.5 count as the same. Rows that share a letter cannot be told apart. A study at "
+        "mini scale: its numbers are not a reproduction of the paper's."
     )
     rows = {"SimCSE": (70.0, 71.0, 72.0), "better": (75.0, 76.1, 77.0)}
     folder = tabled.make(tmp_path / "s", rows, baseline="SimCSE", encoder="tiny")

@@ -37,7 +37,7 @@ def test_failures_keep_their_reasons_and_a_study_without_says_so(search_dir, gri
     expected = [["trial 9, seed 0", 1, "the process that ran it is gone"]]
     assert lost[["cell", "attempt", "reason"]].values.tolist() == expected
     expected = [["note", f"trial {searched.LOST}, seed 0", "the machine was busy"]]
-    assert account.show_events(found)[["kind", "cell", "what"]].values.tolist() == expected
+    assert account.show_events(found)[["kind", "cell", "event"]].values.tolist() == expected
     grid = contents(grid_dir)
     expected = [["without the token level, seed 1", "lambda1 = 0.00781", "step 3: the loss is nan"]]
     assert account.failed_cells(grid).values.tolist() == expected
@@ -57,11 +57,24 @@ def test_what_a_named_row_sets_stands_beside_its_failure(grid_dir, contents):
 
 def test_cells_of_unlike_machines_are_said_and_a_line_to_cite_comes_last(grid_dir, contents, search_dir):
     found = contents(grid_dir)
-    assert "unlike machines" not in account.provenance(found)
+    assert "different kinds of machine" not in account.provenance(found)
     where = [{"processor": "EPYC", "kernels": kernels} for kernels in ("AVX2", "AVX512")]
     ran = [where[i % 2] for i in range(len(found.cells))]
     said = account.provenance(dataclasses.replace(found, cells=found.cells.assign(provenance=ran)))
-    assert "Cells ran on unlike machines, between which no bits are promised: " in said
+    assert "Cells ran on different kinds of machine, which need not agree bit by bit: " in said
     assert " on EPYC, AVX512 kernels." in said
     cited = open_study(search_dir).citation
     assert escape(f"To cite: {cited}") in account.provenance(contents(search_dir))
+
+
+def test_without_a_run_on_record_cells_say_the_version_to_cite_and_attempts_are_not_counted(
+    grid_dir, contents
+):
+    found = contents(grid_dir)
+    ran = [{"packages": {"rse-study": "0.9.1"}}] * len(found.cells)
+    cells = found.cells.assign(provenance=ran)
+    rebuilt = dataclasses.replace(found, provenance=[], cells=cells, attempts=found.attempts[:0])
+    said = account.provenance(rebuilt)
+    assert "To cite: rse_study 0.9.1; " in said
+    assert f"rse-study report {found.study.name} --kit DIR" in said
+    assert "attempts" not in account.show_cells(rebuilt, rebuilt.current)

@@ -28,7 +28,7 @@ def test_what_is_missing_is_named(found):
     failed = dataclasses.replace(found, cells=cells)
     assert missing(failed) == "Missing: trial 12 (best of the search), seed 2 (failed)."
     fewer = dataclasses.replace(found, cells=found.cells[~best])
-    assert missing(fewer) == "Missing: 1 cell not even begun."
+    assert missing(fewer) == "Missing: 1 cell not started."
     unmeasured = found.evaluations["subject"] != searched.cell(0, 1).identity
     bare = dataclasses.replace(found, evaluations=found.evaluations[unmeasured])
     assert missing(bare) == "Missing: base with seed 1 on builtin/test."

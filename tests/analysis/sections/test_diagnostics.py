@@ -13,7 +13,7 @@ def test_every_row_has_a_figure_of_its_own_with_its_verdict(grid_dir, contents):
     rows = [one.row for one in found.checks]
     assert outline.figures == [f"diagnostic-{number}" for number in range(len(rows))]
     assert len(rows) > 3
-    assert all(f"{row} (not recorded)" in outline.text for row in rows)
+    assert all(f"{row} (checks not recorded)" in outline.text for row in rows)
     assert page.count("<details>") == len(rows)  # folded
     assert diagnostics(dataclasses.replace(found, diagnostics=found.diagnostics[:0])) == ""
 

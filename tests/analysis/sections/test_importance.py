@@ -21,12 +21,12 @@ def test_the_caption_says_of_which_axes_no_order_can_be_told(search_dir, content
     found = contents(search_dir)
     text = Outline(importance(found)).text
     # fanova: shares of 1/36 to 8/36, each 0.025 to both sides: phi (0.222) and those from 0.172 on.
-    assert "By fanova, phi is first, and lambda2 is not told apart from it." in text
-    assert "By mdi" not in text  # it says nothing of how sure it is
+    assert "fanova: phi has the largest share, but lambda2 cannot be told apart from it." in text
+    assert "mdi:" not in text  # it says nothing of how sure it is
     assert "0.22 (0.20 to 0.25)" in text
     wide = found.importance.assign(low=0.0, high=1.0)
     text = Outline(importance(dataclasses.replace(found, importance=wide))).text
-    assert "By mdi no order can be told: every interval overlaps with that of rho." in text
+    assert "mdi cannot order the axes: every interval overlaps with that of rho." in text
     narrow = wide.assign(low=wide["value"], high=wide["value"])
     text = Outline(importance(dataclasses.replace(found, importance=narrow))).text
-    assert "By mdi, rho is first, apart from all others." in text
+    assert "mdi: rho has the largest share, apart from all others." in text

@@ -19,7 +19,7 @@ def test_missing_is_what_neither_ended_nor_runs_and_a_state_names_what_there_is(
         "missing": 1
     }  # an older ledger does not say how many were planned
     numbers = {"complete": 2, "stopped_early": 0, "failed": 1, "running": 0, "missing": 3}
-    assert section.state("Grid", numbers) == "Grid: 2 of 6 cells complete, 1 failed, 3 missing."
+    assert section.state("Grid", numbers) == "Grid: 2 of 6 cells complete, 1 failed, 3 to run."
 
 
 def test_a_search_without_confirmation_has_no_results(search_dir, contents):
@@ -28,7 +28,7 @@ def test_a_search_without_confirmation_has_no_results(search_dir, contents):
     cells = found.cells[found.cells["stage"] == "search"]
     alone = with_search(dataclasses.replace(found, study=study, cells=cells), study=study)
     assert section.caution(alone).startswith(
-        "Do not rank trials by these scores: each is one run with one seed"
+        "Do not rank the search's trials by their scores: each is one run with one seed"
     )
     assert "none of its numbers is a result" in section.caution(alone)
     assert "Confirmation" not in section.states(alone)
@@ -41,8 +41,8 @@ def test_the_first_screen_of_a_search_answers_before_it_cautions(search_dir, con
     text = Outline(section.opening(contents(search_dir))).text
     for words in (
         "No answer: trial 12 (best of the search) minus the base is +1.25 on builtin/test.",
-        "Two seeds tell no gain from chance.", "trial 12, 64.80 on the score that selected it",
-        "(paper 1e-05)", "of device time,", "1 cell: step 23: the loss is nan; 1 attempt lost on the way",
+        "Two seeds cannot tell a gain from chance.", "trial 12 (64.80 on the score that selected it)",
+        "(base 1e-05)", "of device time,", "1 cell: step 23: the loss is nan; 1 attempt lost",
     ):  # fmt: skip
         assert words in text, words
     question = contents(search_dir).study.question
@@ -116,7 +116,7 @@ def test_a_search_of_several_objectives_says_the_verdict_on_each(
 
 def test_beyond_its_objectives_the_seeds_are_counted(tmp_path, contents):
     text, green = answer_of(fronted.make_two(tmp_path, 3.0, 2.0, test=-1.0), contents)
-    assert "Beyond its objectives: \N{MINUS SIGN}1.00 on builtin/test (behind with 5 of 5 seeds)." in text
+    assert "On other measures: \N{MINUS SIGN}1.00 on builtin/test (behind with 5 of 5 seeds)." in text
     assert "is better on" not in text
     assert not green
 
@@ -125,8 +125,8 @@ def test_the_first_screen_names_every_objective(tmp_path, contents):
     text, _ = answer_of(fronted.make_two(tmp_path, 3.0, 2.0), contents)
     both = f"builtin dev, Spearman x100 (higher is better) and {fronted.ROBUST} (higher is better)"
     assert both in text
-    assert "trial 2, 61.00 and 45.00 on the scores that selected it" in text
-    assert f"selected by the score shown (builtin dev, Spearman x100 and {fronted.ROBUST})" in text
+    assert "trial 2 (61.00 and 45.00 on the scores that selected it)" in text
+    assert f"selected by this score (builtin dev, Spearman x100 and {fronted.ROBUST})" in text
 
 
 def test_the_first_screen_names_the_strongest_baseline_where_no_row_beats_it_and_the_start_below_which_all_are(
@@ -151,7 +151,7 @@ def test_the_first_screen_names_the_strongest_baseline_where_no_row_beats_it_and
     with Ledger.open(folder) as ledger:
         ledger.record_evaluations([searched.measure("start", "STS-B/dev", 60.0)])
     text = section.unbeaten_text(contents(folder))
-    assert text.endswith("The best is even below its start, the encoder before training (60.00).")
+    assert text.endswith("The best is also below its start, the encoder before training (60.00).")
     assert section.unbeaten_text(contents(grid_without_baselines(tmp_path))) == ""
 
 
@@ -177,7 +177,7 @@ def test_the_highest_mean_is_said_with_those_that_it_is_not_told_apart_from(tmp_
     }
     folder = tabled.make(tmp_path, rows, baseline="base")
     text = section.best_row(contents(folder), tabled.comparison_of(folder))
-    assert "up, 59.57 over 4 seeds, better than base, not told apart from near; " in text
+    assert "up, 59.57 over 4 seeds, better than base, and cannot be told apart from near; " in text
 
 
 def test_page_and_answer_follow_the_confidence_sequence_where_seeds_were_added_after_a_look(
@@ -193,10 +193,10 @@ def test_page_and_answer_follow_the_confidence_sequence_where_seeds_were_added_a
                     tabled.end(ledger, tabled.cell_of(trial, name, seed), scores[seed])
     comparison = tabled.comparison_of(tmp_path)
     text = Outline(section.opening(contents(tmp_path), comparison)).text
-    assert "No difference from base is shown for row, nor that there is none: +1.05 [no bounds yet]" in text
+    assert "It is undecided whether row differs from base: +1.05 [no bounds yet]" in text
     assert (
-        "Verdicts follow the 95% confidence sequence, which holds however often one looks: revision 2 added 1 seed "
-        "after results were there."
+        "Verdicts follow the 95% confidence sequence, which stays valid however often you look: revision 2 added 1 "
+        "seed after there were results."
     ) in text
     assert comparison.compared["row"].simultaneous.low > 0.9  # what looking would have been taken for
 
@@ -240,15 +240,15 @@ def test_the_first_screen_says_which_axis_mattered_or_that_nobody_can_say(
     rows = {"norm = l1": (70.0, 73.5, 68.2, 71.0), "norm = l2": (70.5, 73.0, 69.2, 71.5)}
     far = {"norm = linf": (80.1, 84.0, 78.5, 81.0)}
     for name, grid, words in (
-        ("alike", rows, "norm: no two of l1 and l2 are shown to differ."),
+        ("alike", rows, "norm: none of l1 and l2 is shown to be better than another."),
         ("apart", rows | far, "norm: 2 of 3 pairs of values differ: l1 and linf and l2 and linf."),
     ):
         folder = tabled.make(tmp_path / name, grid)
         assert words in section.axes_text(contents(folder), tabled.comparison_of(folder))
-    assert "the gain excludes 0 on lambda2 +1.60" in section.axes_text(contents(path_dir), None)
+    assert "along the ablation path: lambda2 +1.60" in section.axes_text(contents(path_dir), None)
     assert "cannot tell which axis" in section.axes_text(contents(search_dir), None)
     bare = dataclasses.replace(contents(search_dir), importance=contents(search_dir).importance[:0])
-    assert section.axes_text(bare, None).startswith("Nobody can say")
+    assert section.axes_text(bare, None).startswith("Unknown: there are neither")
 
 
 def test_notes_and_tags_of_a_study_stand_on_its_first_screen(search_dir, contents):

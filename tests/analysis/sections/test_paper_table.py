@@ -45,7 +45,7 @@ def test_ours_and_the_papers_stand_side_by_side_in_its_layout_with_every_cell_fo
 def test_what_the_paper_does_not_print_stands_alone(made):
     scores = {"attack-mr/pwws/queries": RATES["attack-mr/pwws/success_rate"]}
     html = paper_table(read(made(scores, "rse-figure2")))
-    assert "no numbers of it" in html
+    assert "no numbers for it" in html
     assert "Directions" not in html
     assert "(28.05)" not in html
 

@@ -15,9 +15,9 @@ def test_the_section_says_what_flatters_and_what_the_other_flips_would_have_brou
 ):
     text = Outline(ablation_path(contents(path_dir))).text
     assert "to the best trial (12), which differ on 8 axes" in text
-    assert "seed 1, seed 2 and seed 3" in text
-    assert "its gain flatters it" in text
-    assert "not over" not in text
+    assert "not used in the search: 1, 2 and 3." in text
+    assert "which flatters its gain" in text
+    assert "not finished" not in text
     found = contents(path_dir)
     by_importance = with_search(found, path=dataclasses.replace(found.search.path, order="importance"))
     assert "flatters" not in Outline(ablation_path(by_importance)).text
@@ -26,8 +26,9 @@ def test_the_section_says_what_flatters_and_what_the_other_flips_would_have_brou
     table = path_table(path_data(contents(path_dir)), 2)
     assert table["axis"].tolist() == ["lambda2", "norm", "alpha", "beta", "phi", "N", "lambda1", "rho"]
     assert table["gain"].iloc[0] == "+1.60 (+0.22 to +2.98)"
-    assert table["together"].iloc[1] == "+2.50"
-    others = table["the others would have brought"]
+    assert table["total"].iloc[1] == "+2.50"
+    others = table["gains of the other flips"]
+    assert "gains of the other flips" not in path_table(path_data(contents(path_dir)).query("is_kept"), 2)
     assert others.iloc[0].startswith("norm +1.40, alpha +0.90")
     assert others.iloc[-1] == ""
 
@@ -41,5 +42,5 @@ def test_how_far_the_path_is(path_dir, tmp_path, contents):
         searched.path(ledger, num_rounds=1)
 
     begun = contents(searched.make(tmp_path / "joint", searched.search, searched.confirm, one_round))
-    assert "Ablation path: 25 of 107 cells complete, 82 missing." in states(begun)
-    assert "The path is not over" in Outline(ablation_path(begun)).text
+    assert "Ablation path: 25 of 107 cells complete, 82 to run." in states(begun)
+    assert "The path is not finished" in Outline(ablation_path(begun)).text

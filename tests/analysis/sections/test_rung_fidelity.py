@@ -20,7 +20,7 @@ def let_run_dir(tmp_path_factory):
 def test_it_is_said_from_which_step_on_stopping_can_be_trusted_and_who_was_let_run(let_run_dir, contents):
     found = contents(let_run_dir)
     text = Outline("".join(rung_fidelity_parts(found, trials(found)))).text
-    words = "From step 30 on, stopping can be trusted here: so tell 10 trials that no verdict could stop."
+    words = "Stopping is reliable from step 30 on, judging by 10 trials that no verdict could stop."
     assert words in text
     assert "are survivors" in text
     assert "a fair sample" in text
@@ -38,7 +38,7 @@ def test_it_is_said_from_which_step_on_stopping_can_be_trusted_and_who_was_let_r
     assert all(is_let_run(0, n, 0.25) for n in let["trial"])
     assert not any(is_let_run(0, n, 0.25) for n in frame.loc[frame["verdict"] == "stop", "trial"])
     figure = draw_rungs(frame, "dev")
-    expected = f"would have been stopped, and was let run on ({len(let)})"
+    expected = f"let run on against its verdict ({len(let)})"
     assert [trace.name for trace in figure.data][2] == expected
     at_15 = frame[frame["t"] == 15]["verdict"]
     assert figure.layout.xaxis.ticktext[0] == f"step 15<br>{(at_15 != 'stop').sum()} of 40<br>went on"
@@ -47,7 +47,7 @@ def test_it_is_said_from_which_step_on_stopping_can_be_trusted_and_who_was_let_r
 def test_a_search_that_lets_nobody_run_is_told_how_to_if_any_trial_is_complete(search_dir, contents):
     found = contents(search_dir)
     text = Outline("".join(rung_fidelity_parts(found, trials(found)))).text
-    assert "cannot be said from 6 trials of the full budget." in text
+    assert "6 trials that ran to the end cannot tell from which step on" in text
     assert "let_run: 0.1" in text
     nobody = dataclasses.replace(found, cells=found.cells.assign(status="stopped_early"))
     assert rung_fidelity_parts(nobody, trials(nobody)) == []
@@ -56,9 +56,12 @@ def test_a_search_that_lets_nobody_run_is_told_how_to_if_any_trial_is_complete(s
 @pytest.mark.parametrize(
     ("advice", "words"),
     [
-        (StoppingAdvice("complete", 9, 15), "so tell 9 trials of the full budget, which are survivors."),
-        (StoppingAdvice("let run", 9, None), "At no rung stopping can be trusted here, as far as 9 trials"),
-        (StoppingAdvice("complete", 1, None), "cannot be said from 1 trial of the full budget."),
+        (
+            StoppingAdvice("complete", 9, 15),
+            "judging by 9 trials that ran to the end (stopped trials are missing).",
+        ),
+        (StoppingAdvice("let run", 9, None), "Stopping is reliable at no rung here, judging by 9 trials"),
+        (StoppingAdvice("complete", 1, None), "1 trial that ran to the end cannot tell"),
     ],
 )
 def test_what_is_said(advice, words):

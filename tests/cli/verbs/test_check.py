@@ -151,7 +151,7 @@ def test_failed_cells_cost_seeds_and_no_verdict(rse, little):
     ended = rse("check", "little")
     assert ended.code == 0
     assert f"reproduced: {CLAIM}" in ended.out
-    assert "Cells of rho = 0 failed. A failed cell is not run again as it is" in ended.out
+    assert "Cells of rho = 0 failed. A failed cell is not rerun unchanged" in ended.out
     assert ended.next == "rse-study status little (says why cells failed)"
 
 
@@ -161,8 +161,8 @@ def test_a_baseline_that_failed_is_named_as_the_cause(rse, little):
     rows["SimCSE"] = [tabled.FAILED] * len(SIMCSE)
     little(rows, baseline="SimCSE")
     ended = rse("check", "little")
-    assert "Nothing is compared: the baseline, SimCSE, is among them." in ended.out
-    assert "which show nothing" not in ended.out
+    assert "The baseline, SimCSE, is one of them, so nothing is compared." in ended.out
+    assert "too few for an interval" not in ended.out
 
 
 RATE = "attack-mr/pwws/success_rate"
@@ -252,5 +252,8 @@ def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_read(rse, li
     little(rows_where(1.01))
     (tmp_path / "taken").write_text("")
     refused(
-        rse("check", "little", "--out", "taken"), "--out taken", "taken is no folder", "Name another folder"
+        rse("check", "little", "--out", "taken"),
+        "--out taken",
+        "taken is not a folder",
+        "Name another folder",
     )

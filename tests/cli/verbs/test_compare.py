@@ -176,7 +176,7 @@ REFUSED = {
     "one:SimCSE one:SimCES": "one: no row 'SimCES' with a score. Did you mean 'SimCSE'?",
     "planned:b 'planned:rho = 0.5'": "planned: no row 'rho = 0.5' with a score. Known: b",
     "one unlike": "one, unlike: no row in common: rows are matched by name. Name the rows: STUDY:ROW",
-    "one empty": "empty: nothing to compare: no row has a score yet. See how far it is: rse-study status",
+    "one empty": "empty: nothing to compare: no row has a score yet. See its progress: rse-study status",
     "one one --metric STS-B/tset": "one: nothing to compare: no row has a score of 'STS-B/tset'. "
     "Did you mean 'STS-B/test'?",
     "one onne": "studies: no study 'onne' has run. Did you mean 'one'?",
@@ -251,4 +251,4 @@ def test_a_margin_that_either_study_changed_after_a_look_is_said(rse, one, make,
         ledger.freeze(study.model_copy(update={"resolved": study.resolved | {"margin": 0.25}}), "margin")
     *_, rule = rse("compare", *names).out.splitlines()
     assert "Differences within ±0.25 count as the same." in rule
-    assert rule.endswith("The margin was changed from 0.5 to 0.25 after results were there.")
+    assert rule.endswith("The margin was changed from 0.5 to 0.25 after there were results.")

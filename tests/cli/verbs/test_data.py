@@ -51,8 +51,8 @@ def test_data_sets_are_listed_with_licence_and_place(rse):
     for name in catalogue():
         place = lines[next(at for at, line in enumerate(lines) if line.startswith(f"{name}: ")) + 1]
         assert place.startswith(f"    {catalogue().get(name).common_path}; {catalogue().get(name).licence}")
-    assert "    to be placed by hand: wiki/wikitext2/sentences.txt\n" in ended.out
-    assert "    and then checked: rse-study data verify wikitext2\n" in ended.out
+    assert "    place by hand: wiki/wikitext2/sentences.txt\n" in ended.out
+    assert "    then check: rse-study data verify wikitext2\n" in ended.out
     assert "by hand: wiki/wiki1m" not in ended.out
 
 
@@ -91,7 +91,7 @@ def test_a_study_is_listed_with_all_it_reads_and_fetched_with_sizes_beforehand(r
     ended = rse("data", "fetch", "--for", study, *data)  # the sets are here, and half of the model
     assert ended.code == 3
     assert server.asked[-1][2] is None and "bytes=1000000-" in {wanted for *_, wanted in server.asked}
-    assert "    to be placed by hand: wiki/wikitext2/sentences.txt\n" in ended.out
+    assert "    place by hand: wiki/wikitext2/sentences.txt\n" in ended.out
     assert "missing here: mine.yaml: base.corpus.source = 'wiki/wikitext2/sentences.txt'" in ended.err
 
     (tmp_path / "data/wiki/wikitext2").mkdir()
@@ -106,7 +106,7 @@ def test_a_set_that_another_stands_in_for_is_not_fetched(rse, server, study, tmp
         (tmp_path / "data" / file.path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "data" / file.path).write_text("1.0\n" if ".gs." in file.path else "a\tb\n")
     data = ("--data", str(tmp_path / "data"))
-    assert "[STS13-orig is read in its place]" in rse("data", "list", study, *data).out
+    assert "[STS13-orig is used instead]" in rse("data", "list", study, *data).out
     assert "STS13" not in rse("data", "fetch", "--for", study, "--accept-licence", *data).out
 
 

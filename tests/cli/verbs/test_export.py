@@ -62,7 +62,7 @@ def test_a_grid_says_which_cell_to_name(rse, tmp_path):
     ended = rse("export", "parts", "out")
     assert ended.code == 2
     assert ended.err == (
-        "studies/parts: --trial best: a grid selects nothing. Name a cell, TRIAL/SEED: "
+        "studies/parts: --trial best: a grid has no best trial. Name a cell, TRIAL/SEED: "
         "--trial 3/0 is base, seed 0, the row with the best mean (75.50)\n"
     )
 

@@ -34,7 +34,7 @@ def test_nothing_is_overwritten(rse, tmp_path):
     (tmp_path / "mine.yaml").write_text("precious")
     ended = rse("init", "mine")
     assert ended.code == 2
-    rule = "is there already: nothing is overwritten"
+    rule = "already exists: nothing is overwritten"
     assert ended.err == f"mine.yaml: {rule}. Choose another name, or remove it\n"
     assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
     assert (tmp_path / "mine.yaml").read_text() == "precious"

@@ -21,7 +21,7 @@ RISES = {"SimCSE": None, "inert": 0.002, "alive": 0.2}
 NOISE = (
     "Inert in inert: the adversary, which raises the inner loss by 0.2% of the loss at chance (alive from 1%:"
 )
-SILENT = "Manipulation checks are not recorded in "
+SILENT = "Manipulation checks are missing in "
 
 
 def grid(folder, checks=CHECKS, rises=RISES, *, shares=True, unchecked=()):
@@ -71,7 +71,7 @@ def test_all_of_them_say_that_a_row_is_its_baseline_with_noise(rse, folder):
     grid(folder)
     for text in said(rse, folder):
         assert NOISE in text
-        assert "What is left is the baseline with noise." in text
+        assert "This leaves the baseline with noise." in text
         assert "Inert in alive" not in text
         assert "PGD" not in text.partition("Inside a step")[0]  # a branch that moved by exactly 0 is off
         assert SILENT not in text
@@ -112,10 +112,10 @@ def test_a_method_that_names_no_checks_is_said_to_name_none(folder):
     grid(folder, rises={"SimCSE": None, "alive": 0.2, "own": None}, unchecked=("own",), shares=False)
     older, own = sentences(folder)
     assert older.startswith(f"{SILENT}SimCSE and alive:")
-    assert own.startswith("Manipulation checks are not named by the method of own:")
+    assert own.startswith("Manipulation checks are not defined by the method of own:")
     page = write_report(folder).read_text()
     assert own in page
-    assert "own (its method names no checks)" in page
+    assert "own (its method defines no checks)" in page
 
 
 def test_a_method_with_checks_of_no_term_of_a_loss_is_judged_by_these(folder):

@@ -35,7 +35,7 @@ def test_a_notebook_is_not_overwritten_unless_asked(rse, ran, tmp_path):
     ended = rse("notebook", "little")
     assert ended.code == 2
     assert ended.err == (
-        "little-search.ipynb: is there already: nothing is overwritten. "
+        "little-search.ipynb: already exists: nothing is overwritten. "
         "Name another file (--out FILE), or overwrite it: --force\n"
     )
     assert path.read_text() == "mine"
@@ -46,7 +46,7 @@ def test_a_notebook_is_not_overwritten_unless_asked(rse, ran, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["little", "serch"], "KIND: no notebook 'serch': one that comes here. Did you mean 'search'?"),
+        (["little", "serch"], "KIND: no notebook 'serch': it must be known. Did you mean 'search'?"),
         (["litle"], "Did you mean 'little'?"),
         (["little", "--out", "."], "is a folder"),
     ],

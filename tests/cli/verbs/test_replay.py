@@ -99,7 +99,7 @@ def test_other_materials_are_named(rse, trained, ran):
     assert ended.code == 2
     assert "trial 0 of studies/little: other materials: corpus was ffffffffffff and is " in ended.err
     assert "base" not in ended.err
-    assert "Bring back the files of that time" in ended.err
+    assert "Restore the files of that time" in ended.err
 
 
 def test_versions_that_changed_are_noted(rse, trained, ran):
@@ -108,7 +108,7 @@ def test_versions_that_changed_are_noted(rse, trained, ran):
     ran(changed(complete, packages=packages))
     ended = rse("replay", "little", "0")
     assert ended.code == 0
-    assert "note: no bits are promised (other torch: 2." in ended.out
+    assert "note: numbers need not be bit-identical (other torch: 2." in ended.out
     assert "here, 1.0 there)" in ended.out
 
 
@@ -120,7 +120,9 @@ def test_a_cell_that_does_not_say_what_it_ran_on_is_replayed(rse, trained, ran):
     ran(complete.model_copy(update={"provenance": provenance}))
     ended = rse("replay", "little", "0")
     assert (ended.code, "bit-equal" in ended.out) == (0, True)
-    assert "note: no bits are promised (not on record there: CPU kernels, processor, " in ended.out
+    assert (
+        "note: numbers need not be bit-identical (not on record there: CPU kernels, processor, " in ended.out
+    )
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,19 @@ def test_what_has_run_here_comes_first_then_shipped_studies_by_group(rse, tmp_pa
     assert ended.code == 0
     assert lines[:2] == [
         "in studies, for `rse-study status`, `report` and others:",
-        "  little: 6 cells: 1 complete, 1 running, 4 missing",
+        "  little: 6 cells: 1 complete, 1 running, 4 to run",
     ]
-    assert "  little: 6 cells: 1 complete, 4 missing, 1 interrupted" in rse("studies").out.splitlines()
+    assert "  little: 6 cells: 1 complete, 4 to run, 1 interrupted" in rse("studies").out.splitlines()
     headings = [line for line in lines if not line.startswith("  ")]
     assert [line.partition(" (/")[0] for line in headings[1:]] == list(GROUPS.values())
     assert "  tiny_simcse: encoder tiny (60 steps)" in lines
+
+
+def test_tags_of_a_study_are_shown_and_found(rse, tmp_path):
+    tagged = SEARCH.model_copy(update={"resolved": {**SEARCH.resolved, "tags": ["pilot", "norms"]}})
+    with Ledger.open(tmp_path / "studies" / "little") as ledger:
+        ledger.freeze(tagged)
+    assert "  little: 6 cells: 6 to run [pilot, norms]" in rse("studies", "pilot").out.splitlines()
 
 
 def test_words_filter_by_name_question_and_folder(rse):

@@ -123,7 +123,7 @@ def test_ctrl_c_ends_live_with_130_and_what_is_there_is_whole(folder, tmp_path, 
             process.send_signal(signal.SIGINT)
             said = process.communicate(timeout=60)[1]
         assert process.returncode == 130
-        assert said == "interrupted; the same command goes on from here\n"
+        assert said == "interrupted; the same command resumes the run\n"
         require_equal(folder, BACKENDS[to], tmp_path / "place")
     with called(tmp_path, "little", "--to", to, "--dir", "place") as process:
         process.communicate(timeout=60)

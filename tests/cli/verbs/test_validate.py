@@ -23,7 +23,7 @@ def test_a_valid_study_is_said_to_be(rse):
         0,
         [
             "warning: Inert in the base: PGD's delta, which moves by at most 2.8% of the norm of its random start "
-            "(alive from 10%: what moves by less than a tenth is its start). What is left is noise in place of "
+            "(alive from 10%: what moves by less than a tenth is its start). This leaves noise in place of "
             "this part.",
             "joint: valid. 6 trials over alpha, beta, N, norm, rho, lambda1, lambda2, phi: 10 cells",
             "stopped early at steps 15, 30, unless among the best 1/2 so far",

@@ -136,7 +136,7 @@ def test_a_name_that_would_be_taken_is_offered():
 def test_a_secret_in_the_environment_is_refused(variable):
     (said,) = problems_on("slurm", (), f"environment.variables={{{variable}: '1234'}}")
     assert said.startswith(
-        f"environment.variables.{variable}: a secret would stand in every rendered file. Export it"
+        f"environment.variables.{variable}: a secret would be in every rendered file. Export it"
     )
     assert "1234" not in said
 
@@ -154,7 +154,7 @@ def test_a_secret_in_the_environment_is_refused(variable):
 def test_a_secret_in_a_shell_line_is_refused_and_not_repeated(line):
     (problem,) = problems_on("slurm", (), f"environment.activate={json.dumps([line])}")
     assert problem.startswith("environment.activate.0 holds ")
-    assert "a secret would stand in every rendered file. Export it" in problem
+    assert "a secret would be in every rendered file. Export it" in problem
     assert "abc" not in problem
 
 

@@ -123,7 +123,9 @@ def test_a_storage_gone_for_good_ends_the_run_and_keeps_what_was_committed(
     monkeypatch.setenv("RSE_STUDY_STORAGE_PATIENCE", "2")
     disk, folder = tmp_path / "disk", tmp_path / "little"
     checked = study_of(study_content, str(disk))
-    with pytest.raises(Unavailable, match=r"did not answer for 2 s.*is it mounted.*the same command goes on"):
+    with pytest.raises(
+        Unavailable, match=r"did not answer for 2 s.*is it mounted.*the same command resumes the run"
+    ):
         run_study(checked, folder, lambda _: materials, few, Unmounts(disk), address=cluster)
     with Ledger.open(folder) as ledger:
         (first,) = [one for one in ledger.cells() if one.status == "complete"]

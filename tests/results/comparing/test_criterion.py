@@ -44,13 +44,13 @@ FIRST_THREE, ALL_FIVE = [0, 1, 2], [0, 1, 2, 3, 4]
     ("revisions", "looked", "why"),
     [
         ([ALL_FIVE], True, "the seeds were chosen before the first result"),
-        ([FIRST_THREE, ALL_FIVE], True, "revision 2 added 2 seeds after results were there"),
+        ([FIRST_THREE, ALL_FIVE], True, "revision 2 added 2 seeds after there were results"),
         ([FIRST_THREE, ALL_FIVE], False, "the seeds were chosen before the first result"),
-        ([ALL_FIVE, FIRST_THREE], True, "revision 2 removed 2 seeds after results were there"),
+        ([ALL_FIVE, FIRST_THREE], True, "revision 2 removed 2 seeds after there were results"),
         (
             [FIRST_THREE, [0, 1, 2, 3], [0, 1, 2, 4]],
             True,
-            "revision 2 added 1 seed, revision 3 added 1 seed and revision 3 removed 1 seed after results were there",
+            "revision 2 added 1 seed, revision 3 added 1 seed and revision 3 removed 1 seed after there were results",
         ),
         (
             [{"until": "decided", "at_least": 3, "at_most": 16}],
@@ -77,10 +77,10 @@ def test_seeds_that_change_after_a_result_take_the_criterion_that_allows_looks(
 @cases(
     ("margins", "looked", "said"),
     [
-        ([None, 1], True, " The margin was changed from 0.5 to 1 after results were there."),
+        ([None, 1], True, " The margin was changed from 0.5 to 1 after there were results."),
         ([None, 1], False, ""),
         ([None, 0.5], True, ""),
-        ([2, 1, 0], True, " The margin was changed from 2 to 1 and from 1 to 0 after results were there."),
+        ([2, 1, 0], True, " The margin was changed from 2 to 1 and from 1 to 0 after there were results."),
     ],
 )
 def test_a_margin_that_changes_after_a_result_is_said_and_leaves_the_interval(

@@ -217,7 +217,7 @@ def test_a_full_disk_and_a_removed_folder_end_a_run_with_their_remedy(tmp_path):
         (pages,) = ledger._db.execute("PRAGMA page_count").fetchone()
         ledger._db.execute(f"PRAGMA max_page_count = {pages}")  # SQLite then says what it says of a full disk
         with pytest.raises(
-            Unavailable, match=r"no room left in .*halving\. Make room; the same command goes on"
+            Unavailable, match=r"no room left in .*halving\. Make room; the same command resumes the run"
         ):
             ledger.log("note", "x" * 1_000_000)
         (study_dir / "ledger.sqlite").rename(study_dir / "moved.sqlite")

@@ -73,7 +73,7 @@ def test_every_rung_must_be_measured_and_the_first_is_found_wanting_first():
 @cases(
     ("override", "words"),
     [
-        ("early_stopping.every=15", "early_stopping: `every` and `factor` both say how far"),
+        ("early_stopping.every=15", "early_stopping: `every` and `factor` both set the distance"),
         ("early_stopping.factor=null", "early_stopping: needs `every` or `factor`"),
         ("early_stopping.factor=1", "early_stopping.factor = 1: must be >= 2"),
         ("early_stopping.num_startup=0", "early_stopping.num_startup = 0: must be > 0"),

@@ -95,10 +95,10 @@ def test_what_is_no_study_file_is_said(tmp_path, raw, said):
 
 
 ODD_KEYS = [
-    ("\n3: x\n", "3 = 3: a key must be a text. Write it in quotes"),
-    ("\n~: x\n", "None = None: a key must be a text. Write it in quotes"),
-    ("\ngrid: {rows: {1: {rho: 0}}}\n", "grid.rows.1 = 1: a key must be a text. Write it in quotes"),
-    ("\ngrid: {rows: {a: {1: 2}}}\n", "grid.rows.a.1 = 1: a key must be a text. Write it in quotes"),
+    ("\n3: x\n", "3 = 3: a key must be text. Write it in quotes"),
+    ("\n~: x\n", "None = None: a key must be text. Write it in quotes"),
+    ("\ngrid: {rows: {1: {rho: 0}}}\n", "grid.rows.1 = 1: a key must be text. Write it in quotes"),
+    ("\ngrid: {rows: {a: {1: 2}}}\n", "grid.rows.a.1 = 1: a key must be text. Write it in quotes"),
 ]
 
 

@@ -29,11 +29,11 @@ def said(joint):
 
 CASES = mutations.pairs("""
 search=null -> search: is required, or `grid`. Name an axis: `search: {rho: {float: [0, 1]}}`
-grid={rows: {a: {}}} -> grid: a study is a grid or a search, never both. Take one away (of a file extended: `search:
+grid={rows: {a: {}}} -> grid: a study is a grid or a search, never both. Remove one (if it is inherited: `search:
     null`)
 seeds=[0, 7];;early_stopping=null;;objectives=[{metric: dev}, {metric: loss, direction: minimize}] -> seeds = [0, 7]:
     several seeds of a search are raced by one objective, and this one has several. Give one seed, or one `objective`
-confirm.seeds=[3, 0] -> confirm.seeds.1 = 0: a seed of the search has selected; it cannot confirm. Use seeds the
+confirm.seeds=[3, 0] -> confirm.seeds.1 = 0: this seed was used in the search, so it cannot confirm. Use seeds the
     search does not run
 confirm.baseline=none;;confirm.seeds={until: decided} -> confirm.seeds.until = 'decided': trials are decided beside
     the base, and confirm.baseline = 'none' leaves it out. Set `baseline: base`, or list the seeds
@@ -46,14 +46,14 @@ tune_each=norms;;early_stopping=null -> tune_each = 'norms': must be an axis of 
 tune_each=norm;;early_stopping=null;;num_trials=16 -> num_trials = 16: must be a multiple of the 3 values of norm.
     Use 18
 tune_each=norm;;num_trials=18 -> early_stopping: would give one value of norm more than another. Remove it, or
-    tune_each (of a file extended: `early_stopping: null`)
+    tune_each (if it is inherited: `early_stopping: null`)
 tune_each=norm;;early_stopping=null;;num_trials=18;;sampler.name=quasi_random -> sampler.name = 'quasi_random': has a
     fixed list of points, in which values do not take turns. Use tpe or random
 tune_each=norm;;early_stopping=null;;num_trials=3;;confirm.num_best=2 -> confirm.num_best = 2: must be <= num_trials =
     3 / 3 values of norm. Confirm fewer, or run more
 tune_each=norm;;early_stopping=null;;num_trials=18;;seeds=[0, 7] -> seeds = [0, 7]: are raced, which would give one
     value of norm more than another. Give one seed, or remove tune_each
-seeds={until: decided} -> seeds.until = 'decided': belongs to a grid, whose rows are decided beside a baseline; a search
+seeds={until: decided} -> seeds.until = 'decided': is for grids, whose rows are compared with a baseline; a search
     races the seeds that it lists. List them: `seeds: [0, 1, 2]`
 evaluations=[STS-B/tets] -> evaluations.0 = 'STS-B/tets': no such evaluation. Did you mean 'STS-B/test'?
 evaluations=[STS-B/dev] -> evaluations.0 = 'STS-B/dev': a dev split selects, and is measured during training; an
@@ -74,12 +74,13 @@ objective.metric=dev/kept -> objective.metric = 'dev/kept': is the score of the 
     the score at the last step. Use `dev`; the ledger has both
 constraints=[{metric: dev/kept, at_least: 3}];;early_stopping=null -> constraints.0.metric = 'dev/kept': is the
     score of the best checkpoint, and a search optimizes the score at the last step. Use `dev`; the ledger has both
-base.watched={STS-B/geometry: 20, builtin/test: 15} -> base.watched.builtin/test = 15: is measured on what only the
-    confirm stage may show: a test split, or all there is of a task. Watch STS-B/geometry, which is of dev pairs; list
+base.watched={STS-B/geometry: 20, builtin/test: 15} -> base.watched.builtin/test = 15: is measured on a test
+    split or on all data of a task, which only the confirm stage may show. Watch STS-B/geometry, which is of dev
+    pairs; list the others in `evaluations`
+base.watched={MR/fast: 60} -> base.watched.MR/fast = 60: is measured on a test split or on all data
+    of a task, which only the confirm stage may show. Watch STS-B/geometry, which is of dev pairs; list
     the others in `evaluations`
-base.watched={MR/fast: 60} -> base.watched.MR/fast = 60: is measured on what only the confirm stage may show: a test
-    split, or all there is of a task. Watch STS-B/geometry, which is of dev pairs; list the others in `evaluations`
-allowance.max_cost=10 -> allowance.max_cost = 10: cannot bind without a price. Give allowance.price_per_hour, too
+allowance.max_cost=10 -> allowance.max_cost = 10: has no effect without a price. Give allowance.price_per_hour, too
 """)
 
 

@@ -20,7 +20,7 @@ INERT = "Inert in {}'s delta, which moves by at most {}% of the norm of its rand
 
 BAD = mutations.pairs("""
 search.pgd.num_step={int: [1, 3]} -> search.pgd.num_step: no such field of PGD. Did you mean 'num_steps'?
-search.pg.num_steps={int: [1, 3]} -> search.pg.num_steps: nothing is called 'pg' in the base. Did you mean 'pgd'?
+search.pg.num_steps={int: [1, 3]} -> search.pg.num_steps: the base has no field or symbol 'pg'. Did you mean 'pgd'?
 search.lambda3={float: [0, 1]} -> search.lambda3: no such field or symbol of Trial. Did you mean
 search.num_steps={int: [1, 3]} -> search.num_steps: names 2 fields
 search.blend.rho={float: [0, 1.2]} -> search.blend.rho = 1.2: method.blend.rho = 1.2: must be <= 1
@@ -63,7 +63,7 @@ base.watched={STS-B/geometri: 5} -> base.watched: 'STS-B/geometri' is no evaluat
 base.watched={attack-mr/pwws: 5} -> base.watched: 'attack-mr/pwws' is no evaluation of a frozen encoder.
 base.watched={STS-B/geometry: 0} -> base.watched.STS-B/geometry = 0: must be > 0
 objective.metric=STS-B/geometry/alignment -> 'STS-B/geometry/alignment' is an evaluation's, and those never
-seeds=[0, 1] -> confirm.seeds.0 = 1: a seed of the search has selected
+seeds=[0, 1] -> confirm.seeds.0 = 1: this seed was used in the search
 resources.workers=0 -> resources.workers = 0: must be > 0
 resources.workers=3 -> batch_size = 32: must be a multiple of resources.workers = 3
 serch={} -> serch: no such field of Study. Did you mean 'search'?
@@ -193,7 +193,7 @@ def test_no_axis_or_row_watches_something_else():
     """A curve beside another one is of the same figures at the same steps."""
     written = "watched: {STS-B/geometry: 20}"
     assert all(
-        "must be a text or a number" in text for text in problems_of(["search.watched={choice: [{}, {}]}"])
+        "must be text or a number" in text for text in problems_of(["search.watched={choice: [{}, {}]}"])
     )
     (said,) = problems_of(["search.watched.STS-B/geometry={int: [10, 20]}"])
     assert said.startswith("search.watched.STS-B/geometry: the base holds {} there, which has no fields")

@@ -131,7 +131,7 @@ def test_the_one_of_several_that_is_missing_is_named_and_no_other(tmp_path):
     with pytest.raises(InputError) as caught:
         read_extended(path)
     assert f"{path}: extends = 'nowhere.yaml': no such file: looked for in {tmp_path}, " in str(caught.value)
-    assert str(caught.value).endswith(". Check the path; a shipped one goes by its name")
+    assert str(caught.value).endswith(". Check the path; a shipped study is given by its name")
     write(tmp_path / "b.yaml", "extends: nowhere.yaml\n")
     path = write(tmp_path / "a.yaml", "extends: b.yaml\n")
     with pytest.raises(InputError, match=r"b\.yaml: extends"):

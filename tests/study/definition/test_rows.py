@@ -113,10 +113,10 @@ def test_an_axis_of_a_grid_lists_values_and_not_too_many(grid_of):
     text = str(caught.value)
     words = "grid.axes.alpha: an axis of a grid lists its values, `[...]` or `choice: [...]`, or says `int:"
     assert words in text
-    assert "grid.axes.beta: must list at least 2 values. Write the only one into the base" in text
+    assert "grid.axes.beta: must list at least 2 values. A single value belongs in the base" in text
     assert "grid.axes.rho.choice: must have at least 2 item(s)" in text
     axes = {name: list(range(1, 101)) for name in ("max_length", "budget.amount", "report_every")}
-    assert problems(grid_of, axes) == ["grid: 1000000 rows: at most 100000 rows. Ask a smaller question"]
+    assert problems(grid_of, axes) == ["grid: 1000000 rows: at most 100000 rows. Use fewer values"]
 
 
 def test_a_flat_grid_is_refused_unless_another_axis_keeps_it_from_the_bound(grid_of):

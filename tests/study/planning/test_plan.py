@@ -178,7 +178,7 @@ def test_missing_pairs_and_fitted_classifiers_are_noted(content, sizes):
     watched = {"builtin/test": 20, "MR/fast": 60}
     checked = grid_of({**content, "base": {**content["base"], "watched": watched}}, RHOS)
     (note,) = [note for note in plan(checked, LedgerState(), Throughput(), sizes).notes if "fitted" in note]
-    assert note.startswith("classifiers are fitted wherever MR/fast is watched")
+    assert note.startswith("classifiers are fitted whenever MR/fast is watched")
 
 
 @pytest.fixture
@@ -218,5 +218,7 @@ def test_a_limit_that_nobody_can_judge_is_refused_and_what_was_spent_counts(pric
         check_allowance(replace(priced, spent_hours=2.0), 5.0, 0.0)
     with pytest.raises(InputError, match=r"max_hours = 5: nothing tells .* Use --probe"):
         check_allowance(plan(grid, LedgerState(), Throughput(), sizes), 5.0, 0.0)
-    with pytest.raises(InputError, match=r"max_cost = 5: an hour has no price.*allowance.price_per_hour"):
+    with pytest.raises(
+        InputError, match=r"max_cost = 5: the price of an hour is unknown.*allowance.price_per_hour"
+    ):
         check_allowance(replace(priced, price_per_hour=0.0), 0.0, 5.0)

@@ -32,7 +32,7 @@ def test_the_base_costs_what_was_told_unless_something_was_measured_here(grid, s
 def test_a_corpus_that_is_not_here_counts_as_its_limit_and_without_one_is_refused(grid, sizes, content):
     planned = plan(grid, LedgerState(), Throughput(), sizes)
     assert planned.cost.steps.mid == 2 * 6400 / 32
-    assert any("not/here.txt is not here: supposed to hold 6,400 sentences" in note for note in planned.notes)
+    assert any("not/here.txt is not here: assumed to hold 6,400 sentences" in note for note in planned.notes)
     base = content["base"] | {"budget": {"unit": "epochs", "amount": 2}, "corpus": {"source": "not/here.txt"}}
     checked = grid_of(content | {"base": base}, {"rows": {"base": {}}})
     with pytest.raises(InputError, match="no such file"):

@@ -37,13 +37,13 @@ def end_jobs(given: str, study: str, is_confirmed: bool, dry_run: bool, store: P
         announce("left as it is")
         return
     backend.end(jobs, is_last)
-    announce("ended; what is committed is kept")
+    announce("ended; committed results are kept")
     suggest(command("cluster", "submit", given, study or "STUDY", *in_store(store)))
 
 
 def _is_wanted() -> bool:
     try:
-        return typer.confirm("End it? What is committed is kept")
+        return typer.confirm("End it? Committed results are kept")
     except typer.Abort:  # Ctrl-C, or nobody there to answer
         raise InputError("no answer", where="cluster down", remedy="--yes ends it without asking") from None
 

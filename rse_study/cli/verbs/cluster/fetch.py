@@ -31,6 +31,6 @@ def fetch_study(given: str, study: str, store: Path) -> None:
             is_new = bring_study(Storage(absolute(location)), folder.resolve())
         with bars.waiting("writing the report"):
             report = write_report(folder)
-    announce(f"{name}: {'its ledger was brought' if is_new else 'the ledger here is as far'} ({location})")
+    announce(f"{name}: {'copied its ledger' if is_new else 'the ledger here is up to date'} ({location})")
     announce(f"report: {report.resolve()}")
     suggest(command("status", name, *in_store(store)))

@@ -59,7 +59,7 @@ def cells_of(where: StudyOnCluster) -> tuple[StudyStatus | None, str]:
             return _state_of_copy(storage, where), f"the copy in {storage}"
     except (InputError, Unavailable) as error:  # a run that has begun a moment ago has entered no study yet
         return None, str(error)
-    return None, "no ledger is in sight: the study has no storage"
+    return None, "the study has no storage from which to read its ledger"
 
 
 def _state_of_copy(storage: str, where: StudyOnCluster) -> StudyStatus:

@@ -14,9 +14,9 @@ from rse_study.errors import InputError
 from rse_study.study.definition.shipped import shipped_studies
 
 WORDS = {
-    "waiting": "waits to be started",
+    "waiting": "is waiting to start",
     "running": "is running",
-    "complete": "has ended well",
+    "complete": "has completed",
     "failed": "failed",
     "stopped": "was stopped",
 }

@@ -64,7 +64,7 @@ def _dry_lines(submission: Submission, commands: list[str]) -> Iterator[str]:
 def _outcome_of(outcome: Submitted) -> str:
     if outcome.is_new:
         earlier = outcome.earlier
-        again = f"; the earlier one {show_job(earlier)}, and this one goes on from there" if earlier else ""
+        again = f"; the earlier one {show_job(earlier)}, and this one resumes it" if earlier else ""
         return f"submitted {outcome.submission_id}{_number(outcome)}{again}"
     assert outcome.earlier is not None
     return f"nothing to do: {outcome.submission_id}{_number(outcome)} {show_job(outcome.earlier)}"

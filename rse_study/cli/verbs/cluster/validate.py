@@ -63,7 +63,7 @@ def validate_cluster(given: str, study: str, overrides: Sequence[str]) -> None:
         ]
         examples = ", ".join(kept_examples(spec))
         if examples:
-            findings.notes.append(f"warning: {examples}: as in the shipped example, which is nobody's")
+            findings.notes.append(f"warning: {examples}: still the placeholder of the shipped example")
         if checked is not None:
             findings.problems += check_study_on(spec, checked, where=where)
             findings.notes += _unused(spec, checked)
@@ -74,7 +74,7 @@ def validate_cluster(given: str, study: str, overrides: Sequence[str]) -> None:
 
             for file in files:
                 findings.problems += check_launcher_file(parse_yaml(file.text, where=where), where=where)
-                findings.notes.append(f"{file.name}: read by Ray's validators and against its schema")
+                findings.notes.append(f"{file.name}: checked by Ray's validators and against its schema")
     if findings.problems:
         raise InputErrors(findings.problems)
     assert spec is not None
@@ -92,7 +92,7 @@ def _unused(spec: ClusterSpec, checked: CheckedStudy) -> list[str]:
     has_gpus = any(group.gpus for group in spec.workers.values())
     if not has_gpus or any(resources.gpus for _, resources in resources_by_path(checked.study)):
         return []
-    return [f"warning: {checked.study.name} uses no GPU, and the GPUs of {spec.name} are paid for"]
+    return [f"warning: {checked.study.name} uses no GPU, but the GPUs of {spec.name} cost money"]
 
 
 def _job(spec: ClusterSpec, checked: CheckedStudy | None, study: str, overrides: Sequence[str]) -> Job:

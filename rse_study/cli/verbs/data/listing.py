@@ -83,14 +83,14 @@ def lines_of(entry: CatalogueEntry, stand_in: str = "") -> Iterator[str]:
     """Describe a set: what it is, what of it is here, its place and licence."""
     here = f"{entry.num_present} of {entry.num_files} files here" if entry.missing else "here"
     if stand_in:
-        here = f"{stand_in} is read in its place"
+        here = f"{stand_in} is used instead"
     fetched = ", can be fetched" if entry.can_fetch and entry.missing and not stand_in else ""
     yield f"{entry.name}: {entry.data_set.what} [{here}{fetched}]"
     yield f"    {entry.data_set.common_path}; {entry.data_set.licence}; {entry.data_set.source}"
     if entry.missing and not entry.can_fetch and not stand_in:
         more = ", ..." if len(entry.missing) > MOST_NAMED else ""
-        yield f"    to be placed by hand: {', '.join(entry.missing[:MOST_NAMED])}{more}"
-        yield f"    and then checked: {command('data', 'verify', entry.name)}"
+        yield f"    place by hand: {', '.join(entry.missing[:MOST_NAMED])}{more}"
+        yield f"    then check: {command('data', 'verify', entry.name)}"
 
 
 def missing_text(problems: Sequence[InputError], study: str) -> str:

@@ -126,7 +126,7 @@ def _rows(
         if isinstance(one, AttackedSimilarity):
             row = one.attacked(embed, weights, on_progress)
             if row.weak:
-                callback.message(f"{one.name}: the scores of clean pairs order nothing: weak")
+                callback.message(f"{one.name}: weak: the scores of clean pairs rank nothing")
             yield row
             continue
         if one.set not in victims:

@@ -1,4 +1,4 @@
-"""Options of `attack` that would decide nothing, refused where they are given."""
+"""Options of `attack` that would have no effect, refused where they are given."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -26,7 +26,7 @@ def require_used(given: Given, sets: Sequence[str], recipes: Sequence[str], goal
     for options, where, rule, remedy in _unused(sets, recipes, goal):
         flags = ", ".join(given[name] for name in options if name in given)
         if flags:
-            what, remedy = f"{flags} would decide nothing", f"Leave it out, or {remedy}"
+            what, remedy = f"{flags} would have no effect", f"Leave it out, or {remedy}"
             raise InputError(what, where=where, rule=rule, remedy=remedy)
 
 

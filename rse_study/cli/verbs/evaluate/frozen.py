@@ -136,7 +136,7 @@ def find_tasks(folder: Path, variant: Variant) -> tuple[list[StsPairs], dict[str
 def _absence(name: str, split: str, folder: Path) -> str:
     """Describe an absent set, and how to read the other copy where that one is here."""
     try:
-        return f"absent; as --variant {read_sts(name, split, folder).variant} it is here"
+        return f"missing; with --variant {read_sts(name, split, folder).variant} it is here"
     except MissingFile:
         return "absent"
 

@@ -74,8 +74,8 @@ def busy_machine(load: float, num_cores: int) -> str:
         return ""
     times = 1 + load / num_cores
     return (
-        f"warning: this machine is busy (load {load:.1f} on {num_cores} cores): while it is, hours may be up to "
-        f"{times:.1f} times as many"
+        f"warning: this machine is busy (load {load:.1f} on {num_cores} cores): until that ends, cells may take up to"
+        f" {times:.1f} times as long"
     )
 
 

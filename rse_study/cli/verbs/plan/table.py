@@ -54,16 +54,14 @@ def lines_below(plan: Plan) -> Iterator[str]:
         yield from lines_of(plan.footprint)
     yield from _new(plan)
     if plan.scores.num_only:
-        trained = f", {plan.scores.num_retrained} of them trained again" if plan.scores.num_retrained else ""
+        trained = f", {plan.scores.num_retrained} of them retrained" if plan.scores.num_retrained else ""
         cells = "complete cell" + "s" * (plan.scores.num_only > 1)
         yield f"to evaluate only: {plan.scores.num_only:,} {cells}{trained}"
     if plan.scores.missing:
         wanted = ", ".join(f"{name} {number:,}" for name, number in plan.scores.missing.items())
-        yield f"scores to be made: {wanted}"
+        yield f"scores to compute: {wanted}"
     yield (
-        f"told from: {plan.source}"
-        if plan.source
-        else "no history tells how long its cells take: use --probe"
+        f"estimated from: {plan.source}" if plan.source else "the time of its cells is unknown: use --probe"
     )
     if plan.spent_hours:
         from rse_study.results.device_time import INCLUDED  # pandas, as above

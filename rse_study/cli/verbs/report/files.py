@@ -44,7 +44,7 @@ class FilesRequest:
         for name in self.formats:
             (option,) = (option for option, known in FORMATS.items() if name in known)
             if folders[option] is None:
-                rule, remedy = "a format that decides nothing", f"Say where they go: {option} DIR"
+                rule, remedy = "a format that has no effect", f"Say where they go: {option} DIR"
                 raise InputError(f"--as {name} without {option}", rule=rule, remedy=remedy)
 
     def formats_of(self, option: str) -> list[str]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.index import study_folders, write_index
+from rse_study.cli.arguments.importance import enter_missing_importance
 from rse_study.cli.arguments.writable import require_file
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.next_step import suggest
@@ -24,6 +25,8 @@ def write_index_page(study: str, store: Path, out: Path | None, options: Mapping
     if not study_folders(store):
         raise InputError("no study has run here", where=str(store), remedy="Run one: rse-study run STUDY")
     with ActivityBars(stderr()) as bars, bars.waiting("writing reports and their index"):
+        for folder in study_folders(store):
+            enter_missing_importance(folder)
         path = write_index(store, out)
     print(path)
     suggest(f"open {path} in a browser")

@@ -54,7 +54,7 @@ def _report_attacks(folder: Path, out: Path | None, request: FilesRequest) -> No
 
     for option, asked in (("--tables", request.tables), ("--kit", request.kit)):
         if asked:
-            rule, remedy = "it is made of a study's ledger", f"Read {folder}/*.jsonl: an outcome a line"
+            rule, remedy = "it is made from a study's ledger", f"Read {folder}/*.jsonl: one outcome per line"
             raise InputError("attacks have none", where=f"{option} {asked}", rule=rule, remedy=remedy)
     request.check()
     path = write_attacks(folder, out)

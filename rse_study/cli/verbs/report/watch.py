@@ -6,6 +6,7 @@ from pathlib import Path
 
 from analysis.index import changed_at
 from analysis.report import write_report
+from rse_study.cli.arguments.importance import enter_missing_importance
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_file
 from rse_study.cli.terminal.screen import announce
@@ -23,8 +24,8 @@ def watch_page(study: str, store: Path, out: Path | None, options: Mapping[str, 
     """Write the page again when the ledger has changed, until the run ends or Ctrl-C."""
     for name, given in options.items():
         if given:
-            rule, remedy = "its files are written once", f"Leave out {name}, or --watch"
-            raise InputError("is for the end", where=name, rule=rule, remedy=remedy)
+            rule, remedy = "files are written once, at the end", f"Leave out {name}, or --watch"
+            raise InputError("cannot be combined with --watch", where=name, rule=rule, remedy=remedy)
     if out:
         require_file(out, where="--out")
     study_dir = study_folder(study, store)
@@ -33,7 +34,8 @@ def watch_page(study: str, store: Path, out: Path | None, options: Mapping[str, 
             path = write_report(study_dir, out, reload_s=RELOAD_SECONDS)
             announce(f"{time.strftime('%H:%M:%S')} {summary_of(state_of(study_dir))}: {path}")
     finally:
-        announce(f"{write_report(study_dir, out)}: as it stands; it does not reload itself any more")
+        enter_missing_importance(study_dir)
+        announce(f"{write_report(study_dir, out)}: final; it no longer reloads itself")
 
 
 def changes(study_dir: Path) -> Iterator[None]:

@@ -25,7 +25,7 @@ def show_status(study: str, store: Path, as_json: bool, watch: bool) -> None:
     """Show the state of a study, once or until its run has ended."""
     if watch and as_json:
         remedy = "Call `status --json` as often as you like"
-        raise InputError("--json", where="--watch", rule="is for people", remedy=remedy)
+        raise InputError("--json", where="--watch", rule="--watch prints for people", remedy=remedy)
     study_dir = study_folder(study, store)
     state = watch_status(study_dir) if watch else state_of(study_dir)
     if as_json:
@@ -43,7 +43,7 @@ def _next(state: StudyStatus, study: str, store: Path) -> str:
     if not state.is_complete:
         return run_again(state.name, store)
     if state.failed:
-        return f"{run_again(state.name, store)} (once the rows that failed are changed)"
+        return f"{run_again(state.name, store)} (after changing the rows that failed)"
     return command("check" if state.kind == "grid" else "report", study, *in_store(store))
 
 

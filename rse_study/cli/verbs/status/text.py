@@ -20,14 +20,14 @@ def lines_of(state: StudyStatus) -> Iterator[str]:
     yield f"{_bar(state)}  {_counts(state)}"
     yield f"objective: {state.objective}, {state.direction}"
     if state.best:
-        selected = " (selected by this very value)" if state.kind == "search" and not state.confirmed else ""
+        selected = " (the score that selected it)" if state.kind == "search" and not state.confirmed else ""
         yield f"best: {_ranked(state.best)}{selected}"
     yield from (f"confirmed: {_ranked(trial)}" for trial in state.confirmed)
     yield from state.inert
     if state.num_attempts:
         yield f"spent: {show_duration(state.device_s) or '0 s'} of device time (of {_ended_attempts(state)})"
     if state.num_found:
-        yield f"found, and not run here: {counted(state.num_found, 'cell')}"
+        yield f"results found on disk, not run here: {counted(state.num_found, 'cell')}"
     if state.machines:
         yield state.machines
     yield from (_budget_line(share, is_end=state.is_ended_by_budget) for share in state.search_budget)
@@ -40,7 +40,7 @@ def lines_of(state: StudyStatus) -> Iterator[str]:
     yield from _section(
         "running" if state.holder else "interrupted", [_running(cell) for cell in state.running]
     )
-    yield from _section("attempts lost, tried again", [_ended(ended) for ended in state.lost])
+    yield from _section("lost attempts, retried", [_ended(ended) for ended in state.lost])
     yield from _section("failed", [_ended(ended) for ended in state.failed])
     if state.events:
         yield "last events:"
@@ -57,7 +57,7 @@ def _who(state: StudyStatus) -> str:
     if state.holder:
         return "run by process {pid} on {host} since {since}".format(**state.holder)
     if not state.is_complete:
-        return "nobody runs it; `rse-study run` goes on from here"
+        return "not running; `rse-study run` resumes it"
     failed, planned = state.counts["failed"], state.counts["planned"]
     return f"ended: {failed} of {counted(planned, 'cell')} failed" if failed else "complete"
 
@@ -87,14 +87,14 @@ def _left(state: StudyStatus) -> str:
     if state.is_complete:
         return "nothing"
     if state.eta_s is None or state.median_s is None:
-        return "unknown, no cell has ended yet"
+        return "unknown until a cell has ended"
     pace = f"median cell {show_duration(state.median_s)}, {state.cells_at_a_time} at a time"
     return f"about {show_duration(state.eta_s) or '0 s'} ({pace})"
 
 
 def _ended_attempts(state: StudyStatus) -> str:
     running = f", without the {len(state.running)} that run" if state.running and state.holder else ""
-    return f"{counted(state.num_attempts, 'attempt')}{running}; evaluations with tasks of their own are not in it"
+    return f"{counted(state.num_attempts, 'attempt')}{running}, without evaluations that run as tasks of their own"
 
 
 def _ranked(ranked: RankedTrial) -> str:

@@ -33,10 +33,10 @@ def test_a_study_that_ran_elsewhere_comes_with_its_report(rse, spec, tmp_path):
     storage.write(ledger_key("far"), copy_of(ledger_path(elsewhere)))
     ended = rse("cluster", "fetch", spec, "far")
     assert (ended.err, ended.code) == ("", 0)
-    assert ended.out.startswith(f"far: its ledger was brought ({tmp_path / 'storage'})")
+    assert ended.out.startswith(f"far: copied its ledger ({tmp_path / 'storage'})")
     assert "Does it come?" in (tmp_path / "studies" / "far" / "report.html").read_text(encoding="utf-8")
     again = rse("cluster", "fetch", spec, "far")
-    assert again.out.startswith("far: the ledger here is as far")
+    assert again.out.startswith("far: the ledger here is up to date")
 
 
 def test_what_is_not_there_is_said(rse, spec, tmp_path):

@@ -64,7 +64,7 @@ def test_a_job_that_the_cluster_forgot_is_on_record(rse, spec, tmp_path):
     lines = ended.out.splitlines()
     assert lines[1].startswith("job: 7 (rse-old-0123456789ab) failed (NODE_FAIL), since 1970-01-01")
     assert lines[1].endswith("for 2 h 00 min")
-    assert lines[3] == "cells: unknown (no ledger is in sight: the study has no storage)"
+    assert lines[3] == "cells: unknown (the study has no storage from which to read its ledger)"
 
 
 def test_there_is_nothing_to_end(rse, spec):

@@ -19,18 +19,18 @@ def test_a_shipped_cluster_is_valid_and_what_it_is_is_said(rse):
     ended = rse("cluster", "validate", "slurm", "joint")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.splitlines() == [
-        "slurm: valid. slurm, nodes: 2 'node'; nobody bills them",
-        "warning: storage, folder: as in the shipped example, which is nobody's",
+        "slurm: valid. slurm, nodes: 2 'node'; free of charge",
+        "warning: storage, folder: still the placeholder of the shipped example",
     ]
     onprem = rse("cluster", "validate", "onprem").out
-    assert "cluster.yaml: read by Ray's validators and against its schema" in onprem
+    assert "cluster.yaml: checked by Ray's validators and against its schema" in onprem
     assert ": valid. " in rse("cluster", "validate", "local").out.splitlines()[0]
 
 
 def test_gpus_that_nothing_uses_are_said(rse):
     out = rse("cluster", "validate", "aws-gpu", "joint").out
     assert ": valid. " in out.splitlines()[0]
-    assert "warning: joint uses no GPU, and the GPUs of rse-aws-gpu are paid for" in out
+    assert "warning: joint uses no GPU, but the GPUs of rse-aws-gpu cost money" in out
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,6 @@ def test_the_table_tells_the_goal_and_says_nothing_of_success_where_none_is_reac
     assert (furthest.code, "maximise" in furthest.out) == (0, True)
     assert "success" not in furthest.out
     assert "accuracy" not in furthest.out
-    weak = "AdvSTS-B/pwws: the scores of clean pairs order nothing: weak"  # one pair has no order
+    weak = "AdvSTS-B/pwws: weak: the scores of clean pairs rank nothing"  # one pair has no order
     assert weak in furthest.out + furthest.err
     assert weak not in drift.out

@@ -1,4 +1,4 @@
-"""`attack` refuses what was given and would decide nothing, before anything is loaded; defaults are no matter."""
+"""`attack` refuses what was given and would have no effect, before anything is loaded; defaults are no matter."""
 
 import typer
 
@@ -7,12 +7,12 @@ from rse_study.training.classifier.config import FineTuning
 from tests.cases import cases
 
 UNUSED = {
-    "--goal drift": "--on mr: --goal would decide nothing: classifiers are attacked, not similarity. Leave it",
+    "--goal drift": "--on mr: --goal would have no effect: classifiers are attacked, not similarity. Leave it",
     "--on imdb --on mr --tau 1 --sides both": "--on imdb, mr: --tau, --sides would",
-    "--on AdvSTS-B --epochs 3 --lr 5e-5": "--on AdvSTS-B: --epochs, --lr would decide nothing: similarity",
-    "--on AdvSTS-B --max-length 128": "--max-length would decide nothing",
-    "--on AdvSICK-R --goal maximise --tau 1": "maximise: --tau would decide nothing: there is no distance",
-    "--recipe pwws --masked-lm minilm-mlm": "pwws: --masked-lm would decide nothing: no masked language",
+    "--on AdvSTS-B --epochs 3 --lr 5e-5": "--on AdvSTS-B: --epochs, --lr would have no effect: similarity",
+    "--on AdvSTS-B --max-length 128": "--max-length would have no effect",
+    "--on AdvSICK-R --goal maximise --tau 1": "maximise: --tau would have no effect: there is no distance",
+    "--recipe pwws --masked-lm minilm-mlm": "pwws: --masked-lm would have no effect: no masked language",
 }
 USED = (
     "--on AdvSTS-B --goal drift --tau 1 --sides both",
@@ -34,7 +34,7 @@ def test_what_these_attacks_do_not_use_is_refused(rse, arguments, words):
 def test_what_one_of_them_uses_is_not_and_unknown_names_are_told_first(rse, arguments):
     ended = rse("attack", "nowhere/model", *arguments.split())
     assert ended.code == 2  # of data that are not there, or a name
-    assert "would decide nothing" not in ended.err
+    assert "would have no effect" not in ended.err
 
 
 @cases("command", ["attack", "fine-tune"])

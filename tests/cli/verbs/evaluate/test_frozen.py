@@ -26,7 +26,7 @@ def test_a_set_that_is_here_in_another_copy_says_how_to_read_it(tmp_path):
     (folder / "sts-test.csv").write_text("g\tf\ty\t0\t4.2\tone\ttwo\n")
     tasks, absent = find_tasks(tmp_path, "orig")
     assert tasks == []
-    assert absent["STS-B test"] == "absent; as --variant senteval it is here"
+    assert absent["STS-B test"] == "missing; with --variant senteval it is here"
     assert [one.variant for one in find_tasks(tmp_path, "senteval")[0]] == ["senteval"]
 
 

@@ -65,7 +65,7 @@ def test_a_new_study_without_history(rse):
     assert row_of(ended.out, "search")[6:13] == ["16", "1", "16", "0", "0", "0", "16"]
     assert row_of(ended.out, "confirm")[6:13] == ["2", "2", "4", "0", "0", "0", "4"]
     assert "unknown" in row_of(ended.out, "device time")
-    assert "scores to be made: builtin/test 4" in ended.out
+    assert "scores to compute: builtin/test 4" in ended.out
     assert "use --probe" in ended.out
     told = json.loads(rse("plan", "joint", "--json").out)
     assert (told["device_hours"], told["price"]) == (None, None)
@@ -76,8 +76,8 @@ def test_what_is_new_is_listed(rse, grid, ran):
     assert ended.code == 0
     assert row_of(ended.out, "grid")[6:13] == ["3", "2", "6", "1", "0", "0", "5"]
     assert "    rho = 0: seeds 1\n    rho = 0.5: seeds 0, 1\n    rho = 1: seeds 0, 1" in ended.out
-    assert "to evaluate only: 1 complete cell, 1 of them trained again" in ended.out
-    assert "told from: 1 cells of little" in ended.out
+    assert "to evaluate only: 1 complete cell, 1 of them retrained" in ended.out
+    assert "estimated from: 1 cells of little" in ended.out
 
 
 def test_a_script_reads_json(rse, grid, ran):
@@ -181,7 +181,7 @@ def test_hours_on_a_busy_machine_are_warned_of(rse, grid, ran, monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     monkeypatch.setattr(os, "getloadavg", lambda: (9.0, 6.0, 1.0))
     assert (
-        "busy (load 6.0 on 2 cores): while it is, hours may be up to 4.0 times as many"
+        "busy (load 6.0 on 2 cores): until that ends, cells may take up to 4.0 times as long"
         in rse("plan", str(grid)).err
     )
     monkeypatch.setattr(os, "getloadavg", lambda: (9.0, 1.0, 9.0))

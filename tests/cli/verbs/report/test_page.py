@@ -8,7 +8,7 @@ from tests import needs
 
 @pytest.mark.parametrize(
     ("out", "said"),
-    [("folder", "is a folder: a file is written here"), ("file/report.html", "file is no folder")],
+    [("folder", "is a folder: a file is written here"), ("file/report.html", "file is not a folder")],
 )
 def test_a_report_that_cannot_be_written_is_refused(rse, ran, tmp_path, out, said):
     (tmp_path / "folder").mkdir()
@@ -48,7 +48,7 @@ def test_a_report_brings_its_figures(rse, ran, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--as", "png"], "--as png without --figures: a format that decides nothing. Say where they go"),
+        (["--as", "png"], "--as png without --figures: a format that has no effect. Say where they go"),
         (["--tables", "t", "--as", "svg"], "--as svg without --figures"),
         (["--figures", "f", "--as", "latex"], "--as latex without --tables"),
         (["--figures", "file"], "--figures file: "),

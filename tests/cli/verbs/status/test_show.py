@@ -94,7 +94,7 @@ def test_cells_that_another_study_ran_are_found_and_have_no_attempt(halfway, stu
     finish(halfway, taken, 55.0)
     state = state_of(study_dir)
     assert (state.num_found, state.num_attempts) == (1, 5)
-    assert "found, and not run here: 1 cell" in lines_of(state)
+    assert "results found on disk, not run here: 1 cell" in lines_of(state)
 
 
 def test_what_is_left_is_the_median_times_what_is_missing_over_the_cells_at_a_time(halfway, study_dir):
@@ -129,7 +129,7 @@ def test_nobody_can_say_how_long_before_a_cell_has_ended(ledger, study_dir):
     start(ledger, cell_of(0))
     state = state_of(study_dir)
     assert (state.eta_s, state.best) == (None, None)
-    assert "left: unknown, no cell has ended yet" in lines_of(state)
+    assert "left: unknown until a cell has ended" in lines_of(state)
 
 
 def test_who_looks_disturbs_nobody(halfway, study_dir):
@@ -147,21 +147,21 @@ def test_what_runs_without_a_holder_was_interrupted(study_dir):
     state = state_of(study_dir)
     assert state.holder is None
     text = "\n".join(lines_of(state))
-    assert "nobody runs it; `rse-study run` goes on from here" in text
-    assert "6 cells: 2 complete, 1 failed, 2 missing, 1 interrupted" in text
+    assert "not running; `rse-study run` resumes it" in text
+    assert "6 cells: 2 complete, 1 failed, 2 to run, 1 interrupted" in text
     assert "interrupted (1):\n    trial 3: step 30/60  dev 40  attempt 2" in text
     assert "running" not in text
 
 
 def test_the_lines_name_best_and_reasons(halfway, study_dir):
     text = "\n".join(lines_of(state_of(study_dir)))
-    assert "best: trial 1: 60.00  rho 0.25 (selected by this very value)" in text
-    assert "attempts lost, tried again (1):\n    trial 3, attempt 1: worker killed by signal 9" in text
+    assert "best: trial 1: 60.00  rho 0.25 (the score that selected it)" in text
+    assert "lost attempts, retried (1):\n    trial 3, attempt 1: worker killed by signal 9" in text
     assert "failed (1):\n    trial 2, attempt 1: step 3: the loss is not finite" in text
     assert "left: about 1 min 40 s (median cell 40.0 s, 1 at a time)" in text
     assert re.search(r"run by process \d+ on \S+ since 20", text)
     assert summary_of(state_of(study_dir)).startswith(
-        "6 cells: 2 complete, 1 failed, 1 running, 2 missing (trial 3"
+        "6 cells: 2 complete, 1 failed, 1 running, 2 to run (trial 3"
     )
 
 
@@ -313,12 +313,12 @@ def test_watching_ends_with_the_study(rse, halfway, monkeypatch):
             run(halfway, cell_of(3, seed, stage="confirm"), 65.0)
 
     lines = watch(rse, monkeypatch, lambda: None, complete).splitlines()
-    assert lines[0].startswith("6 cells: 2 complete, 1 failed, 1 running, 2 missing (trial 3 step 30/60)")
+    assert lines[0].startswith("6 cells: 2 complete, 1 failed, 1 running, 2 to run (trial 3 step 30/60)")
     assert {"left: nothing", "confirmed: trial 3: 65.00 (mean of 2 seeds)  rho 0.75"} <= {*lines}
 
 
 def test_watching_ends_at_once_where_nobody_runs_what_was_begun(rse, left, monkeypatch):
-    assert "nobody runs it; `rse-study run` goes on from here" in watch(rse, monkeypatch)
+    assert "not running; `rse-study run` resumes it" in watch(rse, monkeypatch)
 
 
 def test_watching_ends_when_the_run_left_a_lost_cell(rse, study_dir, monkeypatch):
