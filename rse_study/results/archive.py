@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from rse_study.errors import InputError, first_line
+from rse_study.results.files.atomic import drafted
 from rse_study.results.files.cell_file import FILE_NAME as CELL
 from rse_study.results.files.connect import open_study
 from rse_study.results.files.evaluation_file import FILE_NAME as EVALUATIONS
@@ -45,7 +46,11 @@ def write_archive(study_dir: Path, path: Path, assets: Iterable[Path] = ()) -> P
         study = LedgerQueries(ledger).frozen_study(str(study_dir))
     top = Path(study.name)
     try:
-        with tarfile.open(path, "w:xz") as archive, TemporaryDirectory() as folder:
+        with (
+            drafted(path) as draft,
+            tarfile.open(draft, "w:xz") as archive,
+            TemporaryDirectory() as folder,
+        ):
             archive.add(_ledger_copy(study_dir, Path(folder)), str(top / LEDGER))
             for file in sorted(study_dir.rglob("*.json")):
                 if file.name in FILES_OF_NUMBERS:
