@@ -1,17 +1,21 @@
-"""A fault at every write of a small study, then the same command: python -m tests.faults.every_write [KIND ...] [real]
+"""A fault at every write of a small study, then the same command.
 
-Everything is as in a run but Ray, whose part is a loop in this process, and (unless `real`) a step's arithmetic.
+    python -m tests.faults.every_write [WALK ...] [KIND ...] [N]
+
+Everything is as in a run but Ray, whose part is a loop in this process, and (unless `real`) the arithmetic of steps
+and of vectors. A line for each thing that did not hold.
 """
 
 import json
-import os
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
 from dataclasses import replace
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +23,9 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 
-from analysis.report import report_path, write_report
+from analysis.contents import read_contents
+from analysis.page.document import write
+from analysis.report import render, report_path
 from rse_study.cli.terminal import errors
 from rse_study.cli.verbs.run import conclude
 from rse_study.methods.method import Mean, StepOutcome
@@ -37,17 +43,16 @@ from rse_study.results.reader import Reader
 from rse_study.storage.folders import files_of, fingerprint_of_folder, get_folder, put_folder
 from rse_study.storage.storage import Storage
 from rse_study.training import loop
-from rse_study.training.evaluator import InTrainingEvaluator
 from rse_study.training.session import Session
 from tests.faults.drivers import contents
 from tests.faults.faulty_disk import KINDS, Fault, Outcome, run
 from tests.faults.run_here import Teller
 from tests.on_ray.world import STUDY, checked_of, few, grid_of, make_materials
+from tests.results.world import make_study
 
 GRID = grid_of(
     STUDY, name="faulty", grid={"axes": {"rho": [0.0, 1.0]}}, baselines=[], evaluations=["builtin/test"]
 ) | {"keep_models": "final"}
-NUM_SHARED = 2  # objects of the walk through a storage
 
 
 class NoCoordinator:
@@ -145,8 +150,8 @@ class Recorded:
 
     @staticmethod
     def vectors(embedder: Embedder, sentences: Sequence[str]) -> np.ndarray:
-        weight = next(embedder.encoder.parameters()).detach().flatten()[: len(max(sentences, key=len)) % 7 + 8]
-        return np.stack([np.cos(weight.numpy() * (1 + sum(one.encode()) % 97)) for one in sentences])
+        weight = next(embedder.encoder.parameters()).detach().flatten()[-12:].numpy()
+        return np.stack([np.sin(99 * weight * (1 + sum(one.encode()) % 97)) for one in sentences])
 
     def load_encoder(self, model: Path, pooling: str):
         session, _ = next(iter(self._sessions.values()))
@@ -186,6 +191,9 @@ class Walk:
 
     def undisturbed(self) -> Outcome:
         self.reset()
+        with redirect_stdout(StringIO()):  # what is imported now, no child must import
+            assert self.guarded() == 0
+        self.reset()
         whole = run(self.guarded, self.root)
         assert whole.code == 0, whole.said
         self.whole = self.state()
@@ -217,9 +225,9 @@ class Walk:
 
     def walk(self, kinds: tuple[str, ...] = KINDS, step: int = 1) -> Iterator[tuple[Fault, list[str]]]:
         """Every kind at every `step`-th call, each kind beginning at another."""
-        num_calls = len(self.undisturbed().calls)
+        num_calls = self.num_calls = len(self.undisturbed().calls)
         for place, kind in enumerate(kinds):
-            for at in range(1 + place % step, num_calls + 1, step):
+            for at in range(1 + place * step // len(kinds), num_calls + 1, step):
                 reached, wrong = self.suffer(Fault(kind, at))
                 if reached:
                     yield Fault(kind, at), wrong
@@ -263,29 +271,94 @@ class StudyWalk(Walk):
         return {line.split()[1] for line in said.splitlines() if line.startswith("started ")}
 
 
+class ReportWalk(Walk):
+    """Report and archive of a study that is there; the page is drawn once, and written each time."""
+
+    def __init__(self, home: Path) -> None:
+        super().__init__(home)
+        make_study(self.begun / "halving")
+        self.folder, self.archive = self.root / "halving", self.root / "halving.tar.xz"
+        with Reader(self.begun / "halving") as reader:
+            self.html = render(read_contents(reader))
+
+    def command(self) -> int:
+        write(report_path(self.folder), self.html)
+        write_archive(self.folder, self.archive)
+        return 0
+
+    def state(self) -> Any:
+        with tempfile.TemporaryDirectory() as store:
+            unpacked = contents(unpack_archive(self.archive, Path(store)))
+        return unpacked | {"report": report_path(self.folder).read_text(encoding="utf-8")}
+
+
+class StorageWalk(Walk):
+    """A folder that is stored, stored again with other files, and brought back."""
+
+    def __init__(self, home: Path) -> None:
+        super().__init__(home)
+        self.folders = [self.begun / name for name in ("first", "second")]
+        for folder in self.folders:
+            folder.mkdir()
+            for name in ("weights", "vocabulary"):
+                (folder / name).write_text(f"{name} of the {folder.name}" * 100)
+        self.whole_folders = {fingerprint_of_folder(folder): folder.name for folder in self.folders}
+        self.copy = self.root / "copy"
+
+    def command(self) -> int:
+        storage = Storage(str(self.root / "storage"), patience_s=0.1)
+        storage.require()
+        for folder in self.folders:
+            put_folder(storage, "model", self.root / folder.name)
+            self.bring(storage)
+        return 0
+
+    def bring(self, storage: Storage) -> None:
+        if get_folder(storage, "model", self.copy):
+            assert fingerprint_of_folder(self.copy) in self.whole_folders
+
+    def state(self) -> Any:
+        self.bring(Storage(str(self.root / "storage"), patience_s=0.1))
+        return {"copy": self.whole_folders[fingerprint_of_folder(self.copy)]}
+
+
 def _difference(whole: Any, now: Any) -> str:
     """Return the first part that differs."""
     for part in whole:
         if whole[part] != now[part]:
-            lacks, has = [one for one in whole[part] if one not in now[part]], [one for one in now[part] if one not in whole[part]]
+            lacks, has = (
+                [one for one in whole[part] if one not in now[part]],
+                [one for one in now[part] if one not in whole[part]],
+            )
             return f"{part}: lacks {lacks[:2]}, has {has[:2]}"
     return ""
 
 
+WALKS = {
+    "storage": StorageWalk,
+    "report": ReportWalk,
+    "study": StudyWalk,
+    "real": partial(StudyWalk, real=True),
+}
+
+
 def main(*asked: str) -> int:
-    """Walk with every kind at every call, and print what did not hold."""
-    kinds = tuple(one for one in asked if one in KINDS) or KINDS
-    steps = [int(one) for one in asked if one.isdigit()] or [1]
+    """Take the walks and kinds asked for, by default all of both but `real`; a number N takes every N-th call."""
+    kinds = tuple(one for one in KINDS if one in asked) or KINDS
+    names = [name for name in WALKS if name in asked] or [name for name in WALKS if name != "real"]
+    step = next((int(one) for one in asked if one.isdigit()), 1)
     num_wrong = 0
+    # In memory, where a sync costs nothing and no inode is given twice.
     with tempfile.TemporaryDirectory(dir="/dev/shm") as home:
-        walks = [StudyWalk(Path(home) / "study", real="real" in asked)]
-        for walk in walks:
-            begun, num = time.monotonic(), 0
-            for _, wrong in walk.walk(kinds, steps[0]):
+        for name in names:
+            walk, begun, num = WALKS[name](Path(home) / name), time.monotonic(), 0
+            for _, wrong in walk.walk(kinds, step):
                 num, num_wrong = num + 1, num_wrong + len(wrong)
-                for one in wrong:
-                    print(one, flush=True)
-            print(f"{type(walk).__name__}: {num} faults, {time.monotonic() - begun:.0f} s", flush=True)
+                print(*wrong, sep="\n", end="\n" * bool(wrong), flush=True)
+            print(
+                f"{name}: {num} faults at {walk.num_calls} calls, {time.monotonic() - begun:.0f} s",
+                flush=True,
+            )
     return num_wrong
 
 

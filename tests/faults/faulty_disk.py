@@ -92,13 +92,13 @@ def run(work: Callable[[], int], root: Path, fault: Fault | None = None) -> Outc
                 traceback.print_exc()
             finally:
                 os._exit(code)
+        there.close()
         _, (listener,), _, _ = socket.recv_fds(here, 1, 1)
         disk = _Disk(root, fault, pid)
         disk.serve(listener)
         _, status = os.waitpid(pid, 0)
         os.close(listener)
         here.close()
-        there.close()
         if fault is not None and fault.kind == "power" and disk.is_over:
             disk.lose_what_is_not_synced()
         said.seek(0)

@@ -53,8 +53,8 @@ def run_loop(
     """Train and score one cell in this process; return how it ended.
 
     `reason` says why there is no complete result, and is empty otherwise; `for_good`, whether another try
-    would end the same; `is_blameless`, whether a disk or the storage is to blame. Rank 0 scores the model on `evaluations` at once; a failed one is repeated by a task
-    of the driver, which says why.
+    would end the same; `is_blameless`, whether a disk or the storage is to blame. Rank 0 scores the model on
+    `evaluations` at once; a failed one is repeated by a task of the driver, which says why.
     """
     torch.set_num_threads(payload.threads)
     writes = collectives.rank == 0  # the model, and its scores

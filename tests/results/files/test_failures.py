@@ -19,7 +19,10 @@ RUST = "Error while serializing: I/O error: No space left on device (os error 28
         (OSError(errno.ENOSPC, "full", "/store/cells/x.json"), "no room left in /store/cells. Make room"),
         (OSError(errno.EDQUOT, "full"), "no room left in /here. Make room"),
         (ValueError(RUST), "no room left in /here. Make room"),
-        (OSError(errno.EIO, "broken", b"/store/x"), "/store cannot be used any more: Input/output error. Look"),
+        (
+            OSError(errno.EIO, "broken", b"/store/x"),
+            "/store cannot be used any more: Input/output error. Look",
+        ),
         (OSError(errno.EROFS, "read-only"), "/here cannot be used any more: Read-only file system. Look"),
     ],
 )
@@ -29,7 +32,9 @@ def test_a_disk_that_is_full_broken_or_read_only_is_named_with_its_remedy(error,
         raise error
 
 
-@cases("error", [OSError(errno.ENOENT, "none"), ValueError("of no disk"), OSError("(os error x)"), KeyError(28)])
+@cases(
+    "error", [OSError(errno.ENOENT, "none"), ValueError("of no disk"), OSError("(os error x)"), KeyError(28)]
+)
 def test_other_errors_are_left_as_they_are(error):
     assert failure_of_disk(error) is None
     with pytest.raises(type(error)), naming_failures_of_disk():
