@@ -16,6 +16,7 @@ from rse_study.results.files.atomic import drafted
 from rse_study.results.files.cell_file import FILE_NAME as CELL
 from rse_study.results.files.connect import open_study
 from rse_study.results.files.evaluation_file import FILE_NAME as EVALUATIONS
+from rse_study.results.files.failures import failure_of
 from rse_study.results.files.item_file import FILE_NAME as ITEMS
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.files.result_file import FILE_NAME as RESULT
@@ -61,6 +62,8 @@ def write_archive(study_dir: Path, path: Path, assets: Iterable[Path] = ()) -> P
     except OSError as error:
         what = f"cannot be written: {error.strerror}"
         raise InputError(what, where=str(path), remedy="Name another folder") from None
+    except sqlite3.DatabaseError as error:
+        raise failure_of(error, ledger_path(study_dir)) or error from None
     return path
 
 

@@ -18,7 +18,10 @@ INCLUDED = (
 
 
 def seconds_between(started: str, ended: str) -> float:
-    """Return the seconds between two times of the ledger; 0 if one is missing, or the clock was set back."""
+    """Return the seconds between two times of the ledger, 0 where one is missing.
+
+    A clock that was set back makes no negative time. Raises InputError if a time is none.
+    """
     if not started or not ended:
         return 0.0
     try:

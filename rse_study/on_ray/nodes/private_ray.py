@@ -45,9 +45,9 @@ def use_existing_token() -> None:
 
 
 def make_token() -> None:
-    """Make this user's token, unless RAY_AUTH_MODE says otherwise, for nobody else to read.
+    """Make this user's token for nobody else to read.
 
-    `ray.init` makes it too, with the mode that the umask leaves.
+    RAY_AUTH_MODE may say that there is none. `ray.init` makes it too, with the mode that the umask leaves.
     """
     from ray._private.authentication import authentication_token_setup as setup
 

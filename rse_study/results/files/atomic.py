@@ -27,7 +27,10 @@ def write_whole(path: Path, content: str | bytes) -> Path:
 
 @contextmanager
 def drafted(path: Path) -> Iterator[Path]:
-    """Give a file beside `path` to write, which then takes its place; it is removed after an error."""
+    """Give a file to write, which then takes the place of `path`.
+
+    It is removed after an error.
+    """
     draft = path.with_name(f".{path.name}.{uuid4().hex[:12]}")  # processes on two nodes may have the same pid
     try:
         yield draft

@@ -63,7 +63,7 @@ def failure_of(error: BaseException, path: Path) -> InputError | Unavailable | N
 
 
 def failure_of_disk(error: BaseException, folder: Path | None = None) -> Unavailable | None:
-    """Say what an error means if a disk is full, broken or read-only, None if it is none of these."""
+    """Return the failure if a disk is full, broken or read-only, else None."""
     # Libraries in Rust (safetensors, tokenizers) raise errors of their own, with the number in words.
     said = re.search(r"\(os error (\d+)\)", str(error))
     code = error.errno if isinstance(error, OSError) else int(said[1]) if said else 0
@@ -76,7 +76,7 @@ def failure_of_disk(error: BaseException, folder: Path | None = None) -> Unavail
 
 @contextmanager
 def naming_failures_of_disk(folder: Path | None = None) -> Iterator[None]:
-    """Raise Unavailable instead of errors that say that a disk is full, broken or read-only."""
+    """Raise Unavailable instead of errors that a disk is to blame for."""
     try:
         yield
     except Exception as error:
