@@ -19,9 +19,9 @@ pytestmark = pytest.mark.skipif(
 @pytest.mark.parametrize(
     "asked",
     [
-        pytest.param(("storage", "study", "60"), id="some"),
-        pytest.param(("storage", "report", "study", "9"), id="many", marks=pytest.mark.slow),
-        pytest.param(("real", "60"), id="trained", marks=pytest.mark.slow),
+        pytest.param(("storage", "study", "300"), id="some"),
+        pytest.param(("storage", "study", "30"), id="many", marks=pytest.mark.slow),
+        pytest.param(("real", "120"), id="trained", marks=pytest.mark.slow),
     ],
 )
 def test_nothing_committed_is_lost_and_the_same_command_ends_as_without_the_fault(asked):
