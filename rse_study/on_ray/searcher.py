@@ -17,6 +17,7 @@ from rse_study.on_ray.workers.coordinator import Coordinator
 from rse_study.on_ray.workers.payload import CellPayload
 from rse_study.on_ray.workers.payloads import Payloads
 from rse_study.on_ray.workers.reporting import SCORED
+from rse_study.results.files.failures import naming_failures_of_disk
 
 PREFIX = "metrics/"
 ENDING_SECONDS = 30.0  # that workers have to end after the last cell
@@ -104,11 +105,12 @@ class CellSearcher(Searcher):
             return "wait"
         self._runtime.check()  # what starts a trial never returns where Ray's head is gone
         try:
-            cell = self._queue.next_cell()
-            if cell is None:
-                return "over"
-            attempt, rungs = self._queue.attempt_of(cell), self._queue.rungs_of(cell)
-            return CellStart(cell, self._payloads.of_cell(cell, attempt, rungs))
+            with naming_failures_of_disk():
+                cell = self._queue.next_cell()
+                if cell is None:
+                    return "over"
+                attempt, rungs = self._queue.attempt_of(cell), self._queue.rungs_of(cell)
+                return CellStart(cell, self._payloads.of_cell(cell, attempt, rungs))
         except Unavailable as gone:
             return gone
 
@@ -146,7 +148,9 @@ class CellSearcher(Searcher):
             self._coordinator.forget_groups(cell.identity)
         reason = self._ended_by_us.pop(trial_id, "") or str(last.get("reason", "")) or gone
         try:
-            record = self._queue.finish(cell, reason, for_good=bool(last.get("for_good")))
+            with naming_failures_of_disk():
+                said = {name: bool(last.get(name)) for name in ("for_good", "is_blameless")}
+                record = self._queue.finish(cell, reason, **said)
         except Unavailable as gone:  # its result may lie there: the next run looks
             self._runtime.give_up(gone)
             return

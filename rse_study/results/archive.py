@@ -12,9 +12,11 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from rse_study.errors import InputError, first_line
+from rse_study.results.files.atomic import drafted
 from rse_study.results.files.cell_file import FILE_NAME as CELL
 from rse_study.results.files.connect import open_study
 from rse_study.results.files.evaluation_file import FILE_NAME as EVALUATIONS
+from rse_study.results.files.failures import failure_of
 from rse_study.results.files.item_file import FILE_NAME as ITEMS
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.files.result_file import FILE_NAME as RESULT
@@ -45,7 +47,11 @@ def write_archive(study_dir: Path, path: Path, assets: Iterable[Path] = ()) -> P
         study = LedgerQueries(ledger).frozen_study(str(study_dir))
     top = Path(study.name)
     try:
-        with tarfile.open(path, "w:xz") as archive, TemporaryDirectory() as folder:
+        with (
+            drafted(path) as draft,
+            tarfile.open(draft, "w:xz") as archive,
+            TemporaryDirectory() as folder,
+        ):
             archive.add(_ledger_copy(study_dir, Path(folder)), str(top / LEDGER))
             for file in sorted(study_dir.rglob("*.json")):
                 if file.name in FILES_OF_NUMBERS:
@@ -56,6 +62,8 @@ def write_archive(study_dir: Path, path: Path, assets: Iterable[Path] = ()) -> P
     except OSError as error:
         what = f"cannot be written: {error.strerror}"
         raise InputError(what, where=str(path), remedy="Name another folder") from None
+    except sqlite3.DatabaseError as error:
+        raise failure_of(error, ledger_path(study_dir)) or error from None
     return path
 
 

@@ -4,6 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from rse_study.errors import InputError
+from rse_study.results.files.failures import REBUILD
+
 if TYPE_CHECKING:
     import pandas as pd  # `status` also sums it up, without pandas
 
@@ -15,10 +18,16 @@ INCLUDED = (
 
 
 def seconds_between(started: str, ended: str) -> float:
-    """Return the seconds between two times of the ledger; 0 where one is missing."""
+    """Return the seconds between two times of the ledger, 0 where one is missing.
+
+    A clock that was set back makes no negative time. Raises InputError if a time is none.
+    """
     if not started or not ended:
         return 0.0
-    return (datetime.fromisoformat(ended) - datetime.fromisoformat(started)).total_seconds()
+    try:
+        return max(0.0, (datetime.fromisoformat(ended) - datetime.fromisoformat(started)).total_seconds())
+    except ValueError as error:
+        raise InputError(f"damaged: {error}", where="the ledger's times", remedy=REBUILD) from None
 
 
 def device_seconds(attempts: "pd.DataFrame", gpus: float) -> "pd.Series":

@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from rse_study.errors import InputError
+from rse_study.results.files.atomic import replace_folder
 from rse_study.results.records import Record
 from rse_study.spec import fingerprint_of, hash_file
 from rse_study.storage.storage import Storage
@@ -88,8 +89,7 @@ def get_folder(storage: Storage, key: str, target: Path) -> bool:
     except FileNotFoundError:
         shutil.rmtree(draft, ignore_errors=True)
         return False
-    shutil.rmtree(target, ignore_errors=True)
-    draft.rename(target)
+    replace_folder(draft, target)
     return True
 
 

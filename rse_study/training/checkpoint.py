@@ -20,7 +20,7 @@ from torch.optim import Optimizer
 from rse_study.errors import InputError, first_line
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.export import save_encoder
-from rse_study.results.files.atomic import sync
+from rse_study.results.files.atomic import make_folder, replace_folder
 from rse_study.results.files.result_file import Point
 from rse_study.spec import hash_file
 from rse_study.training.trial import Encoder
@@ -66,7 +66,7 @@ def save(
     for abandoned in directory.glob(".step-*"):  # by a process that was killed while it wrote
         shutil.rmtree(abandoned)
     draft = directory / f".{final.name}.{os.getpid()}"
-    draft.mkdir(parents=True)
+    make_folder(draft)
     parts = (networks.state_dict(), _moments(networks, optimizer), tensors)
     for name, part in zip(PARTS, parts, strict=True):
         path = draft / f"{name}.safetensors"
@@ -74,14 +74,10 @@ def save(
         save_file(
             {key: value.detach().to("cpu", copy=True).contiguous() for key, value in part.items()}, path
         )
-        sync(path)
     (draft / STATE_FILE).write_text(json.dumps(state.__dict__), encoding="utf-8")
-    sync(draft / STATE_FILE)
     checksums = {path.name: hash_file(path) for path in sorted(draft.iterdir())}
     (draft / CHECKSUMS_FILE).write_text(json.dumps(checksums), encoding="utf-8")
-    sync(draft / CHECKSUMS_FILE)
-    draft.rename(final)
-    sync(directory)
+    replace_folder(draft, final)
     for older in _complete(directory)[:-1]:
         shutil.rmtree(older)
 
@@ -151,8 +147,7 @@ def save_model(directory: Path, encoder: SentenceEncoder, tokenizer: Any, spec: 
         shutil.rmtree(abandoned)
     draft = directory.with_name(f".{directory.name}.{os.getpid()}")
     save_encoder(draft, encoder, tokenizer, spec.template)
-    shutil.rmtree(directory, ignore_errors=True)
-    draft.rename(directory)
+    replace_folder(draft, directory)
 
 
 def _moments(networks: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:

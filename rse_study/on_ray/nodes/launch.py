@@ -1,4 +1,4 @@
-"""Ray on this machine, quiet, its dashboard alone on the loopback, or a cluster."""
+"""Ray on this machine, quiet and on the loopback alone, or a cluster."""
 
 import logging
 import os
@@ -18,6 +18,7 @@ from rse_study.on_ray.nodes.private_ray import (
     address_of_head,
     keep_keys_from_logs,
     make_token,
+    on_loopback,
     use_existing_token,
 )
 
@@ -73,15 +74,16 @@ def _start(num_cpus: int) -> None:
     for attempt in range(1, START_ATTEMPTS + 1):
         try:
             # The dashboard stays on: without its state API, stopped trials leak their workers' placement groups.
-            ray.init(
-                num_cpus=num_cpus,
-                resources={DRIVER_RESOURCE: NUM_DRIVERS},
-                include_dashboard=True,
-                dashboard_host="127.0.0.1",
-                object_store_memory=OBJECT_STORE_BYTES,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-            )
+            with on_loopback():
+                ray.init(
+                    num_cpus=num_cpus,
+                    resources={DRIVER_RESOURCE: NUM_DRIVERS},
+                    include_dashboard=True,
+                    dashboard_host="127.0.0.1",
+                    object_store_memory=OBJECT_STORE_BYTES,
+                    log_to_driver=False,
+                    logging_level=logging.ERROR,
+                )
             return
         except Exception as error:
             # Where the node's process is not up after 30 s Ray raises Exception itself, not one of its kinds.

@@ -4,6 +4,8 @@ No other file imports its private modules.
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,20 +45,36 @@ def use_existing_token() -> None:
 
 
 def make_token() -> None:
-    """Make this user's token, if Ray asks for one, for nobody else to read.
+    """Make this user's token for nobody else to read.
 
-    `ray.init` makes it too, with the mode that the umask leaves.
+    RAY_AUTH_MODE may say that there is none. `ray.init` makes it too, with the mode that the umask leaves.
     """
     from ray._private.authentication import authentication_token_setup as setup
 
     before = os.umask(0o077)
     try:
+        setup.enable_token_auth_by_default()
         setup.ensure_token_if_auth_enabled(create_token_if_missing=True)
     finally:
         os.umask(before)
     path = Path.home() / ".ray" / "auth_token"
     if path.exists() and path.stat().st_mode & 0o077:  # of an earlier Ray
         path.chmod(0o600)
+
+
+@contextmanager
+def on_loopback() -> Iterator[None]:
+    """Let a Ray that starts meanwhile listen on the loopback alone, all its processes.
+
+    Ray does so on macOS; on Linux `ray.init` replaces a node address of 127.0.0.1 by the machine's own.
+    """
+    from ray._private import ray_constants
+
+    before, ray_constants.ENABLE_RAY_CLUSTER = ray_constants.ENABLE_RAY_CLUSTER, False
+    try:
+        yield
+    finally:
+        ray_constants.ENABLE_RAY_CLUSTER = before
 
 
 def keep_keys_from_logs() -> None:

@@ -1,12 +1,13 @@
 """The queue of one stage: the cells left to run, in order."""
 
 import math
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
-from rse_study.errors import InputError
+from rse_study.errors import InputError, Unavailable
 from rse_study.evaluation.evaluations import Evaluation
 from rse_study.on_ray.queue.cell import Cell, CellSource, ResultFiles
 from rse_study.results.cell_state import status_for_next_run
@@ -106,18 +107,28 @@ class CellQueue:
         return self._verdicts[cell.identity, t]  # the first verdict stands, whoever asks again
 
     def finish(
-        self, cell: Cell, reason: str = "", *, for_good: bool = False, excused: bool = False
+        self,
+        cell: Cell,
+        reason: str = "",
+        *,
+        for_good: bool = False,
+        excused: bool = False,
+        is_blameless: bool = False,
     ) -> CellRecord | None:
         """Commit a cell that ended: its `result.json`, or the reason there is none.
 
         Returns None where the cell was lost and is tried again, up to max_attempts times in one run. A cell
-        that ended `for_good` is never retried; an `excused` attempt does not count, for all of Ray was lost.
+        that ended `for_good` is never retried; an `excused` attempt does not count, for all of Ray was lost. A cell
+        that `is_blameless` in its last attempt stays planned: Unavailable says what its worker could not use.
         """
         self._room = None
         result, reason = self._new_result_of(cell), reason or "ended without a result"
         self._tries[cell.identity] -= excused
-        if result is None and not for_good and self._tries[cell.identity] < cell.resources.max_attempts:
+        is_last = self._tries[cell.identity] >= cell.resources.max_attempts
+        if result is None and not for_good and (is_blameless or not is_last):
             self._ledger.lose(cell.identity, reason)
+            if is_last:
+                raise Unavailable(reason)
             self._interrupted.append(cell)
             return None
         if result is None:
@@ -182,6 +193,8 @@ class CellQueue:
         """Enter a result with the scores that its own process made; return whether they are all there."""
         self._ledger.record_result(result)
         directory = cell_folder(self._ledger.study_dir, result.identity)
+        if result.status == "complete":  # its worker may have ended between the two
+            shutil.rmtree(directory / CHECKPOINT_FOLDER, ignore_errors=True)
         if (directory / f"{CHECKPOINT_FOLDER}.damaged").exists():
             self._ledger.log("damaged", "a checkpoint: set aside, trained again without it", result.identity)
         wanted = {(one.name, one.fingerprint) for one in self.evaluations}

@@ -1,6 +1,7 @@
 """The work of a Train worker: one cell after the other, with progress reported."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import ray.train
@@ -17,6 +18,7 @@ from rse_study.on_ray.workers.reporting import SCORED, Reporter, ReportMetrics
 from rse_study.on_ray.workers.train_workers import GroupMember
 from rse_study.on_ray.workers.workplace import workplace
 from rse_study.results.files.evaluation_file import FILE_NAME as EVALUATIONS_FILE
+from rse_study.results.files.failures import failure_of_disk
 from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
 from rse_study.results.files.result_file import FILE_NAME
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
@@ -51,8 +53,8 @@ def run_loop(
     """Train and score one cell in this process; return how it ended.
 
     `reason` says why there is no complete result, and is empty otherwise; `for_good`, whether another try
-    would end the same. Rank 0 scores the model on `evaluations` at once; a failed one is repeated by a task
-    of the driver, which says why.
+    would end the same; `is_blameless`, whether a disk or the storage is to blame. Rank 0 scores the model on
+    `evaluations` at once; a failed one is repeated by a task of the driver, which says why.
     """
     torch.set_num_threads(payload.threads)
     writes = collectives.rank == 0  # the model, and its scores
@@ -80,6 +82,9 @@ def run_loop(
         return {"reason": str(error), "for_good": not payload.storage}
     except (NonFiniteLoss, InputError) as error:
         return {"reason": str(error), "for_good": True}  # every worker raises it, and would again
-    except Unavailable as error:
-        return {"reason": str(error), "for_good": False}
+    except Exception as error:
+        failure = error if isinstance(error, Unavailable) else failure_of_disk(error, Path(payload.folder))
+        if failure is None:
+            raise
+        return {"reason": str(failure), "for_good": False, "is_blameless": True}
     return {"reason": "", "for_good": False}

@@ -2,7 +2,9 @@
 
 import json
 import os
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -17,15 +19,28 @@ Content = TypeVar("Content")
 
 def write_whole(path: Path, content: str | bytes) -> Path:
     """Write a file atomically (texts as UTF-8), making its folder if needed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{uuid4().hex[:12]}")  # processes on two nodes may have the same pid
-    with draft.open("wb") as stream:
+    make_folder(path.parent)
+    with drafted(path) as draft, draft.open("wb") as stream:
         stream.write(content.encode() if isinstance(content, str) else content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    draft.replace(path)
-    sync(path.parent)
     return path
+
+
+@contextmanager
+def drafted(path: Path) -> Iterator[Path]:
+    """Give a file to write, which then takes the place of `path`.
+
+    It is removed after an error.
+    """
+    draft = path.with_name(f".{path.name}.{uuid4().hex[:12]}")  # processes on two nodes may have the same pid
+    try:
+        yield draft
+        sync(draft)
+        draft.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+        raise
+    sync(path.parent)
 
 
 def write_sealed(path: Path, kind: str, content: Any) -> Path:
@@ -51,6 +66,24 @@ def read_sealed(
     except (ValueError, KeyError, TypeError, ValidationError, RecursionError) as error:
         problem = str(error).split("\n")[0]
         raise InputError(f"damaged: {problem}", where=str(path), remedy=remedy) from None
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and its parents, so that they outlive a power cut."""
+    if not path.is_dir():
+        make_folder(path.parent)
+        path.mkdir(exist_ok=True)
+        sync(path.parent)
+
+
+def replace_folder(draft: Path, folder: Path) -> None:
+    """Put a complete folder in the place of another; both lie side by side."""
+    for path in (*draft.rglob("*"), draft):
+        sync(path)
+    if folder.exists():
+        shutil.rmtree(folder)
+    draft.rename(folder)
+    sync(folder.parent)
 
 
 def sync(path: Path) -> None:

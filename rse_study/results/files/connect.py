@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TextIO
 
 from rse_study.errors import InputError
-from rse_study.results.files.failures import REBUILD, failure_of
+from rse_study.results.files.atomic import make_folder
+from rse_study.results.files.failures import REBUILD, failure_of, failure_of_disk
 from rse_study.results.files.lock import FILE_NAME as LOCK_NAME
 from rse_study.results.files.lock import take_lock
 from rse_study.results.files.migration import keep_copy, migrate
@@ -19,9 +20,11 @@ from rse_study.results.files.study_file import read_revisions
 def lock_study(study_dir: Path) -> TextIO:
     """Take the lock of a study's only writer, making its folder if needed."""
     try:
-        study_dir.mkdir(parents=True, exist_ok=True)
+        make_folder(study_dir)
         return take_lock(study_dir / LOCK_NAME)
     except OSError as error:
+        if failure := failure_of_disk(error, study_dir):
+            raise failure from None
         what, remedy = (
             f"no place for a ledger: {error.strerror}",
             "Choose another folder, or make this one writable",
@@ -54,6 +57,8 @@ def open_to_write(path: Path) -> tuple[sqlite3.Connection, int]:
         connection.rollback()
     except sqlite3.OperationalError as error:
         connection.close()
+        if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+            raise failure_of(error, path) or error from None
         remedy = "Make the folder and its ledger writable, or copy them to where you may write"
         raise InputError(f"cannot be written: {error}", where=str(path), remedy=remedy) from None
     except sqlite3.DatabaseError as error:
@@ -147,7 +152,7 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
         # Even to read, WAL needs a shared index beside the ledger, which a read-only medium cannot hold.
         connection.close()
         if os.access(path.parent, os.W_OK, effective_ids=True):
-            remedy = "Check who else uses it, and the permissions of its folder"
+            remedy = "Check its permissions, and whether its disk has room: even to read, SQLite needs some"
             raise InputError(f"cannot be read: {error}", where=str(path), remedy=remedy) from None
         return _connect_immutable(path)
     except (sqlite3.DatabaseError, UnicodeDecodeError):

@@ -1,8 +1,11 @@
 """Failures of a ledger's file and disk, in words with a remedy."""
 
 import errno
+import os
+import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from json import JSONDecodeError
 from pathlib import Path
@@ -15,7 +18,7 @@ from rse_study.errors import InputError, Unavailable, first_line
 
 Owner = TypeVar("Owner", bound=type)
 DAMAGES = (ValidationError, JSONDecodeError, UnicodeDecodeError, RecursionError)
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+NO_ROOM, BROKEN = (errno.ENOSPC, errno.EDQUOT), (errno.EIO, errno.EROFS)
 REBUILD = "Move it away, or make it anew: rse-study doctor --rebuild STUDY"
 GOES_ON = "the same command resumes the run"
 
@@ -47,10 +50,8 @@ def failure_of(error: BaseException, path: Path) -> InputError | Unavailable | N
     """Say what an error means for the ledger at `path`, None if nothing."""
     if isinstance(error, DAMAGES):
         return InputError(f"damaged: {first_line(error)}", where=str(path), remedy=REBUILD)
-    if isinstance(error, OSError):
-        return no_room(path.parent) if error.errno in NO_ROOM else None
     if not isinstance(error, sqlite3.DatabaseError):
-        return None
+        return failure_of_disk(error, path.parent)
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF
     # SQLITE_ERROR: a table or a column is not as this program makes it.
     if code in (
@@ -62,8 +63,37 @@ def failure_of(error: BaseException, path: Path) -> InputError | Unavailable | N
     if code == sqlite3.SQLITE_FULL:
         return no_room(path.parent)
     if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
-        return Unavailable(f"{path} cannot be used any more: {error}", f"Look at its disk; {GOES_ON}")
+        return unusable(path, str(error))
     return None
+
+
+def failure_of_disk(error: BaseException, folder: Path | None = None) -> Unavailable | None:
+    """Return the failure if a disk is full, broken or read-only, else None."""
+    # Libraries in Rust (safetensors, tokenizers) raise errors of their own, with the number in words.
+    said = re.search(r"\(os error (\d+)\)", str(error))
+    code = error.errno if isinstance(error, OSError) else int(said[1]) if said else 0
+    name = getattr(error, "filename", None)
+    where = Path(os.fsdecode(name)).parent if isinstance(name, str | bytes) else folder or Path.cwd()
+    if code in NO_ROOM:
+        return no_room(where)
+    return unusable(where, os.strerror(code)) if code in BROKEN else None
+
+
+@contextmanager
+def naming_failures_of_disk(folder: Path | None = None) -> Iterator[None]:
+    """Raise Unavailable instead of errors that a disk is to blame for."""
+    try:
+        yield
+    except Exception as error:
+        failure = failure_of_disk(error, folder)
+        if failure is None:
+            raise
+        raise failure from error
+
+
+def unusable(path: Path, why: str) -> Unavailable:
+    """Return the failure of a run whose disk is broken or read-only."""
+    return Unavailable(f"{path} cannot be used any more: {why}", f"Look at its disk; {GOES_ON}")
 
 
 def no_room(folder: Path) -> Unavailable:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rse_study.errors import Unavailable
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.proposed_cells import ProposedCells
@@ -172,6 +173,28 @@ def test_a_lost_cell_is_tried_again_as_often_as_allowed_and_one_lost_with_ray_it
     assert (record.status, record.reason) == ("failed", "worker killed again")
     outcomes = [attempt.outcome for attempt in world.ledger.attempts(first.identity)]
     assert outcomes == [*["lost"] * 7, "failed"]
+
+
+def test_a_cell_whose_disk_is_full_is_tried_as_often_and_then_ends_the_run_and_stays_planned(world):
+    queue = world.queue()
+    first = queue.next_cell()
+    for _ in range(2):
+        assert queue.finish(first, "no room left. Make room", is_blameless=True) is None
+        assert queue.next_cell() == first
+    with pytest.raises(Unavailable, match=r"no room left\. Make room"):
+        queue.finish(first, "no room left. Make room", is_blameless=True)
+    assert world.ledger.cell(first.identity).status == "planned"
+    assert world.queue().next_cell() == first
+
+
+def test_a_complete_cell_keeps_no_checkpoint_if_its_worker_ended_before_it_removed_it(world):
+    queue = world.queue()
+    cell = queue.next_cell()
+    world.train(cell)
+    left = cell_folder(world.ledger.study_dir, cell.identity) / "checkpoint" / "step-000000001"
+    left.mkdir(parents=True)
+    queue.finish(cell)
+    assert not left.parent.exists()
 
 
 def test_a_cell_that_would_fail_again_keeps_its_reason_and_the_search_goes_on(world):

@@ -1,4 +1,6 @@
 import json
+import resource
+import signal
 import subprocess
 import sys
 
@@ -78,3 +80,18 @@ def test_a_kill_leaves_the_old_or_the_new_content(tmp_path, num_lines):
     assert len(content) == 20_000
     assert len(set(content)) == 1
     assert content[0] >= seen[-1]
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_draft(tmp_path):
+    path = write_sealed(tmp_path / "x.json", "numbers", [1])
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            write_sealed(path, "numbers", [2] * 10_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert read(path) == [1]
+    assert [file.name for file in tmp_path.iterdir()] == ["x.json"]

@@ -1,0 +1,45 @@
+"""What an error says of a disk, whoever raises it."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from rse_study.errors import Unavailable
+from rse_study.results.files.failures import failure_of_disk, naming_failures_of_disk
+from tests.cases import cases
+
+RUST = "Error while serializing: I/O error: No space left on device (os error 28)"
+
+
+@cases(
+    ("error", "said"),
+    [
+        (OSError(errno.ENOSPC, "full", "/store/cells/x.json"), "no room left in /store/cells. Make room"),
+        (OSError(errno.EDQUOT, "full"), "no room left in /here. Make room"),
+        (ValueError(RUST), "no room left in /here. Make room"),
+        (
+            OSError(errno.EIO, "broken", b"/store/x"),
+            "/store cannot be used any more: Input/output error. Look",
+        ),
+        (OSError(errno.EROFS, "read-only"), "/here cannot be used any more: Read-only file system. Look"),
+    ],
+)
+def test_a_disk_that_is_full_broken_or_read_only_is_named_with_its_remedy(error, said):
+    assert str(failure_of_disk(error, Path("/here"))).startswith(said)
+    with pytest.raises(Unavailable, match="the same command goes on"), naming_failures_of_disk():
+        raise error
+
+
+@cases(
+    "error", [OSError(errno.ENOENT, "none"), ValueError("of no disk"), OSError("(os error x)"), KeyError(28)]
+)
+def test_other_errors_are_left_as_they_are(error):
+    assert failure_of_disk(error) is None
+    with pytest.raises(type(error)), naming_failures_of_disk():
+        raise error
+
+
+def test_without_a_place_the_working_folder_is_named():
+    assert str(Path.cwd()) in str(failure_of_disk(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
