@@ -21,7 +21,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--schedules", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=60.0, help="play no longer than this")
-    parser.add_argument("--all", action="store_true", help="go on after a failure, and name every failing seed")
+    parser.add_argument(
+        "--all", action="store_true", help="go on after a failure, and name every failing seed"
+    )
     asked = parser.parse_args()
     if asked.schedules == 1:
         return replay(asked.seed)
@@ -33,13 +35,18 @@ def main() -> int:
             if isinstance(error, KeyboardInterrupt):
                 raise
             failing.append(seed)
-            print(f"seed {seed}: {str(error).splitlines()[0] if str(error) else type(error).__name__}", flush=True)
+            print(
+                f"seed {seed}: {str(error).splitlines()[0] if str(error) else type(error).__name__}",
+                flush=True,
+            )
             if not asked.all:
                 replay(seed)
                 break
         seed += 1
     seconds, number = time.monotonic() - begun, seed - asked.seed
-    print(f"{number} schedules in {seconds:.0f} s ({number / seconds:.1f} a second), failing: {failing or 'none'}")
+    print(
+        f"{number} schedules in {seconds:.0f} s ({number / seconds:.1f} a second), failing: {failing or 'none'}"
+    )
     return 1 if failing else 0
 
 

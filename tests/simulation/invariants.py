@@ -16,7 +16,6 @@ from tests.simulation.scheduler import Violation
 
 ENDED = "status IN ('complete', 'failed', 'stopped_early')"
 REBUILT = ("cell", "metric", "evaluation")
-NOT_REBUILT = "('reason', "
 
 
 class Promises:
@@ -36,8 +35,12 @@ class Promises:
         known = {row[0]: row for row in cells}
         for identity, held in self._committed.items():
             _require(identity in known, f"committed cell {identity[:8]} is gone")
-            _require(known[identity][4] == "complete", f"committed cell {identity[:8]} is {known[identity][4]}")
-            _require(_values(ledger, identity) == held, f"values of committed cell {identity[:8]} have changed")
+            _require(
+                known[identity][4] == "complete", f"committed cell {identity[:8]} is {known[identity][4]}"
+            )
+            _require(
+                _values(ledger, identity) == held, f"values of committed cell {identity[:8]} have changed"
+            )
         for identity, _, _, _, status, _ in cells:
             if status == "complete" and identity not in self._committed:
                 self._committed[identity] = _values(ledger, identity)
@@ -82,7 +85,9 @@ class Promises:
 def check_end(checked: CheckedStudy, folder: Path) -> None:
     """Check a study whose run has ended well: all that was planned is there."""
     with closing(sqlite3.connect(ledger_path(folder))) as ledger:
-        left = ledger.execute(f"SELECT identity, status FROM cell WHERE NOT retired AND NOT {ENDED}").fetchall()
+        left = ledger.execute(
+            f"SELECT identity, status FROM cell WHERE NOT retired AND NOT {ENDED}"
+        ).fetchall()
         stages = Counter(row[0] for row in ledger.execute("SELECT stage FROM cell WHERE NOT retired"))
         failed = ledger.execute("SELECT reason FROM cell WHERE status = 'failed'").fetchall()
         scored = ledger.execute("SELECT count(*) FROM evaluation").fetchone()[0]
@@ -114,15 +119,21 @@ def check_equal(folder: Path, undisturbed: dict[str, list[str]], what: str) -> N
     """Check that a study has the rows that it would have had without a fault."""
     found = contents_of(folder)
     for table, rows in undisturbed.items():
-        other = [row for row in found[table] if row not in rows], [row for row in rows if row not in found[table]]
+        other = (
+            [row for row in found[table] if row not in rows],
+            [row for row in rows if row not in found[table]],
+        )
         _require(found[table] == rows, f"{what}: {table} differs: {other[0]} in place of {other[1]}")
 
 
 def check_rebuilt(folder: Path) -> None:
-    """Check that a ledger made from the files beside it has the same rows."""
-    before = {table: rows for table, rows in contents_of(folder).items() if table in REBUILT}
+    """Check that a ledger made from the files beside it has the same rows, but for points of cells without an end."""
+    with closing(sqlite3.connect(ledger_path(folder))) as ledger:
+        unended = [name for (name,) in ledger.execute(f"SELECT identity FROM cell WHERE NOT {ENDED}")]
+    before = contents_of(folder)
+    before["metric"] = [row for row in before["metric"] if not any(name in row for name in unended)]
     rebuild(folder)
-    check_equal(folder, before, "rebuilt from its files")
+    check_equal(folder, {table: before[table] for table in REBUILT}, "rebuilt from its files")
 
 
 def _values(ledger: sqlite3.Connection, identity: str) -> tuple[Any, ...]:

@@ -236,7 +236,9 @@ class RayModule:
         def start(options: dict[str, Any], arguments: tuple[Any, ...]) -> Any:
             if not isinstance(what, type):
                 driver = self._process
-                return TaskAnswer(self._cluster, lambda: what(*arguments), lambda one: self.adopt(one, driver))
+                return TaskAnswer(
+                    self._cluster, lambda: what(*arguments), lambda one: self.adopt(one, driver)
+                )
             actor = Actor(self._cluster, what)
             self._cluster.actors[options["name"]] = actor
             return actor
@@ -387,7 +389,9 @@ def tune_run(
                 if worker not in running:
                     continue
                 if kind == "result":
-                    for _ in range(1 + (said.get("final") is None and fates.chance(0.05))):  # now and then twice
+                    for _ in range(
+                        1 + (said.get("final") is None and fates.chance(0.05))
+                    ):  # now and then twice
                         searcher.on_trial_result(worker.trial, dict(flattened(said)))
                     worker.num_continues += 1
                     if not worker.process.is_dead:
@@ -398,7 +402,7 @@ def tune_run(
     finally:
         if not driver.process.is_dead:
             end_workers()
-        driver.process.at_death.remove(end_workers)
+            driver.process.at_death.remove(end_workers)
 
 
 @contextmanager

@@ -29,9 +29,9 @@ STUDIES: dict[str, Mapping[str, Any]] = {
     "raced": CONTENT | {"num_trials": 5, "seeds": [6, 0, 7]},
     "budget": CONTENT | {"num_trials": 8, "search_budget": {"steps": 20}} | ASHA,
     "hours": CONTENT | {"num_trials": 8, "search_budget": {"hours": 0.05}},
-    "path": CONTENT
-    | {"num_trials": 3, "confirm": {"seeds": [1]}, "ablation_path": {"seeds": [1, 2]}},
-    "conditions": CONTENT | {"search": CONDITIONAL, "num_trials": 6, "sampler": {"name": "tpe", "num_startup": 3}},
+    "path": CONTENT | {"num_trials": 3, "confirm": {"seeds": [1]}, "ablation_path": {"seeds": [1, 2]}},
+    "conditions": CONTENT
+    | {"search": CONDITIONAL, "num_trials": 6, "sampler": {"name": "tpe", "num_startup": 3}},
     "front": CONTENT
     | {
         "objectives": [{"metric": "dev"}, {"metric": "cost/work", "direction": "minimize"}],
@@ -39,7 +39,12 @@ STUDIES: dict[str, Mapping[str, Any]] = {
         "confirm": {"num_best": 2, "baseline": "none", "seeds": [1]},
         "num_trials": 5,
     },
-    "warm": CONTENT | {"num_trials": 5, "sampler": {"name": "tpe", "num_startup": 2}, "warm_start": {"study": "search", "trials": [{"rho": 0.25}]}},
+    "warm": CONTENT
+    | {
+        "num_trials": 5,
+        "sampler": {"name": "tpe", "num_startup": 2},
+        "warm_start": {"study": "search", "trials": [{"rho": 0.25}]},
+    },
 }
 BEFORE = {"warm": "search"}
 """studies whose store holds another one, which has ended"""

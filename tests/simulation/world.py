@@ -5,7 +5,7 @@ import shutil
 import socket
 import sqlite3
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -173,7 +173,9 @@ class World:
         self.storage_fails = draw.choice([0.0, 0.005])
         return self
 
-    def add(self, name: str, *, is_serial: bool, machine: str = "a", address: str = "", stored: bool = False) -> Runs:
+    def add(
+        self, name: str, *, is_serial: bool, machine: str = "a", address: str = "", stored: bool = False
+    ) -> Runs:
         """Add a study on a machine; its store is the machine's."""
         location = str(self.root / "storage") if stored else ""
         checked = checked_study(name, is_serial=is_serial, storage="STORAGE" if stored else "")
@@ -194,7 +196,9 @@ class World:
             if any(runs.address for runs in self.all_runs):
                 self._renew_shared()
             operators = [
-                self.scheduler.process("operator", "office", partial(self._operate, runs, self._before(runs, in_turn)))
+                self.scheduler.process(
+                    "operator", "office", partial(self._operate, runs, self._before(runs, in_turn))
+                )
                 for runs in self.all_runs
             ]
             weather = self.scheduler.process("weather", "office", self._weather)
@@ -252,7 +256,9 @@ class World:
         except Killed:
             raise
         except BaseException as error:
-            raise Violation(f"internal error: {type(error).__name__}: {error}\n{traceback.format_exc()}") from error
+            raise Violation(
+                f"internal error: {type(error).__name__}: {error}\n{traceback.format_exc()}"
+            ) from error
         scheduler.kill(process, code)
 
     def _weather(self) -> None:
@@ -260,7 +266,9 @@ class World:
         scheduler, fates, draw = self.scheduler, self.fates, self.scheduler.draw
         while True:
             scheduler.pause(draw.expovariate(1 / 60))
-            drivers = [one for one in scheduler.pids.values() if one.name.startswith("driver") and not one.is_dead]
+            drivers = [
+                one for one in scheduler.pids.values() if one.name.startswith("driver") and not one.is_dead
+            ]
             if not drivers:
                 continue
             one = draw.choice(drivers)
@@ -288,10 +296,12 @@ class World:
             actor = draw.choice(list(cluster.actors.values()))
             if actor.instance is not None:
                 actor.die()
-                self.scheduler.pause(self.fates.seconds(2))
+                self.scheduler.pause(self.fates.seconds(20))
                 actor.revive()
         elif happening == "worker" and cluster.nodes:
-            alive = [one for node in cluster.nodes.values() for one in node.workers if not one.process.is_dead]
+            alive = [
+                one for node in cluster.nodes.values() for one in node.workers if not one.process.is_dead
+            ]
             if alive:
                 cluster.lose(draw.choice(alive), is_cut_off=draw.random() < 0.3)
         elif not cluster.is_own and happening == "node" and cluster.nodes:
@@ -520,14 +530,18 @@ MODES = ("own", "own", "joined", "stored", "twice", "stored twice", "neighbours"
 """a Ray of its own; a cluster; a storage, too; two drivers in one folder, or at one storage; two studies in a store"""
 
 
-def play(seed: int, tell: Callable[[str], None] | None = None) -> World:
-    """Play the schedule of a seed; raise Violation where a promise is broken."""
+def play(
+    seed: int, tell: Callable[[str], None] | None = None, names: Sequence[str] = tuple(STUDIES)
+) -> World:
+    """Play the schedule of a seed, of one of these studies; raise Violation where a promise is broken."""
     with fresh_folder() as root:
         world = World(seed, root, tell).disturbed()
         draw = world.scheduler.draw
-        mode, name, is_serial = draw.choice(MODES), draw.choice(list(STUDIES)), draw.random() < 0.5
+        mode, name, is_serial = draw.choice(MODES), draw.choice(names), draw.random() < 0.5
         stored, address = "stored" in mode, "" if mode in ("own", "twice") else "head:6379"
-        world.scheduler.say(f"{mode}: {name}, {'one cell at a time' if is_serial else 'several cells at a time'}")
+        world.scheduler.say(
+            f"{mode}: {name}, {'one cell at a time' if is_serial else 'several cells at a time'}"
+        )
         names = ["grid", "scored"] if mode == "neighbours" else with_earlier(name)
         for machine in ("a", "b") if mode == "stored twice" else ("a",):
             for one in names:
