@@ -38,15 +38,9 @@ def steps_of_the_ended(cells: Any, last_steps: Any, amount: float) -> budget.Use
 
 
 def steps_twice(cells: Any, last_steps: Any, amount: float) -> budget.Use:
-    """What is spent counts twice once a driver has been started again; the search then ends too early."""
+    """What is spent counts twice."""
     use = real_steps_of(cells, last_steps, amount)
-    return budget.Use(use.spent, use.with_next + amount * any(cell.status == "planned" for cell in cells))
-
-
-def fail_without_file(ledger: Ledger, identity: str, reason: str) -> None:
-    """A cell that is given up is not noted beside the ledger."""
-    with ledger._db:
-        writes.end_attempt(ledger._db, identity, "failed", reason)
+    return budget.Use(2 * use.spent, use.with_next + use.spent)
 
 
 def open_lock(path: Any) -> Any:
@@ -81,8 +75,7 @@ DEFECTS: dict[str, tuple[Any, str, Callable[..., Any], tuple[str, ...]]] = {
     "a verdict is given and never committed": (Ledger, "record_rung", ignore, STOPPED),
     "a stopped cell's result ends its continuation": (CellQueue, "_new_result_of", take_any_result, STOPPED),
     "running cells are not in the budget": (budget, "steps_of", steps_of_the_ended, ("budget",)),
-    "an interrupted cell counts twice in the budget": (budget, "steps_of", steps_twice, ("budget",)),
-    "a cell given up is in no sidecar": (Ledger, "fail", fail_without_file, ANY),
+    "steps count twice in the budget": (budget, "steps_of", steps_twice, ("budget",)),
 }
 """with the studies in which they could be seen"""
 

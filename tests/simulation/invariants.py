@@ -7,7 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from rse_study.results.files.schema import ledger_path
+from rse_study.results.files.result_file import FILE_NAME
+from rse_study.results.files.schema import cell_folder, ledger_path
 from rse_study.results.records import FINISHED
 from rse_study.search.rebuild import rebuild
 from rse_study.study.checking.validation import CheckedStudy
@@ -57,12 +58,7 @@ class Promises:
         budget = getattr(self._checked.study, "search_budget", None)
         searched = {cell[0]: cell[4] for cell in cells if cell[3] == "search"}
         if budget and budget.steps:
-            amount, taken = self._checked.study.base.budget.amount, 0.0
-            stops = dict(ledger.execute("SELECT cell, t FROM rung WHERE verdict = 'stop'"))
-            for identity, status in searched.items():
-                (last,) = ledger.execute("SELECT max(t) FROM metric WHERE cell = ?", (identity,)).fetchone()
-                ends = FINISHED if identity not in stops else (*FINISHED, "planned", "running")
-                taken += stops.get(identity, last or 0) if status in ends else amount
+            taken = steps_of(self._checked, ledger)
             _require(taken <= budget.steps, f"{taken} steps are taken or begun, of {budget.steps}")
         if budget and budget.hours:
             spans = [
@@ -82,6 +78,19 @@ class Promises:
         return max(sum(b <= begun < e for b, e, _ in spans) for begun, _, _ in spans)
 
 
+def steps_of(checked: CheckedStudy, ledger: sqlite3.Connection) -> float:
+    """Return the steps of a search: those of cells that have ended, and all of those that have begun."""
+    stops = dict(ledger.execute("SELECT cell, t FROM rung WHERE verdict = 'stop'"))
+    taken = 0.0
+    for identity, status in ledger.execute(
+        "SELECT identity, status FROM cell WHERE stage = 'search'"
+    ).fetchall():
+        (last,) = ledger.execute("SELECT max(t) FROM metric WHERE cell = ?", (identity,)).fetchone()
+        has_ended = status in FINISHED or identity in stops
+        taken += stops.get(identity, last or 0) if has_ended else checked.study.base.budget.amount
+    return taken
+
+
 def check_end(checked: CheckedStudy, folder: Path) -> None:
     """Check a study whose run has ended well: all that was planned is there."""
     with closing(sqlite3.connect(ledger_path(folder))) as ledger:
@@ -92,7 +101,13 @@ def check_end(checked: CheckedStudy, folder: Path) -> None:
         failed = ledger.execute("SELECT reason FROM cell WHERE status = 'failed'").fetchall()
         scored = ledger.execute("SELECT count(*) FROM evaluation").fetchone()[0]
         complete = ledger.execute("SELECT count(*) FROM cell WHERE status = 'complete'").fetchone()[0]
+        taken = steps_of(checked, ledger)
     budget = getattr(checked.study, "search_budget", None)
+    if budget and budget.steps and stages["search"] < checked.study.num_trials:
+        with_next = taken + checked.study.base.budget.amount
+        _require(
+            with_next > budget.steps, f"the budget had room: {with_next} with one more, of {budget.steps}"
+        )
     _require(not left or bool(budget), f"the run has ended, and cells are left: {left}")
     if checked.study.grid is not None and isinstance(checked.study.seeds, tuple):
         planned = len(checked.rows) * len(checked.study.all_seeds)
@@ -127,13 +142,17 @@ def check_equal(folder: Path, undisturbed: dict[str, list[str]], what: str) -> N
 
 
 def check_rebuilt(folder: Path) -> None:
-    """Check that a ledger made from the files beside it has the same rows, but for points of cells without an end."""
+    """Check that a ledger made from the files beside it has the same rows for all cells with a result."""
     with closing(sqlite3.connect(ledger_path(folder))) as ledger:
-        unended = [name for (name,) in ledger.execute(f"SELECT identity FROM cell WHERE NOT {ENDED}")]
-    before = contents_of(folder)
-    before["metric"] = [row for row in before["metric"] if not any(name in row for name in unended)]
-    rebuild(folder)
-    check_equal(folder, {table: before[table] for table in REBUILT}, "rebuilt from its files")
+        known = [name for (name,) in ledger.execute("SELECT identity FROM cell")]
+    without = [name for name in known if not (cell_folder(folder, name) / FILE_NAME).exists()]
+    before, after = contents_of(folder), rebuild(folder) and contents_of(folder)
+    for table in REBUILT:
+        rows = [
+            [row for row in one[table] if not any(name in row for name in without)] for one in (before, after)
+        ]
+        _require(rows[0] == rows[1], f"rebuilt from its files, {table} differs: {rows}")
+    _require(len(before["cell"]) == len(after["cell"]), "a ledger that was rebuilt lacks cells")
 
 
 def _values(ledger: sqlite3.Connection, identity: str) -> tuple[Any, ...]:

@@ -290,7 +290,7 @@ class RayModule:
         worker.num_answers += 1
         worker.tell(("result", worker, metrics))
         mine = worker.num_answers
-        self._scheduler.wait_until(lambda: worker.num_continues >= mine, every=2.0)
+        self._scheduler.wait_until(lambda: worker.num_continues >= mine, every=60.0)
 
 
 def flattened(content: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -107,9 +107,10 @@ class Scheduler:
         while not is_over():
             if not self._heap:
                 raise Violation("all processes wait for each other")
-            at, _, task, ticket = heapq.heappop(self._heap)
-            if ticket != task.ticket or task.is_over or task.process.stopped_until == inf:
+            entry = heapq.heappop(self._heap)
+            if self._is_stale(entry):
                 continue
+            at, _, task, _ = entry
             self.now = max(self.now, at)
             if task.process.stopped_until > self.now:
                 self.wake(task, task.process.stopped_until - self.now)
@@ -136,9 +137,28 @@ class Scheduler:
             task.ticket += 1
         else:
             self.wake(task, seconds)
+            if self._is_next(task):  # nobody else runs before: no thread need be switched
+                self.live()
+                return
         task.parked.release()
         task.go.acquire()
         self.live()
+
+    def _is_next(self, task: Task) -> bool:
+        """Move the clock to a task's time if it is the next to run."""
+        while self._heap and self._is_stale(self._heap[0]):
+            heapq.heappop(self._heap)
+        at, _, first, _ = self._heap[0] if self._heap else (0.0, 0, None, 0)
+        if first is not task or task.process.stopped_until > self.now or at > LONGEST_DAYS * 86400:
+            return False
+        heapq.heappop(self._heap)
+        self.now = max(self.now, at)
+        return True
+
+    @staticmethod
+    def _is_stale(entry: tuple[float, int, Task, int]) -> bool:
+        _, _, task, ticket = entry
+        return ticket != task.ticket or task.is_over or task.process.stopped_until == inf
 
     def live(self) -> None:
         """Raise where the process that runs now is dead, or was interrupted twice."""

@@ -253,7 +253,7 @@ class World:
             code = INCOMPLETE
         except KeyboardInterrupt:
             code = INTERRUPTED
-        except Killed:
+        except (Killed, Violation):
             raise
         except BaseException as error:
             raise Violation(
@@ -451,6 +451,7 @@ def substituted(world: World) -> Iterator[None]:
         *((module, "Event", scheduler.event) for module in (runtime, background, ledger_copy)),
         *((module, "Thread", scheduler.thread) for module in (driver, background, ledger_copy)),
         (cluster_watch, "threading", threads),
+        (cluster_watch, "PERIOD_SECONDS", 10.0),
         (lease, "Lock", scheduler.lock),
         (lease, "os", with_pid), (lease, "psutil", processes), (lease, "socket", network),
         (workplace, "os", with_pid), (workplace, "psutil", processes), (workplace, "socket", network),
