@@ -11,7 +11,7 @@ BENCH ?= build/bench
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help study mini minilm rehearsal test bench check-slow schema methods setup lint format types floors check clean
+.PHONY: help study mini minilm rehearsal simulate test bench check-slow schema methods setup lint format types floors check clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ rehearsal: setup ## the papers' studies from `data fetch` to LaTeX, at a mirror 
 
 test: setup ## the test suite, but for what is slow by nature (5 minutes on 2 cores)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+simulate: setup ## simulated studies whose parts fail: as many schedules as fit in an hour, or SEED=... event by event
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED),--schedules 100000 --minutes 60)
 
 bench: setup ## what a step, an embedding, an attack and a study cost here (a few minutes; files in $(BENCH); on a busy machine no times)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.step --sizes 2x128 --batch 32 --repeat 3 --out $(BENCH)/step.json

@@ -11,9 +11,11 @@ from rse_study.errors import InputError, Unavailable, first_line
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.stored.lease import BEAT_SECONDS, DriverLease
 from rse_study.results.files.atomic import write_whole
-from rse_study.results.files.connect import parts_of, remove_ledger
+from rse_study.results.files.connect import open_to_read, parts_of, remove_ledger
 from rse_study.results.files.item_file import FILE_NAME as ITEMS_FILE
+from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.files.schema import baselines_folder, ledger_path
+from rse_study.results.files.sidecars import write_everything
 from rse_study.storage.storage import Storage, ledger_key, study_key
 
 P = ParamSpec("P")
@@ -38,6 +40,11 @@ def bring_ledger(storage: Storage, study_dir: Path) -> bool:
             raise InputError(what, where=storage.location, rule=rule, remedy=remedy)
         if here.exists() and _progress(here) >= _progress(draft):
             return False
+        with closing(
+            open_to_read(draft)
+        ) as opened:  # the files first: a driver killed here brings them again
+            if (rows := LedgerQueries(opened)).study() is not None:
+                write_everything(study_dir, rows)
         kept = here.with_name(BEFORE)
         if here.exists():
             remove_ledger(kept)

@@ -12,10 +12,8 @@ from rse_study.on_ray.stored.folders import StudyFolders, storage_cache
 from rse_study.on_ray.stored.lease import DriverLease
 from rse_study.on_ray.stored.ledger_copy import CopyingCallback, bring_ledger
 from rse_study.results.files.atomic import write_whole
-from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.lock import holder
 from rse_study.results.files.schema import ledger_path, storage_file
-from rse_study.results.files.sidecars import write_everything
 from rse_study.storage.storage import Storage
 
 
@@ -35,8 +33,6 @@ def bring_study(storage: Storage, study_dir: Path) -> bool:
     files = StoredFiles(StudyFolders(study_dir), storage, storage_cache())
     files.bring_results()
     files.bring_outcomes()
-    with Ledger.open(study_dir) as ledger:
-        write_everything(study_dir, ledger)
     return is_new
 
 

@@ -120,8 +120,12 @@ class Coordinator:
         return {node for node, _ in self._present.get(cell, {}).values()}
 
     def processes(self, cell: str) -> Iterable[tuple[str, int]]:
-        """Return node id and pid of every worker of a cell, and forget them."""
-        return ray.get(self._actor.leave.remote(cell), timeout=PATIENCE_SECONDS)
+        """Return node id and pid of every worker of a cell, as the last refresh knew them if nobody answers."""
+        try:
+            known: list[tuple[str, int]] = ray.get(self._actor.leave.remote(cell), timeout=PATIENCE_SECONDS)
+        except (RayError, GetTimeoutError):  # the actor is made again
+            known = list(self._present.get(cell, {}).values())
+        return known
 
     def keep_groups(self, has_cells: bool) -> None:
         """Tell workers without a cell to wait for another, or to end."""
