@@ -20,7 +20,7 @@ COLOURS = {"better": BLUE, "worse": ORANGE, "same": GREY, "undecided": FAINT}
 
 
 def decisions_data(contents: Contents, rows: RowSeeds) -> pd.DataFrame:
-    """Return a line per row, or confirmed trial, and number of seeds, from the second on.
+    """Return a line per row or confirmed trial and number of seeds, from the second.
 
     Columns: row, num_seeds, mean (of row minus baseline), low and high of its confidence sequence over all rows (NaN
     where so few seeds exclude nothing), verdict. Seeds count in their order, those alone that both rows have.

@@ -77,7 +77,7 @@ def rows_settings(contents: Contents) -> str:
 
 
 def decisions(contents: Contents) -> str:
-    """Return section "Until decided"; "" where the file lists the seeds, and before a row is planned."""
+    """Return section "Until decided"; "" for listed seeds and before any cell."""
     rows = contents.search.rows
     if rows is None or not rows.courses:
         return ""

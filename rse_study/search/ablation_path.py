@@ -168,7 +168,10 @@ def num_path_cells(
 
 
 def most_path_cells(num_axes: int, path: PathSettings, confirm: ConfirmSettings) -> int:
-    """Return the most cells of a path over `num_axes` axes, beside those that the confirmation has in any case."""
+    """Return the most cells of a path over `num_axes` axes, beside the confirmation's.
+
+    Of seeds until decided, those count that every trial has.
+    """
     shared = set(path.seeds) & set(confirm.least_seeds)
     num_ends = 1 + (confirm.baseline == BASE)
     return num_points(num_axes, path.order) * len(path.seeds) - num_ends * len(shared)

@@ -119,7 +119,7 @@ class RowSeeds:
 
 
 def row_seeds_of(ledger: LedgerQueries, study: StudyRecord, cells: Iterable[CellRecord]) -> RowSeeds | None:
-    """Return the seeds of a grid's rows, or of confirmed trials; None where the file lists them.
+    """Return the seeds of rows or confirmed trials; None if the file lists them.
 
     `cells` have their status for the next run. A cell that failed counts as one without a value: it runs again, and
     must not keep its row from the seeds after it.

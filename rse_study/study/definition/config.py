@@ -222,7 +222,7 @@ class Study(Spec):
 
     @property
     def gives_seeds_until_decided(self) -> bool:
-        """Whether its results, rows of a grid or confirmed trials, get seeds until they are decided."""
+        """Whether its rows, or confirmed trials, get seeds until they are decided."""
         return isinstance(self.confirm.seeds if self.confirm else self.seeds, UntilDecided)
 
     @property

@@ -68,7 +68,7 @@ def remaining_of(
     rows: RowSeeds | None,
     number: int,
 ) -> tuple[Remaining, list[int]]:
-    """Return what is left of a row or confirmed trial, and the seeds that run in any case."""
+    """Return the rest of a row or confirmed trial, and the seeds that run next."""
     most = listed if rows is None else rows.most_seeds_of(number)
     wanted = most if rows is None else rows.seeds_of(number)
     cells = {seed: ledger_state.cell_for(known.get(seed), trial, seed) for seed in most}
@@ -81,7 +81,7 @@ def remaining_of(
 def stage_of_rows(
     name: Stage, resources: Resources, num_rows: int, num_seeds: int, remaining: list[Remaining], cost: Cost
 ) -> StagePlan:
-    """Return the plan of a stage of rows, some of which may be decided before they have all seeds."""
+    """Return the plan of a stage whose rows may be decided with fewer seeds."""
     ended = [cell for one in remaining for cell in one.ended]
     num_to_run = sum(one.num_to_run for one in remaining)
     stage = stage_plan(name, resources, num_rows, num_seeds, ended, num_to_run, cost)

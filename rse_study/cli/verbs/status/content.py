@@ -29,7 +29,7 @@ class RankedTrial(Record):
 
 
 class RowProgress(Record):
-    """A row, or confirmed trial, that gets seeds until it is decided beside the baseline."""
+    """A row, or confirmed trial, that gets seeds until it is decided."""
 
     name: str
     verdict: str
