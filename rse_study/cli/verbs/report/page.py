@@ -1,10 +1,10 @@
 """The body of `report`: the page of a study or of attacks, and files beside it."""
 
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
 from analysis.report import report_path, write_report
-from rse_study.cli.arguments.importance import enter_missing_importance
 from rse_study.cli.arguments.study import study_folder
 from rse_study.cli.arguments.writable import require_file
 from rse_study.cli.terminal.activity_bars import ActivityBars
@@ -39,7 +39,7 @@ def write_page(
         require_file(report_path(folder), where="the study's folder (or name a file by --out)")
     request.check()
     with ActivityBars(stderr()) as bars, bars.waiting("writing the report"):  # stdout gets paths
-        enter_missing_importance(folder)
+        _enter_missing_importance(folder)
         path = write_report(folder, out)
     print(path)
     with ActivityBars(stderr()) as bars, bars.waiting("writing files"):
@@ -47,6 +47,22 @@ def write_page(
     for written in files:
         print(written)
     suggest(f"open {path} in a browser")
+
+
+def _enter_missing_importance(study_dir: Path) -> None:
+    """Enter the importance of a search's axes, which no file beside a ledger holds."""
+    from rse_study.results.files.ledger import Ledger
+    from rse_study.results.reader import Reader
+    from rse_study.results.records import FEWEST_TRIALS
+
+    with Reader(study_dir) as reader:
+        complete = [one for one in reader.records() if (one.stage, one.status) == ("search", "complete")]
+        if len(complete) < FEWEST_TRIALS or len(reader.importance()) or reader.is_held():
+            return
+    from rse_study.sampling.importance import enter_importance
+
+    with suppress(InputError), Ledger.open(study_dir) as ledger:  # a folder that cannot be written
+        enter_importance(ledger)
 
 
 def _report_attacks(folder: Path, out: Path | None, request: FilesRequest) -> None:
