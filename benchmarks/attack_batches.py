@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -75,7 +76,7 @@ def main(arguments: list[str] | None = None) -> int:
     victim = load_classifier(options.victim).predicting(inputs.classes)
     attacks = {str(size): BatchedAttack(attack, victim, inputs, size) for size in SIZES}
     seconds = take_turns(attacks, options.repeat)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"batch_size": size, "queries": one.num_queries, "calls_per_1000_queries": one.calls_per_1000_queries}
         | {"cpu_s_per_input": [second / len(inputs) for second in seconds[size]] if is_timed else []}
         for size, one in attacks.items()

@@ -26,7 +26,7 @@ from rse_study.results.frame_columns import COLUMNS, describe_columns
 from rse_study.results.reader import Reader
 from rse_study.results.study_record import StudyRecord
 from rse_study.search.rung_fidelity import rung_fidelity_frame
-from rse_study.search.state import SearchState
+from rse_study.search.state import SearchState, describe_counts
 
 ATTACKS = "attacks"  # folder in a cell's folder
 Read = TypeVar("Read")
@@ -94,10 +94,7 @@ class StudyResults:
     @cached_property
     def state(self) -> str:
         """Number of planned, complete, failed and running cells, in words."""
-        counts = dict(self._read(SearchState.read).counts)
-        planned = counts.pop("planned")
-        shown = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in counts.items() if number)
-        return f"{planned} cells: {shown.replace('missing', 'to run') or 'none yet'}"
+        return describe_counts(self._read(SearchState.read).counts)
 
     @cached_property
     def citation(self) -> str:

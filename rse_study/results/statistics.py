@@ -4,7 +4,6 @@ Values are scores over seeds, floats [n]. Every function raises ValueError for s
 not finite, and for a level outside (0, 1).
 """
 
-from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import count
 
@@ -146,20 +145,6 @@ def power_of(difference: float, sd: float, n: int, level: float = 0.95, num_comp
     shift = abs(difference) / sd * np.sqrt(n)
     upper, lower = scipy.stats.nct.sf(bound, n - 1, shift), scipy.stats.nct.cdf(-bound, n - 1, shift)
     return float(upper + (lower if np.isfinite(lower) else 0.0))  # scipy has NaN for a far tail of 0
-
-
-def seeds_needed(
-    difference: float, sd: float, power: float = 0.8, level: float = 0.95, num_comparisons: int = 1
-) -> int:
-    """Return the fewest seeds, at least 2, with which `power_of` reaches `power`."""
-    if difference == 0 or not 0 < power < 1:
-        raise ValueError(f"no number of seeds gives power {power} for a difference of {difference}")
-
-    def is_enough(n: int) -> bool:
-        return power_of(difference, sd, n, level, num_comparisons) >= power
-
-    most = next(2**k for k in count(1) if is_enough(2**k))
-    return bisect_left(range(most), True, lo=2, key=is_enough)
 
 
 def smallest_difference(

@@ -1,6 +1,6 @@
 """The state of a search, read from its ledger."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -144,3 +144,13 @@ def is_search_over(study: StudyRecord, cells: Iterable[CellRecord], race: RaceSt
     if race is not None:
         return race.is_over
     return sum(cell.stage == "search" and cell.status in FINISHED for cell in cells) >= study.num_trials
+
+
+def describe_counts(counts: Mapping[str, int], is_live: bool = True) -> str:
+    """Describe `SearchState.counts` in words; running cells nobody runs are interrupted."""
+    names = {"stopped_early": "stopped early", "missing": "to run"}
+    shown = {names.get(name, name): number for name, number in counts.items() if number}
+    if not is_live and "running" in shown:
+        shown["interrupted"] = shown.pop("running")
+    planned = shown.pop("planned", 0)
+    return f"{planned} cells: {', '.join(f'{number} {name}' for name, number in shown.items()) or 'none yet'}"

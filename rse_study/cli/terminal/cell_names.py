@@ -1,6 +1,5 @@
-"""Names of cells for people, and counts of cells in words."""
+"""Names of cells for people."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,15 +49,3 @@ def names_in_ledger(study_dir: Path) -> dict[str, str]:
 
     with Reader(study_dir) as reader:
         return names_by_identity(reader.study(), reader.cells())
-
-
-def describe_counts(counts: Mapping[str, int], is_live: bool) -> str:
-    """Describe `Reader.counts()` in words; running cells nobody runs are interrupted."""
-    names = {"stopped_early": "stopped early", "missing": "to run"}
-    shown = {names.get(name, name): number for name, number in counts.items() if number}
-    if not is_live and "running" in shown:
-        shown["interrupted"] = shown.pop("running")
-    planned = shown.pop("planned", 0)
-    return f"{planned} cells: " + (
-        ", ".join(f"{number} {name}" for name, number in shown.items()) or "none yet"
-    )

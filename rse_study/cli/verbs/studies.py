@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from analysis.phrases import counted
-from rse_study.cli.terminal.cell_names import describe_counts
 from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.cli.terminal.screen import announce
@@ -107,7 +106,7 @@ def _num_values(axis: Any) -> int:
 def _counts(study_dir: Path) -> str:
     from rse_study.results.files.lock import holder
     from rse_study.results.reader import Reader
-    from rse_study.search.state import SearchState
+    from rse_study.search.state import SearchState, describe_counts
 
     try:
         with Reader(study_dir) as reader:

@@ -1,8 +1,8 @@
 """The body of `attack`: classifiers or similarity scores under attack."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -43,17 +43,6 @@ LEAST_IMPORTANT = ("skipped", "queries", "inputs", "words changed", "goal", "dri
 AttackEvaluation = AttackedClassifier | AttackedSimilarity
 
 
-@dataclass(frozen=True)
-class AttackRequest:
-    """Sets to attack, recipes, and a folder for the outcomes."""
-
-    data_dir: Path
-    sets: Sequence[str]
-    recipes: Sequence[str]
-    settings: Settings
-    out: Path
-
-
 def attack_model(
     context: Context,
     encoder: EncoderRequest,
@@ -68,32 +57,29 @@ def attack_model(
     chosen = recipes or [name for name in RECIPES if can_run(name, attacks["masked_lm"])]
     require_used(given_options(context), on, chosen, attacks["goal"])
     settings = Settings(build(Attacks, attacks, where="attack"), trained)
-    _attack(encoder, AttackRequest(encoder.data_dir, on, chosen, settings, out))
-
-
-def _attack(encoder: EncoderRequest, request: AttackRequest) -> None:
     require_cache()
-    require_folder(request.out, where="--out")
-    attacks = [_read(name, recipe, request) for name in request.sets for recipe in request.recipes]
+    require_folder(out, where="--out")
+    _attack(encoder, [_read(*one, encoder.data_dir, settings) for one in product(on, chosen)], out)
+
+
+def _attack(encoder: EncoderRequest, attacks: Sequence[AttackEvaluation], out: Path) -> None:
     encoder.set_threads()
     folder = model_name(encoder.model)
     embed = embedder_of(encoder, folder)
     assets, device = cache_dir() / "assets", encoder.device
-    weights = ModelFiles(
-        folder, embed.encoder.pooling, assets, request.out, device=device, template=embed.template
-    )
+    weights = ModelFiles(folder, embed.encoder.pooling, assets, out, device=device, template=embed.template)
     with ActivityBars(encoder.screen) as bars:
         rows = list(_rows(attacks, weights, embed, bars))
         with bars.waiting("writing the report"):
-            report = write_attacks(request.out).resolve()
+            report = write_attacks(out).resolve()
     if encoder.as_json:
         print(json_of([row.model_dump(mode="json") for row in rows]), flush=True)
     else:
         print_table(_table(rows), f"--json, or in {report.name}", droppable=LEAST_IMPORTANT)
-        announce(f"every input: {request.out.resolve()}/*.jsonl")
+        announce(f"every input: {out.resolve()}/*.jsonl")
     say(f"report: {report}", encoder.screen)
     if not encoder.as_json:
-        suggest(f"open {report.name} in a browser", command("report", request.out))
+        suggest(f"open {report.name} in a browser", command("report", out))
 
 
 def can_run(recipe: str, masked_lm: str) -> bool:
@@ -103,18 +89,16 @@ def can_run(recipe: str, masked_lm: str) -> bool:
     return Resource.SENTENCE_SIMILARITY not in RECIPES.get(recipe).needs or has_minilm()
 
 
-def _read(name: str, recipe: str, request: AttackRequest) -> AttackEvaluation:
+def _read(name: str, recipe: str, data_dir: Path, settings: Settings) -> AttackEvaluation:
     RECIPES.get(recipe, where="--recipe")
     Registry("attack set", dict.fromkeys((*ATTACKED, *ADVERSARIAL_STS))).get(name, where="--on")
-    if needs_masked_lm(recipe) and not request.settings.attacks.masked_lm:
-        rule, remedy = (
-            "its candidates are a masked language model's",
-            "Give --masked-lm: a folder, or minilm-mlm",
-        )
+    if needs_masked_lm(recipe) and not settings.attacks.masked_lm:
+        rule = "its candidates are a masked language model's"
+        remedy = "Give --masked-lm: a folder, or minilm-mlm"
         raise InputError("no masked language model", where=f"--recipe {recipe}", rule=rule, remedy=remedy)
     if name in ADVERSARIAL_STS:
-        return AttackedSimilarity.read(f"{name}/{recipe}", request.data_dir, request.settings)
-    return AttackedClassifier.read(f"{PREFIX}{name}/{recipe}", request.data_dir, request.settings)
+        return AttackedSimilarity.read(f"{name}/{recipe}", data_dir, settings)
+    return AttackedClassifier.read(f"{PREFIX}{name}/{recipe}", data_dir, settings)
 
 
 def _rows(

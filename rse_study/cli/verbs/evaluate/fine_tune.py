@@ -1,7 +1,6 @@
 """The body of `fine-tune`: classifiers fine-tuned, scored on unseen texts."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,18 +36,6 @@ from rse_study.training.classifier.config import FineTuning
 _NLI_LAYOUT = "nli/snli/..., nli/mnli/..., nli/anli/R1/{train,dev,test}.jsonl (plain or .gz)"
 
 
-@dataclass(frozen=True)
-class FineTuningRequest:
-    """The tasks a classifier is fine-tuned for."""
-
-    suite: str
-    """nli or glue"""
-    data_dir: Path
-    on: Sequence[str]
-    """names of tasks; none for all whose texts are in the data folder"""
-    settings: Settings
-
-
 def fine_tune_model(
     encoder: EncoderRequest,
     suite: str,
@@ -63,7 +50,7 @@ def fine_tune_model(
     if out is not None:
         require_folder(out, where="--out")
     folder, absent = model_name(encoder.model), dict[str, str]()
-    evaluations = _tasks(FineTuningRequest(suite, encoder.data_dir, on, settings), absent)
+    evaluations = _tasks(suite, on, encoder.data_dir, settings, absent)
     kind = load_encoder(folder, encoder.pooling)[0].pooling
     assets = cache_dir() / "assets"
     weights = ModelFiles(folder, kind, assets, assets, device=encoder.device)
@@ -89,44 +76,38 @@ def fine_tune_model(
         suggest(command("fine-tune", encoder.model, "--suite", suite, "--out", "scores"))
 
 
-def _tasks(request: FineTuningRequest, absent: dict[str, str]) -> list[FineTunedTask]:
-    """Read the tasks that are asked for; those without files go to `absent`, with the reason."""
-    known = Registry(f"{request.suite} task", dict.fromkeys(NLI if request.suite == "nli" else GLUE, None))
-    for name in request.on:
+def _tasks(
+    suite: str, on: Sequence[str], data_dir: Path, settings: Settings, absent: dict[str, str]
+) -> list[FineTunedTask]:
+    """Read the tasks that are asked for, else all in the data folder; nothing is fetched for these.
+
+    Those without files go to `absent`, with the reason.
+    """
+    known = Registry(f"{suite} task", dict.fromkeys(NLI if suite == "nli" else GLUE, None))
+    for name in on:
         known.get(name, where="--on")
-    found = (
-        [_read(name, request) for name in request.on]
-        if request.on
-        else list(_present(tuple(known), request, absent))
-    )
+    are_here = suite == "nli" or (data_dir / settings.tasks.glue).is_dir()
+    found = list[FineTunedTask]()
+    for name in on or (known if are_here else ()):
+        try:
+            found.append(_read(name, suite, data_dir, settings))
+        except MissingFile as problem:
+            if on:
+                raise
+            absent[name] = str(problem)
     if not found:
-        layout = _NLI_LAYOUT if request.suite == "nli" else f"{request.settings.tasks.glue}/{GLUE_LAYOUT}"
-        hub = "" if request.suite == "nli" else ". A task named by --on is asked of the hub"
+        layout = _NLI_LAYOUT if suite == "nli" else f"{settings.tasks.glue}/{GLUE_LAYOUT}"
+        hub = "" if suite == "nli" else ". A task named by --on is asked of the hub"
         rule, remedy = f"the layout is {layout} in the data folder", f"{SET_DATA}{hub}"
-        raise InputError(
-            f"no {request.suite} task is here", where=str(request.data_dir), rule=rule, remedy=remedy
-        )
+        raise InputError(f"no {suite} task is here", where=str(data_dir), rule=rule, remedy=remedy)
     absent |= {path: "not in the data folder" for one in found for path in one.lacking}
     return found
 
 
-def _present(
-    names: Sequence[str], request: FineTuningRequest, absent: dict[str, str]
-) -> Iterator[FineTunedTask]:
-    """Yield the tasks with files in the data folder; nothing is fetched."""
-    if request.suite == "glue" and not (request.data_dir / request.settings.tasks.glue).is_dir():
-        return
-    for name in names:
-        try:
-            yield _read(name, request)
-        except MissingFile as problem:
-            absent[name] = str(problem)
-
-
-def _read(name: str, request: FineTuningRequest) -> FineTunedTask:
-    if request.suite == "nli":
-        return NliFineTuned.read(f"{name}/{FINE_TUNED}", request.data_dir, request.settings)
-    return GlueFineTuned.read(f"{PREFIX}{name}/{FINE_TUNED}", request.data_dir, request.settings)
+def _read(name: str, suite: str, data_dir: Path, settings: Settings) -> FineTunedTask:
+    if suite == "nli":
+        return NliFineTuned.read(f"{name}/{FINE_TUNED}", data_dir, settings)
+    return GlueFineTuned.read(f"{PREFIX}{name}/{FINE_TUNED}", data_dir, settings)
 
 
 def _rows(one: FineTunedTask, weights: ModelFiles, model: str, bars: ActivityBars) -> list[EvaluationRow]:

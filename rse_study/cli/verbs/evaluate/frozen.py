@@ -48,7 +48,7 @@ def evaluate_frozen(request: EncoderRequest, suite: str, variant: Variant) -> No
         if not as_json:
             bars.message(f"{model}, {kind} pooling, {variant} text: Spearman x100")
             print_table(table_of(scores, absent), "--json", console=bars.console)
-        rows = list(_others(embed, suite, folder, model, absent, bars, say=not as_json))
+        rows = list(_others(embed, suite, request, absent, bars))
     means = averages({row.task: row.value for row in rows if row.aggregation == "accuracy"})
     if not as_json:
         for average_name, value in means.items():
@@ -80,29 +80,20 @@ def require_suite(suite: str, model: str) -> None:
 
 
 def _others(
-    embed: Embed,
-    suite: str,
-    folder: Path,
-    model: str,
-    absent: dict[str, str],
-    bars: ActivityBars,
-    *,
-    say: bool,
+    embed: Embed, suite: str, request: EncoderRequest, absent: dict[str, str], bars: ActivityBars
 ) -> Iterator[EvaluationRow]:
     """Yield and print the suite's rows beyond STS as they come; name what is absent."""
     names = beyond_similarity(suite)
     for number, name in enumerate(names):
         bars.advanced("evaluations", number, len(names), name)
-        begun = time.monotonic()
+        begun, rows = time.monotonic(), list[EvaluationRow]()
         try:
-            rows = score_model(ScoredModel(model, embed), [read_evaluation(name, folder)])
+            rows = score_model(ScoredModel(request.model, embed), [read_evaluation(name, request.data_dir)])
+            told = f"{_describe(rows)}  [{time.monotonic() - begun:.0f} s]"
         except MissingFile as problem:
-            absent[name] = str(problem)
-            if say:
-                bars.message(f"{name}: absent")
-            continue
-        if say:
-            bars.message(f"{name}: {_describe(rows)}  [{time.monotonic() - begun:.0f} s]")
+            absent[name], told = str(problem), "absent"
+        if not request.as_json:
+            bars.message(f"{name}: {told}")
         yield from rows
 
 

@@ -77,10 +77,10 @@ def as_content(plan: Plan) -> dict[str, Any]:
         "study": plan.study,
         "stages": [_stage_content(stage) for stage in plan.stages],
         "evaluations": {
-            "missing": plan.scores.missing,
-            "num_models": plan.scores.num_models,
-            "num_only": plan.scores.num_only,
-            "num_retrained": plan.scores.num_retrained,
+            **{
+                name: getattr(plan.scores, name)
+                for name in ("missing", "num_models", "num_only", "num_retrained")
+            },
             "device_hours": _range(plan.scores.device_hours),
         },
         "num_cells": sum(stage.num_cells for stage in plan.stages),
@@ -141,9 +141,8 @@ def _scores_row(plan: Plan) -> list[tuple[str, ...]]:
     scores = plan.scores
     if not scores.num_models:
         return []
-    blank = ("",) * 3
     models = f"{scores.num_models:,}"
-    return [("evaluations", "", *blank, "", "", "", models, "", "", _time(scores.device_hours))]
+    return [("evaluations", *("",) * 7, models, "", "", _time(scores.device_hours))]
 
 
 def _new(plan: Plan) -> Iterator[str]:

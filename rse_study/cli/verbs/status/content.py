@@ -10,7 +10,7 @@ from rse_study.cli.verbs.status.pace import pace_of
 from rse_study.results.bit_equality import describe_machines
 from rse_study.results.cell_state import is_lost
 from rse_study.results.files.lock import holder
-from rse_study.results.records import FINISHED, Record, Stage
+from rse_study.results.records import FINISHED, AttemptRecord, CellRecord, Record, Stage
 from rse_study.results.row_names import in_order_of_file, names_of_labelled
 from rse_study.search.budget import BudgetShare
 
@@ -235,28 +235,17 @@ def _running(ledger: LedgerSnapshot) -> tuple[Running, ...]:
 
 
 def _failed(ledger: LedgerSnapshot) -> tuple[EndedCell, ...]:
-    return tuple(
-        EndedCell(
-            name=ledger.names[cell.identity],
-            identity=cell.identity,
-            attempt=ledger.newest.get(cell.identity, 0),
-            at=cell.ended,
-            reason=cell.reason,
-        )
-        for cell in ledger.cells
-        if ledger.statuses[cell.identity] == "failed"
-    )
+    newest, failed = ledger.newest, [one for one in ledger.cells if ledger.statuses[one.identity] == "failed"]
+    return tuple(_ended(ledger, one.identity, newest.get(one.identity, 0), one) for one in failed)
 
 
 def _lost(ledger: LedgerSnapshot) -> tuple[EndedCell, ...]:
     lost = [one for one in ledger.attempts if is_lost(one.outcome, ledger.statuses[one.cell])]
-    return tuple(
-        EndedCell(
-            name=ledger.names[one.cell],
-            identity=one.cell,
-            attempt=one.number,
-            at=one.ended,
-            reason=one.reason,
-        )
-        for one in sorted(lost, key=lambda one: one.ended)
-    )
+    return tuple(_ended(ledger, one.cell, one.number, one) for one in sorted(lost, key=lambda one: one.ended))
+
+
+def _ended(
+    ledger: LedgerSnapshot, identity: str, attempt: int, record: CellRecord | AttemptRecord
+) -> EndedCell:
+    name, reason = ledger.names[identity], record.reason
+    return EndedCell(name=name, identity=identity, attempt=attempt, at=record.ended, reason=reason)

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from analysis.phrases import counted, show_brief, show_duration
 from rse_study.cli.terminal.activity_lines import draw_bar
-from rse_study.cli.terminal.cell_names import describe_counts
 from rse_study.cli.terminal.screen import describe
 from rse_study.cli.verbs.status.content import EndedCell, RankedTrial, RowProgress, Running, StudyStatus
 from rse_study.search.budget import LIMITS, BudgetShare
+from rse_study.search.state import describe_counts
 
 NUM_SHOWN = 5  # of long lists, the newest
 WIDTH = 30  # of the bar
