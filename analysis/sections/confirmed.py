@@ -48,7 +48,7 @@ def explained(contents: Contents, frame: pd.DataFrame) -> str:
 def fresh_seeds(plan: ConfirmSettings) -> str:
     """Return words such as "fresh seeds 1 and 2", or "3 to 16 fresh seeds each"."""
     if plan.until_decided:
-        return f"{plan.until_decided.range_text} fresh seeds each, until decided"
+        return f"{plan.until_decided.range_text} fresh seeds each"
     return f"fresh {'seed' if len(plan.seeds) == 1 else 'seeds'} {join_words(plan.seeds)}"
 
 

@@ -59,7 +59,7 @@ def test_the_page_of_a_search_shows_the_way_of_its_confirmed_trials(tmp_path, co
     with Ledger.open(tmp_path / "planned") as ledger:
         searched.search(ledger, study)
     planned = Outline(render(contents(tmp_path / "planned"))).text
-    assert "3 to 9 fresh seeds each, until decided" in planned
+    assert "Planned, not done yet: the best trial and the base with 3 to 9 fresh seeds each." in planned
     assert "Until decided" not in planned
     with Ledger.open(tmp_path / "joint") as ledger:
         searched.search(ledger, study)
