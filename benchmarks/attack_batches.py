@@ -37,7 +37,7 @@ HEADER = ("texts a forward pass", "queries", "CPU s an input", "forward passes p
 
 
 class BatchedAttack:
-    """An attack on all inputs, again and again, that keeps what it found and counts forward passes."""
+    """A repeatable attack on all inputs, which keeps outcomes and counts passes."""
 
     def __init__(self, attack: Attack, victim: Victim, inputs: Labelled, batch_size: int) -> None:
         self._attack, self._victim, self._inputs, self._batch_size = attack, victim, inputs, batch_size

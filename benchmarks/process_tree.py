@@ -34,7 +34,7 @@ class CommandUse:
 def run_measured(
     command: Sequence[str], environment: Mapping[str, str], look: Callable[[], object] = lambda: None
 ) -> CommandUse:
-    """Run a command, watch its processes and call `look` every 0.2 s, the last of which may be missed."""
+    """Run a command, and watch its processes and call `look` every 0.2 s."""
     begun = time.monotonic()
     with subprocess.Popen(
         command, env=dict(environment), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

@@ -147,7 +147,7 @@ def is_search_over(study: StudyRecord, cells: Iterable[CellRecord], race: RaceSt
 
 
 def describe_counts(counts: Mapping[str, int], is_live: bool = True) -> str:
-    """Describe `SearchState.counts` in words; running cells nobody runs are interrupted."""
+    """Describe `SearchState.counts`; running cells that nobody runs are interrupted."""
     names = {"stopped_early": "stopped early", "missing": "to run"}
     shown = {names.get(name, name): number for name, number in counts.items() if number}
     if not is_live and "running" in shown:

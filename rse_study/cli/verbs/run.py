@@ -55,7 +55,8 @@ def run_and_report(
     if is_complete(checked, folder) and _stands_elsewhere(checked, folder):
         announce("every cell and score is complete: nothing is run, and corpus and base are not checked")
     else:
-        _run_missing(checked, folder, store, cpus, address, max_hours, max_cost)
+        planner = StudyPlanner(checked, store, probe_with_bars, max_hours, max_cost)
+        _run_missing(checked, folder, planner, cpus, address)
     again = command("run", study, *with_overrides(overrides), *in_store(store), "--wide")
     with Reader(folder) as reader:
         show_table(reader, f"{again}, or in the report", is_wide)
@@ -76,16 +77,7 @@ def _stands_elsewhere(checked: CheckedStudy, folder: Path) -> bool:
     return checked.study.base.encoder.name in MADE_FROM_CORPUS and not trained_assets(folder, cache_dir())
 
 
-def _run_missing(
-    checked: CheckedStudy,
-    folder: Path,
-    store: Path,
-    cpus: int,
-    address: str,
-    max_hours: float | None,
-    max_cost: float | None,
-) -> None:
-    planner = StudyPlanner(checked, store, probe_with_bars, max_hours, max_cost)
+def _run_missing(checked: CheckedStudy, folder: Path, planner: StudyPlanner, cpus: int, address: str) -> None:
     _require_everything(checked, folder, is_run=planner.num_ended < checked.num_cells)
     for note in notes_on_data(checked, data_dir()):
         announce(f"note: {note}")
@@ -95,12 +87,11 @@ def _run_missing(
     evaluation = partial(evaluation_of, checked.settings_in(data_dir()))
     study = checked.study
     may_need_fewer = study.may_spare_cells or study.search_budget or study.ablation_path
-    names = partial(names_in_ledger, folder)
     with ProgressBoard(
         checked.num_cells,
         planner.num_ended,
         objective=study.objective.metric,
-        read_names=names,
+        read_names=partial(names_in_ledger, folder),
         read_planned=(lambda: planner.counts().get("planned", 0)) if may_need_fewer else int,
         shows_seeds=study.may_spare_cells,
     ) as board:

@@ -20,7 +20,7 @@ MOST_OBJECTIVES = 4  # with more, most trials are on the front
 
 
 def raced_by_one_objective(study: Study) -> RuleProblems:
-    """Refuse to race several objectives: means over different numbers of seeds make no Pareto front."""
+    """Refuse a race by several objectives: unequal numbers of seeds make no front."""
     if study.search is not None and len(study.all_seeds) > 1 and study.objectives:
         rule = "several seeds of a search are raced by one objective, and this one has several"
         yield f"seeds = {list(study.all_seeds)}", rule, "Give one seed, or one `objective`"
@@ -90,7 +90,7 @@ def unmeasured(study: Study, metric: str) -> tuple[str, str] | None:
 
 
 def one_path(study: Study) -> RuleProblems:
-    """Refuse a path with a front or constraints: it leads to one best trial by one objective."""
+    """Refuse a path with a front or constraints: it leads to one best trial."""
     if study.ablation_path is not None and (study.objectives or study.constraints):
         rule = "leads to the best trial by one objective without bounds"
         yield "ablation_path", rule, "Remove it, or `objectives` and `constraints`"
@@ -136,7 +136,7 @@ def confirmed_until_decided(study: Study) -> RuleProblems:
 
 
 def distinct_seeds(study: Study) -> RuleProblems:
-    """Refuse seeds that are listed twice, and seeds of the confirmation that the search runs."""
+    """Refuse seeds listed twice, and seeds of the confirmation that the search runs."""
     seeds = study.confirm.seeds if study.confirm is not None else ()
     confirm = () if isinstance(seeds, UntilDecided) else seeds
     yield from (*listed_twice("seeds", study.all_seeds), *listed_twice("confirm.seeds", confirm))
@@ -188,7 +188,7 @@ def tuned_alike(study: Study) -> RuleProblems:
 
 
 def points_of_each_value(study: Study, space: Space[Trial]) -> RuleProblems:
-    """Refuse more trials of a value of `tune_each` than its part of the space has points."""
+    """Refuse more trials of a value of `tune_each` than it has points."""
     axis = next((one for one in space.axes if one.name == study.tune_each and not one.parent), None)
     if axis is None or not study.tuned:
         return

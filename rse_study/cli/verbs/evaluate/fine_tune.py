@@ -79,9 +79,9 @@ def fine_tune_model(
 def _tasks(
     suite: str, on: Sequence[str], data_dir: Path, settings: Settings, absent: dict[str, str]
 ) -> list[FineTunedTask]:
-    """Read the tasks that are asked for, else all in the data folder; nothing is fetched for these.
+    """Read the tasks that are asked for, else all in the data folder.
 
-    Those without files go to `absent`, with the reason.
+    Of the latter, those without files go to `absent`, with the reason; nothing is fetched.
     """
     known = Registry(f"{suite} task", dict.fromkeys(NLI if suite == "nli" else GLUE, None))
     for name in on:
