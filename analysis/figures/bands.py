@@ -37,7 +37,10 @@ def bands_data(cells: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_bands(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
-    """Draw up to six rows in colours; of more, all means faint and one chosen of the first 100 rows."""
+    """Draw up to six rows in colours; of more, all means faint and one chosen.
+
+    Of many rows, the first 100 can be chosen.
+    """
     figure, rows = go.Figure(), list(dict.fromkeys(frame["row"]))
     is_many = len(rows) > MAX_ROWS
     if is_many:

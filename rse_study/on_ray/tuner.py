@@ -25,7 +25,10 @@ PERIOD_SECONDS = 1.0
 
 
 class LiveTrials(FIFOScheduler):
-    """Starts trials in their order, as its base class does, which looks at ended ones, too, in each step of Tune."""
+    """Starts trials in their order, without looking at ended ones.
+
+    Its base class looks at all of them in each step of Tune.
+    """
 
     def choose_trial_to_run(self, tune_controller: Any) -> Any:
         waiting = [one for one in tune_controller.get_live_trials() if one.status == one.PENDING]
@@ -51,7 +54,10 @@ class ClusterCallback(tune.Callback):
         self.follow()
 
     def on_trial_complete(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
-        """Forget what Tune computes of a trial's metrics: it keeps every trial to the end of the run."""
+        """Forget what Tune computed of a trial's metrics.
+
+        Tune keeps every trial to the end of the run.
+        """
         trial.run_metadata.metric_analysis.clear()
         trial.run_metadata.metric_n_steps.clear()
 

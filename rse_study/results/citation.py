@@ -17,7 +17,10 @@ def citation(reader: Reader) -> str:
 
 
 def citation_of(study: StudyRecord, revision: int, runs: Iterable[Mapping[str, Any]]) -> str:
-    """Return the citation by the newest run, or cell if no run is on record, without unknown fingerprints."""
+    """Return the citation by the newest run, without unknown fingerprints.
+
+    If no run is on record, the newest cell stands for it.
+    """
     newest: Mapping[str, Any] = next(reversed(list(runs)), {})
     packages = newest.get("packages", {})
     prints = {"study": study.resolved, "data": study.fingerprints, "materials": newest.get("materials")}

@@ -146,7 +146,7 @@ def test_the_papers_claims_are_counted_by_their_verdicts(tmp_path):
     verdicts = [one.verdict for one in found.judged if one.verdict != "not asked"]
     assert verdicts, "this table has claims about these rows"
     text = claims_answer(found)
-    assert text.startswith(f"Of {len(verdicts)} claim")
+    assert text.startswith(f"The paper's claims: {len(verdicts)} ")
     words = {"reproduced": "same direction here", "contradicted": "other direction here"}
     for verdict in set(verdicts):
         assert f"{verdicts.count(verdict)} {words.get(verdict, verdict)}" in text

@@ -49,8 +49,8 @@ def test_a_table_has_a_dash_and_the_best_setting_a_word_where_an_axis_does_not_b
     rows = settings(found, trials(found)).set_index("axis")
     assert rows.loc["method", ["best", "base"]].tolist() == ["dcl", "paper"]
     assert rows.loc["width", ["best", "base"]].tolist() == ["6", DASH]
-    assert rows.loc["width", "searched"] == "1 to 9, where method = dcl"
-    assert rows.loc["norm", ["best", "searched"]].tolist() == [DASH, "l1, l2, where method = paper or l2p"]
+    assert rows.loc["width", "searched"] == "1 to 9, if method = dcl"
+    assert rows.loc["norm", ["best", "searched"]].tolist() == [DASH, "l1, l2, if method = paper or l2p"]
     without = found.cells[found.cells["label"] != "base"]
     values = base_values(type(found)(**{**vars(found), "cells": without}))
     assert values == {"method": None, "alpha": None, "norm": None, "width": None, "lr": 1e-4}
@@ -77,8 +77,8 @@ def test_a_trial_has_a_place_a_line_and_a_map_on_its_own_axes_alone(positions, f
 def test_the_report_is_written_and_says_all_this(folder, tmp_path):
     outline = Outline(write_report(folder, tmp_path / "report.html").read_text(encoding="utf-8"))
     for words in (
-        "trial 14", "method dcl (paper paper), width 6, xi", "1 to 9, where method = dcl", "belong to some trials only",
-        "method = paper or l2p: 12 trials", "18 trials", "By fANOVA, method is first",
+        "trial 14", "method dcl (base paper), width 6, xi", "1 to 9, if method = dcl", "belong to some trials only",
+        "method = paper or l2p: 12 trials", "18 trials", "fANOVA: method has the largest share",
     ):  # fmt: skip
         assert words in outline.text, words
     assert {"parallel", "contour", "importance", *(f"slice-{n}" for n in range(5))} <= set(outline.figures)

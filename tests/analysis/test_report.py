@@ -139,7 +139,7 @@ def test_a_report_is_a_function_of_the_ledger(search_dir, pages, tmp_path):
 def test_a_study_that_has_not_begun_or_goes_on_has_a_report(tmp_path):
     search = Outline(write_report(searched.make(tmp_path / "search")).read_text(encoding="utf-8"))
     assert "0 of 16 trials complete, 16 to run" in search.text
-    words = "Planned, not done yet: the best trial and the base with seed 1 and seed 2."
+    words = "Planned, not done yet: the best trial and the base with fresh seeds 1 and 2."
     assert words in search.text
     assert search.figures == []
     grid = write_report(searched.make(tmp_path / "grid", study=gridded.STUDY)).read_text(encoding="utf-8")

@@ -123,7 +123,7 @@ def test_a_disk_that_is_full_ends_the_run_in_one_line_and_the_same_command_goes_
         ended = run(here, folder, lambda driver: fill(filler))
         assert ended.code == 3, "\n".join(ended.lines)
         assert ended.lines[-1].startswith("gave up: no room left in ")
-        assert ended.lines[-1].endswith("Make room; the same command goes on")
+        assert ended.lines[-1].endswith("Make room; the same command resumes the run")
         filler.unlink()
         again = run(here, folder)
         assert again.code == 0, "\n".join(again.lines)

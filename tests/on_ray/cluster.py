@@ -7,13 +7,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import ray
 
-from rse_study.on_ray.nodes.launch import ray_session
+from rse_study.on_ray.nodes import launch
 
 ROOT = Path(__file__).parents[2]
 SAYS = "address "
@@ -39,7 +39,8 @@ def running_cluster(num_cpus: int = 1) -> Iterator[str]:
 
 
 def main(num_cpus: str) -> None:
-    with ray_session(int(num_cpus)):
+    launch.on_loopback = nullcontext  # whoever joins it does so by the machine's address
+    with launch.ray_session(int(num_cpus)):
         print(f"{SAYS}{ray.get_runtime_context().gcs_address}", flush=True)
         sys.stdin.read()
 

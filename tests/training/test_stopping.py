@@ -133,7 +133,7 @@ MOMENTS = {
     "before the checkpoint": (checkpoint, "save", partial(killed, num_calls=0)),
     "amid the checkpoint": (checkpoint, "save_file", partial(killed, num_calls=2)),
     "before the state": (Path, "write_text", partial(killed, num_calls=0)),
-    "before the checkpoint's rename": (checkpoint, "sync", partial(killed, num_calls=4)),
+    "before the checkpoint's rename": (Path, "rename", partial(killed, num_calls=0)),
     "before the result": (cell_result, "write_result", partial(killed, num_calls=0)),
     "before the result's rename": (Path, "replace", partial(killed, num_calls=0)),
     "after the result's rename": (Path, "replace", killed_behind),

@@ -120,7 +120,10 @@ class Coordinator:
         return {node for node, _ in self._present.get(cell, {}).values()}
 
     def processes(self, cell: str) -> Iterable[tuple[str, int]]:
-        """Return node id and pid of every worker of a cell, as the last refresh knew them if nobody answers."""
+        """Return node id and pid of every worker of a cell.
+
+        If nobody answers, those that the last refresh knew.
+        """
         try:
             known: list[tuple[str, int]] = ray.get(self._actor.leave.remote(cell), timeout=PATIENCE_SECONDS)
         except (RayError, GetTimeoutError):  # the actor is made again

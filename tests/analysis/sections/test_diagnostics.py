@@ -25,4 +25,4 @@ def test_the_table_says_what_was_measured_where_the_limit_is_and_why():
     assert table["verdict"].tolist() == ["inert", "", "inert"]
     assert table["alive"].tolist() == ["from 10%", "", "up to 95%"]
     assert table["measure"][0] == "which moves by 0.17% of the norm of its random start"
-    assert all(table["why there"][[0, 2]])
+    assert all(table["reason"][[0, 2]])

@@ -48,7 +48,7 @@ def test_the_knee_is_the_searchs_first_choice_and_confirmed_by_every_objective(f
     assert ranking(found)[2] == 1
     assert 4 not in ranking(found)
     assert "Trial 2, the front&#x27;s knee" in html or "Trial 2, the front's knee" in html
-    assert "trial 2 (knee of the front of the search)" in html
+    assert "trial 2 (knee of the front)" in html
     assert "on the front" in html
     at = html.index("section-confirmed")
     assert all(name in html[at:] for name in ("40.15", "45.15"))  # means of two seeds: base and knee
@@ -58,7 +58,7 @@ def test_the_section_says_who_is_on_the_front_and_what_the_bound_was_if_there_is
     found, search_dir, contents
 ):
     html = front(found)
-    words = "3 of 6 complete trials are on the front; its knee is trial 2. The base is none of them."
+    words = "3 of 6 complete trials are on the front; its knee is trial 2. The base is not one of them."
     assert words in html
     assert "builtin dev, Spearman x100 of 50 or more: 5 of 6 trials" in html
     shown = front_table(found, front_data(found))

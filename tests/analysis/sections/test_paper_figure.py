@@ -21,7 +21,7 @@ def repeating(grid_dir, contents):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("l2p-figure3", "shares of the words"),
+        ("l2p-figure3", "shares of weakened words"),
         ("rse-figure4", "the map of alpha and beta"),
         ("rse-figure6", "the ticks are ours"),
     ],

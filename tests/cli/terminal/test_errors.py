@@ -33,7 +33,7 @@ BAD = [
     (
         {"t.yaml": "method: {masks: {phi: 0.1, num_layers: 0, sites: below_k}}\n"},
         "train t.yaml",
-        "t.yaml: method.masks | phi > 0 needs a site | raise num_layers",
+        "t.yaml: method.masks | phi > 0 needs a site | Raise num_layers",
     ),
     ({"t.yaml": SMALL}, "train t.yaml --device tpu", "--device | 'tpu' | rse-study doctor"),
     (
@@ -72,7 +72,7 @@ BAD = [
     ({"d/ledger.sqlite": "no database"}, "doctor --rebuild d", "d/study.json | no such file"),
     ({"d/study.json": "{}"}, "doctor --rebuild d", "d/study.json"),
     ({}, "run joint --max-hours -1", "--max-hours | greater than or equal to 0"),
-    ({}, "run joint --max-cost 1", "max_cost = 1 | no price | allowance.price_per_hour"),
+    ({}, "run joint --max-cost 1", "max_cost = 1 | the price of an hour is unknown | allowance.price_per_hour"),
     *(
         ({}, f"{verb} joint -o 'evaluations=[STS-B/test]'", "evaluations | STS-B | RSE_STUDY_DATA")
         for verb in ("run", "validate")

@@ -216,7 +216,7 @@ def test_the_expected_total_must_stay_below(priced, hours, cost, outcome):
 def test_a_limit_that_nobody_can_judge_is_refused_and_what_was_spent_counts(priced, grid, sizes):
     with pytest.raises(OverBudget, match="2 of it spent"):
         check_allowance(replace(priced, spent_hours=2.0), 5.0, 0.0)
-    with pytest.raises(InputError, match=r"max_hours = 5: nothing tells .* Use --probe"):
+    with pytest.raises(InputError, match=r"max_hours = 5: the time of its cells is unknown. Use --probe"):
         check_allowance(plan(grid, LedgerState(), Throughput(), sizes), 5.0, 0.0)
     with pytest.raises(
         InputError, match=r"max_cost = 5: the price of an hour is unknown.*allowance.price_per_hour"

@@ -154,7 +154,7 @@ def test_a_path_counts_on_the_seeds_that_the_confirmation_has_in_any_case(conten
 
 def test_it_is_said_what_stands_for_the_trials_and_how_many_pass_which_rung(content, sizes):
     notes = plan(search_of(content), LedgerState(), Throughput(), sizes).notes
-    assert any("before tpe proposes them" in note for note in notes)
+    assert any("until tpe proposes them" in note for note in notes)
     assert any("high: none is stopped" in note for note in notes)
 
     def notes(**rule):
@@ -214,7 +214,7 @@ def test_raced_seeds_cost_between_those_that_run_in_any_case_and_all(content, si
     assert (stage.num_trials, stage.num_seeds, stage.num_cells, stage.num_to_run) == (4, 3, 12, 12)
     assert (stage.cost.steps.low, stage.cost.steps.high) == (60.0 * (4 + 4), 60.0 * 12)
     assert stage.cost.steps.low < stage.cost.steps.mid < stage.cost.steps.high
-    assert any("at most" in note or "the most" in note for note in planned.notes)
+    assert any("an upper bound" in note for note in planned.notes)
     checked = search_of(content, search=STEPS, **RACED | {"seeds": [7]})
     (stage,) = plan(checked, LedgerState(), Throughput(), sizes).stages
     assert (stage.num_seeds, stage.num_to_run, stage.cost.steps) == (1, 4, exactly(60.0 * 4))

@@ -28,7 +28,7 @@ def test_cells_alike_tell_the_rate_and_what_is_scaled_or_assumed_says_so():
     assert told.overhead_seconds("train") == exactly(1.0)
     assert not list(told.assumptions([SHAPE], ALONE))
     (note,) = told.assumptions([SHAPE], Resources(executor="train"))
-    assert "1 s a cell" in note and "assumed" in note
+    assert "1 s per cell" in note and "assumed" in note
     told = replace(rates(10), overhead=(("inline", 2.0),))
     (note,) = told.assumptions([replace(SHAPE, batch_size=64)], ALONE)
     assert "scaled" in note

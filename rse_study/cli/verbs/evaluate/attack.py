@@ -52,7 +52,7 @@ def attack_model(
     attacks: dict[str, Any],
     tuning: dict[str, Any],
 ) -> None:
-    """Attack, keep every outcome, print; interrupted, the same command goes on."""
+    """Attack, keep every outcome, print; interrupted, the same command resumes it."""
     trained = build(FineTuning, tuning, where="attack")
     chosen = recipes or [name for name in RECIPES if can_run(name, attacks["masked_lm"])]
     require_used(given_options(context), on, chosen, attacks["goal"])

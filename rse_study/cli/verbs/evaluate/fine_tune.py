@@ -44,7 +44,7 @@ def fine_tune_model(
     seed: int,
     tuning: dict[str, Any],
 ) -> None:
-    """Fine-tune, score, print; interrupted, the same command goes on."""
+    """Fine-tune, score, print; interrupted, the same command resumes it."""
     settings = Settings(Attacks(), build(FineTuning, tuning, where="fine-tune"), Tasks(seed=seed))
     require_cache()
     if out is not None:
