@@ -95,19 +95,6 @@ def test_a_node_without_power_costs_its_cell_an_attempt(ground, calm):
     )
 
 
-def test_a_node_that_is_cut_off_for_a_minute_comes_back(ground, calm):
-    submitted = _submit(ground, "cut")
-    submitted.wait_for(IN_MID_CELL)
-    before, victim = rows_of(submitted.folder, only_complete=True), worker_of(ground, "ImplicitFunc")
-    victim.link(up=False)
-    time.sleep(60)
-    victim.link(up=True)
-    assert submitted.finish() == 0, submitted.text
-    _judge(submitted.folder, calm.rows, before)
-    assert ground.cluster.wait(seconds=120) < 120
-    _tell("a worker's link down for 60 s", submitted, submitted.seconds, submitted.folder)
-
-
 def test_a_storage_that_is_gone_is_waited_for_and_one_that_is_gone_for_good_ends_the_run(ground, calm):
     submitted = _submit(ground, "gone-for-good", env={"RSE_STUDY_STORAGE_PATIENCE": "30"})
     submitted.wait_for(IN_MID_CELL)

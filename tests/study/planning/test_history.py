@@ -140,7 +140,10 @@ def test_other_studies_of_the_store_tell_rates_and_a_damaged_one_only_refuses_it
 def test_the_last_cells_of_a_setting_tell_how_busy_the_machine_is(study_dir, tmp_path, monkeypatch):
     monkeypatch.setattr("rse_study.study.planning.history.LAST", 1)
     edit(study_dir, "DELETE FROM evaluation")
-    edit(study_dir, "UPDATE cell SET duration_s = 100.0, ended = '2027-01-01T00:00:00+00:00' WHERE identity LIKE '0001%'")
+    edit(
+        study_dir,
+        "UPDATE cell SET duration_s = 100.0, ended = '2027-01-01T00:00:00+00:00' WHERE identity LIKE '0001%'",
+    )
     assert [time.seconds for time in history(study_dir, tmp_path)[1].timed] == [100.0]
 
 
