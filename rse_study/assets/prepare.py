@@ -17,12 +17,11 @@ from rse_study.assets.tiny import TINY, tiny_encoder
 from rse_study.assets.tokenised import tokenised_corpus
 from rse_study.assets.trial_checks import check_batch, check_encoder
 from rse_study.assets.watched import watched_evaluation
-from rse_study.data import builtin
 from rse_study.data.corpus import read_corpus
+from rse_study.data.dev_pairs import read_dev
 from rse_study.data.hub_models import check_model
 from rse_study.data.location import study_folders
 from rse_study.data.pairs import StsPairs, joined
-from rse_study.data.readers import DEV_SPLITS, read_sts
 from rse_study.data.synonyms import Synonyms
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.data.wordnet import wordnet_archive
@@ -52,7 +51,7 @@ def prepare(
     check_batch(trial, len(corpus.sentences))
     if trial.method.needs_synonyms:
         wordnet_archive(data_dir)  # fails now rather than after minutes of training
-    dev = dev_pairs(trial.selection, data_dir)
+    dev = dev_pairs(trial.selection, *folders)
     root = cache_dir.absolute() / "assets"
     base = _base(trial, root, corpus.sentences, callback, folders)
     tokenizer = load_tokenizer(base, trial.encoder.revision)
@@ -131,13 +130,9 @@ def _announce(folder: Path, what: str, wanted: str, figure: str, callback: Activ
     return str(folder)
 
 
-def dev_pairs(selection: Selection, data_dir: Path) -> StsPairs:
+def dev_pairs(selection: Selection, *folders: Path) -> StsPairs:
     """Read the dev pairs on which a trial is selected; several sets are joined."""
-    sets = [
-        builtin.graded_pairs("dev") if name == "builtin" else read_sts(name, DEV_SPLITS[name], data_dir)
-        for name in selection.sets
-    ]
-    return joined(sets, "dev")
+    return joined([read_dev(name, *folders) for name in selection.sets], "dev")
 
 
 def _base(

@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterator
 from itertools import count
 from math import cos, pi
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -15,9 +16,11 @@ from pydantic import (
     PositiveFloat,
     PositiveInt,
     Tag,
+    WithJsonSchema,
     field_validator,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from rse_study.data.corpus import Corpus
 from rse_study.data.hub_models import Model
@@ -94,7 +97,23 @@ def _without_repeats(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-DevSet = Literal["STS-B", "SICK-R", "builtin"]
+DEV_SETS = ("STS-B", "SICK-R", "builtin")
+PAIRS_ENDING = ".tsv"
+
+
+def _set_or_file(name: str) -> str:
+    if name not in DEV_SETS and not name.endswith(PAIRS_ENDING):
+        # Said like a wrong choice of a Literal, which cannot hold every file's name.
+        expected = f"{', '.join(map(repr, DEV_SETS))} or a file of your own, {PAIRS_ENDING}"
+        raise PydanticCustomError("literal_error", "must be {expected}", {"expected": expected})
+    return name
+
+
+DevSet = Annotated[
+    str,
+    AfterValidator(_set_or_file),
+    WithJsonSchema({"anyOf": [{"enum": list(DEV_SETS)}, {"type": "string", "pattern": r"\.tsv$"}]}),
+]
 DevSets = Annotated[
     Annotated[DevSet, Tag("one")]
     | Annotated[tuple[DevSet, ...], Field(min_length=1), AfterValidator(_without_repeats), Tag("several")],
@@ -117,9 +136,19 @@ class Selection(Spec):
     """the checkpoint with the best measurement, or of the last step"""
 
     @property
-    def sets(self) -> tuple[DevSet, ...]:
+    def sets(self) -> tuple[str, ...]:
         """The dev sets, one or several."""
         return self.dev if isinstance(self.dev, tuple) else (self.dev,)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Those of them that are files."""
+        return tuple(name for name in self.sets if name not in DEV_SETS)
+
+    def identity(self) -> dict[str, Any]:
+        """Return its settings, of files the names alone: pairs are identified by their fingerprint."""
+        given = super().identity()
+        return given | {"dev": [Path(name).name for name in self.sets]} if self.files else given
 
 
 class Replayed(Spec):

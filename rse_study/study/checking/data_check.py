@@ -7,10 +7,11 @@ from pathlib import Path
 
 from rse_study.data.catalogue import sets_by_path
 from rse_study.data.corpus import TextFiles
+from rse_study.data.dev_pairs import read_dev
 from rse_study.data.hub import Dataset, check_dataset
 from rse_study.data.hub_models import LIKE_A_PATH, OUR_OWN, Model, UncheckedModel, UnknownModel, check_models
 from rse_study.data.location import study_folders
-from rse_study.data.readers import DEV_SPLITS, read_sts
+from rse_study.data.readers import read_sts
 from rse_study.data.tasks import SUBSETS
 from rse_study.data.text_files import find_file, looked_for_in, places_of
 from rse_study.data.wordnet import wordnet_archive
@@ -207,9 +208,8 @@ def _judges(at: str, trial: Trial, where: str, data_dir: Path) -> Iterator[Input
         if name != BUILTIN
     ]
     sought += [
-        (f"selection.dev = {name!r}", partial(read_sts, name, DEV_SPLITS[name], data_dir))
+        (f"selection.dev = {name!r}", partial(read_dev, name, *study_folders(Path(where).parent, data_dir)))
         for name in trial.selection.sets
-        if name != "builtin"
     ]
     for what, problem in chain.from_iterable(starmap(_tried, sought)):
         yield _problem_at(f"{at}{what}", problem, where)

@@ -39,6 +39,7 @@ def needs_of(checked: CheckedStudy) -> Needs:
         for name in sets_of(evaluation, checked.study.settings)
     )
     sets = [*(by_path[path].name for path in paths if path in by_path), *of_trials, *of_evaluations]
+    paths += [name for trial in trials for name in trial.selection.files]
     return Needs(
         sets=tuple(dict.fromkeys(sets)),
         texts=tuple(dict.fromkeys(path for path in paths if path not in by_path)),

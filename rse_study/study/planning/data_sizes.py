@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from rse_study.data import builtin
 from rse_study.data.corpus import Builtin, Corpus, read_corpus
-from rse_study.data.readers import DEV_SPLITS, read_sts
+from rse_study.data.dev_pairs import read_dev
+from rse_study.data.location import study_folders
 from rse_study.downstream.settings import Settings
 from rse_study.errors import InputError, MissingFile
 
@@ -64,12 +65,12 @@ class DataSizes:
         from rse_study.downstream.registry import read_evaluation
         from rse_study.study.planning.evaluation_size import EvaluationSize, size_of
 
-        task, split = name.split("/")
+        task, _, split = name.rpartition("/")
         if task == "builtin":
             return EvaluationSize(name, 2 * builtin.NUM_PAIRS)
         try:
-            if split == "dev" and task in DEV_SPLITS:
-                pairs = read_sts(task, DEV_SPLITS[task], self._data_dir)
+            if split == "dev":
+                pairs = read_dev(task, *study_folders(self._beside, self._data_dir))
                 return EvaluationSize(name, pairs.num_sentences)
             return size_of(read_evaluation(name, self._data_dir, self._settings))
         except InputError:

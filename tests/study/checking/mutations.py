@@ -53,6 +53,7 @@ base.budget={unit: epochs, amount: 2};;early_stopping=null
 base.selection.dev=STS-B
 base.selection.dev=[STS-B, SICK-R]
 base.selection.dev=[builtin]
+base.selection.dev=[builtin, mine.tsv]
 base.encoder={name: bert-base-uncased, pooling: cls}
 base.encoder={name: /some/folder, pooling: first_last, revision: abc}
 base.encoder={name: tiny, pooling: prompt, template: 'This sentence of "[X]" means [MASK].'}

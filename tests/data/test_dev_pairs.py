@@ -1,0 +1,62 @@
+"""Dev pairs by name, a user's own file among them."""
+
+import pytest
+
+from rse_study.assets.prepare import dev_pairs
+from rse_study.data.dev_pairs import read_dev
+from rse_study.errors import InputError, MissingFile
+from rse_study.training.trial import Selection
+from tests.cases import cases
+
+PAIRS = "a cat sits\ta cat is sitting\t4.5\nit rains\tthe train is late\t0\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_file_is_read_from_the_first_folder_that_has_it(folder, tmp_path):
+    pairs = read_dev("pairs.tsv", tmp_path / "none", folder)
+    assert (pairs.first[0], pairs.second[1], pairs.gold.tolist()) == (
+        "a cat sits",
+        "the train is late",
+        [4.5, 0.0],
+    )
+    with pytest.raises(MissingFile, match="looked for in"):
+        read_dev("other.tsv", tmp_path / "none", folder)
+
+
+def test_where_a_file_lies_changes_neither_pairs_nor_identity(folder):
+    moved = folder / "moved"
+    moved.mkdir()
+    (moved / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
+    here, there = Selection(dev="pairs.tsv"), Selection(dev="moved/pairs.tsv")
+    assert here.identity() == there.identity() != Selection(dev="others.tsv").identity()
+    assert dev_pairs(here, folder).fingerprint == dev_pairs(there, folder).fingerprint
+    (moved / "pairs.tsv").write_text(PAIRS.replace("4.5", "4"), encoding="utf-8")
+    assert dev_pairs(here, folder).fingerprint != dev_pairs(there, folder).fingerprint
+
+
+def test_it_stands_beside_other_sets(folder):
+    both = dev_pairs(Selection(dev=["builtin", "pairs.tsv"]), folder)
+    assert list(both.subsets) == ["builtin", "pairs.tsv"]
+
+
+@cases(
+    ("lines", "says"),
+    [
+        ("one\ttwo", ":1: no pair"),
+        (PAIRS + "one\ttwo\tthree", ":3: no pair"),
+        (PAIRS + "one\t\t3", ":3: no pair"),
+        (PAIRS + "one\ttwo\tnan", ":3: no pair"),
+        (PAIRS + "one\ttwo\t3\tfour", ":3: no pair"),
+        ("", "0 pairs: a correlation needs pairs with different similarities"),
+        ("one\ttwo\t3\nthree\tfour\t3", "2 pairs: a correlation needs pairs with different similarities"),
+    ],
+)
+def test_a_file_that_holds_no_pairs_is_refused_by_line(lines, says, folder):
+    (folder / "pairs.tsv").write_text(lines, encoding="utf-8")
+    with pytest.raises(InputError, match=says):
+        read_dev("pairs.tsv", folder)
