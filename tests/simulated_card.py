@@ -137,6 +137,8 @@ def simulated_card(patch: pytest.MonkeyPatch, largest: float = float("inf")) -> 
     with patch.context() as patched:
         patched.setattr(nn.Module, "to", sent)
         patched.setattr(torch.random, "fork_rng", lambda devices=(), **rest: fork(devices=[], **rest))
+        # A build with CUDA would ask the driver, which lacks, whether AdamW's step is recorded as a graph.
+        patched.setattr(torch.accelerator, "current_accelerator", lambda check_available=False: None)
         for name, value in {"is_available": True, "device_count": 1, "get_device_name": NAME}.items():
             patched.setattr(torch.cuda, name, lambda *args, value=value: value)
         patched.setattr(torch.cuda, "manual_seed", lambda seed: None)
