@@ -243,6 +243,8 @@ class World:
                 runs.checked, runs.folder, lambda trial: self._materials, few_once, listener,
                 num_cpus=2, address=runs.address,
             )  # fmt: skip
+            if runs.checked.study.grid is not None and invariants.has_failed(runs.folder):
+                code = INCOMPLETE  # `run` says so; the next one tries these cells again
         except InputError as error:
             scheduler.say(f"refused: {error}")
             if not any(words in str(error) for words in REFUSALS):
@@ -459,6 +461,7 @@ def substituted(world: World) -> Iterator[None]:
         (workplace, "cache_dir", lambda: world.root / "caches" / world._process.machine),
         (workplace, "storage_cache", lambda: world.root / "caches" / world._process.machine / "storage"),
         (driver, "storage_cache", lambda: world.root / "caches" / world._process.machine / "storage"),
+        (vars(workplace.Workplace)["materials"], "lock", nullcontext()),  # cached_property's, until Python 3.12
         (node_cache, "locked", lambda path: held.setdefault(path, scheduler.lock())),
         (reporting, "os", with_pid),
         (connect, "take_lock", world.take_lock),

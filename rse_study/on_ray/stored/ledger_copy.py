@@ -34,15 +34,16 @@ def bring_ledger(storage: Storage, study_dir: Path) -> bool:
     here, draft = ledger_path(study_dir), study_dir / "ledger.from-storage"
     write_whole(draft, content)
     try:
-        if here.exists() and _birth(here) not in ("", _birth(draft)):
+        is_other = here.exists() and _birth(here) not in ("", _birth(draft))
+        if (
+            is_other and _progress(here)[1]
+        ):  # without an attempt that ended it was never copied, and is no loss
             what, rule = f"another study {study_dir.name!r}", "a storage holds one study of a name"
             remedy = "Give this study another name or another storage"
             raise InputError(what, where=storage.location, rule=rule, remedy=remedy)
-        if here.exists() and _progress(here) >= _progress(draft):
+        if here.exists() and not is_other and _progress(here) >= _progress(draft):
             return False
-        with closing(
-            open_to_read(draft)
-        ) as opened:  # the files first: a driver killed here brings them again
+        with closing(open_to_read(draft)) as opened:  # files first: a driver killed here brings them again
             if (rows := LedgerQueries(opened)).study() is not None:
                 write_everything(study_dir, rows)
         kept = here.with_name(BEFORE)

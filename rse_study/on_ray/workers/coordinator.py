@@ -162,7 +162,10 @@ class CoordinatorClient:
         """Report this worker's process, so that the watchdog can end it."""
         node = ray.get_runtime_context().get_node_id()
         try:
-            self._actor().enter.remote(self._cell, self._rank, node, pid)
+            repeated = self._actor().enter.options(
+                max_task_retries=FOR_EVER
+            )  # also where the actor is made again
+            repeated.remote(self._cell, self._rank, node, pid)
         except ValueError:
             return  # the coordinator has ended: nobody watches any more
 
