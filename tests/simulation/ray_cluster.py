@@ -88,7 +88,7 @@ class Cluster:
             self.scheduler.kill(worker.process)
 
     def _end_cut_off(self, worker: Worker) -> None:
-        self.scheduler.pause(self.fates.seconds(60))
+        self.scheduler.pause(min(self.fates.seconds(60), 1200.0))
         self.scheduler.kill(worker.process)
 
     @property

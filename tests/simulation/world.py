@@ -83,7 +83,8 @@ class Fates:
         if self.strike(self.driver_dies if is_driver else self.worker_dies):
             scheduler.kill(process)
             raise Killed
-        if not is_driver and self.strike(self.worker_hangs):
+        is_task = process.name == "worker-task"  # nobody watches the silence of those that only score
+        if not is_driver and not is_task and self.strike(self.worker_hangs):
             scheduler.say("hangs")
             process.stopped_until = inf
             scheduler.pause(0)
@@ -288,15 +289,16 @@ class World:
             elif cluster is None or cluster.lost_reason:
                 fates.left += 1
             else:
-                self._strike_cluster(cluster, happening)
+                self._strike_cluster(cluster, happening, one)
 
-    def _strike_cluster(self, cluster: Cluster, happening: str) -> None:
+    def _strike_cluster(self, cluster: Cluster, happening: str, driver_: Process) -> None:
         draw = self.scheduler.draw
         if happening == "ray":
             cluster.fail("its head process (GCS) ended")
         elif happening == "coordinator" and cluster.actors:
             actor = draw.choice(list(cluster.actors.values()))
-            if actor.instance is not None:
+            # A driver that stands still learns of no worker: one that then hangs is known to nobody (see the docs).
+            if actor.instance is not None and driver_.stopped_until <= self.scheduler.now:
                 actor.die()
                 self.scheduler.pause(self.fates.seconds(20))
                 actor.revive()

@@ -37,7 +37,7 @@ def bring_ledger(storage: Storage, study_dir: Path) -> bool:
         is_other = here.exists() and _birth(here) not in ("", _birth(draft))
         if (
             is_other and _progress(here)[1]
-        ):  # without an attempt that ended it was never copied, and is no loss
+        ):  # else its driver was lost before its first copy, and another began
             what, rule = f"another study {study_dir.name!r}", "a storage holds one study of a name"
             remedy = "Give this study another name or another storage"
             raise InputError(what, where=storage.location, rule=rule, remedy=remedy)
@@ -162,10 +162,12 @@ def _birth(ledger: Path) -> str:
 
 
 def _progress(ledger: Path) -> tuple[int, int]:
-    """Return the number of runs begun and attempts ended; a damaged ledger is last."""
+    """Return the number of runs begun and attempts with a result; a damaged ledger is last."""
     with suppress(sqlite3.DatabaseError), closing(_opened(ledger)) as opened:
         (runs,) = opened.execute("SELECT count(*) FROM provenance").fetchone()
-        (ended,) = opened.execute("SELECT count(*) FROM attempt WHERE outcome != 'running'").fetchone()
+        (ended,) = opened.execute(
+            "SELECT count(*) FROM attempt WHERE outcome NOT IN ('running', 'lost')"
+        ).fetchone()
         return int(runs), int(ended)
     return -1, -1
 
