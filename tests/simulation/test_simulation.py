@@ -14,7 +14,6 @@ NUM_FAST = 12
 SLOW_SECONDS = 45.0
 MENDED = {
     3: "a driver that took over a study from another machine had no sidecars of its cells",
-    22: "a study that another machine had begun anew, before the first copy of this one's ledger, was refused for ever",
     28: "a worker that hung before its first step was known to nobody, and never ended",
 }
 """seeds that broke a promise once, and why"""

@@ -39,7 +39,16 @@ from tests.simulation.scheduler import Killed, Process, Scheduler, Violation
 from tests.simulation.studies import BEFORE, STUDIES, checked_study
 
 OK, BAD_INPUT, INCOMPLETE, INTERRUPTED = 0, 2, 3, 130
-REFUSALS = ("held by process", "runs this study", "no cluster at", "there is no node", "storage /")
+BEGUN_TWICE = "a storage holds one study of a name"
+"""two machines began a study, and the first died before its ledger was in the storage"""
+REFUSALS = (
+    "held by process",
+    "runs this study",
+    "no cluster at",
+    "there is no node",
+    "storage /",
+    BEGUN_TWICE,
+)
 """what a run may be refused for here (exit code 2), in words of its message"""
 MAX_RUNS = 60
 
@@ -248,6 +257,9 @@ class World:
                 code = INCOMPLETE  # `run` says so; the next one tries these cells again
         except InputError as error:
             scheduler.say(f"refused: {error}")
+            if BEGUN_TWICE in str(error):  # the user takes away what this machine has begun
+                shutil.rmtree(runs.folder)
+                self.promises[str(runs.folder)] = invariants.Promises(runs.checked)
             if not any(words in str(error) for words in REFUSALS):
                 raise Violation(f"a run was refused: {error}") from error
             code = BAD_INPUT

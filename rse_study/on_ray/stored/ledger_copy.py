@@ -34,14 +34,11 @@ def bring_ledger(storage: Storage, study_dir: Path) -> bool:
     here, draft = ledger_path(study_dir), study_dir / "ledger.from-storage"
     write_whole(draft, content)
     try:
-        is_other = here.exists() and _birth(here) not in ("", _birth(draft))
-        if (
-            is_other and _progress(here)[1]
-        ):  # else its driver was lost before its first copy, and another began
+        if here.exists() and _birth(here) not in ("", _birth(draft)):
             what, rule = f"another study {study_dir.name!r}", "a storage holds one study of a name"
             remedy = "Give this study another name or another storage"
             raise InputError(what, where=storage.location, rule=rule, remedy=remedy)
-        if here.exists() and not is_other and _progress(here) >= _progress(draft):
+        if here.exists() and _progress(here) >= _progress(draft):
             return False
         with closing(open_to_read(draft)) as opened:  # files first: a driver killed here brings them again
             if (rows := LedgerQueries(opened)).study() is not None:
@@ -162,12 +159,10 @@ def _birth(ledger: Path) -> str:
 
 
 def _progress(ledger: Path) -> tuple[int, int]:
-    """Return the number of runs begun and attempts with a result; a damaged ledger is last."""
+    """Return the number of runs begun and attempts ended; a damaged ledger is last."""
     with suppress(sqlite3.DatabaseError), closing(_opened(ledger)) as opened:
         (runs,) = opened.execute("SELECT count(*) FROM provenance").fetchone()
-        (ended,) = opened.execute(
-            "SELECT count(*) FROM attempt WHERE outcome NOT IN ('running', 'lost')"
-        ).fetchone()
+        (ended,) = opened.execute("SELECT count(*) FROM attempt WHERE outcome != 'running'").fetchone()
         return int(runs), int(ended)
     return -1, -1
 
