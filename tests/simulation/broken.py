@@ -12,7 +12,6 @@ from functools import wraps
 from typing import Any
 
 from rse_study.on_ray.queue.cell_queue import CellQueue
-from rse_study.results.files import writes
 from rse_study.results.files.ledger import Ledger
 from rse_study.search import budget
 from tests.simulation import world
@@ -54,12 +53,6 @@ def take_any_result(queue: CellQueue, cell: Any) -> Any:
     return queue._result_of(cell.identity)
 
 
-def record_late(ledger: Ledger, identity: str, t: int, metrics: Any) -> None:
-    """Progress counts after the end of a cell, too; and is noted with what the end had not."""
-    with ledger._db:
-        writes.add_metrics(ledger._db, identity, t, {**metrics, "late": 1.0})
-
-
 def ignore(*arguments: Any, **named: Any) -> None:
     """Leave out a commit."""
 
@@ -70,7 +63,6 @@ DEFECTS: dict[str, tuple[Any, str, Callable[..., Any], tuple[str, ...]]] = {
     "a lost cell is not queued again": (CellQueue, "finish", finish_and_forget, ANY),
     "attempts of a driver that died stay open": (Ledger, "close_attempts", ignore, ANY),
     "the ledger's lock is not taken": (world, "real_take_lock", open_lock, ANY),
-    "late progress changes a committed cell": (Ledger, "record_progress", record_late, ANY),
     "scores are not committed with the result": (Ledger, "record_evaluations", ignore, ("scored",)),
     "a verdict is given and never committed": (Ledger, "record_rung", ignore, STOPPED),
     "a stopped cell's result ends its continuation": (CellQueue, "_new_result_of", take_any_result, STOPPED),

@@ -130,6 +130,13 @@ def has_given_up(folder: Path) -> bool:
     return any("loss is not finite" not in reason for (reason,) in failed)
 
 
+def has_failed(folder: Path) -> bool:
+    """Whether a cell stays without a result after its last attempt was lost."""
+    with closing(sqlite3.connect(ledger_path(folder))) as ledger:
+        failed = ledger.execute("SELECT reason FROM cell WHERE status = 'failed' AND NOT retired").fetchall()
+    return any("loss is not finite" not in reason for (reason,) in failed)
+
+
 def check_equal(folder: Path, undisturbed: dict[str, list[str]], what: str) -> None:
     """Check that a study has the rows that it would have had without a fault."""
     found = contents_of(folder)

@@ -88,7 +88,7 @@ class Cluster:
             self.scheduler.kill(worker.process)
 
     def _end_cut_off(self, worker: Worker) -> None:
-        self.scheduler.pause(self.fates.seconds(60))
+        self.scheduler.pause(min(self.fates.seconds(60), 1200.0))
         self.scheduler.kill(worker.process)
 
     @property
@@ -185,6 +185,7 @@ class Actor:
 
     def __init__(self, cluster: Cluster, kind: type) -> None:
         self.cluster, self.kind, self.birth, self.instance = cluster, kind, 0, kind()
+        self._repeated: list[tuple[str, tuple[Any, ...]]] = []
 
     def die(self) -> None:
         self.cluster.scheduler.say("the coordinator's process dies")
@@ -193,12 +194,21 @@ class Actor:
     def revive(self) -> None:
         self.cluster.scheduler.say("the coordinator is made again")
         self.instance = self.kind()
+        for name, arguments in self._repeated:
+            getattr(self, name).remote(*arguments)
+        self._repeated.clear()
 
     def __getattr__(self, name: str) -> Any:
         def call(*arguments: Any) -> Answer:
             return Answer(self, lambda instance: getattr(instance, name)(*arguments))
 
-        return SimpleNamespace(remote=call)
+        def call_again(*arguments: Any) -> None:
+            if self.instance is None:
+                self._repeated.append((name, arguments))
+            else:
+                call(*arguments)
+
+        return SimpleNamespace(remote=call, options=lambda **given: SimpleNamespace(remote=call_again))
 
 
 class RayModule:

@@ -10,7 +10,7 @@ from itertools import count
 from math import inf
 from typing import Any, TextIO
 
-LONGEST_DAYS = 60
+LONGEST_DAYS = 2
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -258,7 +258,7 @@ class Lock:
         self._scheduler, self._is_held = scheduler, False
 
     def __enter__(self) -> None:
-        self._scheduler.wait_until(lambda: not self._is_held)
+        self._scheduler.wait_until(lambda: not self._is_held, every=5.0)
         self._is_held = True
 
     def __exit__(self, *raised: object) -> None:

@@ -12,7 +12,10 @@ from tests.simulation.world import Fates, play
 
 NUM_FAST = 12
 SLOW_SECONDS = 45.0
-MENDED = {3: "a driver that took over a study from another machine had no sidecars of its cells"}
+MENDED = {
+    3: "a driver that took over a study from another machine had no sidecars of its cells",
+    28: "a worker that hung before its first step was known to nobody, and never ended",
+}
 """seeds that broke a promise once, and why"""
 
 

@@ -40,9 +40,7 @@ def bring_ledger(storage: Storage, study_dir: Path) -> bool:
             raise InputError(what, where=storage.location, rule=rule, remedy=remedy)
         if here.exists() and _progress(here) >= _progress(draft):
             return False
-        with closing(
-            open_to_read(draft)
-        ) as opened:  # the files first: a driver killed here brings them again
+        with closing(open_to_read(draft)) as opened:  # files first: a driver killed here brings them again
             if (rows := LedgerQueries(opened)).study() is not None:
                 write_everything(study_dir, rows)
         kept = here.with_name(BEFORE)

@@ -126,7 +126,7 @@ class Coordinator:
         """
         try:
             known: list[tuple[str, int]] = ray.get(self._actor.leave.remote(cell), timeout=PATIENCE_SECONDS)
-        except (RayError, GetTimeoutError):  # the actor is made again
+        except (RayError, GetTimeoutError):  # it is made again: as the last refresh knew them
             known = list(self._present.get(cell, {}).values())
         return known
 
@@ -162,7 +162,8 @@ class CoordinatorClient:
         """Report this worker's process, so that the watchdog can end it."""
         node = ray.get_runtime_context().get_node_id()
         try:
-            self._actor().enter.remote(self._cell, self._rank, node, pid)
+            enter = self._actor().enter.options(max_task_retries=FOR_EVER)  # it may be being made again
+            enter.remote(self._cell, self._rank, node, pid)
         except ValueError:
             return  # the coordinator has ended: nobody watches any more
 

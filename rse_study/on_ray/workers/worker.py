@@ -60,6 +60,7 @@ def run_loop(
     writes = collectives.rank == 0  # the model, and its scores
     names = (*BEGINS_WITH, *OF_RANK_0) if writes else BEGINS_WITH
     try:
+        reporter = Reporter(payload, collectives, report)  # first: a worker that hangs here can be ended, too
         with workplace(payload, names=names, evaluations=evaluations if writes else ()) as here:
             points = train(
                 payload.trial,
@@ -71,7 +72,7 @@ def run_loop(
                 continues=payload.continues,
                 publish=here.publish,
             )
-            drive(points, Reporter(payload, collectives, report).report)
+            drive(points, reporter.report)
             if writes and not payload.keeps_items:
                 (here.folder / ITEMS_FILE).unlink(missing_ok=True)
                 here.publish(ITEMS_FILE)
