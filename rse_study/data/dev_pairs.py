@@ -1,4 +1,4 @@
-"""Dev pairs by name: the split of a task that may select, the built-in ones, or a file."""
+"""Dev pairs by name: a task's dev split, the built-in ones, or a file."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +16,9 @@ FEWEST = 2  # different similarities
 
 
 def read_dev(name: str, *folders: Path) -> StsPairs:
-    """Read the pairs of one dev set; a file is looked for in `folders`, the last of which holds the data.
+    """Read the pairs of one dev set.
 
-    Raises InputError, with file and line.
+    A file is looked for in `folders`, the last of which holds the data. Raises InputError, with file and line.
     """
     if name == "builtin":
         return builtin.graded_pairs("dev")

@@ -146,7 +146,7 @@ class Selection(Spec):
         return tuple(name for name in self.sets if name not in DEV_SETS)
 
     def identity(self) -> dict[str, Any]:
-        """Return its settings, of files the names alone: pairs are identified by their fingerprint."""
+        """Return its settings, without the folders of files."""
         given = super().identity()
         return given | {"dev": [Path(name).name for name in self.sets]} if self.files else given
 
