@@ -71,7 +71,7 @@ class ClusterCallback(tune.Callback):
         gone = self._size.follow(self._searcher.num_wanted, self._searcher.num_running)
         self._losses.report(gone)
         for trial_id, cell in list(self._searcher.silent()):
-            reason = f"was silent for {cell.resources.max_silence_s} s and was stopped"
+            reason = f"was silent for {cell.resources.max_silence_s:g} s and was stopped"
             self._searcher.give_up(trial_id, reason)
             # The workers, not the trial around them: Train then sees a failed worker and cleans up after itself.
             for node, pid in self._coordinator.processes(cell.identity):
