@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from math import inf
 from pathlib import Path
 from tempfile import mkdtemp
 from types import SimpleNamespace
@@ -34,6 +33,7 @@ from rse_study.training.materials import Materials
 from tests.on_ray.world import few, few_pairs
 from tests.simulation import invariants, training
 from tests.simulation.disk import Disk, leave_thread, watch_thread
+from tests.simulation.fates import Fates
 from tests.simulation.ray_cluster import Cluster, RayModule, joined, tune_run
 from tests.simulation.scheduler import Killed, Process, Scheduler, Violation
 from tests.simulation.studies import BEFORE, STUDIES, checked_study
@@ -51,58 +51,6 @@ REFUSALS = (
 )
 """what a run may be refused for here (exit code 2), in words of its message"""
 MAX_RUNS = 60
-
-
-@dataclass
-class Fates:
-    """What may happen in a schedule, and how often; nothing does once `left` is 0."""
-
-    scheduler: Scheduler
-    left: int
-    driver_dies: float = 0.0
-    worker_dies: float = 0.0
-    worker_hangs: float = 0.0
-    stalls: float = 0.0
-    yields: float = 0.0
-
-    def chance(self, share: float) -> bool:
-        return self.left > 0 and self.scheduler.draw.random() < share
-
-    def seconds(self, typical: float) -> float:
-        """Draw a duration: mostly short, now and then twenty times as long."""
-        long = 20.0 if self.scheduler.draw.random() < 0.03 and self.left else 1.0
-        return self.scheduler.draw.expovariate(1 / typical) * long
-
-    def strike(self, share: float) -> bool:
-        """Whether a fault happens now; each is counted."""
-        if self.chance(share):
-            self.left -= 1
-            return True
-        return False
-
-    def moment(self, what: str) -> None:
-        """Let something happen to the process that is about to write, or to report."""
-        scheduler = self.scheduler
-        if scheduler.current is None:
-            return
-        scheduler.live()
-        process = scheduler.current.process
-        scheduler.say(what)
-        is_driver = process.name.startswith("driver")
-        if self.strike(self.driver_dies if is_driver else self.worker_dies):
-            scheduler.kill(process)
-            raise Killed
-        is_task = process.name == "worker-task"  # nobody watches the silence of those that only score
-        if not is_driver and not is_task and self.strike(self.worker_hangs):
-            scheduler.say("hangs")
-            process.stopped_until = inf
-            scheduler.pause(0)
-        elif self.strike(self.stalls):
-            process.stopped_until = scheduler.now + self.seconds(100)
-            scheduler.say(f"stands still until {process.stopped_until:.0f}")
-            scheduler.pause(0)
-        elif self.chance(self.yields):
-            scheduler.pause(self.seconds(0.3))
 
 
 @dataclass
