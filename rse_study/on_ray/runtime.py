@@ -202,7 +202,10 @@ class RayRuntime:
 
     def _exit_stuck(self, reason: str) -> None:
         """End the process, which waits for an answer that never comes; what is committed stays."""
-        print(f"\ngave up: Ray was lost: {reason}. {self._says_more()}; the same command resumes", flush=True)
+        print(
+            f"\ngave up: Ray was lost: {reason}. {self._says_more()}; the same command resumes the run",
+            flush=True,
+        )
         _exit(GAVE_UP)
 
 
