@@ -45,7 +45,7 @@ bench: setup ## what a step, an embedding, an attack and a study cost here (a fe
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.study --cells 4 --steps 10 --out $(BENCH)/study.json
 
 check-slow: setup ## the rest of it: kills by the dozen, Ray Train, every moment, every anchor (50 minutes)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m slow
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m slow --durations=40
 
 schema: $(VENV)/.runtime ## the JSON schema that editors check study files with
 	$(BIN)/python -m rse_study.study.definition.schema > search_spaces/study.schema.json

@@ -83,13 +83,19 @@ def main(arguments: list[str] | None = None) -> None:
     rate = matrix_rate(device, options.matrix, options.repeat)
     print(heading(device.describe(), machine))
     print(f"bf16 products of two {options.matrix} x {options.matrix} matrices: {rate / 1e12:.4g} TFLOP/s\n")
+    named = machine | {"device": device.describe(), "matrix_rate": rate}
+    rows: list[Measured] = []
     with tempfile.TemporaryDirectory(prefix="rse-study-bench-") as folder:
-        steps = [measure_step(name, options, device, rate, Path(folder)) for name in options.variants]
-        print(table_of_steps(steps), end="\n\n", flush=True)
-        cells = measure_cells(options, Path(folder))
-    print(table_of_cells(cells))
-    named = {"device": device.describe(), "matrix_rate": rate}
-    write_json(options.out, machine | named, vars(options), [*steps, *cells])
+        for name in options.variants:
+            rows.append(measure_step(name, options, device, rate, Path(folder)))
+            write_json(options.out, named, vars(options), rows)
+        print(table_of_steps(rows), end="\n\n", flush=True)
+        first = 0.0
+        for row in measure_cells(options, Path(folder)):  # a table that grows: each row takes half a minute
+            print(table_of_cells(row, first), flush=True)
+            first = first or row["steps_a_second"] / row["cells"]
+            rows.append(row)
+            write_json(options.out, named, vars(options), rows)
 
 
 def matrix_rate(device: Device, size: int, repeat: int) -> float:
@@ -124,6 +130,7 @@ def measure_step(
         "warm_up_s": warm_up,
         "flops": flops,
         "waits": len(noted),
+        "waits_at": [f"{one.filename}:{one.lineno}: {one.message}" for one in noted],
         "host_s": Spread.of(host).median,
         "step_s": wall / options.repeat,
         "peak_bytes": peak,
@@ -139,16 +146,12 @@ def time_of_host(session: Session, number: int, device: Device) -> float:
     return time.process_time() - begun
 
 
-def measure_cells(options: argparse.Namespace, folder: Path) -> list[Measured]:
-    """Return the steps per second of several cells at once."""
+def measure_cells(options: argparse.Namespace, folder: Path) -> Iterator[Measured]:
+    """Yield the steps per second of several cells at once."""
     shape = shape_of(options, options.cell_size, VARIANTS["eager"], folder)
-    return [
-        {
-            "cells": number,
-            "steps_a_second": steps_a_second(shape, case_of(options), folder, number, options.seconds),
-        }
-        for number in options.cells
-    ]
+    for number in options.cells:
+        rate = steps_a_second(shape, case_of(options), folder, number, options.seconds)
+        yield {"cells": number, "steps_a_second": rate}
 
 
 def case_of(options: argparse.Namespace) -> Any:
@@ -213,21 +216,17 @@ def table_of_steps(rows: list[Measured]) -> str:
     )
 
 
-def table_of_cells(rows: list[Measured]) -> str:
-    """Return a table of cells at once, with the resulting cells per hour."""
-    first = rows[0]["steps_a_second"] / rows[0]["cells"]
-    return markdown_table(
-        ("cells at a time", "steps a second", f"cells of {STEPS_A_CELL} steps an hour", "one by one"),
-        [
-            [
-                str(row["cells"]),
-                f"{row['steps_a_second']:.2f}",
-                f"{3600 * row['steps_a_second'] / STEPS_A_CELL:.0f}",
-                f"{row['steps_a_second'] / first:.2f} times",
-            ]
-            for row in rows
-        ],
-    )
+def table_of_cells(row: Measured, first: float) -> str:
+    """Return a row of the table of cells at once, compared with one cell's rate; without that rate, header and row."""
+    cells = [
+        str(row["cells"]),
+        f"{row['steps_a_second']:.2f}",
+        f"{3600 * row['steps_a_second'] / STEPS_A_CELL:.0f}",
+        f"{row['steps_a_second'] / (first or row['steps_a_second'] / row['cells']):.2f} times",
+    ]
+    header = ("cells at a time", "steps a second", f"cells of {STEPS_A_CELL} steps an hour", "one by one")
+    table = markdown_table(header, [cells])
+    return table.splitlines()[-1] if first else table
 
 
 def parser() -> argparse.ArgumentParser:
