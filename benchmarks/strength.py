@@ -1,0 +1,189 @@
+"""What an adversary's direction brings at each strength: the planned contrasts of the strength studies.
+
+python -m benchmarks.strength STUDY.tar.xz ... [--out FOLDER]
+
+Reads archives of `search_spaces/minilm/strength*.yaml` and trains nothing. At each step size, gradient minus noise and
+gradient minus flipped, paired by seed: simultaneous 95% intervals over the contrasts of a study, for new seeds and for
+new seeds and new pairs (crossed). The inner loss is in nats above its value without the ascent. `--out` writes the
+table as CSV, each cell's values, and the picture.
+"""
+
+import argparse
+import re
+from collections.abc import Iterator
+from math import log
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from benchmarks.output import markdown_table
+from rse_study.results.archive import unpack_archive
+from rse_study.results.comparing.comparisons import LEVEL, by_subject, compare, row_scores
+from rse_study.results.comparing.crossed import crossed_interval, resampled_values
+from rse_study.results.comparing.item_contrasts import MeasuredItems, measured_items
+from rse_study.results.comparing.verdicts import verdict_of
+from rse_study.results.reader import Reader
+
+ROW = re.compile(r"beta = (?P<beta>\S+), ascent = (?P<ascent>\w+)")
+CONTROLS = ("noise", "flipped")
+DEV, TEST = "", "STS-B/test/all"
+NAMES = {DEV: "STS-B dev", TEST: "STS-B test"}
+
+
+class Pair(NamedTuple):
+    """A step size and what gradient ascent is compared with there."""
+
+    beta: str
+    control: str
+
+    @property
+    def gradient(self) -> str:
+        return f"beta = {self.beta}, ascent = gradient"
+
+    @property
+    def other(self) -> str:
+        return f"beta = {self.beta}, ascent = {self.control}"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Print the table of every archive."""
+    options = parser().parse_args(arguments)
+    frames, cells = [], []
+    with TemporaryDirectory() as store:
+        for archive in options.archives:
+            with Reader(unpack_archive(archive, Path(store))) as reader:
+                frames.append(contrasts(reader))
+                cells.append(values_of_cells(reader))
+    table = pd.concat(frames, ignore_index=True)
+    for (study, measure), rows in table.groupby(["study", "measure"], sort=False):
+        print(f"\n{study}, {measure}\n\n{table_of(rows)}")
+    if options.out:
+        options.out.mkdir(parents=True, exist_ok=True)
+        table.to_csv(options.out / "contrasts.csv", index=False, float_format="%.4f")
+        pd.concat(cells).to_csv(options.out / "cells.csv", index=False, float_format="%.6g")
+        picture(table).write_image(options.out / "strength.png", width=900, height=420, scale=1)
+
+
+def contrasts(reader: Reader) -> pd.DataFrame:
+    """Return the planned contrasts of a study, a row each, on both measures."""
+    batch = int(reader.records()[0].config["batch_size"])
+    rises = row_scores(reader, "inner/rise").table.mean(axis=1) * log(batch)
+    lines: list[dict[str, Any]] = []
+    for measure in measured_items(reader, minus=next(iter(row_scores(reader).table.index))):
+        if measure.metric in NAMES:
+            fixed = {"study": reader.study().name, "batch": batch, "measure": NAMES[measure.metric]}
+            lines += (fixed | line for line in _contrasts_of(measure, rises))
+    return pd.DataFrame(lines)
+
+
+def _contrasts_of(measure: MeasuredItems, rises: pd.Series) -> Iterator[dict[str, Any]]:
+    table = measure.table
+    steps = {step["beta"]: None for row in table.index if (step := ROW.fullmatch(row))}
+    names = [Pair(beta, control) for beta in sorted(steps, key=float) for control in CONTROLS]
+    names = [one for one in names if {one.gradient, one.other} <= {*table.index}]
+    weights = [{one.gradient: 1.0, one.other: -1.0} for one in names]
+    compared = compare(table, weights, criterion=measure.criterion)
+    level = 1 - (1 - LEVEL) / len(names)
+    place = {cell: number for number, cell in enumerate(measure.by_cell)}
+    resampled = resampled_values(list(measure.by_cell.values()))
+    for pair, one in zip(names, compared, strict=True):
+        if one is None:
+            continue
+        left, right = ([place[row, seed] for seed in one.by_seed] for row in (pair.gradient, pair.other))
+        differences, size = (
+            np.array([*one.by_seed.values()]),
+            len(next(iter(measure.by_cell.values())).scores),
+        )
+        seeds = one.simultaneous
+        both = crossed_interval(differences, seeds, resampled[:, left] - resampled[:, right], size, level)
+        yield {
+            "beta": float(pair.beta),
+            "minus": pair.control,
+            "rise": rises[pair.gradient],
+            "rise_of_control": rises[pair.other],
+            "mean_of_gradient": float(table.loc[pair.gradient].mean()),
+            "mean_of_control": float(table.loc[pair.other].mean()),
+            "seeds": one.n,
+            "difference": one.mean,
+            "low": seeds.low,
+            "high": seeds.high,
+            "crossed_low": both.low,
+            "crossed_high": both.high,
+            "p_exact": one.p_exact,
+            "better_seeds": int((differences > 0).sum()),
+            "verdict": verdict_of(one),
+        }
+
+
+def values_of_cells(reader: Reader) -> pd.DataFrame:
+    """Return dev, test and the share by which the inner loss rose, a row per cell."""
+    cells = reader.cells()
+    cells = cells[cells["status"] == "complete"]
+    values = {
+        "dev": reader.final_values("dev"),
+        "test": by_subject(reader, TEST),
+        "rise": reader.final_values("inner/rise"),
+    }
+    frame = cells[["identity", "trial", "seed"]].assign(study=reader.study().name)
+    return frame.assign(**{name: frame["identity"].map(found) for name, found in values.items()})
+
+
+def table_of(rows: pd.DataFrame) -> str:
+    """Return the contrasts as a Markdown table."""
+    header = "beta, minus, inner loss (nats), of the control, gradient, control, difference"
+    header += ", new seeds, new seeds and pairs, better seeds, verdict"
+    return markdown_table(
+        header.split(", "),
+        [
+            (
+                f"{row.beta:g}",
+                row.minus,
+                f"{row.rise:.2g}",
+                f"{row.rise_of_control:.2g}",
+                f"{row.mean_of_gradient:.2f}",
+                f"{row.mean_of_control:.2f}",
+                f"{row.difference:+.2f}",
+                f"[{row.low:+.2f}, {row.high:+.2f}]",
+                f"[{row.crossed_low:+.2f}, {row.crossed_high:+.2f}]",
+                f"{row.better_seeds} of {row.seeds}",
+                row.verdict,
+            )
+            for row in rows.itertuples()
+        ],
+    )
+
+
+def picture(table: pd.DataFrame) -> go.Figure:
+    """Return the differences from both controls against the rise of the inner loss, on dev."""
+    figure = go.Figure()
+    dev = table[table["measure"] == NAMES[DEV]]
+    for (study, control), rows in dev.groupby(["study", "minus"], sort=False):
+        bars = {"array": rows["crossed_high"] - rows["difference"], "type": "data"}
+        name = f"{study}: gradient minus {control}"
+        figure.add_scatter(
+            x=rows["rise"], y=rows["difference"], error_y=bars, name=name, mode="lines+markers"
+        )
+    figure.update_layout(legend={"orientation": "h", "y": 1.12})
+    figure.update_xaxes(
+        type="log",
+        exponentformat="power",
+        title="rise of the inner loss by gradient ascent, nats (log scale)",
+    )
+    figure.update_yaxes(title="difference on STS-B dev, points")
+    return figure.add_hline(y=0, line_width=1).update_layout(template="plotly_white", margin={"t": 20})
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command."""
+    made = argparse.ArgumentParser(prog="python -m benchmarks.strength")
+    made.add_argument("archives", nargs="+", type=Path, metavar="STUDY.tar.xz")
+    made.add_argument("--out", type=Path, help="a folder for contrasts.csv, cells.csv and strength.png")
+    return made
+
+
+if __name__ == "__main__":
+    main()
