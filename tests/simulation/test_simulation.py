@@ -1,7 +1,5 @@
 """Schedules in which drivers, workers, nodes and storages fail; see python -m tests.simulation."""
 
-import time
-
 import pytest
 
 from rse_study.on_ray.workers import coordinator
@@ -12,7 +10,6 @@ from tests.simulation.scheduler import Process, Scheduler
 from tests.simulation.world import play
 
 NUM_FAST = 12
-SLOW_SECONDS = 45.0
 MENDED = {
     3: "a driver that took over a study from another machine had no sidecars of its cells",
     28: "a worker that hung before its first step was known to nobody, and never ended",
@@ -64,8 +61,6 @@ def test_a_hanging_cell_is_ended_while_its_coordinator_is_made_again(monkeypatch
 
 
 @pytest.mark.slow
-def test_as_many_schedules_as_fit_keep_every_promise():
-    until, seed = time.monotonic() + SLOW_SECONDS, 1000
-    while time.monotonic() < until:
+def test_a_hundred_schedules_keep_every_promise():
+    for seed in range(1000, 1100):
         play(seed)
-        seed += 1
