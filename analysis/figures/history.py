@@ -49,7 +49,7 @@ def add_complete(figure: go.Figure, frame: pd.DataFrame, decimals: int) -> None:
         figure.add_scatter(
             x=part["trial"], y=part["objective"], name=name, marker={"size": 10, "color": colour}, ids=part["trial"],
             mode="markers+text" if is_best else "markers", text=part["trial"], textposition="top center",
-            hovertemplate=f"trial %{{x}}: %{{y:.{decimals}f}}<extra></extra>",
+            cliponaxis=False, hovertemplate=f"trial %{{x}}: %{{y:.{decimals}f}}<extra></extra>",
         )  # fmt: skip
 
 

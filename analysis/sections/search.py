@@ -9,6 +9,7 @@ from analysis.figures.history import draw_history, history_data
 from analysis.figures.rungs import draw_rungs, rungs_data
 from analysis.figures.slices import draw_slice, slice_data
 from analysis.formats import show_number
+from analysis.front import objectives_text
 from analysis.phrases import counted, join_words
 from analysis.scores import degenerate_note
 from analysis.search import seeds_text, settings, trials
@@ -59,7 +60,7 @@ def best(contents: Contents, table: pd.DataFrame) -> str:
     where = f"{contents.label} after {row['t']} steps{over}"
     told = f"Trial {row['trial']}: {score} on {where}, the score it was selected on."
     if len(contents.study.all_objectives) > 1:
-        told = f"Trial {row['trial']}, the front's knee: {score} on {contents.label} after {row['t']} steps."
+        told = f"Trial {row['trial']}, the front's knee: {objectives_text(contents, row)} after {row['t']} steps."
     if row["label"] == "base":
         told += " It is the base itself."
     return page.section(
