@@ -23,6 +23,8 @@ class StudyAnswer:
     is_settled: bool = False
     """Whether an interval supports it; otherwise the text says why there is none."""
     shows_difference: bool = False
+    others: str = ""
+    """The same trial on measures that are no objectives, folded below the text."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from analysis.contents import BASE, Contents, label_of
+from analysis.contents import BASE, Contents, label_of, objective_decimals
+from analysis.formats import show_number
+from analysis.phrases import join_words
 from analysis.search import chosen_of
 from rse_study.search.choice import TrialResult, front_of
 from rse_study.search.front import hypervolume, nadir, oriented
@@ -14,6 +16,15 @@ ROLES = ("knee", "front", "beaten", "out of bounds")
 def labels(contents: Contents) -> list[str]:
     """Return the name of each objective for readers."""
     return [label_of(one) for one in contents.study.all_objectives]
+
+
+def objectives_text(contents: Contents, trial: pd.Series) -> str:
+    """Return a complete trial's value on each objective: "61.24 on STS-B dev and 4.20 on drift"."""
+    values = next(one.values for one in contents.search.standings if one.key == trial["identity"])
+    named = zip(labels(contents), contents.study.all_objectives, values, strict=True)
+    return join_words(
+        f"{show_number(value, objective_decimals(one))} on {name}" for name, one, value in named
+    )
 
 
 def front_data(contents: Contents) -> pd.DataFrame:

@@ -15,6 +15,8 @@ from rse_study.results.comparing.criterion import Criterion, RowVerdict, row_ver
 from rse_study.results.comparing.verdicts import disagrees
 from rse_study.results.statistics import EXACT_UP_TO, Interval, least_p, sign_flip_p, smallest_difference
 
+UNIT = ", Spearman x100"  # of most objectives: the facts below an answer name it
+
 
 @dataclass(frozen=True)
 class ConfirmedTrial:
@@ -96,11 +98,10 @@ def objectives_answer(found: Sequence[ConfirmedTrial], beyond: Sequence[Confirme
     contradicts it.
     """
     first = found[0]
-    seeds = _fresh_seeds(first)
     if not first.reference:
         values = join_words(_value_text(one, show_number) for one in found)
-        text = f"No comparison: {first.row} has {values} with {seeds}, and nothing else was confirmed."
-        return StudyAnswer(text)
+        what = f"{first.row} has {values} with {_fresh_seeds(first)}"
+        return StudyAnswer(f"No comparison: {what}, and nothing else was confirmed.")
     if min(len(one.sample) for one in found) < MIN_SEEDS:
         values = join_words(_value_text(one, show_signed) for one in found)
         why = f"an interval needs {MIN_SEEDS} seeds on each objective"
@@ -109,14 +110,14 @@ def objectives_answer(found: Sequence[ConfirmedTrial], beyond: Sequence[Confirme
     verdicts = [one.verdict(num_together) for one in found]
     is_mixed = _is_opposed(verdicts, beyond)
     told = join_words(
-        f"{_verdict_text(one, verdict, is_mixed=is_mixed)} {one.measure} ({_difference_text(one, num_together)})"
+        f"{_verdict_text(one, verdict, is_mixed=is_mixed)} {one.measure.removesuffix(UNIT)} "
+        f"({_difference_text(one, num_together)})"
         for one, verdict in zip(found, verdicts, strict=True)
     )
-    text = f"Compared with {first.reference} over {seeds}, {first.row} {told}."
-    others = join_words(_seeds_text(one, is_mixed=is_mixed) for one in beyond if one.sample)
-    text += f" On other measures: {others}." if others else ""
+    text = f"Compared with {first.reference} over {counted(len(first.sample), 'fresh seed')}, {first.row} {told}."
     return StudyAnswer(
         f"{text} It gains on some measures and loses on others." if is_mixed else text,
+        others=join_words(_seeds_text(one, is_mixed=is_mixed) for one in beyond if one.sample),
         is_settled=True,
         shows_difference=not is_mixed
         and len(set(verdicts)) == 1

@@ -35,7 +35,7 @@ def draw_front(
     better = ["higher" if direction == "maximize" else "lower" for direction in directions]
     names = [f"{label} ({way} is better)" for label, way in zip(labels, better, strict=True)]
     titles = [
-        {"xaxis.title.text": label_text(names[across], 60), "yaxis.title.text": label_text(names[up], 30)}
+        {"xaxis.title.text": label_text(names[across], 40), "yaxis.title.text": label_text(names[up], 30)}
         for up, across in views
     ]
     figure.update_layout(titles[0]).update_xaxes(nticks=6).update_yaxes(nticks=7)

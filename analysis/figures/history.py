@@ -27,8 +27,10 @@ def draw_history(frame: pd.DataFrame, scores: pd.DataFrame, label: str, decimals
     parts = {"rows": 2, "shared_xaxes": True, "vertical_spacing": 0.06, "row_heights": [0.74, 0.26]}
     figure = make_subplots(**parts) if len(ended) else go.Figure()
     add_complete(figure, frame, decimals)
-    add_baselines(figure, scores, frame["trial"], decimals)
+    shown = near(frame, scores)
+    add_baselines(figure, scores, frame["trial"], decimals, shown)
     figure.update_yaxes(title=label_text(label, 18))
+    figure.update_yaxes(range=shown, **({"row": 1, "col": 1} if len(ended) else {}))
     if len(ended):
         add_ended_before(figure, ended, decimals)
     ticks = {"dtick": 1} if len(frame) <= 8 else {"nticks": 20, "tickangle": 0}
@@ -49,7 +51,7 @@ def add_complete(figure: go.Figure, frame: pd.DataFrame, decimals: int) -> None:
         figure.add_scatter(
             x=part["trial"], y=part["objective"], name=name, marker={"size": 10, "color": colour}, ids=part["trial"],
             mode="markers+text" if is_best else "markers", text=part["trial"], textposition="top center",
-            hovertemplate=f"trial %{{x}}: %{{y:.{decimals}f}}<extra></extra>",
+            cliponaxis=False, hovertemplate=f"trial %{{x}}: %{{y:.{decimals}f}}<extra></extra>",
         )  # fmt: skip
 
 
@@ -78,14 +80,30 @@ def ended_text(name: str, trial: int, t: object, objective: float) -> str:
     return f"trial {trial}: {name} at step {t}" + ("" if pd.isna(objective) else f", {objective:.2f} there")
 
 
-def add_baselines(figure: go.Figure, scores: pd.DataFrame, trials: pd.Series, decimals: int = 2) -> None:
-    """Add a dashed line across the figure for every measured baseline."""
+def add_baselines(
+    figure: go.Figure, scores: pd.DataFrame, trials: pd.Series, decimals: int, shown: list[float] | None
+) -> None:
+    """Add a dashed line across the figure for every measured baseline; the legend names those outside of it."""
     for row in scores.dropna(subset="value").itertuples():
+        outside = " (outside)" if shown and not shown[0] <= row.value <= shown[1] else ""
         figure.add_scatter(
-            x=span(trials), y=[row.value, row.value], name=f"{row.label}: {row.value:.{decimals}f}",
+            x=span(trials), y=[row.value, row.value], name=f"{row.label}: {row.value:.{decimals}f}{outside}",
             mode="lines", line={"color": GREY, "dash": DASHES[row.subject], "width": 1.5},
             hoverinfo="name", hoverlabel={"namelength": -1},
         )  # fmt: skip
+
+
+def near(frame: pd.DataFrame, scores: pd.DataFrame) -> list[float] | None:
+    """Return a range with all complete trials and the baselines within three times their spread."""
+    found = frame.loc[frame["status"] == "complete", "objective"].dropna()
+    if found.nunique() < 2:
+        return None
+    spread = found.max() - found.min()
+    values = pd.concat(
+        [found, scores["value"][scores["value"].between(found.min() - 3 * spread, found.max() + 3 * spread)]]
+    )
+    margin = 0.08 * (values.max() - values.min())
+    return [values.min() - margin, values.max() + margin]
 
 
 def span(trials: pd.Series) -> list[float]:

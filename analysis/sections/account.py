@@ -84,8 +84,10 @@ def cost(contents: Contents) -> str:
 
 
 def failures(contents: Contents) -> str:
-    """Return section "Failures": failed cells, lost attempts and events, with reasons."""
-    cells, lost = failed_cells(contents), show_lost(contents)
+    """Return section "Failures": failed cells, lost attempts and events, with reasons; "" without any."""
+    cells, lost, events = failed_cells(contents), show_lost(contents), show_events(contents)
+    if cells.empty and lost.empty and events.empty:
+        return ""
     parts = (
         [page.paragraph("No cell failed.")]
         if cells.empty
@@ -99,7 +101,6 @@ def failures(contents: Contents) -> str:
             "<h3>Lost attempts</h3>",
             page.table(lost, kind="plain long", name="lost-attempts"),
         ]
-    events = show_events(contents)
     if len(events):
         table = page.table(events, kind="plain", name="events")
         parts.append(page.folded(counted(len(events), "event"), table, is_open=len(events) <= MANY))
@@ -153,10 +154,12 @@ def show_lost(contents: Contents) -> pd.DataFrame:
 
 
 def show_events(contents: Contents) -> pd.DataFrame:
-    """Return events as text, oldest first."""
+    """Return events as text, oldest first, without those of a ledger that was rebuilt."""
     where = cell_names(contents)
     rows = [
-        (show_time(at), kind, where.get(cell, cell), text) for at, kind, cell, text in contents.events.values
+        (show_time(at), kind, where.get(cell, cell), text)
+        for at, kind, cell, text in contents.events.values
+        if kind != "rebuilt"
     ]
     return pd.DataFrame(rows, columns=["time (UTC)", "kind", "cell", "event"], dtype=object)
 

@@ -32,7 +32,7 @@ LEGEND = (
 DETAILS, ROOMY = (EXACT, HOLM, "g", BETTER), ("SD", "seeds", "group")
 PAIRS = (
     "Differences on the objective, paired by seed, of all rows, or of an axis's values (means over rows that differ "
-    "in nothing else). Intervals and p (Holm) hold for all pairs of a table, so they are wider than in `compare`."
+    "in nothing else). Intervals and p (Holm) hold for all pairs of a table, so they are wider than above."
 )
 
 

@@ -11,7 +11,6 @@ from analysis.scores import (
     seeds_of,
 )
 from analysis.search import confirmed, trials
-from analysis.sections.grid import steps_of
 from analysis.sections.scores import differences_figure, scores_table
 from rse_study.results.settings import ConfirmSettings
 
@@ -22,13 +21,11 @@ def confirmation(contents: Contents) -> str:
     if not plan.seeds and cells.empty:
         return ""
     frame = scores(contents, cells)
-    steps = steps_of(contents, cells, "confirmed-steps")
     return page.section(
         "Confirmed",
         page.paragraph(f"{explained(contents, frame)} {missing_text(contents, cells, frame)}".strip()),
         scores_table(contents, frame, "confirmed"),
         differences_figure(contents, frame, "differences"),
-        "".join(["<h3>Step by step</h3>", *steps] if steps else []),
     )
 
 

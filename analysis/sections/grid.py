@@ -1,7 +1,5 @@
 """The rows of a grid, all of which are results."""
 
-import pandas as pd
-
 from analysis import page
 from analysis.contents import Contents
 from analysis.figures.bands import MAX_CHOICES, bands_data, draw_bands
@@ -48,19 +46,13 @@ def grid_axes(contents: Contents) -> str:
 
 
 def grid_steps(contents: Contents) -> str:
-    """Return section "Step by step" of a grid; "" before a cell is complete."""
-    parts = steps_of(contents, contents.stage("grid"), "steps")
-    return page.section("Step by step", *parts) if parts else ""
-
-
-def steps_of(contents: Contents, cells: pd.DataFrame, name: str) -> list[str]:
-    """Return the objective of complete cells over training: seeds, mean, band."""
-    frame = bands_data(cells, contents.curves)
+    """Return section "Step by step" of a grid, the objective over training; "" before a cell is complete."""
+    frame = bands_data(contents.stage("grid"), contents.curves)
     if frame.empty:
-        return []
+        return ""
     drawn = draw_bands(frame, contents.label, contents.decimals)
     result = "kept checkpoint" if contents.study.objective.metric.endswith(AT_CHECKPOINT) else "last step"
     told = f"{STEPS.format(result)} {contents.thinned_note}".strip()
     if (num_rows := frame["row"].nunique()) > MAX_CHOICES:
         told += f" The first {MAX_CHOICES} of {num_rows:,} rows can be chosen."
-    return [page.paragraph(told), page.figure(drawn, name, frame)]
+    return page.section("Step by step", page.paragraph(told), page.figure(drawn, "steps", frame))

@@ -26,15 +26,12 @@ MISSING = (
 
 
 def items(contents: Contents) -> str:
-    """Return section "New pairs"; "" where nothing is compared."""
+    """Return section "New pairs"; "" where no interval for new items exists."""
     crossed = crossed_frame(contents.items)
-    if crossed.empty:
+    if crossed.empty or crossed["crossed_low"].isna().all():
         return ""
-    missing = page.paragraph(missing_text(crossed))
-    if crossed["crossed_low"].isna().all():
-        return page.section("New pairs", missing) if missing else ""
     table = page.table(crossed_table(crossed), kind="long", name="new-pairs")
-    parts = [page.paragraph(LEGEND), table, missing]
+    parts = [page.paragraph(LEGEND), table, page.paragraph(missing_text(crossed))]
     moved = [
         {"measure": one.measure, "row": row, "items": ", ".join(f"{n} ({v:+.0f})" for n, v in change.items())}
         for one in contents.items

@@ -40,6 +40,7 @@ def opening(contents: Contents, comparison: Comparison | None = None) -> str:
         f"<h1>{page.escape(study.title or study.name)}</h1>",
         page.paragraph(study.question, "question"),
         page.paragraph(" ".join(filter(None, (found.text, claims, above))), kind),
+        page.folded("On other measures", page.paragraph(f"{found.others}.")) if found.others else "",
         *(page.paragraph(sentence, "note") for sentence in inert_sentences(contents.checks)),
         page.facts(facts(contents, comparison)),
         page.paragraph(caution(contents), "note") if contents.study.kind == "search" else "",
@@ -176,8 +177,8 @@ def unbeaten_text(contents: Contents) -> str:
     strongest, best = (max, means.max()) if is_more else (min, means.min())
     first = strongest(scored, key=lambda row: scored[row])
     noun = "row" if contents.study.kind == "grid" else "confirmed trial"
-    values = (show_number(value, decimals) for value in (scored[first], best))
-    text = 'No {0} beats "{1}": {2} on {4}, where the best {0} has {3}.'.format(noun, first, *values, measure)
+    ours, theirs = (show_number(value, decimals) for value in (best, scored[first]))
+    text = f'No {noun} beats "{first}" on {measure}: {ours} against {theirs}.'
     if start := scored.get(BASELINES["start"]) if first != BASELINES["start"] else None:
         return f"{text} The best is also below its start, the encoder before training ({show_number(start, decimals)})."
     return text

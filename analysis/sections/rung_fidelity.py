@@ -24,7 +24,7 @@ SURVIVORS = (
 )
 FAIR = "Trials that no verdict could stop are a fair sample."
 NO_FAIR_SAMPLE = (
-    "No trial was let run whatever its verdicts; `early_stopping: {let_run: 0.1}` would give a fair sample."
+    "No trial was let run whatever its verdicts; early_stopping: {let_run: 0.1} would give a fair sample."
 )
 
 

@@ -3,12 +3,13 @@
 import pandas as pd
 
 from analysis import page
-from analysis.contents import Contents, baseline_scores
+from analysis.contents import Contents, baseline_scores, label_of, objective_decimals
 from analysis.figures.curves import curve_data, draw_curves
 from analysis.figures.history import draw_history, history_data
 from analysis.figures.rungs import draw_rungs, rungs_data
 from analysis.figures.slices import draw_slice, slice_data
 from analysis.formats import show_number
+from analysis.front import objectives_text
 from analysis.phrases import counted, join_words
 from analysis.scores import degenerate_note
 from analysis.search import seeds_text, settings, trials
@@ -18,7 +19,7 @@ from analysis.sections.path import ablation_path
 from analysis.sections.rung_fidelity import rung_fidelity_parts
 from analysis.sections.space import all_axes, two_axes
 from analysis.sections.warm_start import known_before
-from analysis.tables import show_trials
+from analysis.tables import show_score, show_trials
 from analysis.warm_start import known_data
 from rse_study.results.records import FINISHED
 from rse_study.search.rung_fidelity import unstoppable
@@ -59,7 +60,7 @@ def best(contents: Contents, table: pd.DataFrame) -> str:
     where = f"{contents.label} after {row['t']} steps{over}"
     told = f"Trial {row['trial']}: {score} on {where}, the score it was selected on."
     if len(contents.study.all_objectives) > 1:
-        told = f"Trial {row['trial']}, the front's knee: {score} on {contents.label} after {row['t']} steps."
+        told = f"Trial {row['trial']}, the front's knee: {objectives_text(contents, row)} after {row['t']} steps."
     if row["label"] == "base":
         told += " It is the base itself."
     return page.section(
@@ -113,6 +114,13 @@ def fidelity_text(contents: Contents, table: pd.DataFrame) -> str:
 def trial_table(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> str:
     """Return section "Trials": baselines and all trials with their values."""
     shown = show_trials(contents, table, scores)
+    values = {one.key: one.values for one in contents.search.standings if one.is_scored}
+    for place, one in enumerate(contents.study.other_objectives, start=1):
+        texts = [
+            show_score(values[key][place], status, objective_decimals(one)) if key in values else ""
+            for key, status in zip(table["identity"], table["status"], strict=True)
+        ]
+        shown.insert(1 + place, label_of(one), [""] * len(scores) + texts)
     classes = ["baseline"] * len(scores) + [
         "best" if best else "short" if status == "stopped_early" else ""
         for best, status in zip(table["best"], table["status"], strict=True)

@@ -58,13 +58,11 @@ def test_a_search_and_a_grid_tell_their_questions_results_and_limits(outlines):
 
 def test_every_figure_is_inside_and_one_row_is_the_best(outlines):
     slices = [f"slice-{number}" for number in range(8)]
-    above = ["differences", "confirmed-steps"]
-    above += ["history", "curves", "rungs", "rung-fidelity", "importance"]
-    below = ["pareto", "burndown", "timeline", "reasons"]
-    inside = [f"diagnostic-{number}" for number in range(7)]
-    assert outlines["search"].figures == [*above, "parallel", "contour", *slices, *inside[:2], *below]
+    above = ["differences", "history", "curves", "rungs", "rung-fidelity", "importance"]
+    below = ["pareto", "timeline", "reasons"]
+    assert outlines["search"].figures == [*above, "parallel", "contour", *slices, *below]
     rows = ["axis-0", "measures"]
-    assert outlines["grid"].figures == [*rows, *inside, *below]
+    assert outlines["grid"].figures == [*rows, *below]
     assert sum(attrs.get("class") == "best" for tag, attrs in outlines["search"].tags if tag == "tr") == 1
     assert not [attrs for tag, attrs in outlines["grid"].tags if attrs.get("class") == "best"]
 

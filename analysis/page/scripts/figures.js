@@ -32,6 +32,18 @@ const drawingOf = place => {
   return drawing;
 };
 
+// Of names of dots that would lie on each other, the first one is shown; all stand on hover.
+const thinNames = place => {
+  const shown = [];
+  for (const name of place.querySelectorAll('.textpoint text')) {
+    const box = name.getBoundingClientRect();
+    const isCovered = shown.some(other => box.left < other.right && other.left < box.right
+      && box.top < other.bottom && other.top < box.bottom);
+    name.style.visibility = isCovered ? 'hidden' : '';
+    if (!isCovered) shown.push(box);
+  }
+};
+
 const draw = place => {
   const wanted = isDark() ? 'dark' : 'light';
   if (!place.clientWidth || drawnAt.get(place) === wanted) return;
@@ -39,7 +51,10 @@ const draw = place => {
   drawnAt.set(place, wanted);
   const {data, layout} = drawingOf(place);
   Plotly.react(place, data, layout, {responsive: true, displaylogo: false, displayModeBar: false});
-  if (isFirst) linkFigure(place);
+  if (!isFirst) return;
+  linkFigure(place);
+  place.on('plotly_afterplot', () => thinNames(place));
+  thinNames(place);
 };
 
 const plots = () => [...document.querySelectorAll('.plot')];

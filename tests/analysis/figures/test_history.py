@@ -32,10 +32,11 @@ def test_fidelities_never_share_an_axis():
     figure = draw_history(history_data(TABLE, "maximize"), SCORES, "dev")
     traces = {trace.name: trace for trace in figure.data}
     assert list(traces) == [
-        "best so far", "complete", "best", "untrained encoder: 58.00", "stopped early", "failed",
+        "best so far", "complete", "best", "untrained encoder: 58.00 (outside)", "stopped early", "failed",
     ]  # fmt: skip
     assert [name for name, trace in traces.items() if trace.yaxis == "y2"] == ["stopped early", "failed"]
     assert list(traces["complete"].x) == [0, 4]
+    assert figure.layout.yaxis.range[1] < 58.0  # so that a far baseline does not flatten the trials
     assert list(traces["best"].y) == [51.0]
     assert list(traces["stopped early"].y) == [15]  # its step, never its score
     assert list(traces["stopped early"].text) == ["trial 1: stopped early at step 15, 99.00 there"]
@@ -52,5 +53,7 @@ def test_without_early_ends_there_is_one_part_and_without_trials_an_empty_figure
 def test_every_baseline_that_a_study_may_have_is_a_line_of_its_own():
     measured = pd.DataFrame({"subject": list(BASELINES), "label": list(BASELINES.values()), "value": 58.0})
     figure = draw_history(history_data(TABLE, "maximize"), measured, "dev")
-    dashes = {trace.name: trace.line.dash for trace in figure.data if trace.name.endswith(": 58.00")}
+    dashes = {
+        trace.name: trace.line.dash for trace in figure.data if trace.name.endswith(": 58.00 (outside)")
+    }
     assert len(dashes) == len(set(dashes.values())) == len(BASELINES)

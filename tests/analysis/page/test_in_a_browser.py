@@ -6,7 +6,9 @@ import re
 import pandas as pd
 import pytest
 
+from analysis import page
 from analysis.chosen import ChosenPair, ChosenRows, write_chosen
+from analysis.figures.pareto import draw_pareto
 from analysis.index import write_index
 from analysis.report import write_report
 from rse_study.results.files.ledger import Ledger
@@ -36,6 +38,7 @@ CUT_OFF = """[...document.querySelectorAll('.plot')].flatMap(plot => {
 CROWDED = """[...document.querySelectorAll('.plot')].flatMap(plot => {
   const texts = [...plot.querySelectorAll('.main-svg text')]
     .filter(text => text.textContent.trim() && !text.closest('.dropdown-button-group'))
+    .filter(text => text.style.visibility !== 'hidden')
     .map(text => [text.textContent, text.getBoundingClientRect()]).filter(([, box]) => box.width);
   return texts.flatMap(([one, a], place) => texts.slice(place + 1).filter(([, b]) =>
     Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2
@@ -66,6 +69,23 @@ def test_it_opens_from_a_file_without_errors_requests_or_anything_cut_off(browse
     assert tab.say(OVERFLOWING) == []
     assert tab.say(CUT_OFF) == []
     assert tab.say(CROWDED) == [], "texts that stand on each other"
+    tab.close()
+
+
+def test_of_names_of_dots_that_would_cover_each_other_one_is_shown(browser, tmp_path):
+    looks = {"steps": 30, "num_cells": 1, "status": "complete", "is_base": False}
+    frame = pd.DataFrame(
+        {"row": ["SimCSE", "USCAL", "DCL"], "objective": [82.0, 82.01, 75.0], "seconds": [30, 30.1, 60]}
+    )
+    figure = page.figure(draw_pareto(frame.assign(**looks), "dev"), "pareto", frame)
+    path = page.write(tmp_path / "page.html", page.page("Names", [page.section("Cost", figure)]))
+    tab = browser.open(path, width=390)
+    tab.wait(ALL_DRAWN)
+    assert tab.say(CROWDED) == []
+    names = (
+        "[...document.querySelectorAll('.textpoint text')].filter(text => text.style.visibility !== 'hidden')"
+    )
+    assert tab.say(f"{names}.length") == 2
     tab.close()
 
 

@@ -42,7 +42,10 @@ def test_failures_keep_their_reasons_and_a_study_without_says_so(search_dir, gri
     expected = [["without the token level, seed 1", "lambda1 = 0.00781", "step 3: the loss is nan"]]
     assert account.failed_cells(grid).values.tolist() == expected
     found = contents(grid_dir)
-    assert "No cell failed." in account.failures(dataclasses.replace(found, cells=found.cells[:3]))
+    events = contents(search_dir).events
+    noted = dataclasses.replace(found, cells=found.cells[:3], events=events)
+    assert "No cell failed." in account.failures(noted)
+    assert account.failures(dataclasses.replace(noted, events=events.assign(kind="rebuilt"))) == ""
 
 
 def test_what_a_named_row_sets_stands_beside_its_failure(grid_dir, contents):

@@ -91,7 +91,9 @@ def test_a_difference_alone_is_green(tmp_path, contents, gain, kind):
 def answer_of(folder, contents):
     """The opening's answer and whether it is green."""
     outline = Outline(section.opening(contents(folder)))
-    (kind,) = [attrs["class"] for tag, attrs in outline.tags if tag == "p" and "answer" in attrs["class"]]
+    (kind,) = [
+        attrs["class"] for tag, attrs in outline.tags if tag == "p" and "answer" in attrs.get("class", "")
+    ]
     return outline.text, kind == "answer shown"
 
 
@@ -108,7 +110,7 @@ def test_a_search_of_several_objectives_says_the_verdict_on_each(
     tmp_path, contents, gains, verdicts, is_green
 ):
     text, green = answer_of(fronted.make_two(tmp_path, *gains), contents)
-    for label, verdict in zip(("builtin dev, Spearman x100", fronted.ROBUST), verdicts, strict=True):
+    for label, verdict in zip(("builtin dev", "builtin dev under pwws"), verdicts, strict=True):
         assert f"is {verdict} on {label} (" in text
     assert green == is_green
     assert ("is better on" in text) == ("better" in verdicts)
@@ -116,7 +118,8 @@ def test_a_search_of_several_objectives_says_the_verdict_on_each(
 
 def test_beyond_its_objectives_the_seeds_are_counted(tmp_path, contents):
     text, green = answer_of(fronted.make_two(tmp_path, 3.0, 2.0, test=-1.0), contents)
-    assert "On other measures: \N{MINUS SIGN}1.00 on builtin/test (behind with 5 of 5 seeds)." in text
+    folded = "On other measures \N{MINUS SIGN}1.00 on builtin/test (behind with 5 of 5 seeds)."
+    assert folded in " ".join(text.split())
     assert "is better on" not in text
     assert not green
 
@@ -143,9 +146,7 @@ def test_the_first_screen_names_the_strongest_baseline_where_no_row_beats_it_and
         )
     comparison = tabled.comparison_of(folder)
     text = Outline(section.opening(contents(folder), comparison)).text
-    told = (
-        'No row beats "mean, no training": 81.25 on STS-B dev, Spearman x100, where the best row has 56.17.'
-    )
+    told = 'No row beats "mean, no training" on STS-B dev, Spearman x100: 56.17 against 81.25.'
     assert told in text
     assert "answer doubted" in section.opening(contents(folder), comparison)
     with Ledger.open(folder) as ledger:
@@ -165,7 +166,7 @@ def test_the_first_screen_of_a_search_names_them_too(tmp_path, contents):
         ledger.record_evaluations([searched.measure("whitening", "builtin/test", 73.4)])
     text, _ = answer_of(folder, contents)
     assert (
-        'No confirmed trial beats "whitened mean, no training": 73.40 on builtin/test, where the best' in text
+        'No confirmed trial beats "whitened mean, no training" on builtin/test: 51.00 against 73.40.' in text
     )
 
 

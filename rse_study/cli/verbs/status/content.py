@@ -13,6 +13,7 @@ from rse_study.results.files.lock import holder
 from rse_study.results.records import FINISHED, AttemptRecord, CellRecord, Record, Stage
 from rse_study.results.row_names import in_order_of_file, names_of_labelled
 from rse_study.search.budget import BudgetShare
+from rse_study.search.choice import front_of
 
 NUM_EVENTS = 5
 NUM_STANDINGS = 20  # of confirmed trials, more than anybody confirms
@@ -26,6 +27,8 @@ class RankedTrial(Record):
     value: float
     num_seeds: int
     proposal: dict[str, Any]
+    other_values: tuple[float, ...]
+    """means on the objectives after the first one; empty if one is missing"""
 
 
 class RowProgress(Record):
@@ -89,6 +92,10 @@ class StudyStatus(Record):
     """the live process that runs it (pid, host, since), or null"""
     best: RankedTrial | None
     """the best complete trial; in a search, of those it selected among"""
+    other_objectives: tuple[str, ...]
+    """objectives after the first one, with their directions"""
+    num_on_front: int
+    """complete trials on the Pareto front; 0 with one objective"""
     confirmed: tuple[RankedTrial, ...]
     """trials of a search with seeds that selected nothing; best first"""
     rows: tuple[RowProgress, ...]
@@ -138,6 +145,10 @@ def state_of(study_dir: Path) -> StudyStatus:
         is_complete=counts["missing"] == 0 and counts["running"] == 0,
         holder=held_by,
         best=_best(ledger),
+        other_objectives=tuple(
+            f"{one.label or one.metric}, {one.direction}" for one in study.other_objectives
+        ),
+        num_on_front=_num_on_front(ledger),
         confirmed=tuple(_standings(ledger, ("confirm",))),
         rows=_rows(ledger),
         running=running,
@@ -167,6 +178,14 @@ def _best(ledger: LedgerSnapshot) -> RankedTrial | None:
     return next((one for one in _standings(ledger, ("search",), len(complete)) if one.trial == first), None)
 
 
+def _num_on_front(ledger: LedgerSnapshot) -> int:
+    if not ledger.study.other_objectives:
+        return 0
+    complete = {cell.identity for cell in ledger.cells if cell.status == "complete"}
+    known = [one for one in ledger.search.standings if one.key in complete]
+    return len(front_of(known, ledger.study.directions))
+
+
 def _standings(
     ledger: LedgerSnapshot, stages: tuple[Stage, ...], most: int = NUM_STANDINGS
 ) -> list[RankedTrial]:
@@ -192,9 +211,15 @@ def _standings(
             value=means[trial],
             num_seeds=len(seeds[trial]),
             proposal=in_order_of_file(ledger.study, seeds[trial][-1][0].proposal),
+            other_values=_other_values(ledger, [cell.identity for cell, _ in seeds[trial]]),
         )
         for trial in ranked[:most]
     ]
+
+
+def _other_values(ledger: LedgerSnapshot, cells: list[str]) -> tuple[float, ...]:
+    means = [math.fsum(of.get(one, math.nan) for one in cells) / len(cells) for of in ledger.other_values]
+    return () if any(map(math.isnan, means)) else tuple(means)
 
 
 def _rows(ledger: LedgerSnapshot) -> tuple[RowProgress, ...]:

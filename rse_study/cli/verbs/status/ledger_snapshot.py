@@ -37,6 +37,8 @@ class LedgerSnapshot:
     """by trial, seed and number"""
     last_points: dict[str, tuple[int, float]]
     """step and value of the objective's last point, by cell"""
+    other_values: tuple[dict[str, float], ...]
+    """final values of the other objectives, by cell"""
     histories: dict[str, list[MetricRow]]
     """histories of running cells"""
     search: SearchState
@@ -85,6 +87,7 @@ def read_snapshot(study_dir: Path, num_events: int, *, is_held: bool) -> LedgerS
                 )
             ),
             last_points=last_points,
+            other_values=tuple(ledger.final_values(one.metric) for one in study.other_objectives),
             search=state,
             inert=tuple(inert_sentences(row_checks(ledger, state.study, cells))),
             histories={

@@ -18,10 +18,13 @@ def lines_of(state: StudyStatus) -> Iterator[str]:
     yield f"{state.name} ({state.kind}, revision {state.revision}): {state.question}"
     yield _who(state)
     yield f"{_bar(state)}  {_counts(state)}"
-    yield f"objective: {state.objective}, {state.direction}"
+    aims = [f"{state.objective}, {state.direction}", *state.other_objectives]
+    yield f"objective{'s' * (len(aims) > 1)}: {'; '.join(aims)}"
     if state.best:
         selected = " (the score that selected it)" if state.kind == "search" and not state.confirmed else ""
         yield f"best: {_ranked(state.best)}{selected}"
+    if state.num_on_front:
+        yield f"Pareto front: {counted(state.num_on_front, 'trial')}, of which the best is the knee"
     yield from (f"confirmed: {_ranked(trial)}" for trial in state.confirmed)
     yield from state.inert
     if state.num_attempts:
@@ -102,7 +105,8 @@ def _ranked(ranked: RankedTrial) -> str:
     name = " ".join(part for part in (name, ranked.label) if part)
     seeds = f" (mean of {ranked.num_seeds} seeds)" if ranked.num_seeds > 1 else ""
     values = "  ".join(f"{axis} {show_brief(value)}" for axis, value in ranked.proposal.items())
-    return f"{name}: {ranked.value:.2f}{seeds}{f'  {values}' if values else ''}"
+    scores = "; ".join(f"{value:.2f}" for value in (ranked.value, *ranked.other_values))
+    return f"{name}: {scores}{seeds}{f'  {values}' if values else ''}"
 
 
 def _row(one: RowProgress) -> str:

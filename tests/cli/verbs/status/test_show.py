@@ -17,7 +17,9 @@ from rse_study.cli.verbs.status import show
 from rse_study.cli.verbs.status.content import StudyStatus, state_of
 from rse_study.cli.verbs.status.text import lines_of, summary_of
 from rse_study.results.files.ledger import Ledger
-from tests.cli.a_study import SEARCH, cell_of, fail, finish, run, start
+from rse_study.results.files.result_file import Point
+from rse_study.results.study_record import ObjectiveRecord
+from tests.cli.a_study import SEARCH, cell_of, end, fail, finish, run, start
 
 DOCUMENT = Path(__file__).parents[4] / "docs" / "status.md"
 
@@ -183,6 +185,21 @@ def test_confirmed_values_stand_beside_the_best(halfway, study_dir):
     assert confirmed == [(1, "", 51.0, 2), (-1, "base", 53.0, 1)]
     shown = {"confirmed: trial 1: 51.00 (mean of 2 seeds)  rho 0.25", "confirmed: base: 53.00"}
     assert shown <= {*lines_of(state)}
+
+
+def test_of_several_objectives_all_are_named_with_the_size_of_their_front(study_dir):
+    drift = ObjectiveRecord(metric="loss", label="drift", direction="minimize")
+    with Ledger.open(study_dir) as ledger:
+        ledger.freeze(SEARCH.model_copy(update={"other_objectives": (drift,)}))
+        for trial, (dev, loss) in enumerate([(50.0, 2.0), (60.0, 1.5), (55.0, 1.0), (61.0, 9.0)]):
+            history = (Point(t=60, metrics={"dev": dev, "loss": loss}),)
+            end(ledger, start(ledger, cell_of(trial)), history=history)
+    state = state_of(study_dir)
+    text = "\n".join(lines_of(state))
+    assert "objectives: pairs dev, Spearman x100, maximize; drift, minimize" in text
+    assert "best: trial 1: 60.00; 1.50  rho 0.25" in text
+    assert "Pareto front: 3 trials, of which the best is the knee" in text
+    assert (state.best.other_values, state.num_on_front) == ((1.5,), 3)
 
 
 def test_axes_stand_in_the_order_of_the_study(tmp_path):
