@@ -17,9 +17,9 @@ NOTE = (
 
 
 def diagnostics(contents: Contents) -> str:
-    """Return section "Inside a step"; "" if no cell recorded the checks of its method."""
+    """Return section "Inside a step"; "" if no cell recorded a metric of its own."""
     frame = diagnostics_data(contents)
-    if frame.empty or not any(one.is_recorded or one.names_none for one in contents.checks):
+    if frame.empty:
         return ""
     checks = {one.row: one for one in contents.checks}
     order = [row for row in checks if row in set(frame["row"])]
