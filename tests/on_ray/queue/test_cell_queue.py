@@ -90,15 +90,18 @@ def test_another_configurations_result_is_set_aside_with_all_that_is_its_own(wor
     assert not left & {"result.json", "checkpoint"}
 
 
+def lose(queue, cell, times, reason, **options):
+    """Lose a cell so often; each time it is the next one again."""
+    for _ in range(times):
+        assert queue.finish(cell, reason, **options) is None
+        assert queue.next_cell() == cell
+
+
 def test_a_lost_cell_is_tried_again_as_often_as_allowed_and_one_lost_with_ray_itself_does_not_count(world):
     queue = world.queue()
     first = queue.next_cell()
-    for _ in range(5):
-        assert queue.finish(first, "Ray was lost", excused=True) is None
-        assert queue.next_cell() == first
-    for _ in range(2):
-        assert queue.finish(first, "worker killed") is None
-        assert queue.next_cell() == first
+    lose(queue, first, 5, "Ray was lost", excused=True)
+    lose(queue, first, 2, "worker killed")
     record = queue.finish(first, "worker killed again")
     assert (record.status, record.reason) == ("failed", "worker killed again")
     outcomes = [attempt.outcome for attempt in world.ledger.attempts(first.identity)]
@@ -108,9 +111,7 @@ def test_a_lost_cell_is_tried_again_as_often_as_allowed_and_one_lost_with_ray_it
 def test_a_cell_whose_disk_is_full_is_tried_as_often_and_then_ends_the_run_and_stays_planned(world):
     queue = world.queue()
     first = queue.next_cell()
-    for _ in range(2):
-        assert queue.finish(first, "no room left. Make room", is_blameless=True) is None
-        assert queue.next_cell() == first
+    lose(queue, first, 2, "no room left. Make room", is_blameless=True)
     with pytest.raises(Unavailable, match=r"no room left\. Make room"):
         queue.finish(first, "no room left. Make room", is_blameless=True)
     assert world.ledger.cell(first.identity).status == "planned"
