@@ -18,15 +18,12 @@ from rse_study.methods.method import RunContext
 from rse_study.models.loading import load_encoder
 from rse_study.streams import Streams
 from rse_study.training.classifier.config import FineTuning
+from tests.downstream.fine_tuning import no_embedding
 from tests.training.classifier.sorted_words import singles
 
 TEXTS = list(dict.fromkeys(text for (text,) in singles(40).texts))
 PAIRS = StsPairs("toy", "dev", TEXTS, TEXTS, np.zeros(len(TEXTS)))
 ASKED = WeakenedTokens(PAIRS, frozenset({"red", "cat"}))
-
-
-def _embed(sentences):
-    raise AssertionError("no vector is asked for")
 
 
 @pytest.fixture
@@ -69,7 +66,7 @@ def test_shares_are_counted_word_by_word(masks, weights):
                 keys += 1
                 covered += any(hit[0]) or any(hit[1])
                 alone += any(hit[0]) != any(hit[1])
-    rows = {row.aggregation: row for row in ASKED.score_weights(weights, _embed, "me")}
+    rows = {row.aggregation: row for row in ASKED.score_weights(weights, no_embedding, "me")}
     for site in range(METHOD.num_sites):
         assert rows[f"layer {site}"].value == pytest.approx(100 * float(by_layer[site]) / words)
     assert rows["keywords"].value == pytest.approx(100 * float(covered) / keys)
@@ -80,10 +77,10 @@ def test_shares_are_counted_word_by_word(masks, weights):
 
 
 def test_the_same_comes_out_again_whatever_torch_drew_before(weights):
-    first = ASKED.score_weights(weights, _embed, "me")
+    first = ASKED.score_weights(weights, no_embedding, "me")
     torch.manual_seed(5)
     torch.rand(3)
-    assert ASKED.score_weights(weights, _embed, "me") == first
+    assert ASKED.score_weights(weights, no_embedding, "me") == first
 
 
 def test_it_reads_dev_sentences_and_the_stop_words(data_dir):

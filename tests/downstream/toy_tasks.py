@@ -27,6 +27,18 @@ def write_anli(folder, number, split, num, seed):
     write_lines(folder / f"nli/anli/R{number}/{split}.jsonl", rows)
 
 
+def write_snli(folder):
+    """SNLI with a train and a test split."""
+    write_nli(folder, "snli/snli_1.0_train", 90, seed=0)
+    write_nli(folder, "snli/snli_1.0_test", 30, seed=1, unlabelled=2)
+
+
+def write_rounds(folder, splits=("test", "dev")):
+    for split_number, split in enumerate(splits):
+        for number in (1, 2, 3):
+            write_anli(folder, number, split, 6 * number, seed=10 * number + split_number)
+
+
 def write_fever(folder, split, num, seed):
     labels = ("SUPPORTS", "NOT ENOUGH INFO", "REFUTES")
     rows = [{"context": p, "query": h, "label": labels[k]} for p, h, k in nli_pairs(num, seed)]

@@ -12,7 +12,7 @@ from rse_study.search.choice import standings_of
 from rse_study.search.race import race_of
 from rse_study.search.rebuild import rebuild
 from rse_study.study.record import study_record
-from tests.on_ray.queue.test_cell_queue import World, identify
+from tests.on_ray.queue.world import World, identify
 from tests.on_ray.world import few_pairs
 from tests.slow import mostly_slow
 

@@ -10,7 +10,7 @@ import sys
 import time
 import traceback
 
-from tests.simulation.world import play
+from tests.simulation.schedule import play
 
 LAST_EVENTS = 200
 

@@ -14,9 +14,9 @@ from typing import Any
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.results.files.ledger import Ledger
 from rse_study.search import budget
-from tests.simulation import world
+from tests.simulation import schedule, world
+from tests.simulation.schedule import play
 from tests.simulation.studies import STUDIES
-from tests.simulation.world import play
 
 real_finish, real_steps_of = CellQueue.finish, budget.steps_of
 
@@ -78,12 +78,12 @@ def broken(defect: str) -> Iterator[None]:
     owner, name, replacement, _ = DEFECTS[defect]
     before = getattr(owner, name)
     setattr(owner, name, replacement)
-    world.undisturbed.cache_clear()
+    schedule.undisturbed.cache_clear()
     try:
         yield
     finally:
         setattr(owner, name, before)
-        world.undisturbed.cache_clear()
+        schedule.undisturbed.cache_clear()
 
 
 def first_to_find(defect: str, num_schedules: int) -> tuple[int, str] | None:

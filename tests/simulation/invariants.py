@@ -25,11 +25,9 @@ class Promises:
     def __init__(self, checked: CheckedStudy) -> None:
         self._checked = checked
         self._committed: dict[str, tuple[Any, ...]] = {}  # by cell that is complete
-        self.num_commits = 0
 
     def check(self, ledger: sqlite3.Connection) -> None:
         """Check a ledger just after a commit."""
-        self.num_commits += 1
         cells = ledger.execute("SELECT identity, trial, seed, stage, status, retired FROM cell").fetchall()
         current = Counter((trial, seed) for _, trial, seed, _, _, retired in cells if not retired)
         _require(max(current.values(), default=0) <= 1, f"two cells of one trial and seed: {current}")

@@ -5,9 +5,10 @@ import pytest
 from rse_study.on_ray.workers import coordinator
 from tests.simulation.broken import first_to_find
 from tests.simulation.fates import Fates
-from tests.simulation.ray_cluster import Cluster, RayModule
+from tests.simulation.ray_cluster import Cluster
+from tests.simulation.ray_module import RayModule
+from tests.simulation.schedule import play
 from tests.simulation.scheduler import Process, Scheduler
-from tests.simulation.world import play
 
 NUM_FAST = 12
 MENDED = {

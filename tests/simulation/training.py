@@ -8,7 +8,6 @@ from typing import Any
 
 from rse_study.errors import NonFiniteLoss
 from rse_study.evaluation.evaluations import Evaluation
-from rse_study.results.bit_equality import SIMILARITY_DIGITS  # noqa: F401
 from rse_study.results.files.atomic import write_whole
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.results.records import EvaluationRow

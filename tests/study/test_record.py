@@ -12,7 +12,7 @@ from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import apply_overrides, build
 from rse_study.study.record import study_record
 from tests.cases import cases
-from tests.study.checking.mutations import NO_SEARCH
+from tests.study.no_search import NO_SEARCH
 
 GRID = "grid={axes: {beta: [1e-3, 1e-2], N: {int: [1, 3], into: [pgd.num_steps, fgsm.num_steps]}}, rows: {a: {rho: 0}}}"
 

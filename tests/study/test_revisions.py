@@ -12,7 +12,7 @@ from rse_study.study.record import study_record
 from rse_study.study.revisions import change_between
 from rse_study.training.trial import Trial
 from tests.cases import cases
-from tests.study.checking.mutations import ONLY_SEARCH
+from tests.study.no_search import ONLY_SEARCH
 
 GRID = {
     "axes": {"beta": [1e-3, 1e-2], "N": {"int": [1, 2], "into": ["pgd.num_steps", "fgsm.num_steps"]}},

@@ -43,14 +43,20 @@ def test_one_flipped_bit_is_found_the_checkpoint_set_aside_and_the_one_before_it
     assert [path.name for path in directory.iterdir()] == ["step-000000001"]
 
 
+def _saved(folder: Path) -> Path:
+    """The checkpoint of a very small network."""
+    network = torch.nn.Linear(2, 1)
+    checkpoint.save(folder, TrainState("a"), network, torch.optim.AdamW(network.parameters()), {})
+    saved = checkpoint.latest(folder)
+    assert saved is not None
+    return saved
+
+
 @cases("name", ["networks.safetensors", "account.json"])
 def test_a_checkpoint_that_is_cut_short_is_none_even_if_it_is_older_than_checksums(
     tmp_path: Path, name: str
 ) -> None:
-    network = torch.nn.Linear(2, 1)
-    checkpoint.save(tmp_path / "x", TrainState("a"), network, torch.optim.AdamW(network.parameters()), {})
-    saved = checkpoint.latest(tmp_path / "x")
-    assert saved is not None
+    saved = _saved(tmp_path / "x")
     (saved / checkpoint.CHECKSUMS_FILE).unlink()
     assert checkpoint.latest(tmp_path / "x") == saved
     (saved / name).write_bytes((saved / name).read_bytes()[:-1])
@@ -79,19 +85,13 @@ def _resealed(checkpoint_folder: Path, name: str, content: bytes) -> None:
 def test_what_is_no_checkpoint_is_set_aside_though_its_checksum_agrees(
     tmp_path: Path, name: str, content: bytes
 ) -> None:
-    network = torch.nn.Linear(2, 1)
-    checkpoint.save(tmp_path / "x", TrainState("a"), network, torch.optim.AdamW(network.parameters()), {})
-    saved = checkpoint.latest(tmp_path / "x")
-    assert saved is not None
+    saved = _saved(tmp_path / "x")
     _resealed(saved, name, content)
     assert checkpoint.latest(tmp_path / "x") is None
 
 
 def test_tensors_of_another_configuration_are_refused_with_a_remedy(tmp_path: Path) -> None:
-    network, other = torch.nn.Linear(2, 1), torch.nn.Linear(3, 1)
-    checkpoint.save(tmp_path, TrainState("a"), network, torch.optim.AdamW(network.parameters()), {})
-    saved = checkpoint.latest(tmp_path)
-    assert saved is not None
+    saved, other = _saved(tmp_path), torch.nn.Linear(3, 1)
     with pytest.raises(InputError, match="not those of this configuration") as caught:
         checkpoint.restore(saved, other, torch.optim.AdamW(other.parameters()), {})
     assert caught.value.where == str(saved) and caught.value.remedy

@@ -7,17 +7,12 @@ from rich.console import Console
 
 from rse_study.cli.terminal import activity_bars
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
+from tests.clock import Clock
 from tests.heard import Heard
 
 
 @pytest.fixture
 def clock(monkeypatch):
-    class Clock:
-        now = 100.0
-
-        def monotonic(self):
-            return self.now
-
     made = Clock()
     monkeypatch.setattr(activity_bars, "time", made)
     return made

@@ -7,6 +7,7 @@ from rse_study.on_ray.nodes import lost_cells as losses
 from rse_study.on_ray.nodes.lost_cells import Losses
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.training.trial import Trial
+from tests.clock import Clock
 from tests.on_ray.listener import Listener
 
 NODE, OTHER = Node("10.77.0.3", {}, identity="n3"), Node("10.77.0.4", {}, identity="n4")
@@ -32,12 +33,6 @@ class Lines(Listener):
 
 @pytest.fixture
 def clock(monkeypatch):
-    class Clock:
-        now = 100.0
-
-        def monotonic(self):
-            return self.now
-
     made = Clock()
     monkeypatch.setattr(losses, "time", made)
     return made

@@ -1,90 +1,20 @@
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from rse_study.errors import Unavailable
-from rse_study.on_ray.queue.cell_queue import CellQueue
-from rse_study.on_ray.queue.fixed_cells import FixedCells
-from rse_study.on_ray.queue.proposed_cells import ProposedCells
-from rse_study.on_ray.queue.stages import grid_cells
-from rse_study.on_ray.stored.files import StudyFiles
-from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.results.files.evaluation_file import write_evaluations
-from rse_study.results.files.ledger import Ledger
-from rse_study.results.files.result_file import Point, Result, write_result
 from rse_study.results.files.schema import cell_folder
 from rse_study.results.records import EvaluationRow
-from rse_study.results.study_record import ObjectiveRecord, StudyRecord
-from rse_study.sampling.proposer import Proposer
-from rse_study.sampling.pruners import deciding_rule
-from rse_study.spec import fingerprint_of
-from tests.on_ray.world import checked_of, few, grid_of
+from tests.on_ray.queue.world import World
+from tests.on_ray.world import few
 from tests.slow import mostly_slow
 
 
 @pytest.fixture
 def content(study_content):
     return study_content | {"num_trials": 4}
-
-
-@pytest.fixture
-def grid_content(study_content):
-    grid = {"axes": {"rho": [0.0, 0.5]}, "rows": {"strong": {"alpha": 1e-3}}}
-    return grid_of(study_content, grid=grid, seeds=[0, 1])
-
-
-class World:
-    """Queues over one folder, as a driver makes them at every start."""
-
-    known = ()
-
-    def __init__(self, folder, content):
-        self.checked = checked_of(content)
-        self.ledger, self.files = Ledger.open(folder), StudyFiles(StudyFolders(folder))
-        self.ledger.freeze(StudyRecord(name="x", objective=ObjectiveRecord(metric="dev")))
-
-    def queue(self, **options):
-        self.ledger.close_attempts("the driver ended while it ran")
-        study = self.checked.study
-        domains = {axis.name: axis.domain for axis in self.checked.space.axes}
-        proposer = Proposer(domains, study.sampler, study.search_seed, [study.objective.direction])
-        source = ProposedCells(self.checked, proposer, identify, self.known)
-        rule = deciding_rule(study, Path())
-        return CellQueue(
-            study, "search", source, self.ledger, self.files, self.checked.rungs, rule=rule, **options
-        )
-
-    def grid(self):
-        self.ledger.close_attempts("the driver ended while it ran")
-        cells = grid_cells(self.checked, self.ledger, identify)
-        self.ledger.retire_others({cell.identity for cell in cells}, "grid")
-        return CellQueue(self.checked.study, "grid", FixedCells(cells, self.ledger), self.ledger, self.files)
-
-    def train(self, cell, dev=50.0, t=3, **settings):
-        """What a worker leaves behind."""
-        history = (Point(t=t, metrics={"dev": dev}),)
-        result = Result(
-            identity=cell.identity, seed=cell.seed, config={}, history=history, final={"dev": dev}, **settings
-        )
-        write_result(cell_folder(self.ledger.study_dir, cell.identity), result)
-
-    def end(self, queue, cell, dev=50.0, **settings):
-        self.train(cell, dev, **settings)
-        return queue.finish(cell)
-
-    def run(self, queue, value_of=lambda cell: 50.0):
-        """All cells, one at a time."""
-        ran = []
-        while (cell := queue.next_cell()) is not None:
-            self.end(queue, cell, value_of(cell))
-            ran.append(cell)
-        return ran
-
-
-def identify(trial, seed):
-    return fingerprint_of([trial.identity(), seed])
 
 
 @pytest.fixture
@@ -160,15 +90,18 @@ def test_another_configurations_result_is_set_aside_with_all_that_is_its_own(wor
     assert not left & {"result.json", "checkpoint"}
 
 
+def lose(queue, cell, times, reason, **options):
+    """Lose a cell so often; each time it is the next one again."""
+    for _ in range(times):
+        assert queue.finish(cell, reason, **options) is None
+        assert queue.next_cell() == cell
+
+
 def test_a_lost_cell_is_tried_again_as_often_as_allowed_and_one_lost_with_ray_itself_does_not_count(world):
     queue = world.queue()
     first = queue.next_cell()
-    for _ in range(5):
-        assert queue.finish(first, "Ray was lost", excused=True) is None
-        assert queue.next_cell() == first
-    for _ in range(2):
-        assert queue.finish(first, "worker killed") is None
-        assert queue.next_cell() == first
+    lose(queue, first, 5, "Ray was lost", excused=True)
+    lose(queue, first, 2, "worker killed")
     record = queue.finish(first, "worker killed again")
     assert (record.status, record.reason) == ("failed", "worker killed again")
     outcomes = [attempt.outcome for attempt in world.ledger.attempts(first.identity)]
@@ -178,9 +111,7 @@ def test_a_lost_cell_is_tried_again_as_often_as_allowed_and_one_lost_with_ray_it
 def test_a_cell_whose_disk_is_full_is_tried_as_often_and_then_ends_the_run_and_stays_planned(world):
     queue = world.queue()
     first = queue.next_cell()
-    for _ in range(2):
-        assert queue.finish(first, "no room left. Make room", is_blameless=True) is None
-        assert queue.next_cell() == first
+    lose(queue, first, 2, "no room left. Make room", is_blameless=True)
     with pytest.raises(Unavailable, match=r"no room left\. Make room"):
         queue.finish(first, "no room left. Make room", is_blameless=True)
     assert world.ledger.cell(first.identity).status == "planned"
@@ -241,144 +172,6 @@ def test_no_identity_runs_twice(opened, content):
     choices = [0.0, 0.5, 1.0]
     queue = opened(World, content | {"search": {"rho": {"choice": choices}}, "num_trials": 3}).queue()
     assert sorted(queue.next_cell().proposal["rho"] for _ in range(3)) == choices
-
-
-def test_a_grid_is_planned_whole_and_run_in_order(opened, grid_content):
-    world = opened(World, grid_content)
-    queue = world.grid()
-    planned = [(n, seed) for n in range(3) for seed in (0, 1)]
-    assert [(c.trial, c.seed, c.status) for c in world.ledger.cells()] == [
-        (*one, "planned") for one in planned
-    ]
-    ran = world.run(queue)
-    assert [(cell.number, cell.seed) for cell in ran] == planned
-    assert [cell.label for cell in ran] == [*[""] * 4, "strong", "strong"]
-    assert world.grid().num_left == 0
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        ({"seeds": [0, 1, 2]}, [(0, 2), (1, 2), (2, 2)]),
-        (
-            {"grid": {"axes": {"rho": [0.0, 0.25, 0.5]}, "rows": {"strong": {"alpha": 1e-3}}}},
-            [(3, 0), (3, 1)],
-        ),
-        ({"grid": {"axes": {"rho": [0.0, 0.5]}}}, []),
-    ],
-    ids=["a seed more", "a row in between", "a row less"],
-)
-def test_a_grown_grid_runs_exactly_what_is_new(opened, grid_content, change, expected):
-    world = opened(World, grid_content)
-    world.run(world.grid())
-    before = {cell.identity: cell.trial for cell in world.ledger.cells()}
-    grown = opened(World, grid_content | change)
-    ran = grown.run(grown.grid())
-    assert [(cell.number, cell.seed) for cell in ran] == expected
-    assert before.items() <= {cell.identity: cell.trial for cell in grown.ledger.cells()}.items()
-
-
-def test_a_row_taken_away_is_retired_and_comes_back_without_running(opened, grid_content):
-    world = opened(World, grid_content)
-    world.run(world.grid())
-    less = opened(World, grid_content | {"grid": {"axes": {"rho": [0.0, 0.5]}}})
-    less.grid()
-    assert [cell.label for cell in less.ledger.cells() if cell.retired] == ["strong", "strong"]
-    back = opened(World, grid_content)
-    assert back.grid().num_left == 0
-    assert not any(cell.retired for cell in back.ledger.cells())
-
-
-@pytest.fixture
-def of_four_steps(content):
-    return content | {"base": content["base"] | {"budget": {"unit": "steps", "amount": 4}}}
-
-
-@pytest.fixture
-def halving(opened, of_four_steps):
-    return opened(World, of_four_steps | {"early_stopping": {"first": 1, "factor": 2}, "num_trials": 6})
-
-
-def test_a_rung_is_decided_on_what_the_ledger_holds_and_stays_decided(halving):
-    queue = halving.queue()
-    first, second, third = (queue.next_cell() for _ in range(3))
-    assert queue.progressed(first, 1, {"dev": 50.0}) == "continue"
-    assert queue.progressed(second, 1, {"dev": 40.0}) == "stop"
-    assert queue.progressed(third, 1, {"dev": 60.0}) == "continue"
-    assert queue.progressed(first, 1, {"dev": 0.0}) == "continue"  # asked again after a restart: as it was
-    again = halving.queue()
-    assert again.progressed(second, 1, {"dev": 99.0}) == "stop"
-    assert [row.value for row in halving.ledger.rungs() if row.cell == second.identity] == [40.0]
-    assert again.progressed(third, 3, {"dev": 50.0}) is None  # between rungs nobody waits
-
-
-RULES = {
-    "asha": {"name": "asha", "first": 1, "factor": 2},
-    "median": {"name": "median", "first": 1, "every": 1, "num_startup": 2},
-    "hyperband": {"name": "hyperband", "first": 1, "factor": 2},
-    "let run": {"name": "median", "first": 1, "every": 1, "num_startup": 1, "let_run": 0.4},
-    "pruner that reads ends": {"class": "optuna.pruners:MedianPruner", "first": 1, "every": 1}
-    | {"settings": {"n_startup_trials": 2}},
-    "pruner that keeps notes": {
-        "class": "optuna.pruners:HyperbandPruner",
-        "first": 1,
-        "every": 1,
-        "let_run": 0.2,
-    }
-    | {"settings": {"min_resource": 1, "max_resource": 4, "reduction_factor": 2}},
-}
-
-
-def run_with_rungs(world, restart):
-    queue, seen = world.queue(), []
-    for number in range(12):
-        if restart:
-            queue = world.queue()
-        cell, verdicts = queue.next_cell(), []
-        for t in queue.rungs_of(cell):
-            verdicts.append((t, queue.progressed(cell, t, {"dev": math.sin(3 * number + t)})))
-            if restart:
-                queue = world.queue()
-                assert queue.next_cell() == cell  # taken up again, at the same rung
-                assert queue.progressed(cell, t, {"dev": 0.0}) == verdicts[-1][1]
-            if verdicts[-1][1] == "stop":
-                break
-        status = "stopped_early" if "stop" in dict(verdicts).values() else "complete"
-        world.end(queue, cell, math.sin(3 * number), status=status)
-        seen.append((cell.identity, verdicts))
-    return seen
-
-
-@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
-def test_a_resumed_search_with_early_stopping_equals_an_uninterrupted_one(opened, of_four_steps, rule):
-    stopping = of_four_steps | {"early_stopping": rule, "num_trials": 12}
-    whole, interrupted = opened(World, stopping, "whole"), opened(World, stopping, "interrupted")
-    seen = run_with_rungs(whole, restart=False)
-    assert run_with_rungs(interrupted, restart=True) == seen
-    assert whole.ledger.rungs() == interrupted.ledger.rungs()
-    assert {said for _, verdicts in seen for _, said in verdicts} == {"continue", "stop"}
-
-
-def test_who_is_let_run_goes_on_and_the_ledger_has_the_verdict(opened, of_four_steps):
-    world = opened(World, of_four_steps | {"early_stopping": RULES["asha"] | {"let_run": 1.0}})
-    queue = world.queue()
-    cells = [queue.next_cell() for _ in range(3)]
-    values = zip(cells, (50.0, 40.0, math.nan), strict=True)
-    said = [queue.progressed(cell, 1, {"dev": dev}) for cell, dev in values]
-    assert said == ["continue", "continue", "stop"]  # of a lost value nothing can be learnt
-    verdicts = {row.cell: row.verdict for row in world.ledger.rungs()}
-    assert [verdicts[cell.identity] for cell in cells] == ["continue", "stop", "stop"]
-    assert world.queue().progressed(cells[1], 1, {"dev": 40.0}) == "continue"
-
-
-def test_under_hyperband_a_cell_waits_at_the_rungs_of_its_bracket(opened, of_four_steps):
-    world = opened(World, of_four_steps | {"early_stopping": RULES["hyperband"], "num_trials": 10})
-    queue = world.queue()
-    cells = [queue.next_cell() for _ in range(10)]
-    assert {queue.rungs_of(cell) for cell in cells} == {(1, 2), (2,), ()}
-    last = next(cell for cell in cells if queue.rungs_of(cell) == ())
-    assert queue.progressed(last, 1, {"dev": -99.0}) is None
-    assert world.ledger.rungs() == []
 
 
 def test_without_room_no_cell_is_given_and_room_that_comes_back_is_used(world):

@@ -8,7 +8,7 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
 from rse_study.spec import fingerprint_of
 from rse_study.study.record import study_record
-from tests.on_ray.queue.test_cell_queue import identify
+from tests.on_ray.queue.world import identify
 from tests.on_ray.world import checked_of, few_pairs
 from tests.results.world import begin, end
 

@@ -6,7 +6,7 @@ import pytest
 
 from rse_study.on_ray.queue.stages import confirm_cells
 from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
-from tests.on_ray.queue.test_cell_queue import World, identify
+from tests.on_ray.queue.world import World, identify
 
 METHODS = {
     "robust": {},

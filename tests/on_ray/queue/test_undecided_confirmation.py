@@ -9,8 +9,8 @@ from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.on_ray.queue.stages import confirm_cells, path_rounds
 from rse_study.search.state import has_room, search_state
-from tests.on_ray.queue.test_cell_queue import identify
 from tests.on_ray.queue.test_undecided_seeds import GrowingWorld
+from tests.on_ray.queue.world import identify
 
 AT_MOST = 10
 FIRST = 2  # the search runs seeds 0 and 1

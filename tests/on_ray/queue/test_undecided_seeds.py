@@ -11,7 +11,7 @@ from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.results.files.ledger import Ledger
 from rse_study.study.record import study_record
-from tests.on_ray.queue.test_cell_queue import World, identify
+from tests.on_ray.queue.world import World, identify
 from tests.on_ray.world import checked_of, few_pairs, grid_of
 
 ROWS = {"base": {}, "better": {"alpha": 1e-3}, "alike": {"alpha": 1e-4}, "worse": {"alpha": 1e-6}}

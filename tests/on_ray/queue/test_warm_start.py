@@ -6,7 +6,7 @@ from rse_study.errors import InputError
 from rse_study.on_ray.queue.warm_start import first_points, known_trials
 from rse_study.results.study_record import KnownTrial
 from rse_study.search.choice import best_known
-from tests.on_ray.queue.test_cell_queue import World, identify
+from tests.on_ray.queue.world import World, identify
 
 NUM_TRIALS = 8
 

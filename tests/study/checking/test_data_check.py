@@ -8,7 +8,7 @@ from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import read_study
 from tests import needs
 from tests.cases import cases
-from tests.study.checking.mutations import NO_SEARCH
+from tests.study.no_search import NO_SEARCH
 
 SHIPPED = Path(__file__).parents[3] / "search_spaces"
 

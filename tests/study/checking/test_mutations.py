@@ -9,20 +9,16 @@ from rse_study.study.checking.data_check import check_data
 from rse_study.study.checking.validation import check_content, read_study
 from rse_study.study.definition.reading import apply_overrides
 from tests.cases import cases
-from tests.study.checking import mutations
+from tests.study.checking import invalid_edits, valid_edits
+from tests.study.checking.edits import GRID, lines
 
 JOINT = Path(__file__).parents[3] / "search_spaces" / "joint.yaml"
 WHERE = "mutated.yaml"
 
-
-def lines(text, before=""):
-    return [before + line.strip() for line in text.strip().splitlines()]
-
-
-VALID = lines(mutations.VALID) + lines(mutations.VALID_GRIDS, mutations.GRID)
+VALID = lines(valid_edits.SEARCHES) + lines(valid_edits.GRIDS, GRID)
 INVALID = [
-    *(line for text in mutations.INVALID.values() for line in lines(text)),
-    *(line for text in mutations.INVALID_GRIDS.values() for line in lines(text, mutations.GRID)),
+    *(line for text in invalid_edits.SEARCHES.values() for line in lines(text)),
+    *(line for text in invalid_edits.GRIDS.values() for line in lines(text, GRID)),
 ]
 
 
@@ -37,12 +33,12 @@ def checked(joint):
 
 
 def shown(edit):
-    return edit.removeprefix(mutations.GRID)
+    return edit.removeprefix(GRID)
 
 
 @cases("edit", VALID, ids=shown)
 def test_a_valid_edit_is_accepted(checked, edit):
-    assert (len(checked(edit).rows) > 0) == edit.startswith(mutations.GRID)
+    assert (len(checked(edit).rows) > 0) == edit.startswith(GRID)
 
 
 @cases("edit", INVALID, ids=shown)
@@ -64,7 +60,17 @@ def _names(problem, path):
     return problem.what == path or problem.what.startswith((f"{path} ", f"{path}:", f"{path},"))
 
 
-@cases(("kind", "old", "new", "line"), mutations.BROKEN_TEXT)
+# A text in the file, what stands there instead, and the line that is blamed.
+BROKEN_TEXT = [
+    ("duplicate key", "encoder: {name: tiny,", "encoder: {name: tiny, name: tiny,", "  encoder: "),
+    ("broken YAML", "search:\n", "search:\n\talpha: 1\n", "\talpha"),
+    ("broken YAML", "search_seed: 0\n", "search_seed: *nothing\n", "search_seed: *nothing"),
+    ("two documents", "search:\n", "---\nsearch:\n", ""),
+    ("another version", "# yaml-language-server", "%YAML 1.1\n---\n# yaml-language-server", "%YAML 1.1"),
+]
+
+
+@cases(("kind", "old", "new", "line"), BROKEN_TEXT)
 def test_a_broken_file_is_refused_at_its_line(joint_text, tmp_path, kind, old, new, line):
     assert old in joint_text
     path = tmp_path / "broken.yaml"

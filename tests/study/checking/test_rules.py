@@ -10,8 +10,8 @@ from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import apply_overrides, build
 from rse_study.study.definition.resolution import resolve_space
 from tests.cases import cases
-from tests.study.checking import mutations
-from tests.study.checking.mutations import NO_SEARCH
+from tests.study.checking.edits import pairs
+from tests.study.no_search import NO_SEARCH
 
 JOINT = Path(__file__).parents[3] / "search_spaces" / "joint.yaml"
 
@@ -27,7 +27,7 @@ def said(joint):
     return check
 
 
-CASES = mutations.pairs("""
+CASES = pairs("""
 search=null -> search: is required, or `grid`. Name an axis: `search: {rho: {float: [0, 1]}}`
 grid={rows: {a: {}}} -> grid: a study is a grid or a search, never both. Remove one (if it is inherited: `search:
     null`)
@@ -85,7 +85,7 @@ allowance.max_cost=10 -> allowance.max_cost = 10: has no effect without a price.
 
 
 GRID = "grid={axes: {rho: [0, 1]}, rows: {ours: {}, SimCSE: {lambda1: 0}}, baseline: %s}"
-GRIDS = mutations.pairs("""
+GRIDS = pairs("""
 grid.baseline=SimCSE ->
 paper={table: rse-table6} ->
 paper={scale: mini};;objective={metric: loss, direction: minimize} ->

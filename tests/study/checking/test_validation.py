@@ -11,14 +11,14 @@ from rse_study.study.definition.reading import read_spec
 from rse_study.study.definition.space import Axis, Space
 from rse_study.training.trial import Trial
 from tests.cases import cases
-from tests.study.checking import mutations
-from tests.study.checking.mutations import NO_SEARCH
+from tests.study.checking.edits import pairs
+from tests.study.no_search import NO_SEARCH
 
 SHIPPED = Path(str(files("search_spaces")))
 JOINT = SHIPPED / "joint.yaml"
 INERT = "Inert in {}'s delta, which moves by at most {}% of the norm of its random start (alive from 10%: "
 
-BAD = mutations.pairs("""
+BAD = pairs("""
 search.pgd.num_step={int: [1, 3]} -> search.pgd.num_step: no such field of PGD. Did you mean 'num_steps'?
 search.pg.num_steps={int: [1, 3]} -> search.pg.num_steps: the base has no field or symbol 'pg'. Did you mean 'pgd'?
 search.lambda3={float: [0, 1]} -> search.lambda3: no such field or symbol of Trial. Did you mean

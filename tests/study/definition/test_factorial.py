@@ -12,7 +12,7 @@ from rse_study.study.definition.config import Study
 from rse_study.study.definition.factorial import GENERATORS, corners
 from rse_study.study.definition.reading import build
 from tests.cases import cases
-from tests.study.checking.mutations import ONLY_SEARCH
+from tests.study.no_search import ONLY_SEARCH
 
 DESIGNS = [
     (k, resolution) for k in GENERATORS for resolution in (3, 4, 5) if resolution <= max(GENERATORS[k])

@@ -8,7 +8,7 @@ from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.reading import overlay, read_extended, read_spec
 from rse_study.training.trial import Trial
 from tests.cases import cases
-from tests.study.checking.mutations import ONLY_SEARCH
+from tests.study.no_search import ONLY_SEARCH
 
 JOINT = Path(__file__).parents[3] / "search_spaces" / "joint.yaml"
 

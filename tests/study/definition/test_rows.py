@@ -6,7 +6,7 @@ from rse_study.errors import InputErrors
 from rse_study.study.checking.validation import check_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
-from tests.study.checking.mutations import ONLY_SEARCH
+from tests.study.no_search import ONLY_SEARCH
 
 N = {"int": [1, 2], "into": ["pgd.num_steps", "fgsm.num_steps"]}
 

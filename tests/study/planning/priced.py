@@ -8,7 +8,7 @@ from rse_study.study.planning.ledger_state import LedgerCell
 from rse_study.study.planning.throughput import Setting, Throughput, TimedWork
 from rse_study.study.planning.workload import shape_of
 from rse_study.training.trial import Trial
-from tests.study.checking.mutations import ONLY_SEARCH
+from tests.study.no_search import ONLY_SEARCH
 
 SEARCHES = (*ONLY_SEARCH, "evaluations")
 
