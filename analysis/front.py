@@ -19,7 +19,7 @@ def labels(contents: Contents) -> list[str]:
 
 
 def objectives_text(contents: Contents, trial: pd.Series) -> str:
-    """Return a complete trial's value on each objective: "61.24 on STS-B dev and 4.20 on drift"."""
+    """Return a trial's objectives: "61.24 on STS-B dev and 4.20 on drift"."""
     values = next(one.values for one in contents.search.standings if one.key == trial["identity"])
     named = zip(labels(contents), contents.study.all_objectives, values, strict=True)
     return join_words(

@@ -217,7 +217,7 @@ def table_of_steps(rows: list[Measured]) -> str:
 
 
 def table_of_cells(row: Measured, first: float) -> str:
-    """Return a row of the table of cells at once, compared with one cell's rate; without that rate, header and row."""
+    """Return a row of the table of cells, and its header before there is a first."""
     cells = [
         str(row["cells"]),
         f"{row['steps_a_second']:.2f}",

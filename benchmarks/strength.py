@@ -1,4 +1,4 @@
-"""What an adversary's direction brings at each strength: the planned contrasts of the strength studies.
+"""Planned contrasts of the strength studies, gradient ascent minus its controls.
 
 python -m benchmarks.strength STUDY.tar.xz ... [--out FOLDER]
 
@@ -158,7 +158,7 @@ def table_of(rows: pd.DataFrame) -> str:
 
 
 def picture(table: pd.DataFrame) -> go.Figure:
-    """Return the differences from both controls against the rise of the inner loss, on dev."""
+    """Return the differences on dev against the rise of the inner loss."""
     figure = go.Figure()
     dev = table[table["measure"] == NAMES[DEV]]
     for (study, control), rows in dev.groupby(["study", "minus"], sort=False):

@@ -83,7 +83,7 @@ def ended_text(name: str, trial: int, t: object, objective: float) -> str:
 def add_baselines(
     figure: go.Figure, scores: pd.DataFrame, trials: pd.Series, decimals: int, shown: list[float] | None
 ) -> None:
-    """Add a dashed line across the figure for every measured baseline; the legend names those outside of it."""
+    """Add a dashed line for each baseline; the legend names those outside the figure."""
     for row in scores.dropna(subset="value").itertuples():
         outside = " (outside)" if shown and not shown[0] <= row.value <= shown[1] else ""
         figure.add_scatter(
@@ -94,7 +94,7 @@ def add_baselines(
 
 
 def near(frame: pd.DataFrame, scores: pd.DataFrame) -> list[float] | None:
-    """Return a range with all complete trials and the baselines within three times their spread."""
+    """Return a range with all complete trials and the baselines near them."""
     found = frame.loc[frame["status"] == "complete", "objective"].dropna()
     if found.nunique() < 2:
         return None

@@ -84,7 +84,7 @@ def cost(contents: Contents) -> str:
 
 
 def failures(contents: Contents) -> str:
-    """Return section "Failures": failed cells, lost attempts and events, with reasons; "" without any."""
+    """Return section "Failures", or "" without failed cells, lost attempts or events."""
     cells, lost, events = failed_cells(contents), show_lost(contents), show_events(contents)
     if cells.empty and lost.empty and events.empty:
         return ""

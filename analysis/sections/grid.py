@@ -46,7 +46,7 @@ def grid_axes(contents: Contents) -> str:
 
 
 def grid_steps(contents: Contents) -> str:
-    """Return section "Step by step" of a grid, the objective over training; "" before a cell is complete."""
+    """Return section "Step by step" of a grid, or "" before a cell is complete."""
     frame = bands_data(contents.stage("grid"), contents.curves)
     if frame.empty:
         return ""
