@@ -41,8 +41,9 @@ def spent_by(contents: Contents, ends: pd.Series) -> list[float]:
     """Return the device seconds that current cells had used at each time."""
     is_current = contents.attempts["cell"].isin(contents.current["identity"])
     ended = pd.to_datetime(contents.attempts["ended"].replace("", None), utc=True)
-    seconds = attempt_seconds(contents)[is_current]
-    return [float(seconds[ended[is_current] <= at].sum()) for at in ends]
+    ended = ended[is_current].dropna().sort_values()
+    sums = [0.0, *attempt_seconds(contents)[ended.index].cumsum()]
+    return [sums[number] for number in ended.searchsorted(ends, side="right")]
 
 
 def hours_per_cell(contents: Contents) -> tuple[float, float]:

@@ -211,7 +211,8 @@ def _read_summary(path: Path) -> list[SummaryRow]:
 def _outcomes(path: Path) -> tuple[dict[str, Any], pd.DataFrame]:
     remedy = f"{AGAIN} {path.parent}"
     head, rows = read_lines(path, remedy)
-    if not {"set", "recipe", *OF_ONE_RUN} <= head.keys():
+    are_texts = all(isinstance(head.get(name), str) for name in ("set", "recipe"))
+    if not are_texts or not head.keys() >= {*OF_ONE_RUN}:
         rule = f"the first line names set, recipe, {', '.join(OF_ONE_RUN)}"
         raise InputError("is of no attack", where=str(path), rule=rule, remedy=remedy)
     found = parse_outcomes(rows, path, remedy)

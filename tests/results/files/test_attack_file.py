@@ -109,6 +109,7 @@ NONE = [
     ("", "holds no outcomes"),
     ("[1]\n", "holds no outcomes"),
     ('{"a": 1}\n', "is of no attack"),
+    ('{"set": ["mr"], "recipe": "pwws", "label": "a", "victim": "b", "seed": 0}\n', "is of no attack"),
 ]
 DAMAGED = [("[", "damaged"), ('[{"set": "mr"}]', "0.recipe: Field required"), ("{}", "valid list")]
 
