@@ -33,7 +33,8 @@ from rse_study.sampling.importance import enter_importance
 from rse_study.sampling.proposer import Proposer
 from rse_study.sampling.pruners import deciding_rule, describe_rule
 from rse_study.sampling.samplers import describe_sampler
-from rse_study.search.state import has_room, search_state
+from rse_study.search.budget import RunningBudget
+from rse_study.search.state import search_state
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.space import Axis
 from rse_study.study.record import provenance_of, study_record
@@ -214,7 +215,7 @@ class StudyRun:
             self._ledger,
             self._files,
             checked.rungs,
-            has_room=partial(has_room, self._ledger),
+            has_room=RunningBudget(self._ledger).has_room,
             settled=self._scoring.drop_settled,
             axes=self._axes_by_heading(),
             rule=deciding_rule(study, checked.folder),
