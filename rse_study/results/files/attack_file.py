@@ -254,7 +254,7 @@ def _counted(path: Path, row: SummaryRow) -> tuple[dict[str, Any], pd.DataFrame]
     frame = frame.assign(is_counted=is_counted)
     found = frame.loc[frame["is_counted"], "outcome"].value_counts()
     told = {"succeeded": row.num_succeeded, "failed": row.num_failed, "skipped": row.num_skipped}
-    differing = [name for name in OF_ONE_RUN if head[name] != getattr(row, name)]
+    differing = [name for name in ("set", "recipe", *OF_ONE_RUN) if head[name] != getattr(row, name)]
     if row.attack and head.get(ATTACK, "") not in ("", row.attack):
         differing.append(ATTACK)
     differing += [name for name, number in told.items() if found.get(name, 0) != number]
