@@ -117,10 +117,10 @@ class LedgerQueries:
             found.setdefault(cell, {})[name] = number_of(value)
         return found
 
-    def final_values(self, metric: str) -> dict[str, float]:
+    def final_values(self, metric: str, among: Collection[str] | None = None) -> dict[str, float]:
         """Return each cell's final value of a metric: its last point, or the cell's cost."""
         if metric not in COSTS:
-            return {cell: value for cell, (_, value) in self.last_points(metric).items()}
+            return {cell: value for cell, (_, value) in self.last_points(metric, among).items()}
         query = (
             f"SELECT identity, {COST_COLUMNS[metric]} FROM cell WHERE status IN ('complete', 'stopped_early')"
         )

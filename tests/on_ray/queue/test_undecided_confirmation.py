@@ -6,7 +6,7 @@ import pytest
 
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.fixed_cells import FixedCells
-from rse_study.on_ray.queue.stages import confirm_cells, path_rounds
+from rse_study.on_ray.queue.stages import confirm_cells, every_confirm_cell, path_rounds
 from rse_study.search.budget import RunningBudget
 from rse_study.search.state import search_state
 from tests.on_ray.queue.test_cell_queue import identify
@@ -44,6 +44,9 @@ class ConfirmingWorld(GrowingWorld):
 
     def cells(self):
         return confirm_cells(self.checked, self.ledger, identify)
+
+    def every(self):
+        return every_confirm_cell(self.checked, self.ledger, identify)
 
     def run_path(self):
         """All rounds, as a driver runs them."""
