@@ -22,11 +22,12 @@ def diagnostics(contents: Contents) -> str:
     if frame.empty:
         return ""
     checks = {one.row: one for one in contents.checks}
-    order = [row for row in checks if row in set(frame["row"])]
+    parts = dict(iter(frame.groupby("row")))
+    order = [row for row in checks if row in parts]
     return page.section(
         "Inside a step",
         page.paragraph(f"{NOTE} {contents.thinned_note}".strip()),
-        *(one_row(checks[row], frame[frame["row"] == row], number) for number, row in enumerate(order)),
+        *(one_row(checks[row], parts[row], number) for number, row in enumerate(order)),
     )
 
 

@@ -15,8 +15,15 @@ from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.queue.cell import Cell
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.fixed_cells import FixedCells
+from rse_study.on_ray.queue.growing_cells import GrowingCells, wanted_cells
 from rse_study.on_ray.queue.proposed_cells import ProposedCells
-from rse_study.on_ray.queue.stages import confirm_cells, grid_cells, path_rounds
+from rse_study.on_ray.queue.stages import (
+    confirm_cells,
+    every_confirm_cell,
+    every_grid_cell,
+    grid_cells,
+    path_rounds,
+)
 from rse_study.on_ray.queue.warm_start import directions_of, known_trials
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.scoring import Scoring
@@ -33,7 +40,8 @@ from rse_study.sampling.importance import enter_importance
 from rse_study.sampling.proposer import Proposer
 from rse_study.sampling.pruners import deciding_rule, describe_rule
 from rse_study.sampling.samplers import describe_sampler
-from rse_study.search.state import has_room, search_state
+from rse_study.search.budget import RunningBudget
+from rse_study.search.state import search_state
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.space import Axis
 from rse_study.study.record import provenance_of, study_record
@@ -179,23 +187,24 @@ class StudyRun:
     def _run_cells(self, runtime: RayRuntime) -> list[Cell]:
         """Run what is missing; return the grid's or the confirmation's cells."""
         if self._study.grid is not None:
-            grown = partial(grid_cells, self._checked, self._ledger, self.materials.identify)
-            return self._run_results("grid", grown(), grown, runtime)
+            every = partial(every_grid_cell, self._checked, self._ledger, self.materials.identify)
+            cells = grid_cells(self._checked, self._ledger, self.materials.identify)
+            return self._run_results("grid", cells, every, runtime)
         self._search(runtime)
         cells = self._confirm(runtime)
         self._run_path(runtime)
         return cells
 
     def _run_results(
-        self, stage: Stage, cells: list[Cell], grown: Callable[[], list[Cell]], runtime: RayRuntime
+        self, stage: Stage, cells: list[Cell], every: Callable[[], list[Cell]], runtime: RayRuntime
     ) -> list[Cell]:
         """Run all cells; where they get seeds until decided, as long as cells that were found ask for more."""
         if not self._study.gives_seeds_until_decided:
             self._run_list(stage, cells, runtime)
             return cells
         while True:
-            self._run_list(stage, cells, runtime, grown)
-            cells = grown()
+            self._run_list(stage, cells, runtime, GrowingCells(every, self._ledger))
+            cells = wanted_cells(every(), self._ledger)
             known = {one.identity for one in self._ledger.cells() if one.stage == stage and not one.retired}
             if runtime.closing.is_set() or known.issuperset(cell.identity for cell in cells):
                 return cells
@@ -214,7 +223,7 @@ class StudyRun:
             self._ledger,
             self._files,
             checked.rungs,
-            has_room=partial(has_room, self._ledger),
+            has_room=RunningBudget(self._ledger).has_room,
             settled=self._scoring.drop_settled,
             axes=self._axes_by_heading(),
             rule=deciding_rule(study, checked.folder),
@@ -247,18 +256,18 @@ class StudyRun:
     def _confirm(self, runtime: RayRuntime) -> list[Cell]:
         if self._study.confirm is None or runtime.closing.is_set():
             return []
-        every = partial(confirm_cells, self._checked, self._ledger, self.materials.identify)
+        about = self._checked, self._ledger, self.materials.identify
 
-        def grown() -> list[Cell]:
-            return [cell for cell in every() if not cell.continues]
+        def every() -> list[Cell]:
+            return [cell for cell in every_confirm_cell(*about) if not cell.continues]
 
-        cells = every()
+        cells = confirm_cells(*about)
         continued = [cell for cell in cells if cell.continues]
         self._run_list("search", continued, runtime)
         if continued and not runtime.closing.is_set():  # there are more trials of the full budget now
             enter_importance(self._ledger)
         cells = [cell for cell in cells if not cell.continues]
-        return self._run_results("confirm", cells, grown, runtime)
+        return self._run_results("confirm", cells, every, runtime)
 
     def _run_path(self, runtime: RayRuntime) -> None:
         for cells in path_rounds(self._checked, self._ledger, self.materials.identify):
@@ -275,7 +284,7 @@ class StudyRun:
         stage: Stage,
         cells: list[Cell],
         runtime: RayRuntime,
-        grown: Callable[[], Sequence[Cell]] = tuple,
+        grown: Callable[[Sequence[Cell]], Sequence[Cell]] = lambda ended: (),
     ) -> None:
         if not cells:
             return

@@ -1,5 +1,6 @@
 """When attempts ran, and what that sums up to: hours, and hours times devices."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -25,20 +26,69 @@ class AttemptSpan(NamedTuple):
     will_end: float
     devices: float
 
+    def after(self, seconds: float) -> "AttemptSpan":
+        """Return the span in seconds after a time that lies so much earlier."""
+        return AttemptSpan(self.begun + seconds, self.ended + seconds, self.will_end + seconds, self.devices)
 
-def hours_of(spans: Sequence[AttemptSpan], longest: float) -> Use:
+
+NONE = AttemptSpan(float("-inf"), 0.0, 0.0, 0.0)
+
+
+def _newest(span: AttemptSpan) -> tuple[float, float]:
+    return span.begun, span.devices
+
+
+class EndedSpans:
+    """Spans of attempts that have ended, summed up: one more costs the same, however many there are."""
+
+    def __init__(self) -> None:
+        self.newest = NONE
+        self.device_seconds = self._covered = 0.0
+        self._begun: list[float] = []  # the times that they cover, apart and in order
+        self._ended: list[float] = []
+
+    def add(self, span: AttemptSpan) -> None:
+        self.newest = max(self.newest, span, key=_newest)
+        self.device_seconds += span.devices * (span.ended - span.begun)
+        at = self._meeting(span.begun, span.ended)
+        begun, ended = min([span.begun, *self._begun[at]]), max([span.ended, *self._ended[at]])
+        self._covered += ended - begun - sum(self._ended[at]) + sum(self._begun[at])
+        self._begun[at], self._ended[at] = [begun], [ended]
+
+    def covered_with(self, intervals: Iterable[tuple[float, float]]) -> float:
+        """Return the seconds that these intervals and all spans cover."""
+        covered, reached = self._covered, float("-inf")
+        for begun, ended in sorted(intervals):
+            begun = max(begun, reached)
+            if begun < ended:
+                at = self._meeting(begun, ended)
+                known = zip(self._begun[at], self._ended[at], strict=True)
+                covered += ended - begun - sum(min(ended, last) - max(begun, first) for first, last in known)
+                reached = ended
+        return covered
+
+    def _meeting(self, begun: float, ended: float) -> slice:
+        first = bisect_left(self._ended, begun)
+        return slice(first, max(first, bisect_right(self._begun, ended)))
+
+
+def hours_of(
+    spans: Sequence[AttemptSpan], longest: float, before: EndedSpans | None = None, now: float = 0.0
+) -> Use:
     """Return hours in which cells ran; what ran at the same time counts once."""
-    spent = _covered((one.begun, one.ended) for one in spans)
-    with_next = _covered([(0.0, longest), *((one.begun, one.will_end) for one in spans)])
+    before = before or EndedSpans()
+    spent = before.covered_with((one.begun, one.ended) for one in spans)
+    with_next = before.covered_with([(now, now + longest), *((one.begun, one.will_end) for one in spans)])
     return Use(spent / HOUR, with_next / HOUR)
 
 
-def device_hours_of(spans: Sequence[AttemptSpan], longest: float) -> Use:
+def device_hours_of(spans: Sequence[AttemptSpan], longest: float, before: EndedSpans | None = None) -> Use:
     """Return hours times devices."""
-    devices = max(spans, key=lambda one: one.begun).devices if spans else 0.0
-    spent = sum(one.devices * (one.ended - one.begun) for one in spans)
-    with_next = sum(one.devices * (one.will_end - one.begun) for one in spans) + devices * longest
-    return Use(spent / HOUR, with_next / HOUR)
+    before = before or EndedSpans()
+    devices = max([before.newest, *spans], key=_newest).devices
+    spent = before.device_seconds + sum(one.devices * (one.ended - one.begun) for one in spans)
+    more = sum(one.devices * (one.will_end - one.ended) for one in spans)
+    return Use(spent / HOUR, (spent + more + devices * longest) / HOUR)
 
 
 def spans_of(
@@ -82,11 +132,3 @@ def longest_seconds(attempts: Iterable[AttemptRecord]) -> float:
     for one in attempts:
         lasted[one.outcome] = max(lasted.get(one.outcome, 0.0), seconds_between(one.started, one.ended))
     return lasted.get("complete") or lasted.get("stopped_early", 0.0)
-
-
-def _covered(intervals: Iterable[tuple[float, float]]) -> float:
-    covered, reached = 0.0, float("-inf")
-    for begun, ended in sorted(intervals):
-        covered += max(0.0, ended - max(begun, reached))
-        reached = max(reached, ended)
-    return covered

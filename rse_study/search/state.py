@@ -134,11 +134,6 @@ def search_state(ledger: LedgerQueries, cells: Iterable[CellRecord], *, is_held:
     )
 
 
-def has_room(ledger: LedgerQueries) -> bool:
-    """Whether each limit of a running search has room for another cell."""
-    return all(share.has_room for share in budget_shares(ledger, now()))
-
-
 def is_search_over(study: StudyRecord, cells: Iterable[CellRecord], race: RaceState | None = None) -> bool:
     """Whether all trials have ended: before that, another may become the best."""
     if race is not None:

@@ -54,8 +54,9 @@ from rse_study.training.materials import Materials
 from tests.on_ray.world import STUDY, checked_of, few
 
 AT_A_TIME = 100
+GROWING = ("decided", "confirm")  # all cells that are known at the start are complete; they ask for others
 SHM = Path("/dev/shm")  # what is written is counted in CPU time, not in the time that a disk takes
-KINDS = ("grid", "rows", "search", "race", "budget")
+KINDS = ("grid", "rows", "search", "race", "budget", *GROWING)
 
 
 class NoCoordinator(Coordinator):
@@ -180,6 +181,12 @@ def content_of(kind: str, num_cells: int) -> dict[str, Any]:
             }
         case "race":
             return base | search | {"num_trials": num_cells // 5, "seeds": [0, 1, 2, 3, 4]}
+        case "decided":
+            grid = {"axes": {"optimizer.lr": rates}, "baseline": "optimizer.lr = 1e-06"}
+            return base | {"grid": grid, "seeds": {"until": "decided", "at_least": 3, "at_most": seeds}}
+        case "confirm":
+            until = {"until": "decided", "at_least": 3, "at_most": 20}
+            return base | search | {"confirm": {"num_best": 5, "seeds": until}}
         case "budget":
             return base | search | {"search_budget": {"steps": 10**9}}
         case _:
@@ -245,7 +252,7 @@ def measure(kind: str, num_cells: int, last: int, points: int, profiles: bool) -
             runtime.profile = cProfile.Profile()
         run.prepare()
         known = cells_of(checked, ledger, cache)
-        fill(ledger, checked, known[: max(0, len(known) - last)], points)
+        fill(ledger, checked, known if kind in GROWING else known[: max(0, len(known) - last)], points)
         with suppress(Enough):
             run.all_stages(runtime)
         if not runtime.num_cells:

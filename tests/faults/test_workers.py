@@ -64,7 +64,7 @@ def folder(request, scene):
 def attempts(folder, suffering):
     with Ledger.open(folder) as ledger:
         (cell,) = (cell for cell in ledger.cells() if (cell.trial, cell.seed) == CELLS[suffering])
-        return cell, ledger.attempts(cell.identity)
+        return cell, ledger.attempts([cell.identity])
 
 
 def test_a_killed_process_is_a_lost_attempt_and_the_next_one_completes(folder):
@@ -96,7 +96,7 @@ def test_out_of_memory_is_said_and_the_next_attempt_gets_another_process(folder)
 def test_the_study_goes_on_and_its_numbers_are_those_of_an_undisturbed_one(folder, whole):
     with Ledger.open(folder) as ledger:
         spared = [cell for cell in ledger.cells() if (cell.trial, cell.seed) not in CELLS.values()]
-        tried = [len(ledger.attempts(cell.identity)) for cell in spared]
+        tried = [len(ledger.attempts([cell.identity])) for cell in spared]
     assert [cell.status for cell in spared] == ["complete", "complete"]
     assert tried == [1, 1]
     assert contents(folder) == whole

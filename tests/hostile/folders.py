@@ -4,6 +4,7 @@ import ast
 import io
 import json
 import lzma
+import os
 import shutil
 import sqlite3
 import tarfile
@@ -96,7 +97,7 @@ def _sealed(path: Path, content: dict[str, object]) -> None:
         if kind != "checksum":
             try:
                 content["checksum"] = fingerprint_of(content[kind])
-            except ValueError:  # NaN has none
+            except (ValueError, RecursionError):  # NaN has none
                 continue
     path.write_text(as_json(content), encoding="utf-8")
 
@@ -109,7 +110,7 @@ def sidecar(random: Random, folder: Path) -> Mutant:
         try:
             content = json.loads(path.read_bytes())
             assert isinstance(content, dict)
-        except (ValueError, AssertionError):
+        except (ValueError, AssertionError, RecursionError):
             continue
         if random.random() < 0.25:
             path.write_bytes(mangled(random, path.read_bytes()))
@@ -256,7 +257,7 @@ def attack(random: Random, folder: Path) -> Mutant:
                 path.write_text(mangled_lines(random, text), "utf-8", "surrogatepass")
             else:
                 path.write_bytes(mangled(random, path.read_bytes()))
-        except ValueError:
+        except (ValueError, RecursionError):
             pass  # damaged by the change before
     return [["report", str(made), "--out", str(folder / "a.html")]], nothing
 
@@ -279,7 +280,7 @@ def notebook(random: Random, folder: Path) -> Mutant:
 
 def _parameters_are_texts(path: Path) -> str:
     """Say what is wrong with a notebook's parameters: they must be two texts and no program."""
-    if not path.is_file():
+    if not os.path.isfile(path):  # False for a name that is too long
         return ""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     (given,) = (cell["source"] for cell in cells if "parameters" in cell["metadata"].get("tags", ()))

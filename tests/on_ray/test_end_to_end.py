@@ -79,7 +79,7 @@ def test_a_lost_loss_fails_its_trial_with_its_reason_and_the_study_goes_on(ran):
     folder, _ = ran
     with Ledger.open(folder) as ledger:
         cell = next(cell for cell in ledger.cells() if cell.trial == 1)
-        outcomes = [attempt.outcome for attempt in ledger.attempts(cell.identity)]
+        outcomes = [attempt.outcome for attempt in ledger.attempts([cell.identity])]
     assert outcomes == ["failed"]  # and not tried again
     assert cell.status == "failed"
     assert cell.reason.startswith("step ") and "the loss is not finite" in cell.reason

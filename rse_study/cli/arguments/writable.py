@@ -5,6 +5,9 @@ from pathlib import Path
 
 from rse_study.errors import InputError
 
+LONGEST_NAME = 240
+"""Bytes of a file's name: most file systems take 255, and the draft of a file has some more."""
+
 
 def require_folder(path: Path, *, where: str) -> None:
     """Raise InputError unless the folder can be written, or made; nothing is made."""
@@ -32,6 +35,9 @@ def require_file(path: Path, *, where: str) -> None:
     if os.path.isdir(path):
         rule, remedy = "a file is written here", f"Name a file in it: {path / 'report.html'}"
         raise InputError("is a folder", where=f"{where} {path}", rule=rule, remedy=remedy)
+    if (size := len(os.fsencode(path.name))) > LONGEST_NAME:
+        what, rule = f"a name of {size} bytes", f"a file's name has {LONGEST_NAME} at most"
+        raise InputError(what, where=f"{where} {path}", rule=rule, remedy="Name a shorter one")
     require_folder(path.parent, where=where)
 
 

@@ -62,4 +62,4 @@ def _names_in_kubernetes(spec: KuberayCluster) -> Iterator[tuple[str, str, re.Pa
 
 def _remedy(name: str, pattern: re.Pattern[str]) -> str:
     near = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].rstrip("-")
-    return f"For example: {near}" if near and pattern.fullmatch(near) else ""
+    return f"For example: {near}" if near and pattern.fullmatch(near) else "Give it such a name"

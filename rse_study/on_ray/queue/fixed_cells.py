@@ -8,14 +8,18 @@ from rse_study.results.records import FINISHED, CellRecord
 from rse_study.search.observation import Observation
 
 
+def _none(ended: Sequence[Cell]) -> tuple[Cell, ...]:
+    return ()
+
+
 class FixedCells:
     """A list of cells in order, all planned in the ledger before the first runs.
 
-    If the list grows as cells end, `grown` returns all of it.
+    If the list grows as cells end, `grown` returns those that are wanted after the cells that it is given.
     """
 
     def __init__(
-        self, cells: Sequence[Cell], ledger: Ledger, grown: Callable[[], Sequence[Cell]] = tuple
+        self, cells: Sequence[Cell], ledger: Ledger, grown: Callable[[Sequence[Cell]], Sequence[Cell]] = _none
     ) -> None:
         ledger.plan([cell.record() for cell in cells])
         self._waiting = {cell.identity: cell for cell in cells}
@@ -36,13 +40,16 @@ class FixedCells:
         return None if first is None else self._waiting.pop(first)
 
     def observe(self, cell: Cell, seen: Observation) -> None:
-        further = [one for one in self._grown() if one.identity not in self._known]
-        if not further:
-            return
-        self._ledger.claim([one.record() for one in further])
-        self._ledger.plan([one.record() for one in further])
-        self._waiting |= {one.identity: one for one in further if not self._has_ended(one)}
-        self._known |= {one.identity for one in further}
+        ended = [cell]
+        while ended:
+            further = [one for one in self._grown(ended) if one.identity not in self._known]
+            if not further:
+                return
+            self._ledger.claim([one.record() for one in further])
+            self._ledger.plan([one.record() for one in further])
+            ended = [one for one in further if self._has_ended(one)]
+            self._waiting |= {one.identity: one for one in further if one not in ended}
+            self._known |= {one.identity for one in further}
 
     def _has_ended(self, cell: Cell) -> bool:
         """Whether the cell ran before it was wanted, for an ablation path or an earlier revision."""

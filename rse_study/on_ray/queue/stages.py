@@ -7,14 +7,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from rse_study.on_ray.queue.cell import Cell, Identify
+from rse_study.on_ray.queue.growing_cells import wanted_cells
 from rse_study.on_ray.queue.warm_start import directions_of
 from rse_study.results.cell_state import cells_for_next_run
-from rse_study.results.comparing.row_seeds import row_seeds_of
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.files.queries import now
 from rse_study.results.records import BASE, FINISHED, CellRecord
 from rse_study.search.ablation_path import PathState
-from rse_study.search.budget import as_far_as_it_went, budget_shares
 from rse_study.search.choice import TrialResult, by_trial, standings_of, trials_to_confirm
 from rse_study.search.state import search_state
 from rse_study.spec import canonical_json
@@ -26,7 +24,13 @@ FIRST_NUMBER = -2  # of a point that is no trial: trials count up from 0, and -1
 
 
 def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
-    """Return every row with its seeds; known rows keep their numbers."""
+    """Return every row with the seeds that it has or is to run now."""
+    cells = every_grid_cell(checked, ledger, identify)
+    return wanted_cells(cells, ledger) if checked.study.gives_seeds_until_decided else cells
+
+
+def every_grid_cell(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
+    """Return every row with all seeds that it may come to; known rows keep their numbers."""
     study = checked.study
     configs = {record.trial: record.config for record in ledger.cells() if record.stage == "grid"}
     known = {_as_of_today(config): number for number, config in configs.items()}
@@ -49,18 +53,7 @@ def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> lis
                     resources=study.resources,
                 )
             )
-    return _wanted(cells, ledger) if study.gives_seeds_until_decided else cells
-
-
-def _wanted(cells: list[Cell], ledger: Ledger) -> list[Cell]:
-    """Return those cells that rows have or are given now, until they are decided."""
-    frozen, todays = ledger.study(), {cell.identity for cell in cells}
-    assert frozen is not None, "cells are planned after their study was frozen"
-    records = cells_for_next_run(ledger, ledger.study_dir)
-    study = as_far_as_it_went(ledger, frozen, records, budget_shares(ledger, now()))
-    rows = row_seeds_of(ledger, study, [record for record in records if record.identity in todays])
-    assert rows is not None, "the study was frozen with other seeds"
-    return [cell for cell in cells if cell.seed in rows.seeds_of(cell.number)]
+    return cells
 
 
 def _as_of_today(config: dict[str, Any]) -> str:
@@ -72,6 +65,15 @@ def _as_of_today(config: dict[str, Any]) -> str:
 
 def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
     """Return the cells that confirm a search: stopped ones go on, then other seeds."""
+    every = every_confirm_cell(checked, ledger, identify)
+    if not checked.study.gives_seeds_until_decided:
+        return every
+    cells = [cell for cell in every if not cell.continues]
+    return every[: len(every) - len(cells)] + wanted_cells(cells, ledger) if cells else every
+
+
+def every_confirm_cell(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
+    """Return the same with all seeds that trials may come to."""
     study, searched = checked.study, [cell for cell in ledger.cells() if cell.stage == "search"]
     if study.confirm is None:
         return []
@@ -95,7 +97,7 @@ def confirm_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> 
     ]
     seeds = study.search_settings.confirm.seeds
     cells = [_cell(checked, by_number.get(n), seed, identify) for n in chosen for seed in seeds]
-    return continued + (_wanted(cells, ledger) if study.gives_seeds_until_decided else cells)
+    return continued + cells
 
 
 def _cell(

@@ -45,7 +45,7 @@ class RowSeeds:
     """rows of the study, also those that nobody has planned yet"""
     baseline: int | None
     """trial that the others are compared with; None before the ledger has it"""
-    values: Mapping[int, Mapping[int, float]]
+    values: Mapping[int, dict[int, float]]
     """objective of each cell that has ended, by trial and seed; NaN where it has none"""
     margin: float = 0.0
     less_is_better: bool = False
@@ -55,6 +55,14 @@ class RowSeeds:
     def courses(self) -> dict[int, RowCourse]:
         """The course of every known row but the baseline, by trial."""
         return {trial: self._course(trial) for trial in self.values if trial != self.baseline}
+
+    def enter(self, trial: int, seed: int, value: float) -> set[int]:
+        """Enter a cell that has ended; return the rows whose seeds may be others now."""
+        self.values[trial][seed] = value
+        changed = {trial} if trial != self.baseline else set(self.values)
+        for one in changed - {self.baseline}:
+            self.courses[one] = self._course(one)
+        return changed | ({self.baseline} if self.baseline is not None else set())
 
     def seeds_of(self, trial: int) -> tuple[int, ...]:
         """Return the seeds that a row has or is to run now."""

@@ -211,7 +211,8 @@ def _read_summary(path: Path) -> list[SummaryRow]:
 def _outcomes(path: Path) -> tuple[dict[str, Any], pd.DataFrame]:
     remedy = f"{AGAIN} {path.parent}"
     head, rows = read_lines(path, remedy)
-    if not {"set", "recipe", *OF_ONE_RUN} <= head.keys():
+    are_texts = all(isinstance(head.get(name), str) for name in ("set", "recipe"))
+    if not are_texts or not head.keys() >= {*OF_ONE_RUN}:
         rule = f"the first line names set, recipe, {', '.join(OF_ONE_RUN)}"
         raise InputError("is of no attack", where=str(path), rule=rule, remedy=remedy)
     found = parse_outcomes(rows, path, remedy)
@@ -253,7 +254,7 @@ def _counted(path: Path, row: SummaryRow) -> tuple[dict[str, Any], pd.DataFrame]
     frame = frame.assign(is_counted=is_counted)
     found = frame.loc[frame["is_counted"], "outcome"].value_counts()
     told = {"succeeded": row.num_succeeded, "failed": row.num_failed, "skipped": row.num_skipped}
-    differing = [name for name in OF_ONE_RUN if head[name] != getattr(row, name)]
+    differing = [name for name in ("set", "recipe", *OF_ONE_RUN) if head[name] != getattr(row, name)]
     if row.attack and head.get(ATTACK, "") not in ("", row.attack):
         differing.append(ATTACK)
     differing += [name for name, number in told.items() if found.get(name, 0) != number]

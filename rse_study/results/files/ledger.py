@@ -127,10 +127,8 @@ class Ledger(LedgerQueries):
         wanted = {cell.identity: cell for cell in cells}
         changed = [
             cell
-            for cell in self.cells()
-            if cell.identity in wanted
-            and cell.stage != wanted[cell.identity].stage
-            and (cell.stage == "path" or cell.retired)
+            for cell in self.cells(wanted)
+            if cell.stage != wanted[cell.identity].stage and (cell.stage == "path" or cell.retired)
         ]
         with self._db:
             self._db.executemany(

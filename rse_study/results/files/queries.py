@@ -35,8 +35,8 @@ SELECT kept.cell, last, metric.value FROM metric JOIN (
         PARTITION BY cell
         ORDER BY CASE json_extract(config, '$.selection.keep') WHEN 'last' THEN t END DESC, value DESC, t
     ) AS place
-    FROM metric JOIN cell ON cell = identity WHERE name = '{SELECTING}' AND t > 0
-) AS kept USING (cell, t) WHERE place = 1 AND name = ?
+    FROM metric JOIN cell ON cell = identity WHERE name = '{SELECTING}' AND t > 0 %s
+) AS kept USING (cell, t) WHERE place = 1 AND name = ?1
 """
 """Each cell's value of a metric when the model that it keeps was saved, as `training.session` chooses it."""
 
@@ -65,11 +65,16 @@ class LedgerQueries:
             for row in self._rows("SELECT * FROM revision ORDER BY number")
         ]
 
-    def cells(self) -> list[CellRecord]:
-        """Return every cell, also retired ones, by trial and seed."""
-        return [
-            cell_of(row) for row in self._rows("SELECT * FROM cell ORDER BY trial, seed, retired, identity")
-        ]
+    def cells(self, among: Collection[str] | None = None) -> list[CellRecord]:
+        """Return every cell, also retired ones, or those `among` these, by trial and seed."""
+        order = "ORDER BY trial, seed, retired, identity"
+        return [cell_of(row) for row in self._rows_of("SELECT * FROM cell", "identity", among, order)]
+
+    def entered_after(self, row: int) -> dict[str, int]:
+        """Return the row of each cell that entered the ledger after a row, by identity."""
+        return dict(
+            self._db.execute("SELECT identity, rowid FROM cell WHERE rowid > ? ORDER BY rowid", (row,))
+        )
 
     def is_retired(self, among: Collection[str] | None = None) -> dict[str, bool]:
         """Return whether each known cell, or each `among` these, is retired, by identity."""
@@ -86,15 +91,17 @@ class LedgerQueries:
         query = "SELECT * FROM metric WHERE cell = ? ORDER BY t, name"
         return [MetricRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query, identity)]
 
-    def last_points(self, metric: str) -> dict[str, tuple[int, float]]:
-        """Return step and value of a metric's last point, by cell.
+    def last_points(self, metric: str, among: Collection[str] | None = None) -> dict[str, tuple[int, float]]:
+        """Return step and value of a metric's last point, by cell, of all or `among` these.
 
         Of `NAME/kept` the value is that of the model that the cell keeps.
         """
         # SQLite: with a bare max(), the other columns come from the row that holds it.
-        query = "SELECT cell, max(t), value FROM metric WHERE name = ? GROUP BY cell"
         name = metric.removesuffix(AT_CHECKPOINT)
-        rows = self._db.execute(query if name == metric else CHECKPOINT_VALUES, (name,))
+        last = "SELECT cell, max(t), value FROM metric WHERE name = ?1 %s GROUP BY cell"
+        theirs = "" if among is None else "AND cell IN (SELECT value FROM json_each(?2))"
+        query = (last if name == metric else CHECKPOINT_VALUES) % theirs
+        rows = self._db.execute(query, (name,) if among is None else (name, json.dumps(list(among))))
         return {cell: (t, number_of(value)) for cell, t, value in rows}
 
     def later_means(self, names: Iterable[str]) -> dict[str, dict[str, float]]:
@@ -110,23 +117,24 @@ class LedgerQueries:
             found.setdefault(cell, {})[name] = number_of(value)
         return found
 
-    def final_values(self, metric: str) -> dict[str, float]:
+    def final_values(self, metric: str, among: Collection[str] | None = None) -> dict[str, float]:
         """Return each cell's final value of a metric: its last point, or the cell's cost."""
         if metric not in COSTS:
-            return {cell: value for cell, (_, value) in self.last_points(metric).items()}
+            return {cell: value for cell, (_, value) in self.last_points(metric, among).items()}
         query = (
             f"SELECT identity, {COST_COLUMNS[metric]} FROM cell WHERE status IN ('complete', 'stopped_early')"
         )
         return {cell: number_of(value) for cell, value in self._db.execute(query)}
 
-    def attempts(self, identity: str = "") -> list[AttemptRecord]:
-        """Return the attempts at a cell, or all of them, in the order of their start."""
-        query = "SELECT * FROM attempt WHERE ?1 IN ('', cell) ORDER BY started, cell, number"
-        return [AttemptRecord(**row) for row in self._rows(query, identity)]
+    def attempts(self, among: Collection[str] | None = None) -> list[AttemptRecord]:
+        """Return the attempts at all cells, or at those `among` these, in the order of their start."""
+        order = "ORDER BY started, cell, number"
+        rows = self._rows_of("SELECT * FROM attempt", "cell", among, order)
+        return [AttemptRecord(**row) for row in rows]
 
-    def rungs(self) -> list[RungRow]:
-        query = "SELECT * FROM rung ORDER BY t, cell"
-        return [RungRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query)]
+    def rungs(self, among: Collection[str] | None = None) -> list[RungRow]:
+        rows = self._rows_of("SELECT * FROM rung", "cell", among, "ORDER BY t, cell")
+        return [RungRow(**{**row, "value": number_of(row["value"])}) for row in rows]
 
     def evaluations(self, among: Collection[str] | None = None) -> list[EvaluationRow]:
         """Return the scores of all subjects, or of those `among` these."""

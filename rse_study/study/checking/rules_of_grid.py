@@ -24,7 +24,7 @@ def baseline_row(study: Study) -> RuleProblems:
     ):
         rule = "must be a row of the grid, with which the others are compared"
         known = did_you_mean(grid.baseline, [*grid.rows, *combinations])
-        yield f"grid.baseline = {grid.baseline!r}", rule, known
+        yield f"grid.baseline = {grid.baseline!r}", rule, known or "Name a row in grid.rows, or remove it"
 
 
 def decided_beside_a_baseline(study: Study) -> RuleProblems:

@@ -49,6 +49,7 @@ def test_a_notebook_is_not_overwritten_unless_asked(rse, ran, tmp_path):
         (["little", "serch"], "KIND: no notebook 'serch': it must be known. Did you mean 'search'?"),
         (["litle"], "Did you mean 'little'?"),
         (["little", "--out", "."], "is a folder"),
+        (["little", "--out", "x" * 300], "a name of 300 bytes"),
     ],
 )
 def test_what_cannot_be_written_is_refused(rse, ran, arguments, said):

@@ -104,7 +104,7 @@ def test_a_lost_cell_is_tried_again_as_often_as_allowed_and_one_lost_with_ray_it
     lose(queue, first, 2, "worker killed")
     record = queue.finish(first, "worker killed again")
     assert (record.status, record.reason) == ("failed", "worker killed again")
-    outcomes = [attempt.outcome for attempt in world.ledger.attempts(first.identity)]
+    outcomes = [attempt.outcome for attempt in world.ledger.attempts([first.identity])]
     assert outcomes == [*["lost"] * 7, "failed"]
 
 

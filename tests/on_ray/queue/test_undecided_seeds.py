@@ -6,7 +6,8 @@ import pytest
 
 from rse_study.on_ray.queue.cell_queue import CellQueue
 from rse_study.on_ray.queue.fixed_cells import FixedCells
-from rse_study.on_ray.queue.stages import grid_cells
+from rse_study.on_ray.queue.growing_cells import GrowingCells
+from rse_study.on_ray.queue.stages import every_grid_cell, grid_cells
 from rse_study.on_ray.stored.files import StudyFiles
 from rse_study.on_ray.stored.folders import StudyFolders
 from rse_study.results.files.ledger import Ledger
@@ -47,12 +48,17 @@ class GrowingWorld(World):
     def cells(self):
         return grid_cells(self.checked, self.ledger, identify)
 
+    def every(self):
+        return every_grid_cell(self.checked, self.ledger, identify)
+
     def grid(self):
         self.ledger.close_attempts("the driver ended while it ran")
         cells = self.cells()
         self.ledger.claim([cell.record() for cell in cells])
         self.ledger.retire_others({cell.identity for cell in cells}, self.stage)
-        source = FixedCells(cells, self.ledger, self.cells)
+        is_growing = self.checked.study.gives_seeds_until_decided
+        grown = [GrowingCells(self.every, self.ledger)] if is_growing else []
+        source = FixedCells(cells, self.ledger, *grown)
         return CellQueue(self.checked.study, self.stage, source, self.ledger, self.files)
 
     def run_at_a_time(self, number):

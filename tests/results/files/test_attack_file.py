@@ -109,6 +109,7 @@ NONE = [
     ("", "holds no outcomes"),
     ("[1]\n", "holds no outcomes"),
     ('{"a": 1}\n', "is of no attack"),
+    ('{"set": ["mr"], "recipe": "pwws", "label": "a", "victim": "b", "seed": 0}\n', "is of no attack"),
 ]
 DAMAGED = [("[", "damaged"), ('[{"set": "mr"}]', "0.recipe: Field required"), ("{}", "valid list")]
 
@@ -142,13 +143,14 @@ def test_missing_files_are_named(folder):
         read_attacks(folder)
 
 
-def test_the_same_counts_of_another_attack_are_refused(tmp_path):
-    """Label, seed and counts are alike; what was attacked is not (an encoder, tau, a goal)."""
+@pytest.mark.parametrize("key", ["attack", "recipe"])
+def test_the_same_counts_of_another_attack_are_refused(tmp_path, key):
+    """Label, seed and counts are alike; what was attacked is not (an encoder, tau, a goal), or with what."""
     end(tmp_path, "mr", "pwws", [outcome(0, "a b", {0: "c"})])
     path = tmp_path / "mr-pwws.jsonl"
     head, rest = path.read_text().split("\n", 1)
-    path.write_text(json.dumps(json.loads(head) | {"attack": "another"}) + "\n" + rest)
-    with pytest.raises(InputError, match=r"is of another attack.*\(attack differ\)"):
+    path.write_text(json.dumps(json.loads(head) | {key: "another"}) + "\n" + rest)
+    with pytest.raises(InputError, match=rf"is of another attack.*\({key} differ\)"):
         read_attacks(tmp_path)
 
 

@@ -20,7 +20,7 @@ def test_attempts_are_numbered_and_say_where_they_ran(ledger, cells):
     ledger.lose(name, "node lost")
     assert ledger.start(name, executor="train", workers=4, threads=1) == 2
     assert ledger.start(cells[1].identity, **HERE) == 1
-    found = [(a.number, a.executor, a.workers, a.threads) for a in ledger.attempts(name)]
+    found = [(a.number, a.executor, a.workers, a.threads) for a in ledger.attempts([name])]
     assert found == [(1, "inline", 1, 2), (2, "train", 4, 1)]
     assert len(ledger.attempts()) == 3
 

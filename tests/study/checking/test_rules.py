@@ -103,6 +103,8 @@ grid.axes=null;;grid.factorial={rho: [0, 1], phi: [0, 0.1]};;grid.baseline=ours;
 grid.baseline=rho=0.0 ->
 grid.rows=null;;grid.baseline=ours -> grid.baseline = 'ours': must be a row of the grid, with which the others are
     compared. Known: rho = 0, rho = 1
+grid.rows=null;;grid.axes=null;;grid.baseline=ours -> grid.baseline = 'ours': must be a row of the grid, with which the
+    others are compared. Name a row in grid.rows, or remove it
 paper={table: rse-table6};;objective={metric: loss, direction: minimize} -> paper.table = 'rse-table6': its claims are
     of scores, where more is better, and objective.metric = 'loss'. Use metric: dev, or remove the table
 """)
