@@ -39,7 +39,7 @@ def _newest(span: AttemptSpan) -> tuple[float, float]:
 
 
 class EndedSpans:
-    """Spans of attempts that have ended, summed up: one more costs the same, however many there are."""
+    """Sums over spans of attempts that have ended; adding one costs the same always."""
 
     def __init__(self) -> None:
         self.newest = NONE

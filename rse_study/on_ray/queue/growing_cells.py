@@ -18,7 +18,7 @@ def wanted_cells(cells: Sequence[Cell], ledger: Ledger) -> list[Cell]:
 
 
 class GrowingCells:
-    """Says which further cells are wanted as cells end, from all that rows may come to.
+    """Tells as cells end which further ones are wanted, of all that rows may have.
 
     The ledger is read as a whole when the first cell ends, and then only for the cells that end.
     """

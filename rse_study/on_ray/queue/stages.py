@@ -30,7 +30,7 @@ def grid_cells(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> lis
 
 
 def every_grid_cell(checked: CheckedStudy, ledger: Ledger, identify: Identify) -> list[Cell]:
-    """Return every row with all seeds that it may come to; known rows keep their numbers."""
+    """Return every row with all seeds it may have; known rows keep their numbers."""
     study = checked.study
     configs = {record.trial: record.config for record in ledger.cells() if record.stage == "grid"}
     known = {_as_of_today(config): number for number, config in configs.items()}

@@ -92,7 +92,7 @@ class LedgerQueries:
         return [MetricRow(**{**row, "value": number_of(row["value"])}) for row in self._rows(query, identity)]
 
     def last_points(self, metric: str, among: Collection[str] | None = None) -> dict[str, tuple[int, float]]:
-        """Return step and value of a metric's last point, by cell, of all or `among` these.
+        """Return a metric's last point (step and value) by cell, of all or `among` these.
 
         Of `NAME/kept` the value is that of the model that the cell keeps.
         """
@@ -127,7 +127,7 @@ class LedgerQueries:
         return {cell: number_of(value) for cell, value in self._db.execute(query)}
 
     def attempts(self, among: Collection[str] | None = None) -> list[AttemptRecord]:
-        """Return the attempts at all cells, or at those `among` these, in the order of their start."""
+        """Return attempts by their start, at all cells or at those `among` these."""
         order = "ORDER BY started, cell, number"
         rows = self._rows_of("SELECT * FROM attempt", "cell", among, order)
         return [AttemptRecord(**row) for row in rows]
