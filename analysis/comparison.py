@@ -15,6 +15,7 @@ from analysis.scales import SCALES
 from rse_study.errors import InputError
 from rse_study.frames.study_results import StudyResults
 from rse_study.registry import did_you_mean
+from rse_study.results.bit_equality import describe_devices
 from rse_study.results.comparing.claims import Judged, judge
 from rse_study.results.comparing.comparisons import ComparedContrast, Scores, against, compare, row_scores
 from rse_study.results.comparing.contrasts import own_baseline
@@ -50,6 +51,7 @@ class Comparison:
     effects: FactorEffects
     """Effects of the factors, if the grid is a factorial design."""
     stale: str = ""
+    devices: str = ""
     """A sentence about cells that other software made."""
     encoder: str = ""
     """The encoder that is trained, as the study's file names it."""
@@ -120,6 +122,7 @@ def read_comparison(reader: Reader, baseline: str = "") -> Comparison | None:
         printed=printed,
         fixed=dict(zip(known["label"], known["value"], strict=True)),
         stale=describe(stale(reader.cells(), reader.provenance())),
+        devices=describe_devices(reader.cells()["provenance"]),
         encoder=study.encoder,
         letters=letters_of(scores),
         columns=cells_of(columns, baseline),

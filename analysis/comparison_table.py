@@ -268,8 +268,7 @@ def remarks(comparison: Comparison) -> list[str]:
         )
     if comparison.degenerate:
         texts.append(f"{DEGENERATE} {MEANING}")
-    if comparison.stale:
-        texts.append(comparison.stale)
+    texts += filter(None, (comparison.stale, comparison.devices))
     if limits := SCALES[comparison.scale].limits:
         texts.append(limits)
     return texts

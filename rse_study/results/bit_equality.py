@@ -54,6 +54,17 @@ def describe_machines(provenances: Iterable[Mapping[str, Any]]) -> str:
     return f"Cells ran on different kinds of machine, which need not agree bit by bit: {counts}."
 
 
+def describe_devices(provenances: Iterable[Mapping[str, Any]]) -> str:
+    """Say in a sentence that cells ran on GPUs and on CPUs; empty if they did not."""
+    kinds = {one.get("device_type") for one in provenances} - {None}
+    if len(kinds) < 2:
+        return ""
+    return (
+        "Some cells ran on a GPU and some on a CPU, which draw dropout differently: "
+        "between them, a common seed pairs little, and intervals are wider."
+    )
+
+
 def _machine(said: Mapping[str, Any]) -> str:
     if said.get(UNLIKE):
         return "what changed within the cell (machine, threads or versions)"
