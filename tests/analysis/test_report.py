@@ -60,9 +60,10 @@ def test_every_figure_is_inside_and_one_row_is_the_best(outlines):
     slices = [f"slice-{number}" for number in range(8)]
     above = ["differences", "history", "curves", "rungs", "rung-fidelity", "importance"]
     below = ["pareto", "timeline", "reasons"]
-    assert outlines["search"].figures == [*above, "parallel", "contour", *slices, *below]
+    inside = [f"diagnostic-{number}" for number in range(7)]
+    assert outlines["search"].figures == [*above, "parallel", "contour", *slices, *inside[:2], *below]
     rows = ["axis-0", "measures"]
-    assert outlines["grid"].figures == [*rows, *below]
+    assert outlines["grid"].figures == [*rows, *inside, *below]
     assert sum(attrs.get("class") == "best" for tag, attrs in outlines["search"].tags if tag == "tr") == 1
     assert not [attrs for tag, attrs in outlines["grid"].tags if attrs.get("class") == "best"]
 
