@@ -1,4 +1,4 @@
-"""What a study on several nodes survives: nodes, network, storage and driver that are gone, for a while or for good.
+"""What a study on several nodes survives: a node without power, and a storage that is gone for a while or for good.
 
 Each test ends with a line for docs/results/clusters.md (`pytest -m slow -rP tests/faults/test_nodes.py`).
 """
@@ -122,21 +122,3 @@ def test_a_storage_that_is_gone_is_waited_for_and_one_that_is_gone_for_good_ends
         submitted.folder,
     )
     _tell("... and submitted again when it was back", again, again.seconds, again.folder, submitted)
-
-
-def test_a_head_that_is_gone_takes_nothing_along_that_was_committed(ground, calm):
-    submitted = _submit(ground, "new-head")
-    one_is_complete = submitted.wait_for(r"complete .*\[1 of 4")
-    submitted.wait_for(IN_MID_CELL, after=one_is_complete.seconds)
-    before, killed = rows_of(submitted.folder, only_complete=True), submitted.seconds
-    ground.replace_head()
-    again = _submit(ground, "new-head", job="new-head-again")
-    assert again.finish() == 0, again.text
-    _judge(again.folder, calm.rows, before)
-    _tell(
-        "the head's power cut, its disk empty afterwards",
-        again,
-        killed + again.seconds,
-        again.folder,
-        submitted,
-    )

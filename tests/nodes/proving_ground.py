@@ -56,14 +56,6 @@ class ProvingGround:
         url = self.storage.url(prefix or study["name"])
         return Submission(self.cluster, self.user, study, url, store, job or study["name"], env)
 
-    def replace_head(self) -> None:
-        """Cut the head's power; another machine with an empty disk takes its address, and Ray is made anew."""
-        head = self.cluster.head
-        head.restart(empty_disk=True)
-        self._furnish(head)
-        self.cluster.start_head()
-        self.cluster.wait()
-
     def _furnish(self, node: Node) -> None:
         """Give a driver's node the data, and spare it a minute where this machine has made the tiny encoder."""
         own = node.disk / "tmp"

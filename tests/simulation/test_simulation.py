@@ -62,6 +62,6 @@ def test_a_hanging_cell_is_ended_while_its_coordinator_is_made_again(monkeypatch
 
 
 @pytest.mark.slow
-def test_a_hundred_schedules_keep_every_promise():
-    for seed in range(1000, 1100):
+def test_sixty_schedules_keep_every_promise():
+    for seed in range(1000, 1060):
         play(seed)
