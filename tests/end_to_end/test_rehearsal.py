@@ -1,11 +1,11 @@
-"""Two studies of papers go from an empty data folder to their tables; `make rehearsal` walks all."""
+"""A study of a paper goes from an empty data folder to its tables; `make rehearsal` walks all."""
 
 import pytest
 
 from rse_study.study.definition.shipped import shipped_studies
 from tests.end_to_end.rehearsal import lab, walk
 
-STUDIES = ["rse_table5", "l2p_figure2_k"]
+STUDIES = ["rse_table5"]
 PATHS = {path.stem: path for path in shipped_studies() if path.parent.name == "paper"}
 
 

@@ -1,6 +1,6 @@
 """The driver killed, and the same command again: nothing is lost, nothing is done twice, nothing changes.
 
-A grid once amid its cells, two searches twice at random moments. `python -m tests.faults.kill_driver`
+A grid once amid its cells, a search twice at random moments. `python -m tests.faults.kill_driver`
 does it ten times each (docs/results/faults.md).
 """
 
@@ -12,7 +12,7 @@ import pytest
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import ledger_path
 from tests.faults.drivers import contents
-from tests.faults.kill_driver import ONE_AT_A_TIME, SEARCH, finished_cells, kill_often
+from tests.faults.kill_driver import SEARCH, finished_cells, kill_often
 
 pytestmark = pytest.mark.slow
 NUM_KILLS = 2
@@ -40,13 +40,10 @@ def test_a_ledger_that_is_gone_comes_back_from_the_results_and_nothing_runs_agai
     assert contents(folder) == whole
 
 
-@pytest.mark.parametrize(
-    "study",
-    [pytest.param(one, marks=pytest.mark.xdist_group(one["name"])) for one in (ONE_AT_A_TIME, SEARCH)],
-    ids=lambda study: study["name"],
-)
-def test_killed_again_and_again_it_has_its_cells_none_lost_and_none_twice(scene, study):
-    here, folder = replace(scene, study=study), scene.folder(f"{study['name']}-killed")
+@pytest.mark.xdist_group("search")
+def test_killed_again_and_again_it_has_its_cells_none_lost_and_none_twice(scene):
+    """Serial searches, which end equal to undisturbed ones, are killed in tests/simulation."""
+    here, folder = replace(scene, study=SEARCH), scene.folder(f"{SEARCH['name']}-killed")
     story = kill_often(here, folder, NUM_KILLS, random.Random(0), longest=20.0)
     assert story.kills > 0
     assert story.num_changed == 0
@@ -55,13 +52,8 @@ def test_killed_again_and_again_it_has_its_cells_none_lost_and_none_twice(scene,
     assert len({cell.identity for cell in cells}) == len(cells)
     assert {cell.status for cell in cells} <= {"complete", "stopped_early"}
     searched = [cell.trial for cell in cells if cell.stage == "search"]
-    assert sorted(searched) == list(range(study["num_trials"]))
+    assert sorted(searched) == list(range(SEARCH["num_trials"]))
     killed = contents(folder)
-    if study is not SEARCH:  # what two trials at a time are proposed depends on which of them is ahead
-        undisturbed = scene.folder(f"{study['name']}-whole")
-        here.finish(undisturbed)
-        assert killed == contents(undisturbed)
-    if study is SEARCH:  # with its rungs; a grid's ledger comes back above
-        ledger_path(folder).unlink()
-        assert "started" not in here.finish(folder)
-        assert contents(folder) == killed
+    ledger_path(folder).unlink()  # with its rungs; a grid's ledger comes back above
+    assert "started" not in here.finish(folder)
+    assert contents(folder) == killed
