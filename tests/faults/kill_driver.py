@@ -1,6 +1,7 @@
-"""kill -9 of the driver at random moments, then the same command: python -m tests.faults.kill_driver [KILLS]
+"""kill -9 of a study's processes at random moments, then the same command: python -m tests.faults.kill_driver [KILLS]
 
-Prints what it found; tests/faults/test_kill_driver.py runs the same with fewer kills.
+Studies of every kind, one cell at a time, so that each must end equal to an undisturbed one. Prints what it found;
+tests/faults/test_kill_driver.py kills a driver whose cells run side by side.
 """
 
 import random
@@ -8,12 +9,15 @@ import shutil
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rse_study.results.files.schema import ledger_path
-from tests.faults.drivers import Scene, contents
+from tests.faults.drivers import DRIVER, Scene, contents
 from tests.on_ray.world import STUDY, make_materials
+from tests.simulation.studies import BEFORE, SERIAL, STUDIES
 
 GRID = {key: value for key, value in STUDY.items() if key not in ("search", "num_trials", "sampler")} | {
     "name": "grid",
@@ -30,33 +34,50 @@ SEARCH = STUDY | {
     "evaluations": ["builtin/test"],
     "confirm": {"seeds": [1], "num_best": 1},
 }
-ONE_AT_A_TIME = SEARCH | {"name": "serial", "resources": {"max_concurrent": 1}}
+LONGEST_S = 20.0
+PARTS = (DRIVER, "ImplicitFunc", "raylet", "gcs_server", "DashboardAgent")
+"""what is killed: the driver, its cell's process, and Ray's own"""
 
 
 @dataclass
 class Story:
-    """A study that was killed and went on."""
+    """What was killed, and what came of it."""
 
-    kills: int = 0
+    kills: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
-    num_changed: int = 0  # committed cells whose rows were different later
+    num_changed: int = 0
+    """committed cells whose rows were different later"""
+    num_studies: int = 0
+    num_unequal: int = 0
+    """studies that are not, row for row, those of an undisturbed run"""
+    num_rebuilt_unequal: int = 0
+    """the same of ledgers that were made again from the files beside them"""
+
+    def compare(self, committed: dict[str, list[str]], now: dict[str, list[str]]) -> dict[str, list[str]]:
+        """Count the committed cells that have changed, and return those of now."""
+        self.num_changed += sum(now.get(cell) != rows for cell, rows in committed.items())
+        return now
 
 
-def kill_often(scene: Scene, folder: Path, num_kills: int, draw: random.Random, longest: float) -> Story:
-    """Kill the driver `num_kills` times, after 1 to `longest` seconds each, then let it finish."""
-    story, begun, committed = Story(), time.monotonic(), {}
-    while story.kills < num_kills:
-        if not scene.kill_after(folder, draw.uniform(1.0, longest)):
+def kill_often(
+    scene: Scene,
+    folder: Path,
+    story: Story,
+    num_kills: int,
+    draw: random.Random,
+    parts: Sequence[str] = (DRIVER,),
+) -> None:
+    """Kill a process again and again, 1 to 20 s after each start, until the story has so many or the study ends."""
+    begun, committed = time.monotonic(), finished_cells(folder)
+    while story.kills.total() < num_kills:
+        part = draw.choice(parts)
+        if not scene.kill_after(folder, draw.uniform(1.0, LONGEST_S), part):
             break
-        story.kills += 1
-        now = finished_cells(folder)
-        story.num_changed += sum(now.get(cell) != rows for cell, rows in committed.items())
-        committed = now
+        story.kills[part] += 1
+        committed = story.compare(committed, finished_cells(folder))
     scene.finish(folder)
-    now = finished_cells(folder)
-    story.num_changed += sum(now.get(cell) != rows for cell, rows in committed.items())
-    story.seconds = time.monotonic() - begun
-    return story
+    story.compare(committed, finished_cells(folder))
+    story.seconds += time.monotonic() - begun
 
 
 def finished_cells(folder: Path) -> dict[str, list[str]]:
@@ -69,23 +90,26 @@ def finished_cells(folder: Path) -> dict[str, list[str]]:
     return {one: [row for row in held["metric"] if one in row] for one in identities}
 
 
-def main(num_kills: int = 10) -> None:
-    root = Path(tempfile.mkdtemp())
-    scene = Scene(GRID, root / "world", root)
-    make_materials(scene.world)
-    for study in (GRID, ONE_AT_A_TIME, SEARCH):
-        here = replace(scene, study=study)
-        undisturbed, folder = here.folder(f"{study['name']}-whole"), here.folder(f"{study['name']}-killed")
-        here.finish(undisturbed)
-        story = kill_often(here, folder, num_kills, random.Random(0), longest=25.0)
-        whole, killed = contents(undisturbed), contents(folder)
-        same = {table: rows == killed[table] for table, rows in whole.items()}
-        sizes = {table: (len(rows), len(killed[table])) for table, rows in whole.items()}
-        print(f"{study['name']}: {story}; rows {sizes}; equal {same}", flush=True)
-        ledger_path(folder).unlink()
-        here.finish(folder)
-        rebuilt = contents(folder)
-        print(f"  rebuilt: { {t: rows == rebuilt[t] for t, rows in killed.items()} }", flush=True)
+def main(num_kills: int = 7) -> None:
+    root, story = Path(tempfile.mkdtemp()), Story()
+    make_materials(root / "world")
+    for name in sorted(
+        STUDIES.keys() - {*BEFORE, "hours"}
+    ):  # hours of a busy machine are not those of an idle one
+        study = dict(STUDIES[name]) | {"name": name, "resources": SERIAL}
+        here, draw = Scene(study, root / "world", root), random.Random(name)
+        whole = here.folder(f"{name}-whole")
+        here.finish(whole)
+        story = Story()
+        while story.kills.total() < num_kills:
+            folder = here.folder(f"{name}-{story.kills.total()}")
+            kill_often(here, folder, story, num_kills, draw, parts=PARTS)
+            story.num_studies += 1
+            story.num_unequal += contents(folder) != contents(whole)
+            ledger_path(folder).unlink()
+            here.finish(folder)
+            story.num_rebuilt_unequal += contents(folder) != contents(whole)
+        print(f"{name}: {story}", flush=True)
     shutil.rmtree(root)
 
 

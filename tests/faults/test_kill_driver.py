@@ -1,7 +1,7 @@
 """The driver killed, and the same command again: nothing is lost, nothing is done twice, nothing changes.
 
 A grid once amid its cells, a search twice at random moments. `python -m tests.faults.kill_driver`
-does it ten times each (docs/results/faults.md).
+kills all parts of every kind of study (docs/results/faults.md).
 """
 
 import random
@@ -12,7 +12,7 @@ import pytest
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import ledger_path
 from tests.faults.drivers import contents
-from tests.faults.kill_driver import SEARCH, finished_cells, kill_often
+from tests.faults.kill_driver import SEARCH, Story, finished_cells, kill_often
 
 pytestmark = pytest.mark.slow
 NUM_KILLS = 2
@@ -44,8 +44,9 @@ def test_a_ledger_that_is_gone_comes_back_from_the_results_and_nothing_runs_agai
 def test_killed_again_and_again_it_has_its_cells_none_lost_and_none_twice(scene):
     """Serial searches, which end equal to undisturbed ones, are killed in tests/simulation."""
     here, folder = replace(scene, study=SEARCH), scene.folder(f"{SEARCH['name']}-killed")
-    story = kill_often(here, folder, NUM_KILLS, random.Random(0), longest=20.0)
-    assert story.kills > 0
+    story = Story()
+    kill_often(here, folder, story, NUM_KILLS, random.Random(0))
+    assert story.kills.total() > 0
     assert story.num_changed == 0
     with Ledger.open(folder) as ledger:
         cells = ledger.cells()

@@ -27,10 +27,10 @@ def main() -> int:
     asked = parser.parse_args()
     if asked.schedules == 1:
         return replay(asked.seed)
-    begun, failing, seed = time.monotonic(), [], asked.seed
+    begun, failing, seed, kills = time.monotonic(), [], asked.seed, Kills()
     while seed < asked.seed + asked.schedules and time.monotonic() - begun < 60 * asked.minutes:
         try:
-            play(seed)
+            play(seed, kills.hear)
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
                 raise
@@ -45,9 +45,20 @@ def main() -> int:
         seed += 1
     seconds, number = time.monotonic() - begun, seed - asked.seed
     print(
-        f"{number} schedules in {seconds:.0f} s ({number / seconds:.1f} a second), failing: {failing or 'none'}"
+        f"{number} schedules in {seconds:.0f} s ({number / seconds:.1f} a second), "
+        f"in which {kills.number} drivers were killed; failing: {failing or 'none'}"
     )
     return 1 if failing else 0
+
+
+class Kills:
+    """Counts, in what schedules say, the drivers that were killed."""
+
+    number = 0
+
+    def hear(self, line: str) -> None:
+        killed, *rest = line.split()[2:]
+        self.number += killed.startswith("driver-") and rest == ["is", "killed", "(-9)"]
 
 
 def replay(seed: int) -> int:
