@@ -1,7 +1,8 @@
 """Manipulation checks of the rows of a ledger, for its page, `check` and `status`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.manipulation import ManipulationCheck, named_rows
@@ -9,6 +10,8 @@ from rse_study.results.records import CellRecord
 from rse_study.results.row_names import names_of_labelled
 from rse_study.results.study_record import StudyRecord
 
+RISE = "inner/rise"
+CONTROLS = ("noise", "flipped")
 RECORDED = "loss_share/"  # beginning of metrics that checked cells have, if their study checks a loss
 
 
@@ -27,25 +30,38 @@ class RowChecks:
 def row_checks(ledger: LedgerQueries, study: StudyRecord, cells: Sequence[CellRecord]) -> list[RowChecks]:
     """Return the checks of rows with complete cells, over their later halves."""
     names = names_of_labelled(study, [(one.trial, one.label, one.proposal, one.retired) for one in cells])
-    means = ledger.later_means([check.metric for check in study.checks])
-    marks = [check for check in study.checks if check.metric.startswith(RECORDED)] or study.checks
+    checked = [check.metric for check in study.checks]
+    means = ledger.later_means(checked)
+    marks = [metric for metric in checked if metric.startswith(RECORDED)] or checked
     rows: dict[str, list[Mapping[str, float]]] = {}
-    unchecked = set[str]()
+    unchecked, controls = set[str](), set[str]()
     for cell, name in zip(cells, names, strict=True):
         if cell.status == "complete" and not cell.retired:
             rows.setdefault(name, []).append(means.get(cell.identity, {}))
-            if cell.config.get("method", {}).get("name") in study.unchecked:
+            method = cell.config.get("method", {})
+            if method.get("name") in study.unchecked:
                 unchecked.add(name)
+            if _is_control(method):
+                controls.add(name)
     found = []
     for row, histories in rows.items():
         values = []
         for one in study.checks:
             of = [each[one.metric] for each in histories if one.metric in each]
             if any(of) or (of and not one.zero_is_off):
-                values.append((one, sum(of) / len(of)))
-        is_recorded = any(check in marks for check, _ in values)
+                # A control is not to raise the inner loss: its rise is shown, not judged.
+                judged = replace(one, limit=None) if one.metric == RISE and row in controls else one
+                values.append((judged, sum(of) / len(of)))
+        is_recorded = any(check.metric in marks for check, _ in values)
         found.append(RowChecks(row, values if is_recorded else (), is_recorded, row in unchecked))
     return found
+
+
+def _is_control(settings: Mapping[str, Any]) -> bool:
+    """Whether an adversary among these settings leaves the gradient's direction on purpose."""
+    return settings.get("ascent") in CONTROLS or any(
+        _is_control(one) for one in settings.values() if isinstance(one, Mapping)
+    )
 
 
 def inert_sentences(rows: Sequence[RowChecks]) -> list[str]:

@@ -24,7 +24,7 @@ NOISE = (
 SILENT = "Manipulation checks are missing in "
 
 
-def grid(folder, checks=CHECKS, rises=RISES, *, shares=True, unchecked=()):
+def grid(folder, checks=CHECKS, rises=RISES, *, shares=True, unchecked=(), blends=None):
     """Three rows on three seeds; what a cell says of itself before half of its training is wrong on purpose."""
     with Ledger.open(folder) as ledger:
         rows = dict.fromkeys(rises, (1.0, 2.0, 3.0))
@@ -42,7 +42,7 @@ def grid(folder, checks=CHECKS, rises=RISES, *, shares=True, unchecked=()):
                 history = tuple(
                     Point(t=t, metrics={"dev": 50.0 + seed, **found}) for t, found in points.items()
                 )
-                config = {"method": {"name": row}}
+                config = {"method": {"name": row} | {"blend": (blends or {}).get(row, {})}}
                 end(
                     ledger,
                     begin(ledger, tabled.cell_of(trial, row, seed).model_copy(update={"config": config})),
@@ -122,3 +122,14 @@ def test_a_method_with_checks_of_no_term_of_a_loss_is_judged_by_these(folder):
     grid(folder, checks=INNER_RISE, rises={"SimCSE": 0.2, "inert": 0.002}, shares=False)
     (said_of_it,) = sentences(folder)
     assert said_of_it.startswith(NOISE)
+
+
+@pytest.mark.parametrize("ascent", ["noise", "flipped"])
+def test_a_control_that_is_not_to_raise_the_loss_is_not_called_inert(rse, folder, ascent):
+    grid(folder, blends={"inert": {"ascent": ascent}, "alive": {"ascent": "gradient"}})
+    for text in said(rse, folder):
+        assert "Inert in" not in text
+    with Reader(folder) as reader:
+        rows = row_checks(reader.ledger, reader.study(), reader.records())
+    values = {row.row: {check.metric: value for check, value in row.values} for row in rows}
+    assert [values[row]["inner/rise"] for row in ("inert", "alive")] == pytest.approx([0.002, 0.2])
