@@ -120,7 +120,7 @@ def read_contents(reader: Reader) -> Contents:
         events=reader.events(),
         provenance=reader.provenance(),
         search=search,
-        checks=tuple(row_checks(reader.ledger, study, reader.records())),
+        checks=tuple(row_checks(reader.ledger, study, search.cells)),
         items=tuple(measured_items(reader)),
         collapsed=reader.collapsed(),
         bin_steps=bin_steps,

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import plotly.io as pio
 
 from analysis.figures.style import white_template
+from analysis.page.embedding import unpacked
 from rse_study.errors import InputError, first_line
 
 ImageKind = Literal["png", "svg"]
@@ -26,7 +27,7 @@ def figures_in(html: str) -> dict[str, go.Figure]:
     """Return the figures of a page by name, on a white background."""
     return {
         found["name"]: go.Figure(json.loads(found["json"])).update_layout(template=white_template())
-        for found in DRAWING.finditer(html)
+        for found in DRAWING.finditer(unpacked(html))
     }
 
 

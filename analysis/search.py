@@ -71,7 +71,8 @@ def chosen_of(contents: Contents) -> list[str]:
 
 def confirmed(contents: Contents) -> pd.DataFrame:
     """Return the confirming cells: the base, then the best in order."""
-    cells, places = contents.stage("confirm"), ranking(contents)
+    cells = contents.stage("confirm")
+    places = ranking(contents) if len(cells) else {}
     place = [
         0 if label == BASE else places.get(n, len(places) + 1)
         for n, label in cells[["trial", "label"]].values

@@ -70,17 +70,20 @@ def polylines(
     part: pd.DataFrame, rows: dict[str, int], objective: Ruler, decimals: int
 ) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Return positions, rows and hover texts of all lines, with a gap after each."""
+    lines: dict[int, tuple[float, list[tuple[str, float, str]]]] = {}
+    columns = [part[name] for name in ("trial", "objective", "axis", "position", "text")]
+    for trial, score, *point in zip(*columns, strict=True):
+        lines.setdefault(trial, (score, []))[1].append(tuple(point))
     xs: list[float] = []
     ys: list[int] = []
     texts: list[str] = []
-    for trial, points in part.groupby("trial", sort=False):
-        score = float(points["objective"].iloc[0])
+    for trial, (score, points) in lines.items():
         shown = show_number(score, decimals)
-        xs += [*points["position"], objective.position(score), np.nan]
-        ys += [*points["axis"].map(rows), len(rows), len(rows)]
+        xs += [*(position for _, position, _ in points), objective.position(score), np.nan]
+        ys += [*(rows[axis] for axis, _, _ in points), len(rows), len(rows)]
         texts += [
             f"trial {trial}: {label_text(axis, 40)} = {label_text(text, 30)}<br>{shown}"
-            for axis, text in points[["axis", "text"]].values
+            for axis, _, text in points
         ]
         texts += [f"trial {trial}: {shown}", ""]
     return np.array(xs, dtype=np.float32), np.array(ys, dtype=np.int16), texts

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -25,13 +26,12 @@ def add_lines(
 
     `shown` is the property of the trace that holds the entries, as hover text reads it.
     """
-    xs: list[float | None] = []
-    ys: list[float | None] = []
-    entries: list[Any] = []
-    for entry, part in frame.groupby(by, sort=False):
-        xs += [*part["t"].tolist(), None]
-        ys += [*part[value].tolist(), None]
-        entries += [entry] * (len(part) + 1)
+    lines = pd.factorize(frame[by])[0]
+    frame = frame.iloc[np.argsort(lines, kind="stable")]
+    ends = np.cumsum(np.bincount(lines))  # where a line's gap stands
+    xs, ys = (np.insert(frame[name].to_numpy(float), ends, np.nan) for name in ("t", value))
+    entries = frame[by].to_numpy(object)
+    entries = np.insert(entries, ends, entries[ends - 1]).tolist()
     figure.add_scatter(x=xs, y=ys, connectgaps=False, **{"mode": "lines", shown: entries} | look)
 
 

@@ -1,7 +1,7 @@
 """Colours and layout of all figures, safe for colour blindness and print."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 from textwrap import wrap
 from typing import Any
@@ -64,6 +64,7 @@ def white_template() -> go.layout.Template:
     return go.layout.Template(layout=layout, data={name: white["data"][name] for name in TRACES})
 
 
+@lru_cache(maxsize=4096)
 def label_text(text: str, width: int = 22) -> str:
     """Return a name for an axis in short lines, with markup escaped."""
     return "<br>".join(escape(line, quote=False) for line in wrap(text, width) or [""])

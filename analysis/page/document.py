@@ -3,17 +3,20 @@
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import cache
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 
 from plotly.offline import get_plotlyjs
 
+from analysis.page.embedding import script
 from rse_study.results.files.atomic import write_whole
 
 STYLE = (files("analysis.page") / "style.css").read_text(encoding="utf-8")
 SCRIPTS = (
     "elements",
+    "packed",
     "links",
     "theme",
     "figures",
@@ -37,7 +40,7 @@ def page(title: str, sections: Sequence[str], style: str = "", reload_s: int = 0
     now = datetime.now(UTC).isoformat(timespec="seconds")
     fresh = f' data-reload="{reload_s}" data-written="{now}"' if reload_s else ""
     body = "\n".join(sections)
-    plotly = f"<script>{get_plotlyjs()}</script>" if 'class="plot"' in body else ""
+    plotly = packed_plotly() if 'class="plot"' in body else ""
     return (
         f'<!DOCTYPE html>\n<html lang="en"{fresh}><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
@@ -45,8 +48,14 @@ def page(title: str, sections: Sequence[str], style: str = "", reload_s: int = 0
         f"<style>{STYLE}{style}</style></head>\n<body>\n"
         f'<a class="skip" href="#main">Skip to the report</a>\n<div class="frame">{contents_list(body)}\n'
         f'<main id="main" tabindex="-1"><div class="controls"></div>\n{body}\n</main></div>\n'
-        f"{plotly}<script>{script()}</script></body></html>\n"
+        f"{plotly}<script>{scripts()}</script></body></html>\n"
     )
+
+
+@cache
+def packed_plotly() -> str:
+    """Return plotly.js, packed: 1.9 MB instead of 4.8."""
+    return script("library", get_plotlyjs(), "text/javascript")
 
 
 def contents_list(body: str) -> str:
@@ -59,7 +68,7 @@ def contents_list(body: str) -> str:
     return f'<nav class="contents" aria-label="Contents">{listing}</nav>'
 
 
-def script() -> str:
+def scripts() -> str:
     """Return the page's JavaScript, in its own scope."""
     folder = files("analysis.page") / "scripts"
     parts = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]

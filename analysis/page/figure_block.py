@@ -4,7 +4,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.io.json import to_json_plotly
 
-from analysis.page.embedding import embedded
+from analysis.page.embedding import embedded, script
 
 DEFAULT_HEIGHT = 450  # pixels, as plotly.js has it
 DIGITS = "%.8g"  # of numbers that a reader downloads: more than any figure shows, and half the bytes
@@ -22,12 +22,11 @@ def figure(drawing: go.Figure, name: str, data: pd.DataFrame | None = None) -> s
     height = content["layout"].get("height", DEFAULT_HEIGHT)
     return (
         f'<figure class="figure" id="figure-{name}"><div id="{name}" class="plot" style="height:{height}px"></div>'
-        f'<script type="application/json" class="drawing">{written}</script>{_numbers(data)}</figure>'
+        f"{script('drawing', written)}{_numbers(data)}</figure>"
     )
 
 
 def _numbers(data: pd.DataFrame | None) -> str:
     if data is None:
         return ""
-    content = embedded({"csv": data.to_csv(index=False, float_format=DIGITS)})
-    return f'<script type="application/json" class="numbers">{content}</script>'
+    return script("numbers", embedded({"csv": data.to_csv(index=False, float_format=DIGITS)}))

@@ -102,8 +102,7 @@ def decisions(contents: Contents) -> str:
 def each_pair(contents: Contents, comparison: Comparison) -> str:
     """Return section "Each pair"; "" without few enough rows or values."""
     found = row_pairs(contents, comparison.scores)
-    is_said = bool(found) and len(contents.study.axes) == 1  # rows of one axis are its values
-    if not is_said and not comparison.effects.factors:  # two levels, whose means over the others are effects
+    if not comparison.effects.factors:  # two levels, whose means over the others are effects
         found += axis_pairs(contents, comparison.scores)
     parts = []
     for number, pairs in enumerate(found):

@@ -25,10 +25,11 @@ def status_for_next_run(study_dir: Path, identity: str, status: Status) -> Statu
 
 def cells_for_next_run(ledger: LedgerQueries, study_dir: Path) -> list[CellRecord]:
     """Return the current cells of a study, with their status for the next run."""
+    found = [one for one in ledger.cells() if not one.retired]
+    statuses = [status_for_next_run(study_dir, one.identity, one.status) for one in found]
     return [
-        one.model_copy(update={"status": status_for_next_run(study_dir, one.identity, one.status)})
-        for one in ledger.cells()
-        if not one.retired
+        one if one.status == status else one.model_copy(update={"status": status})
+        for one, status in zip(found, statuses, strict=True)
     ]
 
 

@@ -88,9 +88,10 @@ class Reader:
     @once
     def cells(self, retired: bool = False) -> pd.DataFrame:
         """Return one row per cell with the columns of `CellRecord`, by trial and seed."""
-        frame = self._read(
-            "SELECT * FROM cell WHERE ?1 OR NOT retired ORDER BY trial, seed, retired", retired
-        )
+        if not retired:
+            frame = self.cells(retired=True)
+            return frame[~frame["retired"]].reset_index(drop=True)
+        frame = self._read("SELECT * FROM cell ORDER BY trial, seed, retired")
         frame["retired"] = frame["retired"].astype(bool)
         for column in JSON_COLUMNS:
             frame[column] = [json.loads(text) for text in frame[column]]

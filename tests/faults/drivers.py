@@ -99,7 +99,7 @@ class Scene:
             return True
         has_met = kill_part(process, part)
         said, _ = process.communicate(timeout=300)
-        assert process.returncode in (0, GAVE_UP), said
+        assert process.returncode in (0, GAVE_UP), f"{part} killed: exit code {process.returncode}\n{said}"
         return has_met
 
     def act_on(self, folder: Path, acts: dict[str, Callable[[psutil.Process], None]]) -> list[str]:

@@ -71,6 +71,7 @@ const drawNext = () => {
   whileIdle(drawNext);
 };
 
+const whenLoaded = act => document.readyState === 'complete' ? act() : addEventListener('load', act);
 const fit = () => plots().forEach(place => { if (drawnAt.has(place)) Plotly.Plots.resize(place); });
 
 // The numbers a figure was given, or else those it shows.
@@ -108,6 +109,6 @@ const dressFigures = () => {
   }
   plots().forEach(place => inSight.observe(place));
   onTheme.push(() => plots().forEach(place => { if (drawnAt.has(place)) draw(place); }));
-  addEventListener('load', () => { fit(); whileIdle(drawNext); });
+  whenLoaded(() => { fit(); whileIdle(drawNext); });
   addEventListener('beforeprint', () => { plots().forEach(draw); fit(); });
 };

@@ -2,4 +2,4 @@
 document.querySelector('.controls')?.append(...freshness(), foldAll(), themeSwitch());
 dressSections();
 dressTables();
-dressFigures();
+unpackAll().then(isWhole => { if (isWhole) dressFigures(); });

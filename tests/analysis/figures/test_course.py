@@ -2,8 +2,10 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 
 from analysis.contents import is_watched
 from analysis.figures.course import course_data, draw_course
@@ -63,7 +65,7 @@ def test_few_trials_have_a_colour_each_and_of_many_the_papers_setting_stands_out
     figure = draw_course(course_data(contents(watched_dir), ALIGNMENT), ALIGNMENT)
     assert len(figure.data) == len({trace.line.color for trace in figure.data}) == 4
     first = figure.data[0]
-    assert list(first.x) == [20, 40, None, 20, 40, None]
+    assert_array_equal(first.x, [20, 40, np.nan, 20, 40, np.nan])
     assert list(first.customdata) == [0, 0, 0, 1, 1, 1]
     assert first.connectgaps is False and all(trace.showlegend for trace in figure.data)
     frame = course_data(contents(watched_dir), ALIGNMENT)

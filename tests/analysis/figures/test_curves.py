@@ -1,5 +1,7 @@
+import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 
 from analysis.figures.curves import curve_data, draw_curves
 
@@ -37,8 +39,8 @@ def test_curves_are_those_of_the_trials_in_order_and_a_base_may_be_the_best(fram
 def test_each_look_is_one_trace_rungs_are_upright_and_stopped_cells_end_hollow(frame):
     two = pd.concat([frame, frame[frame["trial"] == 1].assign(trial=5)])
     others = next(trace for trace in draw_curves(two, (), "dev").data if trace.name == "other trials")
-    assert list(others.x) == [15, None, 15, None]
-    assert list(others.y) == [0.5, None, 0.5, None]
+    assert_array_equal(others.x, [15, np.nan, 15, np.nan])
+    assert_array_equal(others.y, [0.5, np.nan, 0.5, np.nan])
     assert list(others.customdata) == [1, 1, 5, 5]
     figure = draw_curves(frame, (15, 30), "dev")
     assert [shape.x0 for shape in figure.layout.shapes] == [15, 30]

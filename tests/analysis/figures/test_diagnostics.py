@@ -1,6 +1,8 @@
 import dataclasses
 
+import numpy as np
 import pandas as pd
+from numpy.testing import assert_array_equal
 
 from analysis.figures.diagnostics import MOST_ROWS, diagnostics_data, draw_diagnostics
 
@@ -27,5 +29,5 @@ def test_a_panel_for_each_metric_with_a_line_for_each_cell():
     rows = [("row", cell, metric, t, 1.0) for metric in ("loss", "new") for cell in "ab" for t in (1, 2)]
     figure = draw_diagnostics(pd.DataFrame(rows, columns=["row", "cell", "metric", "t", "value"]))
     assert [trace.xaxis for trace in figure.data] == ["x", "x2"]
-    assert list(figure.data[0].x) == [1, 2, None, 1, 2, None]
+    assert_array_equal(figure.data[0].x, [1, 2, np.nan, 1, 2, np.nan])
     assert [title.text for title in figure.layout.annotations] == ["the whole loss", "new"]
