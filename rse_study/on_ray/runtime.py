@@ -15,7 +15,7 @@ from ray.tune import with_parameters
 from rse_study.cluster.node_capacity import Node
 from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray import tuner
-from rse_study.on_ray.nodes.cluster_watch import ClusterWatch, JoinedRay, OwnRay, RayLost
+from rse_study.on_ray.nodes.cluster_watch import STUCK_SECONDS, ClusterWatch, JoinedRay, OwnRay, RayLost
 from rse_study.on_ray.nodes.elastic import ElasticSize
 from rse_study.on_ray.nodes.launch import ray_session
 from rse_study.on_ray.nodes.lost_cells import HOLD_SECONDS, Losses
@@ -33,8 +33,6 @@ from rse_study.study.definition.resources import Resources
 STARTING = "starting Ray"
 MAX_RESTARTS = 3  # of Ray in one run: what takes it down again and again is no accident
 REJOIN_SECONDS, REJOIN_PAUSE_SECONDS = 180.0, 5.0  # a head that is started again needs a minute or two
-# Ray ends a process whose head is gone after 60 s (its own), or so many as `launch` sets for a cluster.
-STUCK_SECONDS = {"own": 40.0, "joined": 60.0}
 GAVE_UP = 3
 
 
@@ -158,7 +156,7 @@ class RayRuntime:
             with ExitStack() as stack:
                 try:
                     self._callback.advanced(STARTING, 0, 1)
-                    stack.enter_context(ray_session(self._num_cpus, self._address))
+                    stack.enter_context(ray_session(self._num_cpus, self._address, self._exit_stuck))
                     self._callback.advanced(STARTING, 1, 1)
                     return stack.pop_all()
                 except (InputError, Unavailable) as error:

@@ -103,6 +103,13 @@ class CellRecord(Record):
         return self.status not in FINISHED and not self.reason
 
 
+class RunContent(BaseModel, extra="allow"):
+    """What a run has on record of where it ran; only what readers look into has a type."""
+
+    packages: dict[str, str] = Field(default_factory=dict)
+    libraries: dict[str, Any] = Field(default_factory=dict)
+
+
 class AttemptRecord(Record):
     """One attempt at a cell."""
 

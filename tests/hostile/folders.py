@@ -97,7 +97,7 @@ def _sealed(path: Path, content: dict[str, object]) -> None:
         if kind != "checksum":
             try:
                 content["checksum"] = fingerprint_of(content[kind])
-            except (ValueError, RecursionError):  # NaN has none
+            except (ValueError, TypeError, RecursionError):  # NaN has none, nor have keys of several kinds
                 continue
     path.write_text(as_json(content), encoding="utf-8")
 

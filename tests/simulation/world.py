@@ -88,7 +88,9 @@ class World:
         return self.scheduler.current.process
 
     @contextmanager
-    def ray_session(self, num_cpus: int = 0, address: str = "") -> Iterator[None]:
+    def ray_session(
+        self, num_cpus: int = 0, address: str = "", exit_stuck: Callable[[str], None] = print
+    ) -> Iterator[None]:
         if not address:
             self.clusters[id(self.process)] = Cluster(self.scheduler, self.fates, [num_cpus], is_own=True)
             yield

@@ -17,6 +17,8 @@ from rse_study.on_ray.nodes.private_ray import CALL_SECONDS, ClusterHead
 
 PERIOD_SECONDS = 1.0
 UNREACHABLE_SECONDS = 60.0  # of a head that is gone: a cut link heals, or a head restarts, before
+# Ray ends a process whose head is gone after 60 s (its own), or so many as `launch` sets for a cluster.
+STUCK_SECONDS = {"own": 40.0, "joined": 60.0}
 ESSENTIAL = {"gcs_server": "its head process (GCS) ended", "raylet": "its node process (raylet) ended"}
 RAYLET_OF_WORKER = "RAY_RAYLET_PID"  # in the environment of a worker
 
@@ -44,6 +46,31 @@ class Probe(Protocol):
         """End processes that a lost Ray has left on this machine."""
 
 
+class StartingRay:
+    """The Ray that this process is starting, by the child processes that are there by now.
+
+    Ray itself waits for a minute for a head that has ended meanwhile, and then ends the process without a word.
+    """
+
+    is_instant = True
+
+    def __init__(self) -> None:
+        self._others = _children()
+        self._seen: dict[str, psutil.Process] = {}
+
+    def look(self) -> tuple[Node, ...]:
+        for process in _children() - self._others:
+            with suppress(psutil.NoSuchProcess):
+                self._seen.setdefault(process.name(), process)
+        for kind in ESSENTIAL.keys() & self._seen.keys():
+            if _has_ended(self._seen[kind]):
+                raise RayLost(f"{ESSENTIAL[kind]} while it started")
+        return ()
+
+    def clear(self) -> None:
+        """Do nothing: nothing runs on it yet."""
+
+
 class OwnRay:
     """The Ray that this process has started, by child processes."""
 
@@ -51,10 +78,12 @@ class OwnRay:
 
     def __init__(self) -> None:
         self._processes = {kind: _child(kind) for kind in ESSENTIAL}
+        try:
+            alive = [one for one in ray.nodes() if one["Alive"]]
+        except RayError:  # the head has ended meanwhile
+            raise RayLost(ESSENTIAL["gcs_server"]) from None
         self._nodes = tuple(
-            Node(one["NodeManagerAddress"], one["Resources"], one["Labels"], one["NodeID"])
-            for one in ray.nodes()
-            if one["Alive"]
+            Node(one["NodeManagerAddress"], one["Resources"], one["Labels"], one["NodeID"]) for one in alive
         )
 
     def look(self) -> tuple[Node, ...]:
@@ -152,9 +181,13 @@ class ClusterWatch:
             self._reason = str(lost)
 
 
+def _children() -> set[psutil.Process]:
+    return set(psutil.Process().children())
+
+
 def _child(name: str) -> psutil.Process:
     """Return this process's newest child of a name: one of a lost Ray may be there, too."""
-    named = [one for one in psutil.Process().children() if one.name() == name]
+    named = [one for one in _children() if one.name() == name]
     return max(named, key=psutil.Process.create_time)
 
 

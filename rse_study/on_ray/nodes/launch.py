@@ -4,14 +4,15 @@ import logging
 import os
 import socket
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, redirect_stdout
 
 import ray
 from ray.exceptions import AuthenticationError, RayError
 
 from rse_study.cluster.spec import DRIVER_RESOURCE, NUM_DRIVERS
 from rse_study.errors import InputError, Unavailable, first_line
+from rse_study.on_ray.nodes.cluster_watch import STUCK_SECONDS, ClusterWatch, StartingRay
 from rse_study.on_ray.nodes.private_ray import (
     CALL_SECONDS,
     ClusterHead,
@@ -53,15 +54,20 @@ ENVIRONMENT = {
 
 
 @contextmanager
-def ray_session(num_cpus: int = 0, address: str = "") -> Iterator[None]:
-    """Run a fresh Ray with `num_cpus` CPUs (0 = all), or join the one at `address`."""
+def ray_session(
+    num_cpus: int = 0, address: str = "", exit_stuck: Callable[[str], None] = print
+) -> Iterator[None]:
+    """Run a fresh Ray with `num_cpus` CPUs (0 = all), or join the one at `address`.
+
+    `exit_stuck` ends a process that waits in vain for a Ray of its own that has ended while it started.
+    """
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     keep_keys_from_logs()
     if address:
         _join(address)
     else:
-        _start(num_cpus or usable_cpus())
+        _start(num_cpus or usable_cpus(), exit_stuck)
     try:
         yield
     finally:
@@ -69,12 +75,12 @@ def ray_session(num_cpus: int = 0, address: str = "") -> Iterator[None]:
             ray.shutdown()
 
 
-def _start(num_cpus: int) -> None:
+def _start(num_cpus: int, exit_stuck: Callable[[str], None]) -> None:
     make_token()
     for attempt in range(1, START_ATTEMPTS + 1):
         try:
             # The dashboard stays on: without its state API, stopped trials leak their workers' placement groups.
-            with on_loopback():
+            with on_loopback(), closing(ClusterWatch(StartingRay(), exit_stuck, STUCK_SECONDS["own"])):
                 ray.init(
                     num_cpus=num_cpus,
                     resources={DRIVER_RESOURCE: NUM_DRIVERS},
@@ -87,7 +93,7 @@ def _start(num_cpus: int) -> None:
             return
         except Exception as error:
             # Where the node's process is not up after 30 s Ray raises Exception itself, not one of its kinds.
-            if type(error) is not Exception and not isinstance(error, RuntimeError | OSError):
+            if type(error) is not Exception and not isinstance(error, RuntimeError | OSError | RayError):
                 raise
             ray.shutdown()  # what of it was started
             if attempt == START_ATTEMPTS:

@@ -18,6 +18,7 @@ from rse_study.results.records import (
     EvaluationRow,
     ImportanceRow,
     MetricRow,
+    RunContent,
     RungRow,
 )
 from rse_study.results.study_record import AT_CHECKPOINT, Revision, StudyRecord
@@ -154,7 +155,10 @@ class LedgerQueries:
     def provenance(self) -> list[dict[str, Any]]:
         """Return the provenance of every run, oldest first, with its time under `at`."""
         rows = self._db.execute("SELECT at, content FROM provenance ORDER BY run")
-        return [{"at": at, **json.loads(content)} for at, content in rows]
+        return [
+            {"at": at, **RunContent.model_validate_json(content).model_dump(exclude_unset=True)}
+            for at, content in rows
+        ]
 
     def last_events(self, number: int) -> list[dict[str, str]]:
         """Return the newest events, oldest first: at, kind, cell, text."""

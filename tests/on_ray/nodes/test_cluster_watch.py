@@ -1,11 +1,13 @@
 """A thread that looks at Ray: who hears that it is gone, and what happens where nobody does."""
 
+import shutil
+import subprocess
 import threading
 
 import pytest
 
 from rse_study.cluster.node_capacity import Node
-from rse_study.on_ray.nodes.cluster_watch import ClusterWatch, RayLost
+from rse_study.on_ray.nodes.cluster_watch import ClusterWatch, RayLost, StartingRay
 
 
 class Looks:
@@ -81,3 +83,18 @@ def test_a_watch_that_is_closed_ends_nobody():
 
 def test_what_tune_takes_for_a_trials_own_error_is_none():
     assert not issubclass(RayLost, Exception)
+
+
+def test_a_head_that_ends_while_ray_starts_is_noticed(tmp_path):
+    """Its own child, under the head's name; another one that was there before does not count."""
+    head = shutil.copy(shutil.which("sleep"), tmp_path / "gcs_server")
+    with subprocess.Popen([head, "60"]) as earlier:
+        starting = StartingRay()
+        earlier.kill()
+    assert starting.look() == ()
+    with subprocess.Popen([head, "60"]) as own:
+        assert starting.look() == ()
+        own.kill()
+        own.wait()
+        with pytest.raises(RayLost, match=r"its head process \(GCS\) ended while it started"):
+            starting.look()
