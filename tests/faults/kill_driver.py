@@ -1,4 +1,6 @@
-"""kill -9 of a study's processes at random moments, then the same command: python -m tests.faults.kill_driver [KILLS]
+"""kill -9 of a study's processes at random moments, then the same command.
+
+python -m tests.faults.kill_driver [KILLS [STUDY ...]]
 
 Studies of every kind, one cell at a time, so that each must end equal to an undisturbed one. Prints what it found;
 tests/faults/test_kill_driver.py kills a driver whose cells run side by side.
@@ -90,8 +92,8 @@ def finished_cells(folder: Path) -> dict[str, list[str]]:
     return {one: [row for row in held["metric"] if one in row] for one in identities}
 
 
-def main(num_kills: int = 7) -> None:
-    root, story = Path(tempfile.mkdtemp()), Story()
+def main(num_kills: str = "7", *names: str) -> None:
+    root = Path(tempfile.mkdtemp())
     make_materials(root / "world")
     for name in sorted(
         STUDIES.keys() - {*BEFORE, "hours"}
