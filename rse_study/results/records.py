@@ -104,7 +104,10 @@ class CellRecord(Record):
 
 
 class RunContent(BaseModel, extra="allow"):
-    """What a run has on record of where it ran; only what readers look into has a type."""
+    """Where a run ran, as it was recorded.
+
+    Only what readers look into has a type.
+    """
 
     packages: dict[str, str] = Field(default_factory=dict)
     libraries: dict[str, Any] = Field(default_factory=dict)

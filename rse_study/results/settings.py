@@ -145,4 +145,5 @@ def _with_all_seeds(section: dict[str, Any], first: int = 0) -> dict[str, Any]:
     bounds = section.get("seeds")
     if not isinstance(bounds, dict):
         return section
-    return section | {"seeds": range(first, first + bounds["at_most"]), "until_decided": bounds}
+    most = UntilDecided.model_validate(bounds).at_most
+    return section | {"seeds": range(first, first + most), "until_decided": bounds}

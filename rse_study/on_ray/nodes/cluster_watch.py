@@ -47,7 +47,7 @@ class Probe(Protocol):
 
 
 class StartingRay:
-    """The Ray that this process is starting, by the child processes that are there by now.
+    """The Ray that this process is starting, by the child processes so far.
 
     Ray itself waits for a minute for a head that has ended meanwhile, and then ends the process without a word.
     """
