@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, model_serializer
 
-from rse_study.errors import InputError
+from rse_study.errors import InputError, first_line
 from rse_study.results.manipulation import ManipulationCheck
 from rse_study.results.records import Direction, Measure, Record
 from rse_study.results.settings import ConfirmSettings, StudySettings
@@ -154,9 +154,10 @@ class StudyRecord(Record):
     def settings(self) -> StudySettings:
         try:
             return StudySettings.model_validate(self.resolved)
-        except ValidationError as error:
+        except (ValidationError, AttributeError, TypeError) as error:  # the latter of seeds that are none
+            said = error.errors()[0]["msg"] if isinstance(error, ValidationError) else first_line(error)
             raise InputError(
-                f"the frozen study: {error.errors()[0]['msg']}",
+                f"the frozen study: {said}",
                 where=self.name,
                 rule="this version does not know these settings",
                 remedy="Read it with the version that ran it",
