@@ -41,7 +41,7 @@ def row_checks(ledger: LedgerQueries, study: StudyRecord, cells: Sequence[CellRe
             method = cell.config.get("method", {})
             if method.get("name") in study.unchecked:
                 unchecked.add(name)
-            if _is_control(method):
+            if RISE in means.get(cell.identity, {}) and _is_control(method):
                 controls.add(name)
     found = []
     for row, histories in rows.items():

@@ -92,9 +92,12 @@ def front_of(trials: Iterable[TrialResult[Key]], directions: Sequence[Direction]
     return [trial for trial, stays in zip(able, kept, strict=True) if stays]
 
 
-def standings_of(ledger: LedgerQueries, stage: Stage) -> list[TrialResult[str]]:
+def standings_of(
+    ledger: LedgerQueries, stage: Stage, cells: Iterable[CellRecord] | None = None
+) -> list[TrialResult[str]]:
     """Return where each cell of a stage ended, by trial and seed; keys are identities.
 
+    `cells` are all cells of the ledger, where the caller has read them.
     A cell without a result has no values; one whose constraint was not measured breaks it. A trial of several seeds
     stands under its first seed's cell, with the mean over seeds and the sum of their steps.
     """
@@ -103,7 +106,8 @@ def standings_of(ledger: LedgerQueries, stage: Stage) -> list[TrialResult[str]]:
     steps = ledger.last_points(study.objective.metric)
     deciding = {one.metric for one in study.all_objectives} | {one.metric for one in study.constraints}
     finals = {metric: ledger.final_values(metric) for metric in deciding}
-    cells = [cell for cell in ledger.cells() if cell.stage == stage and not cell.retired]
+    known = ledger.cells() if cells is None else cells
+    of_stage = [cell for cell in known if cell.stage == stage and not cell.retired]
     return [
         _trial_result(
             study,
@@ -111,7 +115,7 @@ def standings_of(ledger: LedgerQueries, stage: Stage) -> list[TrialResult[str]]:
             {one.identity: steps.get(one.identity, (0, math.nan))[0] for one in of_trial},
             finals,
         )
-        for of_trial in by_trial(study, cells)
+        for of_trial in by_trial(study, of_stage)
     ]
 
 

@@ -15,14 +15,19 @@ RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    archive = RESULTS / "strength" / "strength-64-minilm.tar.xz"
-    with Reader(unpack_archive(archive, tmp_path_factory.mktemp("store"))) as reader:
-        yield contrasts(reader), values_of_cells(reader)
+    """Contrasts of all studies, and the cells of the one with batches of 64."""
+    store, tables = tmp_path_factory.mktemp("store"), []
+    for archive in sorted((RESULTS / "strength").glob("*.tar.xz")):
+        with Reader(unpack_archive(archive, store)) as reader:
+            tables.append(contrasts(reader))
+            if archive.name.startswith("strength-64"):
+                cells = values_of_cells(reader)
+    return pd.concat(tables, ignore_index=True), cells
 
 
-def test_the_page_and_its_table_are_computed_from_the_archive(found):
+def test_the_page_and_its_table_are_computed_from_the_archives(found):
     page = (RESULTS / "is_it_adversarial.md").read_text(encoding="utf-8")
-    for _, rows in found[0].groupby("measure"):
+    for _, rows in found[0].groupby(["study", "measure"]):
         assert table_of(rows) in page
     written = pd.read_csv(RESULTS / "strength" / "contrasts.csv")
     pd.testing.assert_frame_equal(found[0].round(4), written, check_exact=False, atol=1e-4)
@@ -31,6 +36,10 @@ def test_the_page_and_its_table_are_computed_from_the_archive(found):
 def test_a_difference_is_the_mean_over_seeds_of_two_cells(found):
     """Recomputed from the cells alone: trials 0 and 1 are gradient and noise at 2e-3."""
     values = found[1].pivot(index="trial", columns="seed", values="test")
-    (row,) = found[0].query("beta == 2e-3 and minus == 'noise' and measure == 'STS-B test'").itertuples()
+    (row,) = (
+        found[0]
+        .query("batch == 64 and beta == 2e-3 and minus == 'noise' and measure == 'STS-B test'")
+        .itertuples()
+    )
     assert row.difference == pytest.approx(np.mean(values.loc[0] - values.loc[1]))
     assert row.better_seeds == (values.loc[0] > values.loc[1]).sum()
