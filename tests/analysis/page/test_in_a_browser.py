@@ -4,10 +4,12 @@ import csv
 import re
 
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 
 from analysis import page
 from analysis.chosen import ChosenPair, ChosenRows, write_chosen
+from analysis.figure_files import figures_in
 from analysis.figures.pareto import draw_pareto
 from analysis.index import write_index
 from analysis.report import write_report
@@ -69,6 +71,22 @@ def test_it_opens_from_a_file_without_errors_requests_or_anything_cut_off(browse
     assert tab.say(OVERFLOWING) == []
     assert tab.say(CUT_OFF) == []
     assert tab.say(CROWDED) == [], "texts that stand on each other"
+    tab.close()
+
+
+def test_a_large_figure_comes_packed_and_is_what_it_was(browser, tmp_path):
+    frame = pd.DataFrame({"x": range(20_000), "y": [7.25] * 20_000})
+    drawing = go.Figure(go.Scatter(x=frame["x"].tolist(), y=frame["y"].tolist()))
+    html = page.page("Large", [page.section("One", page.figure(drawing, "large", frame))])
+    assert html.count('<script type="application/gzip"') == 3  # plotly.js, the drawing and its numbers
+    (again,) = figures_in(html).values()
+    assert list(again.data[0].y) == list(frame["y"])
+    tab = browser.open(page.write(tmp_path / "page.html", html))
+    tab.wait(ALL_DRAWN)
+    assert tab.say("document.querySelector('.plot').data[0].x.length") == len(frame)
+    numbers = "JSON.parse(document.querySelector('.numbers').textContent).csv"
+    assert tab.say(numbers) == frame.to_csv(index=False)
+    assert tab.problems == []
     tab.close()
 
 
