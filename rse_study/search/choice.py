@@ -92,8 +92,12 @@ def front_of(trials: Iterable[TrialResult[Key]], directions: Sequence[Direction]
     return [trial for trial, stays in zip(able, kept, strict=True) if stays]
 
 
-def standings_of(ledger: LedgerQueries, stage: Stage) -> list[TrialResult[str]]:
+def standings_of(
+    ledger: LedgerQueries, stage: Stage, known: Iterable[CellRecord] | None = None
+) -> list[TrialResult[str]]:
     """Return where each cell of a stage ended, by trial and seed; keys are identities.
+
+    `known` are the ledger's cells where they have been read already.
 
     A cell without a result has no values; one whose constraint was not measured breaks it. A trial of several seeds
     stands under its first seed's cell, with the mean over seeds and the sum of their steps.
@@ -103,7 +107,8 @@ def standings_of(ledger: LedgerQueries, stage: Stage) -> list[TrialResult[str]]:
     steps = ledger.last_points(study.objective.metric)
     deciding = {one.metric for one in study.all_objectives} | {one.metric for one in study.constraints}
     finals = {metric: ledger.final_values(metric) for metric in deciding}
-    cells = [cell for cell in ledger.cells() if cell.stage == stage and not cell.retired]
+    every = ledger.cells() if known is None else known
+    cells = [cell for cell in every if cell.stage == stage and not cell.retired]
     return [
         _trial_result(
             study,

@@ -130,7 +130,7 @@ def search_state(ledger: LedgerQueries, cells: Iterable[CellRecord], *, is_held:
         race=race,
         rows=rows,
         path=path_state(study, cells, last_points, importance, is_search_over=is_over),
-        standings=tuple(standings_of(ledger, "search")) if study.kind == "search" else (),
+        standings=tuple(standings_of(ledger, "search", cells)) if study.kind == "search" else (),
     )
 
 
