@@ -53,7 +53,7 @@ class Spec(BaseModel):
             return given
         kinds = _numeric_fields(cls)
         odd = {key: value for key, value in given.items() if key in kinds and isinstance(value, str | bool)}
-        return given | {key: _number(value, kinds[key]) for key, value in odd.items()}
+        return given | {key: _number(value, kinds[key]) for key, value in odd.items()} if odd else given
 
     @field_validator("*", mode="after")
     @classmethod

@@ -134,7 +134,8 @@ const dressTables = () => {
     if (!table.id) table.id = `table-${section}-${unnamed[section] = (unnamed[section] ?? 0) + 1}`;
     const name = table.id.replace(/^table-/, '');
     table.setAttribute('aria-label', name.replaceAll('-', ' '));
-    for (const row of table.tBodies[0].rows) if (row.id) row.cells[0].append(linkTo(row.id, 'row'));
+    // A copy: a live list of rows is counted anew after each change of the page.
+    for (const row of [...table.tBodies[0].rows]) if (row.id) row.cells[0].append(linkTo(row.id, 'row'));
     sortable(table);
     const tools = make('div', {class: 'tools'},
       button('CSV', `Download the table ${name} as CSV`, () => save(`${name}.csv`, tableText(table))),

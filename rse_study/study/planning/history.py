@@ -222,7 +222,8 @@ def _scored_by_cells(frames: _Frames) -> dict[str, set[str]]:
     scored = defaultdict[str, set[str]](set)
     proposing = frames.cells.loc[frames.cells["stage"].isin(["search", "path"]), "identity"]
     made = frames.evaluations[["subject", "evaluation"]]
-    for subject, name in made[made["evaluation"].map(is_of_vectors).astype(bool)].itertuples(index=False):
+    of_vectors = [name for name in made["evaluation"].unique() if is_of_vectors(name)]
+    for subject, name in made[made["evaluation"].isin(of_vectors)].itertuples(index=False):
         scored[subject].add(name)
     for identity in proposing:
         scored.pop(identity, None)
