@@ -93,12 +93,11 @@ def front_of(trials: Iterable[TrialResult[Key]], directions: Sequence[Direction]
 
 
 def standings_of(
-    ledger: LedgerQueries, stage: Stage, known: Iterable[CellRecord] | None = None
+    ledger: LedgerQueries, stage: Stage, cells: Iterable[CellRecord] | None = None
 ) -> list[TrialResult[str]]:
     """Return where each cell of a stage ended, by trial and seed; keys are identities.
 
-    `known` are the ledger's cells where they have been read already.
-
+    `cells` are all cells of the ledger, where the caller has read them.
     A cell without a result has no values; one whose constraint was not measured breaks it. A trial of several seeds
     stands under its first seed's cell, with the mean over seeds and the sum of their steps.
     """
@@ -107,8 +106,8 @@ def standings_of(
     steps = ledger.last_points(study.objective.metric)
     deciding = {one.metric for one in study.all_objectives} | {one.metric for one in study.constraints}
     finals = {metric: ledger.final_values(metric) for metric in deciding}
-    every = ledger.cells() if known is None else known
-    cells = [cell for cell in every if cell.stage == stage and not cell.retired]
+    known = ledger.cells() if cells is None else cells
+    of_stage = [cell for cell in known if cell.stage == stage and not cell.retired]
     return [
         _trial_result(
             study,
@@ -116,7 +115,7 @@ def standings_of(
             {one.identity: steps.get(one.identity, (0, math.nan))[0] for one in of_trial},
             finals,
         )
-        for of_trial in by_trial(study, cells)
+        for of_trial in by_trial(study, of_stage)
     ]
 
 
