@@ -28,7 +28,7 @@ def scale_of(values: Iterable[float], is_log: bool = False) -> AxisScale:
 
 
 def x_axis(values: Iterable[float], scale: AxisScale) -> dict[str, Any]:
-    """Return plotly's settings with a tick at every value; of more than MOST_TICKS, at some."""
+    """Return plotly's settings with a tick at every value, or at some of many."""
     ticks = sorted(set(values))
     every = positions(ticks, scale)
     order = {"categoryorder": "array", "categoryarray": every} if scale == "category" else {}
