@@ -35,7 +35,7 @@ def x_axis(values: Iterable[float], scale: AxisScale) -> dict[str, Any]:
     look = {"type": scale, "tickfont": {"color": INK}} | order
     if len(ticks) > MOST_TICKS and scale != "category":
         return look  # plotly chooses round numbers
-    ticks = ticks[:: -(-len(ticks) // MOST_TICKS)]
+    ticks = ticks[:: 1 + len(ticks) // (MOST_TICKS + 1)]
     texts = [show_value(tick) for tick in ticks]
     angle = tick_angle(texts, coordinates(ticks, scale))
     return look | {"tickangle": angle, "tickvals": positions(ticks, scale), "ticktext": texts}

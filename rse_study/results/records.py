@@ -103,11 +103,8 @@ class CellRecord(Record):
         return self.status not in FINISHED and not self.reason
 
 
-class RunContent(BaseModel, extra="allow"):
-    """Where a run ran, as it was recorded.
-
-    Only what readers look into has a type.
-    """
+class RunProvenance(BaseModel, extra="allow"):
+    """Versions and machine of a run; only what readers look into has a type."""
 
     packages: dict[str, str] = Field(default_factory=dict)
     libraries: dict[str, Any] = Field(default_factory=dict)

@@ -10,8 +10,7 @@ from rse_study.results.records import CellRecord
 from rse_study.results.row_names import names_of_labelled
 from rse_study.results.study_record import StudyRecord
 
-RISE = "inner/rise"
-CONTROLS = ("noise", "flipped")
+RISE, GRADIENT = "inner/rise", "gradient"
 RECORDED = "loss_share/"  # beginning of metrics that checked cells have, if their study checks a loss
 
 
@@ -30,36 +29,38 @@ class RowChecks:
 def row_checks(ledger: LedgerQueries, study: StudyRecord, cells: Sequence[CellRecord]) -> list[RowChecks]:
     """Return the checks of rows with complete cells, over their later halves."""
     names = names_of_labelled(study, [(one.trial, one.label, one.proposal, one.retired) for one in cells])
-    checked = [check.metric for check in study.checks]
-    means = ledger.later_means(checked)
-    marks = [metric for metric in checked if metric.startswith(RECORDED)] or checked
-    rows: dict[str, list[Mapping[str, float]]] = {}
-    unchecked, controls = set[str](), set[str]()
+    means = ledger.later_means([check.metric for check in study.checks])
+    rows: dict[str, list[CellRecord]] = {}
     for cell, name in zip(cells, names, strict=True):
         if cell.status == "complete" and not cell.retired:
-            rows.setdefault(name, []).append(means.get(cell.identity, {}))
-            method = cell.config.get("method", {})
-            if method.get("name") in study.unchecked:
-                unchecked.add(name)
-            if RISE in means.get(cell.identity, {}) and _is_control(method):
-                controls.add(name)
-    found = []
-    for row, histories in rows.items():
-        values = []
-        for one in study.checks:
-            of = [each[one.metric] for each in histories if one.metric in each]
-            if any(of) or (of and not one.zero_is_off):
-                # A control is not to raise the inner loss: its rise is shown, not judged.
-                judged = replace(one, limit=None) if one.metric == RISE and row in controls else one
-                values.append((judged, sum(of) / len(of)))
-        is_recorded = any(check.metric in marks for check, _ in values)
-        found.append(RowChecks(row, values if is_recorded else (), is_recorded, row in unchecked))
-    return found
+            rows.setdefault(name, []).append(cell)
+    return [_checks_of(row, of_row, means, study) for row, of_row in rows.items()]
+
+
+def _checks_of(
+    row: str, cells: Sequence[CellRecord], means: Mapping[str, Mapping[str, float]], study: StudyRecord
+) -> RowChecks:
+    histories, methods = (
+        [means.get(one.identity, {}) for one in cells],
+        [one.config.get("method", {}) for one in cells],
+    )
+    values = []
+    for check in study.checks:
+        of = [each[check.metric] for each in histories if check.metric in each]
+        if any(of) or (of and not check.zero_is_off):
+            # A control is not to raise the inner loss: its rise is shown, not judged.
+            is_meant = check.metric == RISE and any(map(_is_control, methods))
+            values.append((replace(check, limit=None) if is_meant else check, sum(of) / len(of)))
+    metrics = [check.metric for check in study.checks]
+    marks = [metric for metric in metrics if metric.startswith(RECORDED)] or metrics
+    is_recorded = any(check.metric in marks for check, _ in values)
+    names_none = any(method.get("name") in study.unchecked for method in methods)
+    return RowChecks(row, values if is_recorded else (), is_recorded, names_none)
 
 
 def _is_control(settings: Mapping[str, Any]) -> bool:
     """Whether an adversary among these settings leaves the gradient's direction on purpose."""
-    return settings.get("ascent") in CONTROLS or any(
+    return settings.get("ascent", GRADIENT) != GRADIENT or any(
         _is_control(one) for one in settings.values() if isinstance(one, Mapping)
     )
 

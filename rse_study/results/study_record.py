@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, model_serializer
 
-from rse_study.errors import InputError, first_line
+from rse_study.errors import InputError
 from rse_study.results.manipulation import ManipulationCheck
 from rse_study.results.records import Direction, Measure, Record
 from rse_study.results.settings import ConfirmSettings, StudySettings
@@ -154,8 +154,9 @@ class StudyRecord(Record):
     def settings(self) -> StudySettings:
         try:
             return StudySettings.model_validate(self.resolved)
-        except (ValidationError, AttributeError, TypeError) as error:  # the latter of seeds that are none
-            said = error.errors()[0]["msg"] if isinstance(error, ValidationError) else first_line(error)
+        except (ValidationError, AttributeError, TypeError) as error:
+            is_checked = isinstance(error, ValidationError)
+            said = error.errors()[0]["msg"] if is_checked else "`seeds` or `confirm` has another form"
             raise InputError(
                 f"the frozen study: {said}",
                 where=self.name,

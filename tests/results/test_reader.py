@@ -266,6 +266,27 @@ def test_a_ledger_in_which_nothing_was_frozen_is_an_input_error(tmp_path):
         SearchState.read(reader)
 
 
+@pytest.mark.parametrize(
+    "resolved",
+    [{"seeds": {"until": "decided", "at_most": "x"}}, {"seeds": 5, "confirm": {}}, {"confirm": "x"}],
+)
+def test_settings_of_another_form_are_an_input_error(study, resolved):
+    with pytest.raises(InputError, match="small: the frozen study: "):
+        _ = study.model_copy(update={"resolved": resolved}).settings
+
+
+def test_bounds_of_seeds_have_defaults(study):
+    of_decided = study.model_copy(update={"resolved": {"seeds": {"until": "decided"}}})
+    assert of_decided.settings.seeds == tuple(range(16))
+
+
+def test_a_run_whose_packages_are_a_text_is_damage(study_dir):
+    with Ledger.open(study_dir) as ledger:
+        ledger.add_provenance({"packages": "torch 2.13.0"})
+    with Reader(study_dir) as reader, pytest.raises(InputError, match=r"damaged: .* doctor --rebuild"):
+        reader.provenance()
+
+
 def test_settings_of_a_later_version_are_an_input_error(study):
     later = study.model_copy(update={"resolved": {"confirm": {"baseline": "another", "seeds": [1]}}})
     with pytest.raises(

@@ -18,8 +18,8 @@ from rse_study.results.records import (
     EvaluationRow,
     ImportanceRow,
     MetricRow,
-    RunContent,
     RungRow,
+    RunProvenance,
 )
 from rse_study.results.study_record import AT_CHECKPOINT, Revision, StudyRecord
 from rse_study.spec import canonical_json
@@ -156,7 +156,7 @@ class LedgerQueries:
         """Return the provenance of every run, oldest first, with its time under `at`."""
         rows = self._db.execute("SELECT at, content FROM provenance ORDER BY run")
         return [
-            {"at": at, **RunContent.model_validate_json(content).model_dump(exclude_unset=True)}
+            {"at": at, **RunProvenance.model_validate_json(content).model_dump(exclude_unset=True)}
             for at, content in rows
         ]
 

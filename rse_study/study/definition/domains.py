@@ -241,7 +241,7 @@ AnyDomain = Annotated[
     _Log | _Float | _Int | _Choice | _Variants,
     Discriminator(
         _kind_of,
-        custom_error_type="axis_kind",
+        custom_error_type="search_axis_kind",
         custom_error_message="an axis says exactly one of `log: [low, high]`, `float: [low, high]`, "
         "`int: [low, high]`, `choice: [...]`, `variants: {...}`",
     ),

@@ -51,8 +51,9 @@ REMEDIES = {
     **dict.fromkeys(("literal_error", "union_tag_invalid"), "Choose one of them"),
     **dict.fromkeys(("list_type", "tuple_type"), "Write a list in brackets, such as [a, b]"),
     "dict_type": "Write `name: value` in it, or in lines below it",
-    "axis_kind": "Write one of them, such as `rho: {float: [0, 1]}` or `rho: [0, 0.5, 1]`. Where this is no axis: "
-    "axes stand directly below `search:`, and `num_trials` and other fields of the study beside it",
+    "axis_kind": "Write one of them, such as `rho: {float: [0, 1]}` or `rho: [0, 0.5, 1]`",
+    "search_axis_kind": "Write one of them, such as `rho: {float: [0, 1]}`, directly below `search:`; `num_trials` and "
+    "other fields of the study stand beside `search:`",
     "missing": "Add it",
     "too_short": "Add more of them",
     "too_long": "Remove some",

@@ -40,6 +40,8 @@ def test_values_that_look_alike_are_two_categories_and_texts_that_do_not_fit_sta
 
 
 def test_of_a_thousand_values_some_have_a_tick():
+    assert x_axis([], "linear")["tickvals"] == []
+    assert len(x_axis(range(MOST_TICKS), "linear")["tickvals"]) == MOST_TICKS
     values = [float(number) for number in range(1000)]
     assert "tickvals" not in x_axis(values, "linear")
     axis = x_axis(values, "category")

@@ -90,6 +90,18 @@ def test_a_large_figure_comes_packed_and_is_what_it_was(browser, tmp_path):
     tab.close()
 
 
+def test_a_browser_that_cannot_unpack_says_so_and_shows_the_rest(browser, written):
+    tab = browser.open("about:blank")
+    tab.send("Page.addScriptToEvaluateOnNewDocument", source="delete globalThis.DecompressionStream")
+    tab.go(written["grid"])
+    assert "This browser cannot unpack the figures" in tab.say(
+        "document.querySelector('main .note').textContent"
+    )
+    assert tab.say("document.querySelectorAll('main table .sort').length") > 0
+    assert tab.problems == []
+    tab.close()
+
+
 def test_of_names_of_dots_that_would_cover_each_other_one_is_shown(browser, tmp_path):
     looks = {"steps": 30, "num_cells": 1, "status": "complete", "is_base": False}
     frame = pd.DataFrame(

@@ -29,6 +29,8 @@ search.rho={float: [0, 1.2]} -> search.rho = 1.2: method.blend.rho = 1.2: must b
 search.rho={float: [1, 0]} -> search.rho: low 1 must be < high 0
 search.rho={log: [0, 1]} -> search.rho: low 0 must be > 0 on a log scale
 search.rho={logg: [0.1, 1]} -> search.rho: an axis says exactly one of
+search.num_trials=5 -> search.num_trials = 5: an axis says exactly one of
+search.num_trials=5 -> directly below `search:`; `num_trials` and other fields of the study stand beside `search:`
 search.rho={float: [0, 1], log: [0.1, 1]} -> search.rho: an axis says exactly one of
 search.rho={float: [0, x]} -> search.rho.float.1 = 'x': must be a number
 search.rho={float: [0, 1], intoo: rho} -> search.rho.intoo: no such field of Float. Did you mean 'into'?
