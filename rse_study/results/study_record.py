@@ -155,8 +155,9 @@ class StudyRecord(Record):
         try:
             return StudySettings.model_validate(self.resolved)
         except (ValidationError, AttributeError, TypeError) as error:
-            is_checked = isinstance(error, ValidationError)
-            said = error.errors()[0]["msg"] if is_checked else "`seeds` or `confirm` has another form"
+            said = "`seeds` or `confirm` has another form"
+            if isinstance(error, ValidationError):
+                said = error.errors()[0]["msg"]
             raise InputError(
                 f"the frozen study: {said}",
                 where=self.name,
