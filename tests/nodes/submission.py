@@ -154,6 +154,8 @@ def steps_redone(told: Iterable[list[int]]) -> int:
 
 
 def attempts_of(folder: Path) -> list[tuple[str, int, str, str]]:
-    """Cell, number, outcome and reason of every attempt in a ledger that somebody may be writing."""
+    """Cell, number, outcome and reason of every attempt in a ledger that somebody may be writing, or still making."""
     with sqlite3.connect(f"file:{folder / 'ledger.sqlite'}?mode=ro", uri=True, timeout=10) as ledger:
+        if not ledger.execute("SELECT 1 FROM sqlite_master WHERE name = 'attempt'").fetchall():
+            return []
         return list(ledger.execute("SELECT cell, number, outcome, reason FROM attempt ORDER BY started"))
