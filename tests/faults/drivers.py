@@ -154,6 +154,16 @@ def contents(
     return found
 
 
+def assert_equal(found: dict[str, list], wanted: dict[str, list]) -> None:
+    """Contents are equal; where they are not, only the rows that differ are shown."""
+    differing = {
+        table: {"found": sorted({*found[table]} - {*rows}), "wanted": sorted({*rows} - {*found[table]})}
+        for table, rows in wanted.items()
+        if found[table] != rows
+    }
+    assert not differing, json.dumps(differing, indent=2)
+
+
 def kill_part_of_ray(driver: psutil.Process, name: str) -> None:
     """SIGKILL `raylet` or `gcs_server`, which a driver (or whoever started Ray) has as a child."""
     (part,) = (child for child in driver.children() if child.name() == name)

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from rse_study.results.files.ledger import Ledger
-from tests.faults.drivers import ROOT, contents, kill_part_of_ray
+from tests.faults.drivers import ROOT, assert_equal, contents, kill_part_of_ray
 from tests.on_ray.cluster import running_cluster
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
@@ -67,7 +67,7 @@ def test_a_head_that_is_gone_for_good_ends_the_run_and_nothing_is_lost(head, sce
     with Ledger.open(folder) as ledger:
         assert "failed" not in {cell.status for cell in ledger.cells()}
     scene.finish(folder)
-    assert contents(folder) == whole
+    assert_equal(contents(folder), whole)
 
 
 @pytest.mark.parametrize(

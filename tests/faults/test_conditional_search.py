@@ -13,7 +13,7 @@ from rse_study.results.reader import Reader
 from rse_study.sampling.dashboard_storage import LedgerCopy
 from rse_study.trackers.study_content import read_study
 from tests.analysis.outline import Outline
-from tests.faults.drivers import contents
+from tests.faults.drivers import assert_equal, contents
 from tests.on_ray.world import STUDY
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
@@ -66,7 +66,7 @@ def killed(here, cluster):
 
 
 def test_it_ends_equal_to_an_undisturbed_one(killed, undisturbed):
-    assert contents(killed) == contents(undisturbed)
+    assert_equal(contents(killed), contents(undisturbed))
 
 
 def test_every_trial_has_its_own_axes_alone(undisturbed):
@@ -103,4 +103,4 @@ def test_a_ledger_that_is_gone_comes_back(undisturbed, here, cluster):
     ledger_path(undisturbed).unlink()
     lines = here.finish_here(undisturbed, cluster)
     assert not any("started" in line for line in lines)
-    assert contents(undisturbed) == before
+    assert_equal(contents(undisturbed), before)

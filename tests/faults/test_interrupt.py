@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from rse_study.results.files.ledger import Ledger
-from tests.faults.drivers import contents
+from tests.faults.drivers import assert_equal, contents
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 
@@ -28,4 +28,4 @@ def test_an_interrupted_study_ends_its_running_cells_and_goes_on_later(scene, wh
         assert {attempt.outcome for attempt in ledger.attempts()} == {"complete"}
     assert set(statuses) == {"complete", "planned"}
     scene.finish(folder)
-    assert contents(folder) == whole
+    assert_equal(contents(folder), whole)

@@ -11,7 +11,7 @@ import pytest
 
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.schema import ledger_path
-from tests.faults.drivers import contents
+from tests.faults.drivers import assert_equal, contents
 from tests.faults.kill_driver import SEARCH, Story, finished_cells, kill_often
 
 pytestmark = pytest.mark.slow
@@ -27,7 +27,7 @@ def test_a_grid_killed_amid_its_cells_ends_equal_row_for_row_to_an_undisturbed_o
     scene.finish_here(folder, cluster)
     now = finished_cells(folder)
     assert {identity: now[identity] for identity in committed} == committed
-    assert contents(folder) == whole
+    assert_equal(contents(folder), whole)
 
 
 @pytest.mark.xdist_group("ray")
@@ -37,7 +37,7 @@ def test_a_ledger_that_is_gone_comes_back_from_the_results_and_nothing_runs_agai
     lines = scene.finish_here(folder, cluster)
     assert any("rebuilt" in line for line in lines)
     assert not any("started" in line for line in lines)
-    assert contents(folder) == whole
+    assert_equal(contents(folder), whole)
 
 
 @pytest.mark.xdist_group("search")
@@ -57,4 +57,4 @@ def test_killed_again_and_again_it_has_its_cells_none_lost_and_none_twice(scene)
     killed = contents(folder)
     ledger_path(folder).unlink()  # with its rungs; a grid's ledger comes back above
     assert "started" not in here.finish(folder)
-    assert contents(folder) == killed
+    assert_equal(contents(folder), killed)

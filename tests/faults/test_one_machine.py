@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from tests.faults.conftest import SMALL_GRID
-from tests.faults.drivers import ROOT, contents
+from tests.faults.drivers import ROOT, assert_equal, contents
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 GUARDED = """
@@ -127,7 +127,7 @@ def test_a_disk_that_is_full_ends_the_run_in_one_line_and_the_same_command_goes_
         filler.unlink()
         again = run(here, folder)
         assert again.code == 0, "\n".join(again.lines)
-        assert contents(folder) == contents(undisturbed[0])
+        assert_equal(contents(folder), contents(undisturbed[0]))
     finally:
         subprocess.run(["umount", "-l", tmp_path], check=True)
 

@@ -7,7 +7,7 @@ import pytest
 
 from rse_study.on_ray.runtime import MAX_RESTARTS
 from rse_study.results.files.ledger import Ledger
-from tests.faults.drivers import contents, kill_part_of_ray
+from tests.faults.drivers import assert_equal, contents, kill_part_of_ray
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 ENDED = {"raylet": "its node process (raylet) ended", "gcs_server": "its head process (GCS) ended"}
@@ -46,7 +46,7 @@ def test_the_study_goes_on_with_what_ran_and_ends_as_an_undisturbed_one(disturbe
     with Ledger.open(folder) as ledger:
         reasons = {attempt.reason for attempt in ledger.attempts() if attempt.outcome == "lost"}
     assert reasons == {f"Ray was lost: {ENDED[name]}"}
-    assert contents(folder) == whole
+    assert_equal(contents(folder), whole)
 
 
 def test_a_ray_that_is_lost_again_and_again_is_given_up_and_the_same_command_goes_on(scene, whole):
@@ -65,4 +65,4 @@ def test_a_ray_that_is_lost_again_and_again_is_given_up_and_the_same_command_goe
         assert {attempt.outcome for attempt in ledger.attempts()} == {"lost"}
         assert not [cell for cell in ledger.cells() if cell.status == "failed"]
     scene.finish(folder)
-    assert contents(folder) == whole
+    assert_equal(contents(folder), whole)

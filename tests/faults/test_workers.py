@@ -11,7 +11,7 @@ import pytest
 
 from rse_study.results.files.ledger import Ledger
 from tests.faults.conftest import SMALL_GRID
-from tests.faults.drivers import contents, workers_of
+from tests.faults.drivers import assert_equal, contents, workers_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 
@@ -99,4 +99,4 @@ def test_the_study_goes_on_and_its_numbers_are_those_of_an_undisturbed_one(folde
         tried = [len(ledger.attempts([cell.identity])) for cell in spared]
     assert [cell.status for cell in spared] == ["complete", "complete"]
     assert tried == [1, 1]
-    assert contents(folder) == whole
+    assert_equal(contents(folder), whole)
