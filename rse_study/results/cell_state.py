@@ -25,11 +25,14 @@ def status_for_next_run(study_dir: Path, identity: str, status: Status) -> Statu
 
 def cells_for_next_run(ledger: LedgerQueries, study_dir: Path) -> list[CellRecord]:
     """Return the current cells of a study, with their status for the next run."""
-    found = [one for one in ledger.cells() if not one.retired]
-    statuses = [status_for_next_run(study_dir, one.identity, one.status) for one in found]
+    return as_next_run_finds([one for one in ledger.cells() if not one.retired], study_dir)
+
+
+def as_next_run_finds(cells: Iterable[CellRecord], study_dir: Path) -> list[CellRecord]:
+    """Return cells with their status for the next run."""
+    found = ((one, status_for_next_run(study_dir, one.identity, one.status)) for one in cells)
     return [
-        one if one.status == status else one.model_copy(update={"status": status})
-        for one, status in zip(found, statuses, strict=True)
+        one if one.status == status else one.model_copy(update={"status": status}) for one, status in found
     ]
 
 

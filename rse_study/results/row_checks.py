@@ -42,7 +42,7 @@ def _checks_of(
 ) -> RowChecks:
     histories, methods = (
         [means.get(one.identity, {}) for one in cells],
-        [one.config.get("method", {}) for one in cells],
+        [one.config.get("method") or {} for one in cells],
     )
     values = []
     for check in study.checks:

@@ -105,7 +105,8 @@ def standings_of(
     assert study is not None, "nothing was frozen yet"
     steps = ledger.last_points(study.objective.metric)
     deciding = {one.metric for one in study.all_objectives} | {one.metric for one in study.constraints}
-    finals = {metric: ledger.final_values(metric) for metric in deciding}
+    finals = {metric: ledger.final_values(metric) for metric in deciding - {study.objective.metric}}
+    finals[study.objective.metric] = {cell: value for cell, (_, value) in steps.items()}
     known = ledger.cells() if cells is None else cells
     of_stage = [cell for cell in known if cell.stage == stage and not cell.retired]
     return [

@@ -175,7 +175,7 @@ def _best(ledger: LedgerSnapshot) -> RankedTrial | None:
         return next(iter(_standings(ledger, ("grid",))), None)
     complete = {cell.identity: cell.trial for cell in ledger.cells if cell.status == "complete"}
     first = next((complete[identity] for identity in ledger.chosen if identity in complete), None)
-    return next((one for one in _standings(ledger, ("search",), len(complete)) if one.trial == first), None)
+    return None if first is None else next(iter(_standings(ledger, ("search",), first)), None)
 
 
 def _num_on_front(ledger: LedgerSnapshot) -> int:
@@ -187,9 +187,9 @@ def _num_on_front(ledger: LedgerSnapshot) -> int:
 
 
 def _standings(
-    ledger: LedgerSnapshot, stages: tuple[Stage, ...], most: int = NUM_STANDINGS
+    ledger: LedgerSnapshot, stages: tuple[Stage, ...], only: int | None = None
 ) -> list[RankedTrial]:
-    """Rank trials by the mean of their complete cells; those with fewer seeds come after the others.
+    """Rank trials, or `only` one, by the mean of their complete cells; those with fewer seeds come after the others.
 
     Not the ranking of a search (`search.choice`): a grid's rows and confirmed trials have several seeds. Rows that were
     decided with fewer seeds than others have lack none.
@@ -197,8 +197,10 @@ def _standings(
     rows = ledger.search.rows
     seeds = defaultdict(list)
     for cell in ledger.cells:
+        if cell.stage not in stages or cell.status != "complete" or only not in (None, cell.trial):
+            continue
         _, value = ledger.last_points.get(cell.identity, (0, math.nan))
-        if cell.stage in stages and cell.status == "complete" and not math.isnan(value):
+        if not math.isnan(value):
             seeds[cell.trial].append((cell, value))
     sign = 1 if ledger.study.objective.direction == "minimize" else -1
     means = {trial: math.fsum(value for _, value in of) / len(of) for trial, of in seeds.items()}
@@ -213,7 +215,7 @@ def _standings(
             proposal=in_order_of_file(ledger.study, seeds[trial][-1][0].proposal),
             other_values=_other_values(ledger, [cell.identity for cell, _ in seeds[trial]]),
         )
-        for trial in ranked[:most]
+        for trial in ranked[:NUM_STANDINGS]
     ]
 
 
@@ -242,7 +244,7 @@ def _running(ledger: LedgerSnapshot) -> tuple[Running, ...]:
             continue
         history = ledger.histories[cell.identity]
         t = max((row.t for row in history), default=0)
-        budget = cell.config.get("budget", {})
+        budget = cell.config.get("budget") or {}
         found.append(
             Running(
                 name=ledger.names[cell.identity],

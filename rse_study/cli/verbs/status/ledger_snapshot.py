@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from rse_study.cli.terminal.cell_names import name_of
-from rse_study.results.cell_state import status_for_next_run
+from rse_study.results.cell_state import as_next_run_finds
 from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
 from rse_study.results.files.connect import open_study
 from rse_study.results.files.queries import LedgerQueries
@@ -20,6 +20,9 @@ from rse_study.results.study_record import StudyRecord
 from rse_study.search.choice import chosen_first
 from rse_study.search.state import SearchState, search_state
 
+SHOWN_SETTINGS = ("method", "budget")
+"""The settings of cells that `status` looks into."""
+
 
 @dataclass(frozen=True)
 class LedgerSnapshot:
@@ -29,7 +32,7 @@ class LedgerSnapshot:
     revision: int
     """the study's edition, counted from 1"""
     cells: tuple[CellRecord, ...]
-    """by trial and seed, with the status that the ledger has"""
+    """by trial and seed, with the status that the ledger has and SHOWN_SETTINGS alone"""
     statuses: dict[str, Status]
     """status of each cell for the next run"""
     names: dict[str, str]
@@ -65,20 +68,20 @@ def read_snapshot(study_dir: Path, num_events: int, *, is_held: bool) -> LedgerS
     with closing(open_study(study_dir)) as connection:
         connection.execute("BEGIN")  # one snapshot, from the first SELECT on
         ledger = LedgerQueries(connection)
-        study, everything = ledger.frozen_study(str(ledger_path(study_dir))), ledger.cells()
+        study = ledger.frozen_study(str(ledger_path(study_dir)))
+        everything = ledger.cells(settings=SHOWN_SETTINGS)
         cells = [cell for cell in everything if not cell.retired]
         order = {cell.identity: place for place, cell in enumerate(cells)}
         attempts = ledger.attempts()
         gpus = gpus_per_worker([cell.provenance for cell in everything], ledger.provenance())
-        statuses = {one.identity: status_for_next_run(study_dir, one.identity, one.status) for one in cells}
         last_points = ledger.last_points(study.objective.metric)
-        as_found = [one.model_copy(update={"status": statuses[one.identity]}) for one in cells]
+        as_found = as_next_run_finds(cells, study_dir)
         state = search_state(ledger, as_found, is_held=is_held)
         return LedgerSnapshot(
             study=state.study,
             revision=ledger.revisions()[-1].number,
             cells=tuple(cells),
-            statuses=statuses,
+            statuses={one.identity: one.status for one in as_found},
             names=_names(state.study, cells),
             attempts=tuple(
                 sorted(
