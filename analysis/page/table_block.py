@@ -14,6 +14,7 @@ from analysis.page.blocks import link
 SHORT = 16  # characters of a heading that stays in one line
 BROAD = 22  # characters of a heading above which its column is broad, for two lines
 LONG = 44  # characters of a text that has more than one line
+SHOWN = 500  # rows of a table of thousands that scripts show at first; without scripts, all of them
 WHEN = re.compile(r"\d{4}-\d\d-\d\d\b")  # start of a date
 NUMBER = re.compile(r"[(\[<~ ]*[-+\N{MINUS SIGN}]?\.?\d")  # start of a cell with a number
 
@@ -55,9 +56,14 @@ def table(
         + "</tr>"
         for kind_of_row, anchor, row in zip(classes, anchors, frame.itertuples(index=False), strict=True)
     ]
-    body, anchor = "\n".join(rows), _attribute("id", f"table-{name}" if name else "")
+    anchor = _attribute("id", f"table-{name}" if name else "")
+    bodies = _body(rows) if len(rows) <= 2 * SHOWN else _body(rows[:SHOWN]) + _body(rows[SHOWN:], "rest")
     opening = f'<div class="scroll {kind}"><table{anchor} class="{kind}"><thead>{_head(frame.columns, kinds)}</thead>'
-    return f"{opening}<tbody>\n{body}\n</tbody></table></div>"
+    return f"{opening}{bodies}</table></div>"
+
+
+def _body(rows: Sequence[str], kind: str = "") -> str:
+    return "\n".join([f"<tbody{_attribute('class', kind)}>", *rows, "</tbody>"])
 
 
 def _kinds_of_column(frame: pd.DataFrame, place: int) -> tuple[str, ...]:

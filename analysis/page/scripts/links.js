@@ -3,10 +3,9 @@ const keyOf = text => String(text).replace(/^trial /, '').replace(/ \(.*\)$| ?\*
 const rowsByKey = new Map();
 
 const linkRows = table => {
-  for (const row of table.tBodies[0].rows) {
+  for (const row of rowsOf(table)) {
     const key = keyOf(textOf(row.cells[0]));
     rowsByKey.set(key, [...rowsByKey.get(key) ?? [], row]);
-    row.addEventListener('mouseenter', () => pointAt(key));
   }
 };
 
@@ -22,12 +21,15 @@ const pointAt = key => {
 };
 
 const linkFigure = place => {
-  const rowsOf = event => event.points.flatMap(point => point.id === undefined ? [] : rowsByKey.get(keyOf(point.id)) ?? []);
+  const pointed = event => event.points.flatMap(point => point.id === undefined ? [] : rowsByKey.get(keyOf(point.id)) ?? []);
   const mark = rows => {
     document.querySelectorAll('tr.linked').forEach(row => row.classList.remove('linked'));
     rows.forEach(row => row.classList.add('linked'));
   };
-  place.on('plotly_hover', event => mark(rowsOf(event)));
+  place.on('plotly_hover', event => mark(pointed(event)));
   place.on('plotly_unhover', () => mark([]));
-  place.on('plotly_click', event => rowsOf(event)[0]?.scrollIntoView({block: 'center'}));
+  place.on('plotly_click', event => pointed(event).slice(0, 1).forEach(row => {
+    showRow(row);
+    row.scrollIntoView({block: 'center'});
+  }));
 };

@@ -1,6 +1,7 @@
 // Large contents come packed (gzip, base64) and become what they were before; a library runs as it does.
 const unpack = async packed => {
-  const bytes = Uint8Array.from(atob(packed.textContent), letter => letter.charCodeAt(0));
+  const letters = atob(packed.textContent), bytes = new Uint8Array(letters.length);
+  for (let place = 0; place < letters.length; place++) bytes[place] = letters.charCodeAt(place);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
   const text = await new Response(stream).text();
   packed.replaceWith(make('script', {type: packed.dataset.type, class: packed.className}, text));

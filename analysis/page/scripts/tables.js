@@ -26,10 +26,49 @@ const sorter = (rows, column, downwards) => {
 };
 
 const headings = table => [...table.tHead.rows[table.tHead.rows.length - 1].cells];
+const rowsOf = table => [...table.tBodies].flatMap(body => [...body.rows]);
+
+// A row gets what a reader needs of it, a link to it and its box, once it is shown: a table may have thousands.
+const dressed = new WeakSet();
+const dress = (table, row) => {
+  if (dressed.has(row)) return;
+  dressed.add(row);
+  if (row.id) row.cells[0].append(linkTo(row.id, 'row'));
+  row.addEventListener('mouseenter', () => pointAt(keyOf(textOf(row.cells[0]))));
+  addBox.get(table)?.(row);
+};
+
+// Rows as they were last sorted. Of a table with a rest those that fit come first, and as many as before are shown.
+const sorted = new WeakMap();
+const arrange = (table, rows = sorted.get(table) ?? rowsOf(table)) => {
+  const [shown, rest] = table.tBodies, size = rest ? Number(table.dataset.shown) : rows.length;
+  const ordered = rest ? [...rows.filter(row => !row.hidden), ...rows.filter(row => row.hidden)] : rows;
+  sorted.set(table, rows);
+  shown.replaceChildren(...ordered.slice(0, size));
+  rest?.replaceChildren(...ordered.slice(size));
+  [...shown.rows].forEach(row => dress(table, row));
+};
+
+const showAll = table => {
+  if (!sorted.has(table)) sorted.set(table, rowsOf(table));
+  table.querySelector('tbody.rest').remove();
+  arrange(table);
+  table.parentElement.previousElementSibling.querySelector('.all')?.remove();
+};
+
+// The row that a link or a dot leads to is shown, wherever it is.
+const showRow = row => { if (row.closest('tbody.rest')) showAll(row.closest('table')); };
+const revealTarget = () => {
+  const row = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!row?.closest('tbody.rest')) return;
+  showRow(row);
+  row.scrollIntoView({block: 'center'});
+};
+addEventListener('hashchange', revealTarget);
 
 // Once upwards, once downwards, then as it was.
 const sortable = table => {
-  const body = table.tBodies[0], original = [...body.rows];
+  const original = rowsOf(table);
   headings(table).forEach((heading, column) => {
     const order = make('button', {type: 'button', class: 'sort', title: 'Sort'}, ...heading.childNodes);
     heading.append(order);
@@ -37,7 +76,7 @@ const sortable = table => {
       const next = {undefined: 'ascending', ascending: 'descending'}[heading.getAttribute('aria-sort') ?? undefined];
       headings(table).forEach(other => other.removeAttribute('aria-sort'));
       if (next) heading.setAttribute('aria-sort', next);
-      body.append(...next ? [...original].sort(sorter(original, column, next === 'descending')) : original);
+      arrange(table, next ? [...original].sort(sorter(original, column, next === 'descending')) : original);
     });
   });
 };
@@ -54,11 +93,11 @@ const compared = (table, row, word) => {
 const filterOf = (table, name) => {
   const field = make('input', {type: 'search', placeholder: 'filter rows', 'aria-label': `Filter the rows of ${name}`});
   const count = make('span', {class: 'count', role: 'status'});
-  const rows = [...table.tBodies[0].rows];
   field.addEventListener('input', () => {
-    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean), rows = rowsOf(table);
     const fits = row => words.every(word => compared(table, row, word) ?? row.textContent.toLowerCase().includes(word));
     rows.forEach(row => { row.hidden = !fits(row); });
+    if (table.tBodies.length > 1) arrange(table);
     const left = rows.filter(row => !row.hidden).length;
     count.textContent = words.length ? `${left} of ${rows.length}` : '';
   });
@@ -74,7 +113,7 @@ const headingTexts = table => {
 };
 
 const tableText = table => csv([headingTexts(table),
-  ...[...table.tBodies[0].rows].filter(row => !row.hidden).map(row => [...row.cells].map(textOf))]);
+  ...rowsOf(table).filter(row => !row.hidden).map(row => [...row.cells].map(textOf))]);
 
 // Columns that few readers need are behind a switch; a group's heading spans those that are shown.
 const columnSwitch = table => {
@@ -95,6 +134,7 @@ const columnSwitch = table => {
 };
 
 // Two ticked rows stand side by side, in what differs between them.
+const addBox = new Map();
 const pairOf = table => {
   const place = make('div', {role: 'status'});
   let ticked = [];
@@ -105,7 +145,8 @@ const pairOf = table => {
     const cells = rows.map(row => make('tr', {}, ...row.map(text => make('td', {class: 'text'}, text))));
     place.replaceChildren(...rows.length ? [make('table', {class: 'difference'}, make('tbody', {}, ...cells))] : []);
   };
-  for (const row of table.querySelectorAll('tbody > tr:not(.baseline)')) {
+  addBox.set(table, row => {
+    if (row.matches('.baseline')) return;
     const box = make('input', {type: 'checkbox', 'aria-label': `Compare ${textOf(row.cells[0])}`});
     box.addEventListener('change', () => {
       ticked = [...ticked.filter(other => other !== box), ...box.checked ? [box] : []];
@@ -113,7 +154,7 @@ const pairOf = table => {
       show();
     });
     row.cells[0].prepend(box);
-  }
+  });
   table.parentElement.after(place);
 };
 
@@ -134,19 +175,24 @@ const dressTables = () => {
     if (!table.id) table.id = `table-${section}-${unnamed[section] = (unnamed[section] ?? 0) + 1}`;
     const name = table.id.replace(/^table-/, '');
     table.setAttribute('aria-label', name.replaceAll('-', ' '));
-    // A copy: a live list of rows is counted anew after each change of the page.
-    for (const row of [...table.tBodies[0].rows]) if (row.id) row.cells[0].append(linkTo(row.id, 'row'));
     sortable(table);
     const tools = make('div', {class: 'tools'},
       button('CSV', `Download the table ${name} as CSV`, () => save(`${name}.csv`, tableText(table))),
       linkTo(table.id, 'table'));
-    if (table.matches('.index') || table.tBodies[0].rows.length > FEW_ROWS) tools.prepend(...filterOf(table, name));
+    if (table.matches('.index') || table.rows.length > FEW_ROWS) tools.prepend(...filterOf(table, name));
     if (table.querySelector('th.extra')) tools.prepend(columnSwitch(table));
     if (table.matches('.pick')) pairOf(table);
     linkRows(table);
+    if (table.tBodies.length > 1) {
+      table.dataset.shown = table.tBodies[0].rows.length;
+      tools.prepend(make('span', {class: 'all'}, `${table.dataset.shown} of ${rowsOf(table).length} rows are shown `,
+        button('all rows', `Show all rows of ${name}`, () => showAll(table))));
+    }
+    [...table.tBodies[0].rows].forEach(row => dress(table, row));
     table.parentElement.before(tools);
     table.parentElement.tabIndex = 0;  // so that the keyboard can scroll it
     table.parentElement.addEventListener('scroll', event => markMore(event.target), {passive: true});
     resized.observe(table.parentElement);
   }
+  revealTarget();
 };

@@ -75,7 +75,9 @@ class LedgerQueries:
         """
         order, read = "ORDER BY trial, seed, retired, identity", cache(json.loads)
         table = _with_settings(settings) if settings else "cell"
-        return [cell_of(row, read) for row in self._rows_of(f"SELECT * FROM {table}", "identity", among, order)]
+        return [
+            cell_of(row, read) for row in self._rows_of(f"SELECT * FROM {table}", "identity", among, order)
+        ]
 
     def entered_after(self, row: int) -> dict[str, int]:
         """Return the row of each cell that entered the ledger after a row, by identity."""

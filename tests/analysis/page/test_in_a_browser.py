@@ -102,6 +102,37 @@ def test_a_browser_that_cannot_unpack_says_so_and_shows_the_rest(browser, writte
     tab.close()
 
 
+def test_of_a_table_of_thousands_the_first_rows_are_shown_and_each_row_can_be_found(browser, tmp_path):
+    numbers = range(1200)
+    frame = pd.DataFrame({"trial": [f"trial {n}" for n in numbers], "dev": [f"{n / 7:.2f}" for n in numbers]})
+    block = page.table(frame, kind="pick", name="trials", row_names=[f"trial-{n}" for n in numbers])
+    path = page.write(tmp_path / "page.html", page.page("Many", [page.section("Trials", block)]))
+    shown = "[...document.querySelectorAll('#table-trials tbody tr')].filter(row => row.offsetHeight)"
+    first = f"{shown}[0].cells[0].textContent"
+    tab = browser.open(path)
+    assert tab.say(f"{shown}.length") == 500
+    assert "500 of 1200 rows are shown" in tab.say("document.querySelector('.tools').textContent")
+    assert tab.say(f"{shown}.every(row => row.querySelector('input') && row.querySelector('.link'))")
+    for _ in range(2):  # upwards, then downwards
+        tab.click("#table-trials thead th:nth-child(2) .sort")
+    assert (tab.say(f"{shown}.length"), "trial 1199" in tab.say(first)) == (500, True)
+    find = "document.querySelector('.tools input')"
+    tab.say(f"{find}.value = 'dev<1'; {find}.dispatchEvent(new Event('input'))")
+    assert (tab.say(f"{shown}.length"), "trial 6" in tab.say(first)) == (7, True)
+    tab.say(f"{find}.value = ''; {find}.dispatchEvent(new Event('input'))")
+    assert (tab.say(f"{shown}.length"), "trial 1199" in tab.say(first)) == (500, True)
+    tab.download_to(tmp_path)
+    tab.click("[title='Download the table trials as CSV']")
+    assert len(saved(tmp_path, "trials.csv").read_text(encoding="utf-8").splitlines()) == 1201
+    tab.say("location.hash = '#trial-3'")
+    tab.wait("document.querySelector('#trial-3').offsetHeight")
+    assert (tab.say(f"{shown}.length"), tab.say("document.querySelector('.tools .all')")) == (1200, None)
+    tab.go(f"{path.as_uri()}?again#trial-1111")
+    assert tab.say("document.querySelector('#trial-1111').offsetHeight") > 0
+    assert tab.problems == []
+    tab.close()
+
+
 def test_of_names_of_dots_that_would_cover_each_other_one_is_shown(browser, tmp_path):
     looks = {"steps": 30, "num_cells": 1, "status": "complete", "is_base": False}
     frame = pd.DataFrame(
