@@ -2,9 +2,9 @@
 
     python -m tests.mutation SEED NUMBER [--out FILE.csv]
 
-Mutants are mutmut's (`tool.mutmut` of pyproject.toml, which also says by which tests they may be killed). NUMBER of
-each package are drawn with SEED, tested, and written to a table. Run it in a clone of its own: mutmut works in the
-folder `mutants`.
+Mutants are mutmut's (extra `mutation`; `tool.mutmut` of pyproject.toml). NUMBER of each package are drawn with SEED,
+tested by the fast tests that reach them, and written to a table. Run it in a clone of its own: mutmut works in the
+folder `mutants` and tests what it finds there.
 """
 
 import argparse
@@ -13,15 +13,23 @@ import random
 import subprocess
 import sys
 from pathlib import Path
-
-import pandas as pd
-from mutmut.stats import status_by_exit_code
-from scipy.stats import binomtest
+from typing import Any
 
 PACKAGES = ("results", "search", "study.planning", "on_ray.queue")
 KILLED = ("killed", "timeout", "segfault", "suspicious")
-MUTMUT = (sys.executable, "-m", "mutmut", "run", "--max-children")
-NOTHING = "no_mutant_has_this_name"
+MUTMUT = (sys.executable, "-m", "mutmut", "run", "--max-children", "1")
+OTHER_PROCESSES = ("subprocess", "running_cluster", "pseudo_terminal", "Browser", "get_context")
+
+
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    """As a plugin of pytest: leave out tests of other processes, in which no mutant runs."""
+    sources = {path: path.read_text(encoding="utf-8") for path in {item.path for item in items}}
+    items[:] = [
+        item
+        for item in items
+        if not {"cluster", "browser", "undisturbed"} & {*item.fixturenames}
+        and not any(word in sources[item.path] for word in OTHER_PROCESSES)
+    ]
 
 
 def exit_codes() -> dict[str, int | None]:
@@ -42,35 +50,37 @@ def draw(mutants: list[str], seed: int, number: int) -> list[str]:
     return [one for stratum in strata for one in random.Random(seed).sample(stratum, number)]
 
 
-def table(mutants: list[str], seed: int) -> pd.DataFrame:
-    codes = exit_codes()
-    rows = [(seed, package_of(one), one, status_by_exit_code[codes[one]]) for one in mutants]
-    return pd.DataFrame(rows, columns=["seed", "package", "mutant", "status"])
-
-
-def summary(found: pd.DataFrame, sizes: dict[str, int]) -> pd.DataFrame:
-    """Killed of each package, with Wilson's 95% interval."""
-    killed = found["status"].isin(KILLED) | (found["status"] == "killed by hand")
-    rows = []
-    for package, of in killed.groupby(found["package"]):
-        low, high = binomtest(int(of.sum()), len(of)).proportion_ci(method="wilson")
-        rows.append((package, sizes[package], len(of), int(of.sum()), of.mean(), low, high))
-    return pd.DataFrame(rows, columns=["package", "mutants", "drawn", "killed", "score", "low", "high"])
-
-
 def main() -> None:
+    import pandas as pd
+    from mutmut.stats import status_by_exit_code
+
     parser = argparse.ArgumentParser(prog="python -m tests.mutation")
     parser.add_argument("seed", type=int)
     parser.add_argument("number", type=int, help="of each package")
     parser.add_argument("--out", type=Path, default=Path("mutation.csv"))
     asked = parser.parse_args()
-    subprocess.run([*MUTMUT, "1", NOTHING], stdout=subprocess.DEVNULL, check=False)  # makes them
+    subprocess.run([*MUTMUT, "no_mutant_has_this_name"], stdout=subprocess.DEVNULL, check=False)  # makes them
     known = list(exit_codes())
     drawn = draw(known, asked.seed, asked.number)
-    subprocess.run([*MUTMUT, "2", *drawn], check=False)
-    table(drawn, asked.seed).to_csv(asked.out, index=False)
+    subprocess.run([*MUTMUT, *drawn], check=False)
+    codes = exit_codes()
+    rows = [(asked.seed, package_of(one), one, status_by_exit_code[codes[one]]) for one in drawn]
+    found = pd.DataFrame(rows, columns=["seed", "package", "mutant", "status"])
+    found.to_csv(asked.out, index=False)
     sizes = {package: sum(package_of(one) == package for one in known) for package in PACKAGES}
-    print(summary(pd.read_csv(asked.out), sizes).to_string(index=False))
+    print(scores(found, sizes).to_string(index=False))
+
+
+def scores(found: Any, sizes: dict[str, int]) -> Any:
+    """Killed of each package, with Wilson's 95% interval."""
+    import pandas as pd
+    from scipy.stats import binomtest
+
+    rows = []
+    for package, of in found["status"].isin(KILLED).groupby(found["package"]):
+        low, high = binomtest(int(of.sum()), len(of)).proportion_ci(method="wilson")
+        rows.append((package, sizes[package], len(of), int(of.sum()), of.mean(), low, high))
+    return pd.DataFrame(rows, columns=["package", "mutants", "drawn", "killed", "score", "low", "high"])
 
 
 if __name__ == "__main__":

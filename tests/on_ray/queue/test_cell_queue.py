@@ -81,13 +81,18 @@ def test_another_configurations_result_is_set_aside_with_all_that_is_its_own(wor
     cell, other = queue.next_cell(), queue.next_cell()
     world.train(other)
     there, here = (cell_folder(world.ledger.study_dir, one.identity) for one in (other, cell))
-    (there / "checkpoint").mkdir()
-    for name in ("result.json", "checkpoint"):
-        (there / name).rename(here / name)
-    assert world.queue().next_cell() == cell
-    left = {path.name for path in here.iterdir()}
-    assert {"checkpoint.other", "result.json.other"} <= left
-    assert not left & {"result.json", "checkpoint"}
+    for suffix in ("other", "other-2", "other-3"):
+        world.train(other)
+        (there / "checkpoint").mkdir()
+        for name in ("result.json", "checkpoint"):
+            (there / name).rename(here / name)
+        assert world.queue().next_cell() == cell
+        left = {path.name for path in here.iterdir()}
+        assert {f"checkpoint.{suffix}", f"result.json.{suffix}"} <= left
+        assert not left & {"result.json", "checkpoint"}
+    said = [one for one in world.ledger.last_events(99) if one["kind"] == "other"]
+    text = f"the result of another configuration: {other.identity}"
+    assert [(one["cell"], one["text"]) for one in said] == [(cell.identity, text)] * 3
 
 
 def lose(queue, cell, times, reason, **options):

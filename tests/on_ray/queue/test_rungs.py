@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from rse_study.search.stopping.hyperband import bracket_of
 from tests.on_ray.queue.world import World
 
 
@@ -78,6 +79,21 @@ def test_a_resumed_search_with_early_stopping_equals_an_uninterrupted_one(opened
     assert {said for _, verdicts in seen for _, said in verdicts} == {"continue", "stop"}
 
 
+def test_a_resumed_search_with_a_constraint_equals_an_uninterrupted_one(opened, of_four_steps):
+    """The sampler learns of what breaks a constraint while its driver runs as it does at the next start."""
+    constrained = {"constraints": [{"metric": "dev", "at_most": 50.0}], "early_stopping": None}
+    sampler = {"sampler": {"name": "tpe", "num_startup": 2}, "num_trials": 12}
+    content, seen = of_four_steps | constrained | sampler, {}
+    for name in ("whole", "interrupted"):
+        world, seen[name] = opened(World, content, name), []
+        queue = world.queue()
+        while (cell := queue.next_cell()) is not None:
+            world.end(queue, cell, 40 + 20 * cell.proposal["rho"])
+            seen[name].append(cell.proposal)
+            queue = queue if name == "whole" else world.queue()
+    assert seen["whole"] == seen["interrupted"]
+
+
 def test_who_is_let_run_goes_on_and_the_ledger_has_the_verdict(opened, of_four_steps):
     world = opened(World, of_four_steps | {"early_stopping": RULES["asha"] | {"let_run": 1.0}})
     queue = world.queue()
@@ -95,6 +111,8 @@ def test_under_hyperband_a_cell_waits_at_the_rungs_of_its_bracket(opened, of_fou
     queue = world.queue()
     cells = [queue.next_cell() for _ in range(10)]
     assert {queue.rungs_of(cell) for cell in cells} == {(1, 2), (2,), ()}
+    begins = [bracket_of(world.checked.study.search_seed, cell.number, 2, 2) for cell in cells]
+    assert [queue.rungs_of(cell) for cell in cells] == [(1, 2)[begin:] for begin in begins]
     last = next(cell for cell in cells if queue.rungs_of(cell) == ())
     assert queue.progressed(last, 1, {"dev": -99.0}) is None
     assert world.ledger.rungs() == []

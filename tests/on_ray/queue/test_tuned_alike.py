@@ -60,6 +60,20 @@ def test_values_take_turns_from_the_bases_own_and_a_killed_search_asks_the_same(
     assert again == [cell.proposal for cell in cells]
 
 
+@pytest.mark.parametrize(
+    ("rates", "expected"),
+    [([1e-6, 1e-3], ["robust", "simcse", "l2p"]), ([0.01, 0.1], ["l2p", "robust", "simcse"])],
+    ids=["from the base's own on", "from the first on, where the base is no point of the space"],
+)
+def test_turns_go_through_the_values_in_their_order(opened, content, rates, expected):
+    variants = {name: METHODS[name] for name in ("l2p", "robust", "simcse")}
+    search = SEARCH | {"method": {"variants": variants}, "optimizer.lr": {"log": rates}}
+    world = opened(TunedWorld, content | {"search": search})
+    assert (world.checked.space.base_point is None) == (expected[0] == "l2p")
+    cells = world.run(world.queue(), worth)
+    assert [cell.proposal["method"] for cell in cells] == expected * 4
+
+
 def test_the_best_of_each_is_confirmed_the_base_too_where_it_is_the_best(opened, content):
     world = opened(TunedWorld, content)
     cells = world.run(world.queue(), worth)

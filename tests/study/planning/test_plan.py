@@ -10,6 +10,7 @@ from rse_study.results.settings import UntilDecided
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.search.state import SearchState
 from rse_study.study.planning.estimates import Range, exactly
+from rse_study.study.planning.footprint import footprint
 from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import check_allowance, plan
 from rse_study.study.planning.throughput import Throughput
@@ -53,6 +54,7 @@ def test_a_new_grid_runs_every_seed_of_every_row_and_hours_are_unknown_without_h
     assert planned.device_hours is None
     assert planned.price is None
     assert planned.source == ""
+    assert planned.footprint == footprint(grid, 6, sizes)
 
 
 UNTIL = {"until": "decided", "at_least": 3, "at_most": 9}
