@@ -4,6 +4,8 @@ from dataclasses import replace
 import pytest
 
 from rse_study.errors import Unavailable
+from rse_study.on_ray.queue.cell_queue import CellQueue
+from rse_study.on_ray.queue.fixed_cells import FixedCells
 from rse_study.results.files.evaluation_file import write_evaluations
 from rse_study.results.files.schema import cell_folder
 from rse_study.results.records import EvaluationRow
@@ -111,6 +113,22 @@ def test_a_lost_cell_is_tried_again_as_often_as_allowed_and_one_lost_with_ray_it
     assert (record.status, record.reason) == ("failed", "worker killed again")
     outcomes = [attempt.outcome for attempt in world.ledger.attempts([first.identity])]
     assert outcomes == [*["lost"] * 7, "failed"]
+
+
+def test_a_stopped_cell_that_goes_on_and_is_lost_has_not_ended_with_its_earlier_result(world):
+    first = world.queue()
+    cell = first.next_cell()
+    world.end(first, cell, t=1, status="stopped_early")
+    source = FixedCells([replace(cell, continues=True)], world.ledger)
+    queue = CellQueue(world.checked.study, "confirm", source, world.ledger, world.files)
+    again = queue.next_cell()
+    assert (again.identity, again.continues) == (cell.identity, True)
+    assert queue.finish(again, "worker killed") is None
+    assert queue.next_cell() == again
+    world.train(again, t=3)
+    record = queue.finish(again)
+    assert record.status == "complete"
+    assert [row.t for row in world.ledger.history(cell.identity)] == [3]
 
 
 def test_a_cell_whose_disk_is_full_is_tried_as_often_and_then_ends_the_run_and_stays_planned(world):
