@@ -3,9 +3,9 @@
 python -m benchmarks.strength STUDY.tar.xz ... [--out FOLDER]
 
 Reads archives of `search_spaces/minilm/strength*.yaml` and trains nothing. At each step size, gradient minus noise and
-gradient minus flipped, paired by seed: simultaneous 95% intervals over the contrasts of a study, for new seeds and for
-new seeds and new pairs (crossed). The inner loss is in nats above its value without the ascent. `--out` writes the
-table as CSV, each cell's values, and the picture.
+gradient minus flipped, as planned, and flipped minus noise beside them, paired by seed. Intervals are simultaneous (95%)
+over the contrasts of a study and measure, for new seeds and for new seeds and new pairs (crossed). The inner loss is in
+nats above its value without the ascent. `--out` writes the table as CSV, each cell's values, and the picture.
 """
 
 import argparse
@@ -29,20 +29,22 @@ from rse_study.results.comparing.verdicts import verdict_of
 from rse_study.results.reader import Reader
 
 ROW = re.compile(r"beta = (?P<beta>\S+), ascent = (?P<ascent>\w+)")
-CONTROLS = ("noise", "flipped")
+PLANNED = (("gradient", "noise"), ("gradient", "flipped"))
+OF_CONTROLS = (("flipped", "noise"),)
 DEV, TEST = "", "STS-B/test/all"
 NAMES = {DEV: "STS-B dev", TEST: "STS-B test"}
 
 
 class Pair(NamedTuple):
-    """A step size and what gradient ascent is compared with there."""
+    """A step size, an ascent there, and what it is compared with."""
 
     beta: str
+    ascent: str
     control: str
 
     @property
-    def gradient(self) -> str:
-        return f"beta = {self.beta}, ascent = gradient"
+    def row(self) -> str:
+        return f"beta = {self.beta}, ascent = {self.ascent}"
 
     @property
     def other(self) -> str:
@@ -59,8 +61,8 @@ def main(arguments: list[str] | None = None) -> None:
                 frames.append(contrasts(reader))
                 cells.append(values_of_cells(reader))
     table = pd.concat(frames, ignore_index=True)
-    for (study, measure), rows in table.groupby(["study", "measure"], sort=False):
-        print(f"\n{study}, {measure}\n\n{table_of(rows)}")
+    for names, rows in table.groupby(["study", "measure", "ascent"], sort=False):
+        print(f"\n{', '.join(names)}\n\n{table_of(rows)}")
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
         table.to_csv(options.out / "contrasts.csv", index=False, float_format="%.4f")
@@ -69,23 +71,26 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def contrasts(reader: Reader) -> pd.DataFrame:
-    """Return the planned contrasts of a study, a row each, on both measures."""
+    """Return the contrasts of a study, a row each, on both measures: the planned ones, then those of the controls."""
     batch = int(reader.records()[0].config["batch_size"])
     rises = row_scores(reader, "inner/rise").table.mean(axis=1) * log(batch)
     lines: list[dict[str, Any]] = []
     for measure in measured_items(reader, minus=next(iter(row_scores(reader).table.index))):
         if measure.metric in NAMES:
             fixed = {"study": reader.study().name, "batch": batch, "measure": NAMES[measure.metric]}
-            lines += (fixed | line for line in _contrasts_of(measure, rises))
+            for family in (PLANNED, OF_CONTROLS):
+                lines += (fixed | line for line in _contrasts_of(measure, rises, family))
     return pd.DataFrame(lines)
 
 
-def _contrasts_of(measure: MeasuredItems, rises: pd.Series) -> Iterator[dict[str, Any]]:
+def _contrasts_of(
+    measure: MeasuredItems, rises: pd.Series, family: tuple[tuple[str, str], ...]
+) -> Iterator[dict[str, Any]]:
     table = measure.table
     steps = {step["beta"]: None for row in table.index if (step := ROW.fullmatch(row))}
-    names = [Pair(beta, control) for beta in sorted(steps, key=float) for control in CONTROLS]
-    names = [one for one in names if {one.gradient, one.other} <= {*table.index}]
-    weights = [{one.gradient: 1.0, one.other: -1.0} for one in names]
+    names = [Pair(beta, *pair) for beta in sorted(steps, key=float) for pair in family]
+    names = [one for one in names if {one.row, one.other} <= {*table.index}]
+    weights = [{one.row: 1.0, one.other: -1.0} for one in names]
     compared = compare(table, weights, criterion=measure.criterion)
     level = 1 - (1 - LEVEL) / len(names)
     place = {cell: number for number, cell in enumerate(measure.by_cell)}
@@ -93,7 +98,7 @@ def _contrasts_of(measure: MeasuredItems, rises: pd.Series) -> Iterator[dict[str
     for pair, one in zip(names, compared, strict=True):
         if one is None:
             continue
-        left, right = ([place[row, seed] for seed in one.by_seed] for row in (pair.gradient, pair.other))
+        left, right = ([place[row, seed] for seed in one.by_seed] for row in (pair.row, pair.other))
         differences, size = (
             np.array([*one.by_seed.values()]),
             len(next(iter(measure.by_cell.values())).scores),
@@ -102,10 +107,11 @@ def _contrasts_of(measure: MeasuredItems, rises: pd.Series) -> Iterator[dict[str
         both = crossed_interval(differences, seeds, resampled[:, left] - resampled[:, right], size, level)
         yield {
             "beta": float(pair.beta),
+            "ascent": pair.ascent,
             "minus": pair.control,
-            "rise": rises[pair.gradient],
+            "rise": rises[pair.row],
             "rise_of_control": rises[pair.other],
-            "mean_of_gradient": float(table.loc[pair.gradient].mean()),
+            "mean": float(table.loc[pair.row].mean()),
             "mean_of_control": float(table.loc[pair.other].mean()),
             "seeds": one.n,
             "difference": one.mean,
@@ -134,17 +140,18 @@ def values_of_cells(reader: Reader) -> pd.DataFrame:
 
 def table_of(rows: pd.DataFrame) -> str:
     """Return the contrasts as a Markdown table."""
-    header = "beta, minus, inner loss (nats), of the control, gradient, control, difference"
+    header = "beta, ascent, minus, inner loss (nats), of the control, mean, of the control, difference"
     header += ", new seeds, new seeds and pairs, better seeds, verdict"
     return markdown_table(
         header.split(", "),
         [
             (
                 f"{row.beta:g}",
+                row.ascent,
                 row.minus,
                 f"{row.rise:.2g}",
                 f"{row.rise_of_control:.2g}",
-                f"{row.mean_of_gradient:.2f}",
+                f"{row.mean:.2f}",
                 f"{row.mean_of_control:.2f}",
                 f"{row.difference:+.2f}",
                 f"[{row.low:+.2f}, {row.high:+.2f}]",
@@ -160,7 +167,7 @@ def table_of(rows: pd.DataFrame) -> str:
 def picture(table: pd.DataFrame) -> go.Figure:
     """Return the differences on dev against the rise of the inner loss."""
     figure = go.Figure()
-    dev = table[table["measure"] == NAMES[DEV]]
+    dev = table[(table["measure"] == NAMES[DEV]) & (table["ascent"] == "gradient")]
     for (study, control), rows in dev.groupby(["study", "minus"], sort=False):
         bars = {"array": rows["crossed_high"] - rows["difference"], "type": "data"}
         name = f"{study}: gradient minus {control}"

@@ -27,7 +27,7 @@ def found(tmp_path_factory):
 
 def test_the_page_and_its_table_are_computed_from_the_archives(found):
     page = (RESULTS / "is_it_adversarial.md").read_text(encoding="utf-8")
-    for _, rows in found[0].groupby(["study", "measure"]):
+    for _, rows in found[0].groupby(["study", "measure", "ascent"]):
         assert table_of(rows) in page
     written = pd.read_csv(RESULTS / "strength" / "contrasts.csv")
     pd.testing.assert_frame_equal(found[0].round(4), written, check_exact=False, atol=1e-4)
@@ -38,7 +38,9 @@ def test_a_difference_is_the_mean_over_seeds_of_two_cells(found):
     values = found[1].pivot(index="trial", columns="seed", values="test")
     (row,) = (
         found[0]
-        .query("batch == 64 and beta == 2e-3 and minus == 'noise' and measure == 'STS-B test'")
+        .query(
+            "batch == 64 and beta == 2e-3 and ascent == 'gradient' and minus == 'noise' and measure == 'STS-B test'"
+        )
         .itertuples()
     )
     assert row.difference == pytest.approx(np.mean(values.loc[0] - values.loc[1]))
