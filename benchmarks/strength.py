@@ -3,8 +3,8 @@
 python -m benchmarks.strength STUDY.tar.xz ... [--out FOLDER]
 
 Reads archives of `search_spaces/minilm/strength*.yaml` and trains nothing. At each step size, gradient minus noise and
-gradient minus flipped, as planned, and flipped minus noise beside them, paired by seed. Intervals (95%) hold at once for
-the contrasts of a study and measure, for new seeds and for new seeds and new pairs (crossed). The inner loss is in nats
+gradient minus flipped, as planned, and flipped minus noise beside them, paired by seed. 95% intervals hold at once for
+all contrasts of a study and measure, for new seeds and for new seeds and new pairs (crossed). The inner loss is in nats
 above its value without the ascent. `--out` writes the table as CSV, each cell's values, and the picture.
 """
 
