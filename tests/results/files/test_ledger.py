@@ -29,6 +29,18 @@ def test_a_ledger_gives_back_what_it_was_given(study_dir, study, cells):
     assert (second.status, second.reason) == ("failed", "step 7: loss is nan")
 
 
+def test_cells_can_be_read_with_some_of_their_settings_alone(study_dir, cells):
+    config = {"method": {"name": "dcl", "hidden": 9}, "budget": {"unit": "steps", "amount": 4}, "seed": 3}
+    with Ledger.open(study_dir) as ledger:
+        ledger.plan([cells[0].model_copy(update={"identity": "e" * 64, "trial": 7, "config": config})])
+        whole, some = ledger.cells(), ledger.cells(settings=("method", "budget"))
+    assert [one.model_copy(update={"config": {}}) for one in some] == [
+        one.model_copy(update={"config": {}}) for one in whole
+    ]
+    for one, other in zip(whole, some, strict=True):
+        assert other.config == {name: one.config.get(name) for name in ("method", "budget")}
+
+
 def test_planning_again_keeps_what_is_known(study_dir, cells):
     with Ledger.open(study_dir) as ledger:
         ledger.record_result(result_of(cells[0], [1.0]))
