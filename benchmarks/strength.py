@@ -71,7 +71,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def contrasts(reader: Reader) -> pd.DataFrame:
-    """Return the contrasts of a study, a row each, on both measures: the planned ones, then those of the controls."""
+    """Return the contrasts of a study on both measures, a row each.
+
+    The planned ones come first, then those of the controls.
+    """
     batch = int(reader.records()[0].config["batch_size"])
     rises = row_scores(reader, "inner/rise").table.mean(axis=1) * log(batch)
     lines: list[dict[str, Any]] = []
