@@ -17,9 +17,9 @@ from tests.analysis.outline import Outline
 from tests.results.world import begin, end
 
 CHECKS = (*INNER_RISE, *Blend.checks, *TERMS["contrastive"])
-RISES = {"SimCSE": None, "inert": 0.002, "alive": 0.2}
+RISES = {"SimCSE": None, "inert": 0.0002, "alive": 0.2}
 NOISE = (
-    "Inert in inert: the adversary, which raises the inner loss by 0.2% of the loss at chance (alive from 1%:"
+    "Inert in inert: the adversary, which raises the inner loss by 0.02% of the loss at chance (alive from 0.1%:"
 )
 SILENT = "Manipulation checks are missing in "
 
@@ -83,10 +83,10 @@ def test_all_of_them_say_that_a_row_is_its_baseline_with_noise(rse, folder):
 
 
 def test_rows_that_are_alike_are_named_together(rse, folder):
-    grid(folder, rises={"SimCSE": None, "inert": 0.002, "and this": 0.0031, "alive": 0.2})
+    grid(folder, rises={"SimCSE": None, "inert": 0.0002, "and this": 0.00031, "alive": 0.2})
     for text in said(rse, folder):
         assert (
-            "Inert in inert and and this: the adversary, which raises the inner loss by 0.2% to 0.31%" in text
+            "Inert in inert and and this: the adversary, which raises the inner loss by 0.02% to 0.031%" in text
         )
 
 
@@ -119,7 +119,7 @@ def test_a_method_that_names_no_checks_is_said_to_name_none(folder):
 
 
 def test_a_method_with_checks_of_no_term_of_a_loss_is_judged_by_these(folder):
-    grid(folder, checks=INNER_RISE, rises={"SimCSE": 0.2, "inert": 0.002}, shares=False)
+    grid(folder, checks=INNER_RISE, rises={"SimCSE": 0.2, "inert": 0.0002}, shares=False)
     (said_of_it,) = sentences(folder)
     assert said_of_it.startswith(NOISE)
 
@@ -132,4 +132,4 @@ def test_a_control_that_is_not_to_raise_the_loss_is_not_called_inert(rse, folder
     with Reader(folder) as reader:
         rows = row_checks(reader.ledger, reader.study(), reader.records())
     values = {row.row: {check.metric: value for check, value in row.values} for row in rows}
-    assert [values[row]["inner/rise"] for row in ("inert", "alive")] == pytest.approx([0.002, 0.2])
+    assert [values[row]["inner/rise"] for row in ("inert", "alive")] == pytest.approx([0.0002, 0.2])
