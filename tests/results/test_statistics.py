@@ -317,7 +317,7 @@ def test_effect_size_without_spread_is_infinite(n, value):
 
 def test_two_differences_have_no_effect_size_and_nothing_is_nothing():
     """J(1) = 0: with one degree of freedom no factor makes the ratio right on average."""
-    with pytest.raises(ValueError, match=r"\w"):
+    with pytest.raises(ValueError, match="3 finite numbers"):
         effect_size(np.array([1.0, 2.0]))
     with pytest.raises(ValueError, match=r"\w"):
         least_p(0)
@@ -336,7 +336,7 @@ OF_A_SAMPLE = {
 @cases("values", BAD_SAMPLES.values(), ids=BAD_SAMPLES)
 @cases("figure_of", OF_A_SAMPLE.values(), ids=OF_A_SAMPLE)
 def test_a_sample_that_gives_no_figure_is_refused(figure_of, values):
-    with pytest.raises(ValueError, match=r"\w"):
+    with pytest.raises(ValueError, match="finite numbers"):
         figure_of(np.array(values, dtype=float))
 
 

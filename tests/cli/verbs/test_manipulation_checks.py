@@ -18,9 +18,7 @@ from tests.results.world import begin, end
 
 CHECKS = (*INNER_RISE, *Blend.checks, *TERMS["contrastive"])
 RISES = {"SimCSE": None, "inert": 0.0002, "alive": 0.2}
-NOISE = (
-    "Inert in inert: the adversary, which raises the inner loss by 0.02% of the loss at chance (alive from 0.1%:"
-)
+NOISE = "Inert in inert: the adversary, which raises the inner loss by 0.02% of the loss at chance (alive from 0.1%:"
 SILENT = "Manipulation checks are missing in "
 
 
@@ -86,7 +84,8 @@ def test_rows_that_are_alike_are_named_together(rse, folder):
     grid(folder, rises={"SimCSE": None, "inert": 0.0002, "and this": 0.00031, "alive": 0.2})
     for text in said(rse, folder):
         assert (
-            "Inert in inert and and this: the adversary, which raises the inner loss by 0.02% to 0.031%" in text
+            "Inert in inert and and this: the adversary, which raises the inner loss by 0.02% to 0.031%"
+            in text
         )
 
 

@@ -150,8 +150,9 @@ def test_the_same_counts_of_another_attack_are_refused(tmp_path, key):
     path = tmp_path / "mr-pwws.jsonl"
     head, rest = path.read_text().split("\n", 1)
     path.write_text(json.dumps(json.loads(head) | {key: "another"}) + "\n" + rest)
-    with pytest.raises(InputError, match=rf"is of another attack.*\({key} differ\)"):
+    with pytest.raises(InputError, match=rf"is of another attack.*\({key} differ\)") as refused:
         read_attacks(tmp_path)
+    assert refused.value.where.startswith(str(tmp_path))
 
 
 @cases("of_old", ["outcomes", "summary", "both"])

@@ -2,12 +2,14 @@
 
 import errno
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from rse_study.errors import Unavailable
-from rse_study.results.files.failures import failure_of_disk, naming_failures_of_disk
+from rse_study.results.files.failures import failure_of, failure_of_disk, naming_failures_of_disk
 from tests.cases import cases
 
 RUST = "Error while serializing: I/O error: No space left on device (os error 28)"
@@ -39,6 +41,18 @@ def test_other_errors_are_left_as_they_are(error):
     assert failure_of_disk(error) is None
     with pytest.raises(type(error)), naming_failures_of_disk():
         raise error
+
+
+def test_a_ledger_that_cannot_be_written_says_what_sqlite_says(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    sqlite3.connect(path).execute("CREATE TABLE one (x)")
+    with (
+        closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db,
+        pytest.raises(sqlite3.OperationalError) as raised,
+    ):
+        db.execute("INSERT INTO one VALUES (1)")
+    said = f"{path} cannot be used any more: attempt to write a readonly database. Look at its disk"
+    assert str(failure_of(raised.value, path)).startswith(said)
 
 
 def test_without_a_place_the_working_folder_is_named():

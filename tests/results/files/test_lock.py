@@ -35,8 +35,10 @@ def test_the_holder_is_named_until_it_dies_and_nobody_holds_what_never_ran(tmp_p
         found = holder(tmp_path)
         assert found is not None
         assert found["pid"] == process.pid
-        with pytest.raises(InputError, match=f"held by process {process.pid}"):
+        with pytest.raises(InputError, match=f"held by process {process.pid}") as refused:
             take_lock(tmp_path / FILE_NAME)
+        assert refused.value.where == str(tmp_path / FILE_NAME)
+        assert refused.value.remedy == "Wait for it, or stop that process"
         process.kill()
     assert holder(tmp_path) is None
 
