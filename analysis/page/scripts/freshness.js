@@ -11,17 +11,16 @@ const freshness = () => {
   };
   setInterval(tell, 1000);
   tell();
-  setInterval(() => {
-    if (pause.checked) return;
-    const closed = folds().filter(fold => !fold.open).map(fold => fold.parentElement.id);
-    try { sessionStorage.setItem(PLACE, JSON.stringify({closed, y: scrollY})); } catch { /* not allowed here */ }
-    location.reload();
-  }, 1000 * Number(reload));
+  setInterval(() => { if (!pause.checked) location.reload(); }, 1000 * Number(reload));
+  let left = null;
+  try { left = JSON.parse(sessionStorage.getItem(PLACE)); } catch { /* not allowed here */ }
+  for (const id of left?.closed ?? []) document.querySelector(`#${CSS.escape(id)} > details`)?.removeAttribute('open');
   addEventListener('load', () => {
-    let left = null;
-    try { left = JSON.parse(sessionStorage.getItem(PLACE)); } catch { /* not allowed here */ }
-    for (const id of left?.closed ?? []) document.querySelector(`#${CSS.escape(id)} > details`)?.removeAttribute('open');
     if (left && !location.hash) scrollTo(0, left.y);
+    addEventListener('pagehide', () => {
+      const closed = folds().filter(one => !one.open).map(one => one.parentElement.id);
+      try { sessionStorage.setItem(PLACE, JSON.stringify({closed, y: scrollY})); } catch { /* not allowed here */ }
+    });
   });
   return [age, make('label', {}, pause, ' stay')];
 };
