@@ -16,16 +16,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from benchmarks.crossed import HEADER, columns_of, crossed_contrasts, shown
 from benchmarks.output import markdown_table
 from rse_study.results.archive import unpack_archive
-from rse_study.results.comparing.comparisons import LEVEL, by_subject, compare, row_scores
-from rse_study.results.comparing.crossed import crossed_interval, resampled_values
+from rse_study.results.comparing.comparisons import by_subject, row_scores
 from rse_study.results.comparing.item_contrasts import MeasuredItems, measured_items
-from rse_study.results.comparing.verdicts import verdict_of
 from rse_study.results.reader import Reader
 
 ROW = re.compile(r"beta = (?P<beta>\S+), ascent = (?P<ascent>\w+)")
@@ -93,39 +91,19 @@ def _contrasts_of(
     steps = {step["beta"]: None for row in table.index if (step := ROW.fullmatch(row))}
     names = [Pair(beta, *pair) for beta in sorted(steps, key=float) for pair in family]
     names = [one for one in names if {one.row, one.other} <= {*table.index}]
-    weights = [{one.row: 1.0, one.other: -1.0} for one in names]
-    compared = compare(table, weights, criterion=measure.criterion)
-    level = 1 - (1 - LEVEL) / len(names)
-    place = {cell: number for number, cell in enumerate(measure.by_cell)}
-    resampled = resampled_values(list(measure.by_cell.values()))
-    for pair, one in zip(names, compared, strict=True):
-        if one is None:
-            continue
-        left, right = ([place[row, seed] for seed in one.by_seed] for row in (pair.row, pair.other))
-        differences, size = (
-            np.array([*one.by_seed.values()]),
-            len(next(iter(measure.by_cell.values())).scores),
-        )
-        seeds = one.simultaneous
-        both = crossed_interval(differences, seeds, resampled[:, left] - resampled[:, right], size, level)
-        yield {
-            "beta": float(pair.beta),
-            "ascent": pair.ascent,
-            "minus": pair.control,
-            "rise": rises[pair.row],
-            "rise_of_control": rises[pair.other],
-            "mean": float(table.loc[pair.row].mean()),
-            "mean_of_control": float(table.loc[pair.other].mean()),
-            "seeds": one.n,
-            "difference": one.mean,
-            "low": seeds.low,
-            "high": seeds.high,
-            "crossed_low": both.low,
-            "crossed_high": both.high,
-            "p_exact": one.p_exact,
-            "better_seeds": int((differences > 0).sum()),
-            "verdict": verdict_of(one),
-        }
+    compared = crossed_contrasts(measure, [{one.row: 1.0, one.other: -1.0} for one in names])
+    for pair, found in zip(names, compared, strict=True):
+        if found is not None:
+            yield {
+                "beta": float(pair.beta),
+                "ascent": pair.ascent,
+                "minus": pair.control,
+                "rise": rises[pair.row],
+                "rise_of_control": rises[pair.other],
+                "mean": float(table.loc[pair.row].mean()),
+                "mean_of_control": float(table.loc[pair.other].mean()),
+                **columns_of(*found),
+            }
 
 
 def values_of_cells(reader: Reader) -> pd.DataFrame:
@@ -143,10 +121,9 @@ def values_of_cells(reader: Reader) -> pd.DataFrame:
 
 def table_of(rows: pd.DataFrame) -> str:
     """Return the contrasts as a Markdown table."""
-    header = "beta, ascent, minus, inner loss (nats), of the control, mean, of the control, difference"
-    header += ", new seeds, new seeds and pairs, better seeds, verdict"
+    header = "beta, ascent, minus, inner loss (nats), of the control, mean, of the control"
     return markdown_table(
-        header.split(", "),
+        [*header.split(", "), *HEADER],
         [
             (
                 f"{row.beta:g}",
@@ -156,11 +133,7 @@ def table_of(rows: pd.DataFrame) -> str:
                 f"{row.rise_of_control:.2g}",
                 f"{row.mean:.2f}",
                 f"{row.mean_of_control:.2f}",
-                f"{row.difference:+.2f}",
-                f"[{row.low:+.2f}, {row.high:+.2f}]",
-                f"[{row.crossed_low:+.2f}, {row.crossed_high:+.2f}]",
-                f"{row.better_seeds} of {row.seeds}",
-                row.verdict,
+                *shown(row),
             )
             for row in rows.itertuples()
         ],
