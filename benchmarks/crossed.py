@@ -1,38 +1,58 @@
 """Contrasts of a study's rows, with intervals for new seeds and for new seeds and new items."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from rse_study.results.comparing.comparisons import LEVEL, ComparedContrast, ContrastWeights, compare
+from rse_study.results.comparing.criterion import Criterion
 from rse_study.results.comparing.crossed import crossed_interval, resampled_values
 from rse_study.results.comparing.item_contrasts import MeasuredItems
 from rse_study.results.comparing.verdicts import verdict_of
 from rse_study.results.statistics import Interval
 
 
+class Units(NamedTuple):
+    """Scores of rows on a sample of units, seeds or checkpoints, and on resamples of the items."""
+
+    table: pd.DataFrame
+    """[rows, units]"""
+    resampled: Mapping[tuple[str, int], NDArray[np.float64]]
+    """[resamples] by row and unit"""
+    num_items: int
+    criterion: Criterion
+
+
+def seeds_of(measure: MeasuredItems) -> Units:
+    """Return a measure's scores with seeds as units."""
+    values = resampled_values(list(measure.by_cell.values()))
+    size = len(next(iter(measure.by_cell.values())).scores)
+    return Units(measure.table, dict(zip(measure.by_cell, values.T, strict=True)), size, measure.criterion)
+
+
 def crossed_contrasts(
-    measure: MeasuredItems, weights: Sequence[ContrastWeights]
+    units: Units, weights: Sequence[ContrastWeights]
 ) -> list[tuple[ComparedContrast, Interval] | None]:
-    """Return each contrast and its crossed interval; None where fewer than 3 seeds have all its rows.
+    """Return each contrast and its crossed interval; None where fewer than 3 units have all its rows.
 
     The intervals hold at once for all contrasts that are given.
     """
     level = 1 - (1 - LEVEL) / len(weights)
-    place = {cell: number for number, cell in enumerate(measure.by_cell)}
-    resampled = resampled_values(list(measure.by_cell.values()))
-    size = len(next(iter(measure.by_cell.values())).scores)
     found: list[tuple[ComparedContrast, Interval] | None] = []
-    for one in compare(measure.table, weights, criterion=measure.criterion):
+    for one in compare(units.table, weights, criterion=units.criterion):
         if one is None:
             found.append(None)
             continue
-        seeds, by_seed = list(one.by_seed), np.array([*one.by_seed.values()])
-        rows = [
-            weight * resampled[:, [place[row, seed] for seed in seeds]] for row, weight in one.weights.items()
+        by_unit = np.array([*one.by_seed.values()])
+        differences = [
+            np.sum([weight * units.resampled[row, unit] for row, weight in one.weights.items()], axis=0)
+            for unit in one.by_seed
         ]
-        found.append((one, crossed_interval(by_seed, one.simultaneous, np.sum(rows, axis=0), size, level)))
+        both = crossed_interval(by_unit, one.simultaneous, np.transpose(differences), units.num_items, level)
+        found.append((one, both))
     return found
 
 

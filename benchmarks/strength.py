@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import plotly.graph_objects as go
 
-from benchmarks.crossed import HEADER, columns_of, crossed_contrasts, shown
+from benchmarks.crossed import HEADER, columns_of, crossed_contrasts, seeds_of, shown
 from benchmarks.output import markdown_table
 from rse_study.results.archive import unpack_archive
 from rse_study.results.comparing.comparisons import by_subject, row_scores
@@ -91,7 +91,7 @@ def _contrasts_of(
     steps = {step["beta"]: None for row in table.index if (step := ROW.fullmatch(row))}
     names = [Pair(beta, *pair) for beta in sorted(steps, key=float) for pair in family]
     names = [one for one in names if {one.row, one.other} <= {*table.index}]
-    compared = crossed_contrasts(measure, [{one.row: 1.0, one.other: -1.0} for one in names])
+    compared = crossed_contrasts(seeds_of(measure), [{one.row: 1.0, one.other: -1.0} for one in names])
     for pair, found in zip(names, compared, strict=True):
         if found is not None:
             yield {

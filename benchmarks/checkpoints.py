@@ -1,0 +1,145 @@
+"""Planned contrasts of one adversary on several checkpoints, for new checkpoints.
+
+python -m benchmarks.checkpoints STUDY.tar.xz [--out FOLDER]
+
+Reads an archive of `search_spaces/minilm/unaligned_minilm.yaml` and trains nothing. On STS-B dev and test: each arm's
+mean over seeds on every checkpoint, and the contrasts between arms over checkpoints. 95% intervals hold at once for the
+contrasts on a measure, for new checkpoints and for new checkpoints and new pairs (crossed). `--out` writes both tables
+as CSV, and each cell's values.
+"""
+
+import argparse
+import re
+from math import log
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.crossed import Units, columns_of, crossed_contrasts, seeds_of, shown
+from benchmarks.output import markdown_table
+from benchmarks.strength import NAMES, values_of_cells
+from rse_study.results.archive import unpack_archive
+from rse_study.results.comparing.comparisons import row_scores
+from rse_study.results.comparing.contrasts import own_baseline
+from rse_study.results.comparing.item_contrasts import measured_items
+from rse_study.results.reader import Reader
+from rse_study.results.row_names import names_of_cells
+
+ROW = re.compile(r"ascent = (?P<arm>\w+), checkpoint = unaligned/(?P<checkpoint>\d+)|SimCSE (?P<simcse>\d+)")
+ARMS = ("SimCSE", "gradient", "noise", "flipped")
+PLANNED = (("gradient", "noise"), ("gradient", "flipped"))
+OTHERS = (("gradient", "SimCSE"), ("noise", "SimCSE"))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Print both tables of an archive."""
+    options = parser().parse_args(arguments)
+    with TemporaryDirectory() as store, Reader(unpack_archive(options.archive, Path(store))) as reader:
+        contrasts, means, cells = contrasts_of(reader), means_of(reader), values_of_cells(reader)
+    for measure, some in contrasts.groupby("measure", sort=False):
+        print(f"\n{measure}\n\n{table_of_contrasts(some)}")
+    print(f"\nSTS-B dev\n\n{table_of_means(means)}")
+    if options.out:
+        options.out.mkdir(parents=True, exist_ok=True)
+        for name, frame in {"contrasts": contrasts, "means": means, "cells": cells}.items():
+            frame.to_csv(options.out / f"{name}.csv", index=False, float_format="%.6g")
+
+
+def contrasts_of(reader: Reader) -> pd.DataFrame:
+    """Return the contrasts over checkpoints on both measures, a row each; the planned ones are a family."""
+    lines: list[dict[str, Any]] = []
+    for measure in measured_items(reader, minus=own_baseline(reader.study(), reader.cells())):
+        if measure.metric in NAMES:
+            units = checkpoints_of(seeds_of(measure))
+            for family in (PLANNED, OTHERS):
+                found = crossed_contrasts(units, [{arm: 1.0, other: -1.0} for arm, other in family])
+                lines += (
+                    {"measure": NAMES[measure.metric], "arm": arm, "minus": other, **columns_of(*one)}
+                    for (arm, other), one in zip(family, found, strict=True)
+                    if one is not None
+                )
+    return pd.DataFrame(lines)
+
+
+def checkpoints_of(seeds: Units) -> Units:
+    """Return arms on checkpoints: the means over the seeds that all rows have."""
+    whole = seeds.table.dropna(axis=1)
+    table = pd.DataFrame(index=list(ARMS), columns=[], dtype=float)
+    resampled = {}
+    for row in whole.index:
+        arm, checkpoint = arm_and_checkpoint(row)
+        table.loc[arm, checkpoint] = whole.loc[row].mean()
+        resampled[arm, checkpoint] = np.mean([seeds.resampled[row, seed] for seed in whole], axis=0)
+    return seeds._replace(table=table, resampled=resampled)
+
+
+def arm_and_checkpoint(row: str) -> tuple[str, int]:
+    """Return the arm and the number of the checkpoint in the name of a row."""
+    found = ROW.fullmatch(row)
+    assert found, row
+    return found["arm"] or "SimCSE", int(found["checkpoint"] or found["simcse"])
+
+
+def means_of(reader: Reader) -> pd.DataFrame:
+    """Return the means over seeds on STS-B dev, and the rise of the inner loss in nats, a row per checkpoint."""
+    dev, rises = (row_scores(reader, metric).table.mean(axis=1) for metric in ("", "inner/rise"))
+    places = [arm_and_checkpoint(row) for row in dev.index]
+    index = pd.MultiIndex.from_tuples([(checkpoint, arm) for arm, checkpoint in places])
+    frame = pd.Series(dev.to_numpy(), index).unstack()[list(ARMS)]
+    by_row = pd.Series(rises.reindex(dev.index).to_numpy(), index).unstack()
+    frame.insert(0, "start", before_training(reader))
+    frame["rise"] = by_row["gradient"] * log(int(reader.records()[0].config["batch_size"]))
+    return frame.rename_axis("checkpoint").reset_index()
+
+
+def before_training(reader: Reader) -> dict[int, float]:
+    """Return each checkpoint's score at step 0, from its first cell with a history."""
+    cells = reader.cells()
+    cells = cells[cells["status"] == "complete"].assign(row=names_of_cells(reader.study(), cells))
+    found: dict[int, float] = {}
+    for row, identity in zip(cells["row"], cells["identity"], strict=True):
+        checkpoint = arm_and_checkpoint(row)[1]
+        if checkpoint not in found:
+            history = reader.history(identity)
+            found[checkpoint] = float(history.query("t == 0 and name == 'dev'")["value"].iloc[0])
+    return found
+
+
+def table_of_contrasts(rows: pd.DataFrame) -> str:
+    """Return the contrasts on one measure as a Markdown table."""
+    lines = [(f"{row.arm} minus {row.minus}", *shown(row)) for row in rows.itertuples()]
+    return markdown_table(
+        ["contrast", "difference", "new checkpoints", "new checkpoints and pairs", "better", "verdict"], lines
+    )
+
+
+def table_of_means(means: pd.DataFrame) -> str:
+    """Return the means on STS-B dev as a Markdown table."""
+    header = ["checkpoint", "before training", *ARMS, "gradient minus noise", "inner loss (nats)"]
+    return markdown_table(
+        header,
+        [
+            (
+                str(row.checkpoint),
+                *(f"{value:.2f}" for value in (row.start, *(getattr(row, arm) for arm in ARMS))),
+                f"{row.gradient - row.noise:+.2f}",
+                f"{row.rise:.2g}",
+            )
+            for row in means.itertuples()
+        ],
+    )
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command."""
+    made = argparse.ArgumentParser(prog="python -m benchmarks.checkpoints")
+    made.add_argument("archive", type=Path, metavar="STUDY.tar.xz")
+    made.add_argument("--out", type=Path, help="a folder for contrasts.csv, means.csv and cells.csv")
+    return made
+
+
+if __name__ == "__main__":
+    main()
