@@ -49,7 +49,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def contrasts_of(reader: Reader) -> pd.DataFrame:
-    """Return the contrasts over checkpoints on both measures, a row each; the planned ones are a family."""
+    """Return the contrasts over checkpoints on both measures, a row each.
+
+    Intervals hold at once for the planned ones, and for the others.
+    """
     lines: list[dict[str, Any]] = []
     for measure in measured_items(reader, minus=own_baseline(reader.study(), reader.cells())):
         if measure.metric in NAMES:
@@ -84,7 +87,10 @@ def arm_and_checkpoint(row: str) -> tuple[str, int]:
 
 
 def means_of(reader: Reader) -> pd.DataFrame:
-    """Return the means over seeds on STS-B dev, and the rise of the inner loss in nats, a row per checkpoint."""
+    """Return each checkpoint's means over seeds on STS-B dev.
+
+    `rise` is that of the inner loss by gradient ascent, in nats.
+    """
     dev, rises = (row_scores(reader, metric).table.mean(axis=1) for metric in ("", "inner/rise"))
     places = [arm_and_checkpoint(row) for row in dev.index]
     index = pd.MultiIndex.from_tuples([(checkpoint, arm) for arm, checkpoint in places])

@@ -1,4 +1,4 @@
-"""Contrasts of a study's rows, with intervals for new seeds and for new seeds and new items."""
+"""Contrasts of rows, with intervals for new seeds and for new items, too."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from rse_study.results.statistics import Interval
 
 
 class Units(NamedTuple):
-    """Scores of rows on a sample of units, seeds or checkpoints, and on resamples of the items."""
+    """Scores of rows by unit, a seed or a checkpoint, and on resamples of items."""
 
     table: pd.DataFrame
     """[rows, units]"""
@@ -36,9 +36,9 @@ def seeds_of(measure: MeasuredItems) -> Units:
 def crossed_contrasts(
     units: Units, weights: Sequence[ContrastWeights]
 ) -> list[tuple[ComparedContrast, Interval] | None]:
-    """Return each contrast and its crossed interval; None where fewer than 3 units have all its rows.
+    """Return each contrast and its crossed interval.
 
-    The intervals hold at once for all contrasts that are given.
+    None stands where fewer than 3 units have all its rows. The intervals hold at once for all contrasts that are given.
     """
     level = 1 - (1 - LEVEL) / len(weights)
     found: list[tuple[ComparedContrast, Interval] | None] = []

@@ -1,4 +1,4 @@
-"""What each part of a loss brings: the effects of a factorial study, and the parts' shares.
+"""Effects of the parts of a loss in a factorial study, and the parts' shares.
 
 python -m benchmarks.parts STUDY.tar.xz [--out FOLDER]
 
@@ -67,7 +67,10 @@ def effects_of(reader: Reader) -> pd.DataFrame:
 
 
 def rows_of(reader: Reader) -> pd.DataFrame:
-    """Return the mean over seeds of every row: both measures, and what was watched at the last step."""
+    """Return each row's means over seeds.
+
+    They are those of both measures, and of what was watched at the last step.
+    """
     frame = pd.DataFrame({name: row_scores(reader, key).table.mean(axis=1) for key, name in MEASURES.items()})
     for metric in WATCHED:
         frame[metric] = row_scores(reader, metric).table.mean(axis=1)

@@ -1,4 +1,4 @@
-"""MiniLM with its alignment unlearnt: checkpoints by masked-LM training, one per seed.
+"""MiniLM with its alignment unlearnt: five checkpoints of masked-LM training.
 
 python -m benchmarks.unaligned FOLDER
 

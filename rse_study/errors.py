@@ -3,6 +3,8 @@
 from functools import partial
 from typing import Any
 
+GOES_ON = "the same command resumes the run"
+
 
 class InputError(Exception):
     """Bad input: what is wrong, where, the rule, and the remedy. Exit code 2.

@@ -13,7 +13,7 @@ from threading import Event
 from ray.tune import with_parameters
 
 from rse_study.cluster.node_capacity import Node
-from rse_study.errors import InputError, Unavailable
+from rse_study.errors import GOES_ON, InputError, Unavailable
 from rse_study.on_ray import tuner
 from rse_study.on_ray.nodes.cluster_watch import STUCK_SECONDS, ClusterWatch, JoinedRay, OwnRay, RayLost
 from rse_study.on_ray.nodes.elastic import ElasticSize
@@ -185,7 +185,7 @@ class RayRuntime:
 
     def _gave_up(self, reason: str) -> Unavailable:
         times = f"{self._num_losses} time{'s' * (self._num_losses > 1)} in this run"
-        remedy = f"{self._says_more()}; the same command resumes the run"
+        remedy = f"{self._says_more()}; {GOES_ON}"
         return Unavailable(f"Ray was lost {times}, now: {reason}", remedy)
 
     def _say_where_once(self) -> None:
@@ -201,7 +201,7 @@ class RayRuntime:
     def _exit_stuck(self, reason: str) -> None:
         """End the process, which waits for an answer that never comes; what is committed stays."""
         print(
-            f"\ngave up: Ray was lost: {reason}. {self._says_more()}; the same command resumes the run",
+            f"\ngave up: Ray was lost: {reason}. {self._says_more()}; {GOES_ON}",
             flush=True,
         )
         _exit(GAVE_UP)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from rse_study.errors import InputError, Unavailable, first_line
+from rse_study.errors import GOES_ON, InputError, Unavailable, first_line
 from rse_study.storage.connect import open_objects
 from rse_study.storage.objects import Objects
 
@@ -109,13 +109,13 @@ class Storage:
                     what = (
                         f"nothing can be written between storage {self.location} and {socket.gethostname()}"
                     )
-                    remedy = "Make room on whichever disk it is; the same command resumes the run"
+                    remedy = f"Make room on whichever disk it is; {GOES_ON}"
                     raise Unavailable(f"{what} ({first_line(error)})", remedy) from None
                 self._note_silence(time.monotonic() - begun)
                 left = begun + self.patience_s - time.monotonic()
                 if left <= 0:
                     what = f"storage {self.location} did not answer for {self.patience_s:g} s"
-                    remedy = "What was committed is kept; the same command resumes the run once it answers"
+                    remedy = f"What was committed is kept; {GOES_ON} once it answers"
                     raise Unavailable(f"{what} ({first_line(error)})", remedy) from None
                 time.sleep(min(wait, left))
                 wait = min(2 * wait, LONGEST_WAIT_SECONDS)

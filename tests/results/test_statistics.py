@@ -319,7 +319,7 @@ def test_two_differences_have_no_effect_size_and_nothing_is_nothing():
     """J(1) = 0: with one degree of freedom no factor makes the ratio right on average."""
     with pytest.raises(ValueError, match="3 finite numbers"):
         effect_size(np.array([1.0, 2.0]))
-    with pytest.raises(ValueError, match=r"\w"):
+    with pytest.raises(ValueError, match="0 differences"):
         least_p(0)
 
 
@@ -343,7 +343,7 @@ def test_a_sample_that_gives_no_figure_is_refused(figure_of, values):
 @cases("values", [[], [1.0, math.nan], [-math.inf, 1.0]], ids=str)
 @cases("p_of", [sign_flip_p, wilcoxon_p, holm])
 def test_no_p_of_nothing_or_of_no_number(p_of, values):
-    with pytest.raises(ValueError, match=r"\w"):
+    with pytest.raises(ValueError, match="must be at least"):
         p_of(np.array(values, dtype=float))
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import typer
 
-from rse_study.errors import InputError, NonFiniteLoss, OverBudget, Unavailable
+from rse_study.errors import GOES_ON, InputError, NonFiniteLoss, OverBudget, Unavailable
 
 OK, CONTRADICTED, BAD_INPUT, INCOMPLETE, OVER_BUDGET, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 70, 130
 Verb = TypeVar("Verb", bound=Callable[..., Any])
@@ -41,7 +41,7 @@ def _run(call: Callable[[], int | None]) -> int:
     except Unavailable as error:
         return _say(f"gave up: {error}", INCOMPLETE)
     except KeyboardInterrupt:
-        return _say("interrupted; the same command resumes the run", INTERRUPTED)
+        return _say(f"interrupted; {GOES_ON}", INTERRUPTED)
     except typer.Exit:
         raise
     except BrokenPipeError:

@@ -14,13 +14,12 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from rse_study.errors import InputError, Unavailable, first_line
+from rse_study.errors import GOES_ON, InputError, Unavailable, first_line
 
 Owner = TypeVar("Owner", bound=type)
 DAMAGES = (ValidationError, JSONDecodeError, UnicodeDecodeError, RecursionError)
 NO_ROOM, BROKEN = (errno.ENOSPC, errno.EDQUOT), (errno.EIO, errno.EROFS)
 REBUILD = "Move it away, or make it anew: rse-study doctor --rebuild STUDY"
-GOES_ON = "the same command resumes the run"
 
 
 def names_failures(cls: Owner) -> Owner:
