@@ -21,6 +21,7 @@ LINES = {
     "best": {"color": ORANGE, "width": 3},
 }
 """Styles of the groups of trials by rank, from back to front."""
+MOST_LINES = 250  # of a group; more are a block of one colour
 
 
 def parallel_data(positions: pd.DataFrame, direction: str) -> pd.DataFrame:
@@ -51,9 +52,13 @@ def draw_parallel(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, deci
     for group, line in LINES.items():
         part = frame[frame["group"] == group]
         if len(part):
-            xs, ys, texts = polylines(part, rows, objective, decimals)
+            number = part["trial"].nunique()
+            every = -(-number // MOST_LINES)
+            shown = part[part["rank"].rank(method="dense") % every == 1 % every]
+            xs, ys, texts = polylines(shown, rows, objective, decimals)
+            name = f"{group} ({number})" if every == 1 else f"{group} ({number}, one in {every} drawn)"
             figure.add_scatter(
-                x=xs, y=ys, text=texts, name=f"{group} ({part['trial'].nunique()})", line=line,
+                x=xs, y=ys, text=texts, name=name, line=line,
                 connectgaps=False, hovertemplate="%{text}<extra></extra>", **style,
             )  # fmt: skip
     for place, ruler in enumerate(everything):
