@@ -8,20 +8,17 @@ contrasts on a measure, for new checkpoints and for new checkpoints and new pair
 as CSV, and each cell's values.
 """
 
-import argparse
 import re
 from math import log
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from benchmarks.archived import archived, write_tables
 from benchmarks.crossed import Units, columns_of, crossed_contrasts, seeds_of, shown
 from benchmarks.output import markdown_table
 from benchmarks.strength import NAMES, values_of_cells
-from rse_study.results.archive import unpack_archive
 from rse_study.results.comparing.comparisons import row_scores
 from rse_study.results.comparing.contrasts import own_baseline
 from rse_study.results.comparing.item_contrasts import measured_items
@@ -36,16 +33,12 @@ OTHERS = (("gradient", "SimCSE"), ("noise", "SimCSE"))
 
 def main(arguments: list[str] | None = None) -> None:
     """Print both tables of an archive."""
-    options = parser().parse_args(arguments)
-    with TemporaryDirectory() as store, Reader(unpack_archive(options.archive, Path(store))) as reader:
+    with archived("checkpoints", arguments) as (reader, folder):
         contrasts, means, cells = contrasts_of(reader), means_of(reader), values_of_cells(reader)
     for measure, some in contrasts.groupby("measure", sort=False):
         print(f"\n{measure}\n\n{table_of_contrasts(some)}")
     print(f"\nSTS-B dev\n\n{table_of_means(means)}")
-    if options.out:
-        options.out.mkdir(parents=True, exist_ok=True)
-        for name, frame in {"contrasts": contrasts, "means": means, "cells": cells}.items():
-            frame.to_csv(options.out / f"{name}.csv", index=False, float_format="%.6g")
+    write_tables(folder, contrasts=contrasts, means=means, cells=cells)
 
 
 def contrasts_of(reader: Reader) -> pd.DataFrame:
@@ -137,14 +130,6 @@ def table_of_means(means: pd.DataFrame) -> str:
             for row in means.itertuples()
         ],
     )
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command."""
-    made = argparse.ArgumentParser(prog="python -m benchmarks.checkpoints")
-    made.add_argument("archive", type=Path, metavar="STUDY.tar.xz")
-    made.add_argument("--out", type=Path, help="a folder for contrasts.csv, means.csv and cells.csv")
-    return made
 
 
 if __name__ == "__main__":

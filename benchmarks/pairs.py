@@ -7,16 +7,12 @@ plans, on STS-B dev and test: 95% intervals hold at once for all of them on a me
 and new pairs (crossed). `--out` writes them and each cell's values as CSV.
 """
 
-import argparse
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
 import pandas as pd
 
+from benchmarks.archived import archived, write_tables
 from benchmarks.crossed import HEADER, columns_of, crossed_contrasts, seeds_of, shown
 from benchmarks.output import markdown_table
 from benchmarks.strength import NAMES, values_of_cells
-from rse_study.results.archive import unpack_archive
 from rse_study.results.comparing.contrasts import own_baseline
 from rse_study.results.comparing.item_contrasts import measured_items
 from rse_study.results.reader import Reader
@@ -42,15 +38,11 @@ PLANNED = {
 
 def main(arguments: list[str] | None = None) -> None:
     """Print the table of an archive."""
-    options = parser().parse_args(arguments)
-    with TemporaryDirectory() as store, Reader(unpack_archive(options.archive, Path(store))) as reader:
+    with archived("pairs", arguments) as (reader, folder):
         pairs, cells = differences_of(reader), values_of_cells(reader)
     for measure, some in pairs.groupby("measure", sort=False):
         print(f"\n{measure}\n\n{table_of(some)}")
-    if options.out:
-        options.out.mkdir(parents=True, exist_ok=True)
-        pairs.to_csv(options.out / "pairs.csv", index=False, float_format="%.4f")
-        cells.to_csv(options.out / "cells.csv", index=False, float_format="%.6g")
+    write_tables(folder, pairs=pairs, cells=cells)
 
 
 def differences_of(reader: Reader) -> pd.DataFrame:
@@ -86,14 +78,6 @@ def table_of(rows: pd.DataFrame) -> str:
             for row in rows.itertuples()
         ],
     )
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command."""
-    made = argparse.ArgumentParser(prog="python -m benchmarks.pairs")
-    made.add_argument("archive", type=Path, metavar="STUDY.tar.xz")
-    made.add_argument("--out", type=Path, help="a folder for pairs.csv and cells.csv")
-    return made
 
 
 if __name__ == "__main__":

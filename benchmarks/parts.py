@@ -5,48 +5,42 @@ python -m benchmarks.parts STUDY.tar.xz [--out FOLDER]
 Reads an archive of `search_spaces/minilm/parts_minilm.yaml` and trains nothing. Main effects and products on STS-B dev
 and test: 95% intervals hold at once for all effects on a measure, for new seeds and for new seeds and new pairs
 (crossed). Beside them each row's mean, the rise of its inner loss in nats, and the share of two terms in the loss and
-in the gradient of the encoder's last layer, at the last step. `--out` writes both tables as CSV.
+in the gradient of the encoder's last layer, at the last step. `--out` writes both tables
+and each cell's values as CSV.
 """
 
-import argparse
 from math import log
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pandas as pd
 
+from benchmarks.archived import archived, write_tables
 from benchmarks.crossed import HEADER, columns_of, crossed_contrasts, seeds_of, shown
 from benchmarks.output import markdown_table
-from rse_study.results.archive import unpack_archive
+from benchmarks.strength import NAMES, values_of_cells
 from rse_study.results.comparing.comparisons import row_scores
 from rse_study.results.comparing.contrasts import own_baseline
 from rse_study.results.comparing.effects import read_effects
 from rse_study.results.comparing.item_contrasts import measured_items
 from rse_study.results.reader import Reader
 
-MEASURES = {"": "STS-B dev", "STS-B/test/all": "STS-B test"}
 WATCHED = {
     "inner/rise": "inner loss (nats)",
     "gradient_share/adversarial": "adversarial in the gradient",
     "loss_share/adversarial": "in the loss",
     "gradient_share/rtd": "L_RTD in the gradient",
-    "loss_share/rtd": "in the loss ",
+    "loss_share/rtd": "in the loss",
 }
 """metrics of training and their columns"""
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Print both tables of an archive."""
-    options = parser().parse_args(arguments)
-    with TemporaryDirectory() as store, Reader(unpack_archive(options.archive, Path(store))) as reader:
-        effects, rows = effects_of(reader), rows_of(reader)
+    with archived("parts", arguments) as (reader, folder):
+        effects, rows, cells = effects_of(reader), rows_of(reader), values_of_cells(reader)
     for measure, some in effects.groupby("measure", sort=False):
         print(f"\n{measure}\n\n{table_of_effects(some)}")
     print(f"\nrows\n\n{table_of_rows(rows)}")
-    if options.out:
-        options.out.mkdir(parents=True, exist_ok=True)
-        effects.to_csv(options.out / "effects.csv", index=False, float_format="%.4f")
-        rows.to_csv(options.out / "rows.csv", index=False, float_format="%.6g")
+    write_tables(folder, effects=effects, rows=rows, cells=cells)
 
 
 def effects_of(reader: Reader) -> pd.DataFrame:
@@ -55,9 +49,9 @@ def effects_of(reader: Reader) -> pd.DataFrame:
     baseline = own_baseline(reader.study(), reader.cells())
     return pd.DataFrame(
         [
-            {"measure": MEASURES[measure.metric], "effect": effect.name, **columns_of(*found)}
+            {"measure": NAMES[measure.metric], "effect": effect.name, **columns_of(*found)}
             for measure in measured_items(reader, minus=baseline)
-            if measure.metric in MEASURES
+            if measure.metric in NAMES
             for effect, found in zip(
                 effects, crossed_contrasts(seeds_of(measure), [one.weights for one in effects]), strict=True
             )
@@ -71,7 +65,7 @@ def rows_of(reader: Reader) -> pd.DataFrame:
 
     They are those of both measures, and of what was watched at the last step.
     """
-    frame = pd.DataFrame({name: row_scores(reader, key).table.mean(axis=1) for key, name in MEASURES.items()})
+    frame = pd.DataFrame({name: row_scores(reader, key).table.mean(axis=1) for key, name in NAMES.items()})
     for metric in WATCHED:
         frame[metric] = row_scores(reader, metric).table.mean(axis=1)
     frame["inner/rise"] *= log(int(reader.records()[0].config["batch_size"]))
@@ -87,11 +81,11 @@ def table_of_rows(rows: pd.DataFrame) -> str:
     """Return the rows as a Markdown table."""
     shares = [name for name in WATCHED if "share" in name]
     return markdown_table(
-        ["row", *MEASURES.values(), *WATCHED.values()],
+        ["row", *NAMES.values(), *WATCHED.values()],
         [
             (
                 row["row"],
-                *(f"{row[name]:.2f}" for name in MEASURES.values()),
+                *(f"{row[name]:.2f}" for name in NAMES.values()),
                 _or_nothing(row["inner/rise"], ".2g"),
                 *(_or_nothing(row[name], ".1%") for name in shares),
             )
@@ -102,14 +96,6 @@ def table_of_rows(rows: pd.DataFrame) -> str:
 
 def _or_nothing(value: float, style: str) -> str:
     return "" if pd.isna(value) else format(value, style)
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command."""
-    made = argparse.ArgumentParser(prog="python -m benchmarks.parts")
-    made.add_argument("archive", type=Path, metavar="STUDY.tar.xz")
-    made.add_argument("--out", type=Path, help="a folder for effects.csv and rows.csv")
-    return made
 
 
 if __name__ == "__main__":

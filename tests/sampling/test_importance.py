@@ -7,6 +7,7 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
 from rse_study.results.records import ImportanceRow
 from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
+from rse_study.sampling import importance
 from rse_study.sampling.importance import (
     EVALUATORS,
     FEWEST_TRIALS,
@@ -73,6 +74,16 @@ def test_more_trials_narrow_the_interval_of_what_decides():
         return row.high - row.low
 
     assert width(96) < width(FEWEST_TRIALS) / 2
+
+
+def test_of_many_trials_a_resample_holds_some_and_its_intervals_are_as_wide_as_theirs(monkeypatch):
+    def widths():
+        return {(row.axis, row.evaluator): row.high - row.low for row in rows_of(80)}
+
+    whole = widths()
+    monkeypatch.setattr(importance, "MOST_OF_RESAMPLE", 16)
+    fewer = widths()
+    assert all(fewer[key] > 1.4 * whole[key] for key in whole)
 
 
 @pytest.mark.slow

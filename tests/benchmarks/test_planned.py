@@ -1,0 +1,68 @@
+"""What pages print of planned studies is computed from their archives."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks import checkpoints, pairs, parts
+from rse_study.results.archive import unpack_archive
+from rse_study.results.reader import Reader
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+TABLES = {
+    "parts": {
+        "effects": (parts.effects_of, parts.table_of_effects),
+        "rows": (parts.rows_of, parts.table_of_rows),
+    },
+    "unaligned": {
+        "contrasts": (checkpoints.contrasts_of, checkpoints.table_of_contrasts),
+        "means": (checkpoints.means_of, checkpoints.table_of_means),
+    },
+    "compute": {"pairs": (pairs.differences_of, pairs.table_of)},
+    "heads": {"pairs": (pairs.differences_of, pairs.table_of)},
+}
+
+
+@pytest.mark.parametrize("study", TABLES)
+def test_a_page_and_its_tables_are_computed_from_the_archive(study, tmp_path):
+    page = (RESULTS / "is_it_adversarial.md").read_text(encoding="utf-8")
+    with Reader(unpack_archive(RESULTS / study / f"{study}-minilm.tar.xz", tmp_path)) as reader:
+        for name, (table_from, shown) in TABLES[study].items():
+            table = table_from(reader)
+            written = pd.read_csv(RESULTS / study / f"{name}.csv")
+            pd.testing.assert_frame_equal(table, written, check_dtype=False, atol=1e-4, rtol=1e-4)
+            families = [rows for _, rows in table.groupby("measure")] if "measure" in table else [table]
+            assert all(shown(rows) in page for rows in families)
+
+
+def cells_of(study):
+    """Each cell's values, by row's place and seed."""
+    return pd.read_csv(RESULTS / study / "cells.csv").pivot(index="trial", columns="seed", values="dev")
+
+
+def test_a_main_effect_is_the_mean_where_a_part_is_on_minus_that_where_it_is_off():
+    """Recomputed from the cells alone: delta is the slowest of three factors, so that trials 4 to 7 have it."""
+    dev = cells_of("parts")
+    by_seed = dev.loc[4:7].mean() - dev.loc[:3].mean()
+    (row,) = (
+        pd.read_csv(RESULTS / "parts" / "effects.csv")
+        .query("measure == 'STS-B dev' and effect == 'delta'")
+        .itertuples()
+    )
+    assert row.difference == pytest.approx(by_seed.mean(), abs=1e-4)
+    assert row.better_seeds == (by_seed > 0).sum()
+
+
+def test_a_contrast_over_checkpoints_is_the_mean_of_their_means_over_seeds():
+    """Recomputed from the cells alone: trials go by ascent (gradient, noise, flipped), then by checkpoint."""
+    dev = cells_of("unaligned")
+    by_checkpoint = dev.loc[:4].mean(axis=1).to_numpy() - dev.loc[5:9].mean(axis=1).to_numpy()
+    found = pd.read_csv(RESULTS / "unaligned" / "contrasts.csv")
+    (row,) = found.query("measure == 'STS-B dev' and arm == 'gradient' and minus == 'noise'").itertuples()
+    assert row.difference == pytest.approx(by_checkpoint.mean(), abs=1e-4)
+    assert row.better_seeds == (by_checkpoint > 0).sum()
+    # Student's with four degrees of freedom, for two contrasts at once: its 98.75% quantile is 3.495.
+    half = 3.4954 * by_checkpoint.std(ddof=1) / np.sqrt(5)
+    assert (row.low, row.high) == pytest.approx((row.difference - half, row.difference + half), abs=1e-3)
