@@ -25,6 +25,7 @@ TABLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("study", TABLES)
 def test_a_page_and_its_tables_are_computed_from_the_archive(study, tmp_path):
     page = (RESULTS / "is_it_adversarial.md").read_text(encoding="utf-8")
