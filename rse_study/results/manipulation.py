@@ -60,9 +60,14 @@ def percent(value: float) -> str:
 
 
 def named_rows(rows: Sequence[str], num_rows: int) -> str:
-    """Name rows: a; a and b; all 4 rows; 6 of 9 rows (a, b, c, d and others)."""
+    """Name rows: a; a and b; all 4 rows; 6 of 9 rows (a, b, c, d and others).
+
+    >>> named_rows(["N = 1, rho = 0", "N = 5, rho = 0"], 4)
+    'N = 1, rho = 0; and N = 5, rho = 0'
+    """
+    between, last = ("; ", "; and ") if any("," in row for row in rows) else (", ", " and ")
     if len(rows) == num_rows > 1:
         return f"all {num_rows} rows"
     if len(rows) > MOST_NAMED:
-        return f"{len(rows)} of {num_rows} rows ({', '.join(rows[:MOST_NAMED])} and others)"
-    return " and ".join(filter(None, (", ".join(rows[:-1]), rows[-1])))
+        return f"{len(rows)} of {num_rows} rows ({between.join(rows[:MOST_NAMED])}{last}others)"
+    return last.join(filter(None, (between.join(rows[:-1]), rows[-1])))
