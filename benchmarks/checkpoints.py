@@ -82,16 +82,27 @@ def arm_and_checkpoint(row: str) -> tuple[str, int]:
 def means_of(reader: Reader) -> pd.DataFrame:
     """Return each checkpoint's means over seeds on STS-B dev.
 
-    `rise` is that of the inner loss by gradient ascent, in nats.
+    Beside them gradient minus noise on dev and test with the number of seeds above 0, and `rise`, that of the inner
+    loss by gradient ascent, in nats.
     """
-    dev, rises = (row_scores(reader, metric).table.mean(axis=1) for metric in ("", "inner/rise"))
-    places = [arm_and_checkpoint(row) for row in dev.index]
-    index = pd.MultiIndex.from_tuples([(checkpoint, arm) for arm, checkpoint in places])
-    frame = pd.Series(dev.to_numpy(), index).unstack()[list(ARMS)]
-    by_row = pd.Series(rises.reindex(dev.index).to_numpy(), index).unstack()
-    frame.insert(0, "start", before_training(reader))
-    frame["rise"] = by_row["gradient"] * log(int(reader.records()[0].config["batch_size"]))
-    return frame.rename_axis("checkpoint").reset_index()
+    lines = {number: {"start": start} for number, start in sorted(before_training(reader).items())}
+    for metric, ending in {"": "", "STS-B/test/all": "_test"}.items():
+        table = row_scores(reader, metric).table
+        by_arm = {arm_and_checkpoint(row): table.loc[row] for row in table.index}
+        for number, line in lines.items():
+            difference = by_arm["gradient", number] - by_arm["noise", number]
+            line |= {f"{arm}{ending}": float(by_arm[arm, number].mean()) for arm in ARMS}
+            line |= {
+                f"difference{ending}": float(difference.mean()),
+                f"better{ending}": int((difference > 0).sum()),
+            }
+            line["seeds"] = int(difference.notna().sum())
+    rises = row_scores(reader, "inner/rise").table.mean(axis=1)
+    for row, rise in rises.items():
+        arm, number = arm_and_checkpoint(str(row))
+        if arm == "gradient":
+            lines[number]["rise"] = float(rise) * log(int(reader.records()[0].config["batch_size"]))
+    return pd.DataFrame([{"checkpoint": number} | line for number, line in lines.items()])
 
 
 def before_training(reader: Reader) -> dict[int, float]:
@@ -116,15 +127,26 @@ def table_of_contrasts(rows: pd.DataFrame) -> str:
 
 
 def table_of_means(means: pd.DataFrame) -> str:
-    """Return the means on STS-B dev as a Markdown table."""
-    header = ["checkpoint", "before training", *ARMS, "gradient minus noise", "inner loss (nats)"]
+    """Return the means as a Markdown table."""
+    header = [
+        "checkpoint",
+        "before training",
+        *ARMS,
+        "gradient minus noise",
+        "better seeds",
+        "on STS-B test",
+        "better seeds",
+    ]
     return markdown_table(
-        header,
+        [*header, "inner loss (nats)"],
         [
             (
                 str(row.checkpoint),
                 *(f"{value:.2f}" for value in (row.start, *(getattr(row, arm) for arm in ARMS))),
-                f"{row.gradient - row.noise:+.2f}",
+                f"{row.difference:+.2f}",
+                f"{row.better} of {row.seeds}",
+                f"{row.difference_test:+.2f}",
+                f"{row.better_test} of {row.seeds}",
                 f"{row.rise:.2g}",
             )
             for row in means.itertuples()
