@@ -2,7 +2,7 @@
 
 python -m benchmarks.checkpoints STUDY.tar.xz [--out FOLDER]
 
-Reads an archive of `search_spaces/minilm/unaligned_minilm.yaml` and trains nothing. On STS-B dev and test: each arm's
+Reads an archive of `benchmarks/unaligned_minilm.yaml` and trains nothing. On STS-B dev and test: each arm's
 mean over seeds on every checkpoint, and the contrasts between arms over checkpoints. 95% intervals hold at once for the
 contrasts on a measure, for new checkpoints and for new checkpoints and new pairs (crossed). `--out` writes both tables
 as CSV, and each cell's values.

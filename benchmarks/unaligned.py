@@ -4,7 +4,7 @@ python -m benchmarks.unaligned FOLDER
 
 MiniLM was fine-tuned on sentence pairs, so that its vectors have little left to learn. Masked-LM training on the
 sentences that its studies train on takes that away. Writes FOLDER/0 to FOLDER/4, about 7 minutes of a core each, and
-prints their scores on STS-B dev, Spearman x100. `search_spaces/minilm/unaligned_minilm.yaml` reads them from
+prints their scores on STS-B dev, Spearman x100. `benchmarks/unaligned_minilm.yaml` reads them from
 `unaligned` in the working folder.
 """
 

@@ -247,7 +247,8 @@ def _warnings(study: Study, space: Space[Trial], rows: Sequence[Row], folder: Pa
     if study.grid is not None:
         names = names_of_rows([(number, row.label, row.proposal) for number, row in enumerate(rows)])
         trials = {name: [row.trial] for name, row in zip(names, rows, strict=True)}
-        return risks_among(row.trial for row in rows) + inert_parts(trials)
+        starts = list(_starts_without_baselines(study, rows))
+        return risks_among(row.trial for row in rows) + inert_parts(trials) + starts
     warnings = risks_of_saturation(space) + inert_parts(rows_of_search(space))
     if space.base_point is None:
         warnings.append("the base lies outside the space, so it is not among the trials")
@@ -257,3 +258,13 @@ def _warnings(study: Study, space: Space[Trial], rows: Sequence[Row], folder: Pa
             "evaluations are of confirmed trials, and nothing is confirmed: none will be measured"
         )
     return warnings
+
+
+def _starts_without_baselines(study: Study, rows: Sequence[Row]) -> Iterator[str]:
+    own, measured = study.base.encoder.name, [one for one in study.baselines if one != "token_overlap"]
+    others = list(dict.fromkeys(row.trial.encoder.name for row in rows if row.trial.encoder.name != own))
+    if others and measured:
+        yield (
+            f"baselines {', '.join(measured)} are those of {own}; no row that starts from {', '.join(others)} can be "
+            "judged by them. Keep token_overlap alone, or give each encoder a study"
+        )

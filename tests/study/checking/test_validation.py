@@ -224,3 +224,12 @@ def test_an_equal_share_is_valid_and_a_bound_that_only_may_be_reached_a_warning(
     )
     checked = read_study(JOINT, ["search.beta={log: [1e-3, 0.5]}"])
     assert any("delta can reach its bound" in warning for warning in checked.warnings)
+
+
+def test_baselines_of_one_encoder_do_not_judge_rows_that_start_from_another():
+    study = Path(__file__).parents[3] / "benchmarks" / "unaligned_minilm.yaml"
+    assert read_study(study).warnings == ()
+    (warning,) = read_study(study, ["baselines=[token_overlap, start]"]).warnings
+    assert warning.startswith(
+        "baselines start are those of minilm; no row that starts from unaligned/0, unaligned/1, "
+    )
