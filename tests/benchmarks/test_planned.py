@@ -21,7 +21,6 @@ TABLES = {
         "means": (checkpoints.means_of, checkpoints.table_of_means),
     },
     "compute": {"pairs": (pairs.differences_of, pairs.table_of)},
-    "heads": {"pairs": (pairs.differences_of, pairs.table_of)},
 }
 
 
