@@ -18,7 +18,7 @@ import pandas as pd
 from benchmarks.archived import archived, write_tables
 from benchmarks.crossed import Units, columns_of, crossed_contrasts, seeds_of, shown
 from benchmarks.output import markdown_table
-from benchmarks.strength import NAMES, values_of_cells
+from benchmarks.strength import DEV, NAMES, TEST, values_of_cells
 from rse_study.results.comparing.comparisons import row_scores
 from rse_study.results.comparing.contrasts import own_baseline
 from rse_study.results.comparing.item_contrasts import measured_items
@@ -86,7 +86,7 @@ def means_of(reader: Reader) -> pd.DataFrame:
     loss by gradient ascent, in nats.
     """
     lines = {number: {"start": start} for number, start in sorted(before_training(reader).items())}
-    for metric, ending in {"": "", "STS-B/test/all": "_test"}.items():
+    for metric, ending in {DEV: "", TEST: "_test"}.items():
         table = row_scores(reader, metric).table
         by_arm = {arm_and_checkpoint(row): table.loc[row] for row in table.index}
         for number, line in lines.items():
@@ -97,12 +97,17 @@ def means_of(reader: Reader) -> pd.DataFrame:
                 f"better{ending}": int((difference > 0).sum()),
             }
             line["seeds"] = int(difference.notna().sum())
-    rises = row_scores(reader, "inner/rise").table.mean(axis=1)
-    for row, rise in rises.items():
-        arm, number = arm_and_checkpoint(str(row))
-        if arm == "gradient":
-            lines[number]["rise"] = float(rise) * log(int(reader.records()[0].config["batch_size"]))
+    for number, rise in rises_of(reader).items():
+        lines[number]["rise"] = rise
     return pd.DataFrame([{"checkpoint": number} | line for number, line in lines.items()])
+
+
+def rises_of(reader: Reader) -> dict[int, float]:
+    """Return by how many nats the ascent raises the inner loss on each checkpoint."""
+    nats = log(int(reader.records()[0].config["batch_size"]))
+    shares = row_scores(reader, "inner/rise").table.mean(axis=1)
+    by_arm = {arm_and_checkpoint(str(row)): float(share) * nats for row, share in shares.items()}
+    return {number: rise for (arm, number), rise in by_arm.items() if arm == "gradient"}
 
 
 def before_training(reader: Reader) -> dict[int, float]:

@@ -38,11 +38,12 @@ def crossed_contrasts(
 ) -> list[tuple[ComparedContrast, Interval] | None]:
     """Return each contrast and its crossed interval.
 
-    None stands where fewer than 3 units have all its rows. The intervals hold at once for all contrasts that are given.
+    None stands where fewer than 3 units have all its rows. The intervals hold at once for all the others.
     """
-    level = 1 - (1 - LEVEL) / len(weights)
+    compared = compare(units.table, weights, criterion=units.criterion)
+    level = 1 - (1 - LEVEL) / max(1, sum(one is not None for one in compared))
     found: list[tuple[ComparedContrast, Interval] | None] = []
-    for one in compare(units.table, weights, criterion=units.criterion):
+    for one in compared:
         if one is None:
             found.append(None)
             continue
@@ -66,7 +67,7 @@ def columns_of(one: ComparedContrast, both: Interval) -> dict[str, float | int |
         "crossed_low": both.low,
         "crossed_high": both.high,
         "p_exact": one.p_exact,
-        "better_seeds": len(one.better_seeds(less_is_better=False)),
+        "better_seeds": len(one.better_seeds(less_is_better=one.criterion.less_is_better)),
         "verdict": verdict_of(one),
     }
 

@@ -10,7 +10,7 @@ above its value without the ascent. `--out` writes the table as CSV, each cell's
 
 import argparse
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import log
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from benchmarks.crossed import HEADER, columns_of, crossed_contrasts, seeds_of, shown
 from benchmarks.output import markdown_table
@@ -31,6 +32,15 @@ PLANNED = (("gradient", "noise"), ("gradient", "flipped"))
 OF_CONTROLS = (("flipped", "noise"),)
 DEV, TEST = "", "STS-B/test/all"
 NAMES = {DEV: "STS-B dev", TEST: "STS-B test"}
+TITLES = {
+    "strength-minilm": "[CLS], batches of 8",
+    "strength-64-minilm": "[CLS], batches of 64",
+    "strength-mean-minilm": "mean pooling, batches of 8",
+    "strength-mean-64-minilm": "mean pooling, batches of 64",
+}
+SYMBOLS = {"mean pooling": "diamond", "[CLS]": "diamond-open"}
+"""of un-aligned checkpoints, by pooling"""
+COLOURS = ("#2563eb", "#d97706", "#059669", "#9333ea")
 
 
 class Pair(NamedTuple):
@@ -65,7 +75,8 @@ def main(arguments: list[str] | None = None) -> None:
         options.out.mkdir(parents=True, exist_ok=True)
         table.to_csv(options.out / "contrasts.csv", index=False, float_format="%.4f")
         pd.concat(cells).to_csv(options.out / "cells.csv", index=False, float_format="%.6g")
-        picture(table).write_image(options.out / "strength.png", width=900, height=420, scale=1)
+        checkpoints = dict(zip(SYMBOLS, map(pd.read_csv, options.checkpoints), strict=False))
+        picture(table, checkpoints).write_image(options.out / "strength.png", width=1000, height=520)
 
 
 def contrasts(reader: Reader) -> pd.DataFrame:
@@ -140,30 +151,51 @@ def table_of(rows: pd.DataFrame) -> str:
     )
 
 
-def picture(table: pd.DataFrame) -> go.Figure:
-    """Return the differences on dev against the rise of the inner loss."""
-    figure = go.Figure()
-    dev = table[(table["measure"] == NAMES[DEV]) & (table["ascent"] == "gradient")]
-    for (study, control), rows in dev.groupby(["study", "minus"], sort=False):
-        bars = {"array": rows["crossed_high"] - rows["difference"], "type": "data"}
-        name = f"{study}: gradient minus {control}"
-        figure.add_scatter(
-            x=rows["rise"], y=rows["difference"], error_y=bars, name=name, mode="lines+markers"
-        )
-    figure.update_layout(legend={"orientation": "h", "y": 1.12})
-    figure.update_xaxes(
-        type="log",
-        exponentformat="power",
-        title="rise of the inner loss by gradient ascent, nats (log scale)",
+def picture(table: pd.DataFrame, checkpoints: Mapping[str, pd.DataFrame]) -> go.Figure:
+    """Return gradient and flipped minus noise against the rise of the inner loss.
+
+    STS-B dev is on the left, its test set on the right. `checkpoints` are the means of `benchmarks.checkpoints`, by
+    pooling.
+    """
+    figure = make_subplots(
+        cols=2, shared_yaxes=True, subplot_titles=[*NAMES.values()], horizontal_spacing=0.03
     )
-    figure.update_yaxes(title="difference on STS-B dev, points")
-    return figure.add_hline(y=0, line_width=1).update_layout(template="plotly_white", margin={"t": 20})
+    for place, (measure, found) in enumerate(
+        table[table["minus"] == "noise"].groupby("measure", sort=False), 1
+    ):
+        panel = {"row": 1, "col": place, "showlegend": measure == NAMES[DEV]}
+        for (study, rows), colour in zip(found.groupby("study", sort=False), COLOURS, strict=False):
+            rises = rows[rows["ascent"] == "gradient"].set_index("beta")["rise"]
+            for (ascent, some), dash in zip(
+                rows.groupby("ascent", sort=False), ("solid", "dot"), strict=True
+            ):
+                bars = {"array": some["crossed_high"] - some["difference"], "type": "data"}
+                line, name = {"dash": dash, "color": colour}, f"{TITLES[study]}: {ascent} minus noise"
+                x, y = some["beta"].map(rises), some["difference"]
+                figure.add_scatter(
+                    x=x, y=y, error_y=bars, name=name, mode="lines+markers", line=line, **panel
+                )
+        column = {NAMES[DEV]: "difference", NAMES[TEST]: "difference_test"}[str(measure)]
+        for pooling, means in checkpoints.items():
+            marker = {"symbol": SYMBOLS[pooling], "size": 9, "color": "black"}
+            name = f"five un-aligned bases, {pooling}: gradient minus noise"
+            figure.add_scatter(
+                x=means["rise"], y=means[column], name=name, mode="markers", marker=marker, **panel
+            )
+    figure.update_layout(legend={"orientation": "h", "y": 1.32}, template="plotly_white", margin={"t": 20})
+    figure.update_xaxes(
+        type="log", exponentformat="power", dtick=1, title="rise of the inner loss, nats (log scale)"
+    )
+    figure.update_yaxes(title="difference, points", col=1)
+    return figure.add_hline(y=0, line_width=1)
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command."""
     made = argparse.ArgumentParser(prog="python -m benchmarks.strength")
     made.add_argument("archives", nargs="+", type=Path, metavar="STUDY.tar.xz")
+    told = "means.csv of benchmarks.checkpoints, from mean pooling and from [CLS], for the picture"
+    made.add_argument("--checkpoints", nargs=2, default=(), type=Path, help=told)
     made.add_argument("--out", type=Path, help="a folder for contrasts.csv, cells.csv and strength.png")
     return made
 

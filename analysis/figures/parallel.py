@@ -52,13 +52,10 @@ def draw_parallel(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, deci
     for group, line in LINES.items():
         part = frame[frame["group"] == group]
         if len(part):
-            number = part["trial"].nunique()
-            every = -(-number // MOST_LINES)
-            shown = part[part["rank"].rank(method="dense") % every == 1 % every]
-            xs, ys, texts = polylines(shown, rows, objective, decimals)
-            name = f"{group} ({number})" if every == 1 else f"{group} ({number}, one in {every} drawn)"
+            drawn, counted = thinned(part)
+            xs, ys, texts = polylines(drawn, rows, objective, decimals)
             figure.add_scatter(
-                x=xs, y=ys, text=texts, name=name, line=line,
+                x=xs, y=ys, text=texts, name=f"{group} ({counted})", line=line,
                 connectgaps=False, hovertemplate="%{text}<extra></extra>", **style,
             )  # fmt: skip
     for place, ruler in enumerate(everything):
@@ -69,6 +66,14 @@ def draw_parallel(frame: pd.DataFrame, rulers: Sequence[Ruler], label: str, deci
         tickvals=list(range(len(everything))), ticktext=[label_text(one.heading, 13) for one in everything],
     )  # fmt: skip
     return legend_below(plain(figure, height=96 + ROW * len(everything)))
+
+
+def thinned(group: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return at most MOST_LINES trials of a group, and a text of how many it has."""
+    number = group["trial"].nunique()
+    every = -(-number // MOST_LINES)
+    place = group["rank"].rank(method="dense") - 1
+    return group[place % every == 0], f"{number}" if every == 1 else f"{number}, one in {every} drawn"
 
 
 def polylines(

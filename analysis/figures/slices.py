@@ -2,11 +2,15 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.figures.style import BLUE, GREY, ORANGE, label_text, plain
 from rse_study.results.study_record import AxisRecord
+
+SIZE = 9  # pixels of a dot
+UNCROWDED = 300  # dots that a scatter shows apart
 
 
 def slice_data(table: pd.DataFrame, heading: str) -> pd.DataFrame:
@@ -26,12 +30,17 @@ def draw_slice(
     figure = go.Figure()
     if known is not None and len(known):
         add_known(figure, known, axis, heading, decimals)
-    colours = [ORANGE if best else BLUE for best in frame["best"]]
+    best = frame["best"].astype(bool)
+    marker = {"size": SIZE, "color": np.where(best, ORANGE, BLUE)}
+    if len(frame) > UNCROWDED:  # smaller, fainter dots show where many lie
+        crowd = len(frame) / UNCROWDED
+        marker |= {"size": np.where(best, SIZE, max(3.0, SIZE / math.sqrt(crowd)))}
+        marker |= {"opacity": np.where(best, 1.0, max(0.3, 1 / crowd))}
     values = [str(value) for value in frame["value"]] if axis.kind == "choice" else frame["value"]
     figure.add_scatter(
         x=values, y=frame["objective"], customdata=frame["trial"], mode="markers+text", showlegend=False,
         text=[f"{trial}" if best else "" for trial, best in zip(frame["trial"], frame["best"], strict=True)],
-        textposition="top center", marker={"size": 9, "color": colours}, ids=frame["trial"],
+        textposition="top center", marker=marker, ids=frame["trial"],
         hovertemplate=f"trial %{{customdata}}<br>%{{x}}: %{{y:.{decimals}f}}<extra></extra>", cliponaxis=False,
     )  # fmt: skip
     figure.update_xaxes(title=label_text(heading, 40), **x_axis(axis))
@@ -44,7 +53,7 @@ def add_known(figure: go.Figure, known: pd.DataFrame, axis: AxisRecord, heading:
     values = known[heading].astype(str) if axis.kind == "choice" else known[heading]
     figure.add_scatter(
         x=values, y=known["objective"], customdata=known[["study", "trial"]], mode="markers", showlegend=False,
-        marker={"size": 9, "symbol": "diamond-open", "color": GREY, "line": {"width": 1.5}},
+        marker={"size": SIZE, "symbol": "diamond-open", "color": GREY, "line": {"width": 1.5}},
         hovertemplate=f"%{{customdata[0]}}, trial %{{customdata[1]}}<br>%{{x}}: %{{y:.{decimals}f}}<extra></extra>",
     )  # fmt: skip
 

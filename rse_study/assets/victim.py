@@ -19,6 +19,7 @@ from rse_study.models.pooling import PoolingKind
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.training.classifier.config import FineTuning
 from rse_study.training.classifier.data import Start, Supervised, identity_of_tuning
+from rse_study.training.classifier.head import fit_head
 from rse_study.training.classifier.loop import TuningCallback, fine_tune
 from rse_study.training.classifier.run import FineTuned
 
@@ -56,25 +57,33 @@ def victim(
     spec: FineTuning | None = None,
     *,
     dev: Supervised | None = None,
+    is_probe: bool = False,
     revision: str = "main",
     device: str = "cpu",
     on_progress: TuningCallback = lambda progress: None,
 ) -> VictimClassifier:
     """Return the victim for these materials, fine-tuning it if it is not there yet.
 
-    An interrupted fine-tuning resumes. Without `dev`, a share of `training` selects the checkpoint.
+    An interrupted fine-tuning resumes. Without `dev`, a share of `training` selects the checkpoint. A probe leaves the
+    encoder as it is and takes no `dev`.
     """
+    assert not (is_probe and dev), "a probe chooses by a share of its training texts"
     kept, num_removed = _unseen(training, inputs)
     left = None if dev is None else _unseen(dev, inputs)[0]
     wanted = spec or FineTuning()
     start = Start(base, pooling, fingerprint_of_model(base, revision), revision)
-    key = identity_of_tuning(wanted, seed, start, kept, left)
+    key = identity_of_tuning(wanted, seed, start, kept, left) | ({"is_probe": True} if is_probe else {})
 
     def make(draft: Path) -> None:
         with one_thread():
-            tuned = fine_tune(
-                wanted, seed, start, kept, steps_of(draft), dev=left, device=device, on_progress=on_progress
-            )
+            tuned = (
+                fit_head(wanted, seed, start, kept, device=device)
+                if is_probe
+                else fine_tune(
+                    wanted, seed, start, kept, steps_of(draft),
+                    dev=left, device=device, on_progress=on_progress,
+                )
+            )  # fmt: skip
         save_classifier(draft, tuned.classifier)
         _describe(draft, tuned, num_removed, {**key, "trained_on": kept.name, "device": device})
 

@@ -1,6 +1,6 @@
 """An evaluation that fine-tunes a classifier and attacks it with one recipe."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from math import nan
@@ -15,6 +15,7 @@ from rse_study.assets.victim import VictimClassifier
 from rse_study.data.attack_sets import OF_GLUE, read_attack_set
 from rse_study.data.labelled import Labelled
 from rse_study.data.victim_texts import training_for
+from rse_study.downstream.attack_items import attack_items, kept_outcomes
 from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resources, resources_for
 from rse_study.downstream.fine_tuned import classifier_of, drawn
 from rse_study.downstream.scored_model import ModelFiles
@@ -26,14 +27,12 @@ from rse_study.evaluation.attacks.summary import summarise
 from rse_study.evaluation.evaluations import Evaluation, evaluation_row
 from rse_study.evaluation.vectors import Embed
 from rse_study.results.files.attack_file import (
-    AGAIN,
     ATTACK,
     CLASSES,
+    OutcomeRow,
     SummaryRow,
     keep_summary,
     outcomes_path,
-    parse_outcomes,
-    read_lines,
 )
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
@@ -79,6 +78,10 @@ class AttackedClassifier:
     def set(self) -> str:
         return self.whole.name.removeprefix(PREFIX)
 
+    @property
+    def is_probe(self) -> bool:
+        return self.settings.attacks.classifier == "probe"
+
     @cached_property
     def inputs(self) -> Labelled:
         wanted = self.settings.attacks.num_inputs or len(self.whole)
@@ -88,6 +91,8 @@ class AttackedClassifier:
     def fingerprint(self) -> str:
         attacks, tuning = self.settings.attacks, self.settings.fine_tuning
         asked = [attacks.max_queries, attacks.seed, self.made_of, tuning.identity()]
+        if self.is_probe:
+            asked.append(attacks.classifier)
         # The whole set: none of it is in the victim's training texts.
         texts = [self.inputs.fingerprint, self.whole.fingerprint, self.training.fingerprint]
         return fingerprint_of([*texts, *asked])
@@ -105,19 +110,22 @@ class AttackedClassifier:
 
     @property
     def num_sentences(self) -> int:
-        """A lower bound: each epoch costs about three passes over the training texts."""
-        return 3 * self.settings.fine_tuning.epochs * len(self.training) + len(self.inputs)
+        """A lower bound: about three passes over the training texts in each epoch.
+
+        A probe reads them once.
+        """
+        passes = 1 if self.is_probe else 3 * self.settings.fine_tuning.epochs
+        return passes * len(self.training) + len(self.inputs)
 
     def score_weights(self, weights: ModelFiles, embed: Embed, subject: str) -> list[EvaluationRow]:
         """Return one row per figure, all degenerate where the victim is weak."""
         made = self.victim(weights)
         found = self.attacked(made, weights.kept, device=weights.device, replaces=True)
         figures = figures_of(found) | {"victim_accuracy": 100 * made.dev_accuracy}
+        outcomes = kept_outcomes(weights.kept, found, range(len(self.inputs)))
         if self.set in OF_GLUE:
-            figures["matthews_under_attack"] = self._matthews(
-                outcomes_path(weights.kept, self.set, self.recipe)
-            )
-        return rows_under_attack(self, subject, self.inputs.split, found, figures)
+            figures["matthews_under_attack"] = _matthews(outcomes)
+        return rows_under_attack(self, subject, self.inputs.split, found, figures, outcomes)
 
     def attacked(
         self,
@@ -154,13 +162,6 @@ class AttackedClassifier:
         keep_summary(folder, row, replaces=replaces)
         return row
 
-    def _matthews(self, path: Path) -> float:
-        """Return the correlation x100 of labels and answers to the attacked texts."""
-        known = parse_outcomes(read_lines(path, AGAIN)[1], path, AGAIN)
-        rows = [known[index] for index in range(len(self.inputs))]
-        answers = [int(np.argmax(row.adversarial_scores)) for row in rows]
-        return 100 * float(matthews_corrcoef([row.label for row in rows], answers))
-
     def _head(self, made: VictimClassifier, label: str) -> dict[str, Any]:
         """Identify the attack; the number of inputs is not part of it and may grow."""
         return {
@@ -179,13 +180,21 @@ class AttackedClassifier:
         self, weights: ModelFiles, on_progress: Callable[[Any], None] = lambda progress: None
     ) -> VictimClassifier:
         """Return the classifier, trained on nothing from the set; all recipes share it."""
-        seed, scored = self.settings.attacks.seed, self.whole.texts
-        return classifier_of(weights, self.training, scored, seed, self.settings, on_progress)
+        asked, scored = self.settings.attacks, self.whole.texts
+        return classifier_of(
+            weights, self.training, scored, asked.seed, self.settings, on_progress, is_probe=self.is_probe
+        )
 
 
 @lru_cache(maxsize=4)
 def _training_texts(name: str, data_dir: Path, glue: str) -> Labelled:
     return training_for(name, data_dir, glue)
+
+
+def _matthews(outcomes: Sequence[OutcomeRow]) -> float:
+    """Return the correlation x100 of labels and answers to the attacked texts."""
+    answers = [int(np.argmax(one.adversarial_scores)) for one in outcomes]
+    return 100 * float(matthews_corrcoef([one.label for one in outcomes], answers))
 
 
 def figures_of(found: SummaryRow) -> dict[str, float]:
@@ -201,13 +210,22 @@ def figures_of(found: SummaryRow) -> dict[str, float]:
 
 
 def rows_under_attack(
-    evaluation: Evaluation, subject: str, split: str, found: SummaryRow, figures: Mapping[str, float]
+    evaluation: Evaluation,
+    subject: str,
+    split: str,
+    found: SummaryRow,
+    figures: Mapping[str, float],
+    outcomes: Sequence[OutcomeRow],
 ) -> list[EvaluationRow]:
-    """Return one row per figure, all degenerate where the victim is weak."""
+    """Return one row per figure with the scores of its inputs.
+
+    All are degenerate where the victim is weak.
+    """
     return [
         evaluation_row(
             evaluation, subject, split, name, value, found.num_inputs,
             degenerate=found.weak or value != value, num_skipped=found.num_skipped, seed=found.seed,
+            items=attack_items(outcomes, name),
         )
         for name, value in figures.items()
     ]  # fmt: skip

@@ -14,6 +14,7 @@ from rse_study.activity import ProgressCallback
 from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import DEV_SPLITS, read_sts
+from rse_study.downstream.attack_items import kept_outcomes
 from rse_study.downstream.attack_models import ResourceLoader, fingerprint_resources, resources_for
 from rse_study.downstream.attacked_classifier import figures_of, rows_under_attack, summary_row
 from rse_study.downstream.scored_model import ModelFiles
@@ -37,7 +38,7 @@ from rse_study.results.files.attack_file import (
 from rse_study.results.records import EvaluationRow, Measure
 from rse_study.spec import fingerprint_of
 
-NOT_ASKED = {"masked_lm", "num_training"}
+NOT_ASKED = {"masked_lm", "num_training", "classifier"}
 """Settings that change no result here; the masked LM is covered by `made_of`."""
 PREFIX = "Adv"
 MAP = "map"
@@ -120,7 +121,8 @@ class AttackedSimilarity:
             "drift": found.mean_drift,
         }
         figures |= {name: nan if value is None else value for name, value in scores.items()}
-        return rows_under_attack(self, subject, self.pairs.split, found, figures)
+        outcomes = kept_outcomes(weights.kept, found, self._sample.tolist())
+        return rows_under_attack(self, subject, self.pairs.split, found, figures, outcomes)
 
     def attacked(
         self,

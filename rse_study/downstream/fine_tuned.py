@@ -113,14 +113,16 @@ def classifier_of(
     seed: int,
     settings: Settings,
     on_progress: Callable[[Any], None],
+    *,
+    is_probe: bool = False,
 ) -> VictimClassifier:
-    """Return the classifier fine-tuned from the encoder on no text of `scored`."""
+    """Return the classifier or probe made from the encoder on no text of `scored`."""
     tuning = settings.fine_tuning
     if weights.adversarial:
         tuning = tuning.model_copy(update={"adversarial": weights.adversarial})
     return victim(
         weights.made, weights.base, weights.pooling_of_classifiers, training, scored, seed, tuning,
-        revision=weights.revision, device=weights.device, on_progress=on_progress,
+        is_probe=is_probe, revision=weights.revision, device=weights.device, on_progress=on_progress,
     )  # fmt: skip
 
 

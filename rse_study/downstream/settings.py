@@ -19,6 +19,8 @@ class Attacks(Spec):
     """texts drawn to train a victim on; 0: all there are"""
     max_queries: PositiveInt = 5000
     """answers a victim gives for one input"""
+    classifier: Literal["fine_tuned", "probe"] = field("fine_tuned", neutral="fine_tuned")
+    """the victim of texts: fine-tuned from the encoder, or a logistic regression on its frozen vectors"""
     seed: NonNegativeInt = 0
     """of what a recipe draws, and of the victim's fine-tuning"""
     masked_lm: str = ""

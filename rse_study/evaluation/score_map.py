@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from sklearn.isotonic import IsotonicRegression
 
 from rse_study.tensors import Float
 
@@ -27,6 +26,8 @@ class ScoreMap:
         """Fit by least squares; an affine map that would fall is constant at the mean."""
         low, high = float(gold.min()), float(gold.max())
         if kind == "isotonic":
+            from sklearn.isotonic import IsotonicRegression  # a second at every start, for a map few ask for
+
             steps = IsotonicRegression().fit(cosines, gold)
             return cls(kind, np.asarray(steps.X_thresholds_), np.asarray(steps.y_thresholds_))
         spread = (

@@ -30,8 +30,13 @@ class Classifier(nn.Module):
 
         `embeddings` are read in place of the tokens' word embeddings.
         """
+        return self.head(self.dropout(self.pooled(inputs, embeddings)))
+
+    def pooled(
+        self, inputs: Inputs, embeddings: Float[Tensor, "b l e"] | None = None
+    ) -> Float[Tensor, "b d"]:
+        """Return the vectors that the head reads."""
         if embeddings is None:
             embeddings = self.encoder.word_embeddings(inputs.ids)
         # Attacks compare scores of texts with the same tokens, which must tie exactly. Decision 0025.
-        pooled = self.encoder(embeddings, inputs.mask, types=inputs.types, keeps_padding=True)
-        return self.head(self.dropout(pooled))
+        return self.encoder(embeddings, inputs.mask, types=inputs.types, keeps_padding=True)

@@ -13,7 +13,7 @@ from rse_study.tensors import Bool, Float, Int, Tensor, nn, torch
 INNER_RISE: Checks = (
     ManipulationCheck(
         "inner/rise", "the adversary", "which raises the inner loss by {} of the loss at chance", 0.001,
-        "of a smaller rise no gain over noise was ever seen", "the baseline with noise",
+        "with a smaller rise nothing was seen to gain more than 0.14 points over noise", "the baseline with noise",
     ),
 )  # fmt: skip
 """Of every ascent: chance is ln(b) of L_con, and ln(2), its largest value, of a divergence."""

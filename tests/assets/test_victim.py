@@ -1,15 +1,21 @@
 import json
 import os
 import signal
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
+import torch
+from sklearn.linear_model import LogisticRegression
 
 from rse_study.assets.store import asset_path
 from rse_study.assets.victim import victim
+from rse_study.data.held_out import held_out
 from rse_study.data.labelled import Labelled
 from rse_study.data.overlap import num_found
+from rse_study.errors import InputError
+from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
 from rse_study.spec import hash_file
 from tests.training.classifier.sorted_words import LEARNS, singles, small_base
@@ -142,3 +148,38 @@ def test_one_that_was_never_finished_is_made_again(build):
 def _key(folder):
     meta = json.loads((folder / "meta.json").read_text())
     return {name: meta[name] for name in ("spec", "seed", "base", "pooling", "training", "dev")}
+
+
+def test_a_probe_is_a_logistic_regression_on_the_frozen_vectors(build, learner):
+    """Its encoder keeps every bit, and it answers as scikit-learn's own on centred and scaled vectors."""
+    training = singles(80, seed=3)
+    probe, steps = build(training, inputs=[], is_probe=True)
+    assert not steps
+    network = probe.load().network
+    encoder, tokenizer = load_encoder(learner, "mean")
+    kept = network.encoder.state_dict()
+    assert all(torch.equal(value, kept[name]) for name, value in encoder.state_dict().items())
+
+    is_dev = held_out(training.texts, LEARNS.dev_share)
+    features = Embedder(encoder, tokenizer)([text for (text,) in training.texts]).astype(np.float64)
+    features -= features[~is_dev].mean(axis=0)
+    features /= np.sqrt(np.mean(features[~is_dev] ** 2))
+
+    def fitted(C):
+        model = LogisticRegression(C=C, max_iter=1000)
+        return model.fit(features[~is_dev], training.labels[~is_dev])
+
+    choices = [fitted(C) for C in (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)]
+    accuracies = [model.score(features[is_dev], training.labels[is_dev]) for model in choices]
+    best = choices[int(np.argmax(accuracies))]
+    assert probe.dev_accuracy == pytest.approx(max(accuracies))
+    answers = probe.load().predict(training.texts)
+    np.testing.assert_allclose(answers, best.predict_proba(features), atol=1e-5)
+    assert build(training, inputs=[])[0].folder != probe.folder
+
+
+def test_a_probe_of_a_class_without_training_text_is_refused(build):
+    labels = np.zeros(40, int)
+    training = replace(singles(40), labels=labels)
+    with pytest.raises(InputError, match="no text of class"):
+        build(training, is_probe=True)

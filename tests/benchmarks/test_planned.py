@@ -1,5 +1,6 @@
 """What pages print of planned studies is computed from their archives."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,32 +10,59 @@ import pytest
 from benchmarks import checkpoints, pairs, parts
 from rse_study.results.archive import unpack_archive
 from rse_study.results.reader import Reader
+from rse_study.study.checking.validation import read_study
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
+OVER_CHECKPOINTS = {
+    "contrasts": (checkpoints.contrasts_of, checkpoints.table_of_contrasts),
+    "means": (checkpoints.means_of, checkpoints.table_of_means),
+}
 TABLES = {
     "parts": {
         "effects": (parts.effects_of, parts.table_of_effects),
         "rows": (parts.rows_of, parts.table_of_rows),
     },
-    "unaligned": {
-        "contrasts": (checkpoints.contrasts_of, checkpoints.table_of_contrasts),
-        "means": (checkpoints.means_of, checkpoints.table_of_means),
-    },
+    "unaligned": OVER_CHECKPOINTS,
+    "unaligned_cls": OVER_CHECKPOINTS,
     "compute": {"pairs": (pairs.differences_of, pairs.table_of)},
+    "heads": {"pairs": (pairs.differences_of, pairs.table_of)},
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("study", TABLES)
 def test_a_page_and_its_tables_are_computed_from_the_archive(study, tmp_path):
-    page = (RESULTS / "is_it_adversarial.md").read_text(encoding="utf-8")
-    with Reader(unpack_archive(RESULTS / study / f"{study}-minilm.tar.xz", tmp_path)) as reader:
+    page = (RESULTS / study / "README.md").read_text(encoding="utf-8")
+    with Reader(
+        unpack_archive(RESULTS / study / f"{study.replace('_', '-')}-minilm.tar.xz", tmp_path)
+    ) as reader:
         for name, (table_from, shown) in TABLES[study].items():
             table = table_from(reader)
             written = pd.read_csv(RESULTS / study / f"{name}.csv")
             pd.testing.assert_frame_equal(table, written, check_dtype=False, atol=1e-4, rtol=1e-4)
             families = [rows for _, rows in table.groupby("measure")] if "measure" in table else [table]
             assert all(shown(rows) in page for rows in families)
+
+
+@pytest.mark.parametrize("study", pairs.PLANNED)
+def test_the_planned_pairs_are_rows_of_their_study(study):
+    file = RESULTS.parents[1] / "search_spaces" / "minilm" / f"{study.replace('-', '_')}.yaml"
+    rows = {row.label for row in read_study(file).rows}
+    assert {name for pair in pairs.PLANNED[study] for name in pair} <= rows
+
+
+def test_every_difference_with_its_interval_on_the_main_page_is_a_line_of_a_table():
+    page = (RESULTS / "is_it_adversarial.md").read_text(encoding="utf-8")
+    tables = [
+        line
+        for folder in ("strength", *TABLES)
+        for line in (RESULTS / folder / "README.md").read_text(encoding="utf-8").splitlines()
+        if line.startswith("|")
+    ]
+    said = re.findall(r"([-+]\d\.\d\d) (\[[-+]\d\.\d\d, [-+]\d\.\d\d\])", page)
+    assert len(said) > 20
+    lacking = [one for one in said if not any(f"| {one[0]} |" in line and one[1] in line for line in tables)]
+    assert not lacking
 
 
 def cells_of(study):

@@ -78,6 +78,10 @@ def test_a_row_a_figure_and_every_outcome_kept(evaluation, weights, embed):
     head, *outcomes = [json.loads(line) for line in kept.read_text().splitlines()]
     assert (head["recipe"], head["fingerprint"], len(outcomes)) == ("pwws", asked.whole.fingerprint, 6)
     assert read_attacks(weights.kept).summary["num_inputs"].tolist() == [6]
+    for figure in ("success_rate", "accuracy_under_attack"):
+        assert np.nanmean(found[figure].items.scores) == pytest.approx(found[figure].value)
+    assert np.isnan(found["success_rate"].items.scores).sum() == found["success_rate"].num_skipped
+    assert found["queries"].items is None
     ends = Counter(one["outcome"] for one in outcomes)
     succeeded, skipped = ends["succeeded"], ends["skipped"]
     assert found["success_rate"].num_skipped == skipped
@@ -169,6 +173,15 @@ def test_other_settings_are_other_figures(evaluation, weights, embed):
     assert len([path for path in weights.made.iterdir() if path.is_dir()]) == 1  # one victim for both
     queries = next(row.value for row in rows if row.metric.endswith("/queries") and row.num_examples == 6)
     assert queries <= 3
+
+
+def test_a_probe_on_frozen_vectors_is_another_victim(evaluation, weights, embed):
+    asked = evaluation(classifier="probe")
+    rows = {row.aggregation: row for row in score_model(ScoredModel("me", embed, weights), [asked])}
+    assert asked.fingerprint != evaluation().fingerprint
+    probe, tuned = asked.victim(weights), evaluation().victim(weights)
+    assert probe.folder != tuned.folder
+    assert rows["victim_accuracy"].value == pytest.approx(100 * probe.dev_accuracy)
 
 
 def test_other_words_are_another_attack(evaluation, weights, embed):

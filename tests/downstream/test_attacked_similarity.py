@@ -13,6 +13,7 @@ from rse_study.downstream.scored_model import ModelFiles, ScoredModel, score_mod
 from rse_study.downstream.settings import Attacks
 from rse_study.errors import InputError
 from rse_study.evaluation.adversarial_sts import cosines_of, fit_score
+from rse_study.evaluation.rank_correlation import spearman
 from rse_study.evaluation.score_map import ScoreMap
 from rse_study.models.embedder import Embedder
 from rse_study.models.loading import load_encoder
@@ -245,6 +246,8 @@ def test_scores_that_order_pairs_are_not_weak(asked, weights, embed):
     rows = score_model(ScoredModel("me", embed, weights), [asked(num_inputs=5, max_queries=20)])
     assert [row.aggregation for row in rows if row.degenerate and row.value == row.value] == []
     assert read_attacks(weights.kept).summary["weak"].tolist() == [False]
+    (left,) = [row for row in rows if row.aggregation == "spearman_under_attack"]
+    assert 100 * spearman(left.items.scores, left.items.gold) == pytest.approx(left.value)
 
 
 def test_the_row_tells_its_attack_and_goal_and_no_success_where_there_is_none(asked, weights, embed):

@@ -45,12 +45,13 @@ class Scene:
         return self.home / f"store-{name}" / name
 
     def start(
-        self, folder: Path, address: str = "", patience: Mapping[str, str] = PATIENCE
+        self, folder: Path, address: str = "", patience: Mapping[str, str] = PATIENCE, first: str = ""
     ) -> subprocess.Popen:
-        """A driver of the study in `folder`, with a Ray of its own or on a cluster."""
+        """A driver of the study in `folder`, with a Ray of its own or on a cluster; `first` is Python it begins by."""
         file = self.home / f"{self.study['name']}.json"
         file.write_text(json.dumps(self.study), encoding="utf-8")
-        command = [sys.executable, "-m", "tests.faults.run_here", str(file), str(self.world), str(folder)]
+        code = f"{first}\nimport sys\nfrom tests.faults.run_here import main\nmain(*sys.argv[1:])"
+        command = [sys.executable, "-c", code, str(file), str(self.world), str(folder)]
         command += [address] if address else []
         environment = {**os.environ, **patience} | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
         return subprocess.Popen(
@@ -134,9 +135,14 @@ def kill(process: subprocess.Popen, titles: Collection[str] = ()) -> None:
     process.wait(timeout=30)
     _, alive = psutil.wait_procs(awaited, timeout=180)
     assert not alive, f"still running after its driver was killed: {alive}"
-    for other in started:
+    kill_all(started)
+
+
+def kill_all(processes: Collection[psutil.Process]) -> None:
+    """SIGKILL what still runs of these."""
+    for process in processes:
         with suppress(psutil.NoSuchProcess):
-            other.kill()
+            process.kill()
 
 
 def contents(

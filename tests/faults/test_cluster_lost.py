@@ -1,6 +1,5 @@
 """A cluster somebody else has started: refused without its token, and given up where its head is gone for good."""
 
-import json
 import os
 import secrets
 import subprocess
@@ -10,18 +9,15 @@ import psutil
 import pytest
 
 from rse_study.results.files.ledger import Ledger
-from tests.faults.drivers import ROOT, assert_equal, contents, kill_part_of_ray
+from tests.faults.drivers import ROOT, assert_equal, contents, kill_all, kill_part_of_ray
 from tests.on_ray.cluster import running_cluster
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 QUICK = """
-import sys
 from rse_study.on_ray import runtime
 from rse_study.on_ray.nodes import cluster_watch
 cluster_watch.UNREACHABLE_SECONDS, runtime.REJOIN_SECONDS = 5.0, 5.0
 runtime.STUCK_SECONDS["joined"] = 10.0
-from tests.faults.run_here import main
-main(*sys.argv[1:])
 """
 JOIN = """
 import sys
@@ -46,13 +42,7 @@ def head():
 def test_a_head_that_is_gone_for_good_ends_the_run_and_nothing_is_lost(head, scene, whole):
     address, process = head
     folder = scene.folder("headless")
-    file = scene.home / f"{scene.study['name']}.json"
-    file.write_text(json.dumps(scene.study), encoding="utf-8")
-    command = [sys.executable, "-c", QUICK, str(file), str(scene.world), str(folder), address]
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
-    driver = subprocess.Popen(
-        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    driver = scene.start(folder, address, patience={}, first=QUICK)
     said = []
     assert driver.stdout is not None
     for line in driver.stdout:
@@ -66,6 +56,8 @@ def test_a_head_that_is_gone_for_good_ends_the_run_and_nothing_is_lost(head, sce
     assert not [line for line in said if "rpc_client" in line or "(raylet)" in line]
     with Ledger.open(folder) as ledger:
         assert "failed" not in {cell.status for cell in ledger.cells()}
+    # Without a head the rest of the cluster keeps both cores busy, and the next Ray would wait for minutes.
+    kill_all([*process.children(recursive=True), process])
     scene.finish(folder)
     assert_equal(contents(folder), whole)
 

@@ -1,4 +1,4 @@
-"""A search whose axes belong to methods, killed amid a trial and gone on with: from the sampler to the report."""
+"""A search whose axes belong to methods, from the sampler to the report; tests/simulation kills one."""
 
 from dataclasses import replace
 
@@ -54,19 +54,6 @@ def undisturbed(here, cluster):
     folder = here.folder("methods-whole")
     here.finish_here(folder, cluster)
     return folder
-
-
-@pytest.fixture(scope="module")
-def killed(here, cluster):
-    """Killed (SIGKILL) when its seventh trial has begun and the sampler has a model, and gone on with."""
-    folder = here.folder("methods-killed")
-    here.kill_at(folder, "started 6/0")
-    here.finish_here(folder, cluster)
-    return folder
-
-
-def test_it_ends_equal_to_an_undisturbed_one(killed, undisturbed):
-    assert_equal(contents(killed), contents(undisturbed))
 
 
 def test_every_trial_has_its_own_axes_alone(undisturbed):

@@ -99,8 +99,8 @@ def running_slurm(nodes: Nodes, cpus: int = 2) -> Iterator[Slurm]:
 
 
 def environment() -> dict[str, str]:
-    """What every process of a node needs to find its Slurm."""
-    return {"SLURM_CONF": str(SHARED / "slurm" / "slurm.conf")}
+    """What every process of a node needs; Ray makes its workers nice by 15, and a busy neighbour would stop them."""
+    return {"SLURM_CONF": str(SHARED / "slurm" / "slurm.conf"), "RAY_worker_niceness": "0"}
 
 
 def _write_configuration(nodes: Nodes, folder: Path, cpus: int) -> None:

@@ -1,4 +1,4 @@
-"""A real search with an ablation path: interrupted in its middle, gone on with, rebuilt."""
+"""A real search with an ablation path, and rebuilt; tests/simulation interrupts one."""
 
 import shutil
 
@@ -8,7 +8,7 @@ from rse_study.cli.verbs.status.content import state_of
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
 from rse_study.search.state import SearchState
-from tests.on_ray.interrupted import Interrupts, ledger_rows, run
+from tests.on_ray.interrupted import ledger_rows, run
 from tests.on_ray.world import checked_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]
@@ -27,17 +27,6 @@ def whole(checked, materials, tmp_path_factory, cluster):
     return run(checked, tmp_path_factory.mktemp("whole") / "little", materials, cluster)
 
 
-@pytest.fixture(scope="module")
-def resumed(checked, materials, tmp_path_factory, cluster):
-    """The folder of a study that was interrupted in its path, and what stood there then."""
-    folder = tmp_path_factory.mktemp("resumed") / "little"
-    with pytest.raises(KeyboardInterrupt):
-        run(checked, folder, materials, cluster, Interrupts("path", 2))
-    with Reader(folder) as reader:
-        before = SearchState.read(reader).counts, SearchState.read(reader).path
-    return run(checked, folder, materials, cluster), before
-
-
 def test_a_path_runs_to_the_best_trial(whole):
     with Reader(whole) as reader:
         cells, state, counts = reader.cells(), SearchState.read(reader).path, SearchState.read(reader).counts
@@ -52,13 +41,6 @@ def test_a_path_runs_to_the_best_trial(whole):
     assert set(own["label"]) == {"base", "", "base with alpha", "base with rho"}
     status = state_of(whole)
     assert status.is_complete and status.eta_s == 0
-
-
-def test_an_interrupted_path_goes_on_to_the_same_end(whole, resumed):
-    folder, (counts, state) = resumed
-    assert 0 < counts["missing"] <= NUM_PATH_CELLS - 2
-    assert state.rounds[0].accepted == ""
-    assert ledger_rows(folder) == ledger_rows(whole)
 
 
 def test_a_path_is_rebuilt_from_its_files_without_a_run(checked, whole, materials, tmp_path, cluster):

@@ -1,4 +1,4 @@
-"""A real search that races its seeds: interrupted in its middle, gone on with, rebuilt, confirmed, reported."""
+"""A real search that races its seeds: rebuilt, confirmed, reported; tests/simulation interrupts one."""
 
 import shutil
 
@@ -10,7 +10,7 @@ from rse_study.cli.verbs.status.content import state_of
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
 from rse_study.search.state import SearchState
-from tests.on_ray.interrupted import Interrupts, ledger_rows, run
+from tests.on_ray.interrupted import ledger_rows, run
 from tests.on_ray.listener import Listener
 from tests.on_ray.world import checked_of
 
@@ -56,16 +56,6 @@ def test_the_study_is_over_and_says_so(whole):
     assert conclude(Reader(whole)) == 0
     assert status.best.num_seeds == 2
     assert "Seeds are raced: of 5 trials" in write_report(whole).read_text()
-
-
-def test_interrupted_and_gone_on_with_it_runs_the_same_cells(checked, whole, materials, tmp_path, cluster):
-    folder = tmp_path / "little"
-    with pytest.raises(KeyboardInterrupt):
-        # The second trial's first seed.
-        run(checked, folder, materials, cluster, Interrupts("search", 3))
-    assert len(ledger_rows(folder)) == 3
-    run(checked, folder, materials, cluster)
-    assert ledger_rows(folder) == ledger_rows(whole)
 
 
 def test_a_rebuilt_ledger_has_nothing_left_to_run(checked, whole, materials, tmp_path, cluster):

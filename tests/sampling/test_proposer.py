@@ -36,7 +36,8 @@ def test_a_search_killed_at_every_tenth_trial_asks_what_an_uninterrupted_one_ask
 @pytest.mark.parametrize("is_constrained", [False, True])
 def test_so_does_one_with_two_objectives(name, is_constrained):
     said = {"num_objectives": 2, "is_constrained": is_constrained}
-    assert search(name, 42, **KILLS, **said) == search(name, 42, **said)
+    number = 22 if name == "gp" else 42  # fits two Gaussian processes a trial
+    assert search(name, number, **KILLS, **said) == search(name, number, **said)
 
 
 @pytest.mark.parametrize("name", OF_CONDITIONS)

@@ -97,8 +97,9 @@ def _grid(checked: CheckedStudy) -> str:
     over = f" over {_join(axis.name for axis in checked.space.axes)}" if checked.space.axes else ""
     named = [row.label for row in checked.rows if row.label]
     shown = [*named[:MOST_ROWS], "..."] if len(named) > MOST_ROWS else named
+    between = "; " if any("," in name for name in shown) else ", "
     rows, seeds = _count(len(checked.rows), "row"), _seeds(checked.study.seeds)
-    return f"{rows}{over}{f', {_join(shown)}' if named else ''}, {seeds}"
+    return f"{rows}{over}{f' ({between.join(shown)})' if named else ''}, {seeds}"
 
 
 def _search(checked: CheckedStudy) -> str:

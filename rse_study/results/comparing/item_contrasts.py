@@ -1,22 +1,17 @@
 """Rows minus a baseline for new seeds and new items, and the items that moved."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import scipy  # submodules load lazily
 
-from rse_study.errors import InputError
 from rse_study.results.comparing import comparisons
-from rse_study.results.comparing.attack_items import attack_items
 from rse_study.results.comparing.contrasts import measures_of, own_baseline, with_baseline
 from rse_study.results.comparing.criterion import Criterion
 from rse_study.results.comparing.crossed import crossed_interval, resampled_values
-from rse_study.results.files.attack_file import AttackFolder, is_attack_folder, read_attacks
 from rse_study.results.files.item_file import read_items
 from rse_study.results.files.schema import baselines_folder, cell_folder
 from rse_study.results.frame_columns import COLUMNS, with_columns
@@ -75,22 +70,13 @@ class _ItemFiles:
 
     def __init__(self, reader: Reader) -> None:
         self._folder, self._fingerprints = reader.study_dir, reader.study().fingerprints
-        self._read, self._attacks = cache(read_items), cache(_attacks_in)
+        self._read = cache(read_items)
 
     def items(self, subject: str, metric: str, ending: str = "") -> ItemScores | None:
-        evaluation, _, figure = metric.rpartition("/")
-        wanted = self._fingerprints.get(evaluation, "")
+        wanted = self._fingerprints.get(metric.rpartition("/")[0], "")
         is_cell = subject not in BASELINES
         folder = cell_folder(self._folder, subject) if is_cell else baselines_folder(self._folder)
-        found = self._read(folder).get((subject, metric + ending, wanted))
-        attacks = None if found else self._attacks(folder / ("attacks" if is_cell else f"attacks-{subject}"))
-        return attack_items(attacks, evaluation, figure, wanted) if attacks else found
-
-
-def _attacks_in(folder: Path) -> AttackFolder | None:
-    with suppress(InputError):
-        return read_attacks(folder) if is_attack_folder(folder) else None
-    return None
+        return self._read(folder).get((subject, metric + ending, wanted))
 
 
 def crossed_frame(measured: Iterable[MeasuredItems]) -> pd.DataFrame:

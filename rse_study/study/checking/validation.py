@@ -265,6 +265,6 @@ def _starts_without_baselines(study: Study, rows: Sequence[Row]) -> Iterator[str
     others = list(dict.fromkeys(row.trial.encoder.name for row in rows if row.trial.encoder.name != own))
     if others and measured:
         yield (
-            f"baselines {', '.join(measured)} are those of {own}; no row that starts from {', '.join(others)} can be "
-            "judged by them. Keep token_overlap alone, or give each encoder a study"
+            f"baselines = {', '.join(measured)}: measured on {own}, with which rows that start from "
+            f"{', '.join(others)} cannot be compared. Keep token_overlap alone, or give each encoder a study"
         )

@@ -61,10 +61,10 @@ def size_of(evaluation: Evaluation) -> EvaluationSize:
     if isinstance(evaluation, AttackedClassifier):
         asked, tuning = evaluation.settings.attacks, evaluation.settings.fine_tuning
         words, num_inputs = _words(evaluation.inputs.texts, tuning), len(evaluation.inputs)
-        tuned, recipe = _tuned(evaluation.training.texts, tuning), evaluation.recipe
-        return EvaluationSize(
-            name, num_inputs * words / WORDS, tuned, recipe, num_inputs, words, asked.max_queries
-        )
+        scored, texts, recipe = num_inputs * words / WORDS, evaluation.training.texts, evaluation.recipe
+        read_once = len(texts) * _words(texts, tuning) / WORDS
+        tuned = read_once if evaluation.is_probe else _tuned(texts, tuning)
+        return EvaluationSize(name, scored, tuned, recipe, num_inputs, words, asked.max_queries)
     if isinstance(evaluation, AttackedSimilarity):
         asked, whole = evaluation.attacks, len(evaluation.pairs)
         num_pairs = min(asked.num_inputs or whole, whole)

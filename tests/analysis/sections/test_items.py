@@ -15,8 +15,6 @@ from rse_study.results.files.schema import cell_folder
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.reader import Reader
 from tests.analysis import tabled
-from tests.results import attacked
-from tests.results.world import cell_of
 
 ROWS = {"SimCSE": (70.0, 71.0, 72.0), "DCL": (73.0, 74.5, 75.0), "few": (70.0, 70.0, tabled.FAILED)}
 METRIC = "STS-B/test/all"
@@ -80,24 +78,3 @@ def test_where_a_cell_has_none_it_is_said_and_nothing_fails(folder, capsys):
     assert "New pairs" not in write_report(folder).read_text(encoding="utf-8")
     check_study("tabled", folder.parent, None)
     assert "Item scores were not kept" in capsys.readouterr().out
-
-
-def test_attacks_are_compared_input_by_input_from_their_outcomes(tmp_path):
-    rates = {"SimCSE": (50.0, 50.0, 60.0), "DCL": (40.0, 30.0, 40.0)}
-    folder, metric = tmp_path / "studies" / "fell", "attack-mr/pwws/success_rate"
-    with Ledger.open(folder) as ledger:
-        ledger.freeze(
-            tabled.study_of(rates, 3, baseline="SimCSE", less=[metric], evaluations=["attack-mr/pwws"])
-        )
-        for trial, (label, values) in enumerate(rates.items()):
-            for seed, value in enumerate(values):
-                cell = cell_of(trial, seed, "grid", label)
-                tabled.end(ledger, cell, value)
-                verdicts = ["succeeded" if index < value / 10 else "failed" for index in range(10)]
-                told = [attacked.outcome(n, f"text {n}", verdict=one) for n, one in enumerate(verdicts)]
-                attacks = cell_folder(folder, cell.identity) / "attacks"
-                attacked.end(attacks, "mr", "pwws", [*told, attacked.skipped(10)])
-    tabled.add(folder, {metric: rates})
-    one = crossed_of(folder, "DCL", metric)
-    assert one["num_items"] == 11
-    assert one["crossed_low"] < one["seeds_low"] < one["mean"] == pytest.approx(-50 / 3)

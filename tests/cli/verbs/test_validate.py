@@ -47,14 +47,15 @@ def test_a_study_that_is_shown_is_one_that_can_be_run(rse, tmp_path):
 
 
 def test_the_rows_of_a_grid_are_counted_and_named(rse, tmp_path):
-    rows = {"ours": {}, "SimCSE": {"method.lambda1": 0}}
+    rows = {"ours": {}, "SimCSE, head off": {"method.lambda1": 0}}
     grid = {"axes": {"rho": [0.25, 0.75]}, "rows": rows}
     absent = ["search", "num_trials", "sampler", "search_seed", "early_stopping", "confirm"]
     content = {"extends": str(study_file("joint")), "name": "rows", "grid": grid, "seeds": [0, 1, 2]}
     (tmp_path / "rows.yaml").write_text(json.dumps(content | dict.fromkeys(absent)))
     ended = rse("validate", "rows.yaml")
     assert (ended.code, ended.err) == (0, "")
-    assert "rows: valid. 4 rows over rho, ours, SimCSE, seeds 0, 1, 2: 12 cells" in ended.out.splitlines()
+    expected = "rows: valid. 4 rows over rho (ours; SimCSE, head off), seeds 0, 1, 2: 12 cells"
+    assert expected in ended.out.splitlines()
 
 
 def test_seeds_of_a_search_race_and_the_cells_are_the_most(rse):

@@ -231,5 +231,5 @@ def test_baselines_of_one_encoder_do_not_judge_rows_that_start_from_another():
     assert read_study(study).warnings == ()
     (warning,) = read_study(study, ["baselines=[token_overlap, start]"]).warnings
     assert warning.startswith(
-        "baselines start are those of minilm; no row that starts from unaligned/0, unaligned/1, "
+        "baselines = start: measured on minilm, with which rows that start from unaligned/0, unaligned/1, "
     )
