@@ -1,7 +1,9 @@
 """Ray Tune around a queue of cells: starts trials and looks after them."""
 
+import importlib
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -95,6 +97,7 @@ def run(
     resources: Resources,
 ) -> None:
     """Run trials until the searcher has no more and the last one has ended."""
+    _spare_trackers()
     # A new experiment each time: resuming is replaying the ledger, never Tune's restore (which unpickles).
     name = f"tune-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     tune.Tuner(
@@ -115,6 +118,17 @@ def run(
             failure_config=tune.FailureConfig(max_failures=0),
         ),
     ).fit()
+
+
+def _spare_trackers() -> None:
+    """Let Tune look for its trackers' callbacks among ours without the trackers' packages.
+
+    Where they are installed, that would import them: 4 s before the first cell.
+    """
+    for name in {"mlflow", "wandb"} - sys.modules.keys():
+        sys.modules[name] = None  # type: ignore[assignment]
+        importlib.import_module(f"ray.air.integrations.{name}")
+        del sys.modules[name]
 
 
 def _reservation(resources: Resources) -> tune.PlacementGroupFactory:

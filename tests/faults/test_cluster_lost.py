@@ -39,7 +39,7 @@ def head():
         yield address, process
 
 
-def test_a_head_that_is_gone_for_good_ends_the_run_and_nothing_is_lost(head, scene, whole):
+def test_a_head_that_is_gone_for_good_ends_the_run_and_nothing_is_lost(head, scene, whole, cluster):
     address, process = head
     folder = scene.folder("headless")
     driver = scene.start(folder, address, patience={}, first=QUICK)
@@ -58,7 +58,7 @@ def test_a_head_that_is_gone_for_good_ends_the_run_and_nothing_is_lost(head, sce
         assert "failed" not in {cell.status for cell in ledger.cells()}
     # Without a head the rest of the cluster keeps both cores busy, and the next Ray would wait for minutes.
     kill_all([*process.children(recursive=True), process])
-    scene.finish(folder)
+    scene.finish_here(folder, cluster)
     assert_equal(contents(folder), whole)
 
 

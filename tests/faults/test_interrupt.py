@@ -11,7 +11,7 @@ from tests.faults.drivers import assert_equal, contents
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 
 
-def test_an_interrupted_study_ends_its_running_cells_and_goes_on_later(scene, whole):
+def test_an_interrupted_study_ends_its_running_cells_and_goes_on_later(scene, whole, cluster):
     folder = scene.folder("interrupted")
     process = scene.start(folder)
     assert process.stdout is not None
@@ -27,5 +27,5 @@ def test_an_interrupted_study_ends_its_running_cells_and_goes_on_later(scene, wh
         statuses = [cell.status for cell in ledger.cells()]
         assert {attempt.outcome for attempt in ledger.attempts()} == {"complete"}
     assert set(statuses) == {"complete", "planned"}
-    scene.finish(folder)
+    scene.finish_here(folder, cluster)
     assert_equal(contents(folder), whole)
