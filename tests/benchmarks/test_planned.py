@@ -25,7 +25,8 @@ TABLES = {
     "unaligned": OVER_CHECKPOINTS,
     "unaligned_cls": OVER_CHECKPOINTS,
     **{
-        folder: {"pairs": (pairs.differences_of, pairs.table_of)} for folder in ("attacked", "compute", "heads")
+        folder: {"pairs": (pairs.differences_of, pairs.table_of)}
+        for folder in ("attacked", "compute", "heads")
     },
 }
 

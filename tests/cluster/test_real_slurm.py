@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.xdist_group("slurm"),
 ]
 
-NUM_CELLS = 20  # a few seconds each: two turns must not reach the end
+NUM_CELLS = 12  # a few seconds each: the first turn must not reach the end
 SPEC = f"""
 kind: slurm
 name: two-nodes
@@ -51,32 +51,31 @@ def test_the_dry_run_that_validate_names_takes_the_rendered_script(slurm: Slurm)
 
 
 def test_a_job_that_is_cancelled_and_then_cut_short_goes_on_to_its_end_on_two_nodes(slurm: Slurm) -> None:
-    """The signal that Slurm sends before the time limit is sent by hand: the limit itself would take minutes."""
+    """The signal that Slurm sends before the time limit is sent by hand: the limit itself would take minutes.
+
+    It is cancelled as it starts: that cells which are complete do not run again is shown where it is cut short.
+    """
     write_study(slurm, "stopped")
     assert "submitted rse-stopped-" in command(slurm, "submit", "stopped")
     assert "nothing to do" in command(slurm, "submit", "stopped")
-    wait_until(lambda: num_of(slurm, "complete") >= 1)
+    wait_until(lambda: "RUNNING" in slurm.run("squeue", "--noheader", "--format=%T"))
     assert "scancel" in command(slurm, "down", "stopped", "--yes")
     assert wait_until_over(slurm, "stopped")["jobs"][0]["state"] == "stopped"
-    cancelled = complete_cells(slurm, "stopped")
-    assert 1 <= len(cancelled) < NUM_CELLS
 
     assert "this one resumes it" in command(slurm, "submit", "stopped")
-    # One more alone may be adopted, of a cell that ended while its driver was cancelled; before that, "running" is old.
-    wait_until(lambda: num_of(slurm, "complete") > len(cancelled) and num_of(slurm, "running") >= 1)
+    wait_until(lambda: num_of(slurm, "complete") >= 1 and num_of(slurm, "running") >= 1)
     job = status_of(slurm, "stopped")["jobs"][-1]
     slurm.run("scancel", "--batch", "--signal=USR1", job["handle"])
     wait_until(lambda: "Restarts=1" in slurm.run("scontrol", "show", "job", job["handle"]))
     committed = complete_cells(slurm, "stopped")
-    assert len(cancelled) < len(committed) < NUM_CELLS
+    assert 1 <= len(committed) < NUM_CELLS
 
     command(slurm, "logs", "stopped", "--follow")
     status = wait_until_over(slurm, "stopped")
     assert [each["state"] for each in status["jobs"]] == ["stopped", "complete"]
     complete = complete_cells(slurm, "stopped")
     assert len(complete) == NUM_CELLS == status["cells"]["complete"]
-    for before in (cancelled, committed):
-        assert {cell: complete[cell] for cell in before} == before, "what was committed ran again"
+    assert {cell: complete[cell] for cell in committed} == committed, "what was committed ran again"
     caches = [node.disk / "tmp" / "cache" for node in slurm.nodes.all]
     assert all(any(cache.rglob("*.safetensors")) for cache in caches), "no cell ran on one of the nodes"
     hours = sum(each["ended"] - each["started"] for each in status["jobs"]) / 3600

@@ -90,7 +90,9 @@ class Submission:
                     return line
             assert time.monotonic() < deadline, f"no line {pattern!r} in {seconds:g} s\n{self.text}"
             assert self._follower.is_alive(), self.text
-            assert num_looks % 10 or self.state()["status"] not in ENDED, self.text  # asking starts an interpreter
+            assert num_looks % 10 or self.state()["status"] not in ENDED, (
+                self.text
+            )  # asking starts an interpreter
             time.sleep(0.5)
 
     def finish(self, seconds: float = 1200.0) -> int:
@@ -105,13 +107,6 @@ class Submission:
         code = state.get("driver_exit_code")
         return -1 if code is None else int(code)
 
-    def kill_driver(self) -> None:
-        """SIGKILL the driver's process, and nothing else."""
-        pids = self._cluster.head.run(["pgrep", "-f", "rse-study run"]).stdout.split()
-        drivers = [pid for pid in pids if self._is_driver(pid)]
-        assert len(drivers) == 1, drivers
-        self._cluster.head.run(["kill", "-9", *drivers])
-
     def steps(self) -> dict[str, list[int]]:
         """Steps of every point that was told, in order, by the name of the cell."""
         told: dict[str, list[int]] = {}
@@ -119,10 +114,6 @@ class Submission:
             if match := STEP.match(line.text):
                 told.setdefault(match["cell"], []).append(int(match["t"]))
         return told
-
-    def _is_driver(self, pid: str) -> bool:
-        words = self._cluster.head.run(["cat", f"/proc/{pid}/cmdline"], check=False).stdout.split("\0")
-        return "python" in words[0] and any(word.endswith("rse-study") for word in words[:3])
 
     def _follow(self) -> None:
         for text in self._new_lines():
