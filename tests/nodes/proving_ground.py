@@ -23,13 +23,13 @@ STORE = "/tmp/store"
 class ProvingGround:
     """The cluster, its storage, and the user's machine."""
 
-    def __init__(self, nodes: Nodes, cpus: int, data: Path | None) -> None:
+    def __init__(self, nodes: Nodes, data: Path | None) -> None:
         head, *workers, storage, self.user = nodes.all
         self.hidden, self._data = nodes.hidden, data
         for node in (head, self.user):
             self._furnish(node)
         self.storage = S3Server(storage)
-        self.cluster = RayCluster(head, workers, cpus=cpus, head_env={"RSE_STUDY_DATA": "/tmp/data"})
+        self.cluster = RayCluster(head, workers, cpus=1, head_env={"RSE_STUDY_DATA": "/tmp/data"})
         self.cluster.give_token(self.user)
         self.cluster.wait()
 
@@ -47,14 +47,13 @@ class ProvingGround:
         job: str = "",
         store: str = STORE,
         prefix: str = "",
-        env: Mapping[str, str] | None = None,
     ) -> Submission:
         """Submit a study, from the user's machine, with its storage on the S3 server.
 
-        Its job and its objects go by `job` and `prefix`, or by the study's name; `env` is the driver's.
+        Its job and its objects go by `job` and `prefix`, or by the study's name.
         """
         url = self.storage.url(prefix or study["name"])
-        return Submission(self.cluster, self.user, study, url, store, job or study["name"], env)
+        return Submission(self.cluster, self.user, study, url, store, job or study["name"])
 
     def _furnish(self, node: Node) -> None:
         """Give a driver's node the data, and spare it a minute where this machine has made the tiny encoder."""
@@ -66,16 +65,13 @@ class ProvingGround:
 
 
 @contextmanager
-def proving_ground(
-    cpus: int = 1, num_workers: int = 2, data: Path | None = None, env: Mapping[str, str] | None = None
-) -> Iterator[ProvingGround]:
-    """A cluster of a head and workers, a storage and a user's machine, up and running.
+def proving_ground(data: Path | None = None) -> Iterator[ProvingGround]:
+    """A cluster of a head and two workers, a storage and a user's machine, up and running.
 
-    The driver alone has the `data`; `env` is for every process on every node.
+    The driver alone has the `data`.
     """
-    everywhere = {**ENVIRONMENT, **ACCESS, **(env or {})}
-    with Nodes(num_workers + 3, env=everywhere, hidden=[data] if data else []) as nodes:
-        yield ProvingGround(nodes, cpus, data)
+    with Nodes(5, env={**ENVIRONMENT, **ACCESS}, hidden=[data] if data else []) as nodes:
+        yield ProvingGround(nodes, data)
 
 
 def worker_of(ground: ProvingGround, title: str) -> Node:

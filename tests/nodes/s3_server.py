@@ -1,4 +1,4 @@
-"""A real S3-compatible server on a node, and the ways in which it can be gone.
+"""A real S3-compatible server on a node, which can be gone for a while.
 
     python -m tests.nodes.s3_server ADDRESS PORT BUCKET
 
@@ -10,7 +10,6 @@ import sys
 import time
 import urllib.request
 from threading import Thread
-from typing import Literal
 from urllib.parse import quote
 
 from tests.nodes.namespaces import Node, send
@@ -24,8 +23,6 @@ ACCESS = {
 }
 """what a client of the server needs in its environment"""
 READY, CLOSED = "ready", "closed"
-Absence = Literal["refused", "unplugged"]
-"""Connections refused; nobody is on the network at this address."""
 
 
 class S3Server:
@@ -33,7 +30,6 @@ class S3Server:
 
     def __init__(self, node: Node) -> None:
         self._node, self._log = node, node.disk / "s3.log"
-        self._absence: Absence | None = None
         command = [sys.executable, "-m", "tests.nodes.s3_server", node.address, str(PORT), BUCKET]
         self._process = node.start(command, env=ACCESS, log=self._log)
         self._wait_for(READY, 1)
@@ -43,26 +39,18 @@ class S3Server:
         endpoint = quote(f"http://{self._node.address}:{PORT}", safe="")
         return f"s3://{BUCKET}/{prefix}?endpoint_override={endpoint}&region=us-east-1"
 
-    def pause(self, absence: Absence) -> None:
-        """Be gone, with every object kept."""
-        assert self._absence is None, f"it is {self._absence} already"
-        self._absence = absence
-        if absence == "unplugged":
-            self._node.link(up=False)
-        else:
-            times = self._count(CLOSED)
-            send(self._process, signal.SIGUSR1)
-            self._wait_for(CLOSED, times + 1)
+    def pause(self) -> None:
+        """Refuse connections, with every object kept."""
+        self._tell(signal.SIGUSR1, CLOSED)
 
     def resume(self) -> None:
         """Be there again."""
-        absence, self._absence = self._absence, None
-        if absence == "unplugged":
-            self._node.link(up=True)
-        elif absence == "refused":
-            times = self._count(READY)
-            send(self._process, signal.SIGUSR2)
-            self._wait_for(READY, times + 1)
+        self._tell(signal.SIGUSR2, READY)
+
+    def _tell(self, number: signal.Signals, answer: str) -> None:
+        times = self._count(answer)
+        send(self._process, number)
+        self._wait_for(answer, times + 1)
 
     def _count(self, word: str) -> int:
         return self._log.read_text(encoding="utf-8").split().count(word)

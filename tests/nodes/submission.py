@@ -4,7 +4,7 @@ import json
 import re
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -36,7 +36,7 @@ class Line:
 class Submission:
     """A study that a user's node submits to a cluster; its driver is on the head, its ledger on the head's disk.
 
-    `store` is the folder of studies there; `job` is Ray's name of the submission, of which two of one study have two.
+    `store` is the folder of studies there; `job` is Ray's name of the submission.
     """
 
     def __init__(
@@ -47,7 +47,6 @@ class Submission:
         storage: str,
         store: str,
         job: str,
-        env: Mapping[str, str] | None = None,
     ) -> None:
         self._cluster, self._user, self.job = cluster, user, job
         self.folder = cluster.head.disk / store.lstrip("/") / study["name"]
@@ -55,11 +54,10 @@ class Submission:
         self.lines: list[Line] = []
         file = f"/tmp/{study['name']}.yaml"
         (cluster.head.disk / file.lstrip("/")).write_text(json.dumps(study), encoding="utf-8")
-        given = [f"{key}={value}" for key, value in (env or {}).items()]
         run = f"rse-study run {file} --address auto --store {store} -o".split()
         self._begun = time.monotonic()
         ray_job = f"ray job submit --no-wait --address {cluster.dashboard} --submission-id {job} --".split()
-        user.run([*ray_job, "env", *given, *run, f"storage={storage}"], timeout=120)
+        user.run([*ray_job, *run, f"storage={storage}"], timeout=120)
         self._over = Event()
         self._follower = Thread(target=self._follow, daemon=True)
         self._follower.start()
@@ -80,19 +78,17 @@ class Submission:
         done = self._user.run(["python", "-c", code], check=False, timeout=60)
         return json.loads(done.stdout) if done.returncode == 0 else {"status": "UNKNOWN"}
 
-    def wait_for(self, pattern: str, seconds: float = 300.0, after: float = 0.0) -> Line:
-        """The first line that matches, of those that came `after` so many seconds; fails where none comes."""
+    def wait_for(self, pattern: str, seconds: float = 300.0) -> None:
+        """Wait for a line that matches; fails where none comes."""
         deadline, num_looks = time.monotonic() + seconds, 0
         while True:
             num_looks += 1
-            for line in list(self.lines):
-                if line.seconds >= after and re.search(pattern, line.text):
-                    return line
+            if any(re.search(pattern, line.text) for line in list(self.lines)):
+                return
             assert time.monotonic() < deadline, f"no line {pattern!r} in {seconds:g} s\n{self.text}"
             assert self._follower.is_alive(), self.text
-            assert num_looks % 10 or self.state()["status"] not in ENDED, (
-                self.text
-            )  # asking starts an interpreter
+            if num_looks % 10 == 0:  # asking starts an interpreter
+                assert self.state()["status"] not in ENDED, self.text
             time.sleep(0.5)
 
     def finish(self, seconds: float = 1200.0) -> int:

@@ -29,7 +29,7 @@ def test_what_is_written_is_read_from_another_process_but_while_it_is_gone():
             return nodes[0].run(["python", "-c", CLIENT, verb], check=False).stdout.strip().split("\n")[-1]
 
         assert ask("write") == ask("read") == "whole"
-        server.pause("refused")
+        server.pause()
         assert "Error" in ask("read")
         server.resume()
         deadline = time.monotonic() + 20
