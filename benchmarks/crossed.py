@@ -72,7 +72,7 @@ def columns_of(one: ComparedContrast, both: Interval) -> dict[str, float | int |
     }
 
 
-HEADER = ("difference", "new seeds", "new seeds and pairs", "better seeds", "verdict")
+HEADER = ("difference", "new seeds", "new seeds and items", "better seeds", "verdict")
 
 
 def shown(line: Any) -> tuple[str, ...]:
