@@ -23,11 +23,12 @@ from sklearn.ensemble import RandomForestRegressor
 from benchmarks.archived import write_tables
 from benchmarks.output import markdown_table
 from rse_study.results.archive import unpack_archive
+from rse_study.results.comparing.crossed import Floats
 from rse_study.results.reader import Reader
 from rse_study.sampling.fanova import encoded
 from rse_study.sampling.proposer import Proposer
+from rse_study.sampling.samplers import Domains
 from rse_study.study.checking.validation import read_study
-from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.search import Sampler
 
 STUDY = Path(__file__).parents[1] / "search_spaces" / "mini" / "joint_sobol_mini.yaml"
@@ -36,9 +37,6 @@ NUM_TRIALS = 40
 NUM_TREES = 64
 SEARCHES = 2
 """of each sampler on each surface"""
-
-Domains = dict[str, Domain]
-Floats = np.ndarray
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -97,7 +95,10 @@ def fit_of(columns: Floats, values: Floats) -> float:
 
 
 def searched(domains: Domains, columns: Floats, values: Floats, noise: float, number: int) -> Floats:
-    """Return what the best trial so far is worth on surface `number`, [arms, trials], mean over searches."""
+    """Return what the best trial so far is worth on surface `number`.
+
+    By arm and trial, [arms, trials]: means over the searches.
+    """
     drawn = np.random.default_rng(number).integers(0, len(values), len(values))
     forest = RandomForestRegressor(NUM_TREES, random_state=number).fit(columns[drawn], values[drawn])
     found = []
