@@ -63,7 +63,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def points_of(archives: Sequence[Path]) -> pd.DataFrame:
-    """Return each trial's point, a column an axis, and its last score, a column a seed."""
+    """Return a row per trial: its point by axis, its last score by seed."""
     found: dict[int, dict[str, Any]] = {}
     for archive in archives:
         with TemporaryDirectory() as store, Reader(unpack_archive(archive, Path(store))) as reader:
@@ -76,7 +76,7 @@ def points_of(archives: Sequence[Path]) -> pd.DataFrame:
 
 
 def noise_of(points: pd.DataFrame) -> float:
-    """Return the standard deviation of a score over seeds, from points that have several."""
+    """Return the standard deviation of a score over seeds."""
     by_seed = points.filter(like="seed ")
     if by_seed.shape[1] < 2:
         raise SystemExit("One seed shows no noise. Give a second archive, or --noise")
@@ -89,7 +89,7 @@ def columns_of(domains: Domains, points: Sequence[dict[str, Any]]) -> Floats:
 
 
 def fit_of(columns: Floats, values: Floats) -> float:
-    """Return Spearman's rho between values and what the trees without a point say of it."""
+    """Return rho of values with what the trees without a point predict."""
     forest = RandomForestRegressor(500, oob_score=True, random_state=0).fit(columns, values)
     return float(spearmanr(forest.oob_prediction_, values).statistic)
 
@@ -123,7 +123,7 @@ def _one_search(
 
 
 def table_of(curves: Floats) -> str:
-    """Return the end of each arm, their difference, and the share of the trials that TPE saved."""
+    """Return the arms at their end as a Markdown table."""
     draws = np.random.default_rng(0).integers(0, len(curves), (1000, len(curves)))
     resampled = curves[draws].mean(axis=1)
     means = curves.mean(axis=0)
@@ -140,7 +140,7 @@ def table_of(curves: Floats) -> str:
 
 
 def saved(means: Floats) -> float:
-    """Return the share of trials from which on TPE is at random's end; 0 if it never is."""
+    """Return the share of trials that TPE needs no more; 0 if none."""
     is_there = means[1] >= means[0, -1]
     return 1 - (int(np.argmax(is_there)) + 1) / NUM_TRIALS if is_there.any() else 0.0
 
