@@ -17,11 +17,13 @@ OVER_CHECKPOINTS = {
     "contrasts": (checkpoints.contrasts_of, checkpoints.table_of_contrasts),
     "means": (checkpoints.means_of, checkpoints.table_of_means),
 }
+OF_PARTS = {
+    "effects": (parts.effects_of, parts.table_of_effects),
+    "rows": (parts.rows_of, parts.table_of_rows),
+}
 TABLES = {
-    "parts": {
-        "effects": (parts.effects_of, parts.table_of_effects),
-        "rows": (parts.rows_of, parts.table_of_rows),
-    },
+    "parts": OF_PARTS,
+    "parts_mean": OF_PARTS,
     "unaligned": OVER_CHECKPOINTS,
     "unaligned_cls": OVER_CHECKPOINTS,
     **{
