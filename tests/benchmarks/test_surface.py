@@ -1,0 +1,53 @@
+"""Searches on a surface through measured points."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks import surface
+from rse_study.study.checking.validation import read_study
+
+
+@pytest.fixture(scope="module")
+def domains():
+    return {axis.name: axis.domain for axis in read_study(surface.STUDY).space.axes}
+
+
+def points_of(domains, count, seed=0):
+    units = np.random.default_rng(seed).random((count, len(domains)))
+    return [
+        {name: domain.at(float(unit)) for (name, domain), unit in zip(domains.items(), row, strict=True)}
+        for row in units
+    ]
+
+
+def test_a_search_is_worth_what_the_surface_says_of_its_best_trial(domains):
+    """Without noise it never gets worse, and it stays within what the surface holds."""
+    points = points_of(domains, 60)
+    values = np.array([np.log10(one["beta"]) for one in points])
+    curves = surface.searched(domains, surface.columns_of(domains, points), values, 0.0, 1)
+    assert curves.shape == (2, surface.NUM_TRIALS)
+    assert (np.diff(curves) >= 0).all()
+    assert values.min() <= curves.min() <= curves.max() <= values.max()
+    assert curves[:, -1].min() > np.quantile(values, 0.8)
+
+
+def test_points_that_say_nothing_are_not_foretold(domains):
+    points = points_of(domains, 60)
+    columns = surface.columns_of(domains, points)
+    beta = np.array([one["beta"] for one in points])
+    assert surface.fit_of(columns, beta) > 0.9
+    assert abs(surface.fit_of(columns, np.random.default_rng(5).normal(size=60))) < 0.4
+
+
+def test_noise_is_that_between_seeds_of_a_point():
+    points = pd.DataFrame({"beta": [1.0, 2.0], "seed 10": [50.0, 60.0], "seed 11": [52.0, 60.0]})
+    assert surface.noise_of(points) == pytest.approx(1.0)  # variances 2 and 0
+    with pytest.raises(SystemExit, match="--noise"):
+        surface.noise_of(points.drop(columns="seed 11"))
+
+
+def test_what_is_saved_is_counted_from_the_first_trial_at_randoms_end():
+    random, tpe = np.linspace(0, 1, surface.NUM_TRIALS), np.linspace(0, 2, surface.NUM_TRIALS)
+    assert surface.saved(np.array([random, tpe])) == pytest.approx(0.475)  # 21 of 40 trials
+    assert surface.saved(np.array([tpe, random])) == 0.0
