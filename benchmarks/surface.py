@@ -6,7 +6,8 @@ Reads archives of `search_spaces/mini/joint_sobol_mini.yaml`, of the same points
 A forest learns the value of a point from the points, drawn anew with replacement for each of many surfaces, so that a
 surface holds what single points decide. On each surface TPE and random search look for the best point, with the noise
 of a seed on what they see; what they found is judged by the surface itself. Prints how far the forest can be trusted,
-what each found, and how many trials TPE saved. 95% intervals are for other surfaces. `--out` writes both as CSV.
+what each found, and how many trials TPE saved; and, of the first archive, the axes' importance and how early scores
+agree with the last. 95% intervals are for other surfaces. `--out` writes all tables as CSV.
 """
 
 import argparse
@@ -22,12 +23,14 @@ from sklearn.ensemble import RandomForestRegressor
 
 from benchmarks.archived import write_tables
 from benchmarks.output import markdown_table
+from rse_study.frames.tables import importance_frame
 from rse_study.results.archive import unpack_archive
 from rse_study.results.comparing.crossed import Floats
 from rse_study.results.reader import Reader
 from rse_study.sampling.fanova import encoded
 from rse_study.sampling.proposer import Proposer
 from rse_study.sampling.samplers import Domains
+from rse_study.search.rung_fidelity import rung_fidelity_frame
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.search import Sampler
 
@@ -58,8 +61,11 @@ def main(arguments: list[str] | None = None) -> None:
     print(f"{len(points)} points; noise of a seed: SD {noise:.2f}")
     print(f"points left out against their forest: rho {fit_of(columns, values):.2f}\n")
     print(table_of(curves))
+    with TemporaryDirectory() as store, Reader(unpack_archive(options.archives[0], Path(store))) as reader:
+        importance, fidelity = importance_frame(reader), rung_fidelity_frame(reader)
+    print(f"\n{table_of_importance(importance)}\n\n{table_of_fidelity(fidelity)}")
     means = pd.DataFrame(curves.mean(axis=0).T, columns=list(ARMS)).rename_axis("trial").reset_index()
-    write_tables(options.out, points=points, curves=means)
+    write_tables(options.out, points=points, curves=means, importance=importance, fidelity=fidelity)
 
 
 def points_of(archives: Sequence[Path]) -> pd.DataFrame:
@@ -135,6 +141,35 @@ def table_of(curves: Floats) -> str:
         [
             (name, f"{mean:.2f}", "[{:.2f}, {:.2f}]".format(*np.quantile(drawn, [0.025, 0.975])))
             for name, (mean, drawn) in rows.items()
+        ],
+    )
+
+
+def table_of_importance(rows: pd.DataFrame) -> str:
+    """Return each axis' share by both evaluators as a Markdown table."""
+    evaluators = list(rows["evaluator"].unique())
+    shares = {
+        (row.axis, row.evaluator): f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]"
+        for row in rows.itertuples()
+    }
+    return markdown_table(
+        ["axis", *evaluators],
+        [(axis, *(shares[axis, one] for one in evaluators)) for axis in rows["axis"].unique()],
+    )
+
+
+def table_of_fidelity(rows: pd.DataFrame) -> str:
+    """Return how rungs agree with the end as a Markdown table."""
+    return markdown_table(
+        ["step", "trials", "rho with the end", "95%"],
+        [
+            (
+                str(row.t),
+                str(row.num_trials),
+                f"{row.spearman:.2f}",
+                f"[{row.spearman_low:.2f}, {row.spearman_high:.2f}]",
+            )
+            for row in rows.query("sample == 'complete'").itertuples()
         ],
     )
 
