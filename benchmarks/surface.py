@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.surface")
     parser.add_argument("archives", type=Path, nargs="+", metavar="STUDY.tar.xz")
     parser.add_argument("--noise", type=float, help="SD of a seed; without it, from points with two seeds")
-    parser.add_argument("--surfaces", type=int, default=100, help="how many forests are searched")
+    parser.add_argument("--surfaces", type=int, default=50, help="how many forests are searched")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="write points.csv and curves.csv")
     options = parser.parse_args(arguments)
     points = points_of(options.archives)
