@@ -37,7 +37,7 @@ from rse_study.study.definition.search import Sampler
 STUDY = Path(__file__).parents[1] / "search_spaces" / "mini" / "joint_sobol_mini.yaml"
 ARMS = {"random": Sampler(name="random"), "tpe": Sampler(name="tpe", num_startup=15)}
 NUM_TRIALS = 40
-NUM_TREES = 64
+NUM_SURFACES, NUM_TREES = 50, 64
 SEARCHES = 2
 """of each sampler on each surface"""
 
@@ -47,25 +47,21 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.surface")
     parser.add_argument("archives", type=Path, nargs="+", metavar="STUDY.tar.xz")
     parser.add_argument("--noise", type=float, help="SD of a seed; without it, from points with two seeds")
-    parser.add_argument("--surfaces", type=int, default=50, help="how many forests are searched")
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="write points.csv and curves.csv")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="write the tables as CSV, too")
     options = parser.parse_args(arguments)
     points = points_of(options.archives)
     noise = noise_of(points) if options.noise is None else options.noise
     domains = {axis.name: axis.domain for axis in read_study(STUDY).space.axes}
     columns = columns_of(domains, points.to_dict("records"))
     values = points.filter(like="seed ").mean(axis=1).to_numpy()
-    curves = np.array(
-        [searched(domains, columns, values, noise, number) for number in range(options.surfaces)]
-    )
+    curves = np.array([searched(domains, columns, values, noise, number) for number in range(NUM_SURFACES)])
     print(f"{len(points)} points; noise of a seed: SD {noise:.2f}")
     print(f"points left out against their forest: rho {fit_of(columns, values):.2f}\n")
     print(table_of(curves))
     with TemporaryDirectory() as store, Reader(unpack_archive(options.archives[0], Path(store))) as reader:
         importance, fidelity = importance_frame(reader), rung_fidelity_frame(reader)
     print(f"\n{table_of_importance(importance)}\n\n{table_of_fidelity(fidelity)}")
-    means = pd.DataFrame(curves.mean(axis=0).T, columns=list(ARMS)).rename_axis("trial").reset_index()
-    write_tables(options.out, points=points, curves=means, importance=importance, fidelity=fidelity)
+    write_tables(options.out, points=points, curves=long_of(curves), importance=importance, fidelity=fidelity)
 
 
 def points_of(archives: Sequence[Path]) -> pd.DataFrame:
@@ -126,6 +122,13 @@ def _one_search(
             best, shown = value + error, float(value)
         worth.append(shown)
     return worth
+
+
+def long_of(curves: Floats) -> pd.DataFrame:
+    """Return a row per surface and trial, with a column for each arm."""
+    places = pd.MultiIndex.from_product(map(range, curves.shape[::2]), names=["surface", "trial"])
+    by_arm = np.moveaxis(curves, 1, -1).reshape(-1, len(ARMS))
+    return pd.DataFrame(by_arm, places, list(ARMS)).reset_index()
 
 
 def table_of(curves: Floats) -> str:

@@ -70,3 +70,6 @@ def test_the_page_and_its_points_are_computed_from_the_archive(tmp_path):
     with Reader(unpack_archive(ARCHIVE, tmp_path)) as reader:
         assert surface.table_of_importance(importance_frame(reader)) in page
         assert surface.table_of_fidelity(rung_fidelity_frame(reader)) in page
+    curves = pd.read_csv(RESULTS / "curves.csv").set_index(["surface", "trial"])
+    by_surface = curves.to_numpy().reshape(surface.NUM_SURFACES, surface.NUM_TRIALS, len(surface.ARMS))
+    assert surface.table_of(np.moveaxis(by_surface, -1, 1)) in page
