@@ -1,0 +1,134 @@
+"""What methods gain at equal compute, by forward passes.
+
+python -m benchmarks.curves STUDY.tar.xz [--out FOLDER]
+
+Reads an archive of `search_spaces/minilm/curves_minilm.yaml` and trains nothing. At each budget every method minus
+SimCSE, on the mean of the five test sets, as planned, and on STS-B dev and each set beside it, paired by seed: 95%
+intervals hold at once for the methods at a budget, for new seeds and for new seeds and new pairs (crossed). `--out`
+writes the table and each cell's values as CSV, and the picture.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from benchmarks.archived import archived, write_tables
+from benchmarks.crossed import HEADER, Units, columns_of, crossed_contrasts, seeds_of, shown
+from benchmarks.output import markdown_table
+from benchmarks.strength import COLOURS
+from rse_study.results.comparing.comparisons import by_subject
+from rse_study.results.comparing.contrasts import own_baseline
+from rse_study.results.comparing.item_contrasts import measured_items
+from rse_study.results.reader import Reader
+
+SIMCSE, START = "SimCSE", "before training"
+SETS = ("STS12", "STS14", "STS15", "STS-B", "SICK-R")
+DEV, AVERAGE = "STS-B dev", "mean of five test sets"
+NAMES = {"": DEV, **{f"{name}/test/all": f"{name} test" for name in SETS}}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Print the tables of an archive."""
+    with archived("curves", arguments) as (reader, folder):
+        units, starts = units_of(reader), starts_of(reader)
+    curves, cells = curves_of(units), cells_of(units, starts)
+    for measure, some in curves.groupby("measure", sort=False):
+        print(f"\n{measure}, {starts[measure]:.2f} {START}\n\n{table_of(some)}")
+    write_tables(folder, curves=curves, cells=cells)
+    if folder:
+        picture(cells).write_image(folder / "curves.png", width=1000, height=420)
+
+
+def units_of(reader: Reader) -> dict[str, Units]:
+    """Return each measure's scores over seeds, those of the sets' mean first.
+
+    Pairs of a set are resampled apart from those of the others. Of the mean, the smallest set counts for the degrees of
+    freedom.
+    """
+    measured = measured_items(reader, minus=own_baseline(reader.study(), reader.cells()))
+    by_name = {NAMES[one.metric]: seeds_of(one) for one in measured if one.metric in NAMES}
+    sets = [by_name[f"{name} test"] for name in SETS]
+    resampled = {cell: np.mean([one.resampled[cell] for one in sets], axis=0) for cell in sets[0].resampled}
+    tables = pd.concat([one.table for one in sets], keys=range(len(sets)))
+    average = tables.groupby(level=1, sort=False).mean()
+    smallest = min(one.num_items for one in sets)
+    return {AVERAGE: Units(average, resampled, smallest, sets[0].criterion), **by_name}
+
+
+def starts_of(reader: Reader) -> dict[str, float]:
+    """Return the encoder's score before training, by measure."""
+    objective = reader.study().objective.evaluation
+    found = {name: by_subject(reader, metric or objective)["start"] for metric, name in NAMES.items()}
+    return {AVERAGE: float(np.mean([found[f"{name} test"] for name in SETS])), **found}
+
+
+def curves_of(units: Mapping[str, Units]) -> pd.DataFrame:
+    """Return every method minus SimCSE at every budget, a row each by measure."""
+    lines = []
+    for name, one in units.items():
+        rows = [tuple(row.rsplit(", ", 1)) for row in one.table.index]
+        for budget in sorted({passes for _, passes in rows}, key=int):
+            other = f"{SIMCSE}, {budget}"
+            methods = [method for method, passes in rows if passes == budget and method != SIMCSE]
+            weights = [{f"{method}, {budget}": 1.0, other: -1.0} for method in methods]
+            for method, found in zip(methods, crossed_contrasts(one, weights), strict=True):
+                if found is not None:
+                    means = one.table.mean(axis=1)
+                    beside = {"mean": means[f"{method}, {budget}"], "mean_of_simcse": means[other]}
+                    fixed = {"measure": name, "passes": int(budget), "method": method}
+                    lines.append(fixed | beside | columns_of(*found))
+    return pd.DataFrame(lines)
+
+
+def cells_of(units: Mapping[str, Units], starts: Mapping[str, float]) -> pd.DataFrame:
+    """Return each cell's scores by measure, and those before training in the first row."""
+    by_measure = {name: one.table.stack() for name, one in units.items()}
+    frame = pd.DataFrame(by_measure).rename_axis(["row", "seed"]).reset_index()
+    parts = frame.pop("row").str.rsplit(", ", n=1)
+    frame.insert(0, "method", parts.str[0])
+    frame.insert(1, "passes", parts.str[1].astype(int))
+    first = {"method": START, "passes": 0, **starts}
+    return pd.concat([pd.DataFrame([first]), frame], ignore_index=True)
+
+
+def table_of(rows: pd.DataFrame) -> str:
+    """Return the differences on one measure as a Markdown table."""
+    return markdown_table(
+        ["passes", "method", "mean", "of SimCSE", *HEADER],
+        [
+            (
+                f"{row.passes:,}",
+                row.method,
+                f"{row.mean:.2f}",
+                f"{row.mean_of_simcse:.2f}",
+                *shown(row),
+            )
+            for row in rows.itertuples()
+        ],
+    )
+
+
+def picture(cells: pd.DataFrame) -> go.Figure:
+    """Return each method's curve by passes, with bars of one SD over seeds."""
+    measures = (AVERAGE, DEV)
+    figure = make_subplots(cols=len(measures), subplot_titles=measures, horizontal_spacing=0.06)
+    start, trained = cells.iloc[0], cells.iloc[1:]
+    colours = dict(zip(trained["method"].unique(), ("black", *COLOURS), strict=True))
+    for place, measure in enumerate(measures, 1):
+        for method, some in trained.groupby("method", sort=False):
+            by_budget = some.groupby("passes")[measure]
+            means, bars = by_budget.mean(), {"array": by_budget.std(), "type": "data"}
+            line = {"color": colours[method]}
+            shared = {"name": method, "line": line, "showlegend": place == 1, "row": 1, "col": place}
+            figure.add_scatter(x=means.index, y=means, error_y=bars, mode="lines+markers", **shared)
+        figure.add_hline(y=start[measure], line_dash="dot", annotation_text=START, row=1, col=place)
+    figure.update_layout(legend={"orientation": "h", "y": 1.25}, template="plotly_white", margin={"t": 20})
+    figure.update_xaxes(type="log", title="forward passes of a view (log scale)")
+    return figure.update_yaxes(title="Spearman x 100", col=1)
+
+
+if __name__ == "__main__":
+    main()
