@@ -3,9 +3,9 @@
 python -m benchmarks.curves STUDY.tar.xz [--out FOLDER]
 
 Reads an archive of `search_spaces/minilm/curves_minilm.yaml` and trains nothing. At each budget every method minus
-SimCSE, on the mean of the five test sets, as planned, and on STS-B dev and each set beside it, paired by seed: 95%
-intervals hold at once for the methods at a budget, for new seeds and for new seeds and new pairs (crossed). `--out`
-writes the table and each cell's values as CSV, and the picture.
+SimCSE, and delta minus noise, on the mean of the five test sets, as planned, and on STS-B dev and each set beside it,
+paired by seed: 95% intervals hold at once for the methods at a budget, for new seeds and for new seeds and new pairs
+(crossed). `--out` writes the table and each cell's values as CSV, and the picture.
 """
 
 from collections.abc import Mapping
@@ -25,6 +25,7 @@ from rse_study.results.comparing.item_contrasts import measured_items
 from rse_study.results.reader import Reader
 
 SIMCSE, START = "SimCSE", "before training"
+CONTROLS = (SIMCSE, "noise")
 SETS = ("STS12", "STS14", "STS15", "STS-B", "SICK-R")
 DEV, AVERAGE = "STS-B dev", "mean of five test sets"
 NAMES = {"": DEV, **{f"{name}/test/all": f"{name} test" for name in SETS}}
@@ -66,20 +67,31 @@ def starts_of(reader: Reader) -> dict[str, float]:
 
 
 def curves_of(units: Mapping[str, Units]) -> pd.DataFrame:
-    """Return every method minus SimCSE at every budget, a row each by measure."""
+    """Return every method minus SimCSE at every budget, then the adversary minus noise.
+
+    A row each by measure; both are families of their own.
+    """
     lines = []
     for name, one in units.items():
-        rows = [tuple(row.rsplit(", ", 1)) for row in one.table.index]
-        for budget in sorted({passes for _, passes in rows}, key=int):
-            other = f"{SIMCSE}, {budget}"
-            methods = [method for method, passes in rows if passes == budget and method != SIMCSE]
-            weights = [{f"{method}, {budget}": 1.0, other: -1.0} for method in methods]
-            for method, found in zip(methods, crossed_contrasts(one, weights), strict=True):
-                if found is not None:
-                    means = one.table.mean(axis=1)
-                    beside = {"mean": means[f"{method}, {budget}"], "mean_of_simcse": means[other]}
-                    fixed = {"measure": name, "passes": int(budget), "method": method}
-                    lines.append(fixed | beside | columns_of(*found))
+        means, rows = one.table.mean(axis=1), [row.rsplit(", ", 1) for row in one.table.index]
+        budgets = sorted({passes for _, passes in rows}, key=int)
+        families = [
+            [(method, SIMCSE, passes) for method, other in rows if other == passes and method not in CONTROLS]
+            for passes in budgets
+        ]
+        for family in (
+            *families,
+            [("delta", "noise", passes) for method, passes in rows if method == "noise"],
+        ):
+            pairs = [(f"{method}, {passes}", f"{minus}, {passes}") for method, minus, passes in family]
+            compared = crossed_contrasts(one, [{row: 1.0, other: -1.0} for row, other in pairs])
+            lines += [
+                {"measure": name, "passes": int(passes), "method": method, "minus": minus}
+                | {"mean": means[row], "mean_of_other": means[other]}
+                | columns_of(*found)
+                for (method, minus, passes), (row, other), found in zip(family, pairs, compared, strict=True)
+                if found is not None
+            ]
     return pd.DataFrame(lines)
 
 
@@ -97,13 +109,14 @@ def cells_of(units: Mapping[str, Units], starts: Mapping[str, float]) -> pd.Data
 def table_of(rows: pd.DataFrame) -> str:
     """Return the differences on one measure as a Markdown table."""
     return markdown_table(
-        ["passes", "method", "mean", "of SimCSE", *HEADER],
+        ["passes", "method", "minus", "mean", "of the other", *HEADER],
         [
             (
                 f"{row.passes:,}",
                 row.method,
+                row.minus,
                 f"{row.mean:.2f}",
-                f"{row.mean_of_simcse:.2f}",
+                f"{row.mean_of_other:.2f}",
                 *shown(row),
             )
             for row in rows.itertuples()
@@ -116,7 +129,7 @@ def picture(cells: pd.DataFrame) -> go.Figure:
     measures = (AVERAGE, DEV)
     figure = make_subplots(cols=len(measures), subplot_titles=measures, horizontal_spacing=0.06)
     start, trained = cells.iloc[0], cells.iloc[1:]
-    colours = dict(zip(trained["method"].unique(), ("black", *COLOURS), strict=True))
+    colours = dict(zip(trained["method"].unique(), ("black", *COLOURS, "#dc2626"), strict=True))
     for place, measure in enumerate(measures, 1):
         for method, some in trained.groupby("method", sort=False):
             by_budget = some.groupby("passes")[measure]
@@ -126,7 +139,9 @@ def picture(cells: pd.DataFrame) -> go.Figure:
             figure.add_scatter(x=means.index, y=means, error_y=bars, mode="lines+markers", **shared)
         figure.add_hline(y=start[measure], line_dash="dot", annotation_text=START, row=1, col=place)
     figure.update_layout(legend={"orientation": "h", "y": 1.25}, template="plotly_white", margin={"t": 20})
-    figure.update_xaxes(type="log", title="forward passes of a view (log scale)")
+    budgets = list(trained["passes"].unique())
+    ticks = {"tickvals": budgets, "ticktext": [f"{passes:,}" for passes in budgets]}
+    figure.update_xaxes(type="log", title="forward passes of a view (log scale)", **ticks)
     return figure.update_yaxes(title="Spearman x 100", col=1)
 
 
