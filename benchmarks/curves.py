@@ -1,4 +1,4 @@
-"""What methods gain at equal compute, by forward passes.
+"""Gains of methods at equal compute, by forward passes.
 
 python -m benchmarks.curves STUDY.tar.xz [--out FOLDER]
 
@@ -67,7 +67,7 @@ def starts_of(reader: Reader) -> dict[str, float]:
 
 
 def curves_of(units: Mapping[str, Units]) -> pd.DataFrame:
-    """Return every method minus SimCSE at every budget, then the adversary minus noise.
+    """Return methods minus SimCSE at each budget, then the adversary minus noise.
 
     A row each by measure; both are families of their own.
     """
@@ -96,7 +96,7 @@ def curves_of(units: Mapping[str, Units]) -> pd.DataFrame:
 
 
 def cells_of(units: Mapping[str, Units], starts: Mapping[str, float]) -> pd.DataFrame:
-    """Return each cell's scores by measure, and those before training in the first row."""
+    """Return each cell's scores by measure; the first row is before training."""
     by_measure = {name: one.table.stack() for name, one in units.items()}
     frame = pd.DataFrame(by_measure).rename_axis(["row", "seed"]).reset_index()
     parts = frame.pop("row").str.rsplit(", ", n=1)

@@ -181,7 +181,7 @@ def table_of_fidelity(rows: pd.DataFrame) -> str:
 
 
 def saved(means: Floats) -> float:
-    """Return the share of trials that TPE needs no more to be where random ends; 0 if it never is."""
+    """Return the share of trials that TPE saves on the way to random's end, or 0."""
     is_there = means[1, SHARED:] >= means[0, -1]
     return 1 - (SHARED + int(np.argmax(is_there)) + 1) / NUM_TRIALS if is_there.any() else 0.0
 
