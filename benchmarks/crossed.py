@@ -52,7 +52,7 @@ def crossed_contrasts(
             np.sum([weight * units.resampled[row, unit] for row, weight in one.weights.items()], axis=0)
             for unit in one.by_seed
         ]
-        both = crossed_interval(by_unit, one.simultaneous, np.transpose(differences), units.num_items, level)
+        both = crossed_interval(by_unit, one.deciding, np.transpose(differences), units.num_items, level)
         found.append((one, both))
     return found
 
@@ -62,8 +62,8 @@ def columns_of(one: ComparedContrast, both: Interval) -> dict[str, float | int |
     return {
         "seeds": one.n,
         "difference": one.mean,
-        "low": one.simultaneous.low,
-        "high": one.simultaneous.high,
+        "low": one.deciding.low,
+        "high": one.deciding.high,
         "crossed_low": both.low,
         "crossed_high": both.high,
         "p_exact": one.p_exact,

@@ -3,12 +3,14 @@
 python -m benchmarks.curves STUDY.tar.xz [--out FOLDER]
 
 Reads an archive of `search_spaces/minilm/curves_minilm.yaml` and trains nothing. At each budget every method minus
-SimCSE, and delta minus noise, on the mean of the five test sets, as planned, and on STS-B dev and each set beside it,
-paired by seed: 95% intervals hold at once for the methods at a budget, for new seeds and for new seeds and new pairs
-(crossed). `--out` writes the table and each cell's values as CSV, and the picture.
+SimCSE, all minus SimCSE at a smaller rate, and delta minus noise, on the mean of the five test sets, as planned, and on
+STS-B dev and each set beside it, paired by seed: 95% intervals hold at once for the methods at a budget, for new seeds
+and for new seeds and new pairs (crossed). Student's intervals, as planned, stand beside those that decide, which are
+confidence sequences where the study's record has seeds that were added. `--out` writes the table and each cell's values
+as CSV, and the picture.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -25,7 +27,8 @@ from rse_study.results.comparing.item_contrasts import measured_items
 from rse_study.results.reader import Reader
 
 SIMCSE, START = "SimCSE", "before training"
-CONTROLS = (SIMCSE, "noise")
+OTHER_RATE = "SimCSE at 3e-5"
+CONTROLS = (SIMCSE, OTHER_RATE, "noise")
 SETS = ("STS12", "STS14", "STS15", "STS-B", "SICK-R")
 DEV, AVERAGE = "STS-B dev", "mean of five test sets"
 NAMES = {"": DEV, **{f"{name}/test/all": f"{name} test" for name in SETS}}
@@ -67,32 +70,43 @@ def starts_of(reader: Reader) -> dict[str, float]:
 
 
 def curves_of(units: Mapping[str, Units]) -> pd.DataFrame:
-    """Return methods minus SimCSE at each budget, then the adversary minus noise.
+    """Return the differences on each measure, a row each.
 
-    A row each by measure; both are families of their own.
+    Methods minus SimCSE at each budget, all minus SimCSE at its other rate, delta minus noise: families of their own.
     """
     lines = []
     for name, one in units.items():
-        means, rows = one.table.mean(axis=1), [row.rsplit(", ", 1) for row in one.table.index]
-        budgets = sorted({passes for _, passes in rows}, key=int)
-        families = [
-            [(method, SIMCSE, passes) for method, other in rows if other == passes and method not in CONTROLS]
-            for passes in budgets
-        ]
-        for family in (
-            *families,
-            [("delta", "noise", passes) for method, passes in rows if method == "noise"],
-        ):
+        means = one.table.mean(axis=1)
+        for family in families_of(one.table.index):
             pairs = [(f"{method}, {passes}", f"{minus}, {passes}") for method, minus, passes in family]
             compared = crossed_contrasts(one, [{row: 1.0, other: -1.0} for row, other in pairs])
             lines += [
                 {"measure": name, "passes": int(passes), "method": method, "minus": minus}
                 | {"mean": means[row], "mean_of_other": means[other]}
                 | columns_of(*found)
+                | {"t_low": found[0].simultaneous.low, "t_high": found[0].simultaneous.high}
                 for (method, minus, passes), (row, other), found in zip(family, pairs, compared, strict=True)
                 if found is not None
             ]
     return pd.DataFrame(lines)
+
+
+def families_of(rows: Iterable[str]) -> list[list[tuple[str, str, str]]]:
+    """Return what is compared at once: method, what it is compared with, passes."""
+    by_budget: dict[str, list[str]] = {}
+    for row in rows:
+        method, passes = row.rsplit(", ", 1)
+        by_budget.setdefault(passes, []).append(method)
+    budgets = sorted(by_budget.items(), key=lambda one: int(one[0]))
+    return [
+        *([(one, SIMCSE, passes) for one in methods if one not in CONTROLS] for passes, methods in budgets),
+        *(
+            [(one, OTHER_RATE, passes) for one in methods if one not in CONTROLS[1:]]
+            for passes, methods in budgets
+            if OTHER_RATE in methods
+        ),
+        *([("delta", "noise", passes)] for passes, methods in budgets if "noise" in methods),
+    ]
 
 
 def cells_of(units: Mapping[str, Units], starts: Mapping[str, float]) -> pd.DataFrame:
@@ -109,7 +123,7 @@ def cells_of(units: Mapping[str, Units], starts: Mapping[str, float]) -> pd.Data
 def table_of(rows: pd.DataFrame) -> str:
     """Return the differences on one measure as a Markdown table."""
     return markdown_table(
-        ["passes", "method", "minus", "mean", "of the other", *HEADER],
+        ["passes", "method", "minus", "mean", "of the other", *HEADER, "Student's"],
         [
             (
                 f"{row.passes:,}",
@@ -118,6 +132,7 @@ def table_of(rows: pd.DataFrame) -> str:
                 f"{row.mean:.2f}",
                 f"{row.mean_of_other:.2f}",
                 *shown(row),
+                f"[{row.t_low:+.2f}, {row.t_high:+.2f}]",
             )
             for row in rows.itertuples()
         ],
@@ -129,7 +144,7 @@ def picture(cells: pd.DataFrame) -> go.Figure:
     measures = (AVERAGE, DEV)
     figure = make_subplots(cols=len(measures), subplot_titles=measures, horizontal_spacing=0.06)
     start, trained = cells.iloc[0], cells.iloc[1:]
-    colours = dict(zip(trained["method"].unique(), ("black", *COLOURS, "#dc2626"), strict=True))
+    colours = dict(zip(trained["method"].unique(), ("black", *COLOURS, "#dc2626", "#6b7280"), strict=True))
     for place, measure in enumerate(measures, 1):
         for method, some in trained.groupby("method", sort=False):
             by_budget = some.groupby("passes")[measure]

@@ -6,12 +6,12 @@ Reads archives of `search_spaces/mini/joint_sobol_mini.yaml`, of the same points
 A forest learns the value of a point from the points, drawn anew with replacement for each of many surfaces, so that a
 surface holds what single points decide. On each surface TPE and random search look for the best point, with the noise
 of a seed on what they see; what they found is judged by the surface itself. Prints how far the forest can be trusted,
-what each found, and how many trials TPE saved; and, of the first archive, the axes' importance and how early scores
-agree with the last. 95% intervals are for other surfaces. `--out` writes all tables as CSV.
+what each found, and how many trials TPE saved; and, of each archive, the axes' importance and how early scores agree
+with the last. 95% intervals are for other surfaces. `--out` writes all tables as CSV.
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -61,8 +61,8 @@ def main(arguments: list[str] | None = None) -> None:
     print(f"{len(points)} points; noise of a seed: SD {noise:.2f}")
     print(f"points left out against their forest: rho {fit_of(columns, values):.2f}\n")
     print(table_of(curves))
-    with TemporaryDirectory() as store, Reader(unpack_archive(options.archives[0], Path(store))) as reader:
-        importance, fidelity = importance_frame(reader), rung_fidelity_frame(reader)
+    importance = by_seed(importance_frame, options.archives)
+    fidelity = by_seed(rung_fidelity_frame, options.archives)
     print(f"\n{table_of_importance(importance)}\n\n{table_of_fidelity(fidelity)}")
     write_tables(options.out, points=points, curves=long_of(curves), importance=importance, fidelity=fidelity)
 
@@ -76,8 +76,22 @@ def points_of(archives: Sequence[Path]) -> pd.DataFrame:
             last = scores.groupby("cell")["value"].last()
             for cell in reader.cells().query("stage == 'search' and status == 'complete'").itertuples():
                 one = found.setdefault(int(cell.trial), dict(cell.proposal))
+                if {**one, **cell.proposal} != one:
+                    raise SystemExit(
+                        f"Trial {cell.trial} of {archive.name} is not the point of the first archive"
+                    )
                 one[f"seed {cell.seed}"] = last[cell.identity]
     return pd.DataFrame.from_dict(found, orient="index").sort_index().rename_axis("trial").reset_index()
+
+
+def by_seed(frame_of: Callable[[Reader], pd.DataFrame], archives: Sequence[Path]) -> pd.DataFrame:
+    """Return the frames of all archives, each beside its seed."""
+    frames = {}
+    for archive in archives:
+        with TemporaryDirectory() as store, Reader(unpack_archive(archive, Path(store))) as reader:
+            (seed,) = reader.study().seeds
+            frames[seed] = frame_of(reader)
+    return pd.concat(frames, names=["seed"]).reset_index("seed").reset_index(drop=True)
 
 
 def noise_of(points: pd.DataFrame) -> float:
@@ -152,24 +166,25 @@ def table_of(curves: Floats) -> str:
 
 
 def table_of_importance(rows: pd.DataFrame) -> str:
-    """Return each axis' share by both evaluators as a Markdown table."""
-    evaluators = list(rows["evaluator"].unique())
+    """Return each axis' share by evaluator and seed as a Markdown table."""
+    columns = rows["evaluator"] + ", seed " + rows["seed"].astype(str)
     shares = {
-        (row.axis, row.evaluator): f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]"
-        for row in rows.itertuples()
+        (row.axis, column): f"{row.value:.2f} [{row.low:.2f}, {row.high:.2f}]"
+        for row, column in zip(rows.itertuples(), columns, strict=True)
     }
+    shown = sorted(columns.unique())
     return markdown_table(
-        ["axis", *evaluators],
-        [(axis, *(shares[axis, one] for one in evaluators)) for axis in rows["axis"].unique()],
+        ["axis", *shown], [(axis, *(shares[axis, one] for one in shown)) for axis in rows["axis"].unique()]
     )
 
 
 def table_of_fidelity(rows: pd.DataFrame) -> str:
     """Return how rungs agree with the end as a Markdown table."""
     return markdown_table(
-        ["step", "trials", "rho with the end", "95%"],
+        ["seed", "step", "trials", "rho with the end", "95%"],
         [
             (
+                str(row.seed),
                 str(row.t),
                 str(row.num_trials),
                 f"{row.spearman:.2f}",

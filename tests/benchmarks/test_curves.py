@@ -13,11 +13,12 @@ SEEDS = [32, 33, 34, 35]
 
 @pytest.fixture
 def units():
-    """Four seeds; noise is a point below delta, delta two above SimCSE, at one of two budgets."""
+    """Four seeds; noise is a point below delta, delta two above SimCSE, that three below its other rate."""
     rng = np.random.default_rng(0)
     simcse = 80 + rng.normal(size=len(SEEDS))
     rows = {"SimCSE, 360": simcse - 1, "ConSERT, 360": simcse}
     rows |= {"SimCSE, 1440": simcse, "delta, 1440": simcse + 2, "noise, 1440": simcse + 1}
+    rows[f"{curves.OTHER_RATE}, 1440"] = simcse + 3
     table = pd.DataFrame.from_dict(rows, orient="index", columns=SEEDS)
     drawn = {(row, seed): table.at[row, seed] + rng.normal(size=50) for row in table.index for seed in SEEDS}
     return {curves.AVERAGE: Units(table, drawn, 1000, Criterion())}
@@ -28,15 +29,20 @@ def test_methods_are_compared_with_simcse_at_equal_passes_and_delta_with_noise(u
     assert found[["passes", "method", "minus"]].to_numpy().tolist() == [
         [360, "ConSERT", "SimCSE"],
         [1440, "delta", "SimCSE"],
+        [1440, "SimCSE", curves.OTHER_RATE],
+        [1440, "delta", curves.OTHER_RATE],
         [1440, "delta", "noise"],
     ]
-    assert found["difference"].tolist() == pytest.approx([1, 2, 1])
+    assert found["difference"].tolist() == pytest.approx([1, 2, -3, -1, 1])
+    assert (
+        found[["t_low", "t_high"]].to_numpy().tolist() == found[["low", "high"]].to_numpy().tolist()
+    )  # planned
     assert (found["crossed_low"] < found["low"]).all()
 
 
 def test_cells_have_a_row_each_after_the_encoder_before_training(units):
     cells = curves.cells_of(units, {curves.AVERAGE: 75.0})
     assert cells.iloc[0][["method", "passes", curves.AVERAGE]].tolist() == [curves.START, 0, 75.0]
-    assert len(cells) == 1 + 5 * len(SEEDS)
+    assert len(cells) == 1 + 6 * len(SEEDS)
     (value,) = cells.query("method == 'delta' and seed == 33")[curves.AVERAGE]
     assert value == units[curves.AVERAGE].table.at["delta, 1440", 33]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import checkpoints, pairs, parts
+from benchmarks import checkpoints, curves, pairs, parts
 from rse_study.results.archive import unpack_archive
 from rse_study.results.reader import Reader
 from rse_study.study.checking.validation import read_study
@@ -22,6 +22,7 @@ OF_PARTS = {
     "rows": (parts.rows_of, parts.table_of_rows),
 }
 TABLES = {
+    "curves": {"curves": (lambda reader: curves.curves_of(curves.units_of(reader)), curves.table_of)},
     "parts": OF_PARTS,
     "parts_mean": OF_PARTS,
     "unaligned": OVER_CHECKPOINTS,

@@ -8,13 +8,11 @@ import pytest
 
 from benchmarks import surface
 from rse_study.frames.tables import importance_frame
-from rse_study.results.archive import unpack_archive
-from rse_study.results.reader import Reader
 from rse_study.search.rung_fidelity import rung_fidelity_frame
 from rse_study.study.checking.validation import read_study
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results" / "joint_sobol_mini"
-ARCHIVE = RESULTS / "joint-sobol-mini.tar.xz"
+ARCHIVES = sorted(RESULTS.glob("*.tar.xz"))
 
 
 @pytest.fixture(scope="module")
@@ -62,14 +60,13 @@ def test_what_is_saved_is_counted_from_the_first_trial_at_randoms_end():
     assert surface.saved(np.array([tpe, random])) == 0.0
 
 
-def test_the_page_and_its_points_are_computed_from_the_archive(tmp_path):
+def test_the_page_and_its_points_are_computed_from_the_archives():
     page = (RESULTS / "README.md").read_text(encoding="utf-8")
     pd.testing.assert_frame_equal(
-        surface.points_of([ARCHIVE]), pd.read_csv(RESULTS / "points.csv"), check_dtype=False, rtol=1e-4
+        surface.points_of(ARCHIVES), pd.read_csv(RESULTS / "points.csv"), check_dtype=False, rtol=1e-4
     )
-    with Reader(unpack_archive(ARCHIVE, tmp_path)) as reader:
-        assert surface.table_of_importance(importance_frame(reader)) in page
-        assert surface.table_of_fidelity(rung_fidelity_frame(reader)) in page
+    assert surface.table_of_importance(surface.by_seed(importance_frame, ARCHIVES)) in page
+    assert surface.table_of_fidelity(surface.by_seed(rung_fidelity_frame, ARCHIVES)) in page
     curves = pd.read_csv(RESULTS / "curves.csv").set_index(["surface", "trial"])
     by_surface = curves.to_numpy().reshape(surface.NUM_SURFACES, surface.NUM_TRIALS, len(surface.ARMS))
     assert surface.table_of(np.moveaxis(by_surface, -1, 1)) in page
