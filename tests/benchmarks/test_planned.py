@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks import checkpoints, curves, pairs, parts
 from rse_study.results.archive import unpack_archive
+from rse_study.results.comparing.comparisons import by_subject
 from rse_study.results.reader import Reader
 from rse_study.study.checking.validation import read_study
 
@@ -67,6 +68,18 @@ def test_every_difference_with_its_interval_on_the_main_page_is_a_line_of_a_tabl
     assert len(said) > 20
     lacking = [one for one in said if not any(f"| {one[0]} |" in line and one[1] in line for line in tables)]
     assert not lacking
+
+
+@pytest.mark.parametrize("page", sorted(RESULTS.glob("*/README.md")), ids=lambda page: page.parent.name)
+def test_a_page_names_its_bases_and_corpora_by_fingerprint_and_the_scores_before_training(page, tmp_path):
+    said = page.read_text(encoding="utf-8")
+    for archive in page.parent.rglob("*.tar.xz"):
+        with Reader(unpack_archive(archive, tmp_path)) as reader:
+            materials = [one["materials"] for one in reader.cells()["provenance"]]
+            starts = by_subject(reader, "STS-B/dev/all").get("start")
+        bases = {one["base"] for one in materials}
+        assert all(f"`{one[:12]}`" in said for one in bases | {one["corpus"] for one in materials})
+        assert len(bases) > 1 or f"{starts:.2f}" in said
 
 
 def cells_of(study):
