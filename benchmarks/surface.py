@@ -89,17 +89,21 @@ def by_seed(frame_of: Callable[[Reader], pd.DataFrame], archives: Sequence[Path]
     frames = {}
     for archive in archives:
         with TemporaryDirectory() as store, Reader(unpack_archive(archive, Path(store))) as reader:
-            (seed,) = reader.study().seeds
+            (seed,) = reader.cells()["seed"].unique()
             frames[seed] = frame_of(reader)
     return pd.concat(frames, names=["seed"]).reset_index("seed").reset_index(drop=True)
 
 
 def noise_of(points: pd.DataFrame) -> float:
-    """Return the standard deviation of a score over seeds."""
+    """Return the standard deviation of a score over seeds.
+
+    What a seed does to all points alike is left out: the trials of a search share theirs.
+    """
     by_seed = points.filter(like="seed ")
     if by_seed.shape[1] < 2:
         raise SystemExit("One seed shows no noise. Give a second archive, or --noise")
-    return float(np.sqrt(by_seed.var(axis=1, ddof=1).mean()))
+    left = (by_seed - by_seed.mean()).sub(by_seed.mean(axis=1) - by_seed.mean(axis=None), axis=0)
+    return float(np.sqrt((left**2).sum(axis=None) / np.prod(np.subtract(by_seed.shape, 1))))
 
 
 def columns_of(domains: Domains, points: Sequence[dict[str, Any]]) -> Floats:
