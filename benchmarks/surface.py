@@ -61,8 +61,8 @@ def main(arguments: list[str] | None = None) -> None:
     print(f"{len(points)} points; noise of a seed: SD {noise:.2f}")
     print(f"points left out against their forest: rho {fit_of(columns, values):.2f}\n")
     print(table_of(curves))
-    importance = by_seed(importance_frame, options.archives)
-    fidelity = by_seed(rung_fidelity_frame, options.archives)
+    importance = frames_of(importance_frame, options.archives)
+    fidelity = frames_of(rung_fidelity_frame, options.archives)
     print(f"\n{table_of_importance(importance)}\n\n{table_of_fidelity(fidelity)}")
     write_tables(options.out, points=points, curves=long_of(curves), importance=importance, fidelity=fidelity)
 
@@ -84,7 +84,7 @@ def points_of(archives: Sequence[Path]) -> pd.DataFrame:
     return pd.DataFrame.from_dict(found, orient="index").sort_index().rename_axis("trial").reset_index()
 
 
-def by_seed(frame_of: Callable[[Reader], pd.DataFrame], archives: Sequence[Path]) -> pd.DataFrame:
+def frames_of(frame_of: Callable[[Reader], pd.DataFrame], archives: Sequence[Path]) -> pd.DataFrame:
     """Return the frames of all archives, each beside its seed."""
     frames = {}
     for archive in archives:
@@ -102,8 +102,9 @@ def noise_of(points: pd.DataFrame) -> float:
     by_seed = points.filter(like="seed ")
     if by_seed.shape[1] < 2:
         raise SystemExit("One seed shows no noise. Give a second archive, or --noise")
-    left = (by_seed - by_seed.mean()).sub(by_seed.mean(axis=1) - by_seed.mean(axis=None), axis=0)
-    return float(np.sqrt((left**2).sum(axis=None) / np.prod(np.subtract(by_seed.shape, 1))))
+    centred = by_seed - by_seed.mean()
+    left = centred.sub(centred.mean(axis=1), axis=0)
+    return float(np.sqrt((left**2).sum(axis=None) / np.prod(np.subtract(left.shape, 1))))
 
 
 def columns_of(domains: Domains, points: Sequence[dict[str, Any]]) -> Floats:
