@@ -29,6 +29,7 @@ from rse_study.results.reader import Reader
 SIMCSE, START = "SimCSE", "before training"
 OTHER_RATE = "SimCSE at 3e-5"
 CONTROLS = (SIMCSE, OTHER_RATE, "noise")
+SIDESTEP = 1.025  # of a method's points beside those of the one before, so that their bars can be told apart
 SETS = ("STS12", "STS14", "STS15", "STS-B", "SICK-R")
 DEV, AVERAGE = "STS-B dev", "mean of five test sets"
 NAMES = {"": DEV, **{f"{name}/test/all": f"{name} test" for name in SETS}}
@@ -140,18 +141,19 @@ def table_of(rows: pd.DataFrame) -> str:
 
 
 def picture(cells: pd.DataFrame) -> go.Figure:
-    """Return each method's curve by passes, with bars of one SD over seeds."""
+    """Return each method's curve by passes, with bars of one SD over seeds, side by side."""
     measures = (AVERAGE, DEV)
     figure = make_subplots(cols=len(measures), subplot_titles=measures, horizontal_spacing=0.06)
     start, trained = cells.iloc[0], cells.iloc[1:]
     colours = dict(zip(trained["method"].unique(), ("black", *COLOURS, "#dc2626", "#6b7280"), strict=True))
     for place, measure in enumerate(measures, 1):
-        for method, some in trained.groupby("method", sort=False):
+        for rank, (method, some) in enumerate(trained.groupby("method", sort=False)):
             by_budget = some.groupby("passes")[measure]
             means, bars = by_budget.mean(), {"array": by_budget.std(), "type": "data"}
             line = {"color": colours[method]}
             shared = {"name": method, "line": line, "showlegend": place == 1, "row": 1, "col": place}
-            figure.add_scatter(x=means.index, y=means, error_y=bars, mode="lines+markers", **shared)
+            beside = means.index * SIDESTEP ** (rank - len(colours) // 2)
+            figure.add_scatter(x=beside, y=means, error_y=bars, mode="lines+markers", **shared)
         figure.add_hline(y=start[measure], line_dash="dot", annotation_text=START, row=1, col=place)
     figure.update_layout(legend={"orientation": "h", "y": 1.25}, template="plotly_white", margin={"t": 20})
     budgets = list(trained["passes"].unique())
