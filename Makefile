@@ -8,10 +8,11 @@ MINI ?= rse_table6_mini rse_table5_mini rse_masks_mini rse_figure5_mini rse_figu
 MINILM ?= methods_minilm rse_table6_minilm rse_table5_minilm rse_figure5_minilm rse_table1_minilm joint_minilm \
 	mean_minilm rse_table3_minilm rse_masks_minilm rse_figure6_minilm rse_figure4_minilm
 BENCH ?= build/bench
+RESULTS := docs/results
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help study mini minilm rehearsal simulate test bench check-slow schema methods setup lint format types floors check clean
+.PHONY: help study mini minilm rehearsal findings simulate test bench check-slow schema methods setup lint format types floors check clean
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST)
@@ -33,6 +34,19 @@ rehearsal: setup ## the papers' studies from `data fetch` to LaTeX, at a mirror 
 
 test: setup ## the test suite, but for what is slow by nature (5 minutes on 2 cores)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+findings: setup ## tables and pictures of docs/results/is_it_adversarial.md anew from their raw cells (3 minutes; git shows what differs)
+	$(BIN)/python -m benchmarks.strength $(RESULTS)/strength/*.tar.xz --out $(RESULTS)/strength \
+		--checkpoints $(RESULTS)/unaligned/means.csv $(RESULTS)/unaligned_cls/means.csv
+	for page in attacked compute heads; do \
+		$(BIN)/python -m benchmarks.pairs $(RESULTS)/$$page/*.tar.xz --out $(RESULTS)/$$page || exit $$?; done
+	for page in parts parts_mean; do \
+		$(BIN)/python -m benchmarks.parts $(RESULTS)/$$page/*.tar.xz --out $(RESULTS)/$$page || exit $$?; done
+	for page in unaligned unaligned_cls; do \
+		$(BIN)/python -m benchmarks.checkpoints $(RESULTS)/$$page/*.tar.xz --out $(RESULTS)/$$page || exit $$?; done
+	$(BIN)/python -m benchmarks.curves $(RESULTS)/curves/*.tar.xz --out $(RESULTS)/curves
+	$(BIN)/python -m benchmarks.surface $(addprefix $(RESULTS)/joint_sobol_mini/joint-sobol-mini,.tar.xz -11.tar.xz) \
+		--out $(RESULTS)/joint_sobol_mini
 
 simulate: setup ## simulated studies whose parts fail: as many schedules as fit in an hour, or SEED=... event by event
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED),--schedules 100000 --minutes 60)
