@@ -118,13 +118,14 @@ def _contrasts_of(
 
 
 def values_of_cells(reader: Reader) -> pd.DataFrame:
-    """Return dev, test and the share by which the inner loss rose, a row per cell."""
+    """Return dev, test, the share by which the inner loss rose, and delta's mean norm, a row per cell."""
     cells = reader.cells()
     cells = cells[cells["status"] == "complete"]
     values = {
         "dev": reader.final_values("dev"),
         "test": by_subject(reader, TEST),
         "rise": reader.final_values("inner/rise"),
+        "norm": reader.final_values("delta/norm"),
     }
     frame = cells[["identity", "trial", "seed"]].assign(study=reader.study().name)
     return frame.assign(**{name: frame["identity"].map(found) for name, found in values.items()})
