@@ -162,7 +162,7 @@ def axes_text(contents: Contents, comparison: Comparison | None) -> str:
 
 
 def unbeaten_text(contents: Contents) -> str:
-    """Name the strongest baseline, and the start, if they beat every result."""
+    """Name the strongest baseline, and the base encoder, if they beat every result."""
     frame = result_scores(contents)
     fixed = frame[(frame["kind"] == "baseline") & frame["value"].notna() & ~frame["degenerate"]]
     measure = str(fixed["measure"].iloc[0]) if len(fixed) else ""
@@ -180,7 +180,7 @@ def unbeaten_text(contents: Contents) -> str:
     ours, theirs = (show_number(value, decimals) for value in (best, scored[first]))
     text = f'No {noun} beats "{first}" on {measure}: {ours} against {theirs}.'
     if start := scored.get(BASELINES["start"]) if first != BASELINES["start"] else None:
-        return f"{text} The best is also below its start, the encoder before training ({show_number(start, decimals)})."
+        return f"{text} The best is also below the base encoder before training ({show_number(start, decimals)})."
     return text
 
 

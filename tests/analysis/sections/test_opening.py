@@ -152,7 +152,7 @@ def test_the_first_screen_names_the_strongest_baseline_where_no_row_beats_it_and
     with Ledger.open(folder) as ledger:
         ledger.record_evaluations([searched.measure("start", "STS-B/dev", 60.0)])
     text = section.unbeaten_text(contents(folder))
-    assert text.endswith("The best is also below its start, the encoder before training (60.00).")
+    assert text.endswith("The best is also below the base encoder before training (60.00).")
     assert section.unbeaten_text(contents(grid_without_baselines(tmp_path))) == ""
 
 
