@@ -141,7 +141,7 @@ def table_of(rows: pd.DataFrame) -> str:
 
 
 def picture(cells: pd.DataFrame) -> go.Figure:
-    """Return each method's curve by passes, with bars of one SD over seeds, side by side."""
+    """Return each method's curve by passes, with bars of one SD over seeds."""
     measures = (AVERAGE, DEV)
     figure = make_subplots(cols=len(measures), subplot_titles=measures, horizontal_spacing=0.06)
     start, trained = cells.iloc[0], cells.iloc[1:]

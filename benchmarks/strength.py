@@ -118,7 +118,10 @@ def _contrasts_of(
 
 
 def values_of_cells(reader: Reader) -> pd.DataFrame:
-    """Return dev, test, the share by which the inner loss rose, and delta's mean norm, a row per cell."""
+    """Return what every cell measured: dev, test, and of its adversary rise and norm.
+
+    The rise is a share of the inner loss at chance, the norm delta's mean.
+    """
     cells = reader.cells()
     cells = cells[cells["status"] == "complete"]
     values = {
