@@ -35,7 +35,7 @@ rehearsal: setup ## the papers' studies from `data fetch` to LaTeX, at a mirror 
 test: setup ## the test suite, but for what is slow by nature (5 minutes on 2 cores)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
-findings: setup ## tables and pictures of docs/results/is_it_adversarial.md anew from their raw cells (3 minutes; git shows what differs)
+findings: setup ## tables and pictures of the planned studies anew from their raw cells (3 minutes; git shows what differs)
 	$(BIN)/python -m benchmarks.strength $(RESULTS)/strength/*.tar.xz --out $(RESULTS)/strength \
 		--checkpoints $(RESULTS)/unaligned/means.csv $(RESULTS)/unaligned_cls/means.csv
 	for page in attacked compute heads; do \
