@@ -32,14 +32,7 @@ PLANNED = (("gradient", "noise"), ("gradient", "flipped"))
 OF_CONTROLS = (("flipped", "noise"),)
 DEV, TEST = "", "STS-B/test/all"
 NAMES = {DEV: "STS-B dev", TEST: "STS-B test"}
-TITLES = {
-    "strength-minilm": "[CLS], batches of 8",
-    "strength-64-minilm": "[CLS], batches of 64",
-    "strength-mean-minilm": "mean pooling, batches of 8",
-    "strength-mean-64-minilm": "mean pooling, batches of 64",
-}
-SYMBOLS = {"mean pooling": "diamond", "[CLS]": "diamond-open"}
-"""of un-aligned checkpoints, by pooling"""
+POOLINGS = ("[CLS]", "mean pooling")
 COLOURS = ("#2563eb", "#d97706", "#059669", "#9333ea")
 
 
@@ -75,8 +68,8 @@ def main(arguments: list[str] | None = None) -> None:
         options.out.mkdir(parents=True, exist_ok=True)
         table.to_csv(options.out / "contrasts.csv", index=False, float_format="%.4f")
         pd.concat(cells).to_csv(options.out / "cells.csv", index=False, float_format="%.6g")
-        checkpoints = dict(zip(SYMBOLS, map(pd.read_csv, options.checkpoints), strict=False))
-        picture(table, checkpoints).write_image(options.out / "strength.png", width=1000, height=520)
+        checkpoints = dict(zip(POOLINGS, map(pd.read_csv, options.checkpoints), strict=False))
+        picture(table, checkpoints).write_image(options.out / "strength.png", width=1000, height=800)
 
 
 def contrasts(reader: Reader) -> pd.DataFrame:
@@ -158,38 +151,45 @@ def table_of(rows: pd.DataFrame) -> str:
 def picture(table: pd.DataFrame, checkpoints: Mapping[str, pd.DataFrame]) -> go.Figure:
     """Return gradient and flipped minus noise against the rise of the inner loss.
 
-    STS-B dev is on the left, its test set on the right. `checkpoints` are the means of `benchmarks.checkpoints`, by
-    pooling.
+    Rows are poolings, columns STS-B dev and test. `checkpoints` are the means of `benchmarks.checkpoints`, by pooling.
     """
+    panels = [(pooling, measure) for pooling in POOLINGS for measure in NAMES.values()]
     figure = make_subplots(
-        cols=2, shared_yaxes=True, subplot_titles=[*NAMES.values()], horizontal_spacing=0.03
+        rows=2,
+        cols=2,
+        shared_xaxes="all",
+        shared_yaxes="all",
+        subplot_titles=[f"{measure}, {pooling}" for pooling, measure in panels],
+        horizontal_spacing=0.03,
+        vertical_spacing=0.08,
     )
-    for place, (measure, found) in enumerate(
-        table[table["minus"] == "noise"].groupby("measure", sort=False), 1
-    ):
-        panel = {"row": 1, "col": place, "showlegend": measure == NAMES[DEV]}
-        for (study, rows), colour in zip(found.groupby("study", sort=False), COLOURS, strict=False):
+    found = table[table["minus"] == "noise"].assign(
+        pooling=table["study"].map(lambda study: POOLINGS["mean" in study])
+    )
+    for place, (pooling, measure) in enumerate(panels):
+        panel = {"row": place // 2 + 1, "col": place % 2 + 1, "showlegend": place == 0}
+        here = found[(found["pooling"] == pooling) & (found["measure"] == measure)]
+        for (batch, rows), colour in zip(here.groupby("batch"), COLOURS, strict=False):
             rises = rows[rows["ascent"] == "gradient"].set_index("beta")["rise"]
             for (ascent, some), dash in zip(
                 rows.groupby("ascent", sort=False), ("solid", "dot"), strict=True
             ):
                 bars = {"array": some["crossed_high"] - some["difference"], "type": "data"}
-                line, name = {"dash": dash, "color": colour}, f"{TITLES[study]}: {ascent} minus noise"
+                line, name = {"dash": dash, "color": colour}, f"batches of {batch}: {ascent} minus noise"
                 x, y = some["beta"].map(rises), some["difference"]
                 figure.add_scatter(
                     x=x, y=y, error_y=bars, name=name, mode="lines+markers", line=line, **panel
                 )
-        column = {NAMES[DEV]: "difference", NAMES[TEST]: "difference_test"}[str(measure)]
-        for pooling, means in checkpoints.items():
-            marker = {"symbol": SYMBOLS[pooling], "size": 9, "color": "black"}
-            name = f"five un-aligned bases, {pooling}: gradient minus noise"
-            figure.add_scatter(
-                x=means["rise"], y=means[column], name=name, mode="markers", marker=marker, **panel
-            )
-    figure.update_layout(legend={"orientation": "h", "y": 1.32}, template="plotly_white", margin={"t": 20})
-    figure.update_xaxes(
-        type="log", exponentformat="power", dtick=1, title="rise of the inner loss, nats (log scale)"
+        if pooling in checkpoints:
+            means, marker = checkpoints[pooling], {"symbol": "diamond", "size": 8, "color": "black"}
+            name = "five un-aligned bases: gradient minus noise"
+            y = means[{NAMES[DEV]: "difference", NAMES[TEST]: "difference_test"}[measure]]
+            figure.add_scatter(x=means["rise"], y=y, name=name, mode="markers", marker=marker, **panel)
+    figure.update_layout(
+        legend={"orientation": "h", "y": -0.12}, template="plotly_white", margin={"t": 30, "b": 20}
     )
+    figure.update_xaxes(type="log", exponentformat="power", dtick=1)
+    figure.update_xaxes(title="rise of the inner loss, nats (log scale)", row=2)
     figure.update_yaxes(title="difference, points", col=1)
     return figure.add_hline(y=0, line_width=1)
 
@@ -198,7 +198,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command."""
     made = argparse.ArgumentParser(prog="python -m benchmarks.strength")
     made.add_argument("archives", nargs="+", type=Path, metavar="STUDY.tar.xz")
-    told = "means.csv of benchmarks.checkpoints, from mean pooling and from [CLS], for the picture"
+    told = "means.csv of benchmarks.checkpoints, from [CLS] and from mean pooling, for the picture"
     made.add_argument("--checkpoints", nargs=2, default=(), type=Path, help=told)
     made.add_argument("--out", type=Path, help="a folder for contrasts.csv, cells.csv and strength.png")
     return made

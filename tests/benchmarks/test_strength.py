@@ -39,7 +39,8 @@ def test_a_difference_is_the_mean_over_seeds_of_two_cells(found):
     (row,) = (
         found[0]
         .query(
-            "batch == 64 and beta == 2e-3 and ascent == 'gradient' and minus == 'noise' and measure == 'STS-B test'"
+            "study == 'strength-64-minilm' and beta == 2e-3 and ascent == 'gradient' and minus == 'noise' "
+            "and measure == 'STS-B test'"
         )
         .itertuples()
     )
