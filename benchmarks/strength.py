@@ -33,6 +33,7 @@ OF_CONTROLS = (("flipped", "noise"),)
 DEV, TEST = "", "STS-B/test/all"
 NAMES = {DEV: "STS-B dev", TEST: "STS-B test"}
 POOLINGS = ("[CLS]", "mean pooling")
+BESIDE = {"gradient": 1.0, "flipped": 1.3}  # so that the picture's bars can be told apart
 COLOURS = ("#2563eb", "#d97706", "#059669", "#9333ea")
 
 
@@ -66,7 +67,7 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"\n{', '.join(names)}\n\n{table_of(rows)}")
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
-        table.to_csv(options.out / "contrasts.csv", index=False, float_format="%.4f")
+        table.to_csv(options.out / "contrasts.csv", index=False, float_format="%.6g")
         pd.concat(cells).to_csv(options.out / "cells.csv", index=False, float_format="%.6g")
         checkpoints = dict(zip(POOLINGS, map(pd.read_csv, options.checkpoints), strict=False))
         picture(table, checkpoints).write_image(options.out / "strength.png", width=1000, height=800)
@@ -176,7 +177,7 @@ def picture(table: pd.DataFrame, checkpoints: Mapping[str, pd.DataFrame]) -> go.
             ):
                 bars = {"array": some["crossed_high"] - some["difference"], "type": "data"}
                 line, name = {"dash": dash, "color": colour}, f"batches of {batch}: {ascent} minus noise"
-                x, y = some["beta"].map(rises), some["difference"]
+                x, y = some["beta"].map(rises) * BESIDE[ascent], some["difference"]
                 figure.add_scatter(
                     x=x, y=y, error_y=bars, name=name, mode="lines+markers", line=line, **panel
                 )
