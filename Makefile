@@ -38,7 +38,7 @@ test: setup ## the test suite, but for what is slow by nature (5 minutes on 2 co
 findings: setup ## tables and pictures of the planned studies anew from their raw cells (3 minutes; git shows what differs)
 	$(BIN)/python -m benchmarks.strength $(RESULTS)/strength/*.tar.xz --out $(RESULTS)/strength \
 		--checkpoints $(RESULTS)/unaligned_cls/means.csv $(RESULTS)/unaligned/means.csv
-	for page in attacked compute heads; do \
+	for page in attacked attacked_sst2 compute heads; do \
 		$(BIN)/python -m benchmarks.pairs $(RESULTS)/$$page/*.tar.xz --out $(RESULTS)/$$page || exit $$?; done
 	for page in parts parts_mean; do \
 		$(BIN)/python -m benchmarks.parts $(RESULTS)/$$page/*.tar.xz --out $(RESULTS)/$$page || exit $$?; done

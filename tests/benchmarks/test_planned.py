@@ -30,7 +30,7 @@ TABLES = {
     "unaligned_cls": OVER_CHECKPOINTS,
     **{
         folder: {"pairs": (pairs.differences_of, pairs.table_of)}
-        for folder in ("attacked", "compute", "heads")
+        for folder in ("attacked", "attacked_sst2", "compute", "heads")
     },
 }
 
