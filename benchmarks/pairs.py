@@ -5,9 +5,14 @@ python -m benchmarks.pairs STUDY.tar.xz [--out FOLDER]
 Reads an archive of `compute_minilm`, `heads_minilm` or `attacks*_minilm` and trains nothing. Prints the differences
 that its file plans, on STS-B dev and test: 95% intervals hold at once for all of them on a measure, for new seeds and
 for new seeds and new pairs (crossed). Of attacks, also those of their success, for new inputs in place of pairs,
-which hold at once over both attacks. `--out` writes them and each cell's values as CSV.
+which hold at once over both attacks, and, not planned, of the inputs alone that both classifiers of a pair have right.
+`--out` writes them and each cell's values as CSV.
 """
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
 import pandas as pd
 
 from benchmarks.archived import archived, write_tables
@@ -16,7 +21,8 @@ from benchmarks.output import markdown_table
 from benchmarks.strength import NAMES, values_of_cells
 from rse_study.results.comparing.comparisons import by_subject
 from rse_study.results.comparing.contrasts import own_baseline
-from rse_study.results.comparing.item_contrasts import measured_items
+from rse_study.results.comparing.item_contrasts import MeasuredItems, measured_items
+from rse_study.results.item_scores import ItemScores
 from rse_study.results.reader import Reader
 
 OF_ATTACKS = (
@@ -43,6 +49,7 @@ PLANNED = {
     "attacks-sst2-minilm": OF_ATTACKS,
 }
 """by study, pairs of rows of which the first minus the second is asked"""
+COMMON = "of the inputs that both have right"
 SUCCESS = {
     f"attack-{inputs}/{recipe.lower()}/success_rate": f"success of {recipe} on {title} (%)"
     for inputs, title in {"mr": "MR", "sst2": "SST-2"}.items()
@@ -64,30 +71,54 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def differences_of(reader: Reader) -> pd.DataFrame:
-    """Return the planned differences on each measure, a row each."""
+    """Return the planned differences on each measure, a row each.
+
+    Those of attacks' success also of the inputs alone that both rows have right.
+    """
     planned, names = PLANNED[reader.study().name], NAMES | SUCCESS
-    weights = [{row: 1.0, other: -1.0} for row, other in planned]
-    return pd.DataFrame(
-        [
-            {
-                "measure": names[measure.metric],
-                "row": row,
-                "minus": other,
-                "mean": float(measure.table.loc[row].mean()),
-                "mean_of_other": float(measure.table.loc[other].mean()),
+    lines: list[dict[str, Any]] = []
+    for measure in measured_items(reader, minus=own_baseline(reader.study(), reader.cells())):
+        if measure.metric in names:
+            name = names[measure.metric]
+            # Both attacks are one family: twice as many.
+            lines += _lines_of(measure, name, planned, 1 + (measure.metric in SUCCESS))
+            if measure.metric in SUCCESS:
+                for pair in planned:
+                    lines += _lines_of(
+                        _on_common(measure, *pair), f"{name}, {COMMON}", [pair], 2 * len(planned)
+                    )
+    return pd.DataFrame(lines)
+
+
+def _lines_of(
+    measure: MeasuredItems, name: str, pairs: Sequence[tuple[str, str]], times: int
+) -> Iterator[dict[str, Any]]:
+    """Yield the differences of pairs, whose intervals hold at once for `times` as many."""
+    weights = [{row: 1.0, other: -1.0} for row, other in pairs]
+    for (row, other), found in zip(
+        pairs, crossed_contrasts(seeds_of(measure), weights * times), strict=False
+    ):
+        if found is not None:
+            means = measure.table.mean(axis=1)
+            yield {"measure": name, "row": row, "minus": other} | {
+                "mean": float(means[row]),
+                "mean_of_other": float(means[other]),
                 **columns_of(*found),
             }
-            for measure in measured_items(reader, minus=own_baseline(reader.study(), reader.cells()))
-            if measure.metric in names
-            for (row, other), found in zip(
-                planned,
-                # Intervals hold at once for all weights that are given. Both attacks are one family: twice as many.
-                crossed_contrasts(seeds_of(measure), weights * (1 + (measure.metric in SUCCESS))),
-                strict=False,
-            )
-            if found is not None
-        ]
-    )
+
+
+def _on_common(measure: MeasuredItems, row: str, other: str) -> MeasuredItems:
+    """Return the measure of two rows, of each seed's items that both have a score of."""
+    items: dict[tuple[str, int], ItemScores] = {}
+    for seed in measure.table:
+        both = [measure.by_cell[name, seed].scores for name in (row, other)]
+        lacking = np.isnan(both).any(axis=0)
+        items |= {
+            (name, seed): ItemScores(np.where(lacking, np.float32("nan"), scores))
+            for name, scores in zip((row, other), both, strict=True)
+        }
+    values = pd.Series({cell: float(np.nanmean(one.scores)) for cell, one in items.items()})
+    return measure._replace(table=values.unstack(), by_cell=items)
 
 
 def table_of(rows: pd.DataFrame) -> str:
