@@ -29,6 +29,8 @@ from rse_study.results.reader import Reader
 SIMCSE, START = "SimCSE", "before training"
 OTHER_RATE = "SimCSE at 3e-5"
 CONTROLS = (SIMCSE, OTHER_RATE, "noise")
+ROBUST = "RobustSentEmbed"
+LATER = f"{ROBUST} at N = 16"  # asked for after the others had been read
 SIDESTEP = 1.025  # of a method's points beside those of the one before, so that their bars can be told apart
 SETS = ("STS12", "STS14", "STS15", "STS-B", "SICK-R")
 DEV, AVERAGE = "STS-B dev", "mean of five test sets"
@@ -73,7 +75,8 @@ def starts_of(reader: Reader) -> dict[str, float]:
 def curves_of(units: Mapping[str, Units]) -> pd.DataFrame:
     """Return the differences on each measure, a row each.
 
-    Methods minus SimCSE at each budget, all minus SimCSE at its other rate, delta minus noise: families of their own.
+    Methods minus SimCSE at each budget, all minus SimCSE at its other rate, delta minus noise, and RobustSentEmbed with
+    more steps of ascent minus SimCSE and minus itself with fewer at all budgets: families of their own.
     """
     lines = []
     for name, one in units.items():
@@ -95,9 +98,13 @@ def curves_of(units: Mapping[str, Units]) -> pd.DataFrame:
 def families_of(rows: Iterable[str]) -> list[list[tuple[str, str, str]]]:
     """Return what is compared at once: method, what it is compared with, passes."""
     by_budget: dict[str, list[str]] = {}
+    later = []
     for row in rows:
         method, passes = row.rsplit(", ", 1)
-        by_budget.setdefault(passes, []).append(method)
+        if method == LATER:
+            later += [(LATER, SIMCSE, passes), (LATER, ROBUST, passes)]
+        else:
+            by_budget.setdefault(passes, []).append(method)
     budgets = sorted(by_budget.items(), key=lambda one: int(one[0]))
     return [
         *([(one, SIMCSE, passes) for one in methods if one not in CONTROLS] for passes, methods in budgets),
@@ -107,6 +114,7 @@ def families_of(rows: Iterable[str]) -> list[list[tuple[str, str, str]]]:
             if OTHER_RATE in methods
         ),
         *([("delta", "noise", passes)] for passes, methods in budgets if "noise" in methods),
+        *([later] if later else []),
     ]
 
 
@@ -145,7 +153,9 @@ def picture(cells: pd.DataFrame) -> go.Figure:
     measures = (AVERAGE, DEV)
     figure = make_subplots(cols=len(measures), subplot_titles=measures, horizontal_spacing=0.06)
     start, trained = cells.iloc[0], cells.iloc[1:]
-    colours = dict(zip(trained["method"].unique(), ("black", *COLOURS, "#dc2626", "#6b7280"), strict=True))
+    colours = dict(
+        zip(trained["method"].unique(), ("black", *COLOURS, "#dc2626", "#6b7280", "#be185d"), strict=False)
+    )
     for place, measure in enumerate(measures, 1):
         for rank, (method, some) in enumerate(trained.groupby("method", sort=False)):
             by_budget = some.groupby("passes")[measure]

@@ -33,7 +33,7 @@ OF_CONTROLS = (("flipped", "noise"),)
 DEV, TEST = "", "STS-B/test/all"
 NAMES = {DEV: "STS-B dev", TEST: "STS-B test"}
 POOLINGS = ("[CLS]", "mean pooling")
-BESIDE = {"gradient": 1.0, "flipped": 1.3}  # so that the picture's bars can be told apart
+SIDESTEPS = {"gradient": 1.0, "flipped": 1.3}  # so that the picture's bars can be told apart
 COLOURS = ("#2563eb", "#d97706", "#059669", "#9333ea")
 
 
@@ -177,7 +177,7 @@ def picture(table: pd.DataFrame, checkpoints: Mapping[str, pd.DataFrame]) -> go.
             ):
                 bars = {"array": some["crossed_high"] - some["difference"], "type": "data"}
                 line, name = {"dash": dash, "color": colour}, f"batches of {batch}: {ascent} minus noise"
-                x, y = some["beta"].map(rises) * BESIDE[ascent], some["difference"]
+                x, y = some["beta"].map(rises) * SIDESTEPS[ascent], some["difference"]
                 figure.add_scatter(
                     x=x, y=y, error_y=bars, name=name, mode="lines+markers", line=line, **panel
                 )
