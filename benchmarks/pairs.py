@@ -49,7 +49,7 @@ PLANNED = {
     "attacks-sst2-minilm": OF_ATTACKS,
 }
 """by study, pairs of rows of which the first minus the second is asked"""
-COMMON = "of the inputs that both have right"
+COMMON_INPUTS = "of the inputs that both have right"
 SUCCESS = {
     f"attack-{inputs}/{recipe.lower()}/success_rate": f"success of {recipe} on {title} (%)"
     for inputs, title in {"mr": "MR", "sst2": "SST-2"}.items()
@@ -85,7 +85,7 @@ def differences_of(reader: Reader) -> pd.DataFrame:
             if measure.metric in SUCCESS:
                 for pair in planned:
                     lines += _lines_of(
-                        _on_common(measure, *pair), f"{name}, {COMMON}", [pair], 2 * len(planned)
+                        _on_common(measure, *pair), f"{name}, {COMMON_INPUTS}", [pair], 2 * len(planned)
                     )
     return pd.DataFrame(lines)
 
