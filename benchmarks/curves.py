@@ -30,7 +30,7 @@ SIMCSE, START = "SimCSE", "before training"
 OTHER_RATE = "SimCSE at 3e-5"
 CONTROLS = (SIMCSE, OTHER_RATE, "noise")
 ROBUST = "RobustSentEmbed"
-LATER = f"{ROBUST} at N = 16"  # asked for after the others had been read
+MORE_STEPS = f"{ROBUST} at N = 16"
 SIDESTEP = 1.025  # of a method's points beside those of the one before, so that their bars can be told apart
 SETS = ("STS12", "STS14", "STS15", "STS-B", "SICK-R")
 DEV, AVERAGE = "STS-B dev", "mean of five test sets"
@@ -75,8 +75,8 @@ def starts_of(reader: Reader) -> dict[str, float]:
 def curves_of(units: Mapping[str, Units]) -> pd.DataFrame:
     """Return the differences on each measure, a row each.
 
-    Methods minus SimCSE at each budget, all minus SimCSE at its other rate, delta minus noise, and RobustSentEmbed with
-    more steps of ascent minus SimCSE and minus itself with fewer at all budgets: families of their own.
+    Methods minus SimCSE at each budget, all minus SimCSE at its other rate, delta minus noise: families of their own.
+    So are those of RobustSentEmbed with more steps of ascent, minus SimCSE and minus itself with fewer, at all budgets.
     """
     lines = []
     for name, one in units.items():
@@ -98,11 +98,11 @@ def curves_of(units: Mapping[str, Units]) -> pd.DataFrame:
 def families_of(rows: Iterable[str]) -> list[list[tuple[str, str, str]]]:
     """Return what is compared at once: method, what it is compared with, passes."""
     by_budget: dict[str, list[str]] = {}
-    later = []
+    of_more_steps = []
     for row in rows:
         method, passes = row.rsplit(", ", 1)
-        if method == LATER:
-            later += [(LATER, SIMCSE, passes), (LATER, ROBUST, passes)]
+        if method == MORE_STEPS:
+            of_more_steps += [(MORE_STEPS, SIMCSE, passes), (MORE_STEPS, ROBUST, passes)]
         else:
             by_budget.setdefault(passes, []).append(method)
     budgets = sorted(by_budget.items(), key=lambda one: int(one[0]))
@@ -114,7 +114,7 @@ def families_of(rows: Iterable[str]) -> list[list[tuple[str, str, str]]]:
             if OTHER_RATE in methods
         ),
         *([("delta", "noise", passes)] for passes, methods in budgets if "noise" in methods),
-        *([later] if later else []),
+        *([of_more_steps] if of_more_steps else []),
     ]
 
 
@@ -154,7 +154,7 @@ def picture(cells: pd.DataFrame) -> go.Figure:
     figure = make_subplots(cols=len(measures), subplot_titles=measures, horizontal_spacing=0.06)
     start, trained = cells.iloc[0], cells.iloc[1:]
     colours = dict(
-        zip(trained["method"].unique(), ("black", *COLOURS, "#dc2626", "#6b7280", "#be185d"), strict=False)
+        zip(trained["method"].unique(), ("black", *COLOURS, "#dc2626", "#6b7280", "#be185d"), strict=True)
     )
     for place, measure in enumerate(measures, 1):
         for rank, (method, some) in enumerate(trained.groupby("method", sort=False)):

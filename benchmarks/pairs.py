@@ -5,7 +5,8 @@ python -m benchmarks.pairs STUDY.tar.xz [--out FOLDER]
 Reads an archive of `compute_minilm`, `heads_minilm` or `attacks*_minilm` and trains nothing. Prints the differences
 that its file plans, on STS-B dev and test: 95% intervals hold at once for all of them on a measure, for new seeds and
 for new seeds and new pairs (crossed). Of attacks, also those of their success, for new inputs in place of pairs,
-which hold at once over both attacks, and, not planned, of the inputs alone that both classifiers of a pair have right.
+which hold at once over both attacks, and, though this was not planned, on only those inputs that both classifiers of a
+pair have right.
 `--out` writes them and each cell's values as CSV.
 """
 
@@ -73,42 +74,36 @@ def main(arguments: list[str] | None = None) -> None:
 def differences_of(reader: Reader) -> pd.DataFrame:
     """Return the planned differences on each measure, a row each.
 
-    Those of attacks' success also of the inputs alone that both rows have right.
+    Those of attacks' success also on only those inputs that both rows have right.
     """
     planned, names = PLANNED[reader.study().name], NAMES | SUCCESS
     lines: list[dict[str, Any]] = []
     for measure in measured_items(reader, minus=own_baseline(reader.study(), reader.cells())):
         if measure.metric in names:
-            name = names[measure.metric]
-            # Both attacks are one family: twice as many.
-            lines += _lines_of(measure, name, planned, 1 + (measure.metric in SUCCESS))
-            if measure.metric in SUCCESS:
-                for pair in planned:
-                    lines += _lines_of(
-                        _on_common(measure, *pair), f"{name}, {COMMON_INPUTS}", [pair], 2 * len(planned)
-                    )
+            name, of_attack = names[measure.metric], measure.metric in SUCCESS
+            at_once = len(planned) * (2 if of_attack else 1)  # both attacks are one family
+            lines += _lines_of(measure, name, planned, at_once)
+            for pair in planned if of_attack else ():
+                lines += _lines_of(
+                    on_common_inputs(measure, *pair), f"{name}, {COMMON_INPUTS}", [pair], at_once
+                )
     return pd.DataFrame(lines)
 
 
 def _lines_of(
-    measure: MeasuredItems, name: str, pairs: Sequence[tuple[str, str]], times: int
+    measure: MeasuredItems, name: str, pairs: Sequence[tuple[str, str]], at_once: int
 ) -> Iterator[dict[str, Any]]:
-    """Yield the differences of pairs, whose intervals hold at once for `times` as many."""
-    weights = [{row: 1.0, other: -1.0} for row, other in pairs]
-    for (row, other), found in zip(
-        pairs, crossed_contrasts(seeds_of(measure), weights * times), strict=False
-    ):
+    """Yield the differences of pairs, with intervals that hold for `at_once` of them together."""
+    weights = [{row: 1.0, other: -1.0} for row, other in pairs] * (at_once // len(pairs))
+    means = measure.table.mean(axis=1)
+    for (row, other), found in zip(pairs, crossed_contrasts(seeds_of(measure), weights), strict=False):
         if found is not None:
-            means = measure.table.mean(axis=1)
-            yield {"measure": name, "row": row, "minus": other} | {
-                "mean": float(means[row]),
-                "mean_of_other": float(means[other]),
-                **columns_of(*found),
-            }
+            fixed = {"measure": name, "row": row, "minus": other}
+            yield fixed | {"mean": means[row], "mean_of_other": means[other]} | columns_of(*found)
 
 
-def _on_common(measure: MeasuredItems, row: str, other: str) -> MeasuredItems:
-    """Return the measure of two rows, of each seed's items that both have a score of."""
+def on_common_inputs(measure: MeasuredItems, row: str, other: str) -> MeasuredItems:
+    """Return the measure of two rows on the items, by seed, that both have scores of."""
     items: dict[tuple[str, int], ItemScores] = {}
     for seed in measure.table:
         both = [measure.by_cell[name, seed].scores for name in (row, other)]
@@ -118,7 +113,7 @@ def _on_common(measure: MeasuredItems, row: str, other: str) -> MeasuredItems:
             for name, scores in zip((row, other), both, strict=True)
         }
     values = pd.Series({cell: float(np.nanmean(one.scores)) for cell, one in items.items()})
-    return measure._replace(table=values.unstack(), by_cell=items)
+    return measure._replace(minus=other, table=values.unstack(), by_cell=items)
 
 
 def table_of(rows: pd.DataFrame) -> str:

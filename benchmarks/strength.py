@@ -165,7 +165,7 @@ def picture(table: pd.DataFrame, checkpoints: Mapping[str, pd.DataFrame]) -> go.
         vertical_spacing=0.08,
     )
     found = table[table["minus"] == "noise"].assign(
-        pooling=table["study"].map(lambda study: POOLINGS["mean" in study])
+        pooling=table["study"].map(lambda study: "mean pooling" if "mean" in study else "[CLS]")
     )
     for place, (pooling, measure) in enumerate(panels):
         panel = {"row": place // 2 + 1, "col": place % 2 + 1, "showlegend": place == 0}
