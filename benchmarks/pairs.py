@@ -6,8 +6,7 @@ Reads an archive of `compute_minilm`, `heads_minilm` or `attacks*_minilm` and tr
 that its file plans, on STS-B dev and test: 95% intervals hold at once for all of them on a measure, for new seeds and
 for new seeds and new pairs (crossed). Of attacks, also those of their success, for new inputs in place of pairs,
 which hold at once over both attacks, and, though this was not planned, on only those inputs that both classifiers of a
-pair have right.
-`--out` writes them and each cell's values as CSV.
+pair have right. `--out` writes them and each cell's values as CSV.
 """
 
 from collections.abc import Iterator, Sequence

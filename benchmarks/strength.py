@@ -169,18 +169,7 @@ def picture(table: pd.DataFrame, checkpoints: Mapping[str, pd.DataFrame]) -> go.
     )
     for place, (pooling, measure) in enumerate(panels):
         panel = {"row": place // 2 + 1, "col": place % 2 + 1, "showlegend": place == 0}
-        here = found[(found["pooling"] == pooling) & (found["measure"] == measure)]
-        for (batch, rows), colour in zip(here.groupby("batch"), COLOURS, strict=False):
-            rises = rows[rows["ascent"] == "gradient"].set_index("beta")["rise"]
-            for (ascent, some), dash in zip(
-                rows.groupby("ascent", sort=False), ("solid", "dot"), strict=True
-            ):
-                bars = {"array": some["crossed_high"] - some["difference"], "type": "data"}
-                line, name = {"dash": dash, "color": colour}, f"batches of {batch}: {ascent} minus noise"
-                x, y = some["beta"].map(rises) * SIDESTEPS[ascent], some["difference"]
-                figure.add_scatter(
-                    x=x, y=y, error_y=bars, name=name, mode="lines+markers", line=line, **panel
-                )
+        _add_ladders(figure, found[(found["pooling"] == pooling) & (found["measure"] == measure)], panel)
         if pooling in checkpoints:
             means, marker = checkpoints[pooling], {"symbol": "diamond", "size": 8, "color": "black"}
             name = "five un-aligned bases: gradient minus noise"
@@ -193,6 +182,17 @@ def picture(table: pd.DataFrame, checkpoints: Mapping[str, pd.DataFrame]) -> go.
     figure.update_xaxes(title="rise of the inner loss, nats (log scale)", row=2)
     figure.update_yaxes(title="difference, points", col=1)
     return figure.add_hline(y=0, line_width=1)
+
+
+def _add_ladders(figure: go.Figure, found: pd.DataFrame, panel: Mapping[str, Any]) -> None:
+    """Draw the differences of both batch sizes into a panel, a line per ascent."""
+    for (batch, rows), colour in zip(found.groupby("batch"), COLOURS, strict=False):
+        rises = rows[rows["ascent"] == "gradient"].set_index("beta")["rise"]
+        for (ascent, some), dash in zip(rows.groupby("ascent", sort=False), ("solid", "dot"), strict=True):
+            bars = {"array": some["crossed_high"] - some["difference"], "type": "data"}
+            line, name = {"dash": dash, "color": colour}, f"batches of {batch}: {ascent} minus noise"
+            x, y = some["beta"].map(rises) * SIDESTEPS[ascent], some["difference"]
+            figure.add_scatter(x=x, y=y, error_y=bars, name=name, mode="lines+markers", line=line, **panel)
 
 
 def parser() -> argparse.ArgumentParser:
