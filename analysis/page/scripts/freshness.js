@@ -11,11 +11,12 @@ const freshness = () => {
   };
   setInterval(tell, 1000);
   tell();
-  setInterval(() => { if (!pause.checked) location.reload(); }, 1000 * Number(reload));
   let left = null;
   try { left = JSON.parse(sessionStorage.getItem(PLACE)); } catch { /* not allowed here */ }
   for (const id of left?.closed ?? []) document.querySelector(`#${CSS.escape(id)} > details`)?.removeAttribute('open');
+  // From here on, or a page that takes longer than that to load would give way before it is whole, and forget.
   addEventListener('load', () => {
+    setInterval(() => { if (!pause.checked) location.reload(); }, 1000 * Number(reload));
     if (left && !location.hash) scrollTo(0, left.y);
     addEventListener('pagehide', () => {
       const closed = folds().filter(one => !one.open).map(one => one.parentElement.id);
