@@ -4,6 +4,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from threading import Thread
 
+from rse_study.data.hub_client import leave_client_to_its_process
 from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.on_ray.runtime import RayRuntime
 from rse_study.on_ray.stored.files import StoredFiles, StudyFiles
@@ -38,6 +39,7 @@ def run_study(
     run here, Unavailable where its storage or Ray is gone for good, and KeyboardInterrupt after an
     interruption, when the running cells have ended.
     """
+    leave_client_to_its_process()  # a thread scores baselines, which the hub may have, while Ray starts
     folders = StudyFolders(directory.resolve())
     with ExitStack() as stack:
         files, callback = _open_files(checked.study.storage, folders, callback, stack)
