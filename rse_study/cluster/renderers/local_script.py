@@ -39,6 +39,10 @@ def _token(spec: LocalCluster) -> list[str]:
     ]
 
 
+AGENT = "--dashboard-agent-listen-port=0"
+"""any free one: of two agents at Ray's fixed port, one has none, and its node takes no jobs"""
+
+
 def _head(spec: LocalCluster) -> list[str]:
     where = ["--node-ip-address=127.0.0.1", f"--port={spec.port}", f"--temp-dir={quote(spec.folder)}"]
     dashboard = ["--dashboard-host=127.0.0.1", f"--dashboard-port={spec.dashboard_port}"]
@@ -54,7 +58,7 @@ def _head(spec: LocalCluster) -> list[str]:
         "}",
         "trap 'kill $(jobs -p) 2> /dev/null; wait' EXIT",
         "trap exit INT TERM",
-        *folded(["keep", "ray", "start", *where, *dashboard, *head_options(), "&"]),
+        *folded(["keep", "ray", "start", *where, *dashboard, AGENT, *head_options(), "&"]),
         _wait(0),
     ]
 
@@ -66,6 +70,7 @@ def _workers(spec: LocalCluster) -> list[str]:
         options = [
             '--address="$RAY_ADDRESS"',
             "--node-ip-address=127.0.0.1",
+            AGENT,
             *worker_options(group, group.cpus),
         ]
         lines += [*folded(["keep", "ray", "start", *options, "&"]), _wait(number)]

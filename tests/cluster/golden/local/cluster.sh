@@ -25,16 +25,16 @@ keep() {
 trap 'kill $(jobs -p) 2> /dev/null; wait' EXIT
 trap exit INT TERM
 keep ray start --node-ip-address=127.0.0.1 --port=6379 --temp-dir=/tmp/rse-study/ray \
-    --dashboard-host=127.0.0.1 --dashboard-port=8265 --head --num-cpus=0 --num-gpus=0 \
-    --resources='{"rse_driver": 1000}' --object-store-memory=200000000 --block &
+    --dashboard-host=127.0.0.1 --dashboard-port=8265 --dashboard-agent-listen-port=0 --head --num-cpus=0 \
+    --num-gpus=0 --resources='{"rse_driver": 1000}' --object-store-memory=200000000 --block &
 python -m rse_study.on_ray.wait_for_nodes 0 300 || exit 1
 
 # One after the other: nodes of one machine that start at once take each other's sockets.
-keep ray start --address="$RAY_ADDRESS" --node-ip-address=127.0.0.1 --num-cpus=1 --num-gpus=0 \
-    --object-store-memory=200000000 --block &
+keep ray start --address="$RAY_ADDRESS" --node-ip-address=127.0.0.1 --dashboard-agent-listen-port=0 \
+    --num-cpus=1 --num-gpus=0 --object-store-memory=200000000 --block &
 python -m rse_study.on_ray.wait_for_nodes 1 300 || exit 1
-keep ray start --address="$RAY_ADDRESS" --node-ip-address=127.0.0.1 --num-cpus=1 --num-gpus=0 \
-    --object-store-memory=200000000 --block &
+keep ray start --address="$RAY_ADDRESS" --node-ip-address=127.0.0.1 --dashboard-agent-listen-port=0 \
+    --num-cpus=1 --num-gpus=0 --object-store-memory=200000000 --block &
 python -m rse_study.on_ray.wait_for_nodes 2 300 || exit 1
 
 wait
