@@ -14,7 +14,7 @@ const freshness = () => {
   let left = null;
   try { left = JSON.parse(sessionStorage.getItem(PLACE)); } catch { /* not allowed here */ }
   for (const id of left?.closed ?? []) document.querySelector(`#${CSS.escape(id)} > details`)?.removeAttribute('open');
-  // From here on, or a page that takes longer than that to load would give way before it is whole, and forget.
+  // Seconds count from here: a page slower to load than its interval would give way before it is whole, for ever.
   addEventListener('load', () => {
     setInterval(() => { if (!pause.checked) location.reload(); }, 1000 * Number(reload));
     if (left && !location.hash) scrollTo(0, left.y);

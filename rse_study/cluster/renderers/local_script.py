@@ -9,6 +9,8 @@ from rse_study.cluster.renderers.shell import folded, script
 
 FILE_NAME = "cluster.sh"
 START_SECONDS = 300
+AGENT = "--dashboard-agent-listen-port=0"
+"""any free port: of two agents at Ray's fixed one, the second gets none, and its node takes no jobs"""
 
 
 def render_local(spec: LocalCluster) -> tuple[RenderedFile, ...]:
@@ -37,10 +39,6 @@ def _token(spec: LocalCluster) -> list[str]:
         """    (umask 077; python -c 'import secrets; print(secrets.token_hex(32))' > "$RAY_AUTH_TOKEN_PATH")""",
         "fi",
     ]
-
-
-AGENT = "--dashboard-agent-listen-port=0"
-"""any free one: of two agents at Ray's fixed port, one has none, and its node takes no jobs"""
 
 
 def _head(spec: LocalCluster) -> list[str]:
