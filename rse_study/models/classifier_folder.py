@@ -16,7 +16,7 @@ from rse_study.models.classifier import Classifier
 from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.export import save_encoder
-from rse_study.models.loading import load_config, load_encoder, load_tokenizer, quiet_loading, unreachable
+from rse_study.models.loading import WEIGHTS, load_config, load_encoder, load_tokenizer, opening, quiet_loading
 from rse_study.models.span_reader import SPAN, SpanClassifier, SpanReader
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.models.text_inputs import Inputs
@@ -99,13 +99,11 @@ def _ours(record: Path) -> TextClassifier:
 
 def _theirs(name: str, revision: str) -> TextClassifier:
     config, tokenizer = load_config(name, revision), load_tokenizer(name, revision)
-    try:
-        with quiet_loading():
-            model, report = AutoModelForSequenceClassification.from_pretrained(
-                name, config=config, revision=revision, dtype=torch.float32, output_loading_info=True
-            )
-    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
-        raise unreachable(name, error) from error
+    with opening(name, *WEIGHTS), quiet_loading():
+        model, report = AutoModelForSequenceClassification.from_pretrained(
+            name, config=config, revision=revision, dtype=torch.float32, output_loading_info=True,
+            trust_remote_code=False,
+        )  # fmt: skip
     if report["missing_keys"]:
         what = (
             f"{len(report['missing_keys'])} weights are missing, the first is {min(report['missing_keys'])!r}"

@@ -37,6 +37,10 @@ class Embedder:
         self.max_length = max_length(encoder, tokenizer)
         self._on_progress = on_progress
 
+    @property
+    def pooling(self) -> str:
+        return self.encoder.pooling
+
     @torch.no_grad()
     def __call__(self, sentences: list[str]) -> Float[np.ndarray, "n d"]:
         """Return one row per sentence; the encoder gets its modes back afterwards."""

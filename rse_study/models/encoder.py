@@ -108,7 +108,9 @@ class SentenceEncoder(nn.Module):
         mask, changes = layout.mask, self._weakening(weights, layout)
         wanted = self._pooled_positions(ids, mask)
         if wanted is not None:
-            return self.hidden_states(layout, embeddings, types, changes, wanted)
+            vectors = self.hidden_states(layout, embeddings, types, changes, wanted)
+            # A pooler reads the first token of each row.
+            return self.backbone.pooler(vectors[:, None]) if self.pooling == "pooler" else vectors
         first: list[Tensor] = []
         if self.pooling == "first_last":
             # A site's changes run in order: this records the first layer's output as the second layer reads it.
@@ -163,7 +165,7 @@ class SentenceEncoder(nn.Module):
 
     def _pooled_positions(self, ids: Tensor | None, mask: Tensor) -> Int[Tensor, " b"] | None:
         """Return the position that pooling reads in each sentence; None if it reads all."""
-        if self.pooling == "cls":
+        if self.pooling in ("cls", "pooler"):
             return torch.zeros_like(mask[:, 0], dtype=torch.long)
         if self.pooling != "prompt":
             return None

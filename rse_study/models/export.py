@@ -1,26 +1,27 @@
 """Encoder folders that transformers and sentence-transformers load alike."""
 
 import copy
-import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import torch
+from jaxtyping import Float
 from torch import nn
-from transformers import AutoModel
+from transformers import AutoModel, AutoTokenizer
 
 from rse_study.errors import InputError
-from rse_study.models.embedder import max_length
+from rse_study.models.embedder import Embedder, max_length
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.encoder_settings import StoredPooling, store_pooling
-from rse_study.models.loading import quiet_loading, seeded_init
+from rse_study.models.encoder_settings import POOLINGS, StoredPooling, store_pooling
+from rse_study.models.loading import load_encoder, quiet_loading, seeded_init
+from rse_study.models.pooling import pool_mean
+from rse_study.models.probe import LONG, SHORT
+from rse_study.models.whole_model import WholeModel
 
-# Names from before sentence-transformers 5, which every later version still reads.
-_MODULES = [
-    ("", "sentence_transformers.models.Transformer"),
-    ("1_Pooling", "sentence_transformers.models.Pooling"),
-]
-_EXPRESSIBLE = ("cls", "mean")
+TEXTS, TOLERANCE = [SHORT, "", "A dog.", LONG], 1e-5
+"""compared after an export, and how far they may differ, as a share of the largest entry"""
 
 
 def save_encoder(directory: Path, encoder: SentenceEncoder, tokenizer: Any, template: str = "") -> None:
@@ -31,15 +32,14 @@ def save_encoder(directory: Path, encoder: SentenceEncoder, tokenizer: Any, temp
     }
     with quiet_loading():
         copy.deepcopy(encoder.backbone, weights).float().cpu().save_pretrained(directory)
+    tokenizer.padding_side = "right"  # as it was trained and scored, whatever the tokenizer came with
     tokenizer.save_pretrained(directory)
     store_pooling(directory, StoredPooling(pooling=encoder.pooling, template=template))
-    if encoder.pooling in _EXPRESSIBLE:
-        _describe_modules(directory, encoder, max_length(encoder, tokenizer))
 
 
-def export(directory: Path, encoder: SentenceEncoder, tokenizer: Any, template: str = "") -> None:
+def export(directory: Path, encoder: SentenceEncoder, tokenizer: Any) -> None:
     """Save into a new folder; InputError if sentence-transformers would differ."""
-    if encoder.pooling not in _EXPRESSIBLE:
+    if encoder.pooling not in POOLINGS:
         raise InputError(
             f"pooling {encoder.pooling!r}",
             where=str(directory),
@@ -48,27 +48,56 @@ def export(directory: Path, encoder: SentenceEncoder, tokenizer: Any, template: 
         )
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise InputError("there is something here already", where=str(directory), remedy="Name a new folder.")
-    save_encoder(directory, encoder, tokenizer, template)
-    with quiet_loading(), seeded_init(0):
-        # Its own loaders expect a pooler's weights and warn where there are none; no vector of ours reads them.
-        whole = copy.deepcopy(AutoModel.from_pretrained(directory, dtype=torch.float32))
-        whole.save_pretrained(directory)
+    vectors = Embedder(encoder, tokenizer)(TEXTS)
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=".export-", dir=directory.parent) as scratch, quiet_loading():
+        ours, draft = Path(scratch) / "ours", Path(scratch) / directory.name
+        save_encoder(ours, encoder, tokenizer)
+        _save_whole(draft, ours, encoder, max_length(encoder, tokenizer))
+        _compare(draft, vectors, encoder.pooling, where=str(directory))
+        draft.rename(directory)
 
 
-def _describe_modules(directory: Path, encoder: SentenceEncoder, length: int) -> None:
-    modules = [{"idx": i, "name": str(i), "path": p, "type": t} for i, (p, t) in enumerate(_MODULES)]
-    is_cls = encoder.pooling == "cls"
-    pooling = {
-        "word_embedding_dimension": encoder.hidden_size,
-        "pooling_mode_cls_token": is_cls,
-        "pooling_mode_mean_tokens": not is_cls,
-        "pooling_mode_max_tokens": False,
-        "pooling_mode_mean_sqrt_len_tokens": False,
+def _save_whole(directory: Path, folder: Path, encoder: SentenceEncoder, length: int) -> None:
+    """Save the model in a folder of ours as sentence-transformers does, with its card."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+    with seeded_init(0):  # transformers' loaders expect a pooler's weights, which no vector of ours reads
+        transformer = Transformer(str(folder), max_seq_length=length)
+    model = SentenceTransformer(
+        modules=[transformer, Pooling(encoder.hidden_size, pooling_mode=encoder.pooling)], device="cpu"
+    )
+    model.model_card_data.model_id = directory.name
+    model.save_pretrained(str(directory))
+    for path in directory.glob("*.safetensors"):
+        path.chmod((directory / "config.json").stat().st_mode)  # safetensors lets nobody else read them
+
+
+def _compare(directory: Path, vectors: Float[np.ndarray, "n d"], pooling: str, where: str) -> None:
+    """Raise InputError unless an export gives the scored vectors in every library."""
+    encoder, tokenizer = load_encoder(directory, pooling)
+    found = {
+        "this product": Embedder(encoder, tokenizer)(TEXTS),
+        "sentence-transformers": WholeModel(directory)(TEXTS),
+        "transformers": _by_transformers(directory, pooling),
     }
-    (directory / "1_Pooling").mkdir(exist_ok=True)
-    for path, content in (
-        ("modules.json", modules),
-        ("sentence_bert_config.json", {"max_seq_length": length, "do_lower_case": False}),
-        ("1_Pooling/config.json", pooling),
-    ):
-        (directory / path).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    for library, theirs in found.items():
+        moved = float(np.abs(theirs - vectors).max() / np.abs(vectors).max())
+        if not moved <= TOLERANCE:
+            raise InputError(
+                f"its vectors in {library} differ by {moved:.1%} from those that were scored",
+                where=where,
+                rule="an export gives the same vectors everywhere, so that none is written",
+                remedy="`rse-study evaluate` reads the cell's own folder; please report this family of encoders",
+            )
+
+
+def _by_transformers(directory: Path, pooling: str) -> Float[np.ndarray, "n d"]:
+    """Embed as transformers' own documentation shows it, a batch padded by the tokenizer."""
+    tokenizer = AutoTokenizer.from_pretrained(directory)
+    given = tokenizer(TEXTS, padding=True, truncation=True, return_tensors="pt")
+    with torch.no_grad(), quiet_loading():
+        hidden = AutoModel.from_pretrained(directory, dtype=torch.float32).eval()(**given)[0]
+    mask = given["attention_mask"].bool()
+    return (hidden[:, 0] if pooling == "cls" else pool_mean(hidden, mask)).numpy()

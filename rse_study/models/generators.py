@@ -6,8 +6,9 @@ from typing import Any
 import torch
 from transformers import AutoModelForMaskedLM
 
-from rse_study.errors import InputError, first_line
+from rse_study.errors import InputError
 from rse_study.models.loading import load_config, load_tokenizer, quiet_loading
+from rse_study.models.model_files import reading
 from rse_study.models.rtd import Generator
 from rse_study.models.suitability import check_family
 
@@ -25,15 +26,11 @@ def load_generator(path_or_name: str | Path, revision: str = "main") -> Generato
         raise InputError(
             "its tokenizer has no [MASK]", where=name, rule="the generator fills masked tokens", remedy=REMEDY
         )
-    try:
-        with quiet_loading():
-            model, report = AutoModelForMaskedLM.from_pretrained(
-                name, config=config, revision=revision, dtype=torch.float32, output_loading_info=True
-            )
-    except (OSError, ValueError, RuntimeError) as error:
-        raise InputError(
-            f"no masked language model ({first_line(error)})", where=name, rule=RULE, remedy=REMEDY
-        ) from error
+    with reading(name, REMEDY, "no masked language model"), quiet_loading():
+        model, report = AutoModelForMaskedLM.from_pretrained(
+            name, config=config, revision=revision, dtype=torch.float32, output_loading_info=True,
+            trust_remote_code=False,
+        )  # fmt: skip
     if report["missing_keys"]:
         raise InputError(
             f"it has no masked-LM head: {sorted(report['missing_keys'])[0]!r} is missing",

@@ -2,27 +2,32 @@
 
 import inspect
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from torch import nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging as hf_logging
 
-from rse_study.errors import InputError, first_line
+from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.encoder_settings import stored_max_length, stored_pooling
+from rse_study.models.encoder_settings import (
+    check_expressible,
+    lowers_case,
+    stored_max_length,
+    stored_pooling,
+)
+from rse_study.models.model_files import check_files, reading, require_tokenizer_files
 from rse_study.models.pooling import KINDS, PoolingKind
+from rse_study.models.probe import check_vectors
 from rse_study.models.suitability import check_family, model_class_of
 from rse_study.registry import did_you_mean
 from rse_study.streams import Streams
 
-BROKEN = (OSError, ValueError, RuntimeError, SafetensorError, UnpicklingError, EOFError)
-"""Errors of transformers for weights it cannot read: *.safetensors, and *.bin, which torch pickles."""
+
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
 def load_encoder(
@@ -33,12 +38,12 @@ def load_encoder(
     Pooling `stored` is what the folder itself records (ours or sentence-transformers'). Folders ignore `revision`.
     """
     name = str(path_or_name)
-    config = load_config(name, revision)
-    check_family(name, config)
-    kind = _pooling_kind(name, pooling, revision)
-    tokenizer = load_tokenizer(name, revision)
-    backbone = _pretrained(name, config, revision)
-    return _assemble(name, backbone, tokenizer, kind), tokenizer
+    config, tokenizer, kind = _described(name, pooling, revision)
+    encoder = _assemble(name, _pretrained(name, config, revision, kind), tokenizer, kind)
+    remedy = "Is its config.json whole? If so, this family cannot be used: take another encoder"
+    with reading(name, remedy, f"a short forward of {config.model_type} fails"):
+        check_vectors(name, encoder, tokenizer)
+    return encoder, tokenizer
 
 
 def untrained(
@@ -46,16 +51,14 @@ def untrained(
 ) -> tuple[SentenceEncoder, Any]:
     """Load an encoder with random weights instead, the floor of every report."""
     name = str(path_or_name)
-    config = load_config(name, revision)
-    check_family(name, config)
-    kind, tokenizer = _pooling_kind(name, pooling, revision), load_tokenizer(name, revision)
-    return _assemble(name, random_backbone(config, seed), tokenizer, kind), tokenizer
+    config, tokenizer, kind = _described(name, pooling, revision)
+    return _assemble(name, random_backbone(config, seed, kind), tokenizer, kind), tokenizer
 
 
-def random_backbone(config: Any, seed: int) -> nn.Module:
+def random_backbone(config: Any, seed: int, pooling: PoolingKind = "cls") -> nn.Module:
     """Build a backbone with random weights, drawn from the stream `init` of `seed`."""
     with seeded_init(seed):
-        return AutoModel.from_config(config, dtype=torch.float32, **_without_pooler(config))
+        return AutoModel.from_config(config, dtype=torch.float32, **_pooler(config, pooling))
 
 
 @contextmanager
@@ -68,27 +71,32 @@ def seeded_init(seed: int) -> Iterator[None]:
 
 def load_config(name: str, revision: str = "main") -> Any:
     """Load the Hugging Face configuration of a folder or hub name."""
+    _require_place(name, "config.json")
+    if Path(name).is_dir():
+        check_files(Path(name))
+    with opening(name, "config.json"):
+        return AutoConfig.from_pretrained(name, revision=revision, trust_remote_code=False)
+
+
+def _require_place(name: str, *files: str) -> None:
+    """Raise InputError for a path that is no folder with one of the files."""
     looks_local = Path(name).exists() or name.startswith((".", "/", "~")) or name.count("/") > 1
-    if looks_local and not (Path(name) / "config.json").is_file():
-        what = "no config.json in this folder" if Path(name).is_dir() else "no such folder"
+    if looks_local and not any((Path(name) / file).is_file() for file in files):
+        what = f"no {files[0]} in this folder" if Path(name).is_dir() else "no such folder"
         raise InputError(
             what,
             where=name,
             rule="an encoder is a folder in Hugging Face's layout, or a hub name",
             remedy="Give the folder that save_pretrained wrote.",
         )
-    try:
-        return AutoConfig.from_pretrained(name, revision=revision)
-    except (OSError, ValueError) as error:
-        raise unreachable(name, error) from error
 
 
 def load_tokenizer(name: str, revision: str = "main") -> Any:
-    """Load a tokenizer with its stored length limit; it must have a padding token."""
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(name, revision=revision)
-    except (OSError, ValueError) as error:
-        raise unreachable(name, error) from error
+    """Load a tokenizer with its stored length limit; it must have a vocabulary and a padding token."""
+    if Path(name).is_dir():
+        require_tokenizer_files(name, Path(name))
+    with opening(name, "tokenizer.json", "tokenizer_config.json"):
+        tokenizer = AutoTokenizer.from_pretrained(name, revision=revision, trust_remote_code=False)
     if tokenizer.pad_token_id is None:
         raise InputError(
             "its tokenizer has no padding token",
@@ -96,9 +104,17 @@ def load_tokenizer(name: str, revision: str = "main") -> Any:
             rule="sentences of a batch are padded to one length",
             remedy="Add one to the tokenizer (and an embedding row for it) and save both.",
         )
-    stored = stored_max_length(name, revision)
-    if stored is not None:
-        tokenizer.model_max_length = min(tokenizer.model_max_length, stored)
+    with opening(name, "tokenizer_config.json"):
+        limits = tokenizer.model_max_length, stored_max_length(name, revision)
+        tokenizer.model_max_length = min(limit for limit in limits if limit is not None)
+        differs = tokenizer.tokenize("Ab") != tokenizer.tokenize("ab")
+    if differs and lowers_case(name, revision):
+        raise InputError(
+            "its texts are to be lowered (do_lower_case), and its tokenizer does not",
+            where=name,
+            rule="our encoder reads a text as its tokenizer does",
+            remedy="`rse-study evaluate` can score it as it is; save it again with a tokenizer that lowers",
+        )
     return tokenizer
 
 
@@ -116,20 +132,29 @@ def quiet_loading() -> Iterator[None]:
             hf_logging.enable_progress_bar()
 
 
-def _pretrained(name: str, config: Any, revision: str) -> nn.Module:
-    try:
-        with quiet_loading():
-            backbone, report = AutoModel.from_pretrained(
-                name,
-                config=config,
-                revision=revision,
-                dtype=torch.float32,
-                output_loading_info=True,
-                **_without_pooler(config),
-            )
-    except BROKEN as error:
-        raise unreachable(name, error) from error
-    missing = [key for key in sorted(report["missing_keys"]) if not key.startswith("pooler.")]
+def _described(name: str, pooling: str, revision: str) -> tuple[Any, Any, PoolingKind]:
+    """Load all but the weights, and refuse what no encoder of ours can be."""
+    _require_place(name, "config.json", "modules.json")
+    check_expressible(name, revision)
+    config = load_config(name, revision)
+    check_family(name, config)
+    kind = _pooling_kind(name, pooling, revision)
+    return config, load_tokenizer(name, revision), kind
+
+
+def _pretrained(name: str, config: Any, revision: str, kind: PoolingKind) -> nn.Module:
+    with opening(name, *WEIGHTS), quiet_loading():
+        backbone, report = AutoModel.from_pretrained(
+            name,
+            config=config,
+            revision=revision,
+            dtype=torch.float32,
+            output_loading_info=True,
+            trust_remote_code=False,
+            **_pooler(config, kind),
+        )
+    needs_pooler = kind == "pooler"
+    missing = [key for key in sorted(report["missing_keys"]) if needs_pooler or not key.startswith("pooler.")]
     if missing:
         raise InputError(
             f"{len(missing)} weights are missing, the first is {missing[0]!r}",
@@ -142,14 +167,10 @@ def _pretrained(name: str, config: Any, revision: str) -> nn.Module:
 
 def _assemble(name: str, backbone: nn.Module, tokenizer: Any, kind: PoolingKind) -> SentenceEncoder:
     encoder = SentenceEncoder(backbone, kind, tokenizer.mask_token_id)
-    num_rows = encoder.backbone.get_input_embeddings().weight.shape[0]
-    if len(tokenizer) > num_rows:
-        raise InputError(
-            f"its tokenizer has {len(tokenizer)} tokens, its embedding {num_rows} rows",
-            where=name,
-            rule="every token needs a word embedding",
-            remedy="Tokenizer and weights are of different models.",
-        )
+    _check_ids(name, encoder, tokenizer)
+    if kind == "pooler" and getattr(encoder.backbone, "pooler", None) is None:
+        rule, remedy = "this pooling is the checkpoint's own, of its [CLS]", "Use cls, mean or first_last pooling."
+        raise InputError("it has no pooler", where=name, rule=rule, remedy=remedy)
     if kind == "prompt" and tokenizer.mask_token_id is None:
         raise InputError(
             "its tokenizer has no [MASK]",
@@ -168,15 +189,34 @@ def _pooling_kind(name: str, pooling: str, revision: str) -> PoolingKind:
     return kind  # type: ignore[return-value]
 
 
-def _without_pooler(config: Any) -> dict[str, bool]:
+def _pooler(config: Any, kind: PoolingKind) -> dict[str, bool]:
+    """Ask for a pooler where the pooling reads one; a family without it has none to leave out."""
     has_switch = "add_pooling_layer" in inspect.signature(model_class_of(config)).parameters
-    return {"add_pooling_layer": False} if has_switch else {}
+    return {"add_pooling_layer": kind == "pooler"} if has_switch else {}
 
 
-def unreachable(name: str, error: Exception) -> InputError:
-    """Build the error for a model that transformers could not load."""
-    return InputError(
-        f"cannot be loaded ({first_line(error)})",
-        where=name,
-        remedy="Check the name; without a network give a local folder, or fill the hub's cache first (HF_HOME).",
-    )
+def _check_ids(name: str, encoder: SentenceEncoder, tokenizer: Any) -> None:
+    """Raise InputError unless the tokenizer is that of the embedding."""
+    num_rows, num_ids = encoder.backbone.get_input_embeddings().weight.shape[0], 1 + max(tokenizer.get_vocab().values(), default=-1)
+    if not num_rows / 2 <= num_ids <= num_rows:
+        raise InputError(
+            f"its tokenizer has {num_ids} tokens, its embedding {num_rows} rows",
+            where=name,
+            rule="every token needs a word embedding, and most word embeddings a token",
+            remedy="Tokenizer and weights are of different models.",
+        )
+    wanted = encoder.config.pad_token_id
+    if wanted is not None and wanted != tokenizer.pad_token_id:
+        raise InputError(
+            f"its tokenizer pads with token {tokenizer.pad_token_id}, its config.json says {wanted}",
+            where=name,
+            rule="the model takes the position of a token, or its padding, from that token",
+            remedy="Set pad_token_id in config.json, or pad_token of the tokenizer, to what it was trained with",
+        )
+
+
+def opening(name: str, *files: str) -> AbstractContextManager[None]:
+    """Name the file of a folder, or the way to a model on the hub, where a loader fails inside."""
+    if Path(name).is_dir():
+        return reading(next((f"{name}/{file}" for file in files if (Path(name) / file).exists()), name))
+    return reading(name, "Check the name; without a network give a local folder, or fill the hub's cache first (HF_HOME).")

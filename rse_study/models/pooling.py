@@ -5,7 +5,7 @@ from typing import Literal, get_args
 from rse_study.errors import InputError
 from rse_study.tensors import Bool, Float, Int, Tensor
 
-PoolingKind = Literal["cls", "mean", "first_last", "prompt"]
+PoolingKind = Literal["cls", "mean", "first_last", "prompt", "pooler"]
 KINDS: tuple[str, ...] = get_args(PoolingKind)
 
 

@@ -23,6 +23,7 @@ def roberta_tokenizer():
     # pad has id 1, as everywhere in this family: positions start at 2.
     tokenizer = word_tokenizer(("<unk>", "<pad>", "<s>", "</s>", "<mask>"))
     tokenizer.unk_token, tokenizer.pad_token = "<unk>", "<pad>"
+    tokenizer.backend_tokenizer.model.unk_token = "<unk>"  # else an unknown word would be padding
     return tokenizer
 
 

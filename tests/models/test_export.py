@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
-from transformers import AutoModel
+from transformers import AutoModel, AutoTokenizer
 
 from rse_study.errors import InputError
 from rse_study.models.embedder import Embedder
@@ -57,9 +57,27 @@ def test_a_float64_encoder_is_saved_in_float32_and_left_alone_and_so_is_a_folder
 def test_length_limit_and_pooling_of_a_sentence_transformers_folder_are_read(folders, tmp_path):
     encoder, tokenizer = load_encoder(folders["bert"], "mean")
     export(tmp_path / "model", encoder, tokenizer)
-    (tmp_path / "model" / "sentence_pooling.json").unlink()
-    limit = {"max_seq_length": 12, "do_lower_case": False}
-    (tmp_path / "model" / "sentence_bert_config.json").write_text(json.dumps(limit))
+    assert not (tmp_path / "model" / "sentence_pooling.json").exists()
+    (tmp_path / "model" / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 12}))
     encoder, tokenizer = load_encoder(tmp_path / "model")
     assert encoder.pooling == "mean"
     assert Embedder(encoder, tokenizer).max_length == 12
+
+
+def test_an_export_is_padded_on_the_side_that_was_scored_and_may_be_read_by_all(folders, tmp_path):
+    encoder, tokenizer = load_encoder(folders["bert"], "mean")
+    tokenizer.padding_side = "left"
+    export(tmp_path / "model", encoder, tokenizer)
+    assert AutoTokenizer.from_pretrained(tmp_path / "model").padding_side == "right"
+    modes = {path.name: path.stat().st_mode for path in (tmp_path / "model").iterdir() if path.is_file()}
+    assert len(set(modes.values())) == 1
+    assert "config_sentence_transformers.json" in modes
+
+
+def test_an_export_whose_vectors_differ_in_a_library_is_refused_and_leaves_nothing(folders, tmp_path):
+    encoder, tokenizer = load_encoder(folders["roberta"], "mean")
+    # An unknown word becomes padding: transformers takes positions from such ids, the product from its mask.
+    tokenizer.backend_tokenizer.model.unk_token = "<pad>"
+    with pytest.raises(InputError, match="in sentence-transformers differ by .* from those that were scored"):
+        export(tmp_path / "model", encoder, tokenizer)
+    assert not list(tmp_path.iterdir())

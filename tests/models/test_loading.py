@@ -80,7 +80,7 @@ def test_missing_folders_files_poolings_and_unknown_names(folders, tmp_path, mon
         load_encoder(tmp_path, "cls")
     with pytest.raises(InputError, match="no pooling is recorded"):
         load_encoder(folders["bert"])
-    with pytest.raises(InputError, match="one of cls, mean, first_last, prompt"):
+    with pytest.raises(InputError, match="one of cls, mean, first_last, prompt, pooler"):
         load_encoder(folders["bert"], "max")
     shutil.copytree(folders["bert"], tmp_path / "model")
     (tmp_path / "model" / "model.safetensors").unlink()
@@ -103,9 +103,9 @@ def test_broken_weights_are_refused(folders, tmp_path, name, kept):
     assert load_encoder(tmp_path / "model", "cls")  # whole, it loads
     path = tmp_path / "model" / name
     path.write_bytes(path.read_bytes()[:kept])
-    with pytest.raises(InputError, match="cannot be loaded") as caught:
+    with pytest.raises(InputError, match="cannot be loaded|is cut off or damaged") as caught:
         load_encoder(tmp_path / "model", "cls")
-    assert caught.value.where == str(tmp_path / "model")
+    assert caught.value.where == str(path)
 
 
 def test_untrained_is_seeded_and_leaves_the_global_generator(folders):

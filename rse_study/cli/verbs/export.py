@@ -7,11 +7,10 @@ from rse_study.cli.arguments.writable import require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.next_step import command, suggest
 from rse_study.cli.terminal.screen import stderr
-from rse_study.models.encoder_settings import stored_pooling
 from rse_study.models.export import export
 from rse_study.models.loading import load_encoder
 from rse_study.results.files.schema import MODEL_FOLDER
-from rse_study.results.model_card import model_card
+from rse_study.results.model_card import card_of_cell
 
 
 def export_model(source: str, directory: Path, trial: str, store: Path) -> None:
@@ -20,8 +19,8 @@ def export_model(source: str, directory: Path, trial: str, store: Path) -> None:
     require_folder(directory, where="DIR")
     with ActivityBars(stderr()) as bars, bars.waiting("reading and writing the model"):
         encoder, tokenizer = load_encoder(folder / MODEL_FOLDER)
-        export(directory, encoder, tokenizer, stored_pooling(folder / MODEL_FOLDER).template)
-        card = model_card(folder, directory, encoder.pooling, encoder.hidden_size)
-        (directory / "README.md").write_text(card, encoding="utf-8")
+        export(directory, encoder, tokenizer)
+        with (directory / "README.md").open("a", encoding="utf-8") as card:
+            card.write(card_of_cell(folder))
     print(f"{directory} ({encoder.pooling} pooling, from {folder})")
     suggest(command("evaluate", directory))

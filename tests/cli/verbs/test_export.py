@@ -34,9 +34,10 @@ def test_an_export_has_a_card_with_its_scores_configuration_and_source(rse, ran,
     store_pooling(model, StoredPooling(pooling="cls"))
     assert rse("export", "little", "out").code == 0
     card = Path("out/README.md").read_text()
-    assert card.startswith("---\nlibrary_name: sentence-transformers\n")
+    assert card.startswith("---\n")
     for words in (
-        "cls pooling",
+        "library_name: sentence-transformers",
+        "'pooling_mode': 'cls'",
         "| pairs/test | 61.50 |",
         "study 'little', revision 1",
         '"unit": "steps"',

@@ -12,8 +12,9 @@ from rse_study.cli.terminal.screen import stderr, stdout
 from rse_study.data.location import data_dir
 from rse_study.errors import InputError
 from rse_study.models.embedder import Embedder
-from rse_study.models.encoder_settings import stored_template
+from rse_study.models.encoder_settings import is_whole_model, stored_template
 from rse_study.models.loading import load_encoder
+from rse_study.models.whole_model import WholeModel
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class EncoderRequest:
 
     model: str
     pooling: str
-    """cls, mean, first_last, prompt; `stored`: as the model says"""
+    """cls, mean, first_last, prompt, pooler; `stored`: as the model says"""
     data: Path | None
     threads: int
     """CPU threads; 0: torch's default"""
@@ -48,8 +49,10 @@ class EncoderRequest:
 
 def embedder_of(
     request: EncoderRequest, name: str, on_progress: ProgressCallback = lambda done, total: None
-) -> Embedder:
-    """Load an encoder, by folder or hub name, with its tokenizer and template."""
+) -> Embedder | WholeModel:
+    """Load an encoder, by folder or hub name, with all that its authors recorded."""
+    if request.pooling == "stored" and is_whole_model(name):
+        return WholeModel(name, request.device, on_progress=on_progress)
     encoder, tokenizer = load_encoder(name, request.pooling)
     template = stored_template(name) if encoder.pooling == "prompt" else ""
     if encoder.pooling == "prompt" and not template:

@@ -43,7 +43,7 @@ def evaluate_frozen(request: EncoderRequest, suite: str, variant: Variant) -> No
     request.set_threads()
     with ActivityBars(request.screen) as bars:
         embedder = embedder_of(request, name, partial(bars.advanced, "sentences encoded"))
-        embed, kind = CachedEncoder(embedder), embedder.encoder.pooling
+        embed, kind = CachedEncoder(embedder), embedder.pooling
         scores = evaluate_sts(embed, tasks)
         if not as_json:
             bars.message(f"{model}, {kind} pooling, {variant} text: Spearman x100")
