@@ -141,6 +141,8 @@ def simulated_card(patch: pytest.MonkeyPatch, largest: float = float("inf")) -> 
         patched.setattr(torch.accelerator, "current_accelerator", lambda check_available=False: None)
         for name, value in {"is_available": True, "device_count": 1, "get_device_name": NAME}.items():
             patched.setattr(torch.cuda, name, lambda *args, value=value: value)
+        # A load reads one short text on the CPU, before there is anything on the card.
+        patched.setattr("rse_study.models.loading.check_vectors", lambda name, encoder, tokenizer: None)
         patched.setattr(torch.cuda, "manual_seed", lambda seed: None)
         patched.setattr(torch.cuda, "device", lambda device: nullcontext())
         with card, _Sending(card):

@@ -7,7 +7,7 @@ from transformers.utils import cached_file
 
 from rse_study.assets.store import META
 from rse_study.errors import InputError
-from rse_study.models.model_files import check_files
+from rse_study.models.model_files import require_regular
 from rse_study.spec import fingerprint_of, hash_file
 
 WEIGHTS = (".safetensors", ".bin")
@@ -17,14 +17,14 @@ DESCRIPTIONS = (".json", ".txt", ".model")
 def fingerprint_of_model(path_or_name: str, revision: str = "main") -> str:
     """Hash a folder's weights, configuration, tokenizer; a hub name gives its commit."""
     folder = Path(path_or_name)
-    if folder.is_dir():
-        check_files(folder)
-    else:
+    if not folder.is_dir():
         return f"{path_or_name}@{folder_of_model(path_or_name, revision).name}"
     # An asset's meta.json records how long the build took, which does not identify the model.
     known = [path for path in folder.iterdir() if path.suffix in WEIGHTS + DESCRIPTIONS and path.name != META]
     # Modules of sentence-transformers with weights of their own, such as 2_Dense.
     files = sorted(known + [path for path in folder.glob("[0-9]*_*/*") if path.suffix in WEIGHTS])
+    for path in files:
+        require_regular(path)
     if not any(path.suffix in WEIGHTS for path in files):
         raise InputError(
             "no weights in this folder",

@@ -8,8 +8,9 @@ from transformers import AutoModel
 from rse_study.errors import InputError
 from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.loading import load_config
-from rse_study.models.sites import find_sites
+from rse_study.models.encoder_settings import check_expressible
+from rse_study.models.loading import load_config, load_tokenizer, opening
+from rse_study.models.sites import find_sites, require_sites
 from rse_study.models.suitability import check_family
 from rse_study.training.trial import Trial
 
@@ -23,6 +24,12 @@ def check_batch(trial: Trial, num_sentences: int) -> None:
             rule="an epoch must hold a whole batch, and these are fewer sentences than one",
             remedy="Use a larger corpus or a smaller batch_size",
         )
+
+
+def check_described(trial: Trial, folder: str) -> None:
+    """Raise InputError for an encoder that its description alone rules out."""
+    check_expressible(folder)
+    check_encoder(trial, folder, load_tokenizer(folder))
 
 
 def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
@@ -40,6 +47,10 @@ def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
 
 def _check_sites(trial: Trial, encoder: SentenceEncoder, base: str) -> None:
     wanted, num_sites = trial.method.num_sites, len(find_sites(encoder.backbone))
+    if trial.method.generator or trial.encoder.pooling == "first_last":
+        require_sites(encoder.backbone, 2)
+    if wanted and not num_sites:
+        require_sites(encoder.backbone, wanted)
     if wanted > num_sites:
         raise InputError(
             f"method.masks: {wanted} sites are weakened",
@@ -76,6 +87,6 @@ def _shape_of(name: str, revision: str) -> SentenceEncoder:
     """Build the encoder on the meta device, without weights."""
     config = load_config(name, revision)
     check_family(name, config)
-    with torch.device("meta"):
+    with opening(name, "config.json"), torch.device("meta"):
         backbone = AutoModel.from_config(config)
     return SentenceEncoder(backbone, "mean")

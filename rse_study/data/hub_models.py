@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -18,10 +19,12 @@ LIKE_A_PATH = ("/", "./", "../", "~")
 """beginnings that no name on the hub has"""
 SECONDS = 3.0
 """wait for the hub; whoever waits longer works without it"""
-CONFIG = "config.json"
+CONFIG, MODULES = "config.json", "modules.json"
 PARTS_OF_HEADS = ("predictions", "lm_head", "vocab_", "decoder", "head.")
 """in the names of a masked-LM head's weights, one of which each family of encoders has"""
 DESCRIPTIONS = (".json", ".txt", ".model")
+MODULE_FOLDER = r"\d+_\w+"
+"""folder of a module of sentence-transformers, such as 1_Pooling"""
 WEIGHTS = (".safetensors", ".bin")
 """kinds of weights, of which the first that a repository has is fetched"""
 
@@ -34,10 +37,15 @@ class UncheckedModel(UnknownModel):
     """A model on the hub that is not in its cache, while the hub does not answer."""
 
 
+def is_model(folder: Path) -> bool:
+    """Whether a folder is in the layout of transformers or of sentence-transformers."""
+    return any((folder / file).is_file() for file in (CONFIG, MODULES))
+
+
 def local_name(name: str, *folders: Path) -> str:
     """Return a model's path in the first folder that has it; else expand `~`."""
     places = {} if name in ("", *OUR_OWN) else places_of(name, *folders)
-    return next((str(place) for place in places if (place / CONFIG).is_file()), os.path.expanduser(name))
+    return next((str(place) for place in places if is_model(place)), os.path.expanduser(name))
 
 
 def check_models(models: Iterable[Model], *folders: Path) -> dict[Model, UnknownModel]:
@@ -61,6 +69,15 @@ def has_weights(model: Model, *folders: Path) -> bool:
     kinds = ("model.safetensors", "pytorch_model.bin")
     paths = [path for kind in kinds for path in (kind, f"{kind}.index.json")]
     return Path(name).is_dir() or any(_model_file(name, path, revision) for path in paths)
+
+
+def described_folder(model: Model, *folders: Path) -> Path | None:
+    """Return the folder of a model that is on this machine, or in the hub's cache."""
+    name, revision = ("", "") if model[0] in OUR_OWN else (local_name(model[0], *folders), model[1])
+    weights = (_model_file(name, file, revision) for file in ("model.safetensors", "pytorch_model.bin"))
+    if (Path(name) / CONFIG).is_file() and name:
+        return Path(name)
+    return next((path.parent for path in weights if path and (path.parent / CONFIG).is_file()), None)
 
 
 def lacks_masked_lm_head(name: str, revision: str = "main") -> bool:
@@ -101,7 +118,7 @@ def check_model(name: str, revision: str = "main", *folders: Path, is_reachable:
     """
     folders = folders or (Path.cwd(),)
     places, rule = places_of(name, *folders), looked_for_in(*folders)
-    if name in OUR_OWN or any((place / CONFIG).is_file() for place in places):
+    if name in OUR_OWN or any(map(is_model, places)):
         return
     found = next(filter(Path.is_dir, places), None)
     if found or name.startswith(LIKE_A_PATH) or name.count("/") > 1:
@@ -180,11 +197,11 @@ def _files_of(model: Model) -> list[str]:
     except (HTTPError, OSError) as error:
         what, remedy = f"cannot be fetched ({first_line(error)})", "Check name and connection"
         raise InputError(what, where=name, remedy=remedy) from None
-    top = [path for path in paths if "/" not in path]
-    weights: Iterator[list[str]] = ([path for path in top if path.endswith(kind)] for kind in WEIGHTS)
-    described = [
-        path
-        for path in paths
-        if path.endswith(DESCRIPTIONS) and ("/" not in path or path.startswith("1_Pooling/"))
-    ]
-    return [*described, *next(filter(None, weights), [])]
+    read = [path for path in paths if re.fullmatch(rf"({MODULE_FOLDER}/)?[^/]+", path)]
+    described = [path for path in read if path.endswith(DESCRIPTIONS)]
+    chosen = list[str]()
+    for folder in dict.fromkeys(path.rpartition("/")[0] for path in read):
+        own = [path for path in read if path.rpartition("/")[0] == folder]
+        kinds: Iterator[list[str]] = ([path for path in own if path.endswith(kind)] for kind in WEIGHTS)
+        chosen += next(filter(None, kinds), [])
+    return [*described, *chosen]

@@ -16,7 +16,14 @@ from rse_study.models.classifier import Classifier
 from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.export import save_encoder
-from rse_study.models.loading import WEIGHTS, load_config, load_encoder, load_tokenizer, opening, quiet_loading
+from rse_study.models.loading import (
+    WEIGHTS,
+    load_config,
+    load_encoder,
+    load_tokenizer,
+    opening,
+    quiet_loading,
+)
 from rse_study.models.span_reader import SPAN, SpanClassifier, SpanReader
 from rse_study.models.text_classifier import TextClassifier
 from rse_study.models.text_inputs import Inputs

@@ -41,6 +41,11 @@ class Embedder:
     def pooling(self) -> str:
         return self.encoder.pooling
 
+    @property
+    def leaves_pooler_out(self) -> bool:
+        """Whether [CLS] is read without the pooler that the checkpoint has."""
+        return self.pooling == "cls" and self.encoder.has_unread_pooler
+
     @torch.no_grad()
     def __call__(self, sentences: list[str]) -> Float[np.ndarray, "n d"]:
         """Return one row per sentence; the encoder gets its modes back afterwards."""

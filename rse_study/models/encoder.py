@@ -28,6 +28,8 @@ class SentenceEncoder(nn.Module):
         self.skips_padding = can_be_packed(backbone)
         self.chunk_size = 0
         """most sentences per chunk of a pass; 0: all at once"""
+        self.has_unread_pooler = False
+        """whether its checkpoint has a pooler, which only pooling `pooler` reads"""
         self._run_packed: Any = Packed.run
         taken = inspect.signature(backbone.forward).parameters
         self._takes_positions = "position_ids" in taken

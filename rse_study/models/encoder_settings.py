@@ -1,4 +1,4 @@
-"""Records in a model's folder: our pooling and template, sentence-transformers' modules."""
+"""Records in a model's folder: our pooling, or sentence-transformers' modules."""
 
 import json
 from collections.abc import Iterator
@@ -24,6 +24,7 @@ NEUTRAL = {
     "modality_config": {"text": {"method": "forward", "method_output_name": "last_hidden_state"}},
 }
 POOLINGS = ("cls", "mean")
+DENSE = "SentenceTransformer"
 
 
 class StoredPooling(Spec):
@@ -63,7 +64,7 @@ def stored_template(path_or_name: str | Path, revision: str = "main") -> str:
 
 
 def is_whole_model(path_or_name: str | Path, revision: str = "main") -> bool:
-    """Whether sentence-transformers recorded how the model reads a text, and we did not."""
+    """Whether the record of how it reads a text is sentence-transformers' own."""
     name = str(path_or_name)
     return not _read(name, FILE_NAME, revision) and bool(_modules(name, revision))
 
@@ -73,11 +74,21 @@ def pooling_text(name: str) -> str:
     try:
         return stored_pooling(name).pooling
     except InputError:
-        return ", ".join(module["path"] or module["type"] for module in _modules(name, "main"))
+        return ", ".join(_module_text(name, module) for module in _modules(name, "main"))
+
+
+def _module_text(name: str, module: dict[str, Any]) -> str:
+    config = _read(name, f"{module['path']}/config.json", "main") if module["type"] == "Pooling" else {}
+    modes = f" ({' + '.join(_poolings(config))})" if config else ""
+    return f"{module['path'] or module['type']}{modes}"
 
 
 def check_modules(name: str) -> None:
-    """Check the files of each module of a folder; raise InputError that names one."""
+    """Raise InputError for another kind of model, or a damaged file of a module."""
+    kind = _read(name, PROMPTS, "main").get("model_type", DENSE)
+    if kind != DENSE:
+        rule, remedy = f"a model of sentences is a {DENSE}", "Name one that was saved as such"
+        raise InputError(f"is a {kind}", where=name, rule=rule, remedy=remedy)
     for module in _modules(name, "main") if Path(name).is_dir() else ():
         folder = Path(name) / module["path"]
         if folder.is_dir():
@@ -98,7 +109,7 @@ def lowers_case(path_or_name: str | Path, revision: str = "main") -> bool:
 
 
 def check_expressible(path_or_name: str | Path, revision: str = "main") -> None:
-    """Raise InputError, by name, for a module or setting that our encoder would leave out."""
+    """Raise InputError that names what our encoder would leave out."""
     name = str(path_or_name)
     for what in _beyond(name, revision):
         raise InputError(
@@ -114,7 +125,9 @@ def _beyond(name: str, revision: str) -> Iterator[str]:
     modules = _modules(name, revision)
     if not modules:
         return
-    for module, wanted in zip(modules, ("Transformer", "Pooling", *["Normalize"] * len(modules)), strict=False):
+    for module, wanted in zip(
+        modules, ("Transformer", "Pooling", *["Normalize"] * len(modules)), strict=False
+    ):
         if module["type"] != wanted:
             yield f"its module {module['path'] or module['type']} ({module['type']})"
         if module.get("kwargs"):
@@ -134,7 +147,7 @@ def _beyond(name: str, revision: str) -> Iterator[str]:
     prompt = (config.get("prompts") or {}).get(config.get("default_prompt_name"))
     if prompt:
         yield f"its prompt {prompt!r} before every text (default_prompt_name)"
-    for key, neutral in (("truncate_dim", None), ("model_type", "SentenceTransformer")):
+    for key, neutral in (("truncate_dim", None), ("model_type", DENSE)):
         if config.get(key, neutral) != neutral:
             yield f"{key} = {config[key]!r} of its {PROMPTS}"
 

@@ -26,7 +26,6 @@ from rse_study.models.suitability import check_family, model_class_of
 from rse_study.registry import did_you_mean
 from rse_study.streams import Streams
 
-
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
@@ -39,7 +38,9 @@ def load_encoder(
     """
     name = str(path_or_name)
     config, tokenizer, kind = _described(name, pooling, revision)
-    encoder = _assemble(name, _pretrained(name, config, revision, kind), tokenizer, kind)
+    backbone, unread = _pretrained(name, config, revision, kind)
+    encoder = _assemble(name, backbone, tokenizer, kind)
+    encoder.has_unread_pooler = any("pooler." in key for key in unread)
     remedy = "Is its config.json whole? If so, this family cannot be used: take another encoder"
     with reading(name, remedy, f"a short forward of {config.model_type} fails"):
         check_vectors(name, encoder, tokenizer)
@@ -92,7 +93,7 @@ def _require_place(name: str, *files: str) -> None:
 
 
 def load_tokenizer(name: str, revision: str = "main") -> Any:
-    """Load a tokenizer with its stored length limit; it must have a vocabulary and a padding token."""
+    """Load a tokenizer with its stored length limit; it must have a padding token."""
     if Path(name).is_dir():
         require_tokenizer_files(name, Path(name))
     with opening(name, "tokenizer.json", "tokenizer_config.json"):
@@ -142,7 +143,8 @@ def _described(name: str, pooling: str, revision: str) -> tuple[Any, Any, Poolin
     return config, load_tokenizer(name, revision), kind
 
 
-def _pretrained(name: str, config: Any, revision: str, kind: PoolingKind) -> nn.Module:
+def _pretrained(name: str, config: Any, revision: str, kind: PoolingKind) -> tuple[nn.Module, set[str]]:
+    """Load a backbone; return it with the names of weights that it does not use."""
     with opening(name, *WEIGHTS), quiet_loading():
         backbone, report = AutoModel.from_pretrained(
             name,
@@ -162,14 +164,17 @@ def _pretrained(name: str, config: Any, revision: str, kind: PoolingKind) -> nn.
             rule="a pretrained encoder brings all its weights",
             remedy="Is this the right folder?",
         )
-    return backbone
+    return backbone, set(report["unexpected_keys"])
 
 
 def _assemble(name: str, backbone: nn.Module, tokenizer: Any, kind: PoolingKind) -> SentenceEncoder:
     encoder = SentenceEncoder(backbone, kind, tokenizer.mask_token_id)
     _check_ids(name, encoder, tokenizer)
     if kind == "pooler" and getattr(encoder.backbone, "pooler", None) is None:
-        rule, remedy = "this pooling is the checkpoint's own, of its [CLS]", "Use cls, mean or first_last pooling."
+        rule, remedy = (
+            "this pooling is the checkpoint's own, of its [CLS]",
+            "Use cls, mean or first_last pooling.",
+        )
         raise InputError("it has no pooler", where=name, rule=rule, remedy=remedy)
     if kind == "prompt" and tokenizer.mask_token_id is None:
         raise InputError(
@@ -197,7 +202,10 @@ def _pooler(config: Any, kind: PoolingKind) -> dict[str, bool]:
 
 def _check_ids(name: str, encoder: SentenceEncoder, tokenizer: Any) -> None:
     """Raise InputError unless the tokenizer is that of the embedding."""
-    num_rows, num_ids = encoder.backbone.get_input_embeddings().weight.shape[0], 1 + max(tokenizer.get_vocab().values(), default=-1)
+    num_rows, num_ids = (
+        encoder.backbone.get_input_embeddings().weight.shape[0],
+        1 + max(tokenizer.get_vocab().values(), default=-1),
+    )
     if not num_rows / 2 <= num_ids <= num_rows:
         raise InputError(
             f"its tokenizer has {num_ids} tokens, its embedding {num_rows} rows",
@@ -216,7 +224,10 @@ def _check_ids(name: str, encoder: SentenceEncoder, tokenizer: Any) -> None:
 
 
 def opening(name: str, *files: str) -> AbstractContextManager[None]:
-    """Name the file of a folder, or the way to a model on the hub, where a loader fails inside."""
+    """Name the file, or the way to the hub, if a library's loader fails inside."""
     if Path(name).is_dir():
         return reading(next((f"{name}/{file}" for file in files if (Path(name) / file).exists()), name))
-    return reading(name, "Check the name; without a network give a local folder, or fill the hub's cache first (HF_HOME).")
+    return reading(
+        name,
+        "Check the name; without a network give a local folder, or fill the hub's cache first (HF_HOME).",
+    )

@@ -1,4 +1,4 @@
-"""The files of a model, checked before a library opens them, and its failures named."""
+"""Checks of a model's files before a library opens them, whose failures are named."""
 
 import json
 import re
@@ -10,7 +10,15 @@ from typing import Any
 from rse_study.errors import InputError, first_line
 
 AGAIN = "Download or save it again"
-READ = ("*config.json", "tokenizer.json", "vocab.*", "merges.txt", "*_tokens*.json", "*.model", "*.index.json")
+READ = (
+    "*config.json",
+    "tokenizer.json",
+    "vocab.*",
+    "merges.txt",
+    "*_tokens*.json",
+    "*.model",
+    "*.index.json",
+)
 WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model", "*.tiktoken")
 MOST_BYTES = {"config.json": 4 << 20}
@@ -22,11 +30,23 @@ LFS = b"version https://git-lfs"
 LONGEST_HEADER = 100_000_000  # bytes, that of safetensors itself
 
 
+def require_regular(path: Path) -> None:
+    """Raise InputError for a device, a folder or a broken link."""
+    if not path.is_file():
+        rule = "folders, devices and broken links are not read"
+        raise InputError("is no regular file", where=str(path), rule=rule, remedy=AGAIN)
+
+
 def check_files(folder: Path) -> None:
     """Raise InputError for a file of a model's folder that no loader should open."""
     for path in sorted(path for pattern in READ + WEIGHTS for path in folder.glob(pattern)):
         _check_file(path)
-    for name in ("config.json", "tokenizer_config.json", "special_tokens_map.json", "model.safetensors.index.json"):
+    for name in (
+        "config.json",
+        "tokenizer_config.json",
+        "special_tokens_map.json",
+        "model.safetensors.index.json",
+    ):
         if (folder / name).is_file():
             content = read_object(folder / name)
             if name == "config.json":
@@ -52,7 +72,10 @@ def read_object(path: Path) -> dict[str, Any]:
 
 
 def require_tokenizer_files(name: str, folder: Path) -> None:
-    """Raise InputError if a folder has no vocabulary: transformers would make an empty one."""
+    """Raise InputError for a folder without a vocabulary.
+
+    transformers would make an empty one, to which every word is unknown.
+    """
     if not any(any(folder.glob(pattern)) for pattern in TOKENIZERS):
         rule = f"a tokenizer has one of {', '.join(TOKENIZERS)}"
         remedy = "Save the tokenizer there, too (tokenizer.save_pretrained)"
@@ -72,21 +95,19 @@ def reading(where: str, remedy: str = AGAIN, what: str = "cannot be loaded") -> 
 
 
 def _check_file(path: Path) -> None:
-    what, rule, is_weights = "", "", any(map(path.match, WEIGHTS))
-    most = MOST_BYTES.get(path.name, MOST_BYTES_OF_OTHERS)
-    if not path.is_file():
-        what, rule = "is no regular file", "folders, devices and broken links are not read"
-    elif path.stat().st_size > most and not is_weights:
-        what, rule = f"has {path.stat().st_size:,} bytes", f"at most {most:,} are read"
-    else:
-        with path.open("rb") as stream:
-            begins = stream.read(len(LFS))
-        if begins == LFS:
-            what, rule = "is a pointer of Git LFS, not the file itself", "the file has to be fetched: git lfs pull"
-        elif path.suffix == ".safetensors":
-            what = _damage(path)
+    require_regular(path)
+    size, most = path.stat().st_size, MOST_BYTES.get(path.name, MOST_BYTES_OF_OTHERS)
+    with path.open("rb") as stream:
+        begins = stream.read(len(LFS))
+    what, rule, remedy = "", "", AGAIN
+    if size > most and not any(map(path.match, WEIGHTS)):
+        what, rule = f"has {size:,} bytes", f"at most {most:,} are read"
+    elif begins == LFS:
+        what, remedy = "is a pointer of Git LFS, not the file itself", "Fetch the file: git lfs pull"
+    elif path.suffix == ".safetensors":
+        what = _damage(path)
     if what:
-        raise InputError(what, where=str(path), rule=rule, remedy=AGAIN)
+        raise InputError(what, where=str(path), rule=rule, remedy=remedy)
 
 
 def _damage(path: Path) -> str:

@@ -12,15 +12,27 @@ SiteChange = Callable[[Tensor], Tensor]
 Changes = Mapping[int, Sequence[SiteChange]]  # by site: functions applied to its output, in order
 
 
+LAYERS = ("encoder.layer", "transformer.layer", "layers")
+"""places of the list of layers: BERT's and its kin's, DistilBERT's, ModernBERT's"""
+
+
 def find_sites(backbone: nn.Module) -> list[nn.Module]:
     """Return the embedding block and the layers in order; empty for unknown layouts."""
     embeddings = getattr(backbone, "embeddings", None)
-    layers = getattr(getattr(backbone, "encoder", None), "layer", None)
-    if not isinstance(embeddings, nn.Module) or not isinstance(layers, nn.ModuleList):
+    named = (_at(backbone, path) for path in LAYERS)
+    layers = next((one for one in named if isinstance(one, nn.ModuleList)), None)
+    widens = getattr(backbone.config, "model_type", "") == "longformer"  # whose layers see whole windows
+    if not isinstance(embeddings, nn.Module) or layers is None or widens:
         return []
     # ELECTRA widens its word embeddings after the block: the site is what the first layer reads.
     first = getattr(backbone, "embeddings_project", embeddings)
     return [first, *layers]
+
+
+def _at(module: Any, path: str) -> Any:
+    for name in path.split("."):
+        module = getattr(module, name, None)
+    return module
 
 
 def require_sites(backbone: nn.Module, num_needed: int) -> list[nn.Module]:
@@ -28,9 +40,9 @@ def require_sites(backbone: nn.Module, num_needed: int) -> list[nn.Module]:
     sites, name = find_sites(backbone), type(backbone).__name__
     if not sites:
         raise InputError(
-            f"{name} has no known sites (`embeddings` and `encoder.layer`)",
+            f"{name} has no known sites (`embeddings`, and a list of layers)",
             rule="weights, first_last pooling and the discriminator act between the blocks of an encoder",
-            remedy="Use a BERT, RoBERTa, XLM-R, ELECTRA or MPNet checkpoint, or set phi = 0 and lambda2 = 0.",
+            remedy="Use a BERT, RoBERTa, DistilBERT or ModernBERT checkpoint, or set phi = 0 and lambda2 = 0.",
         )
     if len(sites) < num_needed:
         raise InputError(

@@ -17,7 +17,8 @@ def check_family(name: str, config: Any) -> None:
     # T5's encoder, saved alone, claims to be no encoder-decoder; the family still is one.
     if getattr(config, "is_encoder_decoder", False) or "decoder_input_ids" in taken:
         raise _unsuitable(name, f"{family} is an encoder-decoder")
-    if getattr(config, "is_decoder", False) or (_is_causal(config) and not model_class.__name__.endswith("Encoder")):
+    is_encoder = model_class is not None and model_class.__name__.endswith("Encoder")
+    if getattr(config, "is_decoder", False) or (_is_causal(config) and not is_encoder):
         raise _unsuitable(name, f"{family} is decoder-only: its tokens see only what stands before them")
     for argument in ("inputs_embeds", "attention_mask"):
         if argument not in taken:
@@ -46,7 +47,8 @@ def model_class_of(config: Any) -> Any:
     known = AutoModel._model_mapping.get(type(config), None)
     if not isinstance(known, tuple):
         return known
-    return next((one for one in known if one.__name__ in (config.architectures or ())), known[0])
+    named = config.architectures or ()
+    return next((one for one in known if getattr(one, "__name__", "") in named), known[0])
 
 
 def _unsuitable(name: str, reason: str, remedy: str = "") -> InputError:

@@ -1,4 +1,4 @@
-"""A sentence-transformers model as its authors recorded it: all modules, prompts and limits."""
+"""A sentence-transformers model with all that its authors recorded."""
 
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ class WholeModel:
         check_modules(name)
         self.pooling = pooling_text(name)
         self._batch_size, self._on_progress = batch_size, on_progress
-        with reading(name), quiet_loading():
+        with reading(name, "Does sentence-transformers load it? If not, save it again"), quiet_loading():
             self._model: Any = _load(name, device, seed=0)
             alone, beside = self._model.encode([SHORT]), self._model.encode([SHORT, LONG])
             again = _load(name, device, seed=1).encode([SHORT])
@@ -57,7 +57,9 @@ class WholeModel:
 
 
 def _load(name: str, device: str, seed: int) -> Any:
-    from sentence_transformers import SentenceTransformer  # seconds to import, which other commands need not wait
+    from sentence_transformers import (
+        SentenceTransformer,
+    )  # seconds to import, which other commands need not wait
 
     with seeded_init(seed):
         return SentenceTransformer(

@@ -23,6 +23,7 @@ from rse_study.search.choice import best_first
 from rse_study.study.baselines import can_measure
 from rse_study.study.definition.config import Baseline, Study
 from rse_study.study.shared_baselines import measure_baseline_once
+from rse_study.training.trial import Trial
 
 WITHOUT_ENCODER = "token_overlap"
 EVALUATED = "evaluated"
@@ -35,6 +36,7 @@ class Scoring:
     def __init__(
         self,
         study: Study,
+        base: Trial,
         files: StudyFiles,
         ledger: Ledger,
         materials: MaterialsCache,
@@ -42,7 +44,7 @@ class Scoring:
         evaluations: Sequence[Evaluation],
         judges: Sequence[Evaluation],
     ) -> None:
-        self._study, self._files, self._ledger = study, files, ledger
+        self._study, self._base, self._files, self._ledger = study, base, files, ledger
         self._materials, self._callback = materials, callback
         self._evaluations, self._judges = evaluations, judges
         self._carried: dict[str, ray.ObjectRef] = {}
@@ -65,7 +67,7 @@ class Scoring:
         return self._measured(lacking)
 
     def _measured(self, wanted: Sequence[tuple[Baseline, list[Evaluation]]]) -> Iterator[list[EvaluationRow]]:
-        base = self._study.base
+        base = self._base
         for name, lacking in wanted:
             on_progress = partial(self._callback.advanced, f"baseline {name}, evaluations")
             materials = self._materials.of(base)
@@ -105,7 +107,7 @@ class Scoring:
         of_weights = [one for one in self._evaluations if one.name not in of_vectors]
         for name, lacking in self._lacking([*of_vectors.values(), *of_weights]):
             runtime.open(study.resources)
-            payload = runtime.payloads.of_baseline(name, study.base, study.resources)
+            payload = runtime.payloads.of_baseline(name, self._base, study.resources)
             together = [one for one in lacking if one.name in of_vectors]
             parts = [together] * bool(together) + [[one] for one in lacking if one.name not in of_vectors]
             yield from (start_scoring(payload, [self._carry(one) for one in part]) for part in parts)

@@ -77,7 +77,7 @@ class StudyRun:
     def prepare(self) -> None:
         """Read materials and evaluations, then freeze the study; refuse before that."""
         self._refuse_another_question()
-        study, base = self._study, self.materials.of(self._study.base)
+        study, base = self._study, self.materials.of(self._checked.base)
         for point in self._checked.space.edges() if study.grid is None else ():
             self.materials.of(self._checked.space.apply(point))
         for row in self._checked.rows:
@@ -87,7 +87,14 @@ class StudyRun:
         evaluations, judges = [self._read(name) for name in study.evaluations], list(judges_of(base))
         self._freeze(base, evaluations, judges)
         self._scoring = Scoring(
-            study, self._files, self._ledger, self.materials, self._callback, evaluations, judges
+            study,
+            self._checked.base,
+            self._files,
+            self._ledger,
+            self.materials,
+            self._callback,
+            evaluations,
+            judges,
         )
 
     def _freeze(self, base: Materials, evaluations: list[Evaluation], judges: list[Evaluation]) -> None:

@@ -1,4 +1,4 @@
-"""What an exported model's card says of its cell: scores, source, configuration."""
+"""Sections of an exported model's card: scores, source, configuration of its cell."""
 
 import json
 from pathlib import Path
@@ -8,6 +8,7 @@ from rse_study.results.files.evaluation_file import read_evaluations
 from rse_study.results.files.result_file import FILE_NAME, read_result
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
+
 
 def card_of_cell(cell: Path) -> str:
     """Return sections (Markdown) for the end of the card of a cell's model."""

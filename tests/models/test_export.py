@@ -78,6 +78,8 @@ def test_an_export_whose_vectors_differ_in_a_library_is_refused_and_leaves_nothi
     encoder, tokenizer = load_encoder(folders["roberta"], "mean")
     # An unknown word becomes padding: transformers takes positions from such ids, the product from its mask.
     tokenizer.backend_tokenizer.model.unk_token = "<pad>"
-    with pytest.raises(InputError, match="in sentence-transformers differ by .* from those that were scored"):
+    with pytest.raises(
+        InputError, match=r"in sentence-transformers differ by .* from those that were scored"
+    ):
         export(tmp_path / "model", encoder, tokenizer)
     assert not list(tmp_path.iterdir())

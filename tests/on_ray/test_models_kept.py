@@ -41,7 +41,7 @@ def gone(study_content, checked, materials, tmp_path):
             ledger.retire_others({_cell(n).identity for n in range(len(scores)) if n not in retired}, "grid")
             cache = MaterialsCache(lambda trial: materials)
             files = StudyFiles(StudyFolders(ledger.study_dir))
-            scoring = Scoring(study, files, ledger, cache, Listener(), [], [])
+            scoring = Scoring(study, study.base, files, ledger, cache, Listener(), [], [])
             left = scoring.models_not_kept([])
         return {number for number in range(len(scores)) if _cell(number).identity in left}
 
@@ -94,7 +94,7 @@ def test_a_model_that_nobody_will_ask_for_goes_when_its_cell_has_ended(
     with Ledger.open(folder) as ledger:
         files = StudyFiles(StudyFolders(folder))
         scoring = Scoring(
-            study, files, ledger, MaterialsCache(lambda trial: materials), Listener(), asked, []
+            study, study.base, files, ledger, MaterialsCache(lambda trial: materials), Listener(), asked, []
         )
         for number, dev in enumerate((50.0, 90.0, 70.0)):
             record = _cell(number).model_copy(update={"stage": stage})

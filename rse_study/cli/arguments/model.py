@@ -5,7 +5,7 @@ from pathlib import Path
 from rse_study import open_study
 from rse_study.cli.arguments.cell import find_cell
 from rse_study.cli.arguments.study import study_folder
-from rse_study.data.hub_models import check_model, local_name
+from rse_study.data.hub_models import check_model, is_model, local_name
 from rse_study.errors import InputError
 from rse_study.results.files import schema
 from rse_study.results.reader import Reader
@@ -26,10 +26,13 @@ def model_name(model: str) -> str:
         raise InputError(f"{model!r} is not a model", where="MODEL", rule=rule, remedy=remedy)
     if (path / schema.MODEL_FOLDER / "config.json").is_file():
         return str(path / schema.MODEL_FOLDER)
-    if path.is_dir() and not (path / "config.json").is_file():
+    if path.is_dir() and not is_model(path):
         remedy = "Name an encoder's folder, or the folder of a cell that has ended"
         raise InputError(
-            "holds no model", where=model, rule="neither config.json nor model/config.json", remedy=remedy
+            "holds no model",
+            where=model,
+            rule="neither config.json, modules.json nor model/config.json",
+            remedy=remedy,
         )
     check_model(model)
     return local_name(model)

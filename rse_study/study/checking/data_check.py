@@ -9,7 +9,15 @@ from rse_study.data.catalogue import sets_by_path
 from rse_study.data.corpus import TextFiles
 from rse_study.data.dev_pairs import read_dev
 from rse_study.data.hub import Dataset, check_dataset
-from rse_study.data.hub_models import LIKE_A_PATH, OUR_OWN, Model, UncheckedModel, UnknownModel, check_models
+from rse_study.data.hub_models import (
+    LIKE_A_PATH,
+    OUR_OWN,
+    Model,
+    UncheckedModel,
+    UnknownModel,
+    check_models,
+    described_folder,
+)
 from rse_study.data.location import study_folders
 from rse_study.data.readers import read_sts
 from rse_study.data.tasks import SUBSETS
@@ -64,6 +72,7 @@ def _problems(trials: Iterable[tuple[str, Trial]], where: str, data_dir: Path) -
             _corpus(trial, folders),
             _minilm(trial),
             _tried("method.rtd.generator", partial(require_generator, trial, *folders)),
+            _encoder(trial, folders),
             _synonyms(trial, data_dir),
             _replayed(trial, data_dir),
         )
@@ -87,8 +96,8 @@ def notes_on_data(checked: CheckedStudy, data_dir: Path) -> list[str]:
 
 def trials_that_differ(checked: CheckedStudy) -> Iterator[tuple[str, Trial]]:
     """Yield the base and the trials that need other data, and where each stands."""
-    yield "base.", checked.study.base
-    seen = {checked.study.base.needs()}
+    yield "base.", checked.base
+    seen = {checked.base.needs()}
     at, space = checked.space.at, checked.space
     points = [] if checked.rows else list(space.edges())
     rows = [(f"grid.rows.{row.label}" if row.label else f"{at} ({row})", row.trial) for row in checked.rows]
@@ -159,6 +168,17 @@ def _minilm(trial: Trial) -> Iterator[Missing]:
         from rse_study.assets.minilm import minilm_folder
 
         yield from _tried(f"{field} = 'minilm'", minilm_folder)
+
+
+def _encoder(trial: Trial, folders: tuple[Path, ...]) -> Iterator[Missing]:
+    """Check what a trial asks of its encoder, if that is on this machine."""
+    name = trial.encoder.name
+    folder = described_folder((name, trial.encoder.revision), *folders)
+    if folder is not None:
+        # This imports model code, which takes seconds.
+        from rse_study.assets.trial_checks import check_described
+
+        yield from _tried(f"encoder.name = {name!r}", partial(check_described, trial, str(folder)))
 
 
 def _synonyms(trial: Trial, data_dir: Path) -> Iterator[Missing]:

@@ -53,6 +53,14 @@ class CheckedStudy:
     """file it was read from"""
 
     @property
+    def base(self) -> Trial:
+        """The study's base, without its generator if no row replaces tokens."""
+        base, methods = self.study.base, [row.trial.method for row in self.rows]
+        if not base.method.generator or not methods or any(method.generator for method in methods):
+            return base
+        return base.model_copy(update={"method": methods[0]})
+
+    @property
     def folder(self) -> Path:
         """Folder of the study's file, where corpora and models are looked for first."""
         return Path(self.where).parent

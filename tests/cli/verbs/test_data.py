@@ -1,12 +1,11 @@
 """`data list`, `data verify` and `data fetch`."""
 
-import json
-
 import pytest
 
 from rse_study.data.catalogue import catalogue
 from tests.hub import ask_only, serve
 from tests.mirror import write_mirror
+from tests.tiny_models import save_bert, word_tokenizer
 
 STUDY = """
 extends: {quickstart}
@@ -31,10 +30,8 @@ def study(tmp_path):
 def server(tmp_path, monkeypatch):
     served = tmp_path / "served"
     write_mirror(served, tmp_path / "nothing", ["wiki1m", "STS13", "SICK-R"])
-    model = served / "models/some/bert"
-    model.mkdir(parents=True)
-    (model / "config.json").write_text(json.dumps({"model_type": "bert"}))
-    (model / "model.safetensors").write_bytes(bytes(2_000_000))
+    # Of so many words that its weights have 2.0 MB, its tokenizer 0.6.
+    save_bert(served / "models/some/bert", word_tokenizer(map(str, range(30_000))))
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "own.txt").write_text("one\ntwo\n")
     with serve(served) as server:
@@ -84,9 +81,9 @@ def test_a_study_is_listed_with_all_it_reads_and_fetched_with_sizes_beforehand(r
     ended = rse("data", "fetch", "--for", study, "--accept-licence", *data)
     assert ended.code == 2
     assert "SICK-R: 0.0 MB; CC BY-NC-SA 3.0\n" in ended.out
-    assert "model some/bert: 2.0 MB\n" in ended.out
-    assert "total download: 2.0 MB\n" in ended.out
-    assert "model.safetensors: cannot be fetched (cut off after 1,000,000 of 2,000,000 bytes)" in ended.err
+    assert "model some/bert: 2.6 MB\n" in ended.out
+    assert "total download: 2.6 MB\n" in ended.out
+    assert "model.safetensors: cannot be fetched (cut off after 1,000,000 of 2,0" in ended.err
 
     ended = rse("data", "fetch", "--for", study, *data)  # the sets are here, and half of the model
     assert ended.code == 3

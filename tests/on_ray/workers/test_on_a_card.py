@@ -86,7 +86,7 @@ def test_where_cells_use_gpus_the_driver_scores_no_encoder_and_tasks_all_of_them
         runtime = RayRuntime(stack, files, cache, Listener(), num_cpus=0, address="")
         monkeypatch.setattr(runtime, "open", lambda resources: None)
         evaluations = [few("builtin/test")], [few("builtin/dev")]
-        of_study = scoring.Scoring(study, files, ledger, cache, Listener(), *evaluations)
+        of_study = scoring.Scoring(study, study.base, files, ledger, cache, Listener(), *evaluations)
         for rows in of_study.baselines():
             ledger.record_evaluations(rows)
         by_driver = {row.subject for row in ledger.evaluations()}

@@ -94,7 +94,8 @@ def served(data_dir, tmp_path_factory):
     """A server with all that the catalogue fetches, and with BERT's name; the cache that was filled from it."""
     root = tmp_path_factory.mktemp("served")
     write_mirror(root, data_dir)
-    save_bert(root / "models" / BERT, word_tokenizer(["red", "cat"], pairs=False, max_length=None))
+    words = word_tokenizer(["red", "cat"], pairs=False, max_length=None)
+    save_bert(root / "models" / BERT, words, num_hidden_layers=12)  # as many as the studies' masks ask for
     with pytest.MonkeyPatch.context() as patch, serve(root) as server:
         ask_only(server, tmp_path_factory.mktemp("cache"), patch)
         yield server

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
@@ -33,6 +33,7 @@ from rse_study.errors import InputError
 from rse_study.evaluation.attacks.recipes import RECIPES
 from rse_study.evaluation.attacks.resources import Resource
 from rse_study.models.embedder import Embedder
+from rse_study.models.pooling import PoolingKind
 from rse_study.models.whole_model import WholeModel
 from rse_study.registry import Registry
 from rse_study.results.files.attack_file import SummaryRow
@@ -68,7 +69,9 @@ def _attack(encoder: EncoderRequest, attacks: Sequence[AttackEvaluation], out: P
     folder = model_name(encoder.model)
     embed = embedder_of(encoder, folder)
     assets, device = cache_dir() / "assets", encoder.device
-    weights = ModelFiles(folder, embed.pooling, assets, out, device=device, template=embed.template)
+    # Of a model that no fine-tuning can start from, these are its modules: `load_encoder` names the first of them.
+    pooling = cast(PoolingKind, embed.pooling)
+    weights = ModelFiles(folder, pooling, assets, out, device=device, template=embed.template)
     with ActivityBars(encoder.screen) as bars:
         rows = list(_rows(attacks, weights, embed, bars))
         with bars.waiting("writing the report"):
@@ -103,7 +106,10 @@ def _read(name: str, recipe: str, data_dir: Path, settings: Settings) -> AttackE
 
 
 def _rows(
-    attacks: Sequence[AttackEvaluation], weights: ModelFiles, embed: Embedder | WholeModel, callback: ActivityCallback
+    attacks: Sequence[AttackEvaluation],
+    weights: ModelFiles,
+    embed: Embedder | WholeModel,
+    callback: ActivityCallback,
 ) -> Iterator[SummaryRow]:
     victims: dict[str, VictimClassifier] = {}
     for one in attacks:

@@ -25,6 +25,7 @@ from rse_study.evaluation.registry import beyond_similarity
 from rse_study.evaluation.sts import AGGREGATIONS, SEVEN, average, evaluate_sts
 from rse_study.evaluation.transfer import averages
 from rse_study.evaluation.vectors import Embed
+from rse_study.models.pooling import KINDS
 from rse_study.registry import did_you_mean
 from rse_study.results.records import EvaluationRow
 
@@ -46,7 +47,10 @@ def evaluate_frozen(request: EncoderRequest, suite: str, variant: Variant) -> No
         embed, kind = CachedEncoder(embedder), embedder.pooling
         scores = evaluate_sts(embed, tasks)
         if not as_json:
-            bars.message(f"{model}, {kind} pooling, {variant} text: Spearman x100")
+            read = f"{kind} pooling" if kind in KINDS else f"read by {kind}"
+            bars.message(f"{model}, {read}, {variant} text: Spearman x100")
+            if getattr(embedder, "leaves_pooler_out", False):
+                bars.message("its own pooler is left out; --pooling pooler reads it, as SimCSE's `cls` does")
             print_table(table_of(scores, absent), "--json", console=bars.console)
         rows = list(_others(embed, suite, request, absent, bars))
     means = averages({row.task: row.value for row in rows if row.aggregation == "accuracy"})
