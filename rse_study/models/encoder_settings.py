@@ -111,7 +111,9 @@ def lowers_case(path_or_name: str | Path, revision: str = "main") -> bool:
 def check_expressible(path_or_name: str | Path, revision: str = "main") -> None:
     """Raise InputError that names what our encoder would leave out."""
     name = str(path_or_name)
-    for what in _beyond(name, revision):
+    with reading(name):
+        problems = list(_beyond(name, revision))
+    for what in problems:
         raise InputError(
             what,
             where=name,
@@ -164,8 +166,8 @@ def _poolings(config: dict[str, Any]) -> list[str]:
 def _modules(name: str, revision: str) -> list[dict[str, Any]]:
     """Return path and class name of each module; empty for other folders."""
     with reading(f"{name}/{MODULES}"):
-        modules = _read(name, MODULES, revision) or []
-        return [{**one, "path": one["path"], "type": one["type"].split(".")[-1]} for one in modules]
+        modules = _read(name, MODULES, revision, [])
+        return [{**one, "path": "" + one["path"], "type": one["type"].split(".")[-1]} for one in modules]
 
 
 def _transformer(name: str, revision: str) -> dict[str, Any]:
@@ -183,8 +185,9 @@ def _ours(name: str, revision: str) -> StoredPooling | None:
         raise InputError(what, where=f"{name}/{FILE_NAME}", remedy=AGAIN) from None
 
 
-def _read(name: str, file: str, revision: str) -> Any:
-    """Read a JSON file of a folder or hub repository; empty if there is none."""
+def _read(name: str, file: str, revision: str, absent: dict[str, Any] | list[Any] | None = None) -> Any:
+    """Read a JSON file of a folder or hub repository; `absent`, or {}, if there is none."""
+    absent = {} if absent is None else absent
     with reading(f"{name}/{file}"):
         path = cached_file(
             name,
@@ -194,4 +197,7 @@ def _read(name: str, file: str, revision: str) -> Any:
             _raise_exceptions_for_missing_entries=False,
             _raise_exceptions_for_connection_errors=False,
         )
-        return json.loads(Path(path).read_text(encoding="utf-8")) if path else {}
+        content = json.loads(Path(path).read_text(encoding="utf-8")) if path else absent
+        if not isinstance(content, type(absent)):
+            raise TypeError(f"a {type(content).__name__} where a {type(absent).__name__} is expected")
+        return content

@@ -90,7 +90,7 @@ def reading(where: str, remedy: str = AGAIN, what: str = "cannot be loaded") -> 
     except (InputError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:  # anything: a panic of tokenizers is not even an Exception
-        said = f"{what} ({type(error).__name__}: {first_line(error)})"
+        said = f"{what} ({type(error).__name__}: {first_line(error).rstrip(':')})"
         raise InputError(said, where=where, remedy=remedy) from error
 
 

@@ -9,6 +9,7 @@ from tests.hostile.trials import KINDS, prepare
 
 NUMBERS = {
     "study": 25, "override": 25, "cluster": 10, "ledger": 6, "sidecar": 3, "archive": 6, "attack": 2, "notebook": 1,
+    "model": 8,
 }  # fmt: skip
 
 

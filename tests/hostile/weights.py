@@ -84,19 +84,62 @@ def checkpoint(random: Random, folder: Path) -> Mutant:
     return [["train", str(trial), "--out", str(cell)]], nothing
 
 
-def model(random: Random, folder: Path) -> Mutant:
-    made = Path(shutil.copytree(_encoder(folder.parent), folder / "model"))
-    if random.random() < 0.3:
-        (made / "modules.json").write_text(
-            '[{"idx": 0, "path": "", "type": "x"}, {"idx": 1, "path": "1_Pooling"}]'
+def _data(folder: Path) -> Path:
+    """Return a folder with the few pairs for which an encoder is opened."""
+    pairs = folder / "data" / "sts" / "STSBenchmark" / "orig" / "sts-dev.csv"
+    if not pairs.exists():
+        pairs.parent.mkdir(parents=True)
+        pairs.write_text("".join(f"g\tf\ty\t0\t{n}\ta man {n}\ta woman\n" for n in range(4)))
+    return folder / "data"
+
+
+def _with_modules(folder: Path) -> None:
+    """Make it a folder of sentence-transformers."""
+    kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
+    modules = [
+        {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for i, (path, kind) in enumerate(kinds.items())
+    ]
+    (folder / "modules.json").write_text(json.dumps(modules))
+    (folder / "1_Pooling").mkdir()
+    config = {"word_embedding_dimension": 16, "pooling_mode_mean_tokens": True}
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps(config))
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 32, "do_lower_case": false}')
+
+
+def _replace(random: Random, path: Path) -> None:
+    """Put something else in a file's place: a device, a pointer, nothing, a number beyond all sizes."""
+    kind = random.choice(["device", "pointer", "empty", "folder", "number"])
+    if (
+        kind == "number"
+        and path.suffix == ".json"
+        and isinstance(content := json.loads(path.read_text()), dict)
+    ):
+        key = random.choice(sorted(content) or ["num_hidden_layers"])
+        path.write_text(json.dumps({**content, key: random.choice([10**9, -1, 10**18, 1e308])}))
+        return
+    path.unlink()
+    if kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.write_text(
+            "version https://git-lfs.github.com/spec/v1\noid sha256:0\n" if kind == "pointer" else ""
         )
-        (made / "1_Pooling").mkdir()
-        (made / "1_Pooling" / "config.json").write_text('{"pooling_mode_mean_tokens": true}')
+
+
+def model(random: Random, folder: Path) -> Mutant:
+    """A changed encoder that is opened and scored."""
+    made = Path(shutil.copytree(_encoder(folder.parent), folder / "model"))
+    if random.random() < 0.4:
+        _with_modules(made)
     for _ in range(random.choice([1, 1, 2])):
         path = random.choice(sorted(one for one in made.rglob("*") if one.is_file()))
         try:
-            _change_part(random, path)
-        except ValueError:
+            random.choice([_change_part, _change_part, _replace])(random, path)
+        except (ValueError, OSError):
             continue
-    pooling = random.choice(["mean", "stored", "cls", "prompt"])
-    return [["evaluate", str(made), "--pooling", pooling, "--data", str(folder)]], nothing
+    pooling = random.choice(["mean", "stored", "cls", "prompt", "pooler", "first_last"])
+    data = str(_data(folder.parent))
+    return [["evaluate", str(made), "--pooling", pooling, "--data", data]], nothing
