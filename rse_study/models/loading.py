@@ -79,6 +79,11 @@ def load_config(name: str, revision: str = "main") -> Any:
         return AutoConfig.from_pretrained(name, revision=revision, trust_remote_code=False)
 
 
+def _lowers(tokenizer: Any) -> bool:
+    normalizer = getattr(getattr(tokenizer, "backend_tokenizer", None), "normalizer", None)
+    return normalizer is not None and not any(map(str.isupper, normalizer.normalize_str("AB")))
+
+
 def _require_place(name: str, *files: str) -> None:
     """Raise InputError for a path that is no folder with one of the files."""
     looks_local = Path(name).exists() or name.startswith((".", "/", "~")) or name.count("/") > 1
@@ -108,8 +113,7 @@ def load_tokenizer(name: str, revision: str = "main") -> Any:
     with opening(name, "tokenizer_config.json"):
         limits = tokenizer.model_max_length, stored_max_length(name, revision)
         tokenizer.model_max_length = min(limit for limit in limits if limit is not None)
-        differs = tokenizer.tokenize("Ab") != tokenizer.tokenize("ab")
-    if differs and lowers_case(name, revision):
+    if lowers_case(name, revision) and not _lowers(tokenizer):
         raise InputError(
             "its texts are to be lowered (do_lower_case), and its tokenizer does not",
             where=name,

@@ -39,8 +39,9 @@ def require_regular(path: Path) -> None:
 
 def check_files(folder: Path) -> None:
     """Raise InputError for a file of a model's folder that no loader should open."""
-    for path in sorted(path for pattern in READ + WEIGHTS for path in folder.glob(pattern)):
-        _check_file(path)
+    for path in sorted(folder.iterdir()):
+        if any(map(path.match, READ + WEIGHTS)):
+            _check_file(path)
     for name in (
         "config.json",
         "tokenizer_config.json",

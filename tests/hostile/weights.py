@@ -138,8 +138,8 @@ def model(random: Random, folder: Path) -> Mutant:
         path = random.choice(sorted(one for one in made.rglob("*") if one.is_file()))
         try:
             random.choice([_change_part, _change_part, _replace])(random, path)
-        except (ValueError, OSError):
-            continue
+        except (ValueError, OSError, AttributeError, TypeError, RecursionError, struct.error):
+            continue  # damaged by the change before
     pooling = random.choice(["mean", "stored", "cls", "prompt", "pooler", "first_last"])
     data = str(_data(folder.parent))
     return [["evaluate", str(made), "--pooling", pooling, "--data", data]], nothing
