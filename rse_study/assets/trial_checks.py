@@ -8,7 +8,7 @@ from transformers import AutoModel
 from rse_study.errors import InputError
 from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.encoder_settings import check_expressible
+from rse_study.models.encoder_settings import Recorded
 from rse_study.models.loading import load_config, load_tokenizer, opening
 from rse_study.models.sites import find_sites, require_sites
 from rse_study.models.suitability import check_family
@@ -28,7 +28,7 @@ def check_batch(trial: Trial, num_sentences: int) -> None:
 
 def check_described(trial: Trial, folder: str) -> None:
     """Raise InputError for an encoder that its description alone rules out."""
-    check_expressible(folder)
+    Recorded(folder).check_expressible()
     check_encoder(trial, folder, load_tokenizer(folder))
 
 

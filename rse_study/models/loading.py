@@ -1,6 +1,7 @@
 """Encoders loaded by name or folder, and the reasons to refuse one."""
 
 import inspect
+import math
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -13,12 +14,7 @@ from transformers.utils import logging as hf_logging
 
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder
-from rse_study.models.encoder_settings import (
-    check_expressible,
-    lowers_case,
-    stored_max_length,
-    stored_pooling,
-)
+from rse_study.models.encoder_settings import MODULES, Recorded, stored_pooling
 from rse_study.models.model_files import check_files, reading, require_tokenizer_files
 from rse_study.models.pooling import KINDS, PoolingKind
 from rse_study.models.probe import check_vectors
@@ -100,7 +96,7 @@ def _require_place(name: str, *files: str) -> None:
 def load_tokenizer(name: str, revision: str = "main") -> Any:
     """Load a tokenizer with its stored length limit; it must have a padding token."""
     if Path(name).is_dir():
-        require_tokenizer_files(name, Path(name))
+        require_tokenizer_files(Path(name))
     with opening(name, "tokenizer.json", "tokenizer_config.json"):
         tokenizer = AutoTokenizer.from_pretrained(name, revision=revision, trust_remote_code=False)
     if tokenizer.pad_token_id is None:
@@ -110,10 +106,10 @@ def load_tokenizer(name: str, revision: str = "main") -> Any:
             rule="sentences of a batch are padded to one length",
             remedy="Add one to the tokenizer (and an embedding row for it) and save both.",
         )
+    recorded = Recorded(name, revision)
     with opening(name, "tokenizer_config.json"):
-        limits = tokenizer.model_max_length, stored_max_length(name, revision)
-        tokenizer.model_max_length = min(limit for limit in limits if limit is not None)
-    if lowers_case(name, revision) and not _lowers(tokenizer):
+        tokenizer.model_max_length = min(tokenizer.model_max_length, recorded.max_length or math.inf)
+    if recorded.transformer.get("do_lower_case") and not _lowers(tokenizer):
         raise InputError(
             "its texts are to be lowered (do_lower_case), and its tokenizer does not",
             where=name,
@@ -139,8 +135,8 @@ def quiet_loading() -> Iterator[None]:
 
 def _described(name: str, pooling: str, revision: str) -> tuple[Any, Any, PoolingKind]:
     """Load all but the weights, and refuse what no encoder of ours can be."""
-    _require_place(name, "config.json", "modules.json")
-    check_expressible(name, revision)
+    _require_place(name, "config.json", MODULES)
+    Recorded(name, revision).check_expressible()
     config = load_config(name, revision)
     check_family(name, config)
     kind = _pooling_kind(name, pooling, revision)

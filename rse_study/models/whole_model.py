@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from rse_study.activity import ProgressCallback
 from rse_study.errors import InputError
-from rse_study.models.encoder_settings import check_modules, pooling_text
+from rse_study.models.encoder_settings import Recorded
 from rse_study.models.loading import quiet_loading, seeded_init
 from rse_study.models.model_files import AGAIN, reading
 from rse_study.models.probe import LONG, SHORT, check_alone
@@ -32,8 +32,9 @@ class WholeModel:
         on_progress: ProgressCallback = lambda done, total: None,
     ) -> None:
         name = str(path_or_name)
-        check_modules(name)
-        self.pooling = pooling_text(name)
+        recorded = Recorded(name)
+        recorded.check_modules()
+        self.pooling = recorded.pooling_text
         self._batch_size, self._on_progress = batch_size, on_progress
         with reading(name, "Does sentence-transformers load it? If not, save it again"), quiet_loading():
             self._model: Any = _load(name, device, seed=0)

@@ -103,7 +103,7 @@ def test_broken_weights_are_refused(folders, tmp_path, name, kept):
     assert load_encoder(tmp_path / "model", "cls")  # whole, it loads
     path = tmp_path / "model" / name
     path.write_bytes(path.read_bytes()[:kept])
-    with pytest.raises(InputError, match=r"cannot be loaded|is cut off or damaged") as caught:
+    with pytest.raises(InputError, match="cannot be loaded") as caught:
         load_encoder(tmp_path / "model", "cls")
     assert caught.value.where == str(path)
 

@@ -41,11 +41,13 @@ def without(folder, *files):
 
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
 DAMAGED = {
-    r"config\.json: begins with a byte order mark": lambda folder: replaced(
+    r"config\.json: cannot be read .*BOM": lambda folder: replaced(
         folder, "config.json", b"\xef\xbb\xbf{}"
     ),
-    r"config\.json: cannot be read": lambda folder: replaced(folder, "config.json", b"{"),
-    r"config\.json: holds something else": lambda folder: replaced(folder, "config.json", b"[1]"),
+    r"config\.json: cannot be read \(JSONDecodeError": lambda folder: replaced(folder, "config.json", b"{"),
+    r"config\.json: cannot be read .*a list where a dict is": lambda folder: replaced(
+        folder, "config.json", b"[]"
+    ),
     r"config\.json: has 5,000,000 bytes": lambda folder: sparse(folder, "config.json", 5_000_000),
     r"tokenizer\.json: has 99,000,000 bytes": lambda folder: sparse(folder, "tokenizer.json", 99_000_000),
     r"config\.json: num_hidden_layers = 1000000": lambda folder: rewritten(
@@ -58,7 +60,7 @@ DAMAGED = {
     r"tokenizer\.json: is a pointer of Git LFS": lambda folder: replaced(folder, "tokenizer.json", LFS),
     r"model\.safetensors: is no regular file": lambda folder: linked(folder, "model.safetensors", "/dev/zero"),
     r"tokenizer\.json: is no regular file": lambda folder: linked(folder, "tokenizer.json", "nowhere"),
-    r"model\.safetensors: is damaged: its header is no table": lambda folder: replaced(
+    r"model\.safetensors: cannot be loaded \(SafetensorError": lambda folder: replaced(
         folder, "model.safetensors", (4).to_bytes(8, "little") + b'"a" '
     ),
     r"tokenizer\.json: cannot be loaded \(": lambda folder: rewritten(folder, "tokenizer.json", model={}),

@@ -119,9 +119,9 @@ def test_normalised_vectors_have_the_same_direction_in_training(folders, tmp_pat
 
 
 DAMAGED = {
-    r"2_Dense/model\.safetensors: is cut off": lambda folder: (
-        folder / "2_Dense/model.safetensors"
-    ).write_bytes(b"\x99" * 50),
+    "cannot be loaded .*header": lambda folder: (folder / "2_Dense/model.safetensors").write_bytes(
+        b"\x99" * 50
+    ),
     "some of its weights are missing": lambda folder: edited(folder, "config.json", num_hidden_layers=4),
     "no tokenizer is here": lambda folder: (folder / "tokenizer.json").unlink(),
     "is a SparseEncoder": lambda folder: edited(

@@ -12,7 +12,7 @@ from rse_study.cli.terminal.screen import stderr, stdout
 from rse_study.data.location import data_dir
 from rse_study.errors import InputError
 from rse_study.models.embedder import Embedder
-from rse_study.models.encoder_settings import is_whole_model, stored_template
+from rse_study.models.encoder_settings import Recorded
 from rse_study.models.loading import load_encoder
 from rse_study.models.whole_model import WholeModel
 
@@ -51,10 +51,11 @@ def embedder_of(
     request: EncoderRequest, name: str, on_progress: ProgressCallback = lambda done, total: None
 ) -> Embedder | WholeModel:
     """Load an encoder, by folder or hub name, with all that its authors recorded."""
-    if request.pooling == "stored" and is_whole_model(name):
+    recorded = Recorded(name)
+    if request.pooling == "stored" and recorded.is_whole:
         return WholeModel(name, request.device, on_progress=on_progress)
     encoder, tokenizer = load_encoder(name, request.pooling)
-    template = stored_template(name) if encoder.pooling == "prompt" else ""
+    template = recorded.ours.template if encoder.pooling == "prompt" and recorded.ours else ""
     if encoder.pooling == "prompt" and not template:
         rule = "it reads the vector at a template's [MASK], and no template is stored beside these weights"
         remedy = "Use cls, mean or first_last, or a model trained here with prompt pooling"
