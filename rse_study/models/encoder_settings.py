@@ -43,7 +43,7 @@ def store_pooling(directory: Path, pooling: StoredPooling) -> None:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What a model's folder, or repository on the hub, records of how it reads a text."""
+    """Record of how a model reads a text, in its folder or repository on the hub."""
 
     name: str
     revision: str = "main"

@@ -10,15 +10,8 @@ from typing import Any
 from rse_study.errors import InputError, first_line
 
 AGAIN = "Download or save it again"
-READ = (
-    "*config.json",
-    "tokenizer.json",
-    "vocab.*",
-    "merges.txt",
-    "*_tokens*.json",
-    "*.model",
-    "*.index.json",
-)
+CONFIGS = ("config.json", "tokenizer_config.json", "generation_config.json")
+READ = (*CONFIGS, "tokenizer.json", "vocab.*", "merges.txt", "*_tokens*.json", "*.model", "*.index.json")
 WEIGHTS = ("model*.safetensors", "pytorch_model*.bin")
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model", "*.tiktoken")
 MOST_BYTES = 64 << 20  # NLLB's tokenizer.json, among the largest, has 33 MB
@@ -33,10 +26,8 @@ def check_files(folder: Path) -> None:
     for path in sorted(folder.iterdir()):
         if any(map(path.match, READ + WEIGHTS)):
             _check_file(path)
-    for path in folder.glob("*config.json"):
-        content = read_json(path, dict)
-        if path.name == "config.json":
-            _check_sizes(content, str(path))
+    for path in (folder / name for name in CONFIGS if (folder / name).exists()):
+        _check_sizes(read_json(path, dict), str(path))
     if (folder / "adapter_config.json").exists():
         rule = "its weights are an adapter's, which change another model's"
         remedy = "Merge it (peft: merge_and_unload) and save the result"
@@ -100,6 +91,6 @@ def _check_sizes(value: Any, where: str, key: str = "") -> None:
     for one in value if isinstance(value, list) else ():
         _check_sizes(one, where, key)
     most = MOST_PARTS if PARTS.fullmatch(key) else MOST_SIZE
-    if isinstance(value, int) and abs(value) > most:
+    if isinstance(value, int) and abs(value) > most and "length" not in key:
         what, rule = f"{key} = {value}", f"no encoder has more than {most:,}"
         raise InputError(what, where=where, rule=rule, remedy=AGAIN)
