@@ -1,10 +1,12 @@
 """Checks of a trial's numbers against its corpus and encoder, before any build."""
 
+from pathlib import Path
 from typing import Any
 
 import torch
 from transformers import AutoModel
 
+from rse_study.data.hub_models import weight_names
 from rse_study.errors import InputError
 from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
@@ -29,6 +31,11 @@ def check_batch(trial: Trial, num_sentences: int) -> None:
 def check_described(trial: Trial, folder: str) -> None:
     """Raise InputError for an encoder that its description alone rules out."""
     Recorded(folder).check_expressible()
+    weights = Path(folder) / "model.safetensors"
+    names = weight_names(weights) if trial.encoder.pooling == "pooler" and weights.is_file() else ["pooler."]
+    if not any("pooler." in name for name in names):
+        rule, remedy = "this pooling reads the checkpoint's own", "Use cls, mean or first_last pooling"
+        raise InputError("has no pooler", where=folder, rule=rule, remedy=remedy)
     check_encoder(trial, folder, load_tokenizer(folder))
 
 

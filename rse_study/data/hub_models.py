@@ -75,7 +75,7 @@ def described_folder(model: Model, *folders: Path) -> Path | None:
     """Return the folder of a model that is on this machine, or in the hub's cache."""
     name, revision = ("", "") if model[0] in OUR_OWN else (local_name(model[0], *folders), model[1])
     weights = (_model_file(name, file, revision) for file in ("model.safetensors", "pytorch_model.bin"))
-    if (Path(name) / CONFIG).is_file() and name:
+    if name and is_model(Path(name)):
         return Path(name)
     return next((path.parent for path in weights if path and (path.parent / CONFIG).is_file()), None)
 
@@ -88,13 +88,18 @@ def lacks_masked_lm_head(name: str, revision: str = "main") -> bool:
     classes = json.loads(config.read_text(encoding="utf-8")).get("architectures") or []
     if any(one.endswith(("ForMaskedLM", "ForPreTraining")) for one in classes):
         return False
+    names = weight_names(weights)
+    return bool(names) and not any(part in key for key in names for part in PARTS_OF_HEADS)
+
+
+def weight_names(weights: Path) -> list[str]:
+    """Return the names of a file of tensors; none if it is damaged, which its loader says."""
     with weights.open("rb") as stream:  # a length of 8 bytes, then as much JSON
         length = int.from_bytes(stream.read(8), "little")
         try:
-            names = json.loads(stream.read(min(length, LONGEST_HEADER)))
-        except ValueError:  # damaged, which its loader says
-            return False
-    return not any(part in key for key in names for part in PARTS_OF_HEADS)
+            return list(json.loads(stream.read(min(length, LONGEST_HEADER))))
+        except (ValueError, TypeError, RecursionError):
+            return []
 
 
 def _model_file(name: str, file: str, revision: str) -> Path | None:

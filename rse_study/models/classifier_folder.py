@@ -22,7 +22,6 @@ from rse_study.models.loading import (
     load_encoder,
     load_tokenizer,
     opening,
-    quiet_loading,
 )
 from rse_study.models.span_reader import SPAN, SpanClassifier, SpanReader
 from rse_study.models.text_classifier import TextClassifier
@@ -106,7 +105,7 @@ def _ours(record: Path) -> TextClassifier:
 
 def _theirs(name: str, revision: str) -> TextClassifier:
     config, tokenizer = load_config(name, revision), load_tokenizer(name, revision)
-    with opening(name, *WEIGHTS), quiet_loading():
+    with opening(name, *WEIGHTS):
         model, report = AutoModelForSequenceClassification.from_pretrained(
             name, config=config, revision=revision, dtype=torch.float32, output_loading_info=True,
             trust_remote_code=False,

@@ -3,7 +3,7 @@
 import inspect
 import math
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from transformers.utils import logging as hf_logging
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.encoder_settings import MODULES, Recorded, stored_pooling
-from rse_study.models.model_files import check_files, reading, require_tokenizer_files
+from rse_study.models.model_files import AGAIN, check_files, reading, require_tokenizer_files
 from rse_study.models.pooling import KINDS, PoolingKind
 from rse_study.models.probe import check_vectors
 from rse_study.models.suitability import check_family, model_class_of
@@ -145,7 +145,7 @@ def _described(name: str, pooling: str, revision: str) -> tuple[Any, Any, Poolin
 
 def _pretrained(name: str, config: Any, revision: str, kind: PoolingKind) -> tuple[nn.Module, set[str]]:
     """Load a backbone; return it with the names of weights that it does not use."""
-    with opening(name, *WEIGHTS), quiet_loading():
+    with opening(name, *WEIGHTS):
         backbone, report = AutoModel.from_pretrained(
             name,
             config=config,
@@ -223,11 +223,10 @@ def _check_ids(name: str, encoder: SentenceEncoder, tokenizer: Any) -> None:
         )
 
 
-def opening(name: str, *files: str) -> AbstractContextManager[None]:
-    """Name the file, or the way to the hub, if a library's loader fails inside."""
-    if Path(name).is_dir():
-        return reading(next((f"{name}/{file}" for file in files if (Path(name) / file).exists()), name))
-    return reading(
-        name,
-        "Check the name; without a network give a local folder, or fill the hub's cache first (HF_HOME).",
-    )
+@contextmanager
+def opening(name: str, *files: str) -> Iterator[None]:
+    """Name the file, or the way to the hub, if a library's loader fails inside; keep it quiet."""
+    where = next((f"{name}/{file}" for file in files if (Path(name) / file).exists()), name)
+    of_hub = "Check the name; without a network give a local folder, or fill the hub's cache first (HF_HOME)."
+    with quiet_loading(), reading(where, AGAIN if Path(name).is_dir() else of_hub):
+        yield

@@ -40,7 +40,9 @@ def check_alone(name: str, alone: Float[Tensor, "*l d"], beside: Float[Tensor, "
     if moved > TOLERANCE:
         what = f"a sentence's vectors change by {moved:.1%} beside a longer one"
         raise _unfit(
-            name, what, "It reads padding, as ConvBERT does or padding_side: left; use another encoder"
+            name,
+            what,
+            "Padding reaches its vectors (as in ConvBERT, or by padding_side: left). Use another encoder",
         )
 
 

@@ -122,7 +122,9 @@ Wide = Annotated[
 ]
 PoolingOption = Annotated[
     str,
-    typer.Option(help="cls, mean, first_last, pooler, prompt (needs a stored template); stored = the model's own."),
+    typer.Option(
+        help="cls, mean, first_last, pooler, prompt (needs a stored template); stored = the model's own."
+    ),
 ]
 Threads = Annotated[int, typer.Option(min=0, help="CPU threads; 0 = torch's default.")]
 DeviceName = Annotated[str, typer.Option(help="cpu or cuda.")]

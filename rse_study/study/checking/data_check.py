@@ -174,6 +174,10 @@ def _encoder(trial: Trial, folders: tuple[Path, ...]) -> Iterator[Missing]:
     """Check what a trial asks of its encoder, if that is on this machine."""
     name = trial.encoder.name
     folder = described_folder((name, trial.encoder.revision), *folders)
+    if name == "minilm":
+        from rse_study.assets.minilm import has_minilm, minilm_folder
+
+        folder = minilm_folder() if has_minilm() else None
     if folder is not None:
         # This imports model code, which takes seconds.
         from rse_study.assets.trial_checks import check_described

@@ -1,0 +1,99 @@
+"""`validate` refuses the encoders that `run` would, when they are on this machine."""
+
+import json
+
+import pytest
+import transformers as hf
+
+from rse_study.study.checking.data_check import check_data
+from rse_study.study.checking.validation import check_content
+from tests.cases import cases
+from tests.tiny_models import save_bert, word_tokenizer
+
+SHAPE = {"vocab_size": 7, "max_position_embeddings": 64, "hidden_size": 16, "num_hidden_layers": 2}
+SHAPE |= {"num_attention_heads": 2, "intermediate_size": 24, "pad_token_id": 0}
+GPT2 = {"vocab_size": 7, "n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 64}
+T5 = {"vocab_size": 7, "d_model": 16, "num_layers": 2, "num_heads": 2, "d_ff": 24, "d_kv": 8}
+KINDS = {
+    "gpt2": lambda: hf.GPT2Model(hf.GPT2Config(**GPT2)),
+    "t5": lambda: hf.T5Model(hf.T5Config(**T5)),
+    "albert": lambda: hf.AlbertModel(hf.AlbertConfig(**SHAPE, embedding_size=16)),
+    "bare": lambda: hf.BertModel(hf.BertConfig(**SHAPE), add_pooling_layer=False),
+}
+
+
+def problems(folder, rows=({},), pooling="mean", **method):
+    """What `validate` says of a grid of these rows, from an encoder in `folder`/encoder."""
+    base = {
+        "encoder": {"name": "encoder", "pooling": pooling},
+        "method": {"lambda2": 0, **method},
+        "max_length": 16,
+        "batch_size": 8,
+        "budget": {"unit": "steps", "amount": 2},
+        "selection": {"dev": "builtin", "every": 1},
+    }
+    grid = {"rows": {f"row {i}": row for i, row in enumerate(rows)}, "baseline": "row 0"}
+    content = {"name": "s", "question": "Is it refused?", "base": base, "grid": grid, "seeds": [0]}
+    checked = check_content(content, where=str(folder / "s.yaml"))
+    return " ".join(map(str, check_data(checked, folder)))
+
+
+def encoder(folder, kind="bert", **settings):
+    tokenizer = word_tokenizer(["red", "cat"])
+    if kind == "bert":
+        return save_bert(folder / "encoder", tokenizer, **settings)
+    KINDS[kind]().save_pretrained(folder / "encoder")
+    tokenizer.save_pretrained(folder / "encoder")
+    return folder / "encoder"
+
+
+def with_module(folder):
+    modules = [("Transformer", ""), ("Pooling", "1_Pooling"), ("Dense", "2_Dense")]
+    listed = [
+        {"idx": i, "name": str(i), "path": path, "type": kind} for i, (kind, path) in enumerate(modules)
+    ]
+    (encoder(folder) / "modules.json").write_text(json.dumps(listed))
+
+
+REFUSED = {
+    "gpt2 is decoder-only": lambda folder: [encoder(folder, "gpt2"), problems(folder)],
+    "t5 is an encoder-decoder": lambda folder: [encoder(folder, "t5"), problems(folder)],
+    "AlbertModel has no known sites": lambda folder: [
+        encoder(folder, "albert"),
+        problems(folder, masks={"phi": 0.3}),
+    ],
+    "9 sites are weakened": lambda folder: [
+        encoder(folder),
+        problems(folder, masks={"phi": 0.3, "num_layers": 8}),
+    ],
+    "its module 2_Dense": lambda folder: [with_module(folder), problems(folder)],
+    "no tokenizer is here": lambda folder: [
+        (encoder(folder) / "tokenizer.json").unlink(),
+        problems(folder),
+    ],
+    "has no pooler": lambda folder: [encoder(folder), problems(folder, pooling="pooler")],
+    "reads at most 8 tokens": lambda folder: [
+        encoder(folder, max_position_embeddings=8),
+        problems(folder),
+    ],
+    "saved without a masked-LM head": lambda folder: [
+        encoder(folder, "bare"),
+        problems(folder, rows=({"lambda2": 0.1}, {})),
+    ],
+}
+
+
+@cases("said", REFUSED)
+def test_what_run_would_refuse_is_no_valid_study(tmp_path, said):
+    assert said in REFUSED[said](tmp_path)[-1]
+
+
+@pytest.mark.parametrize("kind", ["bert", "albert", "bare"])
+def test_what_run_accepts_is_valid(tmp_path, kind):
+    encoder(tmp_path, kind)
+    assert problems(tmp_path) == ""
+
+
+def test_a_generator_that_the_base_would_have_and_no_row_uses_is_not_asked_for(tmp_path):
+    encoder(tmp_path, "bare")
+    assert problems(tmp_path, rows=({"lambda2": 0}, {"lambda2": 0, "lambda1": 4}), lambda2=0.005) == ""
