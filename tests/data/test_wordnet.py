@@ -20,5 +20,5 @@ def test_without_the_archive_it_is_said_where_it_belongs_and_another_is_refused(
     path = tmp_path / FOLDER / "corpora" / "wordnet.zip"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"no archive")
-    with pytest.raises(InputError, match=r"is not WordNet.*wordnet/data.noun.*Fetch it again"):
+    with pytest.raises(InputError, match=r"holds no WordNet.*wordnet/data.noun.*Fetch it again"):
         wordnet_archive(tmp_path)
