@@ -141,7 +141,7 @@ def _extract(archive: Path, folder: Path, store: Path) -> str:
                 with (folder / path).open("wb") as file:
                     file.writelines(content)
     except DAMAGE as error:
-        raise _refused(archive, first_line(error)) from None
+        raise _refused(archive, f"it is damaged, or no tar, .gz or .xz: {first_line(error)}") from None
     if not name:
         raise _refused(archive, "it holds no file of a study")
     return name
