@@ -5,7 +5,6 @@ Each conversion is the one by which the catalogue's own file was made, so that i
 
 import io
 import json
-import tarfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -13,6 +12,8 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import Any, Literal
+
+from rse_study.results.files.tar_file import read_tar
 
 Conversion = Literal[
     "none",
@@ -32,12 +33,11 @@ NLI_LABELS = ("entailment", "neutral", "contradiction", "-")  # -1 on the hub: n
 def documents(archive: bytes, folder: str) -> bytes:
     """Make JSON Lines of the texts in neg/ and pos/ of a folder of a tar archive."""
     rows: list[tuple[int, str, str]] = []
-    with tarfile.open(fileobj=io.BytesIO(archive)) as opened:
-        for member in filter(tarfile.TarInfo.isfile, opened):
-            parent, name = PurePosixPath(member.name).parent, PurePosixPath(member.name)
-            stream = opened.extractfile(member) if parent.parent.match(f"*/{folder}") else None
-            if stream is not None and parent.name in ("neg", "pos"):
-                rows.append((int(parent.name == "pos"), name.stem, stream.read().decode("latin-1").strip()))
+    for member, content in read_tar(io.BufferedReader(io.BytesIO(archive))):
+        name = PurePosixPath(member.name)
+        if name.match(f"*/{folder}/*/*") and name.parent.name in ("neg", "pos") and member.isreg():
+            text = b"".join(content).decode("latin-1").strip()
+            rows.append((int(name.parent.name == "pos"), name.stem, text))
     return _lines({"id": stem, "label": label, "text": text} for label, stem, text in sorted(rows))
 
 

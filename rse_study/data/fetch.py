@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 import json
-import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -26,8 +25,9 @@ from rse_study.data.conversions import CONVERSIONS, documents
 from rse_study.data.download import RemoteFile
 from rse_study.data.hub import load_split
 from rse_study.data.sources import Source
-from rse_study.errors import InputError
+from rse_study.errors import InputError, first_line
 from rse_study.results.files.atomic import write_whole
+from rse_study.results.files.tar_file import DAMAGE, read_tar
 
 AS_THEY_ARE = (".zip", ".parquet")
 """Files that other libraries open, which are stored without compression."""
@@ -65,10 +65,14 @@ def fetch(
         wanted = _wanted(home, entry, data_dir)
         here = [path for path in _targets(home, entry) if path not in wanted]
         done.extend(Fetched(name, path, home.repository, 0, was_here=True) for path in here)
-        for path, content in _contents(home, wanted, entry, Source(data_dir, mirror, on_progress)):
-            _store(data_dir, path, content, home.repository)
-            rows = 0 if path.endswith(AS_THEY_ARE) else content.count(b"\n")
-            done.append(Fetched(name, path, home.repository, rows, was_here=False))
+        try:
+            for path, content in _contents(home, wanted, entry, Source(data_dir, mirror, on_progress)):
+                _store(data_dir, path, content, home.repository)
+                rows = 0 if path.endswith(AS_THEY_ARE) else content.count(b"\n")
+                done.append(Fetched(name, path, home.repository, rows, was_here=False))
+        except DAMAGE as error:
+            rule, remedy = first_line(error), "Get the files by hand: rse-study data list"
+            raise InputError("is damaged", where=home.repository, rule=rule, remedy=remedy) from None
     return done
 
 
@@ -163,20 +167,16 @@ def _converted(home: FileHome, member: str, path: str, entry: DataSet, source: S
 
 
 def _from_archive(home: ArchiveHome, wanted: list[str], archived: Path) -> Iterator[tuple[str, bytes]]:
-    with tarfile.open(archived) as archive:
-        members = {member.name: member for member in archive.getmembers() if member.isfile()}
-        for inside, outside in home.folders.items():
-            for path in wanted:
-                suffix = f"{inside}/{Path(path).name}"
-                found = [name for name in members if f"/{name}".endswith(f"/{suffix}")]
-                if path.startswith(f"{outside}/") and not found:
-                    remedy = "The archive has changed: get the file by hand"
-                    raise InputError(
-                        f"holds no {suffix}", where=f"{home.repository}/{home.archive}", remedy=remedy
-                    )
-                stream = archive.extractfile(members[found[0]]) if found else None
-                if stream is not None:
-                    yield path, stream.read()
+    insides = {outside: inside for inside, outside in home.folders.items()}
+    lacking = {f"/{insides[str(Path(path).parent)]}/{Path(path).name}": path for path in wanted}
+    with archived.open("rb") as packed:
+        for member, content in read_tar(packed):
+            suffix = next((one for one in lacking if f"/{member.name}".endswith(one)), "")
+            if suffix and member.isreg():
+                yield lacking.pop(suffix), b"".join(content)
+    for suffix in lacking:
+        where, remedy = f"{home.repository}/{home.archive}", "The archive has changed: get the file by hand"
+        raise InputError(f"holds no {suffix[1:]}", where=where, remedy=remedy)
 
 
 def _table_text(home: TableHome, split: str, mirror: Path) -> bytes:

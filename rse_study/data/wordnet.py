@@ -13,18 +13,27 @@ from rse_study.spec import hash_file
 FOLDER = Path("lexicon/wordnet/nltk_data")
 ARCHIVE = Path("corpora/wordnet.zip")
 MEMBER = "wordnet/data.noun"
+MOST_BYTES = 2**28  # WordNet has 36 MB
+
+
+def nltk_archive(data_dir: Path, archive: Path, member: str, what: str) -> Path:
+    """Return an archive of words that nltk publishes; MissingFile if there is none."""
+    path = data_dir / archive
+    if not path.is_file():
+        rule, remedy = "words come from it", f"{SET_DATA}, or wordnet alone: rse-study data fetch wordnet"
+        raise MissingFile(f"no {what}", where=str(path), rule=rule, remedy=remedy)
+    sizes = (
+        {entry.filename: entry.file_size for entry in ZipFile(path).infolist()} if is_zipfile(path) else {}
+    )
+    if member not in sizes or sum(sizes.values()) > MOST_BYTES:
+        rule = f"must be a zip archive with {member}, and have at most {MOST_BYTES >> 20} MiB unpacked"
+        raise InputError(f"holds no {what}", where=str(path), rule=rule, remedy="Fetch it again")
+    return path
 
 
 def wordnet_archive(data_dir: Path) -> Path:
     """Return the archive nltk reads; raise MissingFile if there is none."""
-    path = data_dir / FOLDER / ARCHIVE
-    if not path.is_file():
-        remedy = f"{SET_DATA}, or wordnet alone: rse-study data fetch wordnet"
-        raise MissingFile("no WordNet", where=str(path), rule="synonyms come from it", remedy=remedy)
-    if not is_zipfile(path) or MEMBER not in ZipFile(path).namelist():
-        rule, remedy = f"must be a zip archive with {MEMBER}", "Fetch it again"
-        raise InputError("is not WordNet", where=str(path), rule=rule, remedy=remedy)
-    return path
+    return nltk_archive(data_dir, FOLDER / ARCHIVE, MEMBER, "WordNet")
 
 
 def wordnet_fingerprint(data_dir: Path) -> str:

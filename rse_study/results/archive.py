@@ -1,39 +1,43 @@
 """A study as one file, from which it is read, replayed and continued elsewhere."""
 
 import json
-import lzma
 import re
 import sqlite3
 import tarfile
-import zlib
 from collections.abc import Iterable
 from contextlib import closing
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rse_study.errors import InputError, first_line
 from rse_study.results.files.atomic import drafted
-from rse_study.results.files.cell_file import FILE_NAME as CELL
 from rse_study.results.files.connect import open_study
-from rse_study.results.files.evaluation_file import FILE_NAME as EVALUATIONS
 from rse_study.results.files.failures import failure_of
-from rse_study.results.files.item_file import FILE_NAME as ITEMS
 from rse_study.results.files.queries import LedgerQueries
-from rse_study.results.files.result_file import FILE_NAME as RESULT
 from rse_study.results.files.schema import ledger_path
 from rse_study.results.files.study_file import read_revisions
+from rse_study.results.files.tar_file import DAMAGE, read_tar
 from rse_study.results.study_record import StudyRecord
 from rse_study.spec import hash_file
 
 LEDGER = ledger_path(Path()).name
-ASSETS = "assets"
-"""Folder in a study's folder with the trained weights that came with its archive, a file for each asset."""
-WEIGHTS = ".safetensors"
+# Folder in a study's folder with the trained weights that came with its archive, a file for each asset.
+ASSETS, WEIGHTS = "assets", ".safetensors"
+# File in an unpacked study's folder that identifies its archive.
 ORIGIN = "archive.json"
-"""File in an unpacked study's folder that identifies its archive."""
-MOST_BYTES, MOST_FILES = 4 * 2**30, 200_000
-FILES_OF_NUMBERS = ("study.json", CELL, RESULT, EVALUATIONS, ITEMS)
-"""Files beside the ledger that hold numbers; models, checkpoints and attacked texts are left out."""
+# Of an archive: the largest in docs/results has 1,007 files and 20 MB; 10,000 cells have 40,000 files.
+MOST_FILES, MOST_BYTES = 50_000, 4 * 2**30
+# Of a file: the largest in docs/results are items.json with 0.4 MB, and the ledger of 500 trials with 4 MB. 16 MiB of
+# JSON take up to 0.6 GB of memory to read.
+MOST_OF = {".json": 2**24, ".sqlite": 2**28, WEIGHTS: MOST_BYTES}
+LIMITS = (
+    f"at most {MOST_FILES:,} files and {MOST_BYTES >> 30} GiB, 16 MiB in a JSON file, 256 MiB in a ledger"
+)
+# A study's files that hold numbers. Models, checkpoints, attacked texts and strange files are left out.
+OWN = re.compile(
+    r"([a-z0-9][a-z0-9_-]{0,63})/(study\.json|ledger\.sqlite|assets/[a-z0-9-]+\.safetensors"
+    r"|baselines/(evaluations|items)\.json|cells/[0-9a-f]{16}/(cell|result|evaluations|items)\.json)"
+)
 
 
 def write_archive(study_dir: Path, path: Path, assets: Iterable[Path] = ()) -> Path:
@@ -45,20 +49,24 @@ def write_archive(study_dir: Path, path: Path, assets: Iterable[Path] = ()) -> P
     """
     with closing(open_study(study_dir)) as ledger:
         study = LedgerQueries(ledger).frozen_study(str(study_dir))
-    top = Path(study.name)
     try:
         with (
             drafted(path) as draft,
-            tarfile.open(draft, "w:xz") as archive,
+            tarfile.open(draft, "w:xz", dereference=True) as archive,
             TemporaryDirectory() as folder,
         ):
-            archive.add(_ledger_copy(study_dir, Path(folder)), str(top / LEDGER))
-            for file in sorted(study_dir.rglob("*.json")):
-                if file.name in FILES_OF_NUMBERS:
-                    archive.add(file, str(top / file.relative_to(study_dir)))
-            weights = {f"{asset.name}{WEIGHTS}": asset / f"model{WEIGHTS}" for asset in assets}
-            for name, file in (weights | {one.name: one for one in (study_dir / ASSETS).glob("*")}).items():
-                archive.add(file, str(top / ASSETS / name))
+            files = {LEDGER: _ledger_copy(study_dir, Path(folder))}
+            files |= {str(file.relative_to(study_dir)): file for file in sorted(study_dir.rglob("*.json"))}
+            files |= {f"{ASSETS}/{asset.name}{WEIGHTS}": asset / f"model{WEIGHTS}" for asset in assets}
+            files |= {f"{ASSETS}/{file.name}": file for file in (study_dir / ASSETS).glob("*")}
+            files = {name: file for name, file in files.items() if OWN.fullmatch(f"{study.name}/{name}")}
+            num_bytes = 0
+            for number, (name, file) in enumerate(files.items(), 1):
+                num_bytes += file.stat().st_size
+                if _is_too_much(name, file.stat().st_size, number, num_bytes):
+                    what, remedy = f"{name} does not fit into an archive", "Copy the study's folder instead"
+                    raise InputError(what, where=str(study_dir), rule=LIMITS, remedy=remedy)
+                archive.add(file, f"{study.name}/{name}")
     except OSError as error:
         what = f"cannot be written: {error.strerror}"
         raise InputError(what, where=str(path), remedy="Name another folder") from None
@@ -86,6 +94,8 @@ def unpack_archive(archive: Path, store: Path) -> Path:
     archive of a study, if it is too large, or if another study has its place.
     """
     try:
+        if archive.exists() and not (archive.is_file() and archive.stat().st_size <= MOST_BYTES):
+            raise _refused(archive, f"it is no file, or too large: {LIMITS}")
         origin = hash_file(archive)
         store.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".unpacked-", dir=store) as folder:
@@ -102,9 +112,8 @@ def unpack_archive(archive: Path, store: Path) -> Path:
                 raise InputError("cannot be unpacked", where=str(archive), rule=rule, remedy=remedy)
     except OSError as error:
         what = f"cannot be unpacked into {store}: {error.strerror}"
-        raise InputError(
-            what, where=str(archive), remedy="Name an archive that can be read, and --store"
-        ) from None
+        remedy = "Name an archive that can be read, and --store"
+        raise InputError(what, where=str(archive), remedy=remedy) from None
     return final
 
 
@@ -112,32 +121,34 @@ def _extract(archive: Path, folder: Path, store: Path) -> str:
     """Extract the archive's one study, unless the store has it; return its name."""
     name, num_bytes = "", 0
     try:
-        with tarfile.open(archive) as files:
-            for number, member in enumerate(files, 1):  # headers first: what is too large is never unpacked
+        with archive.open("rb") as packed:
+            for number, (member, content) in enumerate(read_tar(packed), 1):
                 num_bytes += member.size
-                if number > MOST_FILES or num_bytes > MOST_BYTES:
-                    raise _refused(archive, f"more than {MOST_FILES:,} files or {MOST_BYTES >> 30} GiB")
-                parts = PurePosixPath(member.name).parts
-                if not member.isfile() or not _belongs(parts):
+                path = member.name.removeprefix("./").removesuffix("/" * member.isdir())
+                own, is_plain = OWN.fullmatch(path), member.isdir() or member.type in b"0\0"
+                if not is_plain or (path != "." and {"", ".", ".."} & set(path.split("/"))):
+                    why = "is a link or a device, or leads out of the study's folder"
+                    raise _refused(archive, f"{member.name[:99]!r} {why}")
+                if _is_too_much(path if own else "", member.size, number, num_bytes):
+                    raise _refused(archive, f"{member.name[:99]!r} is too large, or one too many: {LIMITS}")
+                if own is None or member.isdir():
                     continue
-                if parts[0] != (name := name or parts[0]):
-                    raise _refused(archive, f"it holds two studies: {name} and {parts[0]}")
+                if own[1] != (name := name or own[1]):
+                    raise _refused(archive, f"it holds two studies: {name} and {own[1]}")
                 if (store / name).exists():
                     break
-                files.extract(member, folder, filter="data")
-    except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError) as error:
-        raise _refused(archive, first_line(error)) from None
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                with (folder / path).open("wb") as file:
+                    file.writelines(content)
+    except DAMAGE as error:
+        raise _refused(archive, f"it is damaged, or no tar, .gz or .xz: {first_line(error)}") from None
     if not name:
         raise _refused(archive, "it holds no file of a study")
     return name
 
 
-def _belongs(parts: tuple[str, ...]) -> bool:
-    """Whether a file is one that `write_archive` writes."""
-    if len(parts) < 2 or not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", parts[0]):
-        return False
-    is_weights = len(parts) == 3 and parts[1] == ASSETS and parts[2].endswith(WEIGHTS)
-    return is_weights or parts[-1] in (*FILES_OF_NUMBERS, LEDGER)
+def _is_too_much(path: str, size: int, number: int, num_bytes: int) -> bool:
+    return number > MOST_FILES or num_bytes > MOST_BYTES or size > MOST_OF.get(Path(path).suffix, MOST_BYTES)
 
 
 def _checked_study(draft: Path, archive: Path) -> StudyRecord:

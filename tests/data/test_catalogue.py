@@ -137,3 +137,17 @@ def test_what_cannot_be_fetched_says_why(mirror, tmp_path, name, below, given, s
         (mirror / SIMCSE / "wiki1m_for_simcse.txt").unlink()
     with pytest.raises(InputError, match=said):
         fetch(name, tmp_path / (below or "data"), *([mirror] if given else []))
+
+
+@cases("damage", [b"no archive" * 100, tarfile.TarInfo("./STS/x").tobuf(), None])
+def test_a_damaged_archive_of_data_is_refused(mirror, tmp_path, damage):
+    archive = mirror / SIMCSE / "senteval.tar"
+    if damage is None:  # a header that asks for 4 GB of memory
+        member = tarfile.TarInfo("./STS/x")
+        member.type, member.size = tarfile.XHDTYPE, 4 * 10**9
+        damage = member.tobuf() + bytes(1024)
+    before = archive.read_bytes()
+    archive.write_bytes(damage)
+    with pytest.raises(InputError, match=f"{SIMCSE}: is damaged: .*by hand"):
+        fetch("STS13", tmp_path / "data", mirror)
+    archive.write_bytes(before)

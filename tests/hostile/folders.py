@@ -1,6 +1,7 @@
 """Mutants of what a study or an attack leaves behind: ledgers, sidecars, archives, outcomes."""
 
 import ast
+import gzip
 import io
 import json
 import lzma
@@ -140,7 +141,7 @@ def archive(random: Random, folder: Path) -> Mutant:
         packed = lzma.compress(content, preset=0) if way else content
         path.write_bytes(mangled(random, packed))
     elif way == 2:
-        path.write_bytes(lzma.compress(bytes(10**8), preset=0) * random.choice([1, 60]))
+        path.write_bytes(_bomb(random))
     else:
         with (
             tarfile.open(path, "w:xz" if path.suffix == ".xz" else "w", preset=0)
@@ -166,6 +167,16 @@ def archive(random: Random, folder: Path) -> Mutant:
     )
     (folder / "n").unlink(missing_ok=True)
     return [[*command, "--store", str(store)]], partial(_left_behind, folder, store, _listing(folder))
+
+
+def _bomb(random: Random) -> bytes:
+    """Return up to 6 GB in some MB: a header, or a file, or nothing but zeros."""
+    if random.random() < 0.2:
+        return lzma.compress(bytes(10**8), preset=0)
+    member = tarfile.TarInfo(f"old_grid/{random.choice(['study.json', 'ledger.sqlite', 'model/x'])}")
+    member.type, member.size = random.choice([b"0", b"L", b"x", b"g", b"S"]), 10**8 * random.choice([1, 60])
+    ten_mb = gzip.compress((random.choice([bytes(1), b" ", b"[", b"10 abc=de\n"]) * 10**7)[: 10**7], 1)
+    return gzip.compress(member.tobuf()) + ten_mb * (member.size // 10**7)
 
 
 def _damage(random: Random, study: Path) -> None:
@@ -218,6 +229,8 @@ def _left_behind(folder: Path, store: Path, before: dict[str, int]) -> str:
         if place.is_relative_to(store):
             if place.is_symlink() or not (place.is_file() or place.is_dir()):
                 return f"{path} is no plain file"
+            if place.stat().st_mode & 0o7000:
+                return f"{path} has a mode of the archive's"
             if place.suffix == ".py":
                 return f"{path} was unpacked"
         elif place.name != "n" and before.get(path) != size:

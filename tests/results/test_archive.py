@@ -1,8 +1,12 @@
 """A study as one file: read elsewhere, without models and texts; a stranger's file does no harm."""
 
+import gzip
 import io
+import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 import tarfile
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +23,8 @@ from rse_study.results.files.schema import ledger_path
 from rse_study.study.checking.validation import read_study
 from tests.cases import cases
 
-OLD = Path(__file__).parents[1] / "fixtures" / "earlier_study" / "studies" / "old_grid"
+ROOT = Path(__file__).parents[2]
+OLD = ROOT / "tests" / "fixtures" / "earlier_study" / "studies" / "old_grid"
 
 
 @pytest.fixture
@@ -84,12 +89,15 @@ def test_a_place_that_cannot_be_written_is_named(study, tmp_path):
         write_archive(study, tmp_path / "no" / "old.tar.xz")
 
 
-def with_member(member, content=b"{}"):
+def with_member(name, content=b"{}", kind=tarfile.REGTYPE, **given):
     def change(folder, archive):
+        member = tarfile.TarInfo(name)
+        member.type, member.size, member.linkname = kind, len(content), "/etc/passwd"
+        for field, value in given.items():
+            setattr(member, field, value)
         with tarfile.open(archive, "w") as files:
             files.add(folder, "old_grid")
-            member.size = len(content) if member.isfile() else 0
-            files.addfile(member, io.BytesIO(content) if member.isfile() else None)
+            files.addfile(member, io.BytesIO(content))
 
     return change
 
@@ -126,15 +134,60 @@ def with_broken_ledger(folder, archive):
         files.addfile(broken, io.BytesIO(b"x" * 4000))
 
 
+CELL = "old_grid/cells/0123456789abcdef"
+STRANGE = [
+    "old_grid/../../escaped/study.json",
+    "old_grid/cells/../../escaped/study.json",
+    "../escaped/study.json",
+    "/escaped/study.json",
+    "//escaped/study.json",
+    ".//escaped/study.json",
+    "old_grid//study.json",
+    "old_grid/./study.json",
+    f"{CELL}/../result.json",
+    "old_grid/..",
+    "../" * 300 + "escaped/study.json",
+    "a/" * 1000 + "../study.json",
+]
+KINDS = [
+    tarfile.SYMTYPE,
+    tarfile.LNKTYPE,
+    tarfile.CHRTYPE,
+    tarfile.BLKTYPE,
+    tarfile.FIFOTYPE,
+    tarfile.CONTTYPE,
+]
 HOSTILE = [
-    (with_member(tarfile.TarInfo("old_grid/../../escaped/study.json")), "outside the destination"),
-    (with_member(tarfile.TarInfo("second/study.json")), "two studies: old_grid and second"),
+    *((with_member(name), "or leads out of the study's folder") for name in STRANGE),
+    *(
+        (with_member(name, b"", tarfile.DIRTYPE), "leads out")
+        for name in ("../escaped", "/escaped", "old_grid/a/../..")
+    ),
+    *(
+        (with_member(f"{CELL}/{name}", b"", kind), "is a link or a device")
+        for kind in KINDS
+        for name in ("result.json", "x")
+    ),
+    (with_member("old_grid/items.json", kind=tarfile.GNUTYPE_SPARSE), "is sparse"),
+    (
+        with_member(f"{CELL}/items.json", pax_headers={"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}),
+        "is sparse",
+    ),
+    (with_member("old_grid/study.json", b" " * (2**24 + 1)), "is too large, .* 16 MiB in a JSON file"),
+    (with_member(f"{CELL}/result.json", b" " * (2**24 + 1)), "is too large, .* 16 MiB in a JSON file"),
+    (with_member("a" * 5000), "headers have more than 4,096 bytes"),
+    (with_member("x", pax_headers={"comment": "a" * 5000}), "headers have more than 4,096 bytes"),
+    (with_member("second/study.json"), "two studies: old_grid and second"),
     (with_program, "holds what no ledger of this study holds"),
     (with_paths_as_identities, "holds what no ledger of this study holds"),
     (with_another_name, "holds what no ledger of this study holds"),
     (with_broken_ledger, "its files are damaged"),
     (cut_off, "is not an archive of a study"),
     (lambda folder, archive: archive.write_bytes(b"no archive"), "is not an archive of a study"),
+    (lambda folder, archive: archive.write_bytes(b""), "it is cut off"),
+    (lambda folder, archive: archive.symlink_to("/dev/zero"), "it is no file"),
+    (lambda folder, archive: os.mkfifo(archive), "it is no file"),
+    (lambda folder, archive: archive.mkdir(), "it is no file"),
     (lambda folder, archive: tarfile.open(archive, "w").close(), "holds no file of a study"),
     (lambda folder, archive: None, "No such file"),
 ]
@@ -153,20 +206,154 @@ def test_a_file_that_is_no_archive_of_ours_is_refused_and_leaves_nothing(change,
     assert not list(tmp_path.rglob("escaped"))
 
 
-def test_links_programs_and_unknown_files_are_not_taken(study, tmp_path):
-    link, device = tarfile.TarInfo("old_grid/cells/result.json"), tarfile.TarInfo("old_grid/items.json")
-    link.type, link.linkname, device.type = tarfile.SYMTYPE, "/etc/passwd", tarfile.CHRTYPE
+def test_strange_files_are_not_taken(study, tmp_path):
+    names = [
+        "evil.py",
+        "cells/evil.py",
+        "cells/ABC/result.json",
+        "other/result.json",
+        "assets/a/b.safetensors",
+    ]
+    names += [
+        "assets/..safetensors",
+        "study.json/x",
+        "STUDY.JSON",
+        "ledger.sqlite-wal",
+        "a/" * 1000 + "result.json",
+    ]
     with tarfile.open(tmp_path / "x.tar", "w") as files:
         files.add(study, "old_grid")
-        for member in (link, device, tarfile.TarInfo("old_grid/evil.py"), tarfile.TarInfo("/study.json")):
-            files.addfile(member)
+        for name in [f"old_grid/{name}" for name in names] + ["README", ".hidden/study.json", "Ä/study.json"]:
+            files.addfile(tarfile.TarInfo(name))
     there = unpack_archive(tmp_path / "x.tar", tmp_path / "there")
-    assert not list(there.rglob("*.py")) and not list(there.rglob("*.safetensors"))
-    assert all((path.is_file() and not path.is_symlink()) or path.is_dir() for path in there.rglob("*"))
-    assert not (there / "items.json").exists()
+    own = {path.relative_to(study) for path in study.rglob("*") if path.is_file()}
+    taken = {path.relative_to(there) for path in there.rglob("*") if path.is_file()}
+    assert {str(path) for path in taken - own} == {"old_grid.yaml", "archive.json"}
+    assert {path.name for path in own - taken} == {"model.safetensors", "mr-pwws.jsonl"}
+    assert [path.name for path in there.parent.iterdir()] == ["old_grid"]
 
 
-def test_what_is_larger_than_a_study_is_refused_before_it_is_read(packed, tmp_path, monkeypatch):
-    monkeypatch.setattr(archives, "MOST_BYTES", 1000)
-    with pytest.raises(InputError, match="more than 200,000 files or"):
+def test_mode_and_owner_are_our_own(study, tmp_path):
+    def changed(member):
+        member.mode, member.uid, member.gid = 0o6777, 12345, 12345
+        return member
+
+    with tarfile.open(tmp_path / "x.tar", "w") as files:
+        files.add(study, "old_grid", filter=changed)
+    before = os.umask(0o027)
+    try:
+        there = unpack_archive(tmp_path / "x.tar", tmp_path / "there")
+    finally:
+        os.umask(before)
+    found = {
+        (path.is_dir(), path.stat().st_mode & 0o7777, path.stat().st_uid)
+        for path in (there, *there.rglob("*"))
+    }
+    assert found == {(True, 0o750, os.getuid()), (False, 0o640, os.getuid())}
+
+
+@pytest.mark.parametrize(
+    ("limit", "most"), [("MOST_FILES", 10), ("MOST_BYTES", 1000), ("MOST_OF", {".json": 999})]
+)
+def test_a_study_beyond_a_limit_is_neither_read_nor_written(
+    packed, study, tmp_path, monkeypatch, limit, most
+):
+    monkeypatch.setattr(archives, limit, most)
+    with pytest.raises(InputError, match=r"too large.*: at most [\d,]+ files"):
         unpack_archive(packed, tmp_path / "there")
+    assert not (tmp_path / "there" / "old_grid").exists()
+    with pytest.raises(InputError, match=r"does not fit into an archive: at most.*Copy the study's folder"):
+        write_archive(study, tmp_path / "new.tar.xz")
+    assert not (tmp_path / "new.tar.xz").exists()
+
+
+def test_files_behind_links_are_written_as_files(study, tmp_path):
+    (cell, *_) = study.glob("cells/*")
+    (cell / "result.json").rename(tmp_path / "elsewhere")
+    (cell / "result.json").symlink_to(tmp_path / "elsewhere")
+    there = unpack_archive(write_archive(study, tmp_path / "x.tar.xz"), tmp_path / "there")
+    assert (there / "cells" / cell.name / "result.json").read_bytes() == (tmp_path / "elsewhere").read_bytes()
+
+
+def test_shipped_archives_are_taken_whole(tmp_path):
+    shipped = [path for path in ROOT.glob("docs/results/**/*.tar.xz") if path.stat().st_size < 300_000]
+    assert len(shipped) > 10
+    for path in shipped:
+        there = unpack_archive(path, tmp_path)
+        with tarfile.open(path) as files:
+            wanted = {one.name: one.size for one in files if one.isfile()}
+        found = {str(one.relative_to(tmp_path)): one.stat().st_size for one in there.rglob("*")}
+        assert wanted.items() <= found.items()
+
+
+WALK = """
+import sys
+from pathlib import Path
+from rse_study.errors import InputError
+from rse_study.results.archive import unpack_archive
+
+def kilobytes(kind):
+    return int(Path("/proc/self/status").read_text().split(kind)[1].split()[0])
+
+for archive in sys.argv[1:]:
+    Path("/proc/self/clear_refs").write_text("5")  # VmHWM counts from here
+    before = kilobytes("VmRSS:")
+    try:
+        unpack_archive(Path(archive), Path(archive + ".store"))
+        said = "taken"
+    except InputError as error:
+        said = error.rule
+    print((kilobytes("VmHWM:") - before) // 1000, said, sep="\\t")
+"""
+SIZE = 3 * 10**8
+
+
+def filled(unit):
+    """Return SIZE bytes as 30 equal members of a gzip file, which are made in no time."""
+    return gzip.compress(unit * (10**7 // len(unit)), 1) * 30
+
+
+def header(kind, name="old_grid/study.json", size=SIZE, content=b""):
+    member = tarfile.TarInfo(name)
+    member.type, member.size = kind, size
+    return member.tobuf(tarfile.GNU_FORMAT) + content + bytes(-len(content) % 512)
+
+
+SPARSE = b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n"
+STUDY = (OLD / "study.json").read_bytes()
+STUDY_FILE = header(b"0", size=len(STUDY), content=STUDY)
+MORE_OF_MAP = (b"00000000001\0" * 42 + b"\1").ljust(512, b"\0")
+
+
+def map_that_goes_on():
+    block = bytearray(header(b"S"))
+    block[482], block[148:156] = 1, b" " * 8
+    block[148:156] = b"%06o\0 " % sum(block)
+    return bytes(block)
+
+
+BOMBS = [
+    (header(b"L"), b"a", "headers have more than 4,096 bytes"),
+    (header(b"x"), b"10 abc=de\n", "headers have more than 4,096 bytes"),
+    (header(b"g"), b"10 abc=de\n", "headers have more than 4,096 bytes"),
+    (b"", header(b"x", size=0), "headers have more than 4,096 bytes"),
+    (b"", header(b"L", size=2, content=b"a"), "headers have more than 4,096 bytes"),
+    (header(b"0"), b" ", "is too large"),
+    (STUDY_FILE + header(b"0", f"{CELL}/result.json"), b"[" * 512, "is too large"),
+    (STUDY_FILE + header(b"0", "old_grid/ledger.sqlite"), b" ", "is too large"),
+    (map_that_goes_on(), MORE_OF_MAP, "is sparse"),
+    (header(b"x", size=len(SPARSE), content=SPARSE) + header(b"0"), b"1\n", "is sparse"),
+    (STUDY_FILE + header(b"0", "old_grid/cells/strange"), bytes(1), "taken"),
+    (STUDY_FILE + header(b"0", "old_grid/assets/tiny-0.safetensors"), bytes(1), "taken"),
+]
+
+
+def test_no_hostile_archive_takes_memory(tmp_path):
+    for number, (start, unit, _) in enumerate(BOMBS):
+        end = bytes(-SIZE % 512 + 1024)
+        (tmp_path / f"{number}.tar.gz").write_bytes(gzip.compress(start) + filled(unit) + gzip.compress(end))
+    archives = [str(tmp_path / f"{number}.tar.gz") for number in range(len(BOMBS))]
+    walk = subprocess.run([sys.executable, "-c", WALK, *archives], capture_output=True, text=True, check=True)
+    found = [line.split("\t") for line in walk.stdout.splitlines()]
+    assert [said for (_, said), (*_, wanted) in zip(found, BOMBS, strict=True) if wanted not in said] == []
+    assert max(int(megabytes) for megabytes, _ in found) < 30

@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from rse_study.results.files.schema import SCHEMA_VERSION, TABLES
@@ -80,10 +81,7 @@ def keep_copy(connection: sqlite3.Connection, path: Path, version: int) -> Path:
     kept = path.with_name(f"{path.stem}.v{version}{path.suffix}")
     draft = path.with_name(f".{kept.name}")
     draft.unlink(missing_ok=True)
-    copy = sqlite3.connect(draft)
-    try:
+    with closing(sqlite3.connect(draft)) as copy:
         connection.backup(copy)
-    finally:
-        copy.close()
     draft.replace(kept)
     return kept
