@@ -15,9 +15,9 @@ from rse_study.assets.store import META
 from rse_study.assets.synonyms import synonym_table
 from rse_study.assets.tiny import TINY, tiny_encoder
 from rse_study.assets.tokenised import tokenised_corpus
-from rse_study.assets.trial_checks import check_batch, check_encoder
+from rse_study.assets.trial_checks import check_encoder
 from rse_study.assets.watched import watched_evaluation
-from rse_study.data.corpus import read_corpus
+from rse_study.data.corpus import check_batch, read_corpus
 from rse_study.data.dev_pairs import read_dev
 from rse_study.data.hub_models import check_model
 from rse_study.data.location import study_folders
@@ -48,7 +48,7 @@ def prepare(
         check_model(*model, *folders)  # fails now rather than after a minute of tries
     corpus = read_corpus(trial.corpus, data_dir, beside)
     callback.message(f"corpus: {corpus}")
-    check_batch(trial, len(corpus.sentences))
+    check_batch(trial.batch_size, len(corpus.sentences))
     if trial.method.needs_synonyms:
         wordnet_archive(data_dir)  # fails now rather than after minutes of training
     dev = dev_pairs(trial.selection, *folders)

@@ -14,17 +14,6 @@ from rse_study.models.suitability import check_family
 from rse_study.training.trial import Trial
 
 
-def check_batch(trial: Trial, num_sentences: int) -> None:
-    """Raise InputError if an epoch does not hold a whole batch."""
-    if num_sentences < trial.batch_size:
-        raise InputError(
-            f"batch_size = {trial.batch_size}",
-            where=f"corpus of {num_sentences} distinct sentences",
-            rule="an epoch must hold a whole batch, and these are fewer sentences than one",
-            remedy="Use a larger corpus or a smaller batch_size",
-        )
-
-
 def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
     """Raise InputError if the encoder lacks positions, layers or [MASK]."""
     encoder = _shape_of(base, trial.encoder.revision)

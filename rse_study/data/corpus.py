@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -9,10 +10,18 @@ from pydantic import Field, NonNegativeInt, field_validator
 
 from rse_study.data import builtin, hub
 from rse_study.data.location import study_folders
-from rse_study.data.text_files import find_file, read_lines
+from rse_study.data.text_files import find_file, read_own_lines
 from rse_study.errors import InputError
 from rse_study.spec import Spec, field, fingerprint_of
 
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow")
+NO_TEXT = (
+    *(".doc", ".docx", ".odt", ".rtf", ".pdf", ".epub", ".htm", ".html", ".xml", ".yaml", ".yml"),
+    *(".xls", ".xlsx", ".ods", ".feather", ".pkl", ".pickle", ".npy", ".npz", ".h5", ".db", ".sqlite"),
+    *(".zip", ".tar", ".tgz", ".bz2", ".xz", ".zst", ".7z"),
+)
+READ_THROUGH = 50_000_000  # bytes that are read in half a second, whenever a study is checked
+MOST_FILES = 1000  # of a dataset's folder that is read then
 MIN_SENTENCES = 2  # a contrastive loss needs one other sentence
 
 
@@ -106,12 +115,61 @@ def read_corpus(corpus: Corpus, data_dir: Path, beside: Path = Path()) -> Senten
     return read
 
 
+def check_corpus(corpus: Corpus, batch_size: int, data_dir: Path, beside: Path) -> None:
+    """Raise InputError unless a corpus on this machine is well-formed and holds a batch.
+
+    Of large text files only the beginning is read, of large datasets and of those on the hub nothing.
+    """
+    source, folders, limit = corpus.source, study_folders(beside, data_dir), corpus.limit
+    if isinstance(source, Builtin):  # distinct by construction: count without drawing
+        check_batch(batch_size, min(source.num_sentences, limit or source.num_sentences))
+        return
+    if isinstance(source, TextFiles):
+        files = [find_text(path, *folders) for path in source.paths]
+    else:
+        folder = hub.folder_of(source.dataset, *folders)
+        files = [*islice(folder.rglob("*"), MOST_FILES)] if folder else []
+    is_large = sum(file.stat().st_size for file in files if file.is_file()) > READ_THROUGH
+    if isinstance(source, hub.Dataset) and (is_large or len(files) in (0, MOST_FILES)):
+        return
+    few = min(batch_size, limit or batch_size) if is_large else limit
+    read = read_corpus(corpus.model_copy(update={"limit": few}), data_dir, beside)
+    check_batch(batch_size, len(read.sentences))
+
+
+def check_batch(batch_size: int, num_sentences: int) -> None:
+    """Raise InputError if an epoch does not hold a whole batch."""
+    if num_sentences < batch_size:
+        raise InputError(
+            f"batch_size = {batch_size}",
+            where=f"corpus of {num_sentences} distinct sentences",
+            rule="an epoch must hold a whole batch, and these are fewer sentences than one",
+            remedy="Use a larger corpus or a smaller batch_size",
+        )
+
+
+def find_text(path: str, *folders: Path) -> Path:
+    """Find a text file, plain or gzip; InputError if its ending says that it is none."""
+    found = find_file(path, *folders)
+    ending = Path(found.name.lower().removesuffix(".gz")).suffix
+    if ending not in (*TABLES, *NO_TEXT):
+        return found
+    unpacked = " unpacked" if found.suffix.lower() == ".gz" else ""
+    remedy = (
+        f"Put it{unpacked} into a folder of its own, as train{ending}, and write {{dataset: FOLDER, column: NAME}}"
+        if ending in TABLES
+        else "Save it as plain text (of packed files, .gz alone is read)"
+    )
+    what, rule = f"{ending} is no plain text", "a corpus is one sentence a line, or a column of a dataset"
+    raise InputError(what, where=str(found), rule=rule, remedy=remedy)
+
+
 def _lines(source: Builtin | TextFiles | hub.Dataset, folders: tuple[Path, ...]) -> Iterable[str]:
     if isinstance(source, Builtin):
         return builtin.corpus(source.seed, source.num_sentences)
     if isinstance(source, TextFiles):
-        files = [find_file(path, *folders) for path in source.paths]  # find all before reading any
-        return (line for path in files for line in read_lines(path))
+        files = [find_text(path, *folders) for path in source.paths]  # find all before reading any
+        return (line for path in files for line in read_own_lines(path))
     return hub.read_column(source, *folders)
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,9 +15,17 @@ from rse_study.registry import did_you_mean
 from rse_study.spec import Spec
 
 README = "README.md"
+AS_WRITTEN = {
+    "keep_default_na": False,
+    "na_values": [""],
+}  # pandas drops the texts NA, null, None, nan and more
+_UNNAMED = "__index_level_0__"  # pandas' name for cells that are left of the header's columns
 _OFFLINE_REMEDY = (
     "Check name and connection, or copy the dataset's folder into the data folder and name its path"
 )
+
+
+_FOLDER_REMEDY = "Check its files, such as train.csv, train.jsonl or train.parquet (endings in lower case)"
 
 
 class Dataset(Spec):
@@ -38,7 +47,7 @@ class Dataset(Spec):
 
 def check_dataset(name: str, revision: str, *folders: Path) -> None:
     """Raise UnknownModel unless it is a folder or on the hub."""
-    if any(map(Path.is_dir, places_of(name, *folders))):
+    if folder_of(name, *folders):
         return
     try:
         ask_hub(name, revision, README, "dataset")
@@ -48,9 +57,22 @@ def check_dataset(name: str, revision: str, *folders: Path) -> None:
             raise
 
 
+def folder_of(name: str, *folders: Path) -> Path | None:
+    """Return the first folder of that name, if there is one; InputError for a file."""
+    places = places_of(name, *folders)
+    folder = next(filter(Path.is_dir, places), None)
+    file = next(filter(Path.is_file, places), None)
+    if file and not folder:
+        remedy = "Put it into a folder of its own, and give that folder"
+        raise InputError(
+            "is a file", where=str(file), rule="a dataset is a folder, or on the hub", remedy=remedy
+        )
+    return folder
+
+
 def read_column(source: Dataset, *folders: Path) -> Iterator[str]:
     """Yield a column's values, from the first folder of that name or the hub."""
-    folder = next(filter(Path.is_dir, places_of(source.dataset, *folders)), Path(source.dataset))
+    folder = folder_of(source.dataset, *folders) or source.dataset
     table = load_split(str(folder), source.split, folders[-1], config=source.config, revision=source.revision)
     where = f"dataset {source.dataset}"
     if source.column not in table.column_names:
@@ -78,16 +100,24 @@ def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revis
         check_dataset(name, revision, data_dir)
     except UncheckedModel:  # its cache may have it, which takes no half a minute of tries to find out
         constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
+    load = partial(datasets.load_dataset, str(folder) if is_local else name, config or None, split=split)
     try:
-        return datasets.load_dataset(
-            str(folder) if is_local else name, config or None, split=split, **settings
-        )
+        try:
+            table = load(**settings, **AS_WRITTEN)
+        except (TypeError, ValueError):  # only CSV has these settings
+            table = load(**settings)
     except (datasets.exceptions.DatasetsError, ConnectionError, FileNotFoundError) as error:
-        raise InputError(
-            f"cannot be loaded ({first_line(error)})", where=where, remedy=_OFFLINE_REMEDY
-        ) from None
+        reason = first_line(error.__cause__ or error)
+        remedy = _FOLDER_REMEDY if is_local else _OFFLINE_REMEDY
+        raise InputError(f"cannot be loaded ({reason})", where=where, remedy=remedy) from None
     except ValueError as error:  # unknown split or configuration
         remedy = "Check split and config"
         raise InputError(f"cannot be loaded ({first_line(error)})", where=where, remedy=remedy) from None
     finally:
         constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE = before
+    if table.builder_name == "csv" and _UNNAMED in table.column_names:
+        rule = "each cell has its column: a text with a comma stands in quotes"
+        raise InputError(
+            "rows have more cells than the header", where=where, rule=rule, remedy="Correct the file"
+        )
+    return table

@@ -1,5 +1,6 @@
 """Strict reading of UTF-8 text files, plain or gzip; errors name the line."""
 
+import codecs
 import gzip
 import os
 import zlib
@@ -15,7 +16,14 @@ SET_DATA = (
     "Set RSE_STUDY_DATA to your data folder, or fetch what is missing: rse-study data fetch --for STUDY"
 )
 MAX_LINE = 100_000  # characters; a longer line means a file without line ends
+MAX_LINES = 10_000_000  # of one file, blank and repeated ones too: read in seconds
+MAX_BYTES = 2_000_000_000  # of one file, unpacked
+MAX_WHOLE = 200_000_000  # bytes of a file that is read at once; SQuAD has 30 million
 _MAX_BYTES_PER_CHARACTER = 4
+_NO_TEXT = {
+    "\r": ("a carriage return in the line", "LF or CRLF ends a line", "Convert it: tr '\\r' '\\n' < FILE"),
+    "\0": ("a NUL character", "text has none: is this binary, or UTF-16?", "Save it as text in UTF-8"),
+}
 
 
 def find_file(path: str | Path, *folders: Path) -> Path:
@@ -54,16 +62,28 @@ def read_lines(path: Path) -> Iterator[str]:
             yield line.removeprefix("\ufeff") if number == 1 else line
 
 
+def read_own_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a user's own file; InputError for CR line ends and binary content."""
+    for number, line in enumerate(read_lines(path), start=1):
+        for character, (what, rule, remedy) in _NO_TEXT.items():
+            if character in line:
+                raise InputError(what, where=f"{path}:{number}", rule=rule, remedy=remedy)
+        yield line
+
+
 def read_whole(path: Path) -> bytes:
     """Return the content of a file, decompressed."""
     with _opened(path) as stream:
-        return stream.read()
+        content = stream.read(MAX_WHOLE + 1)
+    if len(content) > MAX_WHOLE:
+        raise _too_large(path, f"{MAX_WHOLE:,} bytes")
+    return content
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[BufferedIOBase]:
     try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
+        with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as stream:
             yield stream
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"broken gzip file ({error})", where=str(path), remedy="Fetch it again") from None
@@ -73,9 +93,11 @@ def _opened(path: Path) -> Iterator[BufferedIOBase]:
 
 def _raw_lines(stream: BufferedIOBase, path: Path) -> Iterator[bytes]:
     limit = MAX_LINE * _MAX_BYTES_PER_CHARACTER + 2
-    number = 0
+    number = size = 0
     while raw := stream.readline(limit):
-        number += 1
+        number, size = number + 1, size + len(raw)
+        if number > MAX_LINES or size > MAX_BYTES:
+            raise _too_large(path, f"{MAX_LINES:,} lines" if number > MAX_LINES else f"{MAX_BYTES:,} bytes")
         if len(raw) == limit and not raw.endswith(b"\n"):
             raise _too_long(path, number)
         yield raw
@@ -86,9 +108,10 @@ def _decode(raw: bytes, path: Path, number: int) -> str:
         line = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         what, rule = f"byte {error.start + 1} is not UTF-8", "text files must be UTF-8"
-        raise InputError(
-            what, where=f"{path}:{number}", rule=rule, remedy="Convert the file with iconv"
-        ) from None
+        remedy = "Convert the file with iconv, or unpack it: of packed files, .gz alone is read"
+        if number == 1 and raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            what, remedy = "the file is UTF-16", "Convert the file: iconv -f UTF-16 -t UTF-8"
+        raise InputError(what, where=f"{path}:{number}", rule=rule, remedy=remedy) from None
     if len(line.rstrip("\r\n")) > MAX_LINE:
         raise _too_long(path, number)
     return line
@@ -96,9 +119,14 @@ def _decode(raw: bytes, path: Path, number: int) -> str:
 
 def _too_long(path: Path, number: int) -> InputError:
     rule = f"one sentence a line, at most {MAX_LINE:,} characters"
-    return InputError(
-        "the line is too long", where=f"{path}:{number}", rule=rule, remedy="Split it into sentences"
-    )
+    remedy = "Split it into sentences, each of which ends with LF or CRLF"
+    return InputError("the line is too long", where=f"{path}:{number}", rule=rule, remedy=remedy)
+
+
+def _too_large(path: Path, most: str) -> InputError:
+    rule = "the size of a file is limited, unpacked and with its blank lines"
+    remedy = "Split it into several files, or take fewer sentences"
+    return InputError(f"holds more than {most}", where=str(path), rule=rule, remedy=remedy)
 
 
 def _hint(wanted: Path, folder: Path) -> str:

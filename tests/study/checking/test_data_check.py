@@ -34,7 +34,7 @@ def test_everything_missing_is_said_at_once_where_the_study_names_it(tmp_path):
 
 
 def test_a_near_name_is_said_and_the_joint_needs_no_file(tmp_path):
-    (tmp_path / "sentences.txt").write_text("one\ntwo\n")
+    (tmp_path / "sentences.txt").write_text("\n".join(map(str, range(32))))
     (found,) = said(["base.corpus.source=sentence.txt"], tmp_path)
     assert "base.corpus.source = 'sentence.txt': no such file" in found
     assert "Did you mean 'sentences.txt'?" in found
