@@ -110,7 +110,7 @@ def read_corpus(corpus: Corpus, data_dir: Path, beside: Path = Path()) -> Senten
             f"holds {len(read.sentences)} distinct sentence(s)",
             where=_name(corpus),
             rule=f"a corpus needs at least {MIN_SENTENCES} distinct non-blank sentences",
-            remedy="Use a larger corpus (one sentence a line)",
+            remedy="Use a larger corpus (one sentence a line, LF or CRLF after each)",
         )
     return read
 
@@ -154,9 +154,9 @@ def find_text(path: str, *folders: Path) -> Path:
     ending = Path(found.name.lower().removesuffix(".gz")).suffix
     if ending not in (*TABLES, *NO_TEXT):
         return found
-    unpacked = " unpacked" if found.suffix.lower() == ".gz" else ""
+    put = "Unpack" if found.suffix.lower() == ".gz" else "Put"
     remedy = (
-        f"Put it{unpacked} into a folder of its own, as train{ending}, and write {{dataset: FOLDER, column: NAME}}"
+        f"{put} it into a folder of its own, as train{ending}, and write {{dataset: FOLDER, column: NAME}}"
         if ending in TABLES
         else "Save it as plain text (of packed files, .gz alone is read)"
     )

@@ -25,7 +25,9 @@ _OFFLINE_REMEDY = (
 )
 
 
-_FOLDER_REMEDY = "Check its files, such as train.csv, train.jsonl or train.parquet (endings in lower case)"
+_FOLDER_REMEDY = (
+    "Check its files: tables of the same columns, such as train.csv, train.jsonl or train.parquet"
+)
 
 
 class Dataset(Spec):
@@ -63,7 +65,7 @@ def folder_of(name: str, *folders: Path) -> Path | None:
     folder = next(filter(Path.is_dir, places), None)
     file = next(filter(Path.is_file, places), None)
     if file and not folder:
-        remedy = "Put it into a folder of its own, and give that folder"
+        remedy = f"Put it into a folder of its own, as train{file.suffix.lower()}, and give that folder"
         raise InputError(
             "is a file", where=str(file), rule="a dataset is a folder, or on the hub", remedy=remedy
         )

@@ -15,14 +15,43 @@ def encode(sentences: list[str], tokenizer: Any, max_length: int, template: str 
     """
     if not template:
         _check_room(len(tokenizer("").input_ids), max_length, tokenizer)
-        return tokenizer(
-            sentences, truncation=True, max_length=max_length, return_attention_mask=False
-        ).input_ids
+        settings = {"truncation": True, "max_length": max_length, "return_attention_mask": False}
+        return tokens_of(tokenizer, sentences, **settings)["input_ids"]
     before, after = _parts(tokenizer, template)
     room = max_length - len(before) - len(after)
     _check_room(len(before) + len(after), max_length, tokenizer)
-    bare = tokenizer(sentences, add_special_tokens=False, truncation=True, max_length=room).input_ids
-    return [before + ids + after for ids in bare]
+    bare = tokens_of(tokenizer, sentences, add_special_tokens=False, truncation=True, max_length=room)
+    return [before + ids + after for ids in bare["input_ids"]]
+
+
+def tokens_of(tokenizer: Any, *sides: Any, **settings: Any) -> Any:
+    """Tokenise texts, in which the name of a special token, such as [MASK], is text.
+
+    A token that a tokenizer's authors added without a role is meant to stand in texts: it stays one. Some vocabularies
+    hold the name as a word, which is unknown then.
+    """
+    has_roles_alone = {*tokenizer.all_special_tokens} <= {*tokenizer.special_tokens_map.values()}
+    found = tokenizer(
+        *sides, split_special_tokens=has_roles_alone, return_special_tokens_mask=True, **settings
+    )
+    unknown = tokenizer.unk_token_id
+    special = {*special_ids(tokenizer)} - {unknown}
+    for ids, is_frame in zip(found["input_ids"], found["special_tokens_mask"], strict=True):
+        for place in [i for i, token in enumerate(ids) if token in special and not is_frame[i]]:
+            if unknown is None:
+                what, where = (
+                    f"a text holds {tokenizer.convert_ids_to_tokens(ids[place])!r}",
+                    tokenizer.name_or_path,
+                )
+                rule = "this tokenizer reads it as its special token, and has no token for unknown words"
+                raise InputError(what, where=str(where), rule=rule, remedy="Remove it from the text")
+            ids[place] = unknown
+    return found
+
+
+def num_ids(tokenizer: Any) -> int:
+    """Return 1 + the largest id, the size of a table by id; ids may have holes."""
+    return 1 + max(tokenizer.get_vocab().values())
 
 
 def special_ids(tokenizer: Any) -> list[int]:
@@ -43,7 +72,16 @@ def _parts(tokenizer: Any, template: str) -> tuple[list[int], list[int]]:
         raise InputError("it has no mask token", where=where, rule=rule, remedy="Use another pooling")
     before, after = template.replace(MASK, tokenizer.mask_token).split(SLOT)
     opening, closing = specials(tokenizer)
-    return opening + _bare(tokenizer, before), _bare(tokenizer, after) + closing
+    sides, mask = (
+        (opening + _bare(tokenizer, before), _bare(tokenizer, after) + closing),
+        tokenizer.mask_token_id,
+    )
+    # Pooling reads the vector at the first [MASK], so no text may bring another.
+    if [*sides[0], *sides[1]].count(mask) != 1 or mask == tokenizer.unk_token_id:
+        what, where = f"template {template!r}", str(tokenizer.name_or_path)
+        rule = f"its tokens hold {tokenizer.mask_token} once, which does not stand for unknown words"
+        raise InputError(what, where=where, rule=rule, remedy="Use another template or pooling")
+    return sides
 
 
 def specials(tokenizer: Any) -> tuple[list[int], list[int]]:
@@ -55,7 +93,9 @@ def specials(tokenizer: Any) -> tuple[list[int], list[int]]:
 
 
 def _bare(tokenizer: Any, text: str) -> list[int]:
-    return list(tokenizer(text, add_special_tokens=False).input_ids) if text else []
+    if not text:
+        return []
+    return list(tokenizer(text, add_special_tokens=False, split_special_tokens=False).input_ids)
 
 
 def _check_room(num_fixed: int, max_length: int, tokenizer: Any) -> None:

@@ -22,7 +22,7 @@ MAX_WHOLE = 200_000_000  # bytes of a file that is read at once; SQuAD has 30 mi
 _MAX_BYTES_PER_CHARACTER = 4
 _NO_TEXT = {
     "\r": ("a carriage return in the line", "LF or CRLF ends a line", "Convert it: tr '\\r' '\\n' < FILE"),
-    "\0": ("a NUL character", "text has none: is this binary, or UTF-16?", "Save it as text in UTF-8"),
+    "\0": ("a NUL character", "text has none: this is binary, or UTF-16", "Save it as text in UTF-8"),
 }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rse_study.activity import ProgressCallback
-from rse_study.data.template import encode, special_ids
+from rse_study.data.template import encode, num_ids, special_ids
 from rse_study.errors import InputError
 from rse_study.spec import Spec, fingerprint_of
 from rse_study.tensors import Int32
@@ -82,7 +82,7 @@ def tokenise(
         num_tokens=int(offsets[-1]),
         max_length=max_length,
         template=template,
-        vocabulary_size=len(tokenizer),
+        vocabulary_size=num_ids(tokenizer),
         vocabulary_fingerprint=vocabulary_fingerprint(tokenizer),
         special_ids=tuple(special_ids(tokenizer)),
         pad_id=_pad_id(tokenizer),
