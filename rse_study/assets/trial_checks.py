@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import numpy as np
 import torch
 from transformers import AutoModel
 
+from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.errors import InputError
 from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
@@ -12,6 +14,25 @@ from rse_study.models.loading import load_config
 from rse_study.models.sites import find_sites
 from rse_study.models.suitability import check_family
 from rse_study.training.trial import Trial
+
+
+def check_tokens(trial: Trial, corpus: TokenisedCorpus, tokenizer: Any) -> str:
+    """Describe sentences that are equal as tokens; raise InputError if too few differ."""
+    unknown, special, num_all = tokenizer.unk_token_id, corpus.meta.special_ids, len(corpus)
+    num_different = corpus.num_different([*special, *([] if unknown is None else [unknown])])
+    num_words = np.isin(corpus.ids, special, invert=True).sum()
+    share = (corpus.ids == unknown).sum() / max(1, num_words)
+    known = f"{share:.1%} of the tokens are unknown"
+    if num_different < trial.batch_size:
+        raise InputError(
+            f"only {num_different} of {num_all} sentences differ as tokens, {known}",
+            where=trial.encoder.name,
+            rule=f"a batch holds {trial.batch_size} that differ",
+            remedy="Use an encoder that knows the corpus' words, a larger max_length, or a smaller batch_size",
+        )
+    if num_different == num_all and not share:
+        return ""
+    return f"corpus as tokens: {num_all - num_different:,} sentences repeat another, {known}"
 
 
 def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:

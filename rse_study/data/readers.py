@@ -17,7 +17,7 @@ import numpy as np
 
 from rse_study.data.pairs import StsPairs, Variant
 from rse_study.data.tasks import SUBSETS
-from rse_study.data.text_files import SET_DATA, find_file, read_lines
+from rse_study.data.text_files import SET_DATA, find_file, number_of, read_lines
 from rse_study.errors import InputError, MissingFile
 from rse_study.registry import Registry
 
@@ -129,14 +129,15 @@ def _columns(line: str, wanted: tuple[int, ...], path: Path, number: int) -> lis
         raise InputError(
             f"{len(found)} column(s)", where=f"{path}:{number}", rule=rule, remedy="Fetch it again"
         )
-    return [found[column].strip() for column in wanted]
+    chosen = [found[column].strip() for column in wanted]
+    if not all(chosen):
+        what, rule = "an empty column", "a pair is two sentences and their score"
+        raise InputError(what, where=f"{path}:{number}", rule=rule, remedy="Fetch it again")
+    return chosen
 
 
 def _number(text: str, path: Path, number: int) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
+    value = number_of(text)
     if not 0 <= value <= 5:
         rule, remedy = "it must be a number from 0 to 5", "Fetch the file again, or correct the line"
         raise InputError(f"gold score {text!r}", where=f"{path}:{number}", rule=rule, remedy=remedy)

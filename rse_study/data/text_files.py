@@ -2,7 +2,9 @@
 
 import codecs
 import gzip
+import math
 import os
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +22,9 @@ MAX_LINES = 10_000_000  # of one file, blank and repeated ones too: read in seco
 MAX_BYTES = 2_000_000_000  # of one file, unpacked
 MAX_WHOLE = 200_000_000  # bytes of a file that is read at once; SQuAD has 30 million
 _MAX_BYTES_PER_CHARACTER = 4
+_NUMBER = re.compile(
+    r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+)  # float() takes "1_0" and other digits too
 _NO_TEXT = {
     "\r": ("a carriage return in the line", "LF or CRLF ends a line", "Convert it: tr '\\r' '\\n' < FILE"),
     "\0": ("a NUL character", "text has none: this is binary, or UTF-16", "Save it as text in UTF-8"),
@@ -69,6 +74,11 @@ def read_own_lines(path: Path) -> Iterator[str]:
             if character in line:
                 raise InputError(what, where=f"{path}:{number}", rule=rule, remedy=remedy)
         yield line
+
+
+def number_of(text: str) -> float:
+    """Return the number that a field holds, written in plain digits; NaN for anything else."""
+    return float(text) if _NUMBER.fullmatch(text.strip()) else math.nan
 
 
 def read_whole(path: Path) -> bytes:

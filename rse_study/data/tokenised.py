@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,12 @@ class TokenisedCorpus:
 
     def __len__(self) -> int:
         return self.meta.num_sentences
+
+    def num_different(self, unread: Collection[int]) -> int:
+        """Count the rows that differ; those of nothing but `unread` tokens count as one."""
+        num_read = np.concatenate([[0], np.cumsum(np.isin(self.ids, list(unread), invert=True))])
+        is_read = np.diff(num_read[self.offsets]) > 0
+        return len({hash(self.row(i).tobytes()) if is_read[i] else 0 for i in range(len(self))})
 
     def row(self, index: int) -> Int32[np.ndarray, " l"]:
         return self.ids[self.offsets[index] : self.offsets[index + 1]]

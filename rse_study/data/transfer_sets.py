@@ -69,7 +69,7 @@ def _read_by_class(name: str, split: str, data_dir: Path) -> Labelled:
     classes, files = _BY_CLASS[name]
     paths = [find_set_file(f"transfer/{name}/{file}", data_dir) for file in files]
     examples = (
-        (text_of(line, where=str(path)), label)
+        (text_of(line, where=str(path), may_be_empty=True), label)
         for label, path in enumerate(paths)
         for line in read_lines(path)
     )

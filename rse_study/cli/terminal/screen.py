@@ -59,9 +59,20 @@ def say_next(*commands: str) -> None:
     say(f"Next: {'; '.join(commands)}", stderr())
 
 
+def score_text(value: float, digits: str = ".2f", *, is_degenerate: bool) -> str:
+    """Return a score, marked if it was measured on a model that says one and the same."""
+    return f"{value:{digits}}{' (degenerate)' if is_degenerate else ''}"
+
+
 def describe(metrics: Mapping[str, float], shown: Sequence[str] = SHOWN) -> str:
     """Return the few metrics that a reader follows, on one line."""
-    return "  ".join(f"{name} {metrics[name]:.4g}" for name in shown if name in metrics)
+    marked = {name for name in shown if metrics.get(f"{name}/degenerate")}
+    texts = {
+        name: score_text(metrics[name], ".4g", is_degenerate=name in marked)
+        for name in shown
+        if name in metrics
+    }
+    return "  ".join(f"{name} {text}" for name, text in texts.items())
 
 
 def print_table(
