@@ -55,16 +55,16 @@ def test_the_name_of_a_special_token_is_text(kind, sentences, tmp_path):
         sentences, tmp_path
     )
     plain = tokenizer(sentences).input_ids
-    assert encode(sentences, tokenizer, 64) == plain
+    assert encode(sentences, tokenizer, 200) == plain
     special = {*special_ids(tokenizer)} - {tokenizer.unk_token_id}
     for name in NAMES:
         for text in (f"{sentences[0]} {name}", f"{name} {name}", f"x{name}x"):
-            (ids,) = encode([text], tokenizer, 64)
+            (ids,) = encode([text], tokenizer, 200)
             assert [i for i in ids if i in special] == [plain[0][0], plain[0][-1]]
-            prompt = encode([text], tokenizer, 64, PROMPT)[0]
+            prompt = encode([text], tokenizer, 200, PROMPT)[0]
             assert prompt.count(tokenizer.mask_token_id) == 1
-            assert prompt[-3:] == encode([sentences[0]], tokenizer, 64, PROMPT)[0][-3:]
-    assert encode(sentences, tokenizer, 64) == plain  # which is no setting that stays
+            assert prompt[-3:] == encode([sentences[0]], tokenizer, 200, PROMPT)[0][-3:]
+    assert encode(sentences, tokenizer, 200) == plain  # which is no setting that stays
 
 
 def _words(sentences, folder):
