@@ -64,8 +64,7 @@ def prepare(
         trial.encoder.template,
         partial(callback.advanced, "corpus: sentences tokenised"),
     )
-    if told := check_tokens(trial, TokenisedCorpus.open(tokenised), tokenizer):
-        callback.message(told)
+    callback.message(check_tokens(trial, TokenisedCorpus.open(tokenised), tokenizer))
     on_progress = _training_progress("minilm-mlm", callback)
     generator, revision = choose_generator(trial, base, root, corpus.sentences, on_progress, *folders)
     if generator:

@@ -11,7 +11,6 @@ from rse_study.assets.masked_lm import MaskedLMTraining, TrainingCallback, train
 from rse_study.assets.store import build, write_meta
 from rse_study.assets.word_pieces import train_tokenizer
 from rse_study.assets.word_vectors import word_vectors
-from rse_study.data.template import num_ids
 from rse_study.models.encoder_settings import StoredPooling, store_pooling
 from rse_study.models.loading import quiet_loading, seeded_init
 from rse_study.spec import Spec, field, fingerprint_of
@@ -83,7 +82,7 @@ def random_model(spec: TinyEncoder, vocabulary_size: int) -> Any:
 
 def _make(draft: Path, sentences: list[str], spec: TinyEncoder, on_progress: TrainingCallback) -> None:
     tokenizer = train_tokenizer(sentences, spec.vocabulary_size, spec.max_positions)
-    model = random_model(spec, num_ids(tokenizer))
+    model = random_model(spec, len(tokenizer))
     if spec.window:
         _set_word_vectors(model, tokenizer, sentences, spec)
     measured = train_and_measure(draft, model, tokenizer, sentences, spec.training, on_progress)

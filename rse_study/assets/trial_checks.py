@@ -18,21 +18,16 @@ from rse_study.training.trial import Trial
 
 def check_tokens(trial: Trial, corpus: TokenisedCorpus, tokenizer: Any) -> str:
     """Describe sentences that are equal as tokens; raise InputError if too few differ."""
-    unknown, special, num_all = tokenizer.unk_token_id, corpus.meta.special_ids, len(corpus)
-    num_different = corpus.num_different([*special, *([] if unknown is None else [unknown])])
-    num_words = np.isin(corpus.ids, special, invert=True).sum()
-    share = (corpus.ids == unknown).sum() / max(1, num_words)
+    special, unknown = [*corpus.meta.special_ids], tokenizer.unk_token_id
+    num_different = corpus.num_different([*special, -1 if unknown is None else unknown])
+    share = (corpus.ids == unknown).sum() / max(1, np.isin(corpus.ids, special, invert=True).sum())
     known = f"{share:.1%} of the tokens are unknown"
     if num_different < trial.batch_size:
-        raise InputError(
-            f"only {num_different} of {num_all} sentences differ as tokens, {known}",
-            where=trial.encoder.name,
-            rule=f"a batch holds {trial.batch_size} that differ",
-            remedy="Use an encoder that knows the corpus' words, a larger max_length, or a smaller batch_size",
-        )
-    if num_different == num_all and not share:
-        return ""
-    return f"corpus as tokens: {num_all - num_different:,} sentences repeat another, {known}"
+        what = f"only {num_different} of {len(corpus)} sentences differ as tokens, {known}"
+        rule = f"a batch holds {trial.batch_size} that differ"
+        remedy = "Use an encoder that knows the corpus' words, a larger max_length, or a smaller batch_size"
+        raise InputError(what, where=trial.encoder.name, rule=rule, remedy=remedy)
+    return f"corpus as tokens: {len(corpus) - num_different:,} sentences repeat another, {known}"
 
 
 def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:

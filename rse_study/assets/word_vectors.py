@@ -42,8 +42,7 @@ def cooccurrences(sentences: list[str], tokenizer: Any, window: int) -> Float[Te
     tokens = tokens_of(tokenizer, sentences, add_special_tokens=False)["input_ids"]
     flat = torch.tensor([token for sentence in tokens for token in sentence])
     sentence = torch.repeat_interleave(torch.arange(len(tokens)), torch.tensor([len(one) for one in tokens]))
-    size = num_ids(tokenizer)
-    counts = torch.zeros(size, size, dtype=torch.float64)
+    counts = torch.zeros(2 * [num_ids(tokenizer)], dtype=torch.float64)
     for apart in range(1, window + 1):
         within = sentence[:-apart] == sentence[apart:]
         _add(counts, flat[:-apart][within], flat[apart:][within], 1 / apart)

@@ -1,27 +1,26 @@
 """Training sentences: the generated corpus, text files, or a Hugging Face dataset."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, NonNegativeInt, field_validator
 
 from rse_study.data import builtin, hub
+from rse_study.data.catalogue import sets_by_path
 from rse_study.data.location import study_folders
 from rse_study.data.text_files import find_file, read_own_lines
-from rse_study.errors import InputError
+from rse_study.errors import InputError, MissingFile
 from rse_study.spec import Spec, field, fingerprint_of
 
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow")
-NO_TEXT = (
-    *(".doc", ".docx", ".odt", ".rtf", ".pdf", ".epub", ".htm", ".html", ".xml", ".yaml", ".yml"),
-    *(".xls", ".xlsx", ".ods", ".feather", ".pkl", ".pickle", ".npy", ".npz", ".h5", ".db", ".sqlite"),
-    *(".zip", ".tar", ".tgz", ".bz2", ".xz", ".zst", ".7z"),
+_TYPES = (
+    "docx?|odt|rtf|pdf|html?|xml|ya?ml|xlsx?|ods|feather|pkl|np[yz]|h5|db|sqlite|zip|tar|tgz|bz2|xz|zst|7z"
 )
+NO_TEXT = re.compile(rf"\.({_TYPES})")
 READ_THROUGH = 50_000_000  # bytes that are read in half a second, whenever a study is checked
-MOST_FILES = 1000  # of a dataset's folder that is read then
 MIN_SENTENCES = 2  # a contrastive loss needs one other sentence
 
 
@@ -106,17 +105,15 @@ def read_corpus(corpus: Corpus, data_dir: Path, beside: Path = Path()) -> Senten
     """Read a corpus' distinct sentences; relative paths also start from `beside`."""
     read = _distinct(_lines(corpus.source, study_folders(beside, data_dir)), corpus.limit)
     if len(read.sentences) < MIN_SENTENCES:
-        raise InputError(
-            f"holds {len(read.sentences)} distinct sentence(s)",
-            where=_name(corpus),
-            rule=f"a corpus needs at least {MIN_SENTENCES} distinct non-blank sentences",
-            remedy="Use a larger corpus (one sentence a line, LF or CRLF after each)",
-        )
+        what = f"holds {len(read.sentences)} distinct sentence(s)"
+        rule = f"a corpus needs at least {MIN_SENTENCES} distinct non-blank sentences"
+        remedy = "Use a larger corpus (one sentence a line, LF or CRLF after each)"
+        raise InputError(what, where=_name(corpus), rule=rule, remedy=remedy)
     return read
 
 
 def check_corpus(corpus: Corpus, batch_size: int, data_dir: Path, beside: Path) -> None:
-    """Raise InputError unless a corpus on this machine is well-formed and holds a batch.
+    """Raise InputError unless a corpus here is well-formed and holds a batch.
 
     Of large text files only the beginning is read, of large datasets and of those on the hub nothing.
     """
@@ -128,9 +125,9 @@ def check_corpus(corpus: Corpus, batch_size: int, data_dir: Path, beside: Path) 
         files = [find_text(path, *folders) for path in source.paths]
     else:
         folder = hub.folder_of(source.dataset, *folders)
-        files = [*islice(folder.rglob("*"), MOST_FILES)] if folder else []
+        files = [*folder.rglob("*")] if folder else []
     is_large = sum(file.stat().st_size for file in files if file.is_file()) > READ_THROUGH
-    if isinstance(source, hub.Dataset) and (is_large or len(files) in (0, MOST_FILES)):
+    if isinstance(source, hub.Dataset) and (is_large or not files):
         return
     few = min(batch_size, limit or batch_size) if is_large else limit
     read = read_corpus(corpus.model_copy(update={"limit": few}), data_dir, beside)
@@ -140,26 +137,30 @@ def check_corpus(corpus: Corpus, batch_size: int, data_dir: Path, beside: Path) 
 def check_batch(batch_size: int, num_sentences: int) -> None:
     """Raise InputError if an epoch does not hold a whole batch."""
     if num_sentences < batch_size:
-        raise InputError(
-            f"batch_size = {batch_size}",
-            where=f"corpus of {num_sentences} distinct sentences",
-            rule="an epoch must hold a whole batch, and these are fewer sentences than one",
-            remedy="Use a larger corpus or a smaller batch_size",
-        )
+        what, where = f"batch_size = {batch_size}", f"corpus of {num_sentences} distinct sentences"
+        rule = f"{num_sentences} sentences are fewer than a batch of {batch_size}, and an epoch holds a whole one"
+        raise InputError(what, where=where, rule=rule, remedy="Use a larger corpus or a smaller batch_size")
 
 
 def find_text(path: str, *folders: Path) -> Path:
-    """Find a text file, plain or gzip; InputError if its ending says that it is none."""
-    found = find_file(path, *folders)
+    """Find a text file, plain or gzip; InputError if its ending says that it is none.
+
+    Of a missing one that is in the catalogue, the error says how to get it.
+    """
+    try:
+        found = find_file(path, *folders)
+    except MissingFile as error:
+        if path in sets_by_path():
+            error.remedy = sets_by_path()[path].remedy
+        raise
     ending = Path(found.name.lower().removesuffix(".gz")).suffix
-    if ending not in (*TABLES, *NO_TEXT):
+    if ending in TABLES:
+        put = "Unpack" if found.suffix.lower() == ".gz" else "Put"
+        remedy = f"{put} it into a folder of its own, as train{ending}, and write {{dataset: FOLDER, column: NAME}}"
+    elif NO_TEXT.fullmatch(ending):
+        remedy = "Save it as plain text (of packed files, .gz alone is read)"
+    else:
         return found
-    put = "Unpack" if found.suffix.lower() == ".gz" else "Put"
-    remedy = (
-        f"{put} it into a folder of its own, as train{ending}, and write {{dataset: FOLDER, column: NAME}}"
-        if ending in TABLES
-        else "Save it as plain text (of packed files, .gz alone is read)"
-    )
     what, rule = f"{ending} is no plain text", "a corpus is one sentence a line, or a column of a dataset"
     raise InputError(what, where=str(found), rule=rule, remedy=remedy)
 
@@ -176,7 +177,7 @@ def _lines(source: Builtin | TextFiles | hub.Dataset, folders: tuple[Path, ...])
 def _distinct(lines: Iterable[str], limit: int) -> Sentences:
     kept: dict[str, None] = {}
     num_blank = num_duplicates = 0
-    for line in _stripped(lines):
+    for line in map(str.strip, lines):
         if not line:
             num_blank += 1
         elif line in kept:
@@ -186,11 +187,6 @@ def _distinct(lines: Iterable[str], limit: int) -> Sentences:
             if len(kept) == limit:
                 break
     return Sentences(list(kept), num_blank, num_duplicates)
-
-
-def _stripped(lines: Iterable[str]) -> Iterator[str]:
-    for line in lines:
-        yield line.strip()
 
 
 def _name(corpus: Corpus) -> str:

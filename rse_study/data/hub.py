@@ -8,26 +8,22 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from rse_study.data.hub_models import UncheckedModel, UnknownModel, ask_hub
+from rse_study.data.hub_models import LIKE_A_PATH, UncheckedModel, UnknownModel, ask_hub
 from rse_study.data.text_files import looked_for_in, places_of
 from rse_study.errors import InputError, first_line
 from rse_study.registry import did_you_mean
 from rse_study.spec import Spec
 
 README = "README.md"
-AS_WRITTEN = {
-    "keep_default_na": False,
-    "na_values": [""],
-}  # pandas drops the texts NA, null, None, nan and more
+# pandas takes the texts NA, null, None, nan and more for missing ones.
+AS_WRITTEN: dict[str, Any] = {"keep_default_na": False, "na_values": [""]}
 _UNNAMED = "__index_level_0__"  # pandas' name for cells that are left of the header's columns
 _OFFLINE_REMEDY = (
     "Check name and connection, or copy the dataset's folder into the data folder and name its path"
 )
 
 
-_FOLDER_REMEDY = (
-    "Check its files: tables of the same columns, such as train.csv, train.jsonl or train.parquet"
-)
+_FOLDER_REMEDY = "Check its files: tables of the same columns, such as train.csv or train.jsonl"
 
 
 class Dataset(Spec):
@@ -51,6 +47,10 @@ def check_dataset(name: str, revision: str, *folders: Path) -> None:
     """Raise UnknownModel unless it is a folder or on the hub."""
     if folder_of(name, *folders):
         return
+    if name.startswith(LIKE_A_PATH):
+        rule = "" if name.startswith(("/", "~")) else looked_for_in(*folders)
+        remedy = "Check the path; a name on the hub does not begin so"
+        raise InputError("no such folder", where=name, rule=rule, remedy=remedy)
     try:
         ask_hub(name, revision, README, "dataset")
     except UnknownModel as problem:
@@ -61,15 +61,14 @@ def check_dataset(name: str, revision: str, *folders: Path) -> None:
 
 def folder_of(name: str, *folders: Path) -> Path | None:
     """Return the first folder of that name, if there is one; InputError for a file."""
-    places = places_of(name, *folders)
-    folder = next(filter(Path.is_dir, places), None)
-    file = next(filter(Path.is_file, places), None)
-    if file and not folder:
-        remedy = f"Put it into a folder of its own, as train{file.suffix.lower()}, and give that folder"
-        raise InputError(
-            "is a file", where=str(file), rule="a dataset is a folder, or on the hub", remedy=remedy
-        )
-    return folder
+    for place in places_of(name, *folders):
+        if place.is_dir():
+            return place
+        if place.is_file():
+            what, rule = "is a file", "a dataset is a folder, or on the hub"
+            remedy = f"Put it into a folder of its own, as train{place.suffix.lower()}, and give that folder"
+            raise InputError(what, where=str(place), rule=rule, remedy=remedy)
+    return None
 
 
 def read_column(source: Dataset, *folders: Path) -> Iterator[str]:
@@ -108,18 +107,15 @@ def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revis
             table = load(**settings, **AS_WRITTEN)
         except (TypeError, ValueError):  # only CSV has these settings
             table = load(**settings)
-    except (datasets.exceptions.DatasetsError, ConnectionError, FileNotFoundError) as error:
-        reason = first_line(error.__cause__ or error)
+    except (datasets.exceptions.DatasetsError, ConnectionError, FileNotFoundError, ValueError) as error:
         remedy = _FOLDER_REMEDY if is_local else _OFFLINE_REMEDY
+        if isinstance(error, ValueError):  # unknown split or configuration
+            remedy = "Check split and config"
+        reason = first_line(error.__cause__ or error)
         raise InputError(f"cannot be loaded ({reason})", where=where, remedy=remedy) from None
-    except ValueError as error:  # unknown split or configuration
-        remedy = "Check split and config"
-        raise InputError(f"cannot be loaded ({first_line(error)})", where=where, remedy=remedy) from None
     finally:
         constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE = before
     if table.builder_name == "csv" and _UNNAMED in table.column_names:
-        rule = "each cell has its column: a text with a comma stands in quotes"
-        raise InputError(
-            "rows have more cells than the header", where=where, rule=rule, remedy="Correct the file"
-        )
+        what, rule = "rows have more cells than the header", "a text with a comma stands in quotes"
+        raise InputError(what, where=where, rule=rule, remedy="Correct the file")
     return table

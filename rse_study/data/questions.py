@@ -56,12 +56,12 @@ class _Answer(BaseModel):
 
 
 class _Question(BaseModel):
-    question: str
+    question: str = Field(min_length=1)
     answers: list[_Answer] = Field(min_length=1)  # SQuAD 2.0 has questions without one
 
 
 class _Paragraph(BaseModel):
-    context: str
+    context: str = Field(min_length=1)
     qas: list[_Question]
 
 

@@ -123,16 +123,13 @@ def _pairs(name: str, split: str, rows: TableRows, subsets: dict[str, slice] | N
 
 
 def _columns(line: str, wanted: tuple[int, ...], path: Path, number: int) -> list[str]:
-    found = line.split("\t")
-    if len(found) <= max(wanted):
-        rule = f"at least {max(wanted) + 1} columns, tab separated"
+    found = [column.strip() for column in line.split("\t")]
+    chosen = [found[column] for column in wanted if column < len(found)]
+    if len(chosen) < len(wanted) or not all(chosen):
+        rule = f"at least {max(wanted) + 1} columns, tab separated; no sentence is empty"
         raise InputError(
             f"{len(found)} column(s)", where=f"{path}:{number}", rule=rule, remedy="Fetch it again"
         )
-    chosen = [found[column].strip() for column in wanted]
-    if not all(chosen):
-        what, rule = "an empty column", "a pair is two sentences and their score"
-        raise InputError(what, where=f"{path}:{number}", rule=rule, remedy="Fetch it again")
     return chosen
 
 

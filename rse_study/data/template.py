@@ -30,21 +30,16 @@ def tokens_of(tokenizer: Any, *sides: Any, **settings: Any) -> Any:
     A token that a tokenizer's authors added without a role is meant to stand in texts: it stays one. Some vocabularies
     hold the name as a word, which is unknown then.
     """
-    has_roles_alone = {*tokenizer.all_special_tokens} <= {*tokenizer.special_tokens_map.values()}
-    found = tokenizer(
-        *sides, split_special_tokens=has_roles_alone, return_special_tokens_mask=True, **settings
-    )
+    is_split = {*tokenizer.all_special_tokens} <= {*tokenizer.special_tokens_map.values()}
+    found = tokenizer(*sides, split_special_tokens=is_split, return_special_tokens_mask=True, **settings)
     unknown = tokenizer.unk_token_id
     special = {*special_ids(tokenizer)} - {unknown}
     for ids, is_frame in zip(found["input_ids"], found["special_tokens_mask"], strict=True):
         for place in [i for i, token in enumerate(ids) if token in special and not is_frame[i]]:
             if unknown is None:
-                what, where = (
-                    f"a text holds {tokenizer.convert_ids_to_tokens(ids[place])!r}",
-                    tokenizer.name_or_path,
-                )
-                rule = "this tokenizer reads it as its special token, and has no token for unknown words"
-                raise InputError(what, where=str(where), rule=rule, remedy="Remove it from the text")
+                what = f"a text holds {tokenizer.convert_ids_to_tokens(ids[place])!r}"
+                rule = "its tokenizer reads it as a special token, and has none for unknown words"
+                raise InputError(what, where=str(tokenizer.name_or_path), rule=rule, remedy="Remove it")
             ids[place] = unknown
     return found
 
@@ -63,25 +58,19 @@ def special_ids(tokenizer: Any) -> list[int]:
 
 def _parts(tokenizer: Any, template: str) -> tuple[list[int], list[int]]:
     """Return the ids before and after the sentence, special tokens included."""
-    if template.count(SLOT) != 1 or template.count(MASK) != 1:
+    mask = tokenizer.mask_token or MASK
+    told = template.replace(MASK, mask)
+    if told.count(SLOT) != 1 or told.count(mask) != 1:
         rule = f"a template holds {SLOT} (the sentence) and {MASK} (whose vector is taken) once each"
         remedy = f'For example: This sentence of "{SLOT}" means {MASK}.'
         raise InputError(f"template {template!r}", where=FIELD, rule=rule, remedy=remedy)
-    if tokenizer.mask_token is None:
+    # Pooling takes the first [MASK]: that is the template's, since no text gives one, not even by unknown words.
+    if tokenizer.mask_token_id in (None, tokenizer.unk_token_id):
         where, rule = str(tokenizer.name_or_path), "a template needs one"
         raise InputError("it has no mask token", where=where, rule=rule, remedy="Use another pooling")
-    before, after = template.replace(MASK, tokenizer.mask_token).split(SLOT)
+    before, after = told.split(SLOT)
     opening, closing = specials(tokenizer)
-    sides, mask = (
-        (opening + _bare(tokenizer, before), _bare(tokenizer, after) + closing),
-        tokenizer.mask_token_id,
-    )
-    # Pooling reads the vector at the first [MASK], so no text may bring another.
-    if [*sides[0], *sides[1]].count(mask) != 1 or mask == tokenizer.unk_token_id:
-        what, where = f"template {template!r}", str(tokenizer.name_or_path)
-        rule = f"its tokens hold {tokenizer.mask_token} once, which does not stand for unknown words"
-        raise InputError(what, where=where, rule=rule, remedy="Use another template or pooling")
-    return sides
+    return opening + _bare(tokenizer, before), _bare(tokenizer, after) + closing
 
 
 def specials(tokenizer: Any) -> tuple[list[int], list[int]]:
@@ -93,9 +82,9 @@ def specials(tokenizer: Any) -> tuple[list[int], list[int]]:
 
 
 def _bare(tokenizer: Any, text: str) -> list[int]:
-    if not text:
-        return []
-    return list(tokenizer(text, add_special_tokens=False, split_special_tokens=False).input_ids)
+    return (
+        list(tokenizer(text, add_special_tokens=False, split_special_tokens=False).input_ids) if text else []
+    )
 
 
 def _check_room(num_fixed: int, max_length: int, tokenizer: Any) -> None:

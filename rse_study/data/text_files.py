@@ -1,8 +1,6 @@
 """Strict reading of UTF-8 text files, plain or gzip; errors name the line."""
 
-import codecs
 import gzip
-import math
 import os
 import re
 import zlib
@@ -20,11 +18,10 @@ SET_DATA = (
 MAX_LINE = 100_000  # characters; a longer line means a file without line ends
 MAX_LINES = 10_000_000  # of one file, blank and repeated ones too: read in seconds
 MAX_BYTES = 2_000_000_000  # of one file, unpacked
-MAX_WHOLE = 200_000_000  # bytes of a file that is read at once; SQuAD has 30 million
+MAX_WHOLE = 200_000_000  # bytes of JSON; SQuAD has 30 million
 _MAX_BYTES_PER_CHARACTER = 4
-_NUMBER = re.compile(
-    r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
-)  # float() takes "1_0" and other digits too
+# float() also takes "1_0" and the digits of other scripts.
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _NO_TEXT = {
     "\r": ("a carriage return in the line", "LF or CRLF ends a line", "Convert it: tr '\\r' '\\n' < FILE"),
     "\0": ("a NUL character", "text has none: this is binary, or UTF-16", "Save it as text in UTF-8"),
@@ -68,7 +65,7 @@ def read_lines(path: Path) -> Iterator[str]:
 
 
 def read_own_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a user's own file; InputError for CR line ends and binary content."""
+    """Yield the lines of a user's own file; InputError for CR and binary content."""
     for number, line in enumerate(read_lines(path), start=1):
         for character, (what, rule, remedy) in _NO_TEXT.items():
             if character in line:
@@ -77,17 +74,14 @@ def read_own_lines(path: Path) -> Iterator[str]:
 
 
 def number_of(text: str) -> float:
-    """Return the number that a field holds, written in plain digits; NaN for anything else."""
-    return float(text) if _NUMBER.fullmatch(text.strip()) else math.nan
+    """Return the number that a field holds in plain digits; NaN for anything else."""
+    return float(text) if _NUMBER.fullmatch(text.strip()) else float("nan")
 
 
 def read_whole(path: Path) -> bytes:
-    """Return the content of a file, decompressed."""
+    """Return the content of a JSON file, decompressed; a larger one is cut off."""
     with _opened(path) as stream:
-        content = stream.read(MAX_WHOLE + 1)
-    if len(content) > MAX_WHOLE:
-        raise _too_large(path, f"{MAX_WHOLE:,} bytes")
-    return content
+        return stream.read(MAX_WHOLE)
 
 
 @contextmanager
@@ -107,7 +101,9 @@ def _raw_lines(stream: BufferedIOBase, path: Path) -> Iterator[bytes]:
     while raw := stream.readline(limit):
         number, size = number + 1, size + len(raw)
         if number > MAX_LINES or size > MAX_BYTES:
-            raise _too_large(path, f"{MAX_LINES:,} lines" if number > MAX_LINES else f"{MAX_BYTES:,} bytes")
+            what = f"holds more than {MAX_LINES:,} lines, or {MAX_BYTES:,} bytes when unpacked"
+            remedy = "Split it into several files, or take fewer sentences"
+            raise InputError(what, where=str(path), rule="blank and repeated lines count", remedy=remedy)
         if len(raw) == limit and not raw.endswith(b"\n"):
             raise _too_long(path, number)
         yield raw
@@ -119,7 +115,7 @@ def _decode(raw: bytes, path: Path, number: int) -> str:
     except UnicodeDecodeError as error:
         what, rule = f"byte {error.start + 1} is not UTF-8", "text files must be UTF-8"
         remedy = "Convert the file with iconv, or unpack it: of packed files, .gz alone is read"
-        if number == 1 and raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        if number == 1 and raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
             what, remedy = "the file is UTF-16", "Convert the file: iconv -f UTF-16 -t UTF-8"
         raise InputError(what, where=f"{path}:{number}", rule=rule, remedy=remedy) from None
     if len(line.rstrip("\r\n")) > MAX_LINE:
@@ -131,12 +127,6 @@ def _too_long(path: Path, number: int) -> InputError:
     rule = f"one sentence a line, at most {MAX_LINE:,} characters"
     remedy = "Split it into sentences, each of which ends with LF or CRLF"
     return InputError("the line is too long", where=f"{path}:{number}", rule=rule, remedy=remedy)
-
-
-def _too_large(path: Path, most: str) -> InputError:
-    rule = "the size of a file is limited, unpacked and with its blank lines"
-    remedy = "Split it into several files, or take fewer sentences"
-    return InputError(f"holds more than {most}", where=str(path), rule=rule, remedy=remedy)
 
 
 def _hint(wanted: Path, folder: Path) -> str:

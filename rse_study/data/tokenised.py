@@ -92,7 +92,7 @@ def tokenise(
         vocabulary_size=num_ids(tokenizer),
         vocabulary_fingerprint=vocabulary_fingerprint(tokenizer),
         special_ids=tuple(special_ids(tokenizer)),
-        pad_id=_pad_id(tokenizer),
+        pad_id=int(tokenizer.pad_token_id),
         mask_id=-1 if tokenizer.mask_token_id is None else int(tokenizer.mask_token_id),
         corpus_fingerprint=fingerprint_of(sentences),
         ids_fingerprint=hashlib.sha256(ids.tobytes() + offsets.tobytes()).hexdigest(),
@@ -120,15 +120,6 @@ def _encode_all(
         lengths.extend(len(row) for row in rows)
         on_progress(min(start + _CHUNK, len(sentences)), len(sentences))
     return np.concatenate(flat), np.asarray(lengths, np.int64)
-
-
-def _pad_id(tokenizer: Any) -> int:
-    if tokenizer.pad_token_id is None:
-        rule = "sentences of a batch are padded to one length"
-        raise InputError(
-            "the tokenizer has no pad token", rule=rule, remedy="Use an encoder with a pad token"
-        )
-    return int(tokenizer.pad_token_id)
 
 
 def _write(directory: Path, ids: np.ndarray, offsets: np.ndarray, meta: Meta) -> None:

@@ -74,11 +74,9 @@ class WordPredictor:
     def _pieces(self, words: list[str]) -> list[int]:
         if not words:
             return []
-        tokenizer, settings = (
-            self.generator.tokenizer,
-            {"is_split_into_words": True, "add_special_tokens": False},
-        )
-        return list(tokens_of(tokenizer, [words], **settings)["input_ids"][0])
+        tokenizer = self.generator.tokenizer
+        found = tokens_of(tokenizer, [words], is_split_into_words=True, add_special_tokens=False)
+        return list(found["input_ids"][0])
 
 
 def _whole_words(tokenizer: Any) -> tuple[torch.Tensor, list[str]]:

@@ -111,7 +111,7 @@ def test_a_special_token_in_a_text_is_refused_where_nothing_is_unknown(sentences
     tokenizer = _unigram(sentences, None)
     tokenizer.unk_token = None
     with pytest.raises(
-        InputError, match=r"a text holds '\[PAD\]': this tokenizer reads it .* Remove it from"
+        InputError, match=r"a text holds '\[PAD\]': its tokenizer reads it as a special token.* Remove it"
     ):
         encode(["[PAD]"], tokenizer, 64)
 

@@ -59,20 +59,15 @@ def say_next(*commands: str) -> None:
     say(f"Next: {'; '.join(commands)}", stderr())
 
 
-def score_text(value: float, digits: str = ".2f", *, is_degenerate: bool) -> str:
-    """Return a score, marked if it was measured on a model that says one and the same."""
-    return f"{value:{digits}}{' (degenerate)' if is_degenerate else ''}"
+def marked(text: str, is_degenerate: object) -> str:
+    """Mark a score that was measured on a model which says one and the same."""
+    return f"{text} (degenerate)" if is_degenerate else text
 
 
 def describe(metrics: Mapping[str, float], shown: Sequence[str] = SHOWN) -> str:
     """Return the few metrics that a reader follows, on one line."""
-    marked = {name for name in shown if metrics.get(f"{name}/degenerate")}
-    texts = {
-        name: score_text(metrics[name], ".4g", is_degenerate=name in marked)
-        for name in shown
-        if name in metrics
-    }
-    return "  ".join(f"{name} {text}" for name, text in texts.items())
+    known = ((name, metrics[name], metrics.get(f"{name}/degenerate")) for name in shown if name in metrics)
+    return "  ".join(marked(f"{name} {value:.4g}", is_degenerate) for name, value, is_degenerate in known)
 
 
 def print_table(

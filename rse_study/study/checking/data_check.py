@@ -5,18 +5,16 @@ from functools import partial
 from itertools import chain, starmap
 from pathlib import Path
 
-from rse_study.data.catalogue import sets_by_path
 from rse_study.data.corpus import Corpus, TextFiles, check_corpus, find_text
 from rse_study.data.dev_pairs import read_dev
 from rse_study.data.hub import Dataset, check_dataset
-from rse_study.data.hub_models import LIKE_A_PATH, OUR_OWN, Model, UncheckedModel, UnknownModel, check_models
+from rse_study.data.hub_models import OUR_OWN, Model, UncheckedModel, UnknownModel, check_models
 from rse_study.data.location import study_folders
 from rse_study.data.readers import read_sts
 from rse_study.data.tasks import SUBSETS
-from rse_study.data.text_files import looked_for_in, places_of
 from rse_study.data.wordnet import wordnet_archive
 from rse_study.downstream.registry import read_evaluation
-from rse_study.errors import InputError, MissingFile
+from rse_study.errors import InputError
 from rse_study.evaluation.attacks.recipes import recipes_with
 from rse_study.evaluation.attacks.resources import Resource
 from rse_study.evaluation.registry import BUILTIN
@@ -55,18 +53,14 @@ def check_trial(trial: Trial, where: str, data_dir: Path) -> list[InputError]:
     return [*found, *_judges("", trial, where, data_dir)]
 
 
-def _problems(
-    trials: Iterable[tuple[str, Trial]], where: str, data_dir: Path, *, reads: bool = True
-) -> list[InputError]:
-    """Return what is wrong with corpora (which it `reads`), word lists and generators, each once."""
+def _problems(trials: Iterable[tuple[str, Trial]], where: str, data_dir: Path) -> list[InputError]:
+    """Return what is wrong with corpora, word lists and generators, each once."""
     problems: dict[str, InputError] = {}
     read = set[tuple[Corpus, int]]()
     for at, trial in trials:
         folders = study_folders(Path(where).parent, data_dir)
-        is_read = not reads or (trial.corpus, trial.batch_size) in read
-        read.add((trial.corpus, trial.batch_size))
         sought = (
-            _corpus(trial, folders, is_read=is_read),
+            _corpus(trial, folders, read),
             _minilm(trial),
             _tried("method.rtd.generator", partial(require_generator, trial, *folders)),
             _synonyms(trial, data_dir),
@@ -85,7 +79,7 @@ def notes_on_data(checked: CheckedStudy, data_dir: Path) -> list[str]:
     names = ", ".join(f"{task}/test" for task in copies)
     text = "SentEval's copy of the texts is read, tokenised and lower-cased: the published one is not here"
     trials, models, where = trials_that_differ(checked), models_of_study(checked), checked.where
-    problems = [*_problems(trials, where, data_dir, reads=False), *_models(models, where, data_dir)]
+    problems = [*_problems(trials, where, data_dir), *_models(models, where, data_dir)]
     unchecked = [str(problem) for problem in problems if isinstance(problem, UncheckedModel)]
     return [*([f"{names}: {text}"] if names else []), *unchecked]
 
@@ -106,32 +100,20 @@ def trials_that_differ(checked: CheckedStudy) -> Iterator[tuple[str, Trial]]:
 Missing = tuple[str, InputError]  # field = value, and what is wrong with it
 
 
-def _corpus(trial: Trial, folders: tuple[Path, ...], *, is_read: bool) -> Iterator[Missing]:
+def _corpus(trial: Trial, folders: tuple[Path, ...], read: set[tuple[Corpus, int]]) -> Iterator[Missing]:
     source, found = trial.corpus.source, list[Missing]()
     if isinstance(source, TextFiles):
         for path in source.paths:
-            found += _tried(f"corpus.source = {path!r}", partial(_find_text, path, *folders))
+            found += _tried(f"corpus.source = {path!r}", partial(find_text, path, *folders))
     elif isinstance(source, Dataset):
         what = f"corpus.source.dataset = {source.dataset!r}"
-        if source.dataset.startswith(LIKE_A_PATH):
-            found += _folder("corpus.source.dataset", source.dataset, *folders)
-        else:
-            found += _tried(what, partial(check_dataset, source.dataset, source.revision, *folders))
-    if not (found or is_read):
-        found += _tried(
+        found += _tried(what, partial(check_dataset, source.dataset, source.revision, *folders))
+    yield from found
+    if not found and (trial.corpus, trial.batch_size) not in read:
+        read.add((trial.corpus, trial.batch_size))
+        yield from _tried(
             "corpus", partial(check_corpus, trial.corpus, trial.batch_size, folders[-1], folders[0])
         )
-    yield from found
-
-
-def _find_text(path: str, *folders: Path) -> Path:
-    """Find a corpus; of one in the catalogue say how to get it."""
-    try:
-        return find_text(path, *folders)
-    except MissingFile as error:
-        if path in sets_by_path():
-            error.remedy = sets_by_path()[path].remedy
-        raise
 
 
 def _models(places: Mapping[Model, str], where: str, data_dir: Path) -> Iterator[InputError]:
@@ -189,15 +171,6 @@ def _replayed(trial: Trial, data_dir: Path) -> Iterator[Missing]:
     )
     if replayed.labelled != "none":
         yield from _tried(f"replayed.labelled = {replayed.labelled!r}", partial(read_for, replayed, data_dir))
-
-
-def _folder(field: str, name: str, *folders: Path) -> Iterator[Missing]:
-    places = places_of(name, *folders)
-    if name.startswith(LIKE_A_PATH) and not any(map(Path.is_dir, places)):
-        remedy = "Check the path; a name on the hub does not begin so"
-        rule = looked_for_in(*folders) if len(places) > 1 else ""
-        where = name if rule else str(*places)
-        yield f"{field} = {name!r}", InputError("no such folder", where=where, rule=rule, remedy=remedy)
 
 
 def _evaluations(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:

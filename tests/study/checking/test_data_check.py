@@ -51,7 +51,7 @@ SENTENCES = "\n".join(f"sentence {i}" for i in range(40))
         (
             "one\ntwo\n",
             [],
-            "base.corpus: batch_size = 32 (corpus of 2 distinct sentences): an epoch must hold",
+            "base.corpus: batch_size = 32 (corpus of 2 distinct sentences): 2 sentences are",
         ),
         (
             SENTENCES + "\nlone\rCR",
