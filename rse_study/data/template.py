@@ -15,8 +15,7 @@ def encode(sentences: list[str], tokenizer: Any, max_length: int, template: str 
     """
     if not template:
         _check_room(len(tokenizer("").input_ids), max_length, tokenizer)
-        settings = {"truncation": True, "max_length": max_length, "return_attention_mask": False}
-        return tokens_of(tokenizer, sentences, **settings)["input_ids"]
+        return tokens_of(tokenizer, sentences, truncation=True, max_length=max_length)["input_ids"]
     before, after = _parts(tokenizer, template)
     room = max_length - len(before) - len(after)
     _check_room(len(before) + len(after), max_length, tokenizer)
@@ -27,20 +26,30 @@ def encode(sentences: list[str], tokenizer: Any, max_length: int, template: str 
 def tokens_of(tokenizer: Any, *sides: Any, **settings: Any) -> Any:
     """Tokenise texts, in which the name of a special token, such as [MASK], is text.
 
-    A token that a tokenizer's authors added without a role is meant to stand in texts: it stays one. Some vocabularies
-    hold the name as a word, which is unknown then.
+    If the vocabulary has the name as a word, or the text is cut into windows, it is an unknown word. Two kinds of names
+    are tokens: that of the unknown word, which attacks put into texts, and those that the tokenizer's authors added
+    without a role.
     """
-    is_split = {*tokenizer.all_special_tokens} <= {*tokenizer.special_tokens_map.values()}
-    found = tokenizer(*sides, split_special_tokens=is_split, return_special_tokens_mask=True, **settings)
-    unknown = tokenizer.unk_token_id
+    settings |= {"return_special_tokens_mask": True}
+    found, unknown = tokenizer(*sides, split_special_tokens=False, **settings), tokenizer.unk_token_id
     special = {*special_ids(tokenizer)} - {unknown}
-    for ids, is_frame in zip(found["input_ids"], found["special_tokens_mask"], strict=True):
-        for place in [i for i, token in enumerate(ids) if token in special and not is_frame[i]]:
+    is_split = {*tokenizer.all_special_tokens} <= {*tokenizer.special_tokens_map.values()}
+
+    def spelt(row: int) -> list[int]:
+        ids, is_frame = found["input_ids"][row], found["special_tokens_mask"][row]
+        return [place for place, one in enumerate(ids) if one in special and not is_frame[place]]
+
+    for row in filter(spelt, range(len(found["input_ids"]))):
+        if is_split and "overflow_to_sample_mapping" not in found:
+            again = tokenizer(*([side[row]] for side in sides), split_special_tokens=True, **settings)
+            for key, (value,) in again.items():
+                found[key][row] = value
+        for place in spelt(row):
             if unknown is None:
-                what = f"a text holds {tokenizer.convert_ids_to_tokens(ids[place])!r}"
+                what = f"a text holds {tokenizer.convert_ids_to_tokens(found['input_ids'][row][place])!r}"
                 rule = "its tokenizer reads it as a special token, and has none for unknown words"
                 raise InputError(what, where=str(tokenizer.name_or_path), rule=rule, remedy="Remove it")
-            ids[place] = unknown
+            found["input_ids"][row][place] = unknown
     return found
 
 

@@ -107,6 +107,14 @@ def test_tokens_that_an_author_adds_stand_in_texts_and_special_ones_do_not(sente
     assert tokenizer.mask_token_id not in ids
 
 
+def test_attacks_write_the_unknown_word_by_its_name(sentences):
+    tokenizer = _pieces(sentences, None)
+    rest = sentences[0].split()[1:]
+    (ids,) = encode([" ".join(["[UNK]", *rest])], tokenizer, 64)
+    assert ids[1] == tokenizer.unk_token_id
+    assert ids[2:] == tokenizer(" ".join(rest)).input_ids[1:]
+
+
 def test_a_special_token_in_a_text_is_refused_where_nothing_is_unknown(sentences):
     tokenizer = _unigram(sentences, None)
     tokenizer.unk_token = None
