@@ -15,9 +15,9 @@ from rse_study.assets.store import META
 from rse_study.assets.synonyms import synonym_table
 from rse_study.assets.tiny import TINY, tiny_encoder
 from rse_study.assets.tokenised import tokenised_corpus
-from rse_study.assets.trial_checks import check_batch, check_encoder
+from rse_study.assets.trial_checks import check_encoder, check_tokens
 from rse_study.assets.watched import watched_evaluation
-from rse_study.data.corpus import read_corpus
+from rse_study.data.corpus import check_batch, read_corpus
 from rse_study.data.dev_pairs import read_dev
 from rse_study.data.hub_models import check_model
 from rse_study.data.location import study_folders
@@ -48,7 +48,7 @@ def prepare(
         check_model(*model, *folders)  # fails now rather than after a minute of tries
     corpus = read_corpus(trial.corpus, data_dir, beside)
     callback.message(f"corpus: {corpus}")
-    check_batch(trial, len(corpus.sentences))
+    check_batch(trial.batch_size, len(corpus.sentences))
     if trial.method.needs_synonyms:
         wordnet_archive(data_dir)  # fails now rather than after minutes of training
     dev = dev_pairs(trial.selection, *folders)
@@ -56,10 +56,6 @@ def prepare(
     base = _base(trial, root, corpus.sentences, callback, folders)
     tokenizer = load_tokenizer(base, trial.encoder.revision)
     check_encoder(trial, base, tokenizer)
-    on_progress = _training_progress("minilm-mlm", callback)
-    generator, revision = choose_generator(trial, base, root, corpus.sentences, on_progress, *folders)
-    if generator:
-        check_generator(generator, revision, tokenizer, trial.max_length, root, corpus.sentences)
     tokenised = tokenised_corpus(
         root,
         corpus.sentences,
@@ -68,6 +64,11 @@ def prepare(
         trial.encoder.template,
         partial(callback.advanced, "corpus: sentences tokenised"),
     )
+    callback.message(check_tokens(trial, TokenisedCorpus.open(tokenised), tokenizer))
+    on_progress = _training_progress("minilm-mlm", callback)
+    generator, revision = choose_generator(trial, base, root, corpus.sentences, on_progress, *folders)
+    if generator:
+        check_generator(generator, revision, tokenizer, trial.max_length, root, corpus.sentences)
     synonyms = str(synonym_table(root, tokenizer, data_dir)) if trial.method.needs_synonyms else ""
     replayed = _replayed(trial, base, (dev.tasks() or (dev,))[0], root, folders, callback)
     texts = _replayed_texts(trial, base, root, folders, callback)

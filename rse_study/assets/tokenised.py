@@ -24,6 +24,7 @@ def tokenised_corpus(
         "tokenizer": rules_fingerprint(tokenizer),
         "max_length": max_length,
         "template": template,
+        "special_tokens": "text",  # one that a sentence spells is not obeyed
     }
 
     def write(draft: Path) -> None:

@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from transformers import AutoModel
 
 from rse_study.data.hub_models import weight_names
+from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.errors import InputError
 from rse_study.models.embedder import max_length
 from rse_study.models.encoder import SentenceEncoder
@@ -17,15 +19,18 @@ from rse_study.models.suitability import check_family
 from rse_study.training.trial import Trial
 
 
-def check_batch(trial: Trial, num_sentences: int) -> None:
-    """Raise InputError if an epoch does not hold a whole batch."""
-    if num_sentences < trial.batch_size:
-        raise InputError(
-            f"batch_size = {trial.batch_size}",
-            where=f"corpus of {num_sentences} distinct sentences",
-            rule="an epoch must hold a whole batch, and these are fewer sentences than one",
-            remedy="Use a larger corpus or a smaller batch_size",
-        )
+def check_tokens(trial: Trial, corpus: TokenisedCorpus, tokenizer: Any) -> str:
+    """Describe sentences that are equal as tokens; raise InputError if too few differ."""
+    special, unknown = [*corpus.meta.special_ids], tokenizer.unk_token_id
+    num_different = corpus.num_different([*special, -1 if unknown is None else unknown])
+    share = (corpus.ids == unknown).sum() / max(1, np.isin(corpus.ids, special, invert=True).sum())
+    known = f"{share:.1%} of the tokens are unknown"
+    if num_different < trial.batch_size:
+        what = f"only {num_different} of {len(corpus)} sentences differ as tokens, {known}"
+        rule = f"a batch holds {trial.batch_size} that differ"
+        remedy = "Use an encoder that knows the corpus' words, a larger max_length, or a smaller batch_size"
+        raise InputError(what, where=trial.encoder.name, rule=rule, remedy=remedy)
+    return f"corpus as tokens: {len(corpus) - num_different:,} sentences repeat another, {known}"
 
 
 def check_described(trial: Trial, folder: str) -> None:

@@ -7,6 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from rse_study.assets.masked_lm import one_thread
+from rse_study.data.template import num_ids, tokens_of
 from rse_study.models.loading import seeded_init
 
 OVERSAMPLING = 16  # extra dimensions that make the truncated SVD accurate enough (Halko et al. 2011)
@@ -38,10 +39,10 @@ def word_vectors(
 
 def cooccurrences(sentences: list[str], tokenizer: Any, window: int) -> Float[Tensor, "v v"]:
     """Count pairs of tokens at most `window` apart, each weighted by 1/distance."""
-    tokens = tokenizer(sentences, add_special_tokens=False).input_ids
+    tokens = tokens_of(tokenizer, sentences, add_special_tokens=False)["input_ids"]
     flat = torch.tensor([token for sentence in tokens for token in sentence])
     sentence = torch.repeat_interleave(torch.arange(len(tokens)), torch.tensor([len(one) for one in tokens]))
-    counts = torch.zeros(len(tokenizer), len(tokenizer), dtype=torch.float64)
+    counts = torch.zeros(2 * [num_ids(tokenizer)], dtype=torch.float64)
     for apart in range(1, window + 1):
         within = sentence[:-apart] == sentence[apart:]
         _add(counts, flat[:-apart][within], flat[apart:][within], 1 / apart)

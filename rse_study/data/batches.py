@@ -5,6 +5,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from rse_study.data.corpus import check_batch
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.errors import InputError
 from rse_study.streams import Streams
@@ -80,12 +81,7 @@ class Batches:
     def __init__(
         self, corpus: TokenisedCorpus, batch_size: int, streams: Streams, rank: int = 0, size: int = 1
     ) -> None:
-        if len(corpus) < batch_size:
-            what = f"{len(corpus)} sentences are fewer than a batch of {batch_size}"
-            remedy = "Use a larger corpus or a smaller batch_size"
-            raise InputError(
-                what, where=str(corpus.directory), rule="an epoch holds a whole batch", remedy=remedy
-            )
+        check_batch(batch_size, len(corpus))
         if batch_size < size:
             what = f"a batch of {batch_size} sentences for {size} workers"
             raise InputError(

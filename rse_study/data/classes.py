@@ -52,11 +52,13 @@ def read_objects(path: Path, wanted: tuple[str, ...]) -> Iterator[tuple[str, tup
             yield where, _values(line, wanted, where)
 
 
-def text_of(*parts: object, where: str) -> Text:
-    """Make one input of stripped sentences; raise InputError if one is not a string."""
+def text_of(*parts: object, where: str, may_be_empty: bool = False) -> Text:
+    """Make one input of stripped sentences; InputError for what is no text."""
     for part in parts:
-        if not isinstance(part, str):
-            raise InputError(f"{part!r}", where=where, rule="a sentence must be text", remedy=_REMEDY)
+        if not isinstance(part, str) or not (part.strip() or may_be_empty):
+            raise InputError(
+                f"{part!r}", where=where, rule="a sentence must be text, not empty", remedy=_REMEDY
+            )
     return tuple(str(part).strip() for part in parts)
 
 

@@ -1,6 +1,7 @@
 """Training sentences: the generated corpus, text files, or a Hugging Face dataset."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -8,11 +9,18 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, NonNegativeInt, field_validator
 
 from rse_study.data import builtin, hub
+from rse_study.data.catalogue import sets_by_path
 from rse_study.data.location import study_folders
-from rse_study.data.text_files import find_file, read_lines
-from rse_study.errors import InputError
+from rse_study.data.text_files import find_file, read_own_lines
+from rse_study.errors import InputError, MissingFile
 from rse_study.spec import Spec, field, fingerprint_of
 
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow")
+_TYPES = (
+    "docx?|odt|rtf|pdf|html?|xml|ya?ml|xlsx?|ods|feather|pkl|np[yz]|h5|db|sqlite|zip|tar|tgz|bz2|xz|zst|7z"
+)
+NO_TEXT = re.compile(rf"\.({_TYPES})")
+READ_THROUGH = 50_000_000  # bytes that are read in half a second, whenever a study is checked
 MIN_SENTENCES = 2  # a contrastive loss needs one other sentence
 
 
@@ -97,28 +105,79 @@ def read_corpus(corpus: Corpus, data_dir: Path, beside: Path = Path()) -> Senten
     """Read a corpus' distinct sentences; relative paths also start from `beside`."""
     read = _distinct(_lines(corpus.source, study_folders(beside, data_dir)), corpus.limit)
     if len(read.sentences) < MIN_SENTENCES:
-        raise InputError(
-            f"holds {len(read.sentences)} distinct sentence(s)",
-            where=_name(corpus),
-            rule=f"a corpus needs at least {MIN_SENTENCES} distinct non-blank sentences",
-            remedy="Use a larger corpus (one sentence a line)",
-        )
+        what = f"holds {len(read.sentences)} distinct sentence(s)"
+        rule = f"a corpus needs at least {MIN_SENTENCES} distinct non-blank sentences"
+        remedy = "Use a larger corpus (one sentence a line, LF or CRLF after each)"
+        raise InputError(what, where=_name(corpus), rule=rule, remedy=remedy)
     return read
+
+
+def check_corpus(corpus: Corpus, batch_size: int, data_dir: Path, beside: Path) -> None:
+    """Raise InputError unless a corpus here is well-formed and holds a batch.
+
+    Of large text files only the beginning is read, of large datasets and of those on the hub nothing.
+    """
+    source, folders, limit = corpus.source, study_folders(beside, data_dir), corpus.limit
+    if isinstance(source, Builtin):  # distinct by construction: count without drawing
+        check_batch(batch_size, min(source.num_sentences, limit or source.num_sentences))
+        return
+    if isinstance(source, TextFiles):
+        files = [find_text(path, *folders) for path in source.paths]
+    else:
+        folder = hub.folder_of(source.dataset, *folders)
+        files = [*folder.rglob("*")] if folder else []
+    is_large = sum(file.stat().st_size for file in files if file.is_file()) > READ_THROUGH
+    if isinstance(source, hub.Dataset) and (is_large or not files):
+        return
+    few = min(batch_size, limit or batch_size) if is_large else limit
+    read = read_corpus(corpus.model_copy(update={"limit": few}), data_dir, beside)
+    check_batch(batch_size, len(read.sentences))
+
+
+def check_batch(batch_size: int, num_sentences: int) -> None:
+    """Raise InputError if an epoch does not hold a whole batch."""
+    if num_sentences < batch_size:
+        what, where = f"batch_size = {batch_size}", f"corpus of {num_sentences} distinct sentences"
+        rule = f"{num_sentences} sentences are fewer than a batch of {batch_size}, and an epoch holds a whole one"
+        raise InputError(what, where=where, rule=rule, remedy="Use a larger corpus or a smaller batch_size")
+
+
+def find_text(path: str, *folders: Path) -> Path:
+    """Find a text file, plain or gzip; InputError if its ending says that it is none.
+
+    Of a missing one that is in the catalogue, the error says how to get it.
+    """
+    try:
+        found = find_file(path, *folders)
+    except MissingFile as error:
+        if path in sets_by_path():
+            error.remedy = sets_by_path()[path].remedy
+        raise
+    ending = Path(found.name.lower().removesuffix(".gz")).suffix
+    if ending in TABLES:
+        put = "Unpack" if found.suffix.lower() == ".gz" else "Put"
+        remedy = f"{put} it into a folder of its own, as train{ending}, and write {{dataset: FOLDER, column: NAME}}"
+    elif NO_TEXT.fullmatch(ending):
+        remedy = "Save it as plain text (of packed files, .gz alone is read)"
+    else:
+        return found
+    what, rule = f"{ending} is no plain text", "a corpus is one sentence a line, or a column of a dataset"
+    raise InputError(what, where=str(found), rule=rule, remedy=remedy)
 
 
 def _lines(source: Builtin | TextFiles | hub.Dataset, folders: tuple[Path, ...]) -> Iterable[str]:
     if isinstance(source, Builtin):
         return builtin.corpus(source.seed, source.num_sentences)
     if isinstance(source, TextFiles):
-        files = [find_file(path, *folders) for path in source.paths]  # find all before reading any
-        return (line for path in files for line in read_lines(path))
+        files = [find_text(path, *folders) for path in source.paths]  # find all before reading any
+        return (line for path in files for line in read_own_lines(path))
     return hub.read_column(source, *folders)
 
 
 def _distinct(lines: Iterable[str], limit: int) -> Sentences:
     kept: dict[str, None] = {}
     num_blank = num_duplicates = 0
-    for line in _stripped(lines):
+    for line in map(str.strip, lines):
         if not line:
             num_blank += 1
         elif line in kept:
@@ -128,11 +187,6 @@ def _distinct(lines: Iterable[str], limit: int) -> Sentences:
             if len(kept) == limit:
                 break
     return Sentences(list(kept), num_blank, num_duplicates)
-
-
-def _stripped(lines: Iterable[str]) -> Iterator[str]:
-    for line in lines:
-        yield line.strip()
 
 
 def _name(corpus: Corpus) -> str:

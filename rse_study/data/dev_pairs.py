@@ -1,5 +1,6 @@
 """Dev pairs by name: a task's dev split, the built-in ones, or a file."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,11 +9,14 @@ import numpy as np
 from rse_study.data import builtin
 from rse_study.data.pairs import StsPairs
 from rse_study.data.readers import DEV_SPLITS, read_sts
-from rse_study.data.text_files import find_file, read_lines
+from rse_study.data.text_files import find_file, number_of, read_own_lines
 from rse_study.errors import InputError
 
-LAYOUT = "each line is sentence TAB sentence TAB similarity"
+LAYOUT = "each line is sentence TAB sentence TAB similarity, without quotes around them"
+HEADER = ("sentence1", "sentence2", "score")
+LARGEST = 1e6  # similarity
 FEWEST = 2  # different similarities
+_QUOTED = re.compile(r'"([^"]|"")*"')  # as tables are quoted; other quotation marks are text
 
 
 def read_dev(name: str, *folders: Path) -> StsPairs:
@@ -34,14 +38,14 @@ def read_dev(name: str, *folders: Path) -> StsPairs:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, str, float]]:
-    for number, line in enumerate(read_lines(path), start=1):
-        fields = line.split("\t")
-        try:
-            first, second, gold = fields[0].strip(), fields[1].strip(), float(fields[2])
-        except (IndexError, ValueError):
-            first, second, gold = "", "", np.nan
-        if not (len(fields) == 3 and first and second and np.isfinite(gold)):
-            raise InputError(
-                "no pair", where=f"{path}:{number}", rule=LAYOUT, remedy="Correct or remove the line"
-            )
-        yield first, second, gold
+    """Yield the pairs of a file; blank lines and a header of the usual names are none."""
+    for number, line in enumerate(read_own_lines(path), start=1):
+        fields = tuple(field.strip() for field in line.split("\t"))
+        if not line.strip() or (number == 1 and tuple(map(str.lower, fields)) == HEADER):
+            continue
+        gold = number_of(fields[2]) if len(fields) == len(HEADER) and all(fields) else np.nan
+        if any(map(_QUOTED.fullmatch, fields)) or not abs(gold) <= LARGEST:
+            what = "a field in quotes" if any(map(_QUOTED.fullmatch, fields)) else "no pair"
+            remedy = f"Correct or remove the line (a header is {' TAB '.join(HEADER)})"
+            raise InputError(what, where=f"{path}:{number}", rule=LAYOUT, remedy=remedy)
+        yield fields[0], fields[1], gold

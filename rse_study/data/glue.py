@@ -77,7 +77,8 @@ def _examples(table: Any, task: GlueTask, where: str) -> Iterator[Example]:
         row = f"{where}, row {number}"
         named = listed[label] if listed and isinstance(label, int) and 0 <= label < len(listed) else label
         is_labelled = label is not None and label != NO_LABEL
-        yield text_of(*parts, where=row), label_of(named, known, row) if is_labelled else None
+        text = text_of(*parts, where=row, may_be_empty=task.config == "qqp")
+        yield text, label_of(named, known, row) if is_labelled else None
 
 
 def _pairs(name: str, split: str, table: Any, task: GlueTask, where: str) -> StsPairs:

@@ -2,21 +2,28 @@
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
 
-from rse_study.data.hub_models import UncheckedModel, UnknownModel, ask_hub
+from rse_study.data.hub_models import LIKE_A_PATH, UncheckedModel, UnknownModel, ask_hub
 from rse_study.data.text_files import looked_for_in, places_of
 from rse_study.errors import InputError, first_line
 from rse_study.registry import did_you_mean
 from rse_study.spec import Spec
 
 README = "README.md"
+# pandas takes the texts NA, null, None, nan and more for missing ones.
+AS_WRITTEN: dict[str, Any] = {"keep_default_na": False, "na_values": [""]}
+_UNNAMED = "__index_level_0__"  # pandas' name for cells that are left of the header's columns
 _OFFLINE_REMEDY = (
     "Check name and connection, or copy the dataset's folder into the data folder and name its path"
 )
+
+
+_FOLDER_REMEDY = "Check its files: tables of the same columns, such as train.csv or train.jsonl"
 
 
 class Dataset(Spec):
@@ -38,8 +45,12 @@ class Dataset(Spec):
 
 def check_dataset(name: str, revision: str, *folders: Path) -> None:
     """Raise UnknownModel unless it is a folder or on the hub."""
-    if any(map(Path.is_dir, places_of(name, *folders))):
+    if folder_of(name, *folders):
         return
+    if name.startswith(LIKE_A_PATH):
+        rule = "" if name.startswith(("/", "~")) else looked_for_in(*folders)
+        remedy = "Check the path; a name on the hub does not begin so"
+        raise InputError("no such folder", where=name, rule=rule, remedy=remedy)
     try:
         ask_hub(name, revision, README, "dataset")
     except UnknownModel as problem:
@@ -48,9 +59,21 @@ def check_dataset(name: str, revision: str, *folders: Path) -> None:
             raise
 
 
+def folder_of(name: str, *folders: Path) -> Path | None:
+    """Return the first folder of that name, if there is one; InputError for a file."""
+    for place in places_of(name, *folders):
+        if place.is_dir():
+            return place
+        if place.is_file():
+            what, rule = "is a file", "a dataset is a folder, or on the hub"
+            remedy = f"Put it into a folder of its own, as train{place.suffix.lower()}, and give that folder"
+            raise InputError(what, where=str(place), rule=rule, remedy=remedy)
+    return None
+
+
 def read_column(source: Dataset, *folders: Path) -> Iterator[str]:
     """Yield a column's values, from the first folder of that name or the hub."""
-    folder = next(filter(Path.is_dir, places_of(source.dataset, *folders)), Path(source.dataset))
+    folder = folder_of(source.dataset, *folders) or source.dataset
     table = load_split(str(folder), source.split, folders[-1], config=source.config, revision=source.revision)
     where = f"dataset {source.dataset}"
     if source.column not in table.column_names:
@@ -78,16 +101,21 @@ def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revis
         check_dataset(name, revision, data_dir)
     except UncheckedModel:  # its cache may have it, which takes no half a minute of tries to find out
         constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
+    load = partial(datasets.load_dataset, str(folder) if is_local else name, config or None, split=split)
     try:
-        return datasets.load_dataset(
-            str(folder) if is_local else name, config or None, split=split, **settings
-        )
-    except (datasets.exceptions.DatasetsError, ConnectionError, FileNotFoundError) as error:
-        raise InputError(
-            f"cannot be loaded ({first_line(error)})", where=where, remedy=_OFFLINE_REMEDY
-        ) from None
-    except ValueError as error:  # unknown split or configuration
-        remedy = "Check split and config"
-        raise InputError(f"cannot be loaded ({first_line(error)})", where=where, remedy=remedy) from None
+        try:
+            table = load(**settings, **AS_WRITTEN)
+        except (TypeError, ValueError):  # only CSV has these settings
+            table = load(**settings)
+    except (datasets.exceptions.DatasetsError, ConnectionError, FileNotFoundError, ValueError) as error:
+        remedy = _FOLDER_REMEDY if is_local else _OFFLINE_REMEDY
+        if isinstance(error, ValueError):  # unknown split or configuration
+            remedy = "Check split and config"
+        reason = first_line(error.__cause__ or error)
+        raise InputError(f"cannot be loaded ({reason})", where=where, remedy=remedy) from None
     finally:
         constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE = before
+    if table.builder_name == "csv" and _UNNAMED in table.column_names:
+        what, rule = "rows have more cells than the header", "a text with a comma stands in quotes"
+        raise InputError(what, where=where, rule=rule, remedy="Correct the file")
+    return table

@@ -73,4 +73,5 @@ def _nli(path: Path) -> Iterator[Example]:
 
 def _contexts(path: Path, keys: tuple[str, ...], known: dict[str, int]) -> Iterator[Example]:
     for where, (label, context, hypothesis) in read_objects(path, keys):
-        yield text_of(context, hypothesis, where=where), label_of(label, known, where)
+        text = text_of(context, hypothesis, where=where, may_be_empty=keys is _EVIDENCE)
+        yield text, label_of(label, known, where)

@@ -56,12 +56,12 @@ class _Answer(BaseModel):
 
 
 class _Question(BaseModel):
-    question: str
+    question: str = Field(min_length=1)
     answers: list[_Answer] = Field(min_length=1)  # SQuAD 2.0 has questions without one
 
 
 class _Paragraph(BaseModel):
-    context: str
+    context: str = Field(min_length=1)
     qas: list[_Question]
 
 
@@ -91,9 +91,9 @@ def read_squad(split: str, data_dir: Path) -> Questions:
 
 
 def _start(context: str, one: _Question, path: Path) -> int:
-    answer = one.answers[0]
-    start = context.find(answer.text, max(0, answer.answer_start - _NEAR))
-    if not 0 <= start <= answer.answer_start + _NEAR:
-        what, where = f"the answer {answer.text!r} is not there", f"{path}, question {one.question!r}"
-        raise malformed(what, where, f"its context must have it at character {answer.answer_start}")
-    return start
+    given, answer = one.answers[0].answer_start, one.answers[0].text
+    near = [at for at in range(max(0, given - _NEAR), given + _NEAR + 1) if context.startswith(answer, at)]
+    if not near:
+        what, where = f"the answer {answer!r} is not there", f"{path}, question {one.question!r}"
+        raise malformed(what, where, f"its context must have it at character {given}")
+    return min(near, key=lambda at: abs(at - given))

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
+from rse_study.data.classes import find_set_file
 from rse_study.data.pairs import StsPairs, Variant
 from rse_study.data.tasks import SUBSETS
-from rse_study.data.text_files import SET_DATA, find_file, read_lines
+from rse_study.data.text_files import number_of, read_lines
 from rse_study.errors import InputError, MissingFile
 from rse_study.registry import Registry
 
@@ -54,20 +55,22 @@ def _read_year(name: str, split: str, data_dir: Path, variant: Variant) -> StsPa
     _check_split(name, split)
     rows: TableRows = []
     subsets: dict[str, slice] = {}
-    for subset, (inputs, golds) in _find_subsets(name, data_dir / "sts" / name / variant).items():
+    for subset, (inputs, golds) in _find_subsets(name, f"sts/{name}/{variant}", data_dir).items():
         start = len(rows)
         rows.extend(_read_subset(inputs, golds))
         subsets[subset] = slice(start, len(rows))
     return _pairs(name, split, rows, subsets)
 
 
-def _find_subsets(name: str, folder: Path) -> dict[str, tuple[Path, Path]]:
+def _find_subsets(name: str, below: str, data_dir: Path) -> dict[str, tuple[Path, Path]]:
     """Return (sentences, gold) of each subset; raise MissingFile for missing parts."""
     found: dict[str, tuple[Path, Path]] = {}
     missing: dict[str, MissingFile] = {}
     for subset in SUBSETS[name]:
         try:
-            inputs, golds = (_find(folder / f"STS.{kind}.{subset}.txt") for kind in ("input", "gs"))
+            inputs, golds = (
+                find_set_file(f"{below}/STS.{kind}.{subset}.txt", data_dir) for kind in ("input", "gs")
+            )
             found[subset] = inputs, golds
         except MissingFile as error:
             missing[subset] = error
@@ -95,14 +98,14 @@ def _read_subset(inputs: Path, golds: Path) -> TableRows:
 
 def _read_sts_b(name: str, split: str, data_dir: Path, variant: Variant) -> StsPairs:
     _check_split(name, split)
-    path = _find(data_dir / "sts" / "STSBenchmark" / variant / f"sts-{split}.csv")
+    path = find_set_file(f"sts/STSBenchmark/{variant}/sts-{split}.csv", data_dir)
     return _pairs(name, split, _read_table(path, columns=(5, 6, 4)))
 
 
 def _read_sick(name: str, split: str, data_dir: Path, variant: Variant) -> StsPairs:
     """Read SICK-R, whose texts are the same in both variants."""
     _check_split(name, split)
-    paths = [_find(data_dir / "sts" / "SICK" / f"SICK_{part}.txt") for part in SICK_FILES[split]]
+    paths = [find_set_file(f"sts/SICK/SICK_{part}.txt", data_dir) for part in SICK_FILES[split]]
     return _pairs(name, split, [row for path in paths for row in _read_table(path, (1, 2, 3), num_header=1)])
 
 
@@ -123,33 +126,22 @@ def _pairs(name: str, split: str, rows: TableRows, subsets: dict[str, slice] | N
 
 
 def _columns(line: str, wanted: tuple[int, ...], path: Path, number: int) -> list[str]:
-    found = line.split("\t")
-    if len(found) <= max(wanted):
-        rule = f"at least {max(wanted) + 1} columns, tab separated"
+    found = [column.strip() for column in line.split("\t")]
+    chosen = [found[column] for column in wanted if column < len(found)]
+    if len(chosen) < len(wanted) or not all(chosen):
+        rule = f"at least {max(wanted) + 1} columns, tab separated; no sentence is empty"
         raise InputError(
             f"{len(found)} column(s)", where=f"{path}:{number}", rule=rule, remedy="Fetch it again"
         )
-    return [found[column].strip() for column in wanted]
+    return chosen
 
 
 def _number(text: str, path: Path, number: int) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
+    value = number_of(text)
     if not 0 <= value <= 5:
         rule, remedy = "it must be a number from 0 to 5", "Fetch the file again, or correct the line"
         raise InputError(f"gold score {text!r}", where=f"{path}:{number}", rule=rule, remedy=remedy)
     return value
-
-
-def _find(path: Path) -> Path:
-    try:
-        return find_file(path, Path())
-    except MissingFile as error:
-        below = path.parts[len(path.parts) - 1 - path.parts[::-1].index("sts") :]
-        rule = f"the layout is {'/'.join(below)} (plain or .gz) in the data folder"
-        raise MissingFile(error.what, where=error.where, rule=rule, remedy=SET_DATA) from None
 
 
 def _check_split(name: str, split: str) -> None:

@@ -15,14 +15,47 @@ def encode(sentences: list[str], tokenizer: Any, max_length: int, template: str 
     """
     if not template:
         _check_room(len(tokenizer("").input_ids), max_length, tokenizer)
-        return tokenizer(
-            sentences, truncation=True, max_length=max_length, return_attention_mask=False
-        ).input_ids
+        return tokens_of(tokenizer, sentences, truncation=True, max_length=max_length)["input_ids"]
     before, after = _parts(tokenizer, template)
     room = max_length - len(before) - len(after)
     _check_room(len(before) + len(after), max_length, tokenizer)
-    bare = tokenizer(sentences, add_special_tokens=False, truncation=True, max_length=room).input_ids
-    return [before + ids + after for ids in bare]
+    bare = tokens_of(tokenizer, sentences, add_special_tokens=False, truncation=True, max_length=room)
+    return [before + ids + after for ids in bare["input_ids"]]
+
+
+def tokens_of(tokenizer: Any, *sides: Any, **settings: Any) -> Any:
+    """Tokenise texts, in which the name of a special token, such as [MASK], is text.
+
+    If the vocabulary has the name as a word, or the text is cut into windows, it is an unknown word. Two kinds of names
+    are tokens: that of the unknown word, which attacks put into texts, and those that the tokenizer's authors added
+    without a role.
+    """
+    settings |= {"return_special_tokens_mask": True}
+    found, unknown = tokenizer(*sides, split_special_tokens=False, **settings), tokenizer.unk_token_id
+    special = {*special_ids(tokenizer)} - {unknown}
+    is_split = {*tokenizer.all_special_tokens} <= {*tokenizer.special_tokens_map.values()}
+
+    def spelt(row: int) -> list[int]:
+        ids, is_frame = found["input_ids"][row], found["special_tokens_mask"][row]
+        return [place for place, one in enumerate(ids) if one in special and not is_frame[place]]
+
+    for row in filter(spelt, range(len(found["input_ids"]))):
+        if is_split and "overflow_to_sample_mapping" not in found:
+            again = tokenizer(*([side[row]] for side in sides), split_special_tokens=True, **settings)
+            for key, (value,) in again.items():
+                found[key][row] = value
+        for place in spelt(row):
+            if unknown is None:
+                what = f"a text holds {tokenizer.convert_ids_to_tokens(found['input_ids'][row][place])!r}"
+                rule = "its tokenizer reads it as a special token, and has none for unknown words"
+                raise InputError(what, where=str(tokenizer.name_or_path), rule=rule, remedy="Remove it")
+            found["input_ids"][row][place] = unknown
+    return found
+
+
+def num_ids(tokenizer: Any) -> int:
+    """Return 1 + the largest id, the size of a table by id; ids may have holes."""
+    return 1 + max(tokenizer.get_vocab().values())
 
 
 def special_ids(tokenizer: Any) -> list[int]:
@@ -34,14 +67,17 @@ def special_ids(tokenizer: Any) -> list[int]:
 
 def _parts(tokenizer: Any, template: str) -> tuple[list[int], list[int]]:
     """Return the ids before and after the sentence, special tokens included."""
-    if template.count(SLOT) != 1 or template.count(MASK) != 1:
+    mask = tokenizer.mask_token or MASK
+    told = template.replace(MASK, mask)
+    if told.count(SLOT) != 1 or told.count(mask) != 1:
         rule = f"a template holds {SLOT} (the sentence) and {MASK} (whose vector is taken) once each"
         remedy = f'For example: This sentence of "{SLOT}" means {MASK}.'
         raise InputError(f"template {template!r}", where=FIELD, rule=rule, remedy=remedy)
-    if tokenizer.mask_token is None:
+    # Pooling takes the first [MASK]: that is the template's, since no text gives one, not even by unknown words.
+    if tokenizer.mask_token_id in (None, tokenizer.unk_token_id):
         where, rule = str(tokenizer.name_or_path), "a template needs one"
         raise InputError("it has no mask token", where=where, rule=rule, remedy="Use another pooling")
-    before, after = template.replace(MASK, tokenizer.mask_token).split(SLOT)
+    before, after = told.split(SLOT)
     opening, closing = specials(tokenizer)
     return opening + _bare(tokenizer, before), _bare(tokenizer, after) + closing
 
@@ -55,7 +91,9 @@ def specials(tokenizer: Any) -> tuple[list[int], list[int]]:
 
 
 def _bare(tokenizer: Any, text: str) -> list[int]:
-    return list(tokenizer(text, add_special_tokens=False).input_ids) if text else []
+    return (
+        list(tokenizer(text, add_special_tokens=False, split_special_tokens=False).input_ids) if text else []
+    )
 
 
 def _check_room(num_fixed: int, max_length: int, tokenizer: Any) -> None:

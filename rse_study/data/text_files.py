@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,16 @@ SET_DATA = (
     "Set RSE_STUDY_DATA to your data folder, or fetch what is missing: rse-study data fetch --for STUDY"
 )
 MAX_LINE = 100_000  # characters; a longer line means a file without line ends
+MAX_LINES = 10_000_000  # of one file, blank and repeated ones too: read in seconds
+MAX_BYTES = 2_000_000_000  # of one file, unpacked
+MAX_WHOLE = 200_000_000  # bytes of JSON; SQuAD has 30 million
 _MAX_BYTES_PER_CHARACTER = 4
+# float() also takes "1_0" and the digits of other scripts.
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NO_TEXT = {
+    "\r": ("a carriage return in the line", "LF or CRLF ends a line", "Convert it: tr '\\r' '\\n' < FILE"),
+    "\0": ("a NUL character", "text has none: this is binary, or UTF-16", "Save it as text in UTF-8"),
+}
 
 
 def find_file(path: str | Path, *folders: Path) -> Path:
@@ -54,16 +64,30 @@ def read_lines(path: Path) -> Iterator[str]:
             yield line.removeprefix("\ufeff") if number == 1 else line
 
 
+def read_own_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a user's own file; InputError for CR and binary content."""
+    for number, line in enumerate(read_lines(path), start=1):
+        for character, (what, rule, remedy) in _NO_TEXT.items():
+            if character in line:
+                raise InputError(what, where=f"{path}:{number}", rule=rule, remedy=remedy)
+        yield line
+
+
+def number_of(text: str) -> float:
+    """Return the number that a field holds in plain digits; NaN for anything else."""
+    return float(text) if _NUMBER.fullmatch(text.strip()) else float("nan")
+
+
 def read_whole(path: Path) -> bytes:
-    """Return the content of a file, decompressed."""
+    """Return the content of a JSON file, decompressed; a larger one is cut off."""
     with _opened(path) as stream:
-        return stream.read()
+        return stream.read(MAX_WHOLE)
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[BufferedIOBase]:
     try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
+        with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as stream:
             yield stream
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"broken gzip file ({error})", where=str(path), remedy="Fetch it again") from None
@@ -73,9 +97,13 @@ def _opened(path: Path) -> Iterator[BufferedIOBase]:
 
 def _raw_lines(stream: BufferedIOBase, path: Path) -> Iterator[bytes]:
     limit = MAX_LINE * _MAX_BYTES_PER_CHARACTER + 2
-    number = 0
+    number = size = 0
     while raw := stream.readline(limit):
-        number += 1
+        number, size = number + 1, size + len(raw)
+        if number > MAX_LINES or size > MAX_BYTES:
+            what = f"holds more than {MAX_LINES:,} lines, or {MAX_BYTES:,} bytes when unpacked"
+            remedy = "Split it into several files, or take fewer sentences"
+            raise InputError(what, where=str(path), rule="blank and repeated lines count", remedy=remedy)
         if len(raw) == limit and not raw.endswith(b"\n"):
             raise _too_long(path, number)
         yield raw
@@ -86,9 +114,10 @@ def _decode(raw: bytes, path: Path, number: int) -> str:
         line = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         what, rule = f"byte {error.start + 1} is not UTF-8", "text files must be UTF-8"
-        raise InputError(
-            what, where=f"{path}:{number}", rule=rule, remedy="Convert the file with iconv"
-        ) from None
+        remedy = "Convert the file with iconv, or unpack it: of packed files, .gz alone is read"
+        if number == 1 and raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            what, remedy = "the file is UTF-16", "Convert the file: iconv -f UTF-16 -t UTF-8"
+        raise InputError(what, where=f"{path}:{number}", rule=rule, remedy=remedy) from None
     if len(line.rstrip("\r\n")) > MAX_LINE:
         raise _too_long(path, number)
     return line
@@ -96,9 +125,8 @@ def _decode(raw: bytes, path: Path, number: int) -> str:
 
 def _too_long(path: Path, number: int) -> InputError:
     rule = f"one sentence a line, at most {MAX_LINE:,} characters"
-    return InputError(
-        "the line is too long", where=f"{path}:{number}", rule=rule, remedy="Split it into sentences"
-    )
+    remedy = "Split it into sentences, each of which ends with LF or CRLF"
+    return InputError("the line is too long", where=f"{path}:{number}", rule=rule, remedy=remedy)
 
 
 def _hint(wanted: Path, folder: Path) -> str:

@@ -4,13 +4,14 @@ import hashlib
 import json
 import shutil
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rse_study.activity import ProgressCallback
-from rse_study.data.template import encode, special_ids
+from rse_study.data.template import encode, num_ids, special_ids
 from rse_study.errors import InputError
 from rse_study.spec import Spec, fingerprint_of
 from rse_study.tensors import Int32
@@ -62,6 +63,12 @@ class TokenisedCorpus:
     def __len__(self) -> int:
         return self.meta.num_sentences
 
+    def num_different(self, unread: Collection[int]) -> int:
+        """Count the rows that differ; those of nothing but `unread` tokens count as one."""
+        num_read = np.concatenate([[0], np.cumsum(np.isin(self.ids, list(unread), invert=True))])
+        is_read = np.diff(num_read[self.offsets]) > 0
+        return len({hash(self.row(i).tobytes()) if is_read[i] else 0 for i in range(len(self))})
+
     def row(self, index: int) -> Int32[np.ndarray, " l"]:
         return self.ids[self.offsets[index] : self.offsets[index + 1]]
 
@@ -82,10 +89,10 @@ def tokenise(
         num_tokens=int(offsets[-1]),
         max_length=max_length,
         template=template,
-        vocabulary_size=len(tokenizer),
+        vocabulary_size=num_ids(tokenizer),
         vocabulary_fingerprint=vocabulary_fingerprint(tokenizer),
         special_ids=tuple(special_ids(tokenizer)),
-        pad_id=_pad_id(tokenizer),
+        pad_id=int(tokenizer.pad_token_id),
         mask_id=-1 if tokenizer.mask_token_id is None else int(tokenizer.mask_token_id),
         corpus_fingerprint=fingerprint_of(sentences),
         ids_fingerprint=hashlib.sha256(ids.tobytes() + offsets.tobytes()).hexdigest(),
@@ -113,15 +120,6 @@ def _encode_all(
         lengths.extend(len(row) for row in rows)
         on_progress(min(start + _CHUNK, len(sentences)), len(sentences))
     return np.concatenate(flat), np.asarray(lengths, np.int64)
-
-
-def _pad_id(tokenizer: Any) -> int:
-    if tokenizer.pad_token_id is None:
-        rule = "sentences of a batch are padded to one length"
-        raise InputError(
-            "the tokenizer has no pad token", rule=rule, remedy="Use an encoder with a pad token"
-        )
-    return int(tokenizer.pad_token_id)
 
 
 def _write(directory: Path, ids: np.ndarray, offsets: np.ndarray, meta: Meta) -> None:

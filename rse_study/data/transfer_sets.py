@@ -40,6 +40,7 @@ _BY_CLASS = {  # (classes, a file for each)
     "SUBJ": (("objective", "subjective"), ("subj.objective", "subj.subjective")),
     "MPQA": (SENTIMENT_CLASSES, ("mpqa.neg", "mpqa.pos")),
 }
+_WITH_BLANKS = ("CR", "MPQA")  # 4 and 3 lines, as they were published
 _TREC_FILES = {"train": "train_5500.label", "test": "TREC_10.label"}
 _MRPC_COLUMNS = 5
 
@@ -69,9 +70,9 @@ def _read_by_class(name: str, split: str, data_dir: Path) -> Labelled:
     classes, files = _BY_CLASS[name]
     paths = [find_set_file(f"transfer/{name}/{file}", data_dir) for file in files]
     examples = (
-        (text_of(line, where=str(path)), label)
+        (text_of(line, where=f"{path}:{number}", may_be_empty=name in _WITH_BLANKS), label)
         for label, path in enumerate(paths)
-        for line in read_lines(path)
+        for number, line in enumerate(read_lines(path), start=1)
     )
     return labelled(name, split, examples, classes, str(paths[0].parent))
 

@@ -12,6 +12,7 @@ from torch import nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging as hf_logging
 
+from rse_study.data.template import num_ids
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.encoder_settings import MODULES, Recorded, stored_pooling
@@ -202,13 +203,10 @@ def _pooler(config: Any, kind: PoolingKind) -> dict[str, bool]:
 
 def _check_ids(name: str, encoder: SentenceEncoder, tokenizer: Any) -> None:
     """Raise InputError unless the tokenizer is that of the embedding."""
-    num_rows, num_ids = (
-        encoder.backbone.get_input_embeddings().weight.shape[0],
-        1 + max(tokenizer.get_vocab().values(), default=-1),
-    )
-    if not num_rows / 2 <= num_ids <= num_rows:
+    num_rows, num_tokens = encoder.backbone.get_input_embeddings().weight.shape[0], num_ids(tokenizer)
+    if not num_rows / 2 <= num_tokens <= num_rows:
         raise InputError(
-            f"its tokenizer has {num_ids} tokens, its embedding {num_rows} rows",
+            f"its tokenizer has {num_tokens} tokens, its embedding {num_rows} rows",
             where=name,
             rule="every token needs a word embedding, and most word embeddings a token",
             remedy="Tokenizer and weights are of different models.",

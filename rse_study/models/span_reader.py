@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from rse_study.data.labelled import Text
+from rse_study.data.template import tokens_of
 from rse_study.errors import InputError
 from rse_study.models.classifier import Classifier
 from rse_study.models.text_classifier import TextClassifier
@@ -68,7 +69,8 @@ def windows(texts: Sequence[Text], tokenizer: Any, max_length: int) -> Iterator[
         raise InputError(f"max_length = {max_length}", where="SQuAD", rule=rule, remedy=remedy)
     for begin in range(0, len(texts), _AT_ONCE):
         questions, contexts = zip(*texts[begin : begin + _AT_ONCE], strict=True)
-        found = tokenizer(
+        found = tokens_of(
+            tokenizer,
             _cut(questions, tokenizer, min(MAX_QUESTION, max_length // 4)),
             list(contexts),
             truncation="only_second",
@@ -101,7 +103,8 @@ class SpanReader(TextClassifier):
 
 def _cut(questions: Sequence[str], tokenizer: Any, num_tokens: int) -> list[str]:
     """Return the beginning of each question, of so many tokens."""
-    found = tokenizer(
+    found = tokens_of(
+        tokenizer,
         list(questions),
         add_special_tokens=False,
         truncation=True,

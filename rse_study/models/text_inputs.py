@@ -9,6 +9,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from rse_study.data.labelled import Text
+from rse_study.data.template import tokens_of
 from rse_study.errors import InputError
 from rse_study.tensors import sent
 
@@ -43,7 +44,7 @@ def encode_texts(texts: Sequence[Text], tokenizer: Any, max_length: int) -> list
         return []
     sides = [list(side) for side in zip(*texts, strict=True)]
     _check_frame(tokenizer, max_length, is_pair=len(sides) == 2)
-    found = tokenizer(*sides, truncation=True, max_length=max_length, return_token_type_ids=True)
+    found = tokens_of(tokenizer, *sides, truncation=True, max_length=max_length, return_token_type_ids=True)
     return [Tokens(ids, types) for ids, types in zip(found.input_ids, found.token_type_ids, strict=True)]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from rse_study.data.subword_marks import MARKS, PIECE, marks_beginnings
-from rse_study.data.template import specials
+from rse_study.data.template import specials, tokens_of
 from rse_study.evaluation.attacks.transformations.masked_lm import Blank
 from rse_study.models.encoder import first_position
 from rse_study.models.rtd import Generator, masked_logits
@@ -74,8 +74,9 @@ class WordPredictor:
     def _pieces(self, words: list[str]) -> list[int]:
         if not words:
             return []
-        ids = self.generator.tokenizer(words, is_split_into_words=True, add_special_tokens=False).input_ids
-        return list(ids)
+        tokenizer = self.generator.tokenizer
+        found = tokens_of(tokenizer, [words], is_split_into_words=True, add_special_tokens=False)
+        return list(found["input_ids"][0])
 
 
 def _whole_words(tokenizer: Any) -> tuple[torch.Tensor, list[str]]:

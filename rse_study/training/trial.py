@@ -104,7 +104,7 @@ PAIRS_ENDING = ".tsv"
 def _set_or_file(name: str) -> str:
     if name not in DEV_SETS and not name.endswith(PAIRS_ENDING):
         # Said like a wrong choice of a Literal, which cannot hold every file's name.
-        expected = f"{', '.join(map(repr, DEV_SETS))} or a file of your own, {PAIRS_ENDING}"
+        expected = f"{', '.join(map(repr, DEV_SETS))} or a file of your own, {PAIRS_ENDING} (one TAB other TAB score)"
         raise PydanticCustomError("literal_error", "must be {expected}", {"expected": expected})
     return name
 

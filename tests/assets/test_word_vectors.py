@@ -2,6 +2,8 @@ import json
 
 import pytest
 import torch
+from tokenizers import Tokenizer
+from transformers import PreTrainedTokenizerFast
 
 from rse_study.assets.tiny import TINY, TinyEncoder, tiny_encoder
 from rse_study.assets.word_pieces import train_tokenizer
@@ -33,6 +35,15 @@ def test_counts_are_those_of_a_loop_over_pairs(sentences, tokenizer):
                 if 0 < abs(i - j) <= 3:
                     by_hand[one, other] += 1 / abs(i - j)
     torch.testing.assert_close(cooccurrences(texts, tokenizer, 3), by_hand)
+
+
+def test_ids_may_have_holes(sentences, tokenizer):
+    content = json.loads(tokenizer.backend_tokenizer.to_str())
+    content["model"]["vocab"][max(content["model"]["vocab"], key=len)] = 600
+    holed = PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer.from_str(json.dumps(content)), unk_token="[UNK]"
+    )
+    assert cooccurrences(sentences[:40], holed, 3).shape == (601, 601)
 
 
 def test_vectors_reproduce_the_logarithms_of_the_counts_and_tell_topics_apart(sentences, tokenizer):

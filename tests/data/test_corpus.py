@@ -1,9 +1,11 @@
 import gzip
 
+import pandas as pd
 import pytest
 from datasets import Dataset as HubTable
 from pydantic import ValidationError
 
+from rse_study.data import text_files
 from rse_study.data.corpus import Corpus, read_corpus, read_sentences
 from rse_study.errors import InputError
 from tests.cases import cases
@@ -60,8 +62,27 @@ def test_the_builtin_corpus_needs_nothing_and_the_fingerprint_follows_the_senten
         (b"fine\nna\xefve\n", r"bad.txt:2: byte 3 is not UTF-8: text files must be UTF-8. Convert the file"),
         ("a\nb\n" + "x" * 100_001 + "\n", r"bad.txt:3: the line is too long.*100,000 characters. Split it"),
         ("x" * 1_000_000, r"bad.txt:1: the line is too long"),
+        (
+            "one\rtwo\rthree\r",
+            r"bad.txt:1: a carriage return in the line: LF or CRLF ends a line. Convert it: tr",
+        ),
+        ("one\ntwo\nth\rree\n", r"bad.txt:3: a carriage return"),
+        ("one\x0ctwo\u2028three\x85four", r"holds 1 distinct.*one sentence a line, LF or CRLF after each"),
+        ("one\ntw\0o\n", r"bad.txt:2: a NUL character: text has none"),
+        ("one\ntwo\n".encode("utf-16"), r"bad.txt:1: the file is UTF-16: .*iconv -f UTF-16 -t UTF-8"),
+        (
+            "one\ntwo\n".encode("utf-16-le"),
+            r"bad.txt:1: a NUL character: .* UTF-16. Save it as text in UTF-8",
+        ),
+        (
+            gzip.compress(b"one\ntwo\n"),
+            r"bad.txt:1: byte 2 is not UTF-8.* of packed files, .gz alone is read",
+        ),
     ],
-    ids=["empty", "blank", "one-line", "one-distinct", "not-utf8", "huge-line", "no-line-ends"],
+    ids=[
+        *("empty", "blank", "one-line", "one-distinct", "not-utf8", "huge-line", "no-line-ends", "only-cr"),
+        *("one-cr", "other-separators", "nul", "utf-16", "utf-16-without-bom", "packed"),
+    ],
 )
 def test_bad_text_is_refused(write, content, message):
     with pytest.raises(InputError, match=message):
@@ -87,6 +108,65 @@ def test_missing_and_broken_files_are_refused_with_a_near_name(write):
             read_corpus(Corpus(source=source), folder / below)
 
 
+TABLE = {"text": ["a b", "null", "NA", "None", "nan", "c, d", None, "1"], "number": range(8)}
+WRITERS = {
+    "csv": lambda table, path: table.to_csv(path, index=False),
+    "tsv": lambda table, path: table.to_csv(path, index=False, sep="\t"),
+    "jsonl": lambda table, path: table.to_json(path, orient="records", lines=True),
+    "ndjson": lambda table, path: table.to_json(path, orient="records", lines=True),
+    "json": lambda table, path: table.to_json(path, orient="records"),
+    "parquet": lambda table, path: table.to_parquet(path),
+    "arrow": lambda table, path: table.to_feather(path),
+}
+
+
+@cases(
+    ("kind", "name"),
+    [*((kind, f"test.{kind}") for kind in WRITERS), ("csv", "T.CSV"), ("jsonl", "t.jsonl.gz")],
+)
+def test_a_table_is_no_text_and_its_refusal_says_how_its_column_is_read(tmp_path, no_hub, kind, name):
+    WRITERS[kind](pd.DataFrame(TABLE), tmp_path / name.removesuffix(".gz"))
+    if name.endswith(".gz"):
+        plain = tmp_path / name.removesuffix(".gz")
+        (tmp_path / name).write_bytes(gzip.compress(plain.read_bytes()))
+        plain.unlink()
+    with pytest.raises(InputError) as caught:
+        read_corpus(Corpus(source=name), tmp_path)
+    verb = "Unpack" if name.endswith(".gz") else "Put"
+    assert str(caught.value) == (
+        f"{tmp_path / name}: .{kind} is no plain text: a corpus is one sentence a line, or a column of a dataset. "
+        f"{verb} it into a folder of its own, as train.{kind}, and write {{dataset: FOLDER, column: NAME}}"
+    )
+    (tmp_path / "FOLDER").mkdir()
+    WRITERS[kind](pd.DataFrame(TABLE), tmp_path / f"FOLDER/train.{kind}")
+    read = read_corpus(Corpus(source={"dataset": "FOLDER", "column": "text"}), tmp_path)
+    assert read.sentences == [text for text in TABLE["text"] if text]  # what pandas takes for missing is text
+    assert read.num_blank == 1
+
+
+@cases("name", ["a.docx", "a.PDF", "a.xlsx", "a.zip", "a.html.gz"])
+def test_documents_and_archives_are_no_text(tmp_path, name):
+    (tmp_path / name).write_bytes(b"one\ntwo\n")
+    with pytest.raises(
+        InputError, match=r" is no plain text: .* Save it as plain text \(of packed files, .gz"
+    ):
+        read_corpus(Corpus(source=name), tmp_path)
+
+
+@cases("content", [b"\n" * 10, b"same\n" * 10, b"".join(b"%d\n" % i for i in range(10))])
+def test_a_file_is_read_up_to_so_many_lines_and_bytes(tmp_path, monkeypatch, content):
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"one\ntwo\n" + content))
+    for limit, most, unit in (("MAX_BYTES", 17, "bytes"), ("MAX_LINES", 11, "lines")):
+        monkeypatch.setattr(text_files, limit, most)
+        with pytest.raises(
+            InputError, match=rf"a.txt.gz: holds more than .*\b{most} {unit}.*: blank and repeated"
+        ):
+            read_corpus(Corpus(source="a.txt"), tmp_path)
+        monkeypatch.undo()
+    monkeypatch.setattr(text_files, "MAX_LINES", 12)
+    assert read_sentences(Corpus(source="a.txt", limit=2), tmp_path) == ["one", "two"]
+
+
 @cases("source", [{"kind": "texts"}, [], [""], {"dataset": "x", "colum": "y"}, 3])
 def test_malformed_sources_are_refused(source):
     with pytest.raises(ValidationError):
@@ -99,6 +179,9 @@ def hub_folder(tmp_path, no_hub):
     (tmp_path / "toy" / "data").mkdir(parents=True)
     table = HubTable.from_dict({"sentence": ["a b", None, "c d", "a b"], "label": [0, 1, 0, 1]})
     table.to_parquet(str(tmp_path / "toy" / "data" / "train-00000-of-00001.parquet"))
+    for name, rows in (("shifted", "a,b\nc,d,e\nf,g,h\n"), ("ragged", "a,b\nc,d\ne,f,g\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "train.csv").write_text(rows, encoding="utf-8")
     return tmp_path
 
 
@@ -119,6 +202,18 @@ def test_a_folder_in_the_hubs_layout_is_read(hub_folder, tmp_path):
         ({"dataset": "toy", "column": "label"}, "must hold strings"),
         ({"dataset": "toy", "column": "sentence", "split": "dev"}, "cannot be .*dev.*Check split and config"),
         ({"dataset": "toy", "column": "sentence", "config": "large"}, "cannot be loaded.*large"),
+        (
+            {"dataset": "toy/data/train-00000-of-00001.parquet"},
+            "is a file: .* as train.parquet, and give that folder",
+        ),
+        (
+            {"dataset": "shifted", "column": "b"},
+            "shifted: rows have more cells than the header: a text with a",
+        ),
+        (
+            {"dataset": "ragged", "column": "b"},
+            "cannot be loaded .*Expected 2 fields in line 3, saw 3.*tables of",
+        ),
         ({"dataset": "nobody/nothing"}, "nobody/nothing: cannot be loaded.*Check name and connection"),
     ],
 )

@@ -156,6 +156,11 @@ AMAZON = SENTIMENT_SETS.get("uci-amazon")
 REFUSED = [
     ("attack/mr/mr.txt", "0 fine\n2 odd\n", r"mr.txt.gz:2: label '2': a label is one of 0, 1\. Fetch"),
     ("attack/mr/mr.txt", "0 fine\n1\n", r":2: no text: a line is label, blank, text"),
+    ("attack/mr/mr.txt", "0 fine\n1  \n", r"mr.txt.gz:2: '  ?': a sentence must be text"),
+    ("attack/snli/snli.txt", "neutral\ta\tb\nneutral\t\tb\n", r":2: '': a sentence must be text"),
+    (SNLI, '{"gold_label": "neutral", "sentence1": "a", "sentence2": " "}', r":1: ' ': a sentence must be text"),
+    (IMDB, '{"label": 1, "text": ""}', r":1: '': a sentence must be text"),
+    (AMAZON, "fine\t1\n\t0\n", r":2: '': a sentence must be text"),
     ("attack/snli/snli.txt", "neutral\ta\n", r":1: 2 column\(s\): label, premise, hypothesis"),
     ("attack/snli/snli.txt", "maybe\ta\tb\n", r"'maybe': a label is one of entailment, neutral, contra"),
     (SNLI, "{\n", r":1: is no JSON"),

@@ -48,6 +48,22 @@ def test_questions_are_read_with_all_their_answers_and_the_place_of_the_first(tm
     assert other.fingerprint != found.fingerprint
 
 
+@cases(
+    ("context", "answer", "given", "found"),
+    [
+        ("1 1 1", "1", 2, 2),
+        ("1 1 1", "1", 3, 2),
+        ("aaa", "a", 1, 1),
+        ("aaaa", "aa", 2, 2),
+        ("x ab", "ab", 0, 2),
+        ("ab", "ab", -2, 0),
+    ],
+)
+def test_an_answer_is_where_it_stands_nearest_to_the_given_place(tmp_path, context, answer, given, found):
+    _write(tmp_path, squad(_question("Which?", (answer, given)), context=context))
+    assert read_squad("train", tmp_path).starts.tolist() == [found]
+
+
 def test_the_hubs_copy_becomes_the_authors_layout(tmp_path):
     authors = squad(_question("Who sat?", ("red cat", 4)), _question("Who ran?", ("blue dog", 19)))
     more = squad(_question("What else?", ("red", 0), ("red sun", 0)), context="red sun")["data"][0]
@@ -78,6 +94,7 @@ REFUSED = {
     "no context": ({"data": [{"paragraphs": [{"qas": []}]}]}, r"data.0.paragraphs.0.context: Field required"),
     "no answer": (squad(_question("Who?")), r"qas.0.answers: List should have at least 1 item"),
     "an empty answer": (squad(_question("Who?", ("", 0))), r"answers.0.text: String should have at least 1"),
+    "an empty question": (squad(_question("", ("red", 4))), r"qas.0.question: String should have at least 1"),
     "an answer elsewhere": (
         squad(_question("Who?", ("red cat", 9))),
         r"question 'Who\?': the answer 'red cat' is not there: its context must have it at character 9",

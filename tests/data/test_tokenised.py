@@ -2,11 +2,20 @@ import json
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import PreTrainedTokenizerFast
+from transformers.models.bert.tokenization_bert_legacy import BertTokenizerLegacy
 
-from rse_study.data.template import encode
+from rse_study.assets.word_pieces import train_tokenizer
+from rse_study.data.batches import Batches
+from rse_study.data.template import encode, num_ids, special_ids
 from rse_study.data.tokenised import TokenisedCorpus, tokenise
 from rse_study.errors import InputError
+from rse_study.streams import Streams
+from tests.cases import cases
+from tests.tiny_models import word_tokenizer, words_of
 
+ROLES = {f"{role}_token": f"[{role.upper()}]" for role in ("pad", "unk", "cls", "sep", "mask")}
 PROMPT = 'This sentence of "[X]" means [MASK].'
 
 
@@ -35,6 +44,96 @@ def test_a_prompt_is_never_cut(sentences, tokenizer):
     for ids in encode(sentences, tokenizer, 14, PROMPT):
         assert len(ids) <= 14
         assert ids[-len(tail) :] == tail
+
+
+NAMES = ["[CLS]", "[SEP]", "[PAD]", "[MASK]", "[UNK]"]
+
+
+@cases("kind", ["words", "word pieces", "unigram", "slow"])
+def test_the_name_of_a_special_token_is_text(kind, sentences, tmp_path):
+    tokenizer = {"words": _words, "word pieces": _pieces, "unigram": _unigram, "slow": _slow}[kind](
+        sentences, tmp_path
+    )
+    plain = tokenizer(sentences).input_ids
+    assert encode(sentences, tokenizer, 200) == plain
+    special = {*special_ids(tokenizer)} - {tokenizer.unk_token_id}
+    for name in NAMES:
+        for text in (f"{sentences[0]} {name}", f"{name} {name}", f"x{name}x"):
+            (ids,) = encode([text], tokenizer, 200)
+            assert [i for i in ids if i in special] == [plain[0][0], plain[0][-1]]
+            prompt = encode([text], tokenizer, 200, PROMPT)[0]
+            assert prompt.count(tokenizer.mask_token_id) == 1
+            assert prompt[-3:] == encode([sentences[0]], tokenizer, 200, PROMPT)[0][-3:]
+    assert encode(sentences, tokenizer, 200) == plain  # which is no setting that stays
+
+
+def _words(sentences, folder):
+    return word_tokenizer([*words_of(sentences), "this", "sentence", "of", "means"])
+
+
+def _pieces(sentences, folder):
+    return train_tokenizer(sentences, 300, 64)
+
+
+def _unigram(sentences, folder):
+    """Its vocabulary has the names of special tokens as words, as XLM-R's."""
+    pieces = [(name, 0.0) for name in NAMES] + [
+        (one, -3.0) for one in sorted({*"".join(sentences), "\u2581"})
+    ]
+    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=4))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 0), ("[SEP]", 1)]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        **{
+            f"{role}_token": name
+            for role, name in zip(("cls", "sep", "pad", "mask", "unk"), NAMES, strict=True)
+        },
+    )
+
+
+def _slow(sentences, folder):
+    (folder / "vocab.txt").write_text("\n".join([*NAMES, *words_of(sentences)]), encoding="utf-8")
+    return BertTokenizerLegacy(str(folder / "vocab.txt"))
+
+
+def test_tokens_that_an_author_adds_stand_in_texts_and_special_ones_do_not(sentences):
+    tokenizer = _pieces(sentences, None)
+    tokenizer.add_special_tokens({"extra_special_tokens": ["[E1]"]})
+    (ids,) = encode(["[E1] runs [MASK]"], tokenizer, 64)
+    assert ids.count(tokenizer.convert_tokens_to_ids("[E1]")) == 1
+    assert tokenizer.mask_token_id not in ids
+
+
+def test_attacks_write_the_unknown_word_by_its_name(sentences):
+    tokenizer = _pieces(sentences, None)
+    rest = sentences[0].split()[1:]
+    (ids,) = encode([" ".join(["[UNK]", *rest])], tokenizer, 64)
+    assert ids[1] == tokenizer.unk_token_id
+    assert ids[2:] == tokenizer(" ".join(rest)).input_ids[1:]
+
+
+def test_a_special_token_in_a_text_is_refused_where_nothing_is_unknown(sentences):
+    tokenizer = _unigram(sentences, None)
+    tokenizer.unk_token = None
+    with pytest.raises(
+        InputError, match=r"a text holds '\[PAD\]': its tokenizer reads it as a special token.* Remove it"
+    ):
+        encode(["[PAD]"], tokenizer, 64)
+
+
+def test_ids_may_have_holes(sentences, tokenizer, tmp_path):
+    content = json.loads(tokenizer.backend_tokenizer.to_str())
+    content["model"]["vocab"][sentences[0].split()[0]] = 700
+    holed = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(json.dumps(content)), **ROLES)
+    assert num_ids(tokenizer) == len(tokenizer)
+    assert num_ids(holed) == 701 > len(holed)
+    corpus = tokenise(sentences, holed, 12, tmp_path / "corpus")
+    assert corpus.meta.vocabulary_size == 701
+    batches = Batches(corpus, 20, Streams(0))
+    assert max(int(batches.batch(step).ids.max()) for step in range(3)) == 700
 
 
 @pytest.mark.parametrize(

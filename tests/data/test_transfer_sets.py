@@ -117,6 +117,8 @@ def test_a_task_is_its_splits_in_order(toy):
         ("TREC", "test", "TREC_10.label", "NMU:count How\n", r"label 'NMU': a label is one of ABBR, DESC"),
         ("MRPC", "test", MRPC_TEST, "h\t\t\t\t\n1\ta\tb\n", r"test.txt:2: 3 column\(s\): 5 columns"),
         ("MRPC", "test", MRPC_TEST, "h\t\t\t\t\nx\t1\t2\ta\tb\n", r"test.txt:2: label 'x'"),
+        ("SST2", "dev", "sentiment-dev", "a\t1\n \t0\n", r"dev:2: ' ': a sentence must be text, not empty"),
+        ("SUBJ", "all", "subj.objective", "a\n\n", r"objective:2: '': a sentence must be text, not empty"),
         ("MPQA", "all", "mpqa.pos", b"\xff\n", r"mpqa.pos:1: byte 1 is not UTF-8"),
     ],
 )

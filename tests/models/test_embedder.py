@@ -50,3 +50,16 @@ def test_template_is_applied(folders):
     expected = encoder.eval().token_vectors(encoder.word_embeddings(ids), mask)[0, 5]
     ours = Embedder(encoder, tokenizer, template="[X] under [MASK]")(["the cat sat"])[0]
     np.testing.assert_allclose(ours, expected.detach().numpy(), atol=1e-6)
+
+
+def test_a_mask_in_a_sentence_is_not_the_templates(folders):
+    encoder, tokenizer = load_encoder(folders["bert"], "prompt")
+    embed = Embedder(encoder, tokenizer, template="[X] under [MASK]")
+    plain, masked = embed(["the cat sat on", "the cat [MASK] on"])
+    # To this tokenizer of whole words, "[MASK]" is three unknown words.
+    tokens = ["[CLS]", "the", "cat", *3 * ["[UNK]"], "on", "under", "[MASK]", "[SEP]"]
+    ids = torch.tensor([tokenizer.convert_tokens_to_ids(tokens)])
+    mask = torch.ones_like(ids, dtype=torch.bool)
+    expected = encoder.eval().token_vectors(encoder.word_embeddings(ids), mask)
+    np.testing.assert_allclose(masked, expected[0, 8].detach().numpy(), atol=1e-6)
+    assert not np.allclose(plain, masked, atol=1e-3)

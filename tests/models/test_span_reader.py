@@ -35,6 +35,19 @@ def test_windows_cover_a_long_context_and_know_its_characters(tokenizer):
         assert tokenizer.decode(asked) == "[CLS] w30 w31 w32 w33 [SEP]"  # no more than a quarter of 16
 
 
+def test_a_special_token_that_a_context_spells_keeps_its_characters(tokenizer):
+    (window,) = windows([("w1 [SEP]?", "w2 [MASK] w3")], tokenizer, 40)
+    special = {tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.mask_token_id}
+    assert [i for i in window.tokens.ids if i in special] == [
+        tokenizer.cls_token_id,
+        tokenizer.sep_token_id,
+        tokenizer.sep_token_id,
+    ]
+    places = [tuple(span) for span in window.spans.tolist() if span[0] >= 0]
+    assert places[0] == (0, 2)
+    assert places[-1] == (10, 12)
+
+
 def test_an_answer_has_a_place_in_the_windows_that_have_all_of_it(tokenizer):
     start = CONTEXT.index("w9 ")
     end = start + len("w9 w10 w11")

@@ -75,6 +75,18 @@ def test_a_long_pair_is_cut_at_its_longer_half(learner):
         encode_texts([("a", "b")], tokenizer, 3)
 
 
+def test_special_tokens_that_texts_spell_change_neither_frame_nor_sides(learner):
+    tokenizer = load_encoder(learner, "cls")[1]
+    plain, spelt, other = encode_texts(
+        [("a b", "c d"), ("a [SEP] b", "c [PAD] d"), ("a b", "c d")], tokenizer, 64
+    )
+    assert plain == other
+    frame = [tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.sep_token_id]
+    assert [i for i in spelt.ids if i in {*frame, tokenizer.pad_token_id}] == frame
+    assert spelt.types == sorted(spelt.types)
+    assert len(spelt.types) == len(spelt.ids)
+
+
 def test_no_texts_give_no_rows_and_modes_come_back(learner):
     victim = _classifier(learner)
     victim.network.train()

@@ -64,6 +64,8 @@ def test_a_long_text_is_cut_around_the_place_and_a_word_of_no_known_piece_hidden
         assert ids[at] == generator.tokenizer.mask_token_id
         assert ids.count(generator.tokenizer.mask_token_id) == 1
         assert len(model([Blank(long, position, True)])[0]) == 5
+    (ids, at) = model._row(Blank([*sentence[:2], "[MASK]", *sentence[2:]], 0, True))
+    assert (ids.count(generator.tokenizer.mask_token_id), at) == (1, 1)
     words = [*sentence[:2], "", *sentence[2:]]
     ids, at = WordPredictor(generator)._row(Blank(words, 2, False))
     assert ids[at] == generator.tokenizer.mask_token_id

@@ -59,9 +59,15 @@ def say_next(*commands: str) -> None:
     say(f"Next: {'; '.join(commands)}", stderr())
 
 
+def marked(text: str, is_degenerate: object) -> str:
+    """Mark a score that was measured on a model which says one and the same."""
+    return f"{text} (degenerate)" if is_degenerate else text
+
+
 def describe(metrics: Mapping[str, float], shown: Sequence[str] = SHOWN) -> str:
     """Return the few metrics that a reader follows, on one line."""
-    return "  ".join(f"{name} {metrics[name]:.4g}" for name in shown if name in metrics)
+    known = ((name, metrics[name], metrics.get(f"{name}/degenerate")) for name in shown if name in metrics)
+    return "  ".join(marked(f"{name} {value:.4g}", is_degenerate) for name, value, is_degenerate in known)
 
 
 def print_table(

@@ -10,7 +10,7 @@ from rse_study.cli.arguments.study import trial_file
 from rse_study.cli.arguments.writable import require_cache, require_folder
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.next_step import command, suggest
-from rse_study.cli.terminal.screen import announce, describe
+from rse_study.cli.terminal.screen import announce, describe, marked
 from rse_study.data.location import data_dir
 from rse_study.data.pairs import StsPairs
 from rse_study.deferred import DeferredName
@@ -113,12 +113,13 @@ class StepReport:
 def _summarise(result: Result, dev: StsPairs) -> None:
     if result.status == "failed":
         raise NonFiniteLoss.parse(result.reason)
-    before, last = result.history[0].metrics["dev"], result.history[-1]
-    scores = f"{before:.2f} before, {last.metrics['dev']:.2f} after {last.t} steps"
+    ends = result.history[0].metrics, result.history[-1].metrics
+    before, after = (marked(f"{one['dev']:.2f}", one.get("dev/degenerate")) for one in ends)
+    scores = f"{before} before, {after} after {result.history[-1].t} steps"
     announce(f"{title_of(dev)}, Spearman x100: {scores}")
 
 
 def _lines(rows: list[EvaluationRow], dev: StsPairs) -> Iterator[str]:
     for row in rows:
         if row.aggregation == aggregation_of(dev):
-            yield f"{title_of(dev)}, {BASELINES[row.subject]}: {row.value:.2f}"
+            yield f"{title_of(dev)}, {BASELINES[row.subject]}: " + marked(f"{row.value:.2f}", row.degenerate)

@@ -1,16 +1,14 @@
-"""Availability check of a study's data, which does not read large files."""
+"""Check of a study's data, which does not read large files to the end."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain, starmap
 from pathlib import Path
 
-from rse_study.data.catalogue import sets_by_path
-from rse_study.data.corpus import TextFiles
+from rse_study.data.corpus import Corpus, TextFiles, check_corpus, find_text
 from rse_study.data.dev_pairs import read_dev
 from rse_study.data.hub import Dataset, check_dataset
 from rse_study.data.hub_models import (
-    LIKE_A_PATH,
     OUR_OWN,
     Model,
     UncheckedModel,
@@ -21,10 +19,9 @@ from rse_study.data.hub_models import (
 from rse_study.data.location import study_folders
 from rse_study.data.readers import read_sts
 from rse_study.data.tasks import SUBSETS
-from rse_study.data.text_files import find_file, looked_for_in, places_of
 from rse_study.data.wordnet import wordnet_archive
 from rse_study.downstream.registry import read_evaluation
-from rse_study.errors import InputError, MissingFile
+from rse_study.errors import InputError
 from rse_study.evaluation.attacks.recipes import recipes_with
 from rse_study.evaluation.attacks.resources import Resource
 from rse_study.evaluation.registry import BUILTIN
@@ -66,10 +63,11 @@ def check_trial(trial: Trial, where: str, data_dir: Path) -> list[InputError]:
 def _problems(trials: Iterable[tuple[str, Trial]], where: str, data_dir: Path) -> list[InputError]:
     """Return what is wrong with corpora, word lists and generators, each once."""
     problems: dict[str, InputError] = {}
+    read = set[tuple[Corpus, int]]()
     for at, trial in trials:
         folders = study_folders(Path(where).parent, data_dir)
         sought = (
-            _corpus(trial, folders),
+            _corpus(trial, folders, read),
             _minilm(trial),
             _tried("method.rtd.generator", partial(require_generator, trial, *folders)),
             _encoder(trial, folders),
@@ -110,27 +108,20 @@ def trials_that_differ(checked: CheckedStudy) -> Iterator[tuple[str, Trial]]:
 Missing = tuple[str, InputError]  # field = value, and what is wrong with it
 
 
-def _corpus(trial: Trial, folders: tuple[Path, ...]) -> Iterator[Missing]:
-    source = trial.corpus.source
+def _corpus(trial: Trial, folders: tuple[Path, ...], read: set[tuple[Corpus, int]]) -> Iterator[Missing]:
+    source, found = trial.corpus.source, list[Missing]()
     if isinstance(source, TextFiles):
         for path in source.paths:
-            yield from _tried(f"corpus.source = {path!r}", partial(_find_text, path, *folders))
+            found += _tried(f"corpus.source = {path!r}", partial(find_text, path, *folders))
     elif isinstance(source, Dataset):
         what = f"corpus.source.dataset = {source.dataset!r}"
-        if source.dataset.startswith(LIKE_A_PATH):
-            yield from _folder("corpus.source.dataset", source.dataset, *folders)
-        else:
-            yield from _tried(what, partial(check_dataset, source.dataset, source.revision, *folders))
-
-
-def _find_text(path: str, *folders: Path) -> Path:
-    """Find a corpus; of one in the catalogue say how to get it."""
-    try:
-        return find_file(path, *folders)
-    except MissingFile as error:
-        if path in sets_by_path():
-            error.remedy = sets_by_path()[path].remedy
-        raise
+        found += _tried(what, partial(check_dataset, source.dataset, source.revision, *folders))
+    yield from found
+    if not found and (trial.corpus, trial.batch_size) not in read:
+        read.add((trial.corpus, trial.batch_size))
+        yield from _tried(
+            "corpus", partial(check_corpus, trial.corpus, trial.batch_size, folders[-1], folders[0])
+        )
 
 
 def _models(places: Mapping[Model, str], where: str, data_dir: Path) -> Iterator[InputError]:
@@ -203,15 +194,6 @@ def _replayed(trial: Trial, data_dir: Path) -> Iterator[Missing]:
     )
     if replayed.labelled != "none":
         yield from _tried(f"replayed.labelled = {replayed.labelled!r}", partial(read_for, replayed, data_dir))
-
-
-def _folder(field: str, name: str, *folders: Path) -> Iterator[Missing]:
-    places = places_of(name, *folders)
-    if name.startswith(LIKE_A_PATH) and not any(map(Path.is_dir, places)):
-        remedy = "Check the path; a name on the hub does not begin so"
-        rule = looked_for_in(*folders) if len(places) > 1 else ""
-        where = name if rule else str(*places)
-        yield f"{field} = {name!r}", InputError("no such folder", where=where, rule=rule, remedy=remedy)
 
 
 def _evaluations(checked: CheckedStudy, data_dir: Path) -> Iterator[InputError]:

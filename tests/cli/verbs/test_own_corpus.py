@@ -63,6 +63,13 @@ def test_train_finds_it_and_the_cell_is_the_same_with_corpus_and_encoder_elsewhe
     assert one.final == other.final
 
 
+def test_dev_scores_of_equal_vectors_are_marked(rse, mine):
+    (mine / "pairs.tsv").write_text("\u4e00\t\u4e01\t1\n\u4e02\t\u4e03\t2\n", encoding="utf-8")
+    trained = rse("train", "mine/trial.yaml", "--out", "cell", "-o", "selection.dev=pairs.tsv")
+    assert "pairs.tsv dev, untrained encoder: 0.00 (degenerate)\n" in trained.out
+    assert "Spearman x100: 0.00 (degenerate) before, 0.00 (degenerate) after 2 steps" in trained.out
+
+
 def test_replay_finds_it_by_the_studys_file(rse, mine, tmp_path):
     rse("train", "mine/trial.yaml", "--out", "cell")
     trained = read_result(tmp_path / "cell")

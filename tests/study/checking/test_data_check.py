@@ -34,12 +34,63 @@ def test_everything_missing_is_said_at_once_where_the_study_names_it(tmp_path):
 
 
 def test_a_near_name_is_said_and_the_joint_needs_no_file(tmp_path):
-    (tmp_path / "sentences.txt").write_text("one\ntwo\n")
+    (tmp_path / "sentences.txt").write_text("\n".join(map(str, range(32))))
     (found,) = said(["base.corpus.source=sentence.txt"], tmp_path)
     assert "base.corpus.source = 'sentence.txt': no such file" in found
     assert "Did you mean 'sentences.txt'?" in found
     assert said(["base.corpus.source=sentences.txt"], tmp_path) == []
     assert said([], tmp_path) == []
+
+
+SENTENCES = "\n".join(f"sentence {i}" for i in range(40))
+
+
+@cases(
+    ("content", "overrides", "what"),
+    [
+        (
+            "one\ntwo\n",
+            [],
+            "base.corpus: batch_size = 32 (corpus of 2 distinct sentences): 2 sentences are",
+        ),
+        (
+            SENTENCES + "\nlone\rCR",
+            [],
+            "base.corpus: a carriage return in the line (FOLDER/own.txt:41): LF or",
+        ),
+        (SENTENCES, ["base.batch_size=64"], "base.corpus: batch_size = 64 (corpus of 40 distinct sentences)"),
+        (SENTENCES, ["base.corpus.limit=8"], "base.corpus: batch_size = 32 (corpus of 8 distinct sentences)"),
+        (
+            SENTENCES,
+            ["base.corpus.source={dataset: table, column: no}"],
+            "base.corpus: no column 'no' (dataset",
+        ),
+        (
+            SENTENCES,
+            ["base.corpus.source={num_sentences: 9}"],
+            "batch_size = 32 (corpus of 9 distinct sentences)",
+        ),
+        (
+            SENTENCES,
+            ["base.corpus.source=table/train.csv"],
+            "base.corpus.source = 'table/train.csv': .csv is no",
+        ),
+        (SENTENCES, [], ""),
+        (SENTENCES, ["base.corpus.source={dataset: table, column: text}"], ""),
+    ],
+)
+def test_what_is_in_a_corpus_is_looked_at_before_it_is_run(tmp_path, no_hub, content, overrides, what):
+    (tmp_path / "own.txt").write_text(content, encoding="utf-8", newline="")
+    (tmp_path / "table").mkdir()
+    (tmp_path / "table/train.csv").write_text(SENTENCES.replace("sentence 0", "text"), encoding="utf-8")
+    problems = said(["base.corpus.source=own.txt", *overrides], tmp_path)
+    assert [what in one.replace(str(tmp_path), "FOLDER") for one in problems] == [True] * bool(what)
+
+
+def test_of_a_large_corpus_only_the_beginning_is_looked_at(tmp_path, monkeypatch):
+    (tmp_path / "own.txt").write_text(f"{SENTENCES}\nlone\rCR", encoding="utf-8", newline="")
+    monkeypatch.setattr("rse_study.data.corpus.READ_THROUGH", 100)
+    assert said(["base.corpus.source=own.txt"], tmp_path) == []
 
 
 @cases(

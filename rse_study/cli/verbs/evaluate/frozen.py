@@ -13,7 +13,7 @@ from rse_study.cli.arguments.model import model_name
 from rse_study.cli.terminal.activity_bars import ActivityBars
 from rse_study.cli.terminal.json_output import json_of
 from rse_study.cli.terminal.next_step import command, suggest
-from rse_study.cli.terminal.screen import announce, print_table
+from rse_study.cli.terminal.screen import announce, marked, print_table
 from rse_study.cli.verbs.evaluate.encoder import EncoderRequest, embedder_of
 from rse_study.data.pairs import StsPairs, Variant
 from rse_study.data.readers import read_sts
@@ -105,7 +105,7 @@ def _describe(rows: Sequence[EvaluationRow]) -> str:
     return ", ".join(
         f"{row.aggregation} {row.value:.4f}"
         if row.preset == "geometry"
-        else f"{row.aggregation} {row.value:.2f}{' (degenerate)' if row.degenerate else ''}"
+        else marked(f"{row.aggregation} {row.value:.2f}", row.degenerate)
         for row in rows
     )
 
@@ -141,7 +141,7 @@ def table_of(scores: Sequence[EvaluationRow], absent: Mapping[str, str]) -> pd.D
     rows: dict[str, dict[str, str]] = {}
     for score in scores:
         row = rows.setdefault(f"{score.task} {score.split}", {"pairs": str(score.num_examples)})
-        row[score.aggregation] = f"{score.value:.2f}{' (degenerate)' if score.degenerate else ''}"
+        row[score.aggregation] = marked(f"{score.value:.2f}", score.degenerate)
     rows |= {name: {"pairs": missing} for name, missing in absent.items()}
     present = {score.task for score in scores if score.split == "test"}
     if present >= set(SEVEN):
