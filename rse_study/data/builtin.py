@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, reduce
+from operator import add
 from typing import Literal
 
 import numpy as np
@@ -77,7 +78,10 @@ def similarity(one: GrammarEvent, other: GrammarEvent) -> float:
     """Return the similarity of two events, 0..1: the weighted share of equal slots."""
     agreement = {slot: _agreement(one, other, slot) for slot in _WEIGHTS}
     told = {slot: weight for slot, weight in _WEIGHTS.items() if getattr(one, slot) or getattr(other, slot)}
-    share = sum(weight * agreement[slot] for slot, weight in told.items()) / sum(told.values())
+    # `sum` rounds floats in another way since Python 3.12, and some scores would be others.
+    share = reduce(add, (weight * agreement[slot] for slot, weight in told.items())) / reduce(
+        add, told.values()
+    )
     if one.topic != other.topic:
         share *= 0.3  # a shared time or quality hardly makes two events similar
     return share if one.is_negated == other.is_negated else share * _CONTRARY

@@ -30,9 +30,7 @@ MOST_FILES, MOST_BYTES = 50_000, 4 * 2**30
 # Of a file: the largest in docs/results are items.json with 0.4 MB, and the ledger of 500 trials with 4 MB. 16 MiB of
 # JSON take up to 0.6 GB of memory to read.
 MOST_OF = {".json": 2**24, ".sqlite": 2**28, WEIGHTS: MOST_BYTES}
-LIMITS = (
-    f"at most {MOST_FILES:,} files and {MOST_BYTES >> 30} GiB, 16 MiB in a JSON file, 256 MiB in a ledger"
-)
+LIMITS = f"at most {MOST_FILES:,} files and 4 GiB, 16 MiB in a JSON file, 256 MiB in a ledger"
 # A study's files that hold numbers. Models, checkpoints, attacked texts and strange files are left out.
 OWN = re.compile(
     r"([a-z0-9][a-z0-9_-]{0,63})/(study\.json|ledger\.sqlite|assets/[a-z0-9-]+\.safetensors"

@@ -9,7 +9,6 @@ import re
 import tarfile
 import zlib
 from collections.abc import Iterator
-from functools import partial
 from gzip import BadGzipFile, GzipFile
 from io import BufferedReader
 
@@ -67,4 +66,4 @@ def _unpacked(packed: BufferedReader) -> Iterator[bytes]:
             yield xz.decompress(packed.read(CHUNK) if xz.needs_input else b"", CHUNK)
     else:
         stream = GzipFile(fileobj=packed) if start.startswith(b"\x1f\x8b") else packed
-        yield from iter(partial(stream.read, CHUNK), b"")
+        yield from iter(lambda: stream.read(CHUNK), b"")
