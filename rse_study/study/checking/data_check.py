@@ -29,6 +29,9 @@ from rse_study.study.checking.validation import CheckedStudy
 from rse_study.training.generator_choice import require_generator
 from rse_study.training.trial import Trial
 
+CORPUS = "corpus"
+"""The end of what is wrong with a corpus that is not missing."""
+
 
 def check_data(checked: CheckedStudy, data_dir: Path, *, is_run: bool = False) -> list[InputError]:
     """Return a problem per missing corpus, model and set, each once.
@@ -117,11 +120,10 @@ def _corpus(trial: Trial, folders: tuple[Path, ...], read: set[tuple[Corpus, int
         what = f"corpus.source.dataset = {source.dataset!r}"
         found += _tried(what, partial(check_dataset, source.dataset, source.revision, *folders))
     yield from found
-    if not found and (trial.corpus, trial.batch_size) not in read:
-        read.add((trial.corpus, trial.batch_size))
-        yield from _tried(
-            "corpus", partial(check_corpus, trial.corpus, trial.batch_size, folders[-1], folders[0])
-        )
+    wanted = trial.corpus, trial.batch_size
+    if not found and wanted not in read:
+        read.add(wanted)
+        yield from _tried(CORPUS, partial(check_corpus, *wanted, folders[-1], folders[0]))
 
 
 def _models(places: Mapping[Model, str], where: str, data_dir: Path) -> Iterator[InputError]:

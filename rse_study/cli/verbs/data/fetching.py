@@ -41,7 +41,7 @@ def fetch_for_study(
     is_accepted: bool,
 ) -> int | None:
     """Fetch all that a study reads; exit code 3 where something is still missing."""
-    from rse_study.study.checking.data_check import check_data
+    from rse_study.study.checking.data_check import CORPUS, check_data
     from rse_study.study.checking.needs import needs_of
     from rse_study.study.checking.validation import read_study
 
@@ -59,7 +59,8 @@ def fetch_for_study(
         next(read_column(dataset, *folders), None)
     for line in (line for entry in lacking if not entry.can_fetch for line in lines_of(entry)):
         announce(line)
-    problems = check_data(checked, folder)
+    # A corpus that is here and cannot be trained on is not missing: that is for `validate` to say.
+    problems = [one for one in check_data(checked, folder) if not one.what.endswith(CORPUS)]
     if problems:
         say(missing_text(problems, study), stderr())
     suggest(command("validate", study, *with_overrides(overrides)))
