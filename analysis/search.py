@@ -6,20 +6,17 @@ import pandas as pd
 
 from analysis.contents import BASE, Contents
 from analysis.formats import show_axis_value, show_condition, show_value
-from analysis.phrases import counted, join_words
 from rse_study.results.study_record import AxisRecord, StudyRecord
 from rse_study.search.choice import chosen_first
-
-ORDINALS = {2: "second", 3: "third"}
 
 
 def trials(contents: Contents) -> pd.DataFrame:
     """Return a row per trial of a search, or per cell of a grid.
 
     Columns: trial, seed, label, status, one per axis, objective, t, and so on. `best` marks the complete trial that
-    the search would choose first (with several objectives, the knee of the front), and none in a grid. Where trials
-    run several seeds, a row is the cell of a trial's first seed, with the mean, the total time and the number
-    (num_seeds) of its seeds.
+    the search would choose first (with several objectives, the knee of the front), and none in a grid. If trials have
+    several seeds, as in searches of earlier versions, a row is the cell of a trial's first seed, with the mean, the
+    total time and the number (num_seeds) of its seeds.
     """
     study = contents.study
     cells = contents.stage(study.kind) if study.kind == "grid" else contents.first_seeds
@@ -36,32 +33,17 @@ def trials(contents: Contents) -> pd.DataFrame:
 
 
 def _with_further_seeds(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
-    num_seeds = {trial: max(1, number) for trial, number in contents.search.num_seeds_by_trial.items()}
-    if not num_seeds:
+    if not contents.study.further_seeds:
         return cells.assign(num_seeds=1)
-    of_trial = contents.stage("search").groupby("trial")["duration_s"].sum()
+    searched = contents.stage("search")
+    num_seeds = searched[searched["status"] == "complete"].groupby("trial")["objective"].count()
+    of_trial = searched.groupby("trial")["duration_s"].sum()
     means = {one.key: one.values[0] for one in contents.search.standings if one.is_scored}
     return cells.assign(
         objective=cells["identity"].map(means).astype(float).fillna(cells["objective"]),
         duration_s=cells["trial"].map(of_trial),
-        num_seeds=cells["trial"].map(num_seeds),
+        num_seeds=cells["trial"].map(num_seeds).fillna(0).clip(lower=1).astype(int),
     )
-
-
-def seeds_text(contents: Contents) -> str:
-    """Say how many trials ran which seed and what was saved; "" of single seeds."""
-    race = contents.search.race
-    if race is None:
-        return ""
-    num_trials = len(race.trials)
-    ran = [f"{race.num_with(n)} ran a {ORDINALS.get(n, f'{n}th')}" for n in range(2, race.num_seeds + 1)]
-    told = (
-        f"Seeds are raced: of {counted(num_trials, 'trial')}, {join_words(ran)} seed, because they might still win. A"
-        " trial counts once, with the mean of its seeds; one with fewer seeds never outranks one with more."
-    )
-    all_seeds = max(race.num_trials, num_trials) * race.num_seeds
-    spared = f"{race.num_saved} of {all_seeds} cells were saved" + ("." if race.is_over else " so far.")
-    return f"{told} {spared}"
 
 
 def chosen_of(contents: Contents) -> list[str]:

@@ -254,9 +254,6 @@ def states(contents: Contents) -> str:
         return state(shape, counts(cells, study.num_cells))
     parts = [state("Search", counts(contents.first_seeds, study.num_trials), "trials")]
     most = contents.search.most_cells
-    if study.search_seeds:
-        cells = contents.stage("search")
-        parts.append(state("Cells of the raced seeds", counts(cells, most["search"])))
     if study.is_cut_short:
         asked = study.settings.num_trials or study.num_trials
         parts.append(f"The search's budget ended it; its file asks for {asked} trials.")

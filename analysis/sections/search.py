@@ -12,7 +12,7 @@ from analysis.formats import show_number
 from analysis.front import objectives_text
 from analysis.phrases import counted, join_words
 from analysis.scores import degenerate_note
-from analysis.search import seeds_text, settings, trials
+from analysis.search import settings, trials
 from analysis.sections.front import front
 from analysis.sections.importance import importance
 from analysis.sections.path import ablation_path
@@ -75,8 +75,7 @@ def history(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> st
         return page.section("History", page.paragraph("No trial has ended yet."))
     trialwise = history_data(table, direction)
     drawn = draw_history(trialwise, scores, label, decimals)
-    told = f"{seeds_text(contents)} {fidelity_text(contents, table)}".strip()
-    parts = [page.paragraph(told), page.figure(drawn, "history", trialwise)]
+    parts = [page.paragraph(fidelity_text(contents, table)), page.figure(drawn, "history", trialwise)]
     points = curve_data(table, contents.curves)
     if len(points):
         drawn = draw_curves(points, contents.study.rungs, label, decimals)

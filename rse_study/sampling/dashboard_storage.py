@@ -34,7 +34,7 @@ class LedgerCopy:
     """The trials of a ledger in Optuna's storage, copied anew while the study runs.
 
     Each copy is a new storage, because Optuna never changes a trial that has ended, and ours do: stopped ones go on
-    after the search, lost ones run again, further seeds move means. Notes written in the dashboard are kept.
+    after the search, and lost ones run again. Notes written in the dashboard are kept.
     """
 
     def __init__(self, study_dir: Path, refresh_seconds: float = REFRESH_SECONDS) -> None:
@@ -82,9 +82,7 @@ def trials_of(reader: Reader) -> list[FrozenTrial]:
         for identity, rows in reader.metrics(name=study.objective.curve).groupby("cell")
     }
     finals = [reader.final_values(one.metric) for one in study.all_objectives]
-    means = (
-        {one.key: one.values for one in standings_of(reader.ledger, "search")} if study.search_seeds else {}
-    )
+    means = {one.key: one.values for one in standings_of(reader.ledger)} if study.search_seeds else {}
     rows, distributions = _search(study, cells) if study.kind == "search" else _grid(cells)
     bounds = [(one, reader.final_values(one.metric)) for one in study.constraints]
     trials = []

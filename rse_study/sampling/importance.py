@@ -43,8 +43,7 @@ def enter_importance(ledger: Ledger) -> None:
     is_known = {(row.evaluator, row.num_trials) for row in known} == {
         (one, len(trials)) for one in EVALUATORS
     }
-    # A trial may have got another seed since.
-    if not is_known or study.further_seeds:
+    if not is_known:
         rows = importance_rows(axes, trials, study.objective.direction, study.search_seed)
         ledger.record_importance(rows)
 

@@ -180,11 +180,11 @@ def most_path_cells(num_axes: int, path: PathSettings, confirm: ConfirmSettings)
 def _ends(
     study: StudyRecord, cells: Sequence[CellRecord], last_points: Mapping[str, tuple[int, float]]
 ) -> tuple[PathEnd, PathEnd] | None:
-    trials = by_trial(study, [cell for cell in cells if cell.stage == "search"])
+    trials = by_trial(study, cells)
     searched = {of_trial[0].trial: of_trial[0] for of_trial in trials}
     base = next((cell for cell in searched.values() if cell.label == BASE), None)
     standings = []
-    for of_trial in sorted(trials, key=lambda of_trial: of_trial[0].trial):
+    for of_trial in trials:
         known = [one for one in of_trial if one.status in HAS_RESULT and one.identity in last_points]
         if of_trial[0] is not base and of_trial[0] in known:
             points = [last_points[one.identity] for one in known]

@@ -17,7 +17,7 @@ from rse_study.search.attempt_spans import (
     spans_of,
     spans_without_attempts,
 )
-from rse_study.search.race import RaceState, race_of
+from rse_study.search.choice import is_search_over
 
 LIMITS = {"hours": "hours", "steps": "optimiser steps", "device_hours": "device hours", "cost": "money"}
 
@@ -171,35 +171,28 @@ def as_far_as_it_went(
     """Return the frozen study, cut to the trials that a budget had room for."""
     if not shares:
         return study
-    searched = searched_cells(cells, ledger.attempts())
-    return shortened(study, searched, shares, race_of(ledger, study, searched))
+    return shortened(study, searched_cells(cells, ledger.attempts()), shares)
 
 
 def shortened(
-    study: StudyRecord,
-    searched: Sequence[CellRecord],
-    shares: Sequence[BudgetShare],
-    race: RaceState | None = None,
+    study: StudyRecord, searched: Sequence[CellRecord], shares: Sequence[BudgetShare]
 ) -> StudyRecord:
     """Return the study as far as its search went, if its budget has ended it.
 
-    That is so if trials or seeds are left, no cell runs, and one more would not fit. Interrupted cells
-    without room are not waited for; those given up with a reason count.
+    That is so if trials are left, no cell runs, and one more would not fit. Interrupted cells without room are not
+    waited for; those given up with a reason count.
     """
-    num_ended = sum(cell.status in FINISHED for cell in searched)
-    is_over = num_ended >= study.num_trials if race is None else race.is_over
     has_room = all(share.has_room for share in shares)
-    if is_over or has_room or any(cell.status == "running" for cell in searched):
+    if is_search_over(study, searched) or has_room or any(cell.status == "running" for cell in searched):
         return study
     trials = {cell.trial: cell.label for cell in searched if not cell.is_left_behind}
     confirm = study.confirm_settings
     able = len(trials) - (confirm.baseline == "base" and "base" in trials.values())
     num_unconfirmed = max(0, confirm.num_best - able) * len(confirm.seeds)
-    num_seeds = max(1, len(study.search_seeds))
     return study.model_copy(
         update={
             "num_trials": len(trials),
-            "num_cells": study.num_cells - (study.num_trials - len(trials)) * num_seeds - num_unconfirmed,
+            "num_cells": study.num_cells - (study.num_trials - len(trials)) - num_unconfirmed,
             "is_cut_short": True,
             "num_confirmable": able,
         }

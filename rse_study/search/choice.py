@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from rse_study.results.cell_state import HAS_RESULT
 from rse_study.results.files.queries import LedgerQueries
-from rse_study.results.records import CellRecord, Direction, Stage
+from rse_study.results.records import FINISHED, CellRecord, Direction
 from rse_study.results.study_record import KnownTrial, StudyRecord
 
 Key = TypeVar("Key")
@@ -92,14 +92,13 @@ def front_of(trials: Iterable[TrialResult[Key]], directions: Sequence[Direction]
     return [trial for trial, stays in zip(able, kept, strict=True) if stays]
 
 
-def standings_of(
-    ledger: LedgerQueries, stage: Stage, cells: Iterable[CellRecord] | None = None
-) -> list[TrialResult[str]]:
-    """Return where each cell of a stage ended, by trial and seed; keys are identities.
+def standings_of(ledger: LedgerQueries, cells: Iterable[CellRecord] | None = None) -> list[TrialResult[str]]:
+    """Return where each trial of a search ended; keys are identities.
 
     `cells` are all cells of the ledger, where the caller has read them.
-    A cell without a result has no values; one whose constraint was not measured breaks it. A trial of several seeds
-    stands under its first seed's cell, with the mean over seeds and the sum of their steps.
+    A cell without a result has no values; one whose constraint was not measured breaks it. A trial of several seeds, in
+    searches of earlier versions, stands under its first seed's cell, with the mean over seeds and the sum of their
+    steps.
     """
     study = ledger.study()
     assert study is not None, "nothing was frozen yet"
@@ -108,7 +107,6 @@ def standings_of(
     finals = {metric: ledger.final_values(metric) for metric in deciding - {study.objective.metric}}
     finals[study.objective.metric] = {cell: value for cell, (_, value) in steps.items()}
     known = ledger.cells() if cells is None else cells
-    of_stage = [cell for cell in known if cell.stage == stage and not cell.retired]
     return [
         _trial_result(
             study,
@@ -116,7 +114,7 @@ def standings_of(
             {one.identity: steps.get(one.identity, (0, math.nan))[0] for one in of_trial},
             finals,
         )
-        for of_trial in by_trial(study, of_stage)
+        for of_trial in by_trial(study, (cell for cell in known if not cell.retired))
     ]
 
 
@@ -151,16 +149,19 @@ def mean_of(values: Iterable[float]) -> float:
 
 
 def by_trial(study: StudyRecord, cells: Iterable[CellRecord]) -> list[list[CellRecord]]:
-    """Return the cells of each trial, first seed first."""
-    if not study.search_seeds:
-        return [[cell] for cell in cells]
+    """Return the cells of each trial of a search, first seed first."""
     place = {seed: index for index, seed in enumerate(study.search_seeds)}
-    trials: dict[tuple[str, int], list[CellRecord]] = {}
+    trials: dict[int, list[CellRecord]] = {}
     for cell in sorted(cells, key=lambda cell: place.get(cell.seed, len(place))):
-        # What confirms a search has seeds of its own, and each counts for itself.
-        alone = "" if cell.stage == "search" else cell.identity
-        trials.setdefault((alone, cell.trial), []).append(cell)
-    return sorted(trials.values(), key=lambda of_trial: of_trial[0].trial)
+        if cell.stage == "search":
+            trials.setdefault(cell.trial, []).append(cell)
+    return [trials[number] for number in sorted(trials)]
+
+
+def is_search_over(study: StudyRecord, cells: Iterable[CellRecord]) -> bool:
+    """Whether all trials have ended: before that, another may become the best."""
+    ended = (all(cell.status in FINISHED for cell in of_trial) for of_trial in by_trial(study, cells))
+    return sum(ended) >= study.num_trials
 
 
 def trials_to_confirm(

@@ -10,15 +10,13 @@ TrialOutcome = Literal["complete", "pruned", "failed", "running"]
 
 @dataclass(frozen=True)
 class Observation:
-    """How a trial ended, for its sampler, or how a cell ended, for the seed race."""
+    """How a trial ended."""
 
     outcome: TrialOutcome
     values: tuple[float, ...] = ()
     """objectives at the last step; none unless complete"""
     violations: tuple[float, ...] = ()
     """excess over each constraint, at most 0 if it is kept; none unless complete"""
-    was_stopped: bool = False
-    """whether a complete cell was stopped early, and went on after the search"""
 
 
 RUNNING = Observation("running")

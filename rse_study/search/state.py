@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from rse_study.results.cell_state import count_cells
 from rse_study.results.comparing.row_seeds import RowSeeds, row_seeds_of
 from rse_study.results.files.queries import LedgerQueries, now
-from rse_study.results.records import FINISHED, CellRecord, Stage
+from rse_study.results.records import CellRecord, Stage
 from rse_study.results.settings import BudgetSettings, StudySettings
 from rse_study.results.study_record import StudyRecord
 from rse_study.search.ablation_path import PathState, most_path_cells, num_path_cells, path_state
 from rse_study.search.budget import BudgetShare, as_far_as_it_went, budget_shares, ended_by
-from rse_study.search.choice import TrialResult, standings_of
-from rse_study.search.race import RaceState, race_of
+from rse_study.search.choice import TrialResult, is_search_over, standings_of
 
 if TYPE_CHECKING:
     from rse_study.results.reader import Reader  # and pandas, which `status` does without
@@ -36,7 +35,6 @@ class SearchState:
     cells: tuple[CellRecord, ...] = ()
     """newest revision's, with the status that the next run finds"""
     budget: tuple[BudgetShare, ...] = ()
-    race: RaceState | None = None
     rows: RowSeeds | None = None
     """None unless a grid's rows, or confirmed trials, get seeds until they are decided"""
     path: PathState | None = None
@@ -52,22 +50,7 @@ class SearchState:
     @property
     def is_over(self) -> bool:
         """Whether all trials have ended: before that, another may become the best."""
-        return is_search_over(self.study, self.cells, self.race)
-
-    @property
-    def num_saved(self) -> int:
-        """The number of cells saved against all seeds of all trials."""
-        return self.race.num_saved if self.race else 0
-
-    @property
-    def num_seeds_left(self) -> int:
-        """Most seeds that known trials may still run."""
-        return self.race.num_seeds_left if self.race else 0
-
-    @property
-    def num_seeds_by_trial(self) -> dict[int, int]:
-        """Complete seeds of each trial; empty where trials run one seed."""
-        return {trial.number: len(trial.values) for trial in self.race.trials} if self.race else {}
+        return is_search_over(self.study, self.cells)
 
     @property
     def spent_budget(self) -> BudgetSettings | None:
@@ -84,7 +67,7 @@ class SearchState:
         """The largest number of cells that each stage may still come to."""
         if self.study.kind == "grid":
             return {"grid": self.study.num_cells}
-        num_searched = self.race.most_cells if self.race else self.study.num_trials
+        num_searched = self.study.num_trials + num_of_further_seeds(self.study, self.cells)
         num_confirmed = self.rows.most_cells if self.rows else self.study.confirm_settings.num_cells
         return {"search": num_searched, "confirm": num_confirmed, "path": self.num_path_cells}
 
@@ -92,7 +75,7 @@ class SearchState:
     def num_planned(self) -> int:
         """The largest number of cells that the study may still come to."""
         counted = most_cells_by_stage(self.study.settings, len(self.study.axes))["path"]
-        return self.study.num_cells - self.num_saved - counted + self.num_path_cells
+        return self.study.num_cells - counted + self.num_path_cells
 
     @property
     def counts(self) -> dict[str, int]:
@@ -107,38 +90,36 @@ class SearchState:
 def most_cells_by_stage(settings: StudySettings, num_axes: int) -> dict[Stage, int]:
     """Return the largest number of cells of each stage of a search that has not begun."""
     num_in_path = most_path_cells(num_axes, settings.ablation_path, settings.confirm)
-    num_searched = settings.num_trials * len(settings.seeds)
-    return {"search": num_searched, "confirm": settings.confirm.num_cells, "path": num_in_path}
+    return {"search": settings.num_trials, "confirm": settings.confirm.num_cells, "path": num_in_path}
 
 
 def search_state(ledger: LedgerQueries, cells: Iterable[CellRecord], *, is_held: bool) -> SearchState:
     """Return the state of a frozen study's search."""
     frozen, cells = ledger.study(), tuple(cells)
     assert frozen is not None, "nothing was frozen yet"
+    num_spared = frozen.num_trials * len(frozen.further_seeds) - num_of_further_seeds(frozen, cells)
+    frozen = frozen.model_copy(update={"num_cells": frozen.num_cells - num_spared})
     shares = budget_shares(ledger, now(), is_held=is_held)
     study = as_far_as_it_went(ledger, frozen, cells, shares)
-    race, rows = race_of(ledger, study, cells), row_seeds_of(ledger, study, cells)
+    rows = row_seeds_of(ledger, study, cells)
     if rows is not None:
         others = 0 if study.kind == "grid" else study.num_cells - study.confirm_settings.num_cells
         study = study.model_copy(update={"num_cells": others + rows.most_cells})
-    is_over = is_search_over(study, cells, race)
+    is_over = is_search_over(study, cells)
     last_points, importance = ledger.last_points(study.objective.metric), ledger.importance()
     return SearchState(
         study=study,
         cells=cells,
         budget=shares,
-        race=race,
         rows=rows,
         path=path_state(study, cells, last_points, importance, is_search_over=is_over),
-        standings=tuple(standings_of(ledger, "search", cells)) if study.kind == "search" else (),
+        standings=tuple(standings_of(ledger, cells)) if study.kind == "search" else (),
     )
 
 
-def is_search_over(study: StudyRecord, cells: Iterable[CellRecord], race: RaceState | None = None) -> bool:
-    """Whether all trials have ended: before that, another may become the best."""
-    if race is not None:
-        return race.is_over
-    return sum(cell.stage == "search" and cell.status in FINISHED for cell in cells) >= study.num_trials
+def num_of_further_seeds(study: StudyRecord, cells: Iterable[CellRecord]) -> int:
+    """Count the cells of further seeds, which earlier versions gave to trials."""
+    return sum(cell.stage == "search" and cell.seed in study.further_seeds for cell in cells)
 
 
 def describe_counts(counts: Mapping[str, int], is_live: bool = True) -> str:

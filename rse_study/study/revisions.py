@@ -288,8 +288,11 @@ def _leaves(content: Any, path: str) -> dict[str, Any]:
 def _problem(refused: ForbiddenChange, name: str) -> InputError:
     old = _shown(refused.old)
     rule = f"was {old} when the study was frozen, and {refused.rule}"
-    restored = f"restore {old}" if refused.old != ABSENT else "remove it"
-    remedy = f"Give the study another name, or {restored}"
+    restored = f", or restore {old}" if refused.old != ABSENT else ", or remove it"
+    is_raced = (
+        refused.path == "seeds" and len(refused.old) > 1
+    )  # by an earlier version: its file is refused now
+    remedy = f"Give the study another name{'' if is_raced else restored}"
     return InputError(f"{refused.path} = {_shown(refused.new)}", where=name, rule=rule, remedy=remedy)
 
 

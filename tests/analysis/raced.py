@@ -1,4 +1,4 @@
-"""A search of six trials that raced three seeds, in a real ledger; its numbers are made up."""
+"""A search of six trials that raced three seeds in an earlier version, in a real ledger; its numbers are made up."""
 
 from math import nan
 from pathlib import Path
@@ -24,7 +24,7 @@ MEANS = {0: 60.2, 1: 52.2, 2: 61.4, 3: 64.0, 4: 55.0, 5: 61.2}
 
 
 def search(ledger: Ledger, values: dict[int, tuple[float, ...]] = VALUES) -> None:
-    """Every cell of the race, by trial."""
+    """Every cell of the search, by trial."""
     ledger.freeze(STUDY)
     for trial, of_trial in values.items():
         for seed, value in zip(SEEDS, of_trial, strict=False):

@@ -56,7 +56,7 @@ from tests.on_ray.world import STUDY, checked_of, few
 AT_A_TIME = 100
 GROWING = ("decided", "confirm")  # all cells that are known at the start are complete; they ask for others
 SHM = Path("/dev/shm")  # what is written is counted in CPU time, not in the time that a disk takes
-KINDS = ("grid", "rows", "search", "race", "budget", *GROWING)
+KINDS = ("grid", "rows", "search", "budget", *GROWING)
 
 
 class NoCoordinator(Coordinator):
@@ -179,8 +179,6 @@ def content_of(kind: str, num_cells: int) -> dict[str, Any]:
                 "seeds": list(range(seeds)),
                 "evaluations": ["builtin/test"],
             }
-        case "race":
-            return base | search | {"num_trials": num_cells // 5, "seeds": [0, 1, 2, 3, 4]}
         case "decided":
             grid = {"axes": {"optimizer.lr": rates}, "baseline": "optimizer.lr = 1e-06"}
             return base | {"grid": grid, "seeds": {"until": "decided", "at_least": 3, "at_most": seeds}}
@@ -217,8 +215,8 @@ def cells_of(checked: CheckedStudy, ledger: Ledger, cache: MaterialsCache) -> li
     for number in range(checked.study.num_trials):
         proposal = quasi_random_point(domains, 0, number)
         trial = checked.space.apply(proposal)
-        seeds = checked.study.all_seeds
-        cells += [Cell(number, seed, cache.identify(trial, seed), trial, proposal) for seed in seeds]
+        (seed,) = checked.study.all_seeds
+        cells.append(Cell(number, seed, cache.identify(trial, seed), trial, proposal))
     return cells
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from rse_study.results.records import CellRecord, ImportanceRow
 from rse_study.results.study_record import AxisRecord, ObjectiveRecord, StudyRecord
 from rse_study.search.ablation_path import PathPoint, Round, by_importance, num_points, path_state, rounds_of
-from rse_study.search.race import race_state
-from rse_study.search.state import SearchState, is_search_over
+from rse_study.search.choice import is_search_over
+from rse_study.search.state import SearchState
 from tests.cases import cases
 
 AXES = ("a", "b", "c")
@@ -98,10 +98,10 @@ SEARCH = [cell(0, BASE), cell(1, BEST), cell(2, BASE | {"a": 0.5})]
 LAST = {"0-0-search": (60, 50.0), "1-0-search": (60, 59.0), "2-0-search": (60, 52.0)}
 
 
-def search_of(study, cells, last, importance=(), race=None):
-    over = is_search_over(study, cells, race)
+def search_of(study, cells, last, importance=()):
+    over = is_search_over(study, cells)
     path = path_state(study, cells, last, importance, is_search_over=over)
-    return SearchState(study, tuple(cells), race=race, path=path)
+    return SearchState(study, tuple(cells), path=path)
 
 
 def path_of(study, cells, last, importance=()):
@@ -209,19 +209,14 @@ def test_the_order_of_importance_is_the_ledgers():
     assert replace(state, values=dict.fromkeys(state.points, (1.0,))).is_over
 
 
-def test_the_path_of_raced_seeds_ends_at_the_best_mean_and_waits_for_their_race():
+def test_the_path_of_a_search_that_raced_its_seeds_ends_at_the_best_mean():
     """Trial 1 has the best single seed, trial 2 the best mean of two."""
-    study = STUDY.model_copy(update={"resolved": STUDY.resolved | {"seeds": [0, 9]}, "num_cells": 6 + 4 + 17})
+    study = STUDY.model_copy(update={"resolved": STUDY.resolved | {"seeds": [0, 9]}})
     ends = [one.proposal for one in SEARCH]
     values = {(0, 0): 50.0, (0, 9): 50.5, (1, 0): 70.0, (1, 9): 50.0, (2, 0): 62.0, (2, 9): 62.5}
     cells = [cell(n, ends[n], seed, label="base" if n == 0 else "") for n, seed in values]
     last = {one.identity: (60, values[one.trial, one.seed]) for one in cells}
-
-    def state_of(known):
-        race = race_state(study, known, {"dev": {name: value for name, (_, value) in last.items()}})
-        return search_of(study, known, last, race=race)
-
-    whole, open_ = state_of(cells), state_of(cells[:-1])
+    whole = search_of(study, cells, last)
     assert whole.is_over and (whole.path.base.trial, whole.path.best.trial) == (0, 2)
-    assert open_.path is None and not open_.is_over
-    assert open_.num_planned == study.num_cells
+    cells[-1] = cells[-1].model_copy(update={"status": "running"})
+    assert not search_of(study, cells, last).is_over

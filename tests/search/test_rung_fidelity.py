@@ -6,9 +6,11 @@ import pandas as pd
 import pytest
 
 import rse_study
+from rse_study.results.reader import Reader
 from rse_study.search.rung_fidelity import (
     FEWEST,
     StoppingAdvice,
+    fidelity_of,
     rung_fidelity,
     stopping_advice,
     unstoppable,
@@ -95,3 +97,17 @@ def test_it_is_read_from_the_ledger(tmp_path):
     )
     assert fair.loc[30, "spearman"] == pytest.approx(rows(by_hand, "let run").loc[30, "spearman"])
     assert stopping_advice(found) == StoppingAdvice("let run", 10, 30)
+
+
+def test_the_rungs_are_judged_by_first_seeds_alone(tmp_path):
+    """A further seed of every trial, which would be its end otherwise, changes nothing."""
+    folder = searched.make(tmp_path / "s", searched.search)
+    with Reader(folder) as reader:
+        cells, values = reader.cells(), reader.metrics(name="dev")
+    study = searched.STUDY.model_copy(update={"resolved": {"seeds": [0, 6]}})
+    others = cells.assign(identity=cells["identity"] + "x", seed=6)
+    later = values.assign(cell=values["cell"] + "x", value=-values["value"])
+    known = fidelity_of(study, cells, values)
+    found = fidelity_of(study, pd.concat([cells, others]), pd.concat([values, later]))
+    pd.testing.assert_frame_equal(found, known)
+    assert known["num_trials"].max() > 2

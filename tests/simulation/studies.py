@@ -26,7 +26,6 @@ STUDIES: dict[str, Mapping[str, Any]] = {
     | {"seeds": {"until": "decided", "at_least": 3, "at_most": 5}},
     "search": CONTENT | {"num_trials": 6, "confirm": {"seeds": [1], "num_best": 2}},
     "stopped": CONTENT | ASHA | {"num_trials": 6, "confirm": {"seeds": [1], "num_best": 1}},
-    "raced": CONTENT | {"num_trials": 5, "seeds": [6, 0, 7]},
     "budget": CONTENT | {"num_trials": 8, "search_budget": {"steps": 20}} | ASHA,
     "hours": CONTENT | {"num_trials": 8, "search_budget": {"hours": 0.05}},
     "path": CONTENT | {"num_trials": 3, "confirm": {"seeds": [1]}, "ablation_path": {"seeds": [1, 2]}},

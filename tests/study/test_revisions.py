@@ -317,3 +317,14 @@ def test_a_cadence_that_follows_the_budget_grows_with_it_and_one_that_was_writte
     assert change_between(grid(), grid("base.budget.amount=20000")) == "base.budget.amount: 60 -> 20000"
     with pytest.raises(InputErrors, match=r"base\.report_every = 25: was 10 when the study was frozen"):
         change_between(grid(), grid("base.budget.amount=20000", "base.report_every=25"))
+
+
+def test_the_seeds_of_a_search_that_raced_them_cannot_be_restored(search):
+    new = search()
+    raced = new.model_copy(update={"resolved": new.resolved | {"seeds": [0, 6]}})
+    with pytest.raises(InputErrors) as caught:
+        change_between(raced, new)
+    assert caught.value.problems[0].remedy == "Give the study another name"
+    one = new.model_copy(update={"resolved": new.resolved | {"seeds": [6]}})
+    with pytest.raises(InputErrors, match=r"or restore \[6\]"):
+        change_between(one, new)

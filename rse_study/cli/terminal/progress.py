@@ -37,7 +37,7 @@ class ProgressBoard(ActivityBars):
     """A `StudyCallback` of `on_ray` that shows what happens in a study.
 
     `read_names` is called once: all names of a grid are in the ledger before the first cell runs; another
-    cell goes by its own row. `read_planned` is called after each hundredth part of the cells: races, budgets and paths
+    cell goes by its own row. `read_planned` is called after each hundredth part of the cells: budgets, paths and rows
     come to need fewer.
     Where trials run several seeds (`shows_seeds`), the number of cells is a bound, and their names have seeds.
     """

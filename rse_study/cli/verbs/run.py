@@ -86,14 +86,14 @@ def _run_missing(checked: CheckedStudy, folder: Path, planner: StudyPlanner, cpu
         say(f"warning: {warning}", stderr())
     evaluation = partial(evaluation_of, checked.settings_in(data_dir()))
     study = checked.study
-    may_need_fewer = study.may_spare_cells or study.search_budget or study.ablation_path
+    may_need_fewer = study.gives_seeds_until_decided or study.search_budget or study.ablation_path
     with ProgressBoard(
         checked.num_cells,
         planner.num_ended,
         objective=study.objective.metric,
         read_names=partial(names_in_ledger, folder),
         read_planned=(lambda: planner.counts().get("planned", 0)) if may_need_fewer else int,
-        shows_seeds=study.may_spare_cells,
+        shows_seeds=study.gives_seeds_until_decided,
     ) as board:
         prepared = partial(materials_of, SaidOnce(board), checked.folder, study_dir=folder)
         run_study(checked, folder, prepared, evaluation, board, num_cpus=cpus, address=address)

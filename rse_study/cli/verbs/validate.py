@@ -77,7 +77,7 @@ def summary_of(checked: CheckedStudy) -> Iterator[str]:
     """Describe in a few lines what is run, and what is made of it."""
     study = checked.study
     size = _grid(checked) if checked.rows else _search(checked)
-    at_most = "at most " if study.may_spare_cells else ""
+    at_most = "at most " if study.gives_seeds_until_decided else ""
     yield f"{study.name}: valid. {size}: {at_most}{_count(checked.num_cells, 'cell')}"
     if study.early_stopping is not None and checked.rungs:
         yield f"stopped early at steps {_join(checked.rungs)}, unless {study.early_stopping.condition}"
@@ -104,7 +104,6 @@ def _grid(checked: CheckedStudy) -> str:
 
 def _search(checked: CheckedStudy) -> str:
     axes = checked.space.axes
-    raced = f", {_seeds(checked.study.seeds)} raced" if len(checked.study.all_seeds) > 1 else ""
     everywhere = (
         f"{_count(checked.study.num_trials, 'trial')} over {_join(a.name for a in axes if not a.parent)}"
     )
@@ -113,7 +112,7 @@ def _search(checked: CheckedStudy) -> str:
         for parent, values in axis.domain.when.items():
             by_condition.setdefault(f"{parent} = {' or '.join(map(str, values))}", []).append(axis.name)
     conditional = (f"if {when}: {_join(names)}" for when, names in by_condition.items())
-    return "; ".join([f"{everywhere}{raced}", *conditional])
+    return "; ".join([everywhere, *conditional])
 
 
 def _seeds(seeds: Sequence[int] | UntilDecided) -> str:

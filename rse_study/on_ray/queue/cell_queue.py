@@ -3,7 +3,6 @@
 import math
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -137,7 +136,7 @@ class CellQueue:
         if not cell.continues:  # the search it was part of is over
             failed = Observation("failed")
             seen = failed if result is None else self._judged(result.status, result.final_value)
-            self._note_end(cell.number, cell.seed, seen)
+            self._note_end(cell.number, seen)
             self._source.observe(cell, seen)
         record = self._ledger.cell(cell.identity)
         if result is not None and record.status == "complete" and has_scores:
@@ -149,8 +148,8 @@ class CellQueue:
 
     def rungs_of(self, cell: Cell) -> tuple[int, ...]:
         """Return the steps at which this cell waits for a verdict."""
-        rule, is_first = self._rule, cell.seed == self._study.all_seeds[0]
-        if rule is None or cell.continues or cell.is_never_stopped or not is_first:
+        rule = self._rule
+        if rule is None or cell.continues or cell.is_never_stopped:
             return ()
         return rule.rungs_of_trial(self._rungs, self._study.search_seed, cell.number)
 
@@ -168,8 +167,8 @@ class CellQueue:
         said = row.verdict if rule is None else rule.effective(seed, trial, row.value, row.verdict)
         self._verdicts[row.cell, row.t] = said
 
-    def _note_end(self, trial: int, seed: int, seen: Observation) -> None:
-        if seed == self._study.all_seeds[0] and seen != RUNNING:
+    def _note_end(self, trial: int, seen: Observation) -> None:
+        if seen != RUNNING:
             self._ends[trial] = seen
 
     def _restore(self, record: CellRecord) -> None:
@@ -184,8 +183,8 @@ class CellQueue:
             seen = self._judged(result.status, result.final_value)
         was_stopped = any(self._verdicts.get((record.identity, t)) == "stop" for t in self._rungs)
         # A trial that the confirmation has continued ended in the search where it was stopped.
-        self._note_end(record.trial, record.seed, Observation("pruned") if was_stopped else seen)
-        cell = self._source.restore(record, replace(seen, was_stopped=was_stopped) if was_stopped else seen)
+        self._note_end(record.trial, Observation("pruned") if was_stopped else seen)
+        cell = self._source.restore(record, seen)
         if cell is not None:
             self._interrupted.append(cell)
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.on_ray.queue.cell import Cell, Identify
-from rse_study.on_ray.queue.trial_seeds import TrialSeeds
 from rse_study.on_ray.queue.warm_start import directions_of, first_points
 from rse_study.results.records import BASE, CellRecord
 from rse_study.results.study_record import KnownTrial
@@ -20,9 +19,8 @@ MAX_DRAWS = 32
 class ProposedCells:
     """The base if the space holds it, a warm start's points, then proposals.
 
-    Each identity runs once. Where seeds race, the next seed of a trial that may still win precedes a new
-    trial, and the sampler learns of a trial when its race is over. The sampler knows the trials in `known`
-    from the start: it proposes none again, and the best runs here first.
+    Each identity runs once. The sampler knows the trials in `known` from the start: it proposes none again, and the
+    best runs here first.
     """
 
     def __init__(
@@ -42,69 +40,29 @@ class ProposedCells:
             if one.proposal not in self._first:
                 self._known.add(self._cell(number, one.proposal).identity)
                 proposer.add(number, one.proposal, "complete", one.values, one.violations)
-        self._seeds: TrialSeeds | None = None
-        if len(self._study.all_seeds) > 1:
-            is_less_better = self._study.objective.direction == "minimize"
-            self._seeds = TrialSeeds(self._study.all_seeds, less_is_better=is_less_better)
-        self._untold: dict[int, None] = {}  # trials of several seeds whose race goes on for the sampler
 
     @property
     def num_left(self) -> int:
-        num_seeds = 0 if self._seeds is None else len(self._seeds.next_cells())
-        return num_seeds + self._num_to_propose
-
-    @property
-    def _num_to_propose(self) -> int:
         return max(0, self._study.num_trials - self._next_number)
 
     def restore(self, record: CellRecord, seen: Observation) -> Cell | None:
-        is_new = record.trial >= self._next_number
         self._next_number = max(self._next_number, record.trial + 1)
         self._known.add(record.identity)
-        if self._seeds is None:
-            self._proposer.add(record.trial, record.proposal, seen.outcome, seen.values, seen.violations)
-        elif is_new:
-            self._proposer.add(record.trial, record.proposal)
-            self._untold[record.trial] = None
-        if self._seeds is None and seen.outcome != "running":
+        self._proposer.add(record.trial, record.proposal, seen.outcome, seen.values, seen.violations)
+        if seen.outcome != "running":
             return None
-        cell = self._cell(record.trial, self._space.active_of(record.proposal), record.seed)
-        if self._seeds is not None:
-            self._seeds.enter(cell, seen)
-        return cell if seen.outcome == "running" else None
+        return self._cell(record.trial, self._space.active_of(record.proposal))
 
     def next(self) -> Cell | None:
-        if self._seeds is not None:
-            self._tell_ended(self._seeds)
-            if raced := self._seeds.next_cells():
-                number, proposal, seed = raced[0]
-                return self._given(self._cell(number, proposal, seed))
-        if self._num_to_propose == 0:
+        if self.num_left == 0:
             return None
         cell = self._propose(self._next_number)
-        self._untold[cell.number] = None
         self._next_number += 1
-        return self._given(cell)
-
-    def observe(self, cell: Cell, seen: Observation) -> None:
-        if self._seeds is None:
-            self._proposer.tell(cell.number, seen.outcome, seen.values, seen.violations)
-        else:
-            self._seeds.enter(cell, seen)
-
-    def _given(self, cell: Cell) -> Cell:
         self._known.add(cell.identity)
-        if self._seeds is not None:
-            self._seeds.enter(cell)
         return cell
 
-    def _tell_ended(self, seeds: TrialSeeds) -> None:
-        """Report trials whose race is over; a value stands for this run, even if a later result reopens the race."""
-        for number in list(self._untold):
-            seen = seeds.outcome(number)
-            if seen.outcome != "running":
-                self._proposer.tell(number, seen.outcome, seen.values, seen.violations)
-                del self._untold[number]
+    def observe(self, cell: Cell, seen: Observation) -> None:
+        self._proposer.tell(cell.number, seen.outcome, seen.values, seen.violations)
 
     def _propose(self, number: int) -> Cell:
         if number < len(self._first):
@@ -129,8 +87,8 @@ class ProposedCells:
         first = values.index(base[axis]) if base is not None else 0
         return {axis: values[(first + number) % len(values)]}
 
-    def _cell(self, number: int, proposal: Mapping[str, Any], seed: int | None = None) -> Cell:
-        trial, seed = self._space.apply(proposal), self._study.all_seeds[0] if seed is None else seed
+    def _cell(self, number: int, proposal: Mapping[str, Any]) -> Cell:
+        trial, (seed,) = self._space.apply(proposal), self._study.all_seeds
         label = BASE if dict(proposal) == self._space.base_point else ""
         identity, resources = self._identify(trial, seed), self._study.resources
         return Cell(

@@ -82,7 +82,7 @@ def every_confirm_cell(checked: CheckedStudy, ledger: Ledger, identify: Identify
     by_number = {first.trial: first for first, *_ in by_trial(frozen, searched)}
     bases = [record.trial for record in by_number.values() if record.label == BASE]
     numbers = {record.identity: record.trial for record in searched}
-    standings = standings_of(ledger, "search")
+    standings = standings_of(ledger)
     ended = [TrialResult(numbers[one.key], one.t, one.values, one.is_feasible) for one in standings]
     kinds = {number: first.proposal.get(study.tune_each) for number, first in by_number.items()}
     # Where each value is tuned, the base may be the best of its own.

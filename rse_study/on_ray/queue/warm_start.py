@@ -1,7 +1,6 @@
 """Trials that a search knows before its first one, and the points it runs first."""
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -45,7 +44,7 @@ def directions_of(study: Study) -> list[Direction]:
 def known_trials(checked: CheckedStudy, store: Path, identify: Identify) -> tuple[KnownTrial, ...]:
     """Return the trials that the study's warm start takes from another study.
 
-    Complete cells that are points of this space and would have the same identity here; several seeds give their mean.
+    Complete cells that are points of this space and would have the same identity here.
     """
     warm = checked.study.warm_start
     if warm is None or not warm.study:
@@ -58,23 +57,19 @@ def known_trials(checked: CheckedStudy, store: Path, identify: Identify) -> tupl
         metrics = [*(one.metric for one in study.all_objectives), *(one.metric for one in study.constraints)]
         finals = {metric: ledger.final_values(metric) for metric in metrics}
         last_points = ledger.last_points(study.objective.metric)
-    seeds: dict[int, list[dict[str, float]]] = defaultdict(list)
-    proposals: dict[int, Mapping[str, Any]] = {}
+    known: dict[int, KnownTrial] = {}
     for cell in (one for one in cells if not one.retired):
         values = {metric: finals[metric].get(cell.identity, math.nan) for metric in metrics}
         values |= {STEPS: float(last_points.get(cell.identity, (0, math.nan))[0])}
         point = _point_of(checked, cell, identify)
         if point is not None and all(map(math.isfinite, values.values())):
-            proposals[cell.trial] = point
-            seeds[cell.trial].append(values)
-    if not proposals:
+            known[cell.trial] = _known_trial(checked, warm.study, cell.trial, point, values)
+    if not known:
         what, remedy = f"warm_start.study = {warm.study!r}", "Name another study, or list trials"
         rule = f"none of its {len(cells)} complete cells would be a cell of this search"
         why = "base, data and code must agree, values lie in the space, and all objectives be measured"
         raise InputError(what, where=checked.study.name, rule=f"{rule}: {why}", remedy=remedy)
-    return tuple(
-        _known_trial(checked, warm.study, trial, point, seeds[trial]) for trial, point in proposals.items()
-    )
+    return tuple(known.values())
 
 
 def _point_of(checked: CheckedStudy, cell: CellRecord, identify: Identify) -> dict[str, Any] | None:
@@ -95,15 +90,14 @@ def _known_trial(
     study: str,
     trial: int,
     point: Mapping[str, Any],
-    seeds: Sequence[Mapping[str, float]],
+    values: Mapping[str, float],
 ) -> KnownTrial:
-    means = {metric: math.fsum(one[metric] for one in seeds) / len(seeds) for metric in seeds[0]}
     constraints = [ConstraintRecord(**one.model_dump()) for one in checked.study.constraints]
     return KnownTrial(
         study=study,
         trial=trial,
-        num_steps=int(math.fsum(one[STEPS] for one in seeds)),
+        num_steps=int(values[STEPS]),
         proposal=dict(point),
-        values=tuple(means[one.metric] for one in checked.study.all_objectives),
-        violations=tuple(one.violation(means[one.metric]) for one in constraints),
+        values=tuple(values[one.metric] for one in checked.study.all_objectives),
+        violations=tuple(one.violation(values[one.metric]) for one in constraints),
     )

@@ -32,8 +32,8 @@ def decided_beside_a_baseline(study: Study) -> RuleProblems:
     if not isinstance(study.seeds, UntilDecided):
         return
     if study.grid is None:
-        rule = "is for grids, whose rows are compared with a baseline; a search races the seeds that it lists"
-        yield "seeds.until = 'decided'", rule, "List them: `seeds: [0, 1, 2]`"
+        rule = "is for grids, whose rows are compared with a baseline; a search runs one seed"
+        yield "seeds.until = 'decided'", rule, "Give one, `seeds: [0]`, and the bounds to `confirm.seeds`"
     elif study.grid.factorial:
         rule = "rows stop at different seeds, and an effect of grid.factorial needs every row of a seed"
         yield "seeds.until = 'decided'", rule, "List the seeds: `seeds: [0, 1, 2]`"

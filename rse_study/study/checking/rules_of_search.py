@@ -19,11 +19,11 @@ from rse_study.training.trial import Trial
 MOST_OBJECTIVES = 4  # with more, most trials are on the front
 
 
-def raced_by_one_objective(study: Study) -> RuleProblems:
-    """Refuse a race by several objectives: unequal numbers of seeds make no front."""
-    if study.search is not None and len(study.all_seeds) > 1 and study.objectives:
-        rule = "several seeds of a search are raced by one objective, and this one has several"
-        yield f"seeds = {list(study.all_seeds)}", rule, "Give one seed, or one `objective`"
+def one_seed(study: Study) -> RuleProblems:
+    """Refuse several seeds of a search."""
+    if study.search is not None and not isinstance(study.seeds, UntilDecided) and len({*study.seeds}) > 1:
+        remedy = "Confirm the best with several (confirm.seeds), or compare rows of a grid with seeds: {until: decided}"
+        yield f"seeds = {list(study.seeds)}", "a search runs one seed", remedy
 
 
 def objectives(study: Study) -> RuleProblems:
@@ -182,9 +182,6 @@ def tuned_alike(study: Study) -> RuleProblems:
         if getattr(study, other) is not None:
             rule = f"would give one value of {name} more than another"
             yield other, rule, f"Remove it, or tune_each (if it is inherited: `{other}: null`)"
-    if len(study.all_seeds) > 1:
-        rule = f"are raced, which would give one value of {name} more than another"
-        yield f"seeds = {list(study.all_seeds)}", rule, "Give one seed, or remove tune_each"
 
 
 def points_of_each_value(study: Study, space: Space[Trial]) -> RuleProblems:

@@ -123,7 +123,7 @@ class Study(Spec):
     early_stopping: EarlyStopping | None = None
     seeds: ListedOrDecided = (0,)
     """of a grid: all of them for every row, or {until: decided, at_least: 3, at_most: 16}: further ones for undecided
-    rows only; of a search: the first for every trial, the next only for those that may still win"""
+    rows only; of a search: a single one, for all trials"""
     objective: Objective = Objective()
     objectives: tuple[Objective, ...] = ()
     """of a search, two to four at once, instead of `objective`: what is sought is their Pareto front"""
@@ -224,12 +224,6 @@ class Study(Spec):
     def gives_seeds_until_decided(self) -> bool:
         """Whether its rows, or confirmed trials, get seeds until they are decided."""
         return isinstance(self.confirm.seeds if self.confirm else self.seeds, UntilDecided)
-
-    @property
-    def may_spare_cells(self) -> bool:
-        """Whether a race of seeds, or rows that are decided, may end it with fewer cells."""
-        is_raced = self.grid is None and len(self.all_seeds) > 1
-        return is_raced or self.gives_seeds_until_decided
 
     @property
     def search_settings(self) -> StudySettings:

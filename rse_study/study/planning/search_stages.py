@@ -6,12 +6,10 @@ from dataclasses import dataclass, replace
 
 from rse_study.results.settings import StudySettings
 from rse_study.search.ablation_path import PathState, most_path_cells, num_points
-from rse_study.search.race import NUM_WHOLE
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.search import AblationPath, Confirm
 from rse_study.study.planning.cost_model import FREE, WHOLE, Cost, CostModel, drawn, total
 from rse_study.study.planning.data_sizes import DataSizes
-from rse_study.study.planning.estimates import Range
 from rse_study.study.planning.grid_stage import Remaining, remaining_of, row_seeds, stage_of_rows
 from rse_study.study.planning.ledger_state import LedgerCell, LedgerState
 from rse_study.study.planning.rung_shares import stopped_share
@@ -21,9 +19,6 @@ from rse_study.study.planning.workload import workload_of
 from rse_study.training.trial import Trial
 
 NO_NUMBER = -2  # of a base that the ledger does not know
-RACED_SHARE = 0.4
-"""Of the seeds that a race decides, how many are expected to run: simulated searches of 16 to 64 trials lie between 0.1
-and 0.75 (decision 0038)."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +55,6 @@ class SearchPlanner:
             yield "search: as if its budget had room for all trials; cells that do not fit are not started"
         if is_open and self.checked.rungs:
             yield self._rung_note()
-        if goes_on and len(study.all_seeds) > 1:
-            yield (
-                f"cells of the search are an upper bound. Low: trials run one of {len(study.all_seeds)} raced seeds; "
-                "high: all of them"
-            )
 
     def _rung_note(self) -> str:
         rule, num_trials = self.checked.study.early_stopping, self.checked.study.num_trials
@@ -74,10 +64,7 @@ class SearchPlanner:
         return f"low: of {num_trials} trials {passing}; high: none is stopped"
 
     def search(self, cost_model: CostModel) -> StagePlan:
-        """Plan the search itself.
-
-        A baseline to be confirmed runs its full budget; seeds that race count as if every trial ran all.
-        """
+        """Plan the search itself; a baseline to be confirmed runs its full budget."""
         study, cells = self.checked.study, self._searched
         waiting = [] if self._is_ended_by_budget else [cell.trial for cell in cells if not has_ended(cell)]
         num_new = self._num_to_propose
@@ -89,35 +76,13 @@ class SearchPlanner:
         costs.append(
             drawn([self._cell(trial, cost_model) for trial in self._sample()], num_new) if num_new else FREE
         )
-        costs.append(self._further_seeds(cost_model))
         ended = [cell for cell in cells if has_ended(cell) and cell not in continued]
-        num_to_run = len(waiting) + len(continued) + num_new + self._num_further_seeds
-        num_seeds, state = len(study.all_seeds), self.ledger_state.search
-        stage = stage_plan(
-            "search", study.resources, self._num_trials, num_seeds, ended, num_to_run, total(costs)
-        )
-        return replace(stage, num_saved=state.num_saved if state else 0)
-
-    def _further_seeds(self, cost_model: CostModel) -> Cost:
-        """The cost of the seeds after the first: between those that run in any case, and all of them."""
-        num_further = self._num_further_seeds
-        if num_further == 0:
-            return FREE
-        num_sure = max(0, NUM_WHOLE - len(self._numbers)) * (len(self.checked.study.all_seeds) - 1)
-        sure = min(num_sure, num_further) / num_further
-        share = Range(sure, sure + RACED_SHARE * (1 - sure), 1.0)
-        return drawn([self._whole(trial, cost_model) for trial in self._sample()], num_further).scaled(share)
-
-    @property
-    def _num_further_seeds(self) -> int:
-        """Most seeds of known trials, and of those to come."""
-        state = self.ledger_state.search
-        of_known = state.num_seeds_left if state else 0
-        return of_known + self._num_to_propose * (len(self.checked.study.all_seeds) - 1)
+        num_to_run = len(waiting) + len(continued) + num_new
+        return stage_plan("search", study.resources, self._num_trials, 1, ended, num_to_run, total(costs))
 
     @property
     def _num_trials(self) -> int:
-        return len(self._numbers) if self._is_ended_by_budget else self.checked.study.num_trials
+        return len(self._searched) if self._is_ended_by_budget else self.checked.study.num_trials
 
     @property
     def _is_ended_by_budget(self) -> bool:
@@ -127,14 +92,10 @@ class SearchPlanner:
         return self._settings.search_budget == spent
 
     @property
-    def _numbers(self) -> set[int]:
-        return {cell.number for cell in self._searched}
-
-    @property
     def _num_to_propose(self) -> int:
         if self._is_ended_by_budget:
             return 0
-        return max(0, self.checked.study.num_trials - len(self._numbers))
+        return max(0, self.checked.study.num_trials - len(self._searched))
 
     def confirm(self, confirm: Confirm, cost_model: CostModel) -> tuple[StagePlan, list[Remaining]]:
         """Plan the confirmation: trials that the ledger has chosen, else drawn ones."""

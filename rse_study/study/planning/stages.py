@@ -28,7 +28,7 @@ class StagePlan:
     num_shared: int = 0
     """cells that another stage runs"""
     num_saved: int = 0
-    """cells spared so far by the race of seeds, or because rows are decided"""
+    """cells spared so far because rows are decided"""
     num_spared: int = 0
     """cells to run that do not run if all rows are decided as early as can be"""
 

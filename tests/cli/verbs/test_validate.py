@@ -58,15 +58,6 @@ def test_the_rows_of_a_grid_are_counted_and_named(rse, tmp_path):
     assert expected in ended.out.splitlines()
 
 
-def test_seeds_of_a_search_race_and_the_cells_are_the_most(rse):
-    ended = rse("validate", "joint", "-o", "num_trials=6", "-o", "seeds=[0, 7]")
-    warning, first, *_ = ended.out.splitlines()
-    assert warning.startswith("warning: Inert in the base: PGD's delta, ")
-    assert first.endswith(
-        "over alpha, beta, N, norm, rho, lambda1, lambda2, phi, seeds 0, 7 raced: at most 16 cells"
-    )
-
-
 def test_every_problem_is_said_with_its_path(rse):
     ended = rse("validate", "joint", "-o", "sampler.nam=tpe", "-o", "gird.axes.beta=[1, 2]")
     assert (ended.code, ended.out) == (2, "")

@@ -113,7 +113,7 @@ def test_trials_outside_a_narrower_space_are_not_known(warmed, content):
     assert all(one.proposal["rho"] >= 0.4 for one in warm.known)
 
 
-def test_a_trial_with_fewer_seeds_is_not_the_best_that_is_known():
+def test_a_trial_of_fewer_steps_is_not_the_best_that_is_known():
     few = KnownTrial(study="s", trial=1, proposal={}, values=(9.0,), num_steps=60)
     more = KnownTrial(study="s", trial=2, proposal={}, values=(8.0,), num_steps=180)
     assert best_known([few, more], ["maximize"]) == [more]

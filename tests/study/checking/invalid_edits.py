@@ -134,6 +134,7 @@ base.selection.dev=STS-B
 """,
     "contradiction": """
 seeds=[0, 0] -> seeds.1
+seeds=[7, 0, 9] -> seeds
 objective={metric: loss}
 objective.direction=minimize -> objective
 objective={metric: cost/work, direction: minimize} -> objective.metric

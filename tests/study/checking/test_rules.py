@@ -31,8 +31,8 @@ CASES = pairs("""
 search=null -> search: is required, or `grid`. Name an axis: `search: {rho: {float: [0, 1]}}`
 grid={rows: {a: {}}} -> grid: a study is a grid or a search, never both. Remove one (if it is inherited: `search:
     null`)
-seeds=[0, 7];;early_stopping=null;;objectives=[{metric: dev}, {metric: loss, direction: minimize}] -> seeds = [0, 7]:
-    several seeds of a search are raced by one objective, and this one has several. Give one seed, or one `objective`
+seeds=[0, 7] -> seeds = [0, 7]: a search runs one seed. Confirm the best with several (confirm.seeds), or compare rows
+    of a grid with seeds: {until: decided}
 confirm.seeds=[3, 0] -> confirm.seeds.1 = 0: this seed was used in the search, so it cannot confirm. Use seeds the
     search does not run
 confirm.baseline=none;;confirm.seeds={until: decided} -> confirm.seeds.until = 'decided': trials are decided beside
@@ -51,10 +51,8 @@ tune_each=norm;;early_stopping=null;;num_trials=18;;sampler.name=quasi_random ->
     fixed list of points, in which values do not take turns. Use tpe or random
 tune_each=norm;;early_stopping=null;;num_trials=3;;confirm.num_best=2 -> confirm.num_best = 2: must be <= num_trials =
     3 / 3 values of norm. Confirm fewer, or run more
-tune_each=norm;;early_stopping=null;;num_trials=18;;seeds=[0, 7] -> seeds = [0, 7]: are raced, which would give one
-    value of norm more than another. Give one seed, or remove tune_each
 seeds={until: decided} -> seeds.until = 'decided': is for grids, whose rows are compared with a baseline; a search
-    races the seeds that it lists. List them: `seeds: [0, 1, 2]`
+    runs one seed. Give one, `seeds: [0]`, and the bounds to `confirm.seeds`
 evaluations=[STS-B/tets] -> evaluations.0 = 'STS-B/tets': no such evaluation. Did you mean 'STS-B/test'?
 evaluations=[STS-B/dev] -> evaluations.0 = 'STS-B/dev': a dev split selects, and is measured during training; an
     evaluation is a test split. Did you mean 'STS-B/test'?

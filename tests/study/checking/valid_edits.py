@@ -3,7 +3,6 @@
 SEARCHES = """
 name=a-b_c9
 seeds=[5]
-seeds=[7, 0, 9]
 num_trials=16.0
 sampler={name: quasi_random}
 sampler={name: tpe, num_startup: 1}

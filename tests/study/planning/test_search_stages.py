@@ -9,7 +9,6 @@ from rse_study.results.comparing.row_seeds import RowSeeds
 from rse_study.results.settings import UntilDecided
 from rse_study.results.study_record import ObjectiveRecord, StudyRecord
 from rse_study.search.ablation_path import PathEnd, PathState, Round
-from rse_study.search.race import RaceState, RacingTrial, race
 from rse_study.search.state import SearchState
 from rse_study.study.planning.estimates import Range, exactly
 from rse_study.study.planning.ledger_state import LedgerState
@@ -203,38 +202,6 @@ def test_a_path_under_way_is_priced_by_what_is_left(content, sizes):
 
 
 FROZEN = StudyRecord(name="s", objective=ObjectiveRecord(metric="dev"))
-RACED = {**PLAIN, "seeds": [0, 6, 7], "num_trials": 4}
-
-
-def test_raced_seeds_cost_between_those_that_run_in_any_case_and_all(content, sizes):
-    """The base and the first proposed trial run three seeds each: four further ones of eight."""
-    checked = search_of(content, search=STEPS, **RACED)
-    planned = plan(checked, LedgerState(), Throughput(), sizes)
-    (stage,) = planned.stages
-    assert (stage.num_trials, stage.num_seeds, stage.num_cells, stage.num_to_run) == (4, 3, 12, 12)
-    assert (stage.cost.steps.low, stage.cost.steps.high) == (60.0 * (4 + 4), 60.0 * 12)
-    assert stage.cost.steps.low < stage.cost.steps.mid < stage.cost.steps.high
-    assert any("an upper bound" in note for note in planned.notes)
-    checked = search_of(content, search=STEPS, **RACED | {"seeds": [7]})
-    (stage,) = plan(checked, LedgerState(), Throughput(), sizes).stages
-    assert (stage.num_seeds, stage.num_to_run, stage.cost.steps) == (1, 4, exactly(60.0 * 4))
-
-
-def test_what_a_race_has_spared_is_not_asked_for(content, sizes):
-    """Trial 2 is out after its first seed; trial 3 is to come."""
-    checked = search_of(content, search=STEPS, **RACED)
-    ran = [(n, seed) for n in (0, 1) for seed in (0, 6, 7)] + [(2, 0)]
-    cells = tuple(
-        known(trial_with(checked, 3 + n), n, seed, stage="search", status="complete") for n, seed in ran
-    )
-    trials = (RacingTrial(0, (50.0, 50.5, 51.0)), RacingTrial(1, (60.0, 60.5, 61.0)), RacingTrial(2, (10.0,)))
-    verdicts = race(trials, 3, less_is_better=False)
-    state = RaceState(3, 4, {0: 3, 1: 3, 2: 1}, trials, verdicts)
-    (stage,) = plan(
-        checked, LedgerState(cells, search=SearchState(FROZEN, race=state)), Throughput(), sizes
-    ).stages
-    assert (stage.num_cells, stage.num_done, stage.num_to_run) == (10, 7, 3)
-    assert (stage.cost.steps.low, stage.cost.steps.high) == (60.0, 60.0 * 3)
 
 
 def test_what_the_budget_had_no_room_for_is_not_asked_for(content, sizes):
