@@ -93,7 +93,7 @@ def lacks_masked_lm_head(name: str, revision: str = "main") -> bool:
 
 
 def weight_names(weights: Path) -> list[str]:
-    """Return the names of a file of tensors; none if it is damaged, which its loader says."""
+    """Return the names of a file of tensors; none if it is damaged."""
     with weights.open("rb") as stream:  # a length of 8 bytes, then as much JSON
         length = int.from_bytes(stream.read(8), "little")
         try:

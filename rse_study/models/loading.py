@@ -223,7 +223,7 @@ def _check_ids(name: str, encoder: SentenceEncoder, tokenizer: Any) -> None:
 
 @contextmanager
 def opening(name: str, *files: str) -> Iterator[None]:
-    """Name the file, or the way to the hub, if a library's loader fails inside; keep it quiet."""
+    """Keep a library's loader quiet; name the file, or the hub's way, if it fails."""
     where = next((f"{name}/{file}" for file in files if (Path(name) / file).exists()), name)
     of_hub = "Check the name; without a network give a local folder, or fill the hub's cache first (HF_HOME)."
     with quiet_loading(), reading(where, AGAIN if Path(name).is_dir() else of_hub):

@@ -119,7 +119,8 @@ def search_state(ledger: LedgerQueries, cells: Iterable[CellRecord], *, is_held:
 
 def num_of_further_seeds(study: StudyRecord, cells: Iterable[CellRecord]) -> int:
     """Count the cells of further seeds, which earlier versions gave to trials."""
-    return sum(cell.stage == "search" and cell.seed in study.further_seeds for cell in cells)
+    further = study.further_seeds
+    return sum(cell.stage == "search" and cell.seed in further for cell in cells)
 
 
 def describe_counts(counts: Mapping[str, int], is_live: bool = True) -> str:
