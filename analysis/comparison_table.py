@@ -8,7 +8,16 @@ from statistics import median
 import pandas as pd
 
 from analysis.comparison import Comparison
-from analysis.formats import DEGENERATE, decimals_of, show_measured, show_number, show_signed, show_spread
+from analysis.formats import (
+    DEGENERATE,
+    NO_SPREAD,
+    decimals_of,
+    show_measured,
+    show_number,
+    show_resolvable,
+    show_signed,
+    show_spread,
+)
 from analysis.phrases import counted, join_words
 from analysis.scales import SCALES
 from analysis.scores import MEANING
@@ -24,8 +33,8 @@ UNNAMED = "other representations"  # as figure 3 of RobustSentEmbed calls what i
 EXACT = "p (sign-flip)"
 HOLM = "p (Holm)"
 GROUPS = (
-    "Rows that share a letter (column group) cannot be told apart: no interval over all pairs of rows shows a "
-    "difference beyond the margin."
+    "Rows that share a letter (column group) cannot be told apart: no interval over all pairs of rows excludes 0 and "
+    "leaves the margin."
 )
 NOT_AGAIN = "A failed cell is not rerun unchanged: change its row or the base, then run the study again."
 BETTER = "better seeds"  # their number
@@ -131,7 +140,7 @@ def verdict_word(one: ComparedContrast | None) -> str:
     """Return the verdict on a row, marked if it is only suggestive."""
     if one is None:
         return ""
-    verdict = verdict_of(one)
+    verdict = f"{verdict_of(one)}{' so far' * (not one.criterion.waiting.isdisjoint(one.weights))}"
     return f"{verdict}, suggestive" if is_suggestive(one) else verdict
 
 
@@ -239,7 +248,7 @@ def remarks(comparison: Comparison) -> list[str]:
     if not comparison.is_complete:
         texts.append(_left(len(comparison.scores.open_rows), comparison.scores.num_unplanned))
     said = (comparison.criterion_text, suggestive_text(comparison.compared), resolution_text(comparison))
-    texts += filter(None, said)
+    texts += filter(None, (*said, comparison.scores.criterion.assumption))
     if contrasts:
         n, m = min(one.n for one in contrasts), len(contrasts)
         least = max(one.least_p_holm for one in contrasts)
@@ -281,11 +290,10 @@ def resolution_text(comparison: Comparison) -> str:
         return ""
     n, m = min(one.n for one in known), len(known)
     compared = f"{n} seeds and {counted(m, 'comparison')} with {comparison.baseline}"
-    if not comparison.scores.criterion.is_anytime:
-        return (
-            f"{compared}: a true difference of {comparison.resolvable:.2f} points (median over rows) would be found in "
-            "4 of 5 such studies."
-        )
+    rule, shown = comparison.scores.criterion, show_resolvable(comparison.resolvable)
+    if not rule.is_anytime:
+        of = f"a true difference of {shown}{rule.unit and ' '}{rule.unit} (median over rows)"
+        return f"{compared}: {f'{of} would be found in 4 of 5 such studies.' if shown else NO_SPREAD}"
     reach = median((one.deciding.high - one.deciding.low) / 2 for one in known)
     if isinf(reach):
         least = least_n(1 - (1 - LEVEL) / m)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from math import isfinite
 
 import pandas as pd
 
@@ -36,7 +37,7 @@ def _is_asked(metric: str, asked: Iterable[str], evaluations: pd.DataFrame) -> b
 def _with_baselines(scores: Scores, reader: Reader, metric: str) -> Scores:
     values, evaluations = by_subject(reader, metric), reader.evaluations()
     fixed = {
-        label: values[name] for name, label in BASELINES.items() if pd.notna(values.get(name, float("nan")))
+        label: values[name] for name, label in BASELINES.items() if isfinite(values.get(name, float("nan")))
     }
     worthless = evaluations[evaluations["degenerate"] & evaluations["metric"].isin(metric.split(MINUS))]
     constant = {label: [value] * scores.table.shape[1] for label, value in fixed.items()}

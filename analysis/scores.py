@@ -8,6 +8,7 @@ from analysis.contents import BASE, Contents, baseline_scores, label_of
 from analysis.formats import DEGENERATE, UNDEFINED, show_measured, show_spread
 from analysis.phrases import show_status
 from analysis.search import confirmed
+from rse_study.results.comparing.outcomes import is_finite
 from rse_study.results.records import BASELINES
 from rse_study.results.study_record import StudyRecord
 
@@ -68,7 +69,9 @@ def result_cells(contents: Contents) -> pd.DataFrame:
 
 def _baselines(evaluations: pd.DataFrame, measure: str, metric: str) -> pd.DataFrame:
     found = baseline_scores(evaluations, metric)
-    status = [_status("complete", value, flag) for value, flag in found[["value", "degenerate"]].values]
+    is_measured = found["degenerate"] | found["value"].notna()
+    found["value"] = found["value"].where(is_finite(found["value"]))
+    status = [_status("complete", *one) for one in zip(found["value"], is_measured, strict=True)]
     fixed = {"kind": "baseline", "trial": pd.NA, "seed": pd.NA, "measure": measure, "status": status}
     return found.rename(columns={"label": "row"})[["row", "value", "degenerate"]].assign(**fixed)
 
@@ -78,20 +81,21 @@ def _cells(contents: Contents, cells: pd.DataFrame, measure: str, metric: str) -
     own = {label_of(one): one.metric for one in contents.study.other_objectives}
     column = "objective" if measure == contents.label else own.get(measure, "")
     values = cells[column] if column else cells["identity"].map(found["value"]).astype(float)
-    complete = cells["status"] == "complete"
+    complete, is_measured = cells["status"] == "complete", cells["identity"].isin(found.index) | bool(column)
+    values = values.where(is_finite(values))
     marked = frozenset(found.index[found["degenerate"]])
     marked |= contents.collapsed if measure == contents.label else frozenset()
     flags = cells["identity"].isin(marked) & complete
-    status = [_status(*one) for one in zip(cells["status"], values, flags, strict=True)]
+    status = [_status(*one) for one in zip(cells["status"], values, is_measured, strict=True)]
     kind = ["base" if label == BASE else "row" for label in cells["label"]]
     frame = cells[["trial", "seed"]].assign(row=cells["name"], kind=kind, measure=measure)
     return frame.assign(value=values.where(complete), status=status, degenerate=flags)
 
 
-def _status(status: str, value: float, is_degenerate: bool) -> str:
+def _status(status: str, value: float, is_measured: bool) -> str:
     if status != "complete" or pd.notna(value):
         return status
-    return UNDEFINED if is_degenerate else NOT_MEASURED
+    return UNDEFINED if is_measured else NOT_MEASURED
 
 
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """The answer of a search, from its confirmation."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan, nan
 
 import numpy as np
@@ -11,8 +11,9 @@ from analysis.comparison_table import show_interval
 from analysis.formats import show_number, show_signed
 from analysis.phrases import counted, join_words
 from rse_study.results.comparing.comparisons import FIXED, MIN_SEEDS
-from rse_study.results.comparing.criterion import Criterion, RowVerdict, row_verdict
+from rse_study.results.comparing.criterion import Criterion, RowVerdict
 from rse_study.results.comparing.verdicts import disagrees
+from rse_study.results.records import BASE
 from rse_study.results.statistics import EXACT_UP_TO, Interval, least_p, sign_flip_p, smallest_difference
 
 UNIT = ", Spearman x100"  # of most objectives: the facts below an answer name it
@@ -47,12 +48,12 @@ class ConfirmedTrial:
         return sum(value != 0 for value in self.sample) - self.num_better
 
     def interval(self, num_together: int) -> Interval:
-        return self.criterion.interval(self.sample, num_together)
+        return self.criterion.interval(self.sample, num_together, (self.row, BASE))
 
     def verdict(self, num_together: int) -> RowVerdict:
         """Return the verdict by the interval that holds for so many comparisons at once."""
-        interval = self.interval(num_together)
-        return row_verdict(interval, self.criterion.margin, less_is_better=self.less_is_better)
+        rule = replace(self.criterion, less_is_better=self.less_is_better)
+        return rule.verdict(self.interval(num_together), (self.row, BASE))
 
     def adjusted_p(self, num_together: int) -> float:
         """Return the sign-flip p (Bonferroni) if it contradicts the interval, or else NaN."""
@@ -60,7 +61,9 @@ class ConfirmedTrial:
         if n > EXACT_UP_TO:
             return nan
         p, least = (min(1.0, one * num_together) for one in (sign_flip_p(np.array(self.sample)), least_p(n)))
-        return p if disagrees(self.interval(num_together), self.criterion, p, least) else nan
+        return (
+            p if disagrees(self.interval(num_together), self.criterion, (self.row, BASE), p, least) else nan
+        )
 
     def resolvable(self, num_together: int) -> float:
         """Return the true difference that 4 of 5 confirmations with so many seeds find."""

@@ -25,11 +25,12 @@ from analysis.figures.style import (
 from analysis.formats import decimals_of, show_signed
 from analysis.scores import measures_of
 from rse_study.results.comparing.comparisons import MIN_SEEDS, NO_INTERVAL, against, differences
-from rse_study.results.comparing.contrasts import own_baseline
 from rse_study.results.comparing.criterion import criterion_of
 from rse_study.results.comparing.effects import FactorEffects
 from rse_study.results.comparing.margin import is_in_points
+from rse_study.results.comparing.outcomes import with_outcomes
 from rse_study.results.records import BASELINES
+from rse_study.results.row_names import own_baseline
 
 COLUMNS = ["view", "measure", "row", "minus", "difference", "low", "high", "n", "paper", "decimals"]
 POINTS = "all measures in points"
@@ -49,20 +50,22 @@ def differences_data(
     study, rows = contents.study, []
     rule = criterion_of(study, contents.revisions, contents.cells)
     metrics = measures_of(study, contents.label) | {label_of(one): one.metric for one in study.all_objectives}
-    for measure, part in frame.dropna(subset="value").groupby("measure", sort=False):
-        table, own = _table_beside(contents, part, minus)
+    for measure, every in frame.groupby("measure", sort=False):
+        table, own = _table_beside(contents, every.dropna(subset="value"), minus)
         if not own:
             continue
-        view = POINTS if is_in_points(metrics[measure]) else measure
+        rule = with_outcomes(rule, every.dropna(subset="seed"), own)
+        view = POINTS if is_in_points(study, metrics[measure]) else measure
         paper, places = (
             (printed or {}) if measure == contents.label else {},
             contents.decimals_by_measure[measure],
         )
         samples = {row: differences(table, one) for row, one in against(table, own).items()}
         known = [sample for sample in samples.values() if len(sample) >= MIN_SEEDS]
-        num_together = len(samples if rule.is_anytime else known)
+        num_together = len(samples if rule.is_anytime or rule.waiting else known)
         for row, sample in samples.items():
-            interval = rule.interval(sample, num_together) if len(sample) >= MIN_SEEDS else NO_INTERVAL
+            is_sure = len(sample) >= MIN_SEEDS and rule.lost.isdisjoint((row, own))
+            interval = rule.interval(sample, num_together, (row, own)) if is_sure else NO_INTERVAL
             of_paper, n = paper.get(row, nan) - paper.get(own, nan), len(sample)
             mean = float(sample.mean()) if n else nan
             rows.append((view, measure, row, own, mean, interval.low, interval.high, n, of_paper, places))

@@ -11,7 +11,7 @@ from analysis.contents import Contents, objective_decimals
 from analysis.cost import lost_attempts, time_text
 from analysis.effects import with_effects
 from analysis.figures.reasons import alike
-from analysis.formats import show_number, show_value
+from analysis.formats import NO_SPREAD, show_number, show_resolvable, show_value
 from analysis.front import labels
 from analysis.phrases import counted, join_words
 from analysis.progress import confirmed_objectives, confirmed_trial, stage_progress
@@ -123,10 +123,11 @@ def _how_sure(row: str, comparison: Comparison) -> str:
 def criterion_text(contents: Contents, comparison: Comparison | None) -> str:
     """Say what decides the verdicts, and why; "" where nothing is compared."""
     if comparison is not None:
-        return comparison.criterion_text
+        return f"{comparison.criterion_text} {comparison.scores.criterion.assumption}".strip()
     found = _judged(contents)
     num_together = sum(one.num_together for one in found)
-    return found[0].criterion.sentence(num_together, "comparison") if found else ""
+    rule = found[0].criterion if found else None
+    return f"{rule.sentence(num_together, 'comparison')} {rule.assumption}".strip() if rule else ""
 
 
 def _judged(contents: Contents) -> list[ConfirmedTrial]:
@@ -142,11 +143,11 @@ def seeds_text(contents: Contents, comparison: Comparison | None) -> str:
         return resolution_text(comparison)
     found = _judged(contents)
     num_together = sum(one.num_together for one in found)
-    texts = join_words(
-        f"{show_number(one.resolvable(num_together), one.decimals)} on {one.measure}" for one in found
-    )
+    least = {one.measure: show_resolvable(one.resolvable(num_together), one.decimals) for one in found}
+    texts = join_words(f"{shown} on {measure}" for measure, shown in least.items() if shown)
+    shows = f"a true difference of {texts} would be found in 4 of 5 such studies." if texts else NO_SPREAD
     seeds = counted(min((len(one.sample) for one in found), default=0), "fresh seed")
-    return f"{seeds}: a true difference of {texts} would be found in 4 of 5 such studies." if found else ""
+    return f"{seeds}: {shows}" if found else ""
 
 
 def axes_text(contents: Contents, comparison: Comparison | None) -> str:

@@ -167,6 +167,8 @@ def _verdict_of_count(claim: Claim, each: Sequence[ClaimVerdict]) -> ClaimVerdic
 
 def _decide(claim: Claim, one: ComparedContrast) -> ClaimVerdict:
     low, high = one.deciding.low, one.deciding.high
+    if not one.criterion.lost.isdisjoint(one.weights):
+        return "undecided"
     if claim.kind == "flat":
         if low >= -claim.margin and high <= claim.margin:
             return "reproduced"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from math import nan
+from math import isfinite, nan
 from typing import Any
 
 import pandas as pd
@@ -22,8 +22,8 @@ from rse_study.results.comparing.comparisons import (
 from rse_study.results.comparing.verdicts import verdict_of
 from rse_study.results.frame_columns import COLUMNS, with_columns
 from rse_study.results.reader import Reader
-from rse_study.results.records import BASE, BASELINES
-from rse_study.results.row_names import find_cells_row
+from rse_study.results.records import BASELINES
+from rse_study.results.row_names import own_baseline
 from rse_study.results.study_record import StudyRecord
 
 
@@ -67,14 +67,6 @@ def measures_of(study: StudyRecord) -> dict[str, str]:
     return {"": objective.label or objective.metric, **others}
 
 
-def own_baseline(study: StudyRecord, cells: pd.DataFrame) -> str:
-    """Return the row compared with the others: a grid's baseline, a search's base."""
-    if study.kind != "grid":
-        return BASE
-    written = study.settings.grid.baseline
-    return (find_cells_row(study, written, cells) or written) if written else ""
-
-
 def contrast_numbers(one: ComparedContrast) -> dict[str, float]:
     """Return the statistics of a contrast by column, except its seeds and mean."""
     return {
@@ -100,7 +92,7 @@ def contrast_numbers(one: ComparedContrast) -> dict[str, float]:
 def with_baseline(scores: Scores, minus: str, values: Mapping[str, float]) -> Scores:
     """Add a row with the baseline's single value under every seed, if `minus` is one."""
     subject = {label: name for name, label in BASELINES.items()}.get(minus)
-    if subject is None or subject not in values or minus in scores.table.index:
+    if subject is None or not isfinite(values.get(subject, nan)) or minus in scores.table.index:
         return scores
     line = pd.DataFrame(values[subject], index=[minus], columns=scores.table.columns)
     return replace(scores, table=pd.concat([line, scores.table]), fixed_rows=(minus,))
@@ -122,7 +114,8 @@ def _rows(measure: str, metric: str, scores: Scores, minus: str) -> Iterator[dic
 
 def numbers_of(scores: Scores, weights: ContrastWeights, one: ComparedContrast | None) -> dict[str, Any]:
     """Return what frames say of a contrast; below 3 seeds its mean alone."""
-    rule = {"criterion": scores.criterion.name, "margin": scores.criterion.margin}
+    is_anytime = scores.criterion.holds_anytime(weights)
+    rule = {"criterion": "anytime" if is_anytime else "fixed", "margin": scores.criterion.margin}
     if one is None:
         return _too_few(differences(scores.table, weights).tolist()) | rule | {"verdict": "undecided"}
     rule["verdict"] = verdict_of(one)
