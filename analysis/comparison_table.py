@@ -260,6 +260,9 @@ def remarks(comparison: Comparison) -> list[str]:
     failed = comparison.scores.failed_rows
     if failed:
         texts.append(f"Cells of {join_words(failed)} failed. {NOT_AGAIN}")
+    if bare := [row for row in comparison.scores.criterion.lost if row not in failed]:
+        again = NOT_AGAIN.replace("failed", "complete")
+        texts.append(f"Cells of {join_words(sorted(bare))} are complete without a finite score. {again}")
     too_few = [row for row, one in comparison.compared.items() if one is None]
     if too_few and comparison.baseline in failed:
         texts.append(f"The baseline, {comparison.baseline}, is one of them, so nothing is compared.")
@@ -291,7 +294,7 @@ def resolution_text(comparison: Comparison) -> str:
     n, m = min(one.n for one in known), len(known)
     compared = f"{n} seeds and {counted(m, 'comparison')} with {comparison.baseline}"
     rule, shown = comparison.scores.criterion, show_resolvable(comparison.resolvable)
-    if not rule.is_anytime:
+    if not any(rule.holds_anytime(one.weights) for one in known):
         of = f"a true difference of {shown}{rule.unit and ' '}{rule.unit} (median over rows)"
         return f"{compared}: {f'{of} would be found in 4 of 5 such studies.' if shown else NO_SPREAD}"
     reach = median((one.deciding.high - one.deciding.low) / 2 for one in known)

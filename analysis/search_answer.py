@@ -14,7 +14,7 @@ from rse_study.results.comparing.comparisons import FIXED, MIN_SEEDS
 from rse_study.results.comparing.criterion import Criterion, RowVerdict
 from rse_study.results.comparing.verdicts import disagrees
 from rse_study.results.records import BASE
-from rse_study.results.statistics import EXACT_UP_TO, Interval, least_p, sign_flip_p, smallest_difference
+from rse_study.results.statistics import EXACT_UP_TO, Interval, least_p, resolvable, sign_flip_p
 
 UNIT = ", Spearman x100"  # of most objectives: the facts below an answer name it
 
@@ -48,7 +48,7 @@ class ConfirmedTrial:
         return sum(value != 0 for value in self.sample) - self.num_better
 
     def interval(self, num_together: int) -> Interval:
-        return self.criterion.interval(self.sample, num_together, (self.row, BASE))
+        return self.criterion.interval(self.sample, num_together, rows=(self.row, BASE))
 
     def verdict(self, num_together: int) -> RowVerdict:
         """Return the verdict by the interval that holds for so many comparisons at once."""
@@ -67,8 +67,7 @@ class ConfirmedTrial:
 
     def resolvable(self, num_together: int) -> float:
         """Return the true difference that 4 of 5 confirmations with so many seeds find."""
-        sd = float(np.std(self.sample, ddof=1))
-        return smallest_difference(sd, len(self.sample), num_comparisons=num_together)
+        return resolvable(self.sample, num_comparisons=num_together)
 
 
 def search_answer(

@@ -65,7 +65,7 @@ def differences_data(
         num_together = len(samples if rule.is_anytime or rule.waiting else known)
         for row, sample in samples.items():
             is_sure = len(sample) >= MIN_SEEDS and rule.lost.isdisjoint((row, own))
-            interval = rule.interval(sample, num_together, (row, own)) if is_sure else NO_INTERVAL
+            interval = rule.interval(sample, num_together, rows=(row, own)) if is_sure else NO_INTERVAL
             of_paper, n = paper.get(row, nan) - paper.get(own, nan), len(sample)
             mean = float(sample.mean()) if n else nan
             rows.append((view, measure, row, own, mean, interval.low, interval.high, n, of_paper, places))
@@ -122,10 +122,10 @@ def effects_forest_data(found: FactorEffects, decimals: Mapping[str, int]) -> pd
     return bounded(shown)[COLUMNS]
 
 
-def draw_forest(frame: pd.DataFrame, margin: float = 0.0) -> go.Figure:
+def draw_forest(frame: pd.DataFrame, margin: float = 0.0, of: str = "") -> go.Figure:
     """Draw each row's differences on all measures of a view.
 
-    A diamond is the paper's difference. A band shows the margin, if there is one.
+    A diamond is the paper's difference. A band shows the margin, if there is one, in the view `of` which it is.
     """
     figure, views = go.Figure(), list(dict.fromkeys(frame["view"]))
     parts = [frame[frame["view"] == view] for view in views]
@@ -141,6 +141,9 @@ def draw_forest(frame: pd.DataFrame, margin: float = 0.0) -> go.Figure:
     plain(figure, height=170 + 12 * max(lanes, default=0) + max(heights, default=0))
     minus = [str(part["minus"].iloc[0]) for part in parts]
     layouts = [rows_layout(*one) for one in zip(ticks, minus, strict=True)]
+    if margin and of and len(views) > 1:
+        bands = [{"shapes[0].visible": view == of} for view in views]
+        layouts = [layout | band for layout, band in zip(layouts, bands, strict=True)]
     return add_views(legend_below(figure), {view: view for view in views}, layouts)
 
 

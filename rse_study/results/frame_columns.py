@@ -76,11 +76,11 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
     "contrasts": (
         *OF_A_DIFFERENCE,
         FrameColumn("num_seeds", WHOLE, "seeds that both have"),
-        FrameColumn("mean", NUMBER, "of the differences, in points"),
-        FrameColumn("sd", NUMBER, "of the differences over seeds, in points, n - 1 below"),
-        FrameColumn("t_low", NUMBER, "95% interval of the mean by Student's t, alone, in points"),
+        FrameColumn("mean", NUMBER, "of the differences, in the unit of the measure"),
+        FrameColumn("sd", NUMBER, "of the differences over seeds, n - 1 below"),
+        FrameColumn("t_low", NUMBER, "95% interval of the mean by Student's t, alone"),
         FrameColumn("t_high", NUMBER, "its upper end"),
-        FrameColumn("simultaneous_low", NUMBER, "the same, of all rows of the measure at once, in points"),
+        FrameColumn("simultaneous_low", NUMBER, "the same, of all rows of the measure at once"),
         FrameColumn("simultaneous_high", NUMBER, "its upper end"),
         FrameColumn("bca_low", NUMBER, "by the bootstrap (BCa), alone; NaN below 6 seeds"),
         FrameColumn("bca_high", NUMBER, "its upper end"),
@@ -89,7 +89,9 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
         FrameColumn("p_holm", NUMBER, "`p_sign_flip`, adjusted for all rows of the measure"),
         FrameColumn("least_p_holm", NUMBER, "the least that so many seeds and rows could give"),
         FrameColumn("hedges_g", NUMBER, "effect size, in standard deviations"),
-        FrameColumn("resolvable", NUMBER, "the difference found in 4 of 5 such studies, in points"),
+        FrameColumn(
+            "resolvable", NUMBER, "the difference that 4 of 5 such studies find; NaN if all are equal"
+        ),
         FrameColumn("excludes_zero", TRUTH, "whether the interval that decides excludes 0"),
         FrameColumn("less_is_better", TRUTH, "whether a row is the better one by having less"),
         FrameColumn(
@@ -109,7 +111,7 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
         *OF_A_DIFFERENCE,
         FrameColumn("num_seeds", WHOLE, "seeds that both have"),
         FrameColumn("num_items", WHOLE, "pairs or inputs whose scores both have, with every seed; 0: none"),
-        FrameColumn("mean", NUMBER, "of the differences, in points; NaN below 3 seeds"),
+        FrameColumn("mean", NUMBER, "of the differences; NaN below 3 seeds"),
         FrameColumn("seeds_low", NUMBER, "95% interval for new seeds on these items, of all rows at once"),
         FrameColumn("seeds_high", NUMBER, "its upper end"),
         FrameColumn("crossed_low", NUMBER, "the same for new seeds and new items; NaN without item scores"),

@@ -45,7 +45,7 @@ def _checks_of(
         [one.config.get("method") or {} for one in cells],
     )
     values = []
-    for check in study.checks:
+    for check in (one.of_today() for one in study.checks):
         of = [each[check.metric] for each in histories if check.metric in each]
         if any(of) or (of and not check.zero_is_off):
             # A control is not to raise the inner loss: its rise is shown, not judged.

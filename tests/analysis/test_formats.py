@@ -2,7 +2,7 @@ import math
 
 import pandas as pd
 
-from analysis.formats import decimals_of, show_measured, show_number, show_signed, show_value
+from analysis.formats import decimals_of, show_measured, show_number, show_resolvable, show_signed, show_value
 from analysis.phrases import counted, join_words, show_duration, show_time
 from tests.cases import cases
 
@@ -32,3 +32,8 @@ def test_distances_have_more_decimals_than_percentages():
     for metric in ("geometry/alignment", "geometry/uniformity", "replayed/drift"):
         assert decimals_of(f"STS-B/{metric}", fine=4) == 4, metric
     assert decimals_of("MR/fast/accuracy", fine=4) == 2
+
+
+def test_a_difference_that_can_be_resolved_is_never_shown_as_nothing():
+    shown = [show_resolvable(value) for value in (0.483, 0.00312, 1e-7, math.nan)]
+    assert shown == ["0.48", "0.003", "1e-07", ""]

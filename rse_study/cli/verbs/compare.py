@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +119,11 @@ def _strictest(chosen: Sequence[GivenRows]) -> Criterion:
     least = min((one.criterion for one in chosen), key=lambda one: (one.margin, not one.margins_seen))
     rules = {one.name.partition(":")[0]: one.criterion for one in chosen if one.criterion.is_anytime}
     why = next((f"of {study}, {rule.why}" for study, rule in rules.items()), chosen[0].criterion.why)
-    every = [(f"{row} ({one.name})", row, one.criterion) for one in chosen for row in one.table.index]
+    every = [
+        (f"{row} of {one.name.partition(':')[0]}", row, one.criterion)
+        for one in chosen
+        for row in one.table.index
+    ]
     return replace(
         least,
         is_anytime=bool(rules),
@@ -218,9 +223,10 @@ def _shown(found: ComparedContrast) -> str:
     verdict = verdict_of(found)
     words = f"the same{found.criterion.within}" if verdict == "same" else verdict
     low, high = found.deciding.low, found.deciding.high
+    bounds = f"[{low:+.2f}, {high:+.2f}]" if isfinite(low) else "[no bounds yet]"
     exact = f"p = {found.p_exact:.4f} (sign-flip), {found.p_wilcoxon:.4f} (Wilcoxon), "
     return (
-        f"{found.mean:+.2f}, 95% [{low:+.2f}, {high:+.2f}], {words}, {found.n} seeds paired, SD {found.sd:.2f}, "
+        f"{found.mean:+.2f}, 95% {bounds}, {words}, {found.n} seeds paired, SD {found.sd:.2f}, "
         f"{exact if found.n <= EXACT_UP_TO else ''}g {found.effect:+.2f}"
     )
 

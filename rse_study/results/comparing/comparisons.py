@@ -24,8 +24,8 @@ from rse_study.results.statistics import (
     effect_size,
     holm,
     least_p,
+    resolvable,
     sign_flip_p,
-    smallest_difference,
     t_interval,
     wilcoxon_p,
 )
@@ -68,7 +68,7 @@ class ComparedContrast:
     effect: float
     """Hedges' g."""
     resolvable: float
-    """True difference that 4 of 5 such studies would find."""
+    """True difference that 4 of 5 such studies would find; NaN where all differences are equal."""
     by_seed: Mapping[int, float]
     criterion: Criterion = FIXED
     num_together: int = 1
@@ -230,7 +230,7 @@ def compare_all(
             p_holm=float(p_holm),
             least_p_holm=min(1.0, least_p(len(sample)) * len(known)),
             effect=effect_size(sample),
-            resolvable=smallest_difference(sd, len(sample), level=level, num_comparisons=len(known)),
+            resolvable=resolvable(sample, level, len(known)),
             by_seed=by_seed[number],
             criterion=criteria[number],
             num_together=len(samples) if criteria[number].is_anytime else num_fixed,

@@ -63,9 +63,15 @@ class Criterion:
         """Whether a difference of these rows is decided by its confidence sequence."""
         return self.is_anytime or not self.waiting.isdisjoint(rows)
 
-    def interval(self, differences: ArrayLike, num_together: int = 1, rows: Collection[str] = ()) -> Interval:
-        """Return the interval that decides on a difference of these rows, one of `num_together` (Bonferroni)."""
-        shared = 1 - (1 - LEVEL) / num_together
+    def interval(
+        self,
+        differences: ArrayLike,
+        num_together: int = 1,
+        level: float = LEVEL,
+        rows: Collection[str] = (),
+    ) -> Interval:
+        """Return the interval that decides on a difference of `rows`, one of `num_together` (Bonferroni)."""
+        shared = 1 - (1 - level) / num_together
         return (confidence_sequence if self.holds_anytime(rows) else t_interval)(differences, shared)
 
     def verdict(self, interval: Interval, rows: Collection[str] = ()) -> RowVerdict:
@@ -101,7 +107,7 @@ class Criterion:
         if self.is_anytime or not self.waiting:
             return ""
         return (
-            " So far, rows with cells still to run have the 95% confidence sequence, which stays valid however often "
+            " So far, rows with cells still to run follow the 95% confidence sequence, which stays valid however often "
             "you look."
         )
 

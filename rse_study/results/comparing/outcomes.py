@@ -8,9 +8,10 @@ import pandas as pd
 from rse_study.results.comparing.criterion import Criterion
 
 UNDEFINED = "undefined"  # status of a complete cell whose score is NaN or infinite
-LOST = {"failed": "failed", UNDEFINED: "has no finite score"}
+LOST, COLLAPSED = {"failed": "failed", UNDEFINED: "has no finite score"}, "collapsed"
 LARGEST = 1e100  # squares of larger numbers, and their sums, overflow
-FAR = 10.0  # median absolute deviations, and margins: no seed of the project's own studies is as far from the others
+FEWEST = 4  # seeds of which one can be far from the others
+FAR_SDS, FAR_MARGINS = 5, 10  # from the next seed: no seed of the project's own studies is as far away
 
 
 def is_finite(values: pd.Series) -> pd.Series:
@@ -23,7 +24,7 @@ def with_outcomes(rule: Criterion, cells: pd.DataFrame, minus: str) -> Criterion
 
     Columns: row, seed, status (UNDEFINED of a complete cell without a finite score), value, degenerate.
     """
-    how = cells["status"].map(LOST).mask(cells["degenerate"], "collapsed")
+    how = cells["status"].map(LOST).mask(cells["degenerate"], COLLAPSED)
     told = list(_seeds_of(cells.assign(how=how).dropna(subset="how"), cells["row"].value_counts()))
     table = cells.pivot(index="row", columns="seed", values="value")
     told += [] if minus not in table.index else _far_seeds(table.sub(table.loc[minus]), rule.margin)
@@ -36,21 +37,22 @@ def with_outcomes(rule: Criterion, cells: pd.DataFrame, minus: str) -> Criterion
 
 
 def _seeds_of(cells: pd.DataFrame, num_seeds: pd.Series) -> Iterator[tuple[str, str]]:
-    """Yield rows with such seeds, except those that have no others."""
+    """Yield rows with such seeds, except those that collapsed with all of them."""
     for (row, how), part in cells.groupby(["row", "how"], sort=False):
-        if (cells["row"] == row).sum() < num_seeds[row]:
+        if how != COLLAPSED or len(part) < num_seeds[row]:
             yield row, f"{how} with {_named(part['seed'])}"
 
 
 def _far_seeds(differences: pd.DataFrame, margin: float) -> Iterator[tuple[str, str]]:
-    """Yield rows with a seed whose difference is far from all others, as after a collapse that nothing marked."""
+    """Yield rows of which few seeds lie far from all others, as after a collapse that nothing marked."""
     for row, by_seed in differences.iterrows():
-        away = (by_seed - by_seed.median()).abs()
-        is_far = (away > FAR * away.median()) & (away > FAR * margin)
-        if is_far.any() and margin and by_seed.count() > 3:
-            far, others = by_seed[is_far], by_seed[~is_far]
-            most = (far - others.median()).abs().max()
-            yield str(row), f"lies {most:.3g} away from its other seeds with {_named(far.index)}"
+        ordered = by_seed.dropna().sort_values()
+        gaps = ordered.diff().fillna(0.0).to_numpy()
+        if len(ordered) < FEWEST or not margin:
+            continue
+        few, others = sorted((ordered[: gaps.argmax()], ordered[gaps.argmax() :]), key=len)
+        if gaps.max() > max(FAR_SDS * others.std(), FAR_MARGINS * margin):
+            yield str(row), f"lies {gaps.max():.3g} away from its other seeds with {_named(few.index)}"
 
 
 def _named(seeds: Iterable[int]) -> str:

@@ -2,6 +2,7 @@
 
 import math
 from collections import defaultdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +201,7 @@ def _standings(
         if cell.stage not in stages or cell.status != "complete" or only not in (None, cell.trial):
             continue
         _, value = ledger.last_points.get(cell.identity, (0, math.nan))
-        if not math.isnan(value):
+        if math.isfinite(value):
             seeds[cell.trial].append((cell, value))
     sign = 1 if ledger.study.objective.direction == "minimize" else -1
     means = {trial: math.fsum(value for _, value in of) / len(of) for trial, of in seeds.items()}
@@ -220,8 +221,9 @@ def _standings(
 
 
 def _other_values(ledger: LedgerSnapshot, cells: list[str]) -> tuple[float, ...]:
-    means = [math.fsum(of.get(one, math.nan) for one in cells) / len(cells) for of in ledger.other_values]
-    return () if any(map(math.isnan, means)) else tuple(means)
+    values = [[of.get(one, math.nan) for one in cells] for of in ledger.other_values]
+    is_known = all(map(math.isfinite, chain(*values)))
+    return tuple(math.fsum(of) / len(cells) for of in values) if is_known else ()
 
 
 def _rows(ledger: LedgerSnapshot) -> tuple[RowProgress, ...]:
