@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.comparison_table import BETTER, VERDICT, show_better_seeds, show_interval, verdict_word
 from analysis.contents import Contents
-from analysis.formats import show_number, show_resolvable, show_signed, show_value
+from analysis.formats import show_number, show_signed, show_value
 from analysis.phrases import counted, join_words
 from rse_study.results.comparing.comparisons import ComparedContrast, ContrastWeights, Scores, compare
 from rse_study.results.comparing.verdicts import verdict_of
@@ -138,8 +138,9 @@ def pairs_answer(pairs: AxisPairs) -> str:
     if not known:
         return f"{told}, but fewer than 3 seeds are shared, too few for an interval."
     told = f"{told}, but is not shown to be better than any other."
-    least = show_resolvable(max(one.resolvable for one in known), pairs.decimals)
+    least = max((one.resolvable for one in known if one.resolvable > 0), default=0.0)
     if known[0].criterion.is_anytime or not least:
         return told
     seeds = counted(min(one.n for one in known), "seed")
-    return f"{told} A true difference of {least} would be found in 4 of 5 studies with {seeds}."
+    shown = show_number(least, pairs.decimals)
+    return f"{told} A true difference of {shown} would be found in 4 of 5 studies with {seeds}."

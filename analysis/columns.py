@@ -43,7 +43,7 @@ class TableCell:
     is_absent: bool = False
     """Whether the study lacks the row: the paper alone has it."""
     is_lost: bool = False
-    """Whether it or `minus` has no score at some seeds, so that its interval decides nothing."""
+    """Whether it or `minus` has no score at some seeds: without an interval nothing is decided by the others."""
     interval: Interval | None = None
     """Simultaneous with those of all other cells."""
 
@@ -52,18 +52,13 @@ class TableCell:
         return sum(self.sample) / len(self.sample) if self.sample else nan
 
     @property
-    def is_apart(self) -> bool:
-        """Whether the interval tells it from `minus`."""
-        return self.interval is not None and self.interval.excludes(0.0) and not self.is_lost
-
-    @property
     def direction(self) -> Agreement:
         """Whether the difference has the paper's sign; "" if the paper shows none."""
         if pd.isna(self.printed_difference) or not self.printed_difference:
             return ""
         if self.is_open:
             return "incomplete"
-        if not self.is_apart:
+        if self.interval is None or not self.interval.excludes(0.0):
             return "undecided"
         return "same" if self.leans else "other"
 
@@ -171,7 +166,7 @@ def _together(cells: Sequence[TableCell], criterion: Criterion) -> list[TableCel
     rules = {True: replace(criterion, is_anytime=True), False: criterion}
     return [
         replace(cell, interval=rules[cell.is_open].interval(cell.sample, num_together))
-        if len(cell.sample) >= MIN_SEEDS
+        if len(cell.sample) >= MIN_SEEDS and not cell.is_lost
         else cell
         for cell in cells
     ]

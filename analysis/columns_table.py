@@ -48,7 +48,8 @@ def _mean(cell: TableCell) -> str:
 
 
 def _with_spread(cell: TableCell) -> str:
-    return show_spread(_mean(cell), cell.sd, decimals_of(cell.column.metric), cell.is_apart)
+    is_apart = cell.interval is not None and cell.interval.excludes(0.0)
+    return show_spread(_mean(cell), cell.sd, decimals_of(cell.column.metric), is_apart)
 
 
 def long_table(cells: Sequence[TableCell]) -> pd.DataFrame:

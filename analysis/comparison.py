@@ -137,11 +137,8 @@ def _compute(study: StudyRecord, cells: pd.DataFrame, baseline: str) -> dict[str
     work = [float(where.get(WORK, nan)) for where in complete["provenance"]]
     means = pd.Series(work, names_of_cells(study, complete), dtype=float).dropna().groupby(level=0).mean()
     multiples = means / means.get(baseline, nan)
-    return (
-        {}
-        if not len(multiples) or (multiples - 1).abs().max() < SAME_COMPUTE
-        else multiples.dropna().to_dict()
-    )
+    is_same = not len(multiples) or (multiples - 1).abs().max() < SAME_COMPUTE
+    return {} if is_same else multiples.dropna().to_dict()
 
 
 def _at_the_last_step(reader: Reader, study: StudyRecord) -> dict[str, float]:

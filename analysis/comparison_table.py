@@ -8,17 +8,8 @@ from statistics import median
 import pandas as pd
 
 from analysis.comparison import Comparison
-from analysis.formats import (
-    DEGENERATE,
-    NO_SPREAD,
-    decimals_of,
-    show_measured,
-    show_number,
-    show_resolvable,
-    show_signed,
-    show_spread,
-)
-from analysis.phrases import counted, join_words
+from analysis.formats import DEGENERATE, decimals_of, show_measured, show_number, show_signed, show_spread
+from analysis.phrases import counted, join_words, show_power
 from analysis.scales import SCALES
 from analysis.scores import MEANING
 from rse_study.results.comparing.anytime import least_n
@@ -260,9 +251,8 @@ def remarks(comparison: Comparison) -> list[str]:
     failed = comparison.scores.failed_rows
     if failed:
         texts.append(f"Cells of {join_words(failed)} failed. {NOT_AGAIN}")
-    if bare := [row for row in comparison.scores.criterion.lost if row not in failed]:
-        again = NOT_AGAIN.replace("failed", "complete")
-        texts.append(f"Cells of {join_words(sorted(bare))} are complete without a finite score. {again}")
+    if bare := sorted(comparison.scores.criterion.lost.difference(failed)):
+        texts.append(f"Cells of {join_words(bare)} are complete without a finite score: no run repeats them.")
     too_few = [row for row, one in comparison.compared.items() if one is None]
     if too_few and comparison.baseline in failed:
         texts.append(f"The baseline, {comparison.baseline}, is one of them, so nothing is compared.")
@@ -293,10 +283,9 @@ def resolution_text(comparison: Comparison) -> str:
         return ""
     n, m = min(one.n for one in known), len(known)
     compared = f"{n} seeds and {counted(m, 'comparison')} with {comparison.baseline}"
-    rule, shown = comparison.scores.criterion, show_resolvable(comparison.resolvable)
-    if not any(rule.holds_anytime(one.weights) for one in known):
-        of = f"a true difference of {shown}{rule.unit and ' '}{rule.unit} (median over rows)"
-        return f"{compared}: {f'{of} would be found in 4 of 5 such studies.' if shown else NO_SPREAD}"
+    if not any(one.criterion.is_anytime for one in known):
+        what = f"difference of {{}}{' points' * ('x100' in comparison.label)} (median over rows)"
+        return f"{compared}: {show_power(comparison.resolvable, what)}"
     reach = median((one.deciding.high - one.deciding.low) / 2 for one in known)
     if isinf(reach):
         least = least_n(1 - (1 - LEVEL) / m)

@@ -11,9 +11,6 @@ MINUS, PLUS_MINUS = "\N{MINUS SIGN}", "\N{PLUS-MINUS SIGN}"
 NOT_THERE = "\N{EN DASH}"  # for an axis that a trial does not have
 STAR = "\N{ASTERISK OPERATOR}"  # no name of ours contains it
 DEGENERATE, UNDEFINED = "\N{DAGGER}", "undefined"  # mark and text for a collapsed model's score
-NO_SPREAD = (
-    "the differences do not vary over seeds, so they do not tell which true difference would be found."
-)
 FINE = ("alignment", "uniformity", "drift")  # distances on the unit sphere; the papers print three decimals
 
 
@@ -26,14 +23,6 @@ def show_with_interval(value: float, low: float, high: float) -> str:
     """Show a number and its interval, if any: "0.33 (0.12 to 0.51)"."""
     alone = show_number(value)
     return alone if pd.isna(low) else f"{alone} ({show_number(low)} to {show_number(high)})"
-
-
-def show_resolvable(value: float, decimals: int = 2) -> str:
-    """Show a difference that can be resolved, never as 0; "" of NaN, where nothing varied."""
-    if not value > 0:
-        return ""
-    text = f"{value:.{decimals}f}"
-    return text if float(text) else f"{value:.1g}"
 
 
 def decimals_of(metric: str, usual: int = 2, fine: int = 3) -> int:

@@ -8,7 +8,7 @@ from analysis.contents import BASE, Contents, baseline_scores, label_of
 from analysis.formats import DEGENERATE, UNDEFINED, show_measured, show_spread
 from analysis.phrases import show_status
 from analysis.search import confirmed
-from rse_study.results.comparing.outcomes import is_finite
+from rse_study.results.comparing.outcomes import LARGEST, is_finite
 from rse_study.results.records import BASELINES
 from rse_study.results.study_record import StudyRecord
 
@@ -54,7 +54,8 @@ def scores(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
     position = {
         row: number for number, row in enumerate(dict.fromkeys([*BASELINES.values(), *cells["name"]]))
     }
-    return frame.assign(position=frame["row"].map(position))[COLUMNS]
+    value = frame["value"].where(is_finite(frame["value"]))
+    return frame.assign(position=frame["row"].map(position), value=value)[COLUMNS]
 
 
 def result_scores(contents: Contents) -> pd.DataFrame:
@@ -69,9 +70,8 @@ def result_cells(contents: Contents) -> pd.DataFrame:
 
 def _baselines(evaluations: pd.DataFrame, measure: str, metric: str) -> pd.DataFrame:
     found = baseline_scores(evaluations, metric)
-    is_measured = found["degenerate"] | found["value"].notna()
-    found["value"] = found["value"].where(is_finite(found["value"]))
-    status = [_status("complete", *one) for one in zip(found["value"], is_measured, strict=True)]
+    known = found[["value", "degenerate"]].values
+    status = [_status("complete", value, flag or pd.notna(value)) for value, flag in known]
     fixed = {"kind": "baseline", "trial": pd.NA, "seed": pd.NA, "measure": measure, "status": status}
     return found.rename(columns={"label": "row"})[["row", "value", "degenerate"]].assign(**fixed)
 
@@ -82,7 +82,6 @@ def _cells(contents: Contents, cells: pd.DataFrame, measure: str, metric: str) -
     column = "objective" if measure == contents.label else own.get(measure, "")
     values = cells[column] if column else cells["identity"].map(found["value"]).astype(float)
     complete, is_measured = cells["status"] == "complete", cells["identity"].isin(found.index) | bool(column)
-    values = values.where(is_finite(values))
     marked = frozenset(found.index[found["degenerate"]])
     marked |= contents.collapsed if measure == contents.label else frozenset()
     flags = cells["identity"].isin(marked) & complete
@@ -93,7 +92,7 @@ def _cells(contents: Contents, cells: pd.DataFrame, measure: str, metric: str) -
 
 
 def _status(status: str, value: float, is_measured: bool) -> str:
-    if status != "complete" or pd.notna(value):
+    if status != "complete" or abs(value) < LARGEST:
         return status
     return UNDEFINED if is_measured else NOT_MEASURED
 

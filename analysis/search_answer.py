@@ -13,8 +13,7 @@ from analysis.phrases import counted, join_words
 from rse_study.results.comparing.comparisons import FIXED, MIN_SEEDS
 from rse_study.results.comparing.criterion import Criterion, RowVerdict
 from rse_study.results.comparing.verdicts import disagrees
-from rse_study.results.records import BASE
-from rse_study.results.statistics import EXACT_UP_TO, Interval, least_p, resolvable, sign_flip_p
+from rse_study.results.statistics import EXACT_UP_TO, Interval, least_p, sign_flip_p, smallest_difference
 
 UNIT = ", Spearman x100"  # of most objectives: the facts below an answer name it
 
@@ -48,12 +47,12 @@ class ConfirmedTrial:
         return sum(value != 0 for value in self.sample) - self.num_better
 
     def interval(self, num_together: int) -> Interval:
-        return self.criterion.interval(self.sample, num_together, rows=(self.row, BASE))
+        return self.criterion.interval(self.sample, num_together)
 
     def verdict(self, num_together: int) -> RowVerdict:
         """Return the verdict by the interval that holds for so many comparisons at once."""
         rule = replace(self.criterion, less_is_better=self.less_is_better)
-        return rule.verdict(self.interval(num_together), (self.row, BASE))
+        return rule.verdict(self.interval(num_together))
 
     def adjusted_p(self, num_together: int) -> float:
         """Return the sign-flip p (Bonferroni) if it contradicts the interval, or else NaN."""
@@ -61,13 +60,12 @@ class ConfirmedTrial:
         if n > EXACT_UP_TO:
             return nan
         p, least = (min(1.0, one * num_together) for one in (sign_flip_p(np.array(self.sample)), least_p(n)))
-        return (
-            p if disagrees(self.interval(num_together), self.criterion, (self.row, BASE), p, least) else nan
-        )
+        return p if disagrees(self.interval(num_together), self.criterion, p, least) else nan
 
     def resolvable(self, num_together: int) -> float:
         """Return the true difference that 4 of 5 confirmations with so many seeds find."""
-        return resolvable(self.sample, num_comparisons=num_together)
+        sd = float(np.std(self.sample, ddof=1))
+        return smallest_difference(sd, len(self.sample), num_comparisons=num_together)
 
 
 def search_answer(

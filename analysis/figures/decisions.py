@@ -27,21 +27,19 @@ def decisions_data(contents: Contents, rows: RowSeeds) -> pd.DataFrame:
     where so few seeds exclude nothing), verdict. Seeds count in their order, those alone that both rows have.
     """
     frame, found = result_scores(contents).dropna(subset="seed"), []
-    every = frame[frame["measure"] == contents.label]
-    part = every.dropna(subset="value")
+    part = frame[frame["measure"] == contents.label]
     table = part.pivot(index="row", columns="seed", values="value").reindex(dict.fromkeys(part["row"]))
     baseline = own_baseline(contents.study, contents.cells)
     known = against(table, baseline) if baseline in table.index else {}
-    rule = Criterion(is_anytime=True, margin=rows.margin, less_is_better=rows.less_is_better)
-    rule = with_outcomes(rule, every, baseline)
+    rule = Criterion(True, margin=rows.margin, less_is_better=rows.less_is_better)
+    rule = with_outcomes(rule, part, baseline)
     for row, weights in known.items():
         by_seed = differences_by_seed(table, weights)
         sample = [by_seed[seed] for seed in sorted(by_seed)]
         for num in range(2, len(sample) + 1):
             interval = rule.interval(sample[:num], max(1, rows.num_rows - 1))
-            verdict = rule.verdict(interval, weights)
             low, high = (end if isfinite(end) else nan for end in (interval.low, interval.high))
-            found.append((row, num, sum(sample[:num]) / num, low, high, verdict))
+            found.append((row, num, sum(sample[:num]) / num, low, high, rule.on(weights).verdict(interval)))
     return pd.DataFrame(found, columns=COLUMNS)
 
 

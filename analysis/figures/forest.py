@@ -56,16 +56,15 @@ def differences_data(
             continue
         rule = with_outcomes(rule, every.dropna(subset="seed"), own)
         view = POINTS if is_in_points(study, metrics[measure]) else measure
-        paper, places = (
-            (printed or {}) if measure == contents.label else {},
-            contents.decimals_by_measure[measure],
-        )
+        paper = (printed or {}) if measure == contents.label else {}
+        places = contents.decimals_by_measure[measure]
         samples = {row: differences(table, one) for row, one in against(table, own).items()}
         known = [sample for sample in samples.values() if len(sample) >= MIN_SEEDS]
         num_together = len(samples if rule.is_anytime or rule.waiting else known)
         for row, sample in samples.items():
-            is_sure = len(sample) >= MIN_SEEDS and rule.lost.isdisjoint((row, own))
-            interval = rule.interval(sample, num_together, rows=(row, own)) if is_sure else NO_INTERVAL
+            here = rule.on((row, own))
+            is_sure = len(sample) >= MIN_SEEDS and not here.is_lost
+            interval = here.interval(sample, num_together) if is_sure else NO_INTERVAL
             of_paper, n = paper.get(row, nan) - paper.get(own, nan), len(sample)
             mean = float(sample.mean()) if n else nan
             rows.append((view, measure, row, own, mean, interval.low, interval.high, n, of_paper, places))
@@ -141,9 +140,8 @@ def draw_forest(frame: pd.DataFrame, margin: float = 0.0, of: str = "") -> go.Fi
     plain(figure, height=170 + 12 * max(lanes, default=0) + max(heights, default=0))
     minus = [str(part["minus"].iloc[0]) for part in parts]
     layouts = [rows_layout(*one) for one in zip(ticks, minus, strict=True)]
-    if margin and of and len(views) > 1:
-        bands = [{"shapes[0].visible": view == of} for view in views]
-        layouts = [layout | band for layout, band in zip(layouts, bands, strict=True)]
+    for view, layout in zip(views, layouts, strict=True) if margin and of else ():
+        layout["shapes[0].visible"] = view == of
     return add_views(legend_below(figure), {view: view for view in views}, layouts)
 
 

@@ -11,9 +11,9 @@ from analysis.contents import Contents, objective_decimals
 from analysis.cost import lost_attempts, time_text
 from analysis.effects import with_effects
 from analysis.figures.reasons import alike
-from analysis.formats import NO_SPREAD, show_number, show_resolvable, show_value
+from analysis.formats import show_number, show_value
 from analysis.front import labels
-from analysis.phrases import counted, join_words
+from analysis.phrases import counted, join_words, show_power
 from analysis.progress import confirmed_objectives, confirmed_trial, stage_progress
 from analysis.scores import is_higher_better, result_scores, summarise
 from analysis.search import base_values, trials
@@ -143,11 +143,11 @@ def seeds_text(contents: Contents, comparison: Comparison | None) -> str:
         return resolution_text(comparison)
     found = _judged(contents)
     num_together = sum(one.num_together for one in found)
-    least = {one.measure: show_resolvable(one.resolvable(num_together), one.decimals) for one in found}
-    texts = join_words(f"{shown} on {measure}" for measure, shown in least.items() if shown)
-    shows = f"a true difference of {texts} would be found in 4 of 5 such studies." if texts else NO_SPREAD
+    least = [one.resolvable(num_together) for one in found]
+    shown = zip(found, least, strict=True)
+    texts = join_words(f"{show_number(value, one.decimals)} on {one.measure}" for one, value in shown)
     seeds = counted(min((len(one.sample) for one in found), default=0), "fresh seed")
-    return f"{seeds}: {shows}" if found else ""
+    return f"{seeds}: {show_power(max(least), f'difference of {texts}')}" if found else ""
 
 
 def axes_text(contents: Contents, comparison: Comparison | None) -> str:

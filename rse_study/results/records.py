@@ -67,11 +67,8 @@ IN_POINTS = (
 
 def unit_by_name(metric: str) -> str:
     """Return POINTS of a metric that is known to be a score x 100, "" of any other."""
-    return (
-        POINTS
-        * (metric in ("dev", "dev/kept") or any(part in metric for part in IN_POINTS))
-        * (":" not in metric)
-    )
+    is_known = metric in ("dev", "dev/kept") or any(part in metric for part in IN_POINTS)
+    return POINTS if is_known and ":" not in metric else ""
 
 
 class Measure(Record):

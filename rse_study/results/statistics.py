@@ -164,15 +164,6 @@ def smallest_difference(
     return float(scipy.optimize.brentq(lacking, 0.0, highest, xtol=1e-10)) * sd
 
 
-def resolvable(differences: ArrayLike, level: float = 0.95, num_comparisons: int = 1) -> float:
-    """Return the true difference that 4 of 5 such samples find; NaN of equal ones, which show no spread."""
-    sample = sample_of(differences, 2)
-    if are_equal(sample):
-        return float("nan")
-    sd = float(sample.std(ddof=1))
-    return smallest_difference(sd, sample.size, level=level, num_comparisons=num_comparisons)
-
-
 def sample_of(values: ArrayLike, at_least: int) -> NDArray[np.float64]:
     """Return `values` as an array; ValueError if they are too few or not finite."""
     sample = np.asarray(values, dtype=float)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +71,8 @@ def compare_rows(
             found.append(_unpaired(name, pair, level) if unpaired else _paired(name, pair, level, rule))
         except InputError as problem:
             problems.append(problem)
-    sentence = (
-        "" if unpaired or not found else f"{criterion.sentence(len(pairs))} {criterion.assumption}".strip()
-    )
+    said = (criterion.sentence(len(pairs)), *sorted({one.criterion.assumption for one in (first, *others)}))
+    sentence = "" if unpaired or not found else " ".join(filter(None, said))
     if as_json:
         rows = {"first": first.name, "others": [other.name for other in others]}
         compared = [{"name": one.name, **one.numbers} for one in found]
@@ -119,19 +117,8 @@ def _strictest(chosen: Sequence[GivenRows]) -> Criterion:
     least = min((one.criterion for one in chosen), key=lambda one: (one.margin, not one.margins_seen))
     rules = {one.name.partition(":")[0]: one.criterion for one in chosen if one.criterion.is_anytime}
     why = next((f"of {study}, {rule.why}" for study, rule in rules.items()), chosen[0].criterion.why)
-    every = [
-        (f"{row} of {one.name.partition(':')[0]}", row, one.criterion)
-        for one in chosen
-        for row in one.table.index
-    ]
-    return replace(
-        least,
-        is_anytime=bool(rules),
-        why=why,
-        waiting=frozenset(name for name, row, rule in every if row in rule.waiting),
-        lost=frozenset(name for name, row, rule in every if row in rule.lost),
-        troubles={name: rule.troubles[row] for name, row, rule in every if row in rule.troubles},
-    )
+    waiting = frozenset().union(*(one.criterion.waiting for one in chosen))
+    return replace(least, is_anytime=bool(rules), why=why, waiting=waiting)
 
 
 def _write_page(chosen: Sequence[GivenRows], pairs: Sequence[NamedPair], out: Path) -> None:
@@ -167,12 +154,11 @@ def _read(given: str, metric: str, store: Path) -> GivenRows:
             f"no row {row!r} with a score", where=study, remedy=did_you_mean(row, list(scores.index))
         )
     table = scores.loc[[row]] if row else scores
-    return GivenRows(given, table, label, record.question, found.criterion)
+    troubles = {name: text for name, text in found.criterion.troubles.items() if name in table.index}
+    return GivenRows(given, table, label, record.question, replace(found.criterion, troubles=troubles))
 
 
-def _pairs(
-    first: GivenRows, second: GivenRows, criterion: Criterion, *, is_named: bool
-) -> Iterator[NamedPair]:
+def _pairs(first: GivenRows, second: GivenRows, rule: Criterion, *, is_named: bool) -> Iterator[NamedPair]:
     """Yield the name of each pair of rows, its frame [first and second, seeds], and what decides it."""
     one, other = first.table, second.table
     if len(one) == len(other) == 1:
@@ -187,10 +173,9 @@ def _pairs(
         both = pd.DataFrame({FIRST: one.loc[here], SECOND: other.loc[there]}).T
         name = here if here == there else f"{here} minus {there}"
         name = f"{name} ({first.name} minus {second.name})" if is_named and here == there else name
-        ends = ((here, first.criterion), (there, second.criterion))
-        lost = frozenset(FIRST for row, rule in ends if row in rule.lost)
-        waiting = frozenset(FIRST for row, rule in ends if row in rule.waiting)
-        yield name, both, replace(criterion, lost=lost, waiting=waiting)
+        ends = (rule, first.criterion.on([here]), second.criterion.on([there]))
+        is_anytime, is_lost = (any(getattr(end, name) for end in ends) for name in ("is_anytime", "is_lost"))
+        yield name, both, replace(rule, is_anytime=is_anytime, is_lost=is_lost)
 
 
 def _paired(name: str, pair: pd.DataFrame, level: float, criterion: Criterion) -> ComparedPair:
@@ -223,10 +208,9 @@ def _shown(found: ComparedContrast) -> str:
     verdict = verdict_of(found)
     words = f"the same{found.criterion.within}" if verdict == "same" else verdict
     low, high = found.deciding.low, found.deciding.high
-    bounds = f"[{low:+.2f}, {high:+.2f}]" if isfinite(low) else "[no bounds yet]"
     exact = f"p = {found.p_exact:.4f} (sign-flip), {found.p_wilcoxon:.4f} (Wilcoxon), "
     return (
-        f"{found.mean:+.2f}, 95% {bounds}, {words}, {found.n} seeds paired, SD {found.sd:.2f}, "
+        f"{found.mean:+.2f}, 95% [{low:+.2f}, {high:+.2f}], {words}, {found.n} seeds paired, SD {found.sd:.2f}, "
         f"{exact if found.n <= EXACT_UP_TO else ''}g {found.effect:+.2f}"
     )
 

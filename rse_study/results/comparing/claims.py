@@ -148,7 +148,7 @@ def _verdict(claim: Claim, compared: Sequence[ComparedContrast | None], is_open:
         return "incomplete"
     if not compared:
         return "not asked"
-    each = ["undecided" if one is None else _decide(claim, one) for one in compared]
+    each = ["undecided" if one is None or one.criterion.is_lost else _decide(claim, one) for one in compared]
     if "contradicted" in each:
         return "contradicted"
     return "reproduced" if set(each) == {"reproduced"} else "undecided"
@@ -167,8 +167,6 @@ def _verdict_of_count(claim: Claim, each: Sequence[ClaimVerdict]) -> ClaimVerdic
 
 def _decide(claim: Claim, one: ComparedContrast) -> ClaimVerdict:
     low, high = one.deciding.low, one.deciding.high
-    if not one.criterion.lost.isdisjoint(one.weights):
-        return "undecided"
     if claim.kind == "flat":
         if low >= -claim.margin and high <= claim.margin:
             return "reproduced"

@@ -20,12 +20,13 @@ from rse_study.results.row_names import names_of_cells, own_baseline
 from rse_study.results.statistics import (
     EXACT_UP_TO,
     Interval,
+    are_equal,
     bca_interval,
     effect_size,
     holm,
     least_p,
-    resolvable,
     sign_flip_p,
+    smallest_difference,
     t_interval,
     wilcoxon_p,
 )
@@ -77,7 +78,7 @@ class ComparedContrast:
     @property
     def deciding(self) -> Interval:
         """The interval that decides: `anytime` or `simultaneous`."""
-        return self.anytime if self.criterion.holds_anytime(self.weights) else self.simultaneous
+        return self.anytime if self.criterion.is_anytime else self.simultaneous
 
     def better_seeds(self, *, less_is_better: bool) -> list[int]:
         return [seed for seed, value in self.by_seed.items() if (value < 0 if less_is_better else value > 0)]
@@ -137,18 +138,17 @@ def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores
         values = _objectives(reader) if is_objective else by_subject(reader, metric)
         degenerate = reader.collapsed() if is_objective else _collapsed(evaluations, metric)
         scored = _scored(cells.assign(degenerate=cells["identity"].isin(degenerate)), values)
-        rows = scored["row"].unique()
-        less = study.is_less_better(metric)
+        names, less = scored["row"].unique(), study.is_less_better(metric)
         own = replace(rule, margin=margin_of(study, metric), less_is_better=less)
         own = with_outcomes(own, scored, minus)
         found[metric] = Scores(
-            table=scored.pivot(index="row", columns="seed", values="value").reindex(rows),
-            open_rows=tuple(row for row in rows if row in own.waiting),
+            table=scored.pivot(index="row", columns="seed", values="value").reindex(names),
+            open_rows=tuple(name for name in names if name in own.waiting),
             degenerate_rows=tuple(scored.loc[scored["degenerate"], "row"].unique()),
             failed_rows=tuple(scored.loc[scored["status"] == "failed", "row"].unique()),
             num_unplanned=num_unplanned,
             less_is_better=less,
-            criterion=replace(own, waiting=frozenset(rows)) if num_unplanned else own,
+            criterion=replace(own, waiting=frozenset(names)) if num_unplanned else own,
         )
     return found
 
@@ -214,7 +214,7 @@ def compare_all(
     num_fixed = len(samples if any(one.waiting for one in criteria) else known)
     for number, p_holm in zip(known, adjusted, strict=True):
         sample = samples[number]
-        sd = float(sample.std(ddof=1))
+        sd = 0.0 if are_equal(sample) else float(sample.std(ddof=1))
         found[number] = ComparedContrast(
             weights=contrasts[number][1],
             n=len(sample),
@@ -230,9 +230,10 @@ def compare_all(
             p_holm=float(p_holm),
             least_p_holm=min(1.0, least_p(len(sample)) * len(known)),
             effect=effect_size(sample),
-            resolvable=resolvable(sample, level, len(known)),
+            resolvable=smallest_difference(sd, len(sample), level=level, num_comparisons=len(known))
+            or np.nan,
             by_seed=by_seed[number],
-            criterion=criteria[number],
+            criterion=criteria[number].on(contrasts[number][1]),
             num_together=len(samples) if criteria[number].is_anytime else num_fixed,
         )
     return found

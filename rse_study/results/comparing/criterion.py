@@ -9,12 +9,12 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from rse_study.results.comparing.anytime import confidence_sequence
-from rse_study.results.comparing.margin import is_in_points, margin_of
-from rse_study.results.records import POINTS
+from rse_study.results.comparing.margin import margin_of
 from rse_study.results.statistics import Interval, t_interval
 from rse_study.results.study_record import StudyRecord
 
 LEVEL = 0.95
+SO_FAR = " So far, rows with cells still to run follow the 95% confidence sequence, which allows any number of looks."
 Look = tuple[int, dict[str, Any], dict[str, Any]]
 
 
@@ -47,38 +47,33 @@ class Criterion:
     less_is_better: bool = False
     margins_seen: tuple[float, ...] = ()
     """The objective's margins, oldest first, if it was changed after there were results."""
-    unit: str = POINTS
     waiting: frozenset[str] = frozenset()
-    """Rows with cells still to run or to be scored: until then, their confidence sequences decide."""
+    """Rows with cells still to run or to be scored: until then, confidence sequences decide about them."""
     lost: frozenset[str] = frozenset()
-    """Rows that ended without a score at some seeds: the others alone decide nothing about them."""
+    """Rows that ended without a score at some seeds."""
     troubles: Mapping[str, str] = field(default_factory=dict)
     """By row, the seeds at which it failed or collapsed, in words."""
+    is_lost: bool = False
+    """Whether a row that is compared is lost: its other seeds alone decide nothing."""
 
     @property
     def name(self) -> str:
         return "anytime" if self.is_anytime else "fixed"
 
-    def holds_anytime(self, rows: Collection[str]) -> bool:
-        """Whether a difference of these rows is decided by its confidence sequence."""
-        return self.is_anytime or not self.waiting.isdisjoint(rows)
+    def on(self, rows: Collection[str]) -> "Criterion":
+        """Return the criterion for a difference of these rows."""
+        is_anytime = self.is_anytime or not self.waiting.isdisjoint(rows)
+        return replace(self, is_anytime=is_anytime, is_lost=self.is_lost or not self.lost.isdisjoint(rows))
 
-    def interval(
-        self,
-        differences: ArrayLike,
-        num_together: int = 1,
-        level: float = LEVEL,
-        rows: Collection[str] = (),
-    ) -> Interval:
-        """Return the interval that decides on a difference of `rows`, one of `num_together` (Bonferroni)."""
+    def interval(self, differences: ArrayLike, num_together: int = 1, level: float = LEVEL) -> Interval:
+        """Return the deciding interval, one of `num_together` (Bonferroni)."""
         shared = 1 - (1 - level) / num_together
-        return (confidence_sequence if self.holds_anytime(rows) else t_interval)(differences, shared)
+        return (confidence_sequence if self.is_anytime else t_interval)(differences, shared)
 
-    def verdict(self, interval: Interval, rows: Collection[str] = ()) -> RowVerdict:
-        """Return the verdict that an interval gives on a difference of these rows."""
-        if not self.lost.isdisjoint(rows):
-            return "undecided"
-        return row_verdict(interval, self.margin, less_is_better=self.less_is_better)
+    def verdict(self, interval: Interval) -> RowVerdict:
+        """Return the verdict that an interval gives."""
+        found = row_verdict(interval, self.margin, less_is_better=self.less_is_better)
+        return "undecided" if self.is_lost else found
 
     def title(self, num_together: int = 1, noun: str = "row") -> str:
         """Return the name of the interval for readers."""
@@ -97,28 +92,17 @@ class Criterion:
         holds = ", which stays valid however often you look" if self.is_anytime else " (Student's t)"
         why = f": {self.why}" if self.why else ""
         margin = f" Differences{self.within} count as the same." if self.margin else ""
-        return (
-            f"Verdicts follow the {self.title(num_together, noun)}{holds}{why}.{margin}{self._margin_changed}"
-            f"{self._so_far}"
-        )
-
-    @property
-    def _so_far(self) -> str:
-        if self.is_anytime or not self.waiting:
-            return ""
-        return (
-            " So far, rows with cells still to run follow the 95% confidence sequence, which stays valid however often "
-            "you look."
-        )
+        so_far = SO_FAR if self.waiting and not self.is_anytime else ""
+        follow = f"Verdicts follow the {self.title(num_together, noun)}{holds}{why}."
+        return f"{follow}{margin}{self._margin_changed}{so_far}"
 
     @property
     def assumption(self) -> str:
         """Name the seeds that no verdict allows for; "" without any."""
-        if not self.troubles:
-            return ""
-        lost = [row for row in self.troubles if row in self.lost]
-        alone = f" Of {' and '.join(lost)} nothing is decided by the other seeds alone." if lost else ""
-        return f"Verdicts assume that no seed fails or collapses, but {'; '.join(self.troubles.values())}.{alone}"
+        lost = " and ".join(row for row in self.troubles if row in self.lost)
+        alone = f" Of {lost} nothing is decided by the other seeds alone." if lost else ""
+        said = f"Verdicts assume that no seed fails or collapses, but {'; '.join(self.troubles.values())}.{alone}"
+        return said if self.troubles else ""
 
     @property
     def _margin_changed(self) -> str:
@@ -136,8 +120,7 @@ def criterion_of(study: StudyRecord, revisions: pd.DataFrame, cells: pd.DataFram
     were chosen before the first result and never changed. `cells` are those of `Reader.cells`, with retired ones.
     """
     looked = list(_after_a_look(study, revisions, cells))
-    unit = POINTS * is_in_points(study, study.objective.metric)
-    rule = Criterion(margin=margin_of(study), margins_seen=_margins_seen(study, looked), unit=unit)
+    rule = Criterion(margin=margin_of(study), margins_seen=_margins_seen(study, looked))
     if isinstance(_seeds(study, study.resolved), Mapping):
         return replace(rule, is_anytime=True, why="seeds are added until a row is decided")
     changed = _changed_after_a_look(study, looked)

@@ -38,8 +38,8 @@ def _is_apart(scores: Scores, pair: tuple[str, str], num_pairs: int) -> bool:
     sample = differences(scores.table, dict(zip(pair, (1.0, -1.0), strict=True)))
     if len(sample) < MIN_SEEDS:
         return False
-    interval = scores.criterion.interval(sample, num_pairs, rows=pair)
-    return scores.criterion.verdict(interval, pair) in ("better", "worse")
+    rule = scores.criterion.on(pair)
+    return rule.verdict(rule.interval(sample, num_pairs)) in ("better", "worse")
 
 
 def _groups(rows: Iterable[str], apart: Iterable[tuple[str, str]]) -> list[frozenset[str]]:

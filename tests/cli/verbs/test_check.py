@@ -165,7 +165,7 @@ def test_failed_cells_leave_their_rows_and_claims_undecided(rse, little):
 GAINS = (3.1, 2.9, 3.05, 3.0, 3.12)
 FIVE = (*SIMCSE, 70.2)
 BARE = "A has no finite score with seed 4. Of A nothing is decided by the other seeds alone."
-AGAIN = "Cells of A are complete without a finite score. A complete cell is not rerun unchanged"
+AGAIN = "Cells of A are complete without a finite score: no run repeats them."
 STAYS = {
     "inf": ((*above(FIVE, GAINS)[:4], math.inf), [BARE, AGAIN]),
     "NaN": ((*above(FIVE, GAINS)[:4], math.nan), [BARE, AGAIN]),

@@ -35,7 +35,7 @@ COLLAPSED = {"degenerate": True, "value": 69.9}
 def test_seeds_that_all_ended_well_change_nothing():
     rule = rule_for()
     assert (rule.lost, rule.waiting, rule.assumption) == (frozenset(), frozenset(), "")
-    assert rule.verdict(ABOVE, ("row", "base")) == "better"
+    assert rule.on(("row", "base")).verdict(ABOVE) == "better"
 
 
 @cases(
@@ -55,8 +55,8 @@ def test_seeds_that_all_ended_well_change_nothing():
 def test_nothing_is_decided_by_the_seeds_that_are_left(changes, said):
     rule, row = rule_for(*changes), changes[0][0]
     for interval in (ABOVE, Interval(-2.0, -1.0), Interval(-0.1, 0.1)):
-        assert rule.verdict(interval, ("row", "base")) == "undecided"
-    assert rule.verdict(ABOVE, ("another", "one more")) == "better"
+        assert rule.on(("row", "base")).verdict(interval) == "undecided"
+    assert rule.on(("another", "one more")).verdict(ABOVE) == "better"
     assert rule.assumption == (
         f"Verdicts assume that no seed fails or collapses, but {said}. Of {row} nothing is decided by the other seeds "
         "alone."
@@ -76,7 +76,7 @@ def test_nothing_is_decided_by_the_seeds_that_are_left(changes, said):
 def test_a_seed_that_has_collapsed_or_lies_far_away_is_named_and_counts(changes, said):
     rule = rule_for(*changes)
     assert rule.assumption.removeprefix("Verdicts assume that no seed fails or collapses, but ") == said
-    assert rule.verdict(ABOVE, ("row", "base")) == "better"
+    assert rule.on(("row", "base")).verdict(ABOVE) == "better"
 
 
 def test_in_a_unit_without_a_margin_no_seed_is_far_from_the_others():
@@ -87,8 +87,8 @@ def test_rows_that_wait_for_a_cell_have_the_confidence_sequence_and_the_others_t
     rule = rule_for(("row", 4, {"status": "planned", "value": math.nan}), other=BASE)
     assert rule.waiting == {"row"}
     sample = GAINS[:4]
-    assert rule.interval(sample, 2, rows=("row", "base")) == Criterion(is_anytime=True).interval(sample, 2)
-    assert rule.interval(sample, 2, rows=("other", "base")) == Criterion().interval(sample, 2)
+    assert rule.on(("row", "base")).interval(sample, 2) == Criterion(is_anytime=True).interval(sample, 2)
+    assert rule.on(("other", "base")).interval(sample, 2) == Criterion().interval(sample, 2)
     assert "So far, rows with cells still to run follow the 95% confidence sequence" in rule.sentence()
     assert "So far" not in rule_for().sentence()
 

@@ -2,7 +2,6 @@
 
 import math
 from collections import defaultdict
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -221,9 +220,8 @@ def _standings(
 
 
 def _other_values(ledger: LedgerSnapshot, cells: list[str]) -> tuple[float, ...]:
-    values = [[of.get(one, math.nan) for one in cells] for of in ledger.other_values]
-    is_known = all(map(math.isfinite, chain(*values)))
-    return tuple(math.fsum(of) / len(cells) for of in values) if is_known else ()
+    means = [math.fsum(of.get(one, math.nan) for one in cells) / len(cells) for of in ledger.other_values]
+    return () if any(map(math.isnan, means)) else tuple(means)
 
 
 def _rows(ledger: LedgerSnapshot) -> tuple[RowProgress, ...]:
