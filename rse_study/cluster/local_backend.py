@@ -18,7 +18,7 @@ from rse_study.results.files.atomic import write_whole
 
 SCRIPT, PROCESS, LOG = "cluster.sh", "cluster.pid", "cluster.log"
 START_SECONDS = 180.0
-END_SECONDS = 30.0
+END_SECONDS = 60.0  # nodes that are busy take 30 s
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class LocalBackend(RayBackend):
 
     def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
         number = self._process() if is_last else 0
-        return [*self._jobs.stopping(reports), *([("kill", "--", f"-{number}")] if number else [])]
+        return [*self._jobs.stopping(reports), *([("kill", str(number))] if number else [])]
 
     def end(self, reports: list[JobReport], is_last: bool) -> None:
         self._jobs.stop(reports)
@@ -82,7 +82,9 @@ class LocalBackend(RayBackend):
 
 def _end_group(number: int) -> None:
     with suppress(ProcessLookupError):
-        os.killpg(number, signal.SIGTERM)
+        os.kill(
+            number, signal.SIGTERM
+        )  # the script alone, which ends the nodes: with the head at once they wait for it
         deadline = time.monotonic() + END_SECONDS
         while time.monotonic() < deadline:
             os.killpg(number, 0)

@@ -183,7 +183,7 @@ class Walk:
         return set()
 
     def guarded(self) -> int:
-        return errors._run(self.command)
+        return errors.exit_code_of(self.command)
 
     def reset(self) -> None:
         shutil.rmtree(self.root, ignore_errors=True)

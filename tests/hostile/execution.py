@@ -19,7 +19,7 @@ KILLED_SECONDS, KILLED_BYTES, RENEWED_BYTES = 20.0, 4 * 10**9, 0.9 * 10**9
 MOST_WAITED_SECONDS = (
     300.0  # of a clock: a command that waits for something spends none of the processor's time
 )
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 OUTCOMES = ("accepted", "refused", "no remedy", "internal error", "slow", "large", "unclean")
 GOOD = OUTCOMES[:2]
@@ -152,7 +152,7 @@ def run(arguments: list[str], ended: Ended) -> None:
     from rse_study.cli.terminal import errors
 
     raised: list[Exception] = []
-    original = errors._run
+    original = errors.exit_code_of
 
     def noting(call: Callable[[], int | None]) -> int:
         def noted() -> int | None:
@@ -165,7 +165,7 @@ def run(arguments: list[str], ended: Ended) -> None:
         return original(noted)
 
     out, err = io.StringIO(), io.StringIO()
-    errors._run = noting
+    errors.exit_code_of = noting
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             app(arguments, prog_name="rse-study")
@@ -175,7 +175,7 @@ def run(arguments: list[str], ended: Ended) -> None:
         code = 70
         raised.append(error)  # type: ignore[arg-type]
     finally:
-        errors._run = original
+        errors.exit_code_of = original
     _judge(arguments, code, raised, out.getvalue() + err.getvalue(), ended)
 
 

@@ -22,14 +22,15 @@ def guarded(verb: Verb) -> Verb:
 
     @functools.wraps(verb)
     def wrapper(*args: Any, **kwargs: Any) -> None:
-        code = _run(functools.partial(verb, *args, **kwargs))
+        code = exit_code_of(functools.partial(verb, *args, **kwargs))
         if code != OK:
             raise typer.Exit(code)
 
     return wrapper  # type: ignore[return-value]
 
 
-def _run(call: Callable[[], int | None]) -> int:
+def exit_code_of(call: Callable[[], int | None]) -> int:
+    """Call a function; say an error in one message on stderr, and return its exit code."""
     try:
         return call() or OK
     except InputError as error:
@@ -81,7 +82,13 @@ def _write_log() -> Path:
     except OSError:
         folder = Path(tempfile.gettempdir())
     with tempfile.NamedTemporaryFile(
-        "w", dir=folder, prefix="rse-study-", suffix=".log", delete=False, encoding="utf-8"
+        "w",
+        dir=folder,
+        prefix="rse-study-",
+        suffix=".log",
+        delete=False,
+        encoding="utf-8",
+        errors="backslashreplace",
     ) as log:
         log.write(" ".join(sys.argv) + "\n" + traceback.format_exc())
     return Path(log.name)

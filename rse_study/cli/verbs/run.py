@@ -22,6 +22,7 @@ from rse_study.cli.verbs.plan.show import probe_with_bars
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.deferred import DeferredName
 from rse_study.errors import InputErrors
+from rse_study.on_ray.nodes.ray_folder import ray_folder
 from rse_study.results.archive import ORIGIN
 from rse_study.results.reader import Reader
 from rse_study.search.state import SearchState
@@ -78,7 +79,11 @@ def _stands_elsewhere(checked: CheckedStudy, folder: Path) -> bool:
 
 
 def _run_missing(checked: CheckedStudy, folder: Path, planner: StudyPlanner, cpus: int, address: str) -> None:
-    _require_everything(checked, folder, is_run=planner.num_ended < checked.num_cells)
+    is_run = planner.num_ended < checked.num_cells
+    _require_everything(checked, folder, is_run=is_run)
+    if is_run and not address:
+        with ray_folder():  # what is wrong with it is said before the materials are made
+            pass
     for note in notes_on_data(checked, data_dir()):
         announce(f"note: {note}")
     planner.require_disk()

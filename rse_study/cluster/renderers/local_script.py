@@ -9,6 +9,8 @@ from rse_study.cluster.renderers.shell import folded, script
 
 FILE_NAME = "cluster.sh"
 START_SECONDS = 300
+LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+"""makes 127.0.0.1 the address of a node, of its jobs and their drivers; Ray takes the machine's own otherwise"""
 AGENT = "--dashboard-agent-listen-port=0"
 """any free port: of two agents at Ray's fixed one, the second gets none, and its node takes no jobs"""
 
@@ -20,13 +22,21 @@ def render_local(spec: LocalCluster) -> tuple[RenderedFile, ...]:
             "#!/bin/bash",
             f"# {spec.name}: a head and its workers on this machine, which end with this script.",
         ],
-        [*spec.environment.activate, *exports(variables_of(spec))],
+        [*spec.environment.activate, *exports(variables_of(spec) | LOOPBACK)],
+        [_folder(spec)],
         _token(spec),
         _head(spec),
         _workers(spec),
         ["wait"],
     )
     return (RenderedFile(FILE_NAME, text),)
+
+
+def _folder(spec: LocalCluster) -> str:
+    """Return the line that makes the folder of Ray's files, which no other user may enter."""
+    if spec.folder:
+        return f'export RAY_TMPDIR={quote(spec.folder)}; mkdir -p -m 700 "$RAY_TMPDIR" || exit 1'
+    return "RAY_TMPDIR=$(mktemp -d /tmp/rse-XXXXXXXX) && export RAY_TMPDIR || exit 1"
 
 
 def _token(spec: LocalCluster) -> list[str]:
@@ -42,7 +52,8 @@ def _token(spec: LocalCluster) -> list[str]:
 
 
 def _head(spec: LocalCluster) -> list[str]:
-    where = ["--node-ip-address=127.0.0.1", f"--port={spec.port}", f"--temp-dir={quote(spec.folder)}"]
+    where = ["--node-ip-address=127.0.0.1", f"--port={spec.port}"]
+    removed = "" if spec.folder else '; rm -rf "$RAY_TMPDIR"'
     dashboard = ["--dashboard-host=127.0.0.1", f"--dashboard-port={spec.dashboard_port}"]
     return [
         "# What could not start yet, or was given up, starts again, until this script is ended.",
@@ -54,7 +65,7 @@ def _head(spec: LocalCluster) -> list[str]:
         "        sleep 5",
         "    done",
         "}",
-        "trap 'kill $(jobs -p) 2> /dev/null; wait' EXIT",
+        f"trap 'kill $(jobs -p) 2> /dev/null; wait{removed}' EXIT",
         "trap exit INT TERM",
         *folded(["keep", "ray", "start", *where, *dashboard, AGENT, *head_options(), "&"]),
         _wait(0),
@@ -71,7 +82,10 @@ def _workers(spec: LocalCluster) -> list[str]:
             AGENT,
             *worker_options(group, group.cpus),
         ]
-        lines += [*folded(["keep", "ray", "start", *options, "&"]), _wait(number)]
+        lines += [
+            *folded(["keep", "python", "-m", "rse_study.on_ray.loopback_node", *options, "&"]),
+            _wait(number),
+        ]
     return lines
 
 

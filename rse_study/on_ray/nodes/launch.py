@@ -5,23 +5,26 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, redirect_stdout
+from contextlib import ExitStack, closing, contextmanager, redirect_stdout
+from pathlib import Path
 
 import ray
 from ray.exceptions import AuthenticationError, RayError
 
 from rse_study.cluster.spec import DRIVER_RESOURCE, NUM_DRIVERS
-from rse_study.errors import InputError, Unavailable, first_line
+from rse_study.errors import GOES_ON, InputError, Unavailable, first_line
 from rse_study.on_ray.nodes.cluster_watch import STUCK_SECONDS, ClusterWatch, StartingRay
 from rse_study.on_ray.nodes.private_ray import (
     CALL_SECONDS,
     ClusterHead,
+    DriversPath,
     address_of_head,
     keep_keys_from_logs,
     make_token,
     on_loopback,
     use_existing_token,
 )
+from rse_study.on_ray.nodes.ray_folder import ray_folder
 
 OBJECT_STORE_BYTES = 100_000_000  # metrics and paths travel through it, never tensors
 # Ray ends a process whose head is silent for so many seconds, in its own words: ours is to notice it before.
@@ -29,6 +32,8 @@ RECONNECT_VARIABLE, RECONNECT_SECONDS = "RAY_gcs_rpc_server_reconnect_timeout_s"
 START_ATTEMPTS = (
     3  # on a busy machine Ray's first process may end, or take too long, before others hear of it
 )
+LATE = (RuntimeError, RayError, TimeoutError, ConnectionError)
+"""what Ray raises where a process is not up in time; the cause of any other error is permanent"""
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_TRAIN_V2_ENABLED": "1",
@@ -51,6 +56,16 @@ ENVIRONMENT = {
     "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
+OF_A_CLUSTER = (
+    "RAY_ADDRESS",
+    "RAY_API_SERVER_ADDRESS",
+    "RAY_REDIS_ADDRESS",
+    "RAY_GCS_SERVER_PORT",
+    "RAY_JOB_CONFIG_JSON_ENV_VAR",
+    "RAY_OVERRIDE_RESOURCES",
+    "RAY_OVERRIDE_LABELS",
+)
+"""variables of KubeRay's pods and of Ray's jobs, by which a Ray of one's own would ask or imitate that cluster"""
 
 
 @contextmanager
@@ -64,24 +79,30 @@ def ray_session(
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     keep_keys_from_logs()
-    if address:
-        _join(address)
-    else:
-        _start(num_cpus or usable_cpus(), exit_stuck)
-    try:
-        yield
-    finally:
-        with redirect_stdout(sys.stderr):  # it prints once more what raylets reported
-            ray.shutdown()
+    with ExitStack() as stack:
+        if address:
+            _join(address)
+        else:
+            _start(num_cpus or usable_cpus(), exit_stuck, stack.enter_context(ray_folder()))
+        try:
+            yield
+        finally:
+            with redirect_stdout(sys.stderr):  # it prints once more what raylets reported
+                ray.shutdown()
 
 
-def _start(num_cpus: int, exit_stuck: Callable[[str], None]) -> None:
+def _start(num_cpus: int, exit_stuck: Callable[[str], None], folder: Path) -> None:
+    for name in OF_A_CLUSTER:
+        os.environ.pop(name, None)
     make_token()
     for attempt in range(1, START_ATTEMPTS + 1):
         try:
             # The dashboard stays on: without its state API, stopped trials leak their workers' placement groups.
             with on_loopback(), closing(ClusterWatch(StartingRay(), exit_stuck, STUCK_SECONDS["own"])):
                 ray.init(
+                    address="local",
+                    _temp_dir=str(folder),
+                    job_config=DriversPath(),
                     num_cpus=num_cpus,
                     resources={DRIVER_RESOURCE: NUM_DRIVERS},
                     include_dashboard=True,
@@ -92,20 +113,25 @@ def _start(num_cpus: int, exit_stuck: Callable[[str], None]) -> None:
                 )
             return
         except Exception as error:
-            # Where the node's process is not up after 30 s Ray raises Exception itself, not one of its kinds.
-            if type(error) is not Exception and not isinstance(error, RuntimeError | OSError | RayError):
-                raise
             ray.shutdown()  # what of it was started
-            if attempt == START_ATTEMPTS:
-                what = f"Ray did not start in {attempt} attempts ({first_line(error)})"
-                raise Unavailable(what, "Give the same command again when the machine is less busy") from None
+            # Where the node's process is not up after 30 s Ray raises Exception itself, not one of its kinds.
+            is_late = type(error) is Exception or isinstance(error, LATE)
+            if is_late and attempt < START_ATTEMPTS:
+                continue
+            said = " ".join(str(error).split()) or type(error).__name__
+            tried = f"in {attempt} attempts" if is_late else "here"
+            remedy = f"Ray reads variables that begin with RAY_: are yours right? Then {GOES_ON}"
+            if is_late:
+                remedy = "Give the same command again when the machine is less busy"
+            raise Unavailable(f"Ray did not start {tried} ({said})", remedy) from None
 
 
 def _join(address: str) -> None:
     """Connect to a running cluster, where Ray itself tries for minutes and then exits."""
     os.environ.setdefault(RECONNECT_VARIABLE, RECONNECT_SECONDS)
     try:
-        ray.init(address=_located(address), log_to_driver=False, logging_level=logging.ERROR)
+        located = _located(address)
+        ray.init(address=located, job_config=DriversPath(), log_to_driver=False, logging_level=logging.ERROR)
     except AuthenticationError:
         rule = "the cluster asks for a token, and this process has none or another"
         remedy = "Set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN_PATH to the file that holds the cluster's token"

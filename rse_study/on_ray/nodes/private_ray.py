@@ -4,10 +4,13 @@ No other file imports its private modules.
 """
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from ray.job_config import JobConfig
 
 CALL_SECONDS = 5.0
 """for one question to the head"""
@@ -75,6 +78,36 @@ def on_loopback() -> Iterator[None]:
         yield
     finally:
         ray_constants.ENABLE_RAY_CLUSTER = before
+
+
+def ray_start_on_loopback() -> None:
+    """Run `ray start` with this process's options and keep 127.0.0.1, for a worker too.
+
+    The head, the jobs and their drivers keep it by the variable RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=0, by which `ray
+    start` refuses workers.
+    """
+    from ray._private import ray_constants, services
+    from ray.scripts.scripts import start
+
+    ray_constants.ENABLE_RAY_CLUSTER = True
+    services.resolve_ip_for_localhost = lambda host: host
+    start(prog_name="ray start")
+
+
+class DriversPath(JobConfig):
+    """A job whose workers look for modules in the driver's order, the working folder last.
+
+    Ray puts the working folder first, where a `random.py` replaces Python's; it leaves a job with a folder of its
+    own alone.
+    """
+
+    def __init__(self) -> None:
+        # Each worker puts one after the other before the rest of its path.
+        driver = dict.fromkeys([*map(os.path.abspath, sys.path), os.getcwd()])
+        super().__init__(_py_driver_sys_path=[*reversed(driver)])
+
+    def _runtime_env_has_working_dir(self) -> bool:
+        return True
 
 
 def keep_keys_from_logs() -> None:

@@ -104,7 +104,7 @@ def run_guarded(error):
     def verb():
         raise error
 
-    return errors._run(verb)
+    return errors.exit_code_of(verb)
 
 
 @pytest.mark.parametrize(
