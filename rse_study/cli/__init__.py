@@ -5,8 +5,6 @@ import os
 import sys
 from contextlib import suppress
 
-from rse_study.errors import InputError
-
 FIRST_COLLECTION = 50_000
 """objects made before the first garbage collection; with Python's own 700 imports set off a hundred"""
 
@@ -17,10 +15,6 @@ def main() -> None:
     gc.set_threshold(FIRST_COLLECTION)
     with suppress(FileNotFoundError):  # it was removed
         _look_in_working_folder_last()
-    from rse_study.cli.terminal.errors import exit_code_of
-
-    if code := exit_code_of(_require_words):
-        sys.exit(code)
     from rse_study.cli.app import app
 
     app(prog_name="rse-study")
@@ -37,16 +31,3 @@ def _look_in_working_folder_last() -> None:
         sys.path.sort(key=lambda place: os.path.abspath(place) == here)
         places = os.environ.get("PYTHONPATH", "").split(os.pathsep)
         os.environ["PYTHONPATH"] = os.pathsep.join(one for one in places if os.path.abspath(one) != here)
-
-
-def _require_words() -> None:
-    """Raise InputError for a working folder that is gone, and for bytes that are no text."""
-    try:
-        here = os.getcwd()
-    except FileNotFoundError:
-        raise InputError("was removed", where="working folder", remedy="Change to another one") from None
-    for word in (here, *sys.argv[1:]):
-        if word != word.encode(errors="ignore").decode():
-            where = "working folder" if word is here else f"argument {sys.argv.index(word)}"
-            what = f"{os.fsencode(word)!r} is not UTF-8"
-            raise InputError(what, where=where, remedy="Rename the file or folder")

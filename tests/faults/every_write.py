@@ -183,7 +183,7 @@ class Walk:
         return set()
 
     def guarded(self) -> int:
-        return errors.exit_code_of(self.command)
+        return errors._run(self.command)
 
     def reset(self) -> None:
         shutil.rmtree(self.root, ignore_errors=True)

@@ -20,9 +20,9 @@ from tests.faults.drivers import ROOT, assert_equal, contents
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("faults")]
 GUARDED = """
 import sys
-from rse_study.cli.terminal.errors import exit_code_of
+from rse_study.cli.terminal.errors import _run
 from tests.faults.run_here import main
-sys.exit(exit_code_of(lambda: main(*sys.argv[1:])))
+sys.exit(_run(lambda: main(*sys.argv[1:])))
 """
 GRID = SMALL_GRID | {
     "name": "machine",

@@ -152,7 +152,7 @@ def run(arguments: list[str], ended: Ended) -> None:
     from rse_study.cli.terminal import errors
 
     raised: list[Exception] = []
-    original = errors.exit_code_of
+    original = errors._run
 
     def noting(call: Callable[[], int | None]) -> int:
         def noted() -> int | None:
@@ -165,7 +165,7 @@ def run(arguments: list[str], ended: Ended) -> None:
         return original(noted)
 
     out, err = io.StringIO(), io.StringIO()
-    errors.exit_code_of = noting
+    errors._run = noting
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             app(arguments, prog_name="rse-study")
@@ -175,7 +175,7 @@ def run(arguments: list[str], ended: Ended) -> None:
         code = 70
         raised.append(error)  # type: ignore[arg-type]
     finally:
-        errors.exit_code_of = original
+        errors._run = original
     _judge(arguments, code, raised, out.getvalue() + err.getvalue(), ended)
 
 

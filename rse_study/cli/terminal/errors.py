@@ -1,5 +1,6 @@
 """The one place where errors become messages and exit codes, not tracebacks."""
 
+import errno
 import functools
 import os
 import sys
@@ -14,6 +15,7 @@ import typer
 from rse_study.errors import GOES_ON, InputError, NonFiniteLoss, OverBudget, Unavailable
 
 OK, CONTRADICTED, BAD_INPUT, INCOMPLETE, OVER_BUDGET, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 70, 130
+DENIED = (errno.EROFS, errno.EACCES, errno.EPERM)
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
@@ -22,15 +24,27 @@ def guarded(verb: Verb) -> Verb:
 
     @functools.wraps(verb)
     def wrapper(*args: Any, **kwargs: Any) -> None:
-        code = exit_code_of(functools.partial(verb, *args, **kwargs))
+        code = _run(_require_words) or _run(functools.partial(verb, *args, **kwargs))
         if code != OK:
             raise typer.Exit(code)
 
     return wrapper  # type: ignore[return-value]
 
 
-def exit_code_of(call: Callable[[], int | None]) -> int:
-    """Call a function; say an error in one message on stderr, and return its exit code."""
+def _require_words() -> None:
+    """Raise InputError for a working folder that is gone, and for bytes that are no text."""
+    try:
+        here = os.getcwd()
+    except FileNotFoundError:
+        raise InputError("was removed", where="working folder", remedy="Change to another one") from None
+    for word in (here, *sys.argv[1:]):
+        if word != word.encode(errors="ignore").decode():
+            where = f"argument {sys.argv.index(word)}" if word in sys.argv else "working folder"
+            what = f"{os.fsencode(word)!r} is not UTF-8"
+            raise InputError(what, where=where, remedy="Rename the file or folder")
+
+
+def _run(call: Callable[[], int | None]) -> int:
     try:
         return call() or OK
     except InputError as error:
@@ -52,6 +66,9 @@ def exit_code_of(call: Callable[[], int | None]) -> int:
     except Exception as error:
         from rse_study.results.files.failures import failure_of_disk
 
+        if isinstance(error, OSError) and error.filename and error.errno in DENIED:
+            folder = os.path.dirname(os.fsdecode(error.filename)) or os.curdir
+            return _say(f"{folder}: {error.strerror}. Make it writable, or work on a copy of it", BAD_INPUT)
         if failure := failure_of_disk(error):
             return _say(f"gave up: {failure}", INCOMPLETE)
         path = _write_log()
@@ -81,14 +98,7 @@ def _write_log() -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         folder = Path(tempfile.gettempdir())
-    with tempfile.NamedTemporaryFile(
-        "w",
-        dir=folder,
-        prefix="rse-study-",
-        suffix=".log",
-        delete=False,
-        encoding="utf-8",
-        errors="backslashreplace",
-    ) as log:
-        log.write(" ".join(sys.argv) + "\n" + traceback.format_exc())
+    with tempfile.NamedTemporaryFile(dir=folder, prefix="rse-study-", suffix=".log", delete=False) as log:
+        text = " ".join(sys.argv) + "\n" + traceback.format_exc()
+        log.write(text.encode(errors="backslashreplace"))
     return Path(log.name)

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -34,6 +35,7 @@ START_ATTEMPTS = (
 )
 LATE = (RuntimeError, RayError, TimeoutError, ConnectionError)
 """what Ray raises where a process is not up in time; the cause of any other error is permanent"""
+PERMANENT = f"Look at the variables that begin with RAY_, which Ray reads; {GOES_ON}"
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_TRAIN_V2_ENABLED": "1",
@@ -56,14 +58,8 @@ ENVIRONMENT = {
     "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
-OF_A_CLUSTER = (
-    "RAY_ADDRESS",
-    "RAY_API_SERVER_ADDRESS",
-    "RAY_REDIS_ADDRESS",
-    "RAY_GCS_SERVER_PORT",
-    "RAY_JOB_CONFIG_JSON_ENV_VAR",
-    "RAY_OVERRIDE_RESOURCES",
-    "RAY_OVERRIDE_LABELS",
+OF_A_CLUSTER = re.compile(
+    "RAY_(.*ADDRESS|GCS_SERVER_PORT|JOB_CONFIG_JSON_ENV_VAR|OVERRIDE_(RESOURCES|LABELS))"
 )
 """variables of KubeRay's pods and of Ray's jobs, by which a Ray of one's own would ask or imitate that cluster"""
 
@@ -92,8 +88,8 @@ def ray_session(
 
 
 def _start(num_cpus: int, exit_stuck: Callable[[str], None], folder: Path) -> None:
-    for name in OF_A_CLUSTER:
-        os.environ.pop(name, None)
+    for name in filter(OF_A_CLUSTER.fullmatch, list(os.environ)):
+        del os.environ[name]
     make_token()
     for attempt in range(1, START_ATTEMPTS + 1):
         try:
@@ -116,14 +112,11 @@ def _start(num_cpus: int, exit_stuck: Callable[[str], None], folder: Path) -> No
             ray.shutdown()  # what of it was started
             # Where the node's process is not up after 30 s Ray raises Exception itself, not one of its kinds.
             is_late = type(error) is Exception or isinstance(error, LATE)
-            if is_late and attempt < START_ATTEMPTS:
-                continue
-            said = " ".join(str(error).split()) or type(error).__name__
-            tried = f"in {attempt} attempts" if is_late else "here"
-            remedy = f"Ray reads variables that begin with RAY_: are yours right? Then {GOES_ON}"
-            if is_late:
-                remedy = "Give the same command again when the machine is less busy"
-            raise Unavailable(f"Ray did not start {tried} ({said})", remedy) from None
+            if not is_late or attempt == START_ATTEMPTS:
+                said = " ".join(str(error).split()) or type(error).__name__
+                what = f"Ray did not start in {attempt} attempt{'s' * (attempt > 1)} ({said})"
+                later = "Give the same command again when the machine is less busy"
+                raise Unavailable(what, later if is_late else PERMANENT) from None
 
 
 def _join(address: str) -> None:

@@ -1,7 +1,9 @@
 """Open a ledger file: for writing, or for reading wherever it lies."""
 
+import errno
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import TextIO
 
@@ -23,12 +25,12 @@ def lock_study(study_dir: Path) -> TextIO:
         make_folder(study_dir)
         return take_lock(study_dir / LOCK_NAME)
     except OSError as error:
-        if failure := failure_of_disk(error, study_dir):
+        if error.errno != errno.EROFS and (failure := failure_of_disk(error, study_dir)):
             raise failure from None
-        what, remedy = (
-            f"no place for a ledger: {error.strerror}",
-            "Choose another folder, or make this one writable",
-        )
+        what, remedy = f"no place for a ledger: {error.strerror}", "Choose another folder, or make this one writable"
+        if error.filename is None:  # it can be written
+            what = f"no place for a ledger: its file system has no locks ({error.strerror})"
+            remedy = "Name a folder on another one: --store DIR"
         raise InputError(what, where=str(study_dir), remedy=remedy) from None
 
 
@@ -97,11 +99,18 @@ def open_study(study_dir: Path) -> sqlite3.Connection:
     return connection
 
 
+def has_ledger(study_dir: Path) -> bool:
+    """Whether there is a ledger that is not empty; InputError if it cannot be read."""
+    path = ledger_path(study_dir)
+    if not path.is_file():
+        return False
+    with closing(_connect_to_read(path)) as connection:
+        return check_version(connection, path) > 0
+
+
 def is_lost(study_dir: Path) -> bool:
     """Whether a ledger is missing or empty, and can be rebuilt."""
-    path = ledger_path(study_dir)
-    is_empty = not path.exists() or path.stat().st_size == 0
-    return is_empty and (study_dir / STUDY_FILE).exists()
+    return (study_dir / STUDY_FILE).exists() and not has_ledger(study_dir)
 
 
 def require_own(connection: sqlite3.Connection, study_dir: Path) -> None:

@@ -39,7 +39,7 @@ def holder(study_dir: Path) -> dict[str, Any] | None:
         with path.open(encoding="utf-8") as stream:
             # Shared, so that two checks do not take each other for a holder. Closing releases it.
             return None if _take(stream, fcntl.LOCK_SH) else {**UNKNOWN, **read_holder(path)}
-    except FileNotFoundError:
+    except OSError:  # no such file, or a file system without locks, where nobody can run a study
         return None
 
 
@@ -47,7 +47,7 @@ def read_holder(path: Path) -> dict[str, Any]:
     """Return pid, host and time of who took the lock last; empty if unreadable."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+    except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -104,7 +104,7 @@ def run_guarded(error):
     def verb():
         raise error
 
-    return errors.exit_code_of(verb)
+    return errors._run(verb)
 
 
 @pytest.mark.parametrize(
