@@ -49,10 +49,9 @@ def import_class(path: str, *, what: str, folder: Path = Path(), bases: Sequence
     cls = getattr(found, name, None)
     if cls is None:
         classes = [one for one, value in vars(found).items() if isinstance(value, type)]
-        remedy, file = did_you_mean(name, classes), getattr(found, "__file__", None)
-        for own in (place.resolve() / f"{module}.py" for place in (folder, Path.cwd())):
-            if own.is_file() and str(own) != file:
-                remedy = f"{own} was not looked at, because {module} is installed: rename the file"
+        remedy, own = did_you_mean(name, classes), folder.resolve() / f"{module}.py"
+        if own.is_file() and str(own) != getattr(found, "__file__", None):
+            remedy = f"{own} was not looked at, because {module} is installed: rename the file"
         raise InputError(what, rule=f"{module} has no {name}", remedy=remedy)
     if not isinstance(cls, type) or (bases and not any(derives_from(cls, base) for base in bases)):
         rule, remedy = f"is no subclass of {' or '.join(bases)}", "Derive it from that"

@@ -3,7 +3,6 @@
 import gc
 import os
 import sys
-from contextlib import suppress
 
 FIRST_COLLECTION = 50_000
 """objects made before the first garbage collection; with Python's own 700 imports set off a hundred"""
@@ -13,8 +12,11 @@ def main() -> None:
     """Entry point."""
     # Modules and classes are no garbage: looking for some while they are made takes a tenth of a short command.
     gc.set_threshold(FIRST_COLLECTION)
-    with suppress(FileNotFoundError):  # it was removed
+    try:
         _look_in_working_folder_last()
+    except FileNotFoundError:
+        print("the working folder was removed: change to another one", file=sys.stderr)
+        sys.exit(2)
     from rse_study.cli.app import app
 
     app(prog_name="rse-study")

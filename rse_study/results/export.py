@@ -16,7 +16,7 @@ from rse_study.results.records import BASELINES
 from rse_study.results.row_names import names_of_cells
 from rse_study.spec import canonical_json
 
-NUMBER = r"[-+](\d+\.?\d*|\.\d+)(e[-+]?\d+)?"
+FORMULA = re.compile(r"[=@]|[-+](?!(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$)")
 
 
 def write_tables(reader: Reader, folder: Path, kind: Literal["parquet", "csv"]) -> list[Path]:
@@ -93,8 +93,7 @@ def csv_text(frame: pd.DataFrame, **options: Any) -> str:
 
 
 def _no_formula(value: Any) -> Any:
-    is_formula = isinstance(value, str) and re.match(r"[=+\-@]", value) and not re.fullmatch(NUMBER, value)
-    return f"'{value}" if is_formula else value
+    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
 
 
 def _write(frame: pd.DataFrame, path: Path, kind: Literal["parquet", "csv"]) -> Path:

@@ -1,6 +1,5 @@
 """The one place where errors become messages and exit codes, not tracebacks."""
 
-import errno
 import functools
 import os
 import sys
@@ -12,10 +11,9 @@ from typing import Any, TypeVar
 
 import typer
 
-from rse_study.errors import GOES_ON, InputError, NonFiniteLoss, OverBudget, Unavailable
+from rse_study.errors import GOES_ON, InputError, NonFiniteLoss, OverBudget, Unavailable, first_line
 
 OK, CONTRADICTED, BAD_INPUT, INCOMPLETE, OVER_BUDGET, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 70, 130
-DENIED = (errno.EROFS, errno.EACCES, errno.EPERM)
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 
@@ -32,16 +30,11 @@ def guarded(verb: Verb) -> Verb:
 
 
 def _require_words() -> None:
-    """Raise InputError for a working folder that is gone, and for bytes that are no text."""
-    try:
-        here = os.getcwd()
-    except FileNotFoundError:
-        raise InputError("was removed", where="working folder", remedy="Change to another one") from None
-    for word in (here, *sys.argv[1:]):
+    """Raise InputError for bytes that are no text: no report or ledger could hold them."""
+    for word in (os.getcwd(), *sys.argv[1:]):
         if word != word.encode(errors="ignore").decode():
-            where = f"argument {sys.argv.index(word)}" if word in sys.argv else "working folder"
-            what = f"{os.fsencode(word)!r} is not UTF-8"
-            raise InputError(what, where=where, remedy="Rename the file or folder")
+            what, remedy = f"{os.fsencode(word)!r} is not UTF-8", "Rename the file or folder"
+            raise InputError(what, where="the command or its working folder", remedy=remedy)
 
 
 def _run(call: Callable[[], int | None]) -> int:
@@ -66,14 +59,11 @@ def _run(call: Callable[[], int | None]) -> int:
     except Exception as error:
         from rse_study.results.files.failures import failure_of_disk
 
-        if isinstance(error, OSError) and error.filename and error.errno in DENIED:
-            folder = os.path.dirname(os.fsdecode(error.filename)) or os.curdir
-            return _say(f"{folder}: {error.strerror}. Make it writable, or work on a copy of it", BAD_INPUT)
         if failure := failure_of_disk(error):
             return _say(f"gave up: {failure}", INCOMPLETE)
         path = _write_log()
         return _say(
-            f"internal error: {type(error).__name__}: {_first_line(error)} (traceback: {path})", INTERNAL
+            f"internal error: {type(error).__name__}: {first_line(error)[:300]} (traceback: {path})", INTERNAL
         )
 
 
@@ -82,11 +72,6 @@ def _say(message: str, code: int) -> int:
 
     say(message, stderr())
     return code
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0][:300] if lines else ""
 
 
 def _write_log() -> Path:

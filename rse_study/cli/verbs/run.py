@@ -1,6 +1,7 @@
 """The body of `run`: check, price, prepare, run, table, report."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,11 +80,8 @@ def _stands_elsewhere(checked: CheckedStudy, folder: Path) -> bool:
 
 
 def _run_missing(checked: CheckedStudy, folder: Path, planner: StudyPlanner, cpus: int, address: str) -> None:
-    is_run = planner.num_ended < checked.num_cells
-    _require_everything(checked, folder, is_run=is_run)
-    if is_run and not address:
-        with ray_folder():  # what is wrong with it is said before the materials are made
-            pass
+    with nullcontext() if address else ray_folder():  # what is wrong with it is said before the work
+        _require_everything(checked, folder, is_run=planner.num_ended < checked.num_cells)
     for note in notes_on_data(checked, data_dir()):
         announce(f"note: {note}")
     planner.require_disk()

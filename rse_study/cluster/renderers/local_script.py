@@ -9,10 +9,11 @@ from rse_study.cluster.renderers.shell import folded, script
 
 FILE_NAME = "cluster.sh"
 START_SECONDS = 300
+# Ray makes 127.0.0.1 the address of a node, of its jobs and their drivers, as on macOS; otherwise the machine's own.
 LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
-"""makes 127.0.0.1 the address of a node, of its jobs and their drivers; Ray takes the machine's own otherwise"""
+WORKER = "from rse_study.on_ray.nodes.private_ray import ray_start_on_loopback as start; start()"
+# Any free port: of two agents at Ray's fixed one, the second gets none, and its node takes no jobs.
 AGENT = "--dashboard-agent-listen-port=0"
-"""any free port: of two agents at Ray's fixed one, the second gets none, and its node takes no jobs"""
 
 
 def render_local(spec: LocalCluster) -> tuple[RenderedFile, ...]:
@@ -23,7 +24,6 @@ def render_local(spec: LocalCluster) -> tuple[RenderedFile, ...]:
             f"# {spec.name}: a head and its workers on this machine, which end with this script.",
         ],
         [*spec.environment.activate, *exports(variables_of(spec) | LOOPBACK)],
-        [_folder(spec)],
         _token(spec),
         _head(spec),
         _workers(spec),
@@ -32,17 +32,12 @@ def render_local(spec: LocalCluster) -> tuple[RenderedFile, ...]:
     return (RenderedFile(FILE_NAME, text),)
 
 
-def _folder(spec: LocalCluster) -> str:
-    """Return the line that makes the folder of Ray's files, which no other user may enter."""
-    if spec.folder:
-        return f'export RAY_TMPDIR={quote(spec.folder)}; mkdir -p -m 700 "$RAY_TMPDIR" || exit 1'
-    return "RAY_TMPDIR=$(mktemp -d /tmp/rse-XXXXXXXX) && export RAY_TMPDIR || exit 1"
-
-
 def _token(spec: LocalCluster) -> list[str]:
     is_below_home = spec.token.startswith("~/")
     path = f'"$HOME"/{quote(spec.token[2:])}' if is_below_home else quote(spec.token)
+    folder = quote(spec.folder) if spec.folder else "$(mktemp -d /tmp/rse-XXXXXXXX)"
     return [
+        f'export RAY_TMPDIR={folder}; mkdir -p -m 700 "$RAY_TMPDIR" || exit 1  # nobody else may enter it',
         f"export RAY_AUTH_TOKEN_PATH={path} RAY_ADDRESS=127.0.0.1:{spec.port}",
         'if [ ! -s "$RAY_AUTH_TOKEN_PATH" ]; then',
         '    mkdir -p "$(dirname "$RAY_AUTH_TOKEN_PATH")"',
@@ -53,7 +48,6 @@ def _token(spec: LocalCluster) -> list[str]:
 
 def _head(spec: LocalCluster) -> list[str]:
     where = ["--node-ip-address=127.0.0.1", f"--port={spec.port}"]
-    removed = "" if spec.folder else '; rm -rf "$RAY_TMPDIR"'
     dashboard = ["--dashboard-host=127.0.0.1", f"--dashboard-port={spec.dashboard_port}"]
     return [
         "# What could not start yet, or was given up, starts again, until this script is ended.",
@@ -65,7 +59,7 @@ def _head(spec: LocalCluster) -> list[str]:
         "        sleep 5",
         "    done",
         "}",
-        f"trap 'kill $(jobs -p) 2> /dev/null; wait{removed}' EXIT",
+        """trap 'kill $(jobs -p) 2> /dev/null; wait; rm -rf "$RAY_TMPDIR/ray"; rmdir "$RAY_TMPDIR"' EXIT""",
         "trap exit INT TERM",
         *folded(["keep", "ray", "start", *where, *dashboard, AGENT, *head_options(), "&"]),
         _wait(0),
@@ -83,7 +77,7 @@ def _workers(spec: LocalCluster) -> list[str]:
             *worker_options(group, group.cpus),
         ]
         lines += [
-            *folded(["keep", "python", "-m", "rse_study.on_ray.loopback_node", *options, "&"]),
+            *folded(["keep", "python", "-c", quote(WORKER), *options, "&"]),
             _wait(number),
         ]
     return lines

@@ -13,16 +13,16 @@ import ray
 from ray.exceptions import AuthenticationError, RayError
 
 from rse_study.cluster.spec import DRIVER_RESOURCE, NUM_DRIVERS
-from rse_study.errors import GOES_ON, InputError, Unavailable, first_line
+from rse_study.errors import InputError, Unavailable, first_line
 from rse_study.on_ray.nodes.cluster_watch import STUCK_SECONDS, ClusterWatch, StartingRay
 from rse_study.on_ray.nodes.private_ray import (
     CALL_SECONDS,
     ClusterHead,
-    DriversPath,
     address_of_head,
     keep_keys_from_logs,
     make_token,
     on_loopback,
+    path_of_driver,
     use_existing_token,
 )
 from rse_study.on_ray.nodes.ray_folder import ray_folder
@@ -30,12 +30,8 @@ from rse_study.on_ray.nodes.ray_folder import ray_folder
 OBJECT_STORE_BYTES = 100_000_000  # metrics and paths travel through it, never tensors
 # Ray ends a process whose head is silent for so many seconds, in its own words: ours is to notice it before.
 RECONNECT_VARIABLE, RECONNECT_SECONDS = "RAY_gcs_rpc_server_reconnect_timeout_s", "600"
-START_ATTEMPTS = (
-    3  # on a busy machine Ray's first process may end, or take too long, before others hear of it
-)
-LATE = (RuntimeError, RayError, TimeoutError, ConnectionError)
-"""what Ray raises where a process is not up in time; the cause of any other error is permanent"""
-PERMANENT = f"Look at the variables that begin with RAY_, which Ray reads; {GOES_ON}"
+# On a busy machine Ray's first process may end, or take too long, before others hear of it.
+START_ATTEMPTS, LATE = 3, (RuntimeError, RayError, TimeoutError, ConnectionError)
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_TRAIN_V2_ENABLED": "1",
@@ -58,10 +54,8 @@ ENVIRONMENT = {
     "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
-OF_A_CLUSTER = re.compile(
-    "RAY_(.*ADDRESS|GCS_SERVER_PORT|JOB_CONFIG_JSON_ENV_VAR|OVERRIDE_(RESOURCES|LABELS))"
-)
-"""variables of KubeRay's pods and of Ray's jobs, by which a Ray of one's own would ask or imitate that cluster"""
+# Variables of KubeRay's pods and of Ray's jobs, by which a Ray of one's own would ask or imitate that cluster.
+OF_A_CLUSTER = re.compile("RAY_(.*ADDRESS|GCS_SERVER_PORT|JOB_CONFIG_JSON_ENV_VAR|OVERRIDE_.*)")
 
 
 @contextmanager
@@ -98,7 +92,7 @@ def _start(num_cpus: int, exit_stuck: Callable[[str], None], folder: Path) -> No
                 ray.init(
                     address="local",
                     _temp_dir=str(folder),
-                    job_config=DriversPath(),
+                    job_config=path_of_driver(),
                     num_cpus=num_cpus,
                     resources={DRIVER_RESOURCE: NUM_DRIVERS},
                     include_dashboard=True,
@@ -115,8 +109,8 @@ def _start(num_cpus: int, exit_stuck: Callable[[str], None], folder: Path) -> No
             if not is_late or attempt == START_ATTEMPTS:
                 said = " ".join(str(error).split()) or type(error).__name__
                 what = f"Ray did not start in {attempt} attempt{'s' * (attempt > 1)} ({said})"
-                later = "Give the same command again when the machine is less busy"
-                raise Unavailable(what, later if is_late else PERMANENT) from None
+                when = "when the machine is less busy" if is_late else "when that is mended"
+                raise Unavailable(what, f"Give the same command again {when}") from None
 
 
 def _join(address: str) -> None:
@@ -124,17 +118,17 @@ def _join(address: str) -> None:
     os.environ.setdefault(RECONNECT_VARIABLE, RECONNECT_SECONDS)
     try:
         located = _located(address)
-        ray.init(address=located, job_config=DriversPath(), log_to_driver=False, logging_level=logging.ERROR)
+        ray.init(
+            address=located, job_config=path_of_driver(), log_to_driver=False, logging_level=logging.ERROR
+        )
     except AuthenticationError:
         rule = "the cluster asks for a token, and this process has none or another"
         remedy = "Set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN_PATH to the file that holds the cluster's token"
         raise InputError(f"{address!r} was refused", where="--address", rule=rule, remedy=remedy) from None
     except (OSError, ValueError, OverflowError, RuntimeError, RayError) as error:
         what = f"no cluster at {address!r} ({first_line(error)})"
-        rule, remedy = (
-            "HOST:PORT of a running Ray head, or auto",
-            "Leave --address out to use Ray on this machine",
-        )
+        rule = "HOST:PORT of a running Ray head, or auto"
+        remedy = "Leave --address out to use Ray on this machine"
         raise InputError(what, where="--address", rule=rule, remedy=remedy) from None
 
 

@@ -94,20 +94,16 @@ def ray_start_on_loopback() -> None:
     start(prog_name="ray start")
 
 
-class DriversPath(JobConfig):
-    """A job whose workers look for modules in the driver's order, the working folder last.
+def path_of_driver() -> JobConfig:
+    """Let workers look for modules in the driver's order, the working folder last.
 
-    Ray puts the working folder first, where a `random.py` replaces Python's; it leaves a job with a folder of its
-    own alone.
+    Ray would put that folder first, where a `random.py` replaces Python's, unless the job has a folder of its own.
     """
-
-    def __init__(self) -> None:
-        # Each worker puts one after the other before the rest of its path.
-        driver = dict.fromkeys([*map(os.path.abspath, sys.path), os.getcwd()])
-        super().__init__(_py_driver_sys_path=[*reversed(driver)])
-
-    def _runtime_env_has_working_dir(self) -> bool:
-        return True
+    # Each worker puts one after the other before the rest of its path.
+    places = dict.fromkeys([*map(os.path.abspath, sys.path), os.getcwd()])
+    job = JobConfig(_py_driver_sys_path=[*reversed(places)])
+    job._runtime_env_has_working_dir = lambda: True  # type: ignore[method-assign]
+    return job
 
 
 def keep_keys_from_logs() -> None:

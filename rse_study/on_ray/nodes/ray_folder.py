@@ -12,43 +12,37 @@ from pathlib import Path
 from rse_study.errors import GOES_ON, InputError, Unavailable
 
 SOCKET = "/rse-xxxxxxxx/r/session_2026-01-01_00-00-00_000000_4194304/sockets/plasma_store"
-LONGEST = 107 - len(SOCKET)
-"""bytes of the folder's parent: 107 is the kernel's limit for a socket's path"""
-ROOM_BYTES = 16 * 2**20
-"""free bytes that a start needs: a short run leaves 2.3 MB there, mostly logs"""
+LONGEST = 107 - len(SOCKET)  # bytes of the folder's parent: 107 is the kernel's limit for a socket's path
+ROOM_BYTES = 16 * 2**20  # free at the start: a short run leaves 2.3 MB there, mostly logs
 REMOVE = 'read _; until rm -rf "$0"; do sleep 1; done'  # `read` ends when the driver closes its pipe, or dies
 
 
 @contextmanager
 def ray_folder() -> Iterator[Path]:
-    """Make a folder for one Ray. A process removes it when its driver has left or is dead."""
-    parent = _parent()
+    """Make a folder for one Ray, which a process removes when its driver is gone.
+
+    It lies in RAY_TMPDIR, in TMPDIR if that is short, or else in /tmp.
+    """
+    temporary = os.environ.get("TMPDIR", "")
+    is_long = len(os.fsencode(temporary)) > LONGEST
+    parent = Path(os.environ.get("RAY_TMPDIR") or ("" if is_long else temporary) or "/tmp").absolute()
+    if (length := len(os.fsencode(parent))) > LONGEST:
+        rule = f"the paths of Ray's sockets, which lie below it, have 107 bytes at most: {LONGEST} of them for it"
+        remedy = "Name a shorter folder, or unset RAY_TMPDIR: Ray's files lie in /tmp then"
+        raise InputError(f"{parent} has {length} bytes", where="RAY_TMPDIR", rule=rule, remedy=remedy)
     with ExitStack() as stack:
         try:
             parent.mkdir(parents=True, exist_ok=True)
             if shutil.disk_usage(parent).free < ROOM_BYTES:
                 raise OSError(errno.ENOSPC, f"less than {ROOM_BYTES >> 20} MiB are free")
             folder = Path(tempfile.mkdtemp(prefix="rse-", dir=parent))  # of mode 0700
-            if len(os.fsencode(given := os.environ.get("TMPDIR", ""))) > LONGEST:
-                (folder / "t").symlink_to(given)  # for Ray's processes: Python has sockets there, too
-                stack.callback(os.environ.__setitem__, "TMPDIR", given)
-                os.environ["TMPDIR"] = str(folder / "t")
         except OSError as error:
-            what, other = f"Ray cannot keep its files in {parent}: {error.strerror}", "another folder"
-            raise Unavailable(what, f"Mend that, or name {other} with RAY_TMPDIR; {GOES_ON}") from None
+            what, remedy = f"Ray cannot keep its files in {parent}: {error.strerror}", "Mend that, or name"
+            raise Unavailable(what, f"{remedy} another folder with RAY_TMPDIR; {GOES_ON}") from None
         command = ["sh", "-c", REMOVE, str(folder)]
-        remover = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
-        stack.callback(remover.communicate)
+        stack.callback(subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True).communicate)
+        if is_long:
+            (folder / "t").symlink_to(temporary)  # for Ray's processes: Python has sockets there, too
+            stack.callback(os.environ.__setitem__, "TMPDIR", temporary)
+            os.environ["TMPDIR"] = str(folder / "t")
         yield folder / "r"  # one below it: Ray gives its own folder the mode 0777
-
-
-def _parent() -> Path:
-    """Return the folder that RAY_TMPDIR names, or TMPDIR if it is short, else /tmp."""
-    temporary = os.path.abspath(os.environ.get("TMPDIR") or "/tmp")
-    short = temporary if len(os.fsencode(temporary)) <= LONGEST else "/tmp"
-    folder = Path(os.environ.get("RAY_TMPDIR") or short).absolute()
-    if (length := len(os.fsencode(folder))) > LONGEST:
-        rule = f"the paths of Ray's sockets, which lie below it, have 107 bytes at most: {LONGEST} of them for it"
-        remedy = "Name a shorter folder, or unset RAY_TMPDIR: Ray's files lie in /tmp then"
-        raise InputError(f"{folder} has {length} bytes", where="RAY_TMPDIR", rule=rule, remedy=remedy)
-    return folder

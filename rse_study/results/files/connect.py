@@ -1,6 +1,5 @@
 """Open a ledger file: for writing, or for reading wherever it lies."""
 
-import errno
 import os
 import sqlite3
 from contextlib import closing
@@ -9,7 +8,7 @@ from typing import TextIO
 
 from rse_study.errors import InputError
 from rse_study.results.files.atomic import make_folder
-from rse_study.results.files.failures import REBUILD, failure_of, failure_of_disk
+from rse_study.results.files.failures import NO_ROOM, REBUILD, failure_of, no_room
 from rse_study.results.files.lock import FILE_NAME as LOCK_NAME
 from rse_study.results.files.lock import take_lock
 from rse_study.results.files.migration import keep_copy, migrate
@@ -25,13 +24,15 @@ def lock_study(study_dir: Path) -> TextIO:
         make_folder(study_dir)
         return take_lock(study_dir / LOCK_NAME)
     except OSError as error:
-        if error.errno != errno.EROFS and (failure := failure_of_disk(error, study_dir)):
-            raise failure from None
-        what, remedy = f"no place for a ledger: {error.strerror}", "Choose another folder, or make this one writable"
-        if error.filename is None:  # it can be written
-            what = f"no place for a ledger: its file system has no locks ({error.strerror})"
-            remedy = "Name a folder on another one: --store DIR"
-        raise InputError(what, where=str(study_dir), remedy=remedy) from None
+        if error.errno in NO_ROOM:
+            raise no_room(study_dir) from None
+        said, remedy = str(error.strerror), "Choose another folder, or make this one writable"
+        if error.filename is None:  # of flock, which knows no name
+            said, remedy = (
+                f"its file system has no locks ({said})",
+                "Name a folder on another one: --store DIR",
+            )
+        raise InputError(f"no place for a ledger: {said}", where=str(study_dir), remedy=remedy) from None
 
 
 def open_to_write(path: Path) -> tuple[sqlite3.Connection, int]:
