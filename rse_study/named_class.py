@@ -98,9 +98,7 @@ def construct(cls: type, *arguments: Any, settings: Mapping[str, Any], named: st
 @contextmanager
 def _on_path(*folders: Path) -> Iterator[None]:
     # Last: what the module itself imports may not be taken from a random.py beside the study.
-    places = [
-        place for place in dict.fromkeys(str(one.resolve()) for one in folders) if place not in sys.path
-    ]
+    places = [place for place in (str(one.resolve()) for one in folders) if place not in sys.path]
     sys.path += places
     try:
         yield

@@ -1,4 +1,4 @@
-"""Folders of data, caches and studies on this machine, set by environment variables."""
+"""Folders of data, caches and studies, set by environment variables."""
 
 import os
 from pathlib import Path

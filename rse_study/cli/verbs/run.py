@@ -1,5 +1,6 @@
 """The body of `run`: check, price, prepare, run, table, report."""
 
+import os
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -82,6 +83,10 @@ def _stands_elsewhere(checked: CheckedStudy, folder: Path) -> bool:
 def _run_missing(checked: CheckedStudy, folder: Path, planner: StudyPlanner, cpus: int, address: str) -> None:
     with nullcontext() if address else ray_folder():  # what is wrong with it is said before the work
         _require_everything(checked, folder, is_run=planner.num_ended < checked.num_cells)
+    if os.environ.get("RAY_ADDRESS") and not address:
+        announce(
+            "note: RAY_ADDRESS is not followed: the cells run on a Ray of their own. --address auto joins it"
+        )
     for note in notes_on_data(checked, data_dir()):
         announce(f"note: {note}")
     planner.require_disk()

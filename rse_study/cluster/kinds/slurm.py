@@ -29,7 +29,7 @@ class SlurmCluster(ClusterSpec):
     """one kind of nodes: a job asks for nodes that are alike"""
     form: Literal["steps", "symmetric-run"] = "steps"
     """steps: head, workers that start again, driver; symmetric-run: Ray's own command, without either"""
-    folder: str = field(min_length=1)
+    folder: str = field(pattern=r"^/[^\s%'\"\\\\]*$")
     """where the job's files and its log are put; all nodes see it"""
     account: Word = ""
     qos: Word = ""

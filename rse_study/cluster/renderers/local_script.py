@@ -19,10 +19,7 @@ AGENT = "--dashboard-agent-listen-port=0"
 def render_local(spec: LocalCluster) -> tuple[RenderedFile, ...]:
     """Return the script of a cluster on this machine."""
     text = script(
-        [
-            "#!/bin/bash",
-            f"# {spec.name}: a head and its workers on this machine, which end with this script.",
-        ],
+        ["#!/bin/bash", f"# {spec.name}: a head and its workers on this machine, which end with it."],
         [*spec.environment.activate, *exports(variables_of(spec) | LOOPBACK)],
         _token(spec),
         _head(spec),
@@ -47,8 +44,7 @@ def _token(spec: LocalCluster) -> list[str]:
 
 
 def _head(spec: LocalCluster) -> list[str]:
-    where = ["--node-ip-address=127.0.0.1", f"--port={spec.port}"]
-    dashboard = ["--dashboard-host=127.0.0.1", f"--dashboard-port={spec.dashboard_port}"]
+    ports = [f"--port={spec.port}", "--dashboard-host=127.0.0.1", f"--dashboard-port={spec.dashboard_port}"]
     return [
         "# What could not start yet, or was given up, starts again, until this script is ended.",
         "keep() {",
@@ -61,7 +57,7 @@ def _head(spec: LocalCluster) -> list[str]:
         "}",
         """trap 'kill $(jobs -p) 2> /dev/null; wait; rm -rf "$RAY_TMPDIR/ray"; rmdir "$RAY_TMPDIR"' EXIT""",
         "trap exit INT TERM",
-        *folded(["keep", "ray", "start", *where, *dashboard, AGENT, *head_options(), "&"]),
+        *folded(["keep", "ray", "start", "--node-ip-address=127.0.0.1", *ports, AGENT, *head_options(), "&"]),
         _wait(0),
     ]
 
@@ -70,16 +66,9 @@ def _workers(spec: LocalCluster) -> list[str]:
     lines = ["# One after the other: nodes of one machine that start at once take each other's sockets."]
     groups = [group for group in spec.workers.values() for _ in range(group.max_nodes)]
     for number, group in enumerate(groups, start=1):
-        options = [
-            '--address="$RAY_ADDRESS"',
-            "--node-ip-address=127.0.0.1",
-            AGENT,
-            *worker_options(group, group.cpus),
-        ]
-        lines += [
-            *folded(["keep", "python", "-c", quote(WORKER), *options, "&"]),
-            _wait(number),
-        ]
+        place = ['--address="$RAY_ADDRESS"', "--node-ip-address=127.0.0.1", AGENT]
+        options = worker_options(group, group.cpus)
+        lines += [*folded(["keep", "python", "-c", quote(WORKER), *place, *options, "&"]), _wait(number)]
     return lines
 
 

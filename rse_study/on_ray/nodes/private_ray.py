@@ -12,8 +12,7 @@ from typing import Any
 
 from ray.job_config import JobConfig
 
-CALL_SECONDS = 5.0
-"""for one question to the head"""
+CALL_SECONDS = 5.0  # for one question to the head
 KEYS = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SECURITY_TOKEN", "AWS_SESSION_TOKEN"}
 ALIVE = 0  # Ray's GcsNodeInfo.GcsNodeState
 
@@ -81,7 +80,7 @@ def on_loopback() -> Iterator[None]:
 
 
 def ray_start_on_loopback() -> None:
-    """Run `ray start` with this process's options and keep 127.0.0.1, for a worker too.
+    """Run `ray start` with this process's options on the loopback, also for a worker.
 
     The head, the jobs and their drivers keep it by the variable RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=0, by which `ray
     start` refuses workers.

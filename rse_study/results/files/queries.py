@@ -220,8 +220,8 @@ def number_of(value: float | None) -> float:
 
 
 def now() -> str:
-    """Return the time in UTC, ISO 8601, to the second, by the clock as it was when this process began.
+    """Return the time in UTC, ISO 8601, to the second.
 
-    Attempts keep their length if the clock is set meanwhile.
+    It follows the clock as it was when this process began: an attempt keeps its length if the clock is set meanwhile.
     """
     return datetime.fromtimestamp(BEGUN + time.clock_gettime(STEADY), UTC).isoformat(timespec="seconds")

@@ -31,11 +31,7 @@ FrameRow = Mapping[str, Any]
 
 
 def history_of(
-    study_dir: Path,
-    store: Path,
-    data_sizes: DataSizes,
-    encoders: Collection[str],
-    study: Study | None = None,
+    study_dir: Path, store: Path, data_sizes: DataSizes, encoders: Collection[str], study: Study | None = None
 ) -> tuple[LedgerState, Throughput]:
     """Return the study's ledger state, and the throughput measured in the whole store.
 

@@ -30,7 +30,7 @@ RUST = "Error while serializing: I/O error: No space left on device (os error 28
 )
 def test_a_disk_that_is_full_broken_or_read_only_is_named_with_its_remedy(error, said):
     assert str(failure_of_disk(error, Path("/here"))).startswith(said)
-    with pytest.raises(Unavailable, match="the same command (resumes|again)"), naming_failures_of_disk():
+    with pytest.raises(Unavailable, match=r"the same command (resumes|again)"), naming_failures_of_disk():
         raise error
 
 

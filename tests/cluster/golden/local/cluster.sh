@@ -1,5 +1,5 @@
 #!/bin/bash
-# local: a head and its workers on this machine, which end with this script.
+# local: a head and its workers on this machine, which end with it.
 
 export PYTHONSAFEPATH=1
 export RAY_AUTH_MODE=token
