@@ -13,7 +13,7 @@ def main() -> None:
     # Modules and classes are no garbage: looking for some while they are made takes a tenth of a short command.
     gc.set_threshold(FIRST_COLLECTION)
     try:
-        _look_in_working_folder_last()
+        _leave_out_working_folder()
     except FileNotFoundError:
         print("the working folder was removed: change to another one", file=sys.stderr)
         sys.exit(2)
@@ -22,14 +22,15 @@ def main() -> None:
     app(prog_name="rse-study")
 
 
-def _look_in_working_folder_last() -> None:
-    """Import what is installed rather than a random.py of the working folder, in children too.
+def _leave_out_working_folder() -> None:
+    """Import what is installed, not a random.py of the working folder, in children too.
 
     `python -m` and an empty entry of PYTHONPATH put that folder first. It keeps its place if this very code is in it.
+    A class that a study names is looked for there all the same.
     """
     here, ours = os.getcwd(), os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     os.environ["PYTHONSAFEPATH"] = "1"
     if here != ours:
-        sys.path.sort(key=lambda place: os.path.abspath(place) == here)
+        sys.path[:] = [one for one in sys.path if os.path.abspath(one) != here]
         places = os.environ.get("PYTHONPATH", "").split(os.pathsep)
         os.environ["PYTHONPATH"] = os.pathsep.join(one for one in places if os.path.abspath(one) != here)

@@ -84,9 +84,7 @@ def _run_missing(checked: CheckedStudy, folder: Path, planner: StudyPlanner, cpu
     with nullcontext() if address else ray_folder():  # what is wrong with it is said before the work
         _require_everything(checked, folder, is_run=planner.num_ended < checked.num_cells)
     if os.environ.get("RAY_ADDRESS") and not address:
-        announce(
-            "note: RAY_ADDRESS is not followed: the cells run on a Ray of their own. --address auto joins it"
-        )
+        announce("note: RAY_ADDRESS is not followed: this run starts Ray itself. --address auto joins it")
     for note in notes_on_data(checked, data_dir()):
         announce(f"note: {note}")
     planner.require_disk()

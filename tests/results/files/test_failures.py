@@ -25,6 +25,10 @@ RUST = "Error while serializing: I/O error: No space left on device (os error 28
             OSError(errno.EIO, "broken", b"/store/x"),
             "/store cannot be used any more: Input/output error. Look",
         ),
+        (
+            PermissionError(errno.EACCES, "denied", "/store/x"),
+            "/store cannot be used any more: Permission denied. Look",
+        ),
         (OSError(errno.EROFS, "read-only"), "/here cannot be used any more: Read-only file system. Look"),
     ],
 )
