@@ -17,6 +17,9 @@ def main() -> None:
     except FileNotFoundError:
         print("the working folder was removed: change to another one", file=sys.stderr)
         sys.exit(2)
+    # Torch would keep compiled modules in /tmp, under a name that any user may take.
+    cache = os.environ.get("RSE_STUDY_CACHE") or os.path.expanduser("~/.cache/rse_study")
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(cache, "inductor"))
     from rse_study.cli.app import app
 
     app(prog_name="rse-study")

@@ -67,3 +67,14 @@ def test_the_store_may_be_a_fixed_one(tmp_path):
     done = command("status", "mine", folder=tmp_path, RSE_STUDY_STORE="~/kept")
     assert done.returncode == 2
     assert done.stderr == f"{tmp_path}/kept/mine: the ledger is empty. Run the study first\n"
+
+
+def test_compiled_modules_are_in_the_cache_not_under_a_name_in_tmp(tmp_path):
+    code = "import atexit, os; atexit.register(lambda: print(os.environ['TORCHINDUCTOR_CACHE_DIR']))\n"
+    code += "import sys; sys.argv[1:] = ['--version']; from rse_study.cli import main; main()"
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TORCHINDUCTOR")}
+    environment = kept | {"RSE_STUDY_CACHE": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == str(tmp_path / "inductor")
