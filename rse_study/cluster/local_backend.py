@@ -78,7 +78,6 @@ class LocalBackend(RayBackend):
         """Return the process of the cluster's script, if it is running."""
         with suppress(OSError, ValueError, psutil.Error):
             script = psutil.Process(int((self.home / PROCESS).read_text(encoding="utf-8")))
-            return (
-                script if f"/{SCRIPT}" in " ".join(script.cmdline()) else None
-            )  # the id may be another's by now
+            # The id may be another process's by now.
+            return script if f"/{SCRIPT}" in " ".join(script.cmdline()) else None
         return None

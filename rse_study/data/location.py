@@ -16,7 +16,7 @@ def data_dir() -> Path:
 
 def store_dir() -> Path:
     """Return `RSE_STUDY_STORE`, else `studies` in the working folder."""
-    return Path(os.environ.get("RSE_STUDY_STORE") or "studies").expanduser()
+    return Path(os.path.expanduser(os.environ.get("RSE_STUDY_STORE") or "studies"))
 
 
 def study_folders(beside: Path, data_dir: Path) -> tuple[Path, ...]:

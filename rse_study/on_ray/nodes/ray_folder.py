@@ -17,19 +17,23 @@ ROOM_BYTES = 16 * 2**20  # free at the start: a short run leaves 2.3 MB there, m
 REMOVE = 'read _; until rm -rf "$0"; do sleep 1; done'  # `read` ends when the driver closes its pipe, or dies
 
 
+def _is_fit(place: str) -> bool:
+    return place.isascii() and len(place) <= LONGEST
+
+
 @contextmanager
 def ray_folder() -> Iterator[Path]:
     """Make a folder for one Ray, which a process removes when its driver is gone.
 
-    It lies in RAY_TMPDIR, in TMPDIR if that is short, or else in /tmp.
+    It lies in RAY_TMPDIR, in TMPDIR if that is short and ASCII, or else in /tmp.
     """
     temporary = os.environ.get("TMPDIR", "")
-    is_long = len(os.fsencode(temporary)) > LONGEST
-    parent = Path(os.environ.get("RAY_TMPDIR") or ("" if is_long else temporary) or "/tmp").absolute()
-    if (length := len(os.fsencode(parent))) > LONGEST:
-        rule = f"the paths of Ray's sockets, which lie below it, have 107 bytes at most: {LONGEST} of them for it"
+    other = temporary if temporary and _is_fit(temporary) else "/tmp"
+    parent = Path(os.environ.get("RAY_TMPDIR") or other).absolute()
+    if not _is_fit(str(parent)):
+        rule = f"Ray takes {LONGEST} ASCII characters at most: paths of sockets, which lie below, have 107 at most"
         remedy = "Name a shorter folder, or unset RAY_TMPDIR: Ray's files lie in /tmp then"
-        raise InputError(f"{parent} has {length} bytes", where="RAY_TMPDIR", rule=rule, remedy=remedy)
+        raise InputError(str(parent), where="RAY_TMPDIR", rule=rule, remedy=remedy)
     with ExitStack() as stack:
         try:
             parent.mkdir(parents=True, exist_ok=True)
@@ -41,7 +45,7 @@ def ray_folder() -> Iterator[Path]:
             raise Unavailable(what, f"{remedy} another folder with RAY_TMPDIR; {GOES_ON}") from None
         command = ["sh", "-c", REMOVE, str(folder)]
         stack.callback(subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True).communicate)
-        if is_long:
+        if not _is_fit(temporary):
             (folder / "t").symlink_to(temporary)  # for Ray's processes: Python has sockets there, too
             stack.callback(os.environ.__setitem__, "TMPDIR", temporary)
             os.environ["TMPDIR"] = str(folder / "t")

@@ -28,10 +28,8 @@ def lock_study(study_dir: Path) -> TextIO:
             raise no_room(study_dir) from None
         said, remedy = str(error.strerror), "Choose another folder, or make this one writable"
         if error.filename is None:  # of flock, which knows no name
-            said, remedy = (
-                f"its file system has no locks ({said})",
-                "Name a folder on another one: --store DIR",
-            )
+            said = f"its file system has no locks ({said})"
+            remedy = "Name a folder on another one: --store DIR"
         raise InputError(f"no place for a ledger: {said}", where=str(study_dir), remedy=remedy) from None
 
 

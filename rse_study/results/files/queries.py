@@ -26,9 +26,8 @@ from rse_study.results.records import (
 from rse_study.results.study_record import AT_CHECKPOINT, Revision, StudyRecord
 from rse_study.spec import canonical_json
 
-STEADY = getattr(
-    time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC
-)  # the first one goes on while the machine sleeps
+# The first one goes on while the machine sleeps; not every system has it.
+STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 BEGUN = time.time() - time.clock_gettime(STEADY)
 COST_COLUMNS = {
     "cost/work": f"CAST(json_extract(provenance, '$.{WORK}') AS REAL)",

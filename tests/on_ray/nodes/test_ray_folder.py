@@ -74,14 +74,18 @@ def test_the_longest_place_has_room_for_a_socket_and_a_longer_one_is_refused_at_
         path.parent.mkdir(parents=True)
         listener.bind(str(path))
         assert len(str(path)) == 107
-    monkeypatch.setenv("RAY_TMPDIR", f"{longest}x")
-    said = rf"^RAY_TMPDIR: {longest}x has {LONGEST + 1} bytes: .* 107 bytes at most.* Name a shorter folder"
-    with pytest.raises(InputError, match=said), ray_folder():
-        raise AssertionError
+    for refused in (f"{longest}x", f"{place}/\u00fc"):
+        monkeypatch.setenv("RAY_TMPDIR", refused)
+        said = (
+            rf"^RAY_TMPDIR: {refused}: Ray takes {LONGEST} ASCII characters at most.* Name a shorter folder"
+        )
+        with pytest.raises(InputError, match=said), ray_folder():
+            raise AssertionError
 
 
-def test_a_long_tmpdir_is_reached_by_a_short_link_and_ray_lies_in_tmp(tmp_path, monkeypatch):
-    long = tmp_path / ("y" * 120)
+@pytest.mark.parametrize("name", ["y" * 120, "\u00fc"])
+def test_a_tmpdir_that_ray_cannot_take_is_reached_by_a_link_and_ray_lies_in_tmp(tmp_path, monkeypatch, name):
+    long = tmp_path / name
     long.mkdir()
     monkeypatch.delenv("RAY_TMPDIR", raising=False)
     monkeypatch.setenv("TMPDIR", str(long))
