@@ -61,10 +61,8 @@ def _run(call: Callable[[], int | None]) -> int:
 
         if failure := failure_of_disk(error):
             return _say(f"gave up: {failure}", INCOMPLETE)
-        path = _write_log()
-        return _say(
-            f"internal error: {type(error).__name__}: {first_line(error)[:300]} (traceback: {path})", INTERNAL
-        )
+        what = f"{type(error).__name__}: {first_line(error)[:300]}"
+        return _say(f"internal error: {what} (traceback: {_write_log()})", INTERNAL)
 
 
 def _say(message: str, code: int) -> int:
@@ -84,6 +82,5 @@ def _write_log() -> Path:
     except OSError:
         folder = Path(tempfile.gettempdir())
     with tempfile.NamedTemporaryFile(dir=folder, prefix="rse-study-", suffix=".log", delete=False) as log:
-        text = " ".join(sys.argv) + "\n" + traceback.format_exc()
-        log.write(text.encode(errors="backslashreplace"))
+        log.write(f"{' '.join(sys.argv)}\n{traceback.format_exc()}".encode(errors="backslashreplace"))
     return Path(log.name)

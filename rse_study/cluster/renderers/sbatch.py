@@ -97,9 +97,8 @@ def _folders(spec: SlurmCluster, job: Job) -> list[str]:
         'work="/tmp/rse-$UID-$SLURM_JOB_ID-${SLURM_RESTART_COUNT:-0}"  # on the disk of each node, until the end',
         'everywhere() { srun --overlap --ntasks-per-node=1 --mem=0 "$@"; }',
         'everywhere mkdir -m 700 "$work" || exit 1  # nobody else may make it, or enter it',
-        'export RAY_TMPDIR="$work"',
         f'everywhere python -m zipfile -e "$job/{job.wheel.name}" "$work/code" || exit 1',
-        'export PYTHONPATH="$work/code${PYTHONPATH:+:$PYTHONPATH}"',
+        'export RAY_TMPDIR="$work" PYTHONPATH="$work/code${PYTHONPATH:+:$PYTHONPATH}"',
         f'cd "$work" && cp "$job/{STUDY_FILE}" . || exit 1',
     ]
 

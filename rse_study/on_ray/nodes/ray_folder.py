@@ -14,7 +14,9 @@ from rse_study.errors import GOES_ON, InputError, Unavailable
 SOCKET = "/rse-xxxxxxxx/r/session_2026-01-01_00-00-00_000000_4194304/sockets/plasma_store"
 LONGEST = 107 - len(SOCKET)  # bytes of the folder's parent: 107 is the kernel's limit for a socket's path
 ROOM_BYTES = 16 * 2**20  # free at the start: a short run leaves 2.3 MB there, mostly logs
-REMOVE = 'read _; until rm -rf "$0"; do sleep 1; done'  # `read` ends when the driver closes its pipe, or dies
+# For some seconds after the driver's death, what is left of its Ray may make the folder again.
+REMOVE = '[ -e "$0" ] || exit; for _ in 1 2 3 4 5 6; do rm -rf "$0"; sleep 3; done'
+WATCH = f"cd /; exec 3<&0 > /dev/null 2>&1; (read _ <&3; {REMOVE}) &"  # `read` ends with the driver's pipe
 
 
 def _is_fit(place: str) -> bool:
@@ -23,7 +25,7 @@ def _is_fit(place: str) -> bool:
 
 @contextmanager
 def ray_folder() -> Iterator[Path]:
-    """Make a folder for one Ray, which a process removes when its driver is gone.
+    """Make a folder for one Ray, which is removed when its driver has left or is dead.
 
     It lies in RAY_TMPDIR, in TMPDIR if that is short and ASCII, or else in /tmp.
     """
@@ -43,10 +45,18 @@ def ray_folder() -> Iterator[Path]:
         except OSError as error:
             what, remedy = f"Ray cannot keep its files in {parent}: {error.strerror}", "Mend that, or name"
             raise Unavailable(what, f"{remedy} another folder with RAY_TMPDIR; {GOES_ON}") from None
-        command = ["sh", "-c", REMOVE, str(folder)]
-        stack.callback(subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True).communicate)
+        _remove_with_driver(folder, stack)
         if not _is_fit(temporary):
             (folder / "t").symlink_to(temporary)  # for Ray's processes: Python has sockets there, too
             stack.callback(os.environ.__setitem__, "TMPDIR", temporary)
             os.environ["TMPDIR"] = str(folder / "t")
         yield folder / "r"  # one below it: Ray gives its own folder the mode 0777
+
+
+def _remove_with_driver(folder: Path, stack: ExitStack) -> None:
+    """Remove the folder at the driver's end, or by a process without a parent if it dies."""
+    end, held = os.pipe()
+    stack.callback(os.close, held)
+    stack.callback(shutil.rmtree, folder, ignore_errors=True)
+    subprocess.run(["sh", "-c", WATCH, str(folder)], stdin=end, start_new_session=True, check=True)
+    os.close(end)
