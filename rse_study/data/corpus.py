@@ -55,7 +55,7 @@ class Corpus(Spec):
     limit: NonNegativeInt = 0
     """keep the first so many distinct sentences; 0 keeps all"""
     draw: NonNegativeInt | None = field(None, neutral=None)
-    """seed by which the limit's number of sentences is drawn from all of them, in their order; null: they are the first"""
+    """seed by which that many are drawn from all, and kept in their order; null: the first are kept"""
 
     @model_validator(mode="after")
     def _draw_some(self) -> "Corpus":

@@ -12,6 +12,7 @@ from torch import nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging as hf_logging
 
+from rse_study.data.hub_models import hub_arguments
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.encoder_settings import MODULES, Recorded, stored_pooling
@@ -22,6 +23,7 @@ from rse_study.models.suitability import check_family, model_class_of
 from rse_study.registry import did_you_mean
 from rse_study.streams import Streams
 
+HUB = "Without a network, give a local folder or fill the hub's cache first (HF_HOME): rse-study data fetch"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
@@ -72,7 +74,7 @@ def load_config(name: str, revision: str = "main") -> Any:
     if Path(name).is_dir():
         check_files(Path(name))
     with opening(name, "config.json"):
-        return AutoConfig.from_pretrained(name, revision=revision, trust_remote_code=False)
+        return AutoConfig.from_pretrained(name, **hub_arguments(name, revision), trust_remote_code=False)
 
 
 def _lowers(tokenizer: Any) -> bool:
@@ -98,7 +100,12 @@ def load_tokenizer(name: str, revision: str = "main") -> Any:
     if Path(name).is_dir():
         require_tokenizer_files(Path(name))
     with opening(name, "tokenizer.json", "tokenizer_config.json"):
-        tokenizer = AutoTokenizer.from_pretrained(name, revision=revision, trust_remote_code=False)
+        tokenizer = AutoTokenizer.from_pretrained(
+            name, **hub_arguments(name, revision), trust_remote_code=False
+        )
+    if len(tokenizer) <= len(tokenizer.all_special_tokens):
+        rule, remedy = "to a tokenizer without words every word is unknown", f"Get all its files. {HUB}"
+        raise InputError("cannot be loaded (its vocabulary is missing)", where=name, rule=rule, remedy=remedy)
     if tokenizer.pad_token_id is None:
         raise InputError(
             "its tokenizer has no padding token",
@@ -149,7 +156,7 @@ def _pretrained(name: str, config: Any, revision: str, kind: PoolingKind) -> tup
         backbone, report = AutoModel.from_pretrained(
             name,
             config=config,
-            revision=revision,
+            **hub_arguments(name, revision),
             dtype=torch.float32,
             output_loading_info=True,
             trust_remote_code=False,
@@ -229,5 +236,5 @@ def opening(name: str, *files: str) -> AbstractContextManager[None]:
         return reading(next((f"{name}/{file}" for file in files if (Path(name) / file).exists()), name))
     return reading(
         name,
-        "Check the name; without a network give a local folder, or fill the hub's cache first (HF_HOME).",
+        f"Check the name. {HUB}",
     )

@@ -42,7 +42,9 @@ def show_life(stream: TextIO) -> None:
 def last_sign_of_life(study_dir: Path) -> str:
     """Return when a study's holder last gave a sign of life; empty if nobody ever held it."""
     path = study_dir / FILE_NAME
-    return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat("T", "seconds") if path.exists() else ""
+    return (
+        datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat("T", "seconds") if path.exists() else ""
+    )
 
 
 def holder(study_dir: Path) -> dict[str, Any] | None:

@@ -42,11 +42,14 @@ def in_proportion(written: dict[str, Any], content: dict[str, Any], *, where: st
 def _axes(before: Study, after: Study, where: str) -> tuple[Axis, ...]:
     """Return the axes; refuse those that set budgets, unless an override brought them."""
     (at, domains), (_, known) = (
-        (one.grid.at, one.grid.domains) if one.grid else ("search", one.search or {}) for one in (after, before)
+        (one.grid.at, one.grid.domains) if one.grid else ("search", one.search or {})
+        for one in (after, before)
     )
     axes = resolve_space(after.base, domains, where=where, at=at)[0].axes
     rule, remedy = "sets budgets, which an override of the base's does not change", "Override the axis, too"
-    own = [axis.name for axis in axes if known.get(axis.name) == axis.domain and _writes(axis.paths, "budget")]
+    own = [
+        axis.name for axis in axes if known.get(axis.name) == axis.domain and _writes(axis.paths, "budget")
+    ]
     if own:
         raise InputErrors([InputError(f"{at}.{name}", where=where, rule=rule, remedy=remedy) for name in own])
     return axes
@@ -72,7 +75,11 @@ def _shares(
         if budget and now.model_copy(update={"budget": budget}).num_steps(FEWEST_STEPS) >= FEWEST_STEPS:
             yield name, {key: row[key] for key in row if key not in own} | {"budget": budget.model_dump()}
             continue
-        rule = "its share of the base's new budget is a single step" if budget else "an epoch has no known length"
+        rule = (
+            "its share of the base's new budget is a single step"
+            if budget
+            else "an epoch has no known length"
+        )
         remedy = "Give the base a larger budget" if budget else "Set base.corpus.limit"
         remedy += f", or override this row's budget, too: -o '{at}.budget={{unit: steps, amount: N}}'"
         problems.append(InputError(at, where=where, rule=rule, remedy=remedy))
