@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from rse_study.data.hub_models import UncheckedModel, UnknownModel, ask_hub
+from rse_study.data.hub_models import OF_EACH, UncheckedModel, UnknownModel, ask_hub
 from rse_study.data.text_files import looked_for_in, places_of
 from rse_study.errors import InputError, first_line
 from rse_study.registry import did_you_mean
@@ -36,14 +36,14 @@ class Dataset(Spec):
     """branch, tag or commit on the hub; not used for a folder"""
 
 
-def check_dataset(name: str, revision: str, *folders: Path) -> None:
-    """Raise UnknownModel unless it is a folder or on the hub."""
+def check_dataset(name: str, revision: str, *folders: Path, file: str = README) -> None:
+    """Raise UnknownModel unless it is a folder, its file is in the hub's cache, or it is on the hub."""
     if any(map(Path.is_dir, places_of(name, *folders))):
         return
     try:
-        ask_hub(name, revision, README, "dataset")
+        ask_hub(name, revision, file, "dataset")
     except UnknownModel as problem:
-        if README not in problem.what:  # a dataset needs none
+        if isinstance(problem, UncheckedModel) or file not in problem.what:  # a dataset needs none
             problem.rule = f"as a folder it was {looked_for_in(*folders)}"
             raise
 
@@ -64,6 +64,26 @@ def read_column(source: Dataset, *folders: Path) -> Iterator[str]:
     return (value or "" for value in table[source.column])
 
 
+def _prepared_config(name: str, config: str, revision: str) -> str:
+    """Return the configuration that `datasets` finds in its cache, which is the newest, if of this revision."""
+    from datasets import config as settings
+    from datasets.naming import camelcase_to_snakecase
+    from huggingface_hub import constants
+    from huggingface_hub.file_download import repo_folder_name
+
+    named = (
+        Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=name, repo_type="dataset") / "refs" / revision
+    )
+    commit = named.read_text(encoding="utf-8").strip() if named.is_file() else revision
+    *owner, last = name.split("/")
+    folder = Path(settings.HF_DATASETS_CACHE) / "___".join([*owner, camelcase_to_snakecase(last)])
+    places = sorted(folder.glob(f"{config or '*'}/*/*/"), key=os.path.getmtime)
+    configs = {place.parts[-3] for place in places}
+    found = config or ("default" if "default" in configs else "".join(configs) if len(configs) == 1 else "")
+    newest = [place.name for place in places if place.parts[-3] == found][-1:]
+    return found if newest == [commit] else ""
+
+
 def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revision: str = "main") -> Any:
     """Read a split, or a slice such as train[:1000], of a folder or a name on the hub."""
     import datasets
@@ -74,13 +94,15 @@ def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revis
     settings: dict[str, Any] = {} if is_local else {"revision": revision}
     where = f"dataset {name}"
     before = constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE
-    try:
-        check_dataset(name, revision, data_dir)
-    except UncheckedModel:  # its cache may have it, which takes no half a minute of tries to find out
+    prepared = "" if is_local else _prepared_config(name, config, revision)
+    if prepared:  # at each load, `datasets` would ask the hub for what it has
         constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
+        datasets.logging.set_verbosity_error()  # it would say that the hub does not have it
+    else:
+        check_dataset(name, revision, data_dir, file=OF_EACH)  # a README in the cache is no answer
     try:
         return datasets.load_dataset(
-            str(folder) if is_local else name, config or None, split=split, **settings
+            str(folder) if is_local else name, prepared or config or None, split=split, **settings
         )
     except (datasets.exceptions.DatasetsError, ConnectionError, FileNotFoundError) as error:
         raise InputError(
