@@ -99,7 +99,13 @@ def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revis
         constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
         datasets.logging.set_verbosity_error()  # it would say that the hub does not have it
     else:
-        check_dataset(name, revision, data_dir, file=OF_EACH)  # a README in the cache is no answer
+        try:
+            check_dataset(name, revision, data_dir, file=OF_EACH)  # a README in the cache is no answer
+        except UncheckedModel:
+            what = (
+                f"cannot be loaded (not in the cache at revision {revision!r}, and the hub does not answer)"
+            )
+            raise InputError(what, where=where, remedy=_OFFLINE_REMEDY) from None
     try:
         return datasets.load_dataset(
             str(folder) if is_local else name, prepared or config or None, split=split, **settings

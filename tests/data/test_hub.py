@@ -6,7 +6,8 @@ import pytest
 from huggingface_hub import constants
 
 from rse_study.data.hub import load_split
-from rse_study.data.hub_models import SECONDS, UncheckedModel
+from rse_study.data.hub_models import SECONDS
+from rse_study.errors import InputError
 from tests.cases import cases
 from tests.hub import COMMIT, ask_only, serve
 
@@ -71,7 +72,9 @@ def test_another_configuration_or_revision_is_not_taken_for_it(
     pattern = NOBODY + "/{repo_id}/resolve/{revision}/{filename}"
     monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", pattern)
     began = time.monotonic()
-    with pytest.raises(UncheckedModel, match="cannot be checked offline"):
+    with pytest.raises(
+        InputError, match=r"cannot be loaded \(not in the cache at revision .* hub does not answer\)"
+    ):
         load_split(name, "train", tmp_path, config=config, revision=revision)
     assert time.monotonic() - began < 2 * SECONDS
 
