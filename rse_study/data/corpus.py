@@ -107,7 +107,7 @@ def read_corpus(corpus: Corpus, data_dir: Path, beside: Path = Path()) -> Senten
     limit = corpus.limit if corpus.draw is None else 0
     read = _distinct(_lines(corpus.source, study_folders(beside, data_dir)), limit)
     if corpus.draw is not None and corpus.limit < len(read.sentences):
-        order = Streams(corpus.draw).numpy("order", "corpus").permutation(len(read.sentences))
+        order = Streams(corpus.draw).numpy("order").permutation(len(read.sentences))
         read = replace(read, sentences=[read.sentences[i] for i in sorted(order[: corpus.limit])])
     if len(read.sentences) < MIN_SENTENCES:
         raise InputError(

@@ -37,7 +37,7 @@ class Dataset(Spec):
 
 
 def check_dataset(name: str, revision: str, *folders: Path, file: str = README) -> None:
-    """Raise UnknownModel unless it is a folder, its file is in the hub's cache, or it is on the hub."""
+    """Raise UnknownModel unless it is a folder, or a file of it is cached or on the hub."""
     if any(map(Path.is_dir, places_of(name, *folders))):
         return
     try:

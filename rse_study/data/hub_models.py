@@ -69,14 +69,14 @@ LONGEST_HEADER = 100_000_000  # bytes, that of safetensors itself
 
 
 def is_here(model: Model, *folders: Path) -> bool:
-    """Whether all that is read of a model is on this machine, in a folder or the hub's cache."""
+    """Whether all that is read of a model is in a folder or the hub's cache."""
     return not missing_file(local_name(model[0], *folders), model[1])
 
 
 def missing_file(name: str, revision: str = "main", *files: str) -> str:
-    """Return a file of a model, or of these, that the hub's cache does not know of; empty if there is none.
+    """Return the first file that is read of a model and unknown to the hub's cache.
 
-    The cache also knows what a repository lacks, if it was asked for.
+    Empty if there is none. The cache also knows what a repository lacks, if it was asked for.
     """
     if Path(name).is_dir():
         return ""
@@ -89,9 +89,9 @@ def missing_file(name: str, revision: str = "main", *files: str) -> str:
 
 
 def hub_arguments(name: str, revision: str = "main", *files: str) -> dict[str, Any]:
-    """Return a loader's arguments: a model that is whole in the hub's cache is loaded without asking the hub.
+    """Return a loader's arguments, by which it asks the hub only if it must.
 
-    So is what there is, if the hub does not answer.
+    A model that is whole in the cache is loaded from there; so is what there is, if the hub does not answer.
     """
     asks = False
     if missing := missing_file(name, revision, *files):

@@ -40,7 +40,7 @@ def show_life(stream: TextIO) -> None:
 
 
 def last_sign_of_life(study_dir: Path) -> str:
-    """Return when a study's holder last gave a sign of life; empty if nobody ever held it."""
+    """Return when a study's holder last gave a sign of life; empty without one."""
     path = study_dir / FILE_NAME
     return (
         datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat("T", "seconds") if path.exists() else ""

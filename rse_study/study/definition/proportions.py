@@ -17,7 +17,7 @@ FEWEST_STEPS = 2  # one step, at the full learning rate, is no shorter training
 
 
 def in_proportion(written: dict[str, Any], content: dict[str, Any], *, where: str) -> dict[str, Any]:
-    """Return a study's mapping in which an override of the base's budget holds for all rows.
+    """Return a mapping in which an override of the base's budget holds for all rows.
 
     `written` is the mapping without overrides. A row with a budget of its own keeps its share of the base's, unless an
     override changes the row. Raises InputErrors if a share is unknown or too small.
