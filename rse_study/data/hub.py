@@ -37,7 +37,7 @@ class Dataset(Spec):
 
 
 def check_dataset(name: str, revision: str, *folders: Path, file: str = README) -> None:
-    """Raise UnknownModel unless it is a folder, or a file of it is cached or on the hub."""
+    """Raise UnknownModel unless it is a folder, or its file is cached or on the hub."""
     if any(map(Path.is_dir, places_of(name, *folders))):
         return
     try:
@@ -71,9 +71,8 @@ def _prepared_config(name: str, config: str, revision: str) -> str:
     from huggingface_hub import constants
     from huggingface_hub.file_download import repo_folder_name
 
-    named = (
-        Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=name, repo_type="dataset") / "refs" / revision
-    )
+    repository = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=name, repo_type="dataset")
+    named = repository / "refs" / revision
     commit = named.read_text(encoding="utf-8").strip() if named.is_file() else revision
     *owner, last = name.split("/")
     folder = Path(settings.HF_DATASETS_CACHE) / "___".join([*owner, camelcase_to_snakecase(last)])
@@ -98,19 +97,13 @@ def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revis
     if prepared:  # at each load, `datasets` would ask the hub for what it has
         constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
         datasets.logging.set_verbosity_error()  # it would say that the hub does not have it
-    else:
-        try:
-            check_dataset(name, revision, data_dir, file=OF_EACH)  # a README in the cache is no answer
-        except UncheckedModel:
-            what = (
-                f"cannot be loaded (not in the cache at revision {revision!r}, and the hub does not answer)"
-            )
-            raise InputError(what, where=where, remedy=_OFFLINE_REMEDY) from None
     try:
+        if not prepared:
+            check_dataset(name, revision, data_dir, file=OF_EACH)  # a README in the cache is no answer
         return datasets.load_dataset(
             str(folder) if is_local else name, prepared or config or None, split=split, **settings
         )
-    except (datasets.exceptions.DatasetsError, ConnectionError, FileNotFoundError) as error:
+    except (datasets.exceptions.DatasetsError, ConnectionError, FileNotFoundError, UncheckedModel) as error:
         raise InputError(
             f"cannot be loaded ({first_line(error)})", where=where, remedy=_OFFLINE_REMEDY
         ) from None

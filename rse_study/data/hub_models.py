@@ -68,7 +68,7 @@ def check_models(models: Iterable[Model], *folders: Path) -> dict[Model, Unknown
 LONGEST_HEADER = 100_000_000  # bytes, that of safetensors itself
 
 
-def is_here(model: Model, *folders: Path) -> bool:
+def is_on_machine(model: Model, *folders: Path) -> bool:
     """Whether all that is read of a model is in a folder or the hub's cache."""
     return not missing_file(local_name(model[0], *folders), model[1])
 

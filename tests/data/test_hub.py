@@ -72,9 +72,7 @@ def test_another_configuration_or_revision_is_not_taken_for_it(
     pattern = NOBODY + "/{repo_id}/resolve/{revision}/{filename}"
     monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", pattern)
     began = time.monotonic()
-    with pytest.raises(
-        InputError, match=r"cannot be loaded \(not in the cache at revision .* hub does not answer\)"
-    ):
+    with pytest.raises(InputError, match=r"cannot be loaded \(.*cannot be checked offline"):
         load_split(name, "train", tmp_path, config=config, revision=revision)
     assert time.monotonic() - began < 2 * SECONDS
 

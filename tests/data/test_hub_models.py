@@ -18,7 +18,7 @@ from rse_study.data.hub_models import (
     check_models,
     describe_model,
     fetch_model,
-    is_here,
+    is_on_machine,
 )
 from rse_study.errors import InputError
 from rse_study.models.generators import load_generator
@@ -56,7 +56,7 @@ def test_a_model_is_a_folder_or_on_the_hub_or_one_of_ours(server, tmp_path, monk
     (tmp_path / "mine/config.json").write_text("{}")
     for name in (str(tmp_path / "mine"), "~/mine", NAME, "tiny", "minilm", "base"):
         check_model(name)
-    assert is_here(("~/mine", "main")) and not is_here((NAME, "main"))
+    assert is_on_machine(("~/mine", "main")) and not is_on_machine((NAME, "main"))
     assert [verb for verb, address, _ in server.asked if NAME in address] == ["HEAD"]
 
 
@@ -97,13 +97,13 @@ def test_a_model_is_fetched_with_one_kind_of_weights_and_found_offline(server, m
     assert {path for path in got if path} == {*files, "1_Pooling/config.json"}
     assert [file.size for file in describe_model((NAME, "main"))].count(1) == 2
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    assert is_here((NAME, "main"))
+    assert is_on_machine((NAME, "main"))
     check_model(NAME)
     assert AutoConfig.from_pretrained(NAME).model_type == "bert"
 
 
 def test_a_path_that_is_not_there_has_no_weights(tmp_path):
-    assert not is_here((str(tmp_path / "nowhere"), "main")) and not is_here(("./nowhere", "main"))
+    assert not is_on_machine((str(tmp_path / "nowhere"), "main")) and not is_on_machine(("./nowhere", "main"))
 
 
 def test_asking_needs_no_torch():
@@ -133,7 +133,7 @@ def bert(server):
 def test_a_model_that_was_fetched_is_loaded_without_a_question(server, bert, revision):
     shutil.rmtree(constants.HF_HUB_CACHE, ignore_errors=True)
     fetch_model(("somebody/bert", revision))
-    assert is_here(("somebody/bert", revision))
+    assert is_on_machine(("somebody/bert", revision))
     server.asked.clear()
     bert[1](revision)
     assert not server.asked
@@ -153,7 +153,7 @@ def test_a_model_that_is_cached_in_part_is_refused_at_once_or_asked_for(server, 
     shutil.rmtree(constants.HF_HUB_CACHE, ignore_errors=True)
     for path in kept:
         hf_hub_download("somebody/bert", path)
-    assert not is_here(("somebody/bert", "main"))
+    assert not is_on_machine(("somebody/bert", "main"))
     with monkeypatch.context() as nobody:
         for name in ("ENDPOINT", "HUGGINGFACE_CO_URL_TEMPLATE"):
             there = getattr(constants, name)
@@ -180,5 +180,5 @@ def test_weights_in_parts_are_here_when_all_of_them_are(server, bert):
         *parts[1:],
     ):
         hf_hub_download("somebody/bert", path)
-    assert len(parts) > 1 and not is_here(("somebody/bert", "main"))
-    assert loads().equal(weights) and is_here(("somebody/bert", "main"))
+    assert len(parts) > 1 and not is_on_machine(("somebody/bert", "main"))
+    assert loads().equal(weights) and is_on_machine(("somebody/bert", "main"))
