@@ -44,6 +44,7 @@ from rse_study.search.budget import RunningBudget
 from rse_study.search.state import search_state
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.space import Axis
+from rse_study.study.pending import pending_revision
 from rse_study.study.record import provenance_of, study_record
 from rse_study.study.revisions import change_between
 from rse_study.training.materials import Materials, other_materials
@@ -69,7 +70,10 @@ class StudyRun:
         materials: MaterialsCache,
         read: ReadEvaluation,
         callback: StudyCallback,
+        *,
+        is_revised: bool = True,
     ) -> None:
+        self._is_revised = is_revised
         self._checked, self._study, self._folders, self._files = checked, checked.study, files.folders, files
         self._ledger, self.materials, self._read, self._callback = ledger, materials, read, callback
         self._refusal: Exception | None = None
@@ -125,11 +129,11 @@ class StudyRun:
 
     def _refuse_another_question(self) -> None:
         """Refuse a name that belongs to a different question, before reading corpora."""
-        before = self._ledger.study()
-        if before is not None:
-            kind = "search" if self._study.grid is None else "grid"
-            now = {"kind": kind, "name": self._study.name, "resolved": self._study.resolved()}
-            change_between(before, before.model_copy(update=now))
+        pending = pending_revision(self._ledger, self._checked)
+        if pending is not None:
+            if pending.reasons and not self._is_revised:
+                raise pending.refusal
+            self._callback.message(f"revision: {pending}")
 
     def _refuse_other_materials(self) -> None:
         """Refuse a search whose earlier trials are not comparable with new ones."""

@@ -54,6 +54,13 @@ def change_between(old: StudyRecord, new: StudyRecord) -> str:
     return "; ".join(words)
 
 
+def change_to(frozen: StudyRecord, study: Study) -> str:
+    """Describe how a file's study differs from the frozen one, as far as settings go."""
+    kind = "search" if study.grid is None else "grid"
+    now = {"kind": kind, "name": study.name, "resolved": study.resolved()}
+    return change_between(frozen, frozen.model_copy(update=now))
+
+
 def _reordered(old: StudyRecord, new: StudyRecord) -> Iterator[ForbiddenChange]:
     """Refuse another order of axes or choices, on which a search's draws depend."""
     if new.kind != "search":

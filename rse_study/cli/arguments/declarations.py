@@ -107,6 +107,13 @@ MaxCost = Annotated[
     float | None,
     typer.Option(min=0, help="Limit on the study's total price; default: its allowance; 0 = no limit."),
 ]
+Revise = Annotated[
+    bool,
+    typer.Option(
+        "--revise",
+        help="Go on although the question has changed, complete cells leave, or another file has this name.",
+    ),
+]
 SuiteOption = Annotated[
     str,
     typer.Option(

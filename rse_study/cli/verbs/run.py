@@ -1,9 +1,13 @@
 """The body of `run`: check, price, prepare, run, table, report."""
 
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import typer
 
 from analysis.comparison_table import NOT_AGAIN
 from analysis.report import write_report
@@ -27,6 +31,7 @@ from rse_study.results.reader import Reader
 from rse_study.search.state import SearchState
 from rse_study.study.checking.data_check import check_data, notes_on_data
 from rse_study.study.checking.validation import MADE_FROM_CORPUS, CheckedStudy, read_study
+from rse_study.study.pending import pending_in
 from rse_study.study.planning.completeness import is_complete
 from rse_study.study.planning.planner import StudyPlanner
 
@@ -45,6 +50,8 @@ def run_and_report(
     max_hours: float | None,
     max_cost: float | None,
     is_wide: bool = False,
+    *,
+    is_revised: bool = False,
 ) -> int:
     """Run what is missing of a study, show its table, write its report."""
     checked = read_study(study_file(study, store), overrides)
@@ -56,7 +63,7 @@ def run_and_report(
         announce("every cell and score is complete: nothing is run, and corpus and base are not checked")
     else:
         planner = StudyPlanner(checked, store, probe_with_bars, max_hours, max_cost)
-        _run_missing(checked, folder, planner, cpus, address)
+        _run_missing(checked, folder, planner, cpus, address, is_revised or _consents(checked, folder))
     again = command("run", study, *with_overrides(overrides), *in_store(store), "--wide")
     with Reader(folder) as reader:
         show_table(reader, f"{again}, or in the report", is_wide)
@@ -77,7 +84,27 @@ def _stands_elsewhere(checked: CheckedStudy, folder: Path) -> bool:
     return checked.study.base.encoder.name in MADE_FROM_CORPUS and not trained_assets(folder, cache_dir())
 
 
-def _run_missing(checked: CheckedStudy, folder: Path, planner: StudyPlanner, cpus: int, address: str) -> None:
+def _consents(checked: CheckedStudy, folder: Path) -> bool:
+    """Ask for consent to a revision that wants it; raise InputError where nobody is there or it is refused."""
+    pending = pending_in(folder, checked)
+    if pending is None or not pending.reasons:
+        return False
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        say(str(pending.refusal), stderr())
+        with suppress(typer.Abort):  # Ctrl-C: no consent
+            if typer.confirm("Revise it?", err=True):
+                return True
+    raise pending.refusal
+
+
+def _run_missing(
+    checked: CheckedStudy,
+    folder: Path,
+    planner: StudyPlanner,
+    cpus: int,
+    address: str,
+    is_revised: bool,
+) -> None:
     _require_everything(checked, folder, is_run=planner.num_ended < checked.num_cells)
     for note in notes_on_data(checked, data_dir()):
         announce(f"note: {note}")
@@ -96,7 +123,16 @@ def _run_missing(checked: CheckedStudy, folder: Path, planner: StudyPlanner, cpu
         shows_seeds=study.may_spare_cells,
     ) as board:
         prepared = partial(materials_of, SaidOnce(board), checked.folder, study_dir=folder)
-        run_study(checked, folder, prepared, evaluation, board, num_cpus=cpus, address=address)
+        run_study(
+            checked,
+            folder,
+            prepared,
+            evaluation,
+            board,
+            num_cpus=cpus,
+            address=address,
+            is_revised=is_revised,
+        )
 
 
 def _next(checked: CheckedStudy, store: Path, code: int) -> str:

@@ -12,7 +12,7 @@ from rse_study.search.state import SearchState
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
-from rse_study.study.revisions import change_between
+from rse_study.study.revisions import change_to
 from rse_study.training.materials import identity_on
 from rse_study.training.trial import Trial
 
@@ -40,11 +40,9 @@ def is_complete(checked: CheckedStudy, study_dir: Path) -> bool:
 
 def _is_the_same(frozen: StudyRecord, checked: CheckedStudy) -> bool:
     """Whether the file is the frozen one; newer settings have their defaults."""
-    kind = "search" if checked.study.grid is None else "grid"
-    now = {"kind": kind, "name": checked.study.name, "resolved": checked.study.resolved()}
     try:
         before = {"resolved": build(Study, frozen.resolved, where=frozen.name).resolved()}
-        return not change_between(frozen.model_copy(update=before), frozen.model_copy(update=now))
+        return not change_to(frozen.model_copy(update=before), checked.study)
     except InputError:
         return False  # the run says what is wrong
 
