@@ -45,18 +45,16 @@ from rse_study.search.state import search_state
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.space import Axis
 from rse_study.study.pending import pending_revision
+from rse_study.study.planning.run_again import describe as describe_run_again
+from rse_study.study.planning.run_again import run_again
 from rse_study.study.record import provenance_of, study_record
 from rse_study.study.revisions import change_between
-from rse_study.training.materials import Materials, other_materials
+from rse_study.training.materials import Materials
 
 ReadEvaluation = Callable[[str], Evaluation]
 """Returns an evaluation with its data, by name."""
 MANY_EVENTS = 100  # among which a note is looked for
 DRIVER_ENDED = "the driver ended while it ran"
-GO_ON = (
-    "Give the study another name, or go on with what it was begun with: `rse-study archive`, where it ran, packs the "
-    "weights of a base that was trained there. `report`, `check` and `doctor --rebuild` need none of it"
-)
 
 
 class StudyRun:
@@ -86,7 +84,6 @@ class StudyRun:
             self.materials.of(self._checked.space.apply(point))
         for row in self._checked.rows:
             self.materials.of(row.trial)
-        self._refuse_other_materials()
         self._say_what_is_run_again()
         evaluations, judges = [self._read(name) for name in study.evaluations], list(judges_of(base))
         self._freeze(base, evaluations, judges)
@@ -135,34 +132,15 @@ class StudyRun:
                 raise pending.refusal
             self._callback.message(f"revision: {pending}")
 
-    def _refuse_other_materials(self) -> None:
-        """Refuse a search whose earlier trials are not comparable with new ones."""
-        searched = [record for record in self._ledger.cells() if record.stage == "search"]
-        for record in searched if self._study.grid is None else ():
-            trial = self._checked.space.apply(record.proposal)
-            if self._has_ended(record) and self.materials.identify(trial, record.seed) != record.identity:
-                what = f"trial {record.trial} was another cell when it ran: {record.identity[:16]}"
-                of_run = self._ledger.last_provenance().get("materials", {})  # cells that failed have none
-                before, now = (
-                    record.provenance.get("materials", of_run),
-                    self.materials.of(trial).fingerprints,
-                )
-                changed = "; ".join(other_materials(before, now)) or "its code computes other numbers"
-                rule = f"the trials of a search share corpus, base and the code's numbers, and {changed}"
-                raise InputError(what, where=self._study.name, rule=rule, remedy=GO_ON)
-
     def _say_what_is_run_again(self) -> None:
-        """Say how many of a grid's results stand on another corpus or base."""
-        now = [self.materials.of(row.trial).fingerprints for row in self._checked.rows]
-        ended = [cell for cell in self._ledger.cells() if cell.stage == "grid" and self._has_ended(cell)]
-        before = [cell.provenance.get("materials", {}) for cell in ended if not cell.retired]
-        for part in ("corpus", "base") if now else ():
-            known = {one.get(part) for one in now}
-            num = sum(one.get(part, "") not in known for one in before)
-            if num:
-                self._callback.message(
-                    f"{num} cells of this grid stand on another {part}: they are run again"
-                )
+        """Name a grid's results that stand on other materials or code; refuse a search that has some."""
+        frozen, stage = self._ledger.study(), "grid" if self._study.grid is not None else "search"
+        ended = [cell for cell in self._ledger.cells() if cell.stage == stage and self._has_ended(cell)]
+        current = [cell for cell in ended if not cell.retired]
+        rows = {row.trial for row in self._checked.rows}
+        if frozen is not None:
+            for line in describe_run_again(frozen, current, run_again(current, self.materials.of, {}, rows)):
+                self._callback.message(line)
 
     def baselines(self) -> Iterator[list[EvaluationRow]]:
         """Return a generator of the baselines' missing scores; enters nothing."""

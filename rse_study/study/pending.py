@@ -1,6 +1,6 @@
 """A revision that a file would make of its study, and the consent it wants."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +50,7 @@ def pending_revision(ledger: LedgerQueries, checked: CheckedStudy) -> PendingRev
     left = [cell for cell, _ in _leaving(cells, checked)]
     is_other = is_another_file(frozen, checked.where)
     is_larger = not is_other and all(grows for _, grows in _leaving(cells, checked))
-    leaving = f"{len(left)} complete cells leave the study: {_named(frozen, left)}" if left else ""
+    leaving = f"complete cells that leave it ({len(left)}): {named_cells(frozen, left)}" if left else ""
     asked = f"its question was {frozen.question!r}" if frozen.question != checked.study.question else ""
     of_file = f"it was last run from another file, {frozen.file}" if is_other else ""
     reasons = tuple(reason for reason in (of_file, asked, "" if is_larger else leaving) if reason)
@@ -105,7 +105,7 @@ def _without_budget(trial: Trial) -> Trial:
     return trial.model_copy(update={"budget": Trial().budget, "report_every": 1})
 
 
-def _named(frozen: StudyRecord, cells: list[CellRecord]) -> str:
+def named_cells(frozen: StudyRecord, cells: Sequence[CellRecord]) -> str:
     """Name cells by row, with their seeds."""
     names = names_of_labelled(frozen, [(one.trial, one.label, one.proposal, False) for one in cells])
     seeds: dict[str, list[str]] = {}

@@ -49,7 +49,7 @@ def change_between(old: StudyRecord, new: StudyRecord) -> str:
             (words if isinstance(change, str) else refused).append(change)  # type: ignore[arg-type]
     refused += _reordered(old, new)
     if refused:
-        raise InputErrors([_problem(problem, new.name) for problem in refused])
+        raise InputErrors([_problem(problem, new.name, old.file) for problem in refused])
     words.extend(_measured_again(old.fingerprints, new.fingerprints))
     return "; ".join(words)
 
@@ -292,9 +292,9 @@ def _leaves(content: Any, path: str) -> dict[str, Any]:
     return {leaf: value for key in content for leaf, value in _leaves(content[key], f"{path}.{key}").items()}
 
 
-def _problem(refused: ForbiddenChange, name: str) -> InputError:
+def _problem(refused: ForbiddenChange, name: str, file: str = "") -> InputError:
     old = _shown(refused.old)
-    rule = f"was {old} when the study was frozen, and {refused.rule}"
+    rule = f"was {old} when the study was frozen{f' from {file}' if file else ''}, and {refused.rule}"
     restored = f"restore {old}" if refused.old != ABSENT else "remove it"
     remedy = f"Give the study another name, or {restored}"
     return InputError(f"{refused.path} = {_shown(refused.new)}", where=name, rule=rule, remedy=remedy)

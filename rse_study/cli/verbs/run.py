@@ -22,15 +22,14 @@ from rse_study.cli.terminal.next_step import command, in_store, suggest, with_ov
 from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.cli.terminal.screen import announce, say, stderr
 from rse_study.cli.terminal.study_table import show_table
-from rse_study.cli.verbs.plan.show import probe_with_bars
-from rse_study.data.location import cache_dir, data_dir
+from rse_study.cli.verbs.plan.show import identified_here, probe_with_bars, stands_elsewhere
+from rse_study.data.location import data_dir
 from rse_study.deferred import DeferredName
 from rse_study.errors import InputErrors
-from rse_study.results.archive import ORIGIN
 from rse_study.results.reader import Reader
 from rse_study.search.state import SearchState
 from rse_study.study.checking.data_check import check_data, notes_on_data
-from rse_study.study.checking.validation import MADE_FROM_CORPUS, CheckedStudy, read_study
+from rse_study.study.checking.validation import CheckedStudy, read_study
 from rse_study.study.pending import pending_in
 from rse_study.study.planning.completeness import is_complete
 from rse_study.study.planning.planner import StudyPlanner
@@ -59,10 +58,12 @@ def run_and_report(
     announce(f"{checked.study.name}: {checked.study.question}")
     for warning in checked.warnings:
         announce(f"warning: {warning}")
-    if is_complete(checked, folder) and _stands_elsewhere(checked, folder):
+    if is_complete(checked, folder) and stands_elsewhere(checked, folder):
         announce("every cell and score is complete: nothing is run, and corpus and base are not checked")
     else:
-        planner = StudyPlanner(checked, store, probe_with_bars, max_hours, max_cost)
+        planner = StudyPlanner(
+            checked, store, probe_with_bars, max_hours, max_cost, identified_here(checked, store)
+        )
         _run_missing(checked, folder, planner, cpus, address, is_revised or _consents(checked, folder))
     again = command("run", study, *with_overrides(overrides), *in_store(store), "--wide")
     with Reader(folder) as reader:
@@ -73,15 +74,6 @@ def run_and_report(
         code = conclude(reader)
     suggest(_next(checked, store, code))
     return code
-
-
-def _stands_elsewhere(checked: CheckedStudy, folder: Path) -> bool:
-    """Whether a study came without its data or its trained base, or in an archive."""
-    if (folder / ORIGIN).is_file() or check_data(checked, data_dir()):
-        return True
-    from rse_study.assets.trained import trained_assets  # imports torch
-
-    return checked.study.base.encoder.name in MADE_FROM_CORPUS and not trained_assets(folder, cache_dir())
 
 
 def _consents(checked: CheckedStudy, folder: Path) -> bool:
