@@ -22,7 +22,7 @@ def test_a_study_with_a_failed_trial_is_incomplete(ran, capsys):
 
 
 def test_run_hands_over_what_a_study_needs_and_ends_with_3_where_a_trial_failed(rse, ran, monkeypatch):
-    def pretend(checked, folder, prepare, read, watcher, *, num_cpus, address):
+    def pretend(checked, folder, prepare, read, watcher, *, num_cpus, address, is_revised):
         assert (checked.study.num_trials, folder.resolve(), num_cpus, address) == (2, ran, 1, "")
         assert read("builtin/test").name == "builtin/test"
         assert isinstance(watcher, StudyCallback)
