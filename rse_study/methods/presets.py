@@ -115,7 +115,7 @@ PRESETS: Registry[Preset] = Registry(
 
 
 def meant(word: str) -> str:
-    """Return the preset or method with the nearest name, and the key under which it stands.
+    """Return the nearest preset or method, and the key under which it stands.
 
     >>> meant("robust_sent_embed"), meant("SimCSE")
     ('Did you mean `name: robust_sent_embed`?', 'Did you mean `preset: simcse`?')

@@ -1,6 +1,6 @@
 """A revision that a file would make of its study, and the consent it wants."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,31 +37,31 @@ class PendingRevision:
 
 
 def pending_revision(ledger: LedgerQueries, checked: CheckedStudy) -> PendingRevision | None:
-    """Return the revision that a file would make; None for the same study or a new one.
+    """Return the revision that a file would make; None if nothing has changed.
 
     A file that only adds to the study it was frozen from, or raises its budget, needs no consent. InputErrors name
     changes that are no revision.
     """
     frozen = ledger.study()
-    change = change_to(frozen, checked.study) if frozen else ""
-    if frozen is None or not change:
+    change = change_to(frozen, checked.study) if frozen and "base" in frozen.resolved else ""
+    if not frozen or not change:
         return None
-    cells = [cell for cell in ledger.cells() if cell.status == "complete" and not cell.retired]
-    left = [cell for cell, _ in _leaving(cells, checked)]
-    is_other = is_another_file(frozen, checked.where)
-    is_larger = not is_other and all(grows for _, grows in _leaving(cells, checked))
+    left = [cell for cell in ledger.cells() if cell.status == "complete" and _leaves(cell, checked)]
     leaving = f"complete cells that leave it ({len(left)}): {named_cells(frozen, left)}" if left else ""
-    asked = f"its question was {frozen.question!r}" if frozen.question != checked.study.question else ""
+    grows = all(part.startswith("base.budget.amount") or " added: " in part for part in change.split("; "))
+    is_other = is_another_file(frozen, checked.where)
     of_file = f"it was last run from another file, {frozen.file}" if is_other else ""
-    reasons = tuple(reason for reason in (of_file, asked, "" if is_larger else leaving) if reason)
+    asked = f"its question was {frozen.question!r}" if frozen.question != checked.study.question else ""
+    lost = leaving if is_other or not grows else ""
+    reasons = tuple(reason for reason in (of_file, asked, lost) if reason)
     remedy = "Give this file a `name` of its own, or consent: `run --revise`"
-    rule = "; ".join(reasons)
-    refusal = InputError(f"revises a study: {change}", where=checked.where, rule=rule, remedy=remedy)
+    what, rule = f"revises a study: {change}", "; ".join(reasons)
+    refusal = InputError(what, where=checked.where, rule=rule, remedy=remedy)
     return PendingRevision(change, leaving, reasons, refusal)
 
 
 def pending_in(study_dir: Path, checked: CheckedStudy) -> PendingRevision | None:
-    """Return the revision that a file would make of the study in a folder, if one has run there."""
+    """Return the revision that a file would make of the study in a folder."""
     if not ledger_path(study_dir).is_file() or is_lost(study_dir):
         return None
     with closing(open_study(study_dir)) as connection:
@@ -69,7 +69,7 @@ def pending_in(study_dir: Path, checked: CheckedStudy) -> PendingRevision | None
 
 
 def is_another_file(frozen: StudyRecord, where: str) -> bool:
-    """Whether the file that a study was frozen from is still there, and this is no copy of it.
+    """Whether the file of a frozen study is still there, and this is no copy of it.
 
     A job's own copy of a file is none; who submits it knows the study.
     """
@@ -80,29 +80,22 @@ def is_another_file(frozen: StudyRecord, where: str) -> bool:
     return Path(frozen.file).is_file() and hash_file(path) != frozen.file_hash
 
 
-def _leaving(cells: list[CellRecord], checked: CheckedStudy) -> Iterator[tuple[CellRecord, bool]]:
-    """Yield cells that the file has no more, and whether it only gives them a larger budget."""
+def _leaves(cell: CellRecord, checked: CheckedStudy) -> bool:
+    """Whether a cell is of no row or seed of the file."""
     study = checked.study
-    seeds = set(study.all_seeds if study.grid is not None else study.search_settings.confirm.seeds)
-    rows = {row.trial for row in checked.rows}
-    budgets = {_without_budget(trial): trial.budget for trial in rows}
-    for cell in cells:
-        if cell.stage == "confirm" and cell.seed not in seeds:
-            yield cell, False
-        elif cell.stage == "grid":
-            try:
-                trial = Trial.model_validate(cell.config)
-            except ValidationError:  # today's code has no such trial
-                yield cell, False
-                continue
-            if trial not in rows or cell.seed not in seeds:
-                now = budgets.get(_without_budget(trial), trial.budget)
-                grows = now.unit == trial.budget.unit and now.amount > trial.budget.amount
-                yield cell, grows and cell.seed in seeds
+    if cell.retired or cell.stage not in ("grid", "confirm"):
+        return False
+    if study.grid is None:
+        return cell.seed not in study.search_settings.confirm.seeds
+    return cell.seed not in study.all_seeds or trial_of(cell) not in {row.trial for row in checked.rows}
 
 
-def _without_budget(trial: Trial) -> Trial:
-    return trial.model_copy(update={"budget": Trial().budget, "report_every": 1})
+def trial_of(cell: CellRecord) -> Trial | None:
+    """Return a cell's trial; None if today's code has no such one."""
+    try:
+        return Trial.model_validate(cell.config)
+    except (ValidationError, InputError):
+        return None
 
 
 def named_cells(frozen: StudyRecord, cells: Sequence[CellRecord]) -> str:

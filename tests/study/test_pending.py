@@ -4,7 +4,6 @@ import pytest
 
 from rse_study.errors import InputErrors
 from rse_study.results.files.ledger import Ledger
-from rse_study.results.reader import Reader
 from rse_study.study.pending import pending_in
 from rse_study.study.record import study_record
 from tests.cases import cases
@@ -91,18 +90,3 @@ def test_a_file_that_moves_is_no_revision_and_an_old_ledger_knows_no_file(tmp_pa
     with Ledger.open(tmp_path / "mine") as ledger:
         assert [ledger.freeze(one) for one in (old, record, moved)] == [1, 1, 1]
     assert pending_in(tmp_path / "mine", write(tmp_path / "b.yaml", ADDED)).reasons == ()
-
-
-def test_run_asks_before_anything_starts_and_goes_on_with_consent(store, rse, monkeypatch):
-    started = []
-    monkeypatch.setattr(
-        "rse_study.on_ray.driver.run_study", lambda *given, **named: started.append(named["is_revised"])
-    )
-    write(store / "q.yaml", QUESTION)
-    said = rse("run", str(store / "q.yaml"), "--store", str(store))
-    assert (said.code, started) == (2, [])
-    assert f"another file, {store / 'a.yaml'}; its question was 'Does rho matter?'" in said.err
-    rse("run", str(store / "q.yaml"), "--store", str(store), "--revise")
-    assert started == [True]
-    with Reader(store / "mine") as reader:
-        assert len(reader.revisions()) == 1

@@ -22,7 +22,7 @@ from rse_study.cli.terminal.next_step import command, in_store, suggest, with_ov
 from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.cli.terminal.screen import announce, say, stderr
 from rse_study.cli.terminal.study_table import show_table
-from rse_study.cli.verbs.plan.show import identified_here, probe_with_bars, stands_elsewhere
+from rse_study.cli.verbs.plan.show import materials_of_identity, probe_with_bars, stands_elsewhere
 from rse_study.data.location import data_dir
 from rse_study.deferred import DeferredName
 from rse_study.errors import InputErrors
@@ -62,7 +62,7 @@ def run_and_report(
         announce("every cell and score is complete: nothing is run, and corpus and base are not checked")
     else:
         planner = StudyPlanner(
-            checked, store, probe_with_bars, max_hours, max_cost, identified_here(checked, store)
+            checked, store, probe_with_bars, max_hours, max_cost, materials_of_identity(checked, store)
         )
         _run_missing(checked, folder, planner, cpus, address, is_revised or _consents(checked, folder))
     again = command("run", study, *with_overrides(overrides), *in_store(store), "--wide")

@@ -16,7 +16,7 @@ SHARED = "Give its absolute path on storage that all nodes share"
 
 
 def check_files(checked: CheckedStudy) -> Iterator[InputError]:
-    """Yield files and classes that lie beside the study or in the working folder, which a job has not."""
+    """Yield files and classes of the study's or the working folder: a job has neither."""
     folders = checked.folder.absolute(), Path.cwd()
     rule = "lies beside the study or in the working folder, and a job has neither"
     places: dict[str, str] = {}

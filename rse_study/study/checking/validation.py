@@ -116,7 +116,7 @@ def check_content(content: dict[str, Any], *, where: str) -> CheckedStudy:
 
 
 def readable_part(path: Path, overrides: Sequence[str]) -> tuple[CheckedStudy, PartialStudy] | None:
-    """Return what can be read of an invalid study, so that its data can be checked; None if nothing can."""
+    """Return the valid parts of a study, so that its data can be checked, too."""
     partial = partial_study(read_content(path, overrides))
     if partial is None:
         return None

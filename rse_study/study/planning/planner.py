@@ -55,10 +55,10 @@ class StudyPlanner:
         if self._checked.study.grid is None:
             counts = self.counts()
             return sum(counts.get(status, 0) for status in FINISHED)
-        return self._known.num_ended(self._checked.study.all_seeds)
+        return self._cells.num_ended(self._checked.study.all_seeds)
 
     @cached_property
-    def _known(self) -> KnownCells:
+    def _cells(self) -> KnownCells:
         return known_cells(self._store / self._checked.study.name, self._checked, self._prepare)
 
     def counts(self) -> dict[str, int]:
@@ -126,7 +126,7 @@ class StudyPlanner:
         pending = pending_in(self._store / self._checked.study.name, self._checked)
         revision = [str(pending.refusal) if pending.reasons else f"revision: {pending}"] if pending else []
         planned = plan(self._checked, ledger_state, throughput, self._sizes)
-        return replace(planned, notes=(*revision, *self._known.lines(), *planned.notes))
+        return replace(planned, notes=(*revision, *self._cells.lines(), *planned.notes))
 
     @cached_property
     def _history(self) -> tuple[LedgerState, Throughput]:
@@ -137,5 +137,5 @@ class StudyPlanner:
 
         study = self._checked.study
         encoders = {trial.encoder.name for trial in spread(self._checked)}
-        again = self._known.reasons
+        again = self._cells.reasons
         return history_of(self._store / study.name, self._store, self._sizes, encoders, study, again)

@@ -1,11 +1,9 @@
-"""Cells that have ended and run again, and the reason: one count for `plan`, `run` and completion."""
+"""Ended cells that run again: one count for `plan`, `run` and completion."""
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-
-from pydantic import ValidationError
 
 from rse_study.errors import InputError
 from rse_study.results.cell_state import as_next_run_finds
@@ -15,7 +13,7 @@ from rse_study.results.files.schema import ledger_path
 from rse_study.results.records import FINISHED, CellRecord
 from rse_study.results.study_record import StudyRecord
 from rse_study.study.checking.validation import CheckedStudy
-from rse_study.study.pending import named_cells
+from rse_study.study.pending import named_cells, trial_of
 from rse_study.training.materials import Materials, PrepareMaterials, identity_on, other_materials
 from rse_study.training.trial import Trial
 
@@ -102,16 +100,11 @@ def run_again(
     return reasons
 
 
-def trial_of(cell: CellRecord) -> Trial | None:
-    """Return a cell's trial; None if today's code has no such one."""
-    try:
-        return Trial.model_validate(cell.config)
-    except (ValidationError, InputError):
-        return None
-
-
 def describe(frozen: StudyRecord, cells: Iterable[CellRecord], reasons: Mapping[str, str]) -> list[str]:
-    """Return a line for each reason, with the cells that run again; InputError for those of a search."""
+    """Return a line for each reason, with its cells.
+
+    Raises InputError for those of a search, whose trials cannot be compared with others.
+    """
     of_reason: dict[str, list[CellRecord]] = {}
     for cell in cells:
         if cell.identity in reasons:

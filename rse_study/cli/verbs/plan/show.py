@@ -41,7 +41,7 @@ def show_plan(
     """Print the plan; raise OverBudget where its expected total passes a limit."""
     checked = read_study(study_file(study, store), overrides)
     planner = StudyPlanner(
-        checked, store, probe_with_bars, max_hours, max_cost, identified_here(checked, store)
+        checked, store, probe_with_bars, max_hours, max_cost, materials_of_identity(checked, store)
     )
     planned = planner.plan(probes=probes)
     if cluster:
@@ -123,10 +123,10 @@ def probe_with_bars(checked: CheckedStudy, folder: Path) -> tuple[TimedWork, ...
         return probe(checked, prepared, partial(bars.advanced, "probe: trials timed"))
 
 
-def identified_here(checked: CheckedStudy, store: Path) -> PrepareMaterials:
-    """Return a function that prepares a trial's materials, but for replayed and watched sets, which take long.
+def materials_of_identity(checked: CheckedStudy, store: Path) -> PrepareMaterials:
+    """Return a function that prepares the materials of a trial's identity.
 
-    It raises InputError where the study's data, or a base that was trained elsewhere, are not here.
+    Replayed and watched sets, which take long, are left out. It raises InputError where the study's data, or a base that was trained elsewhere, are not here.
     """
     folder = store / checked.study.name
     is_elsewhere = cache(lambda: stands_elsewhere(checked, folder))
