@@ -7,7 +7,7 @@ from typing import Any
 
 from rse_study.errors import InputError
 from rse_study.methods import METHODS
-from rse_study.registry import Registry
+from rse_study.registry import Registry, did_you_mean
 from rse_study.spec import fraction
 
 KEY = "preset"
@@ -114,18 +114,18 @@ PRESETS: Registry[Preset] = Registry(
 )
 
 
-def meant(word: str) -> str:
-    """Return the nearest preset or method, and the key under which it stands.
+def meant(word: str, key: str = KEY) -> str:
+    """Return the nearest preset or method; with its key, if it stands under another than this.
 
     >>> meant("robust_sent_embed"), meant("SimCSE")
-    ('Did you mean `name: robust_sent_embed`?', 'Did you mean `preset: simcse`?')
+    ('Did you mean `name: robust_sent_embed`?', "Did you mean 'simcse'?")
     """
     keys = {**dict.fromkeys(PRESETS, KEY), **dict.fromkeys(METHODS, "name")}
     plain = word.lower().replace("-", "_")
-    near = [plain] if plain in keys else difflib.get_close_matches(plain, keys, n=1)
-    if near:
-        return f"Did you mean `{keys[near[0]]}: {near[0]}`?"
-    return f"Presets: {', '.join(PRESETS)}; methods (`name`): {', '.join(METHODS)}"
+    near = plain if plain in keys else next(iter(difflib.get_close_matches(plain, keys, n=1)), "")
+    if near and keys[near] != key:
+        return f"Did you mean `{keys[near]}: {near}`?"
+    return did_you_mean(near or word, [name for name in keys if keys[name] == key])
 
 
 def _preset(name: str, *, where: str = "") -> Preset:

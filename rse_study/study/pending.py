@@ -46,7 +46,7 @@ def pending_revision(ledger: LedgerQueries, checked: CheckedStudy) -> PendingRev
     change = change_to(frozen, checked.study) if frozen and "base" in frozen.resolved else ""
     if not frozen or not change:
         return None
-    left = [cell for cell in ledger.cells() if cell.status == "complete" and _leaves(cell, checked)]
+    left = _leaving(ledger, checked)
     leaving = f"complete cells that leave it ({len(left)}): {named_cells(frozen, left)}" if left else ""
     grows = all(part.startswith("base.budget.amount") or " added: " in part for part in change.split("; "))
     is_other = is_another_file(frozen, checked.where)
@@ -80,14 +80,14 @@ def is_another_file(frozen: StudyRecord, where: str) -> bool:
     return Path(frozen.file).is_file() and hash_file(path) != frozen.file_hash
 
 
-def _leaves(cell: CellRecord, checked: CheckedStudy) -> bool:
-    """Whether a cell is of no row or seed of the file."""
-    study = checked.study
-    if cell.retired or cell.stage not in ("grid", "confirm"):
-        return False
-    if study.grid is None:
-        return cell.seed not in study.search_settings.confirm.seeds
-    return cell.seed not in study.all_seeds or trial_of(cell) not in {row.trial for row in checked.rows}
+def _leaving(ledger: LedgerQueries, checked: CheckedStudy) -> list[CellRecord]:
+    """Return the complete cells that are of no row or seed of the file."""
+    study, rows = checked.study, {row.trial for row in checked.rows}
+    seeds = set(study.all_seeds if rows else study.search_settings.confirm.seeds)
+    stage = "grid" if rows else "confirm"
+    cells = [one for one in ledger.cells() if one.stage == stage and not one.retired]
+    complete = [one for one in cells if one.status == "complete"]
+    return [one for one in complete if one.seed not in seeds or (rows and trial_of(one) not in rows)]
 
 
 def trial_of(cell: CellRecord) -> Trial | None:
