@@ -115,7 +115,7 @@ PRESETS: Registry[Preset] = Registry(
 
 
 def meant(word: str, key: str = KEY) -> str:
-    """Return the nearest preset or method; with its key, if it stands under another than this.
+    """Return the nearest preset or method, with its key if that is another one.
 
     >>> meant("robust_sent_embed"), meant("SimCSE")
     ('Did you mean `name: robust_sent_embed`?', "Did you mean 'simcse'?")

@@ -45,8 +45,7 @@ from rse_study.search.state import search_state
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.space import Axis
 from rse_study.study.pending import pending_revision
-from rse_study.study.planning.run_again import describe as describe_run_again
-from rse_study.study.planning.run_again import run_again
+from rse_study.study.planning.run_again import KnownCells, run_again
 from rse_study.study.record import provenance_of, study_record
 from rse_study.study.revisions import change_between
 from rse_study.training.materials import Materials
@@ -134,13 +133,13 @@ class StudyRun:
 
     def _say_what_is_run_again(self) -> None:
         """Name a grid's results that stand on other materials or code; refuse a search that has some."""
-        frozen, stage = self._ledger.study(), "grid" if self._study.grid is not None else "search"
+        stage = "grid" if self._study.grid is not None else "search"
         ended = [cell for cell in self._ledger.cells() if cell.stage == stage and self._has_ended(cell)]
-        current = [cell for cell in ended if not cell.retired]
         rows = {row.trial for row in self._checked.rows}
-        if frozen is not None:
-            for line in describe_run_again(frozen, current, run_again(current, self.materials.of, {}, rows)):
-                self._callback.message(line)
+        of_run = self._ledger.last_provenance().get("materials", {})
+        reasons = run_again(ended, self.materials.of, {}, rows, of_run)
+        for line in KnownCells(self._ledger.study(), tuple(ended), reasons).lines():
+            self._callback.message(line)
 
     def baselines(self) -> Iterator[list[EvaluationRow]]:
         """Return a generator of the baselines' missing scores; enters nothing."""

@@ -38,9 +38,10 @@ def write(path, *edits):
 
 
 def run(checked, study_dir, materials):
-    """Enter complete cells of every row and seed."""
+    """Enter complete cells of every row and seed, and retire all others."""
     with Ledger.open(study_dir) as ledger:
         ledger.freeze(study_record(checked, few_pairs("builtin/dev")), "created")
+        ledger.retire_others((), "grid")
         for number, row in enumerate(checked.rows):
             for seed in checked.study.all_seeds:
                 cell = CellRecord(

@@ -55,7 +55,7 @@ class StudyPlanner:
         if self._checked.study.grid is None:
             counts = self.counts()
             return sum(counts.get(status, 0) for status in FINISHED)
-        return self._cells.num_ended(self._checked.study.all_seeds)
+        return sum(seed in self._checked.study.all_seeds for _, seed in self._cells.ended)
 
     @cached_property
     def _cells(self) -> KnownCells:

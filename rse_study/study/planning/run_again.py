@@ -17,6 +17,7 @@ from rse_study.study.pending import named_cells, trial_of
 from rse_study.training.materials import Materials, PrepareMaterials, identity_on, other_materials
 from rse_study.training.trial import Trial
 
+NO_MATERIALS: Mapping[str, str] = {}
 OTHER_CODE = "its code computes other numbers"
 GO_ON = (
     "Give the study another name, or go on with what it was begun with: `rse-study archive`, where it ran, packs the "
@@ -34,17 +35,15 @@ class KnownCells:
     reasons: Mapping[str, str] = field(default_factory=dict)
     """why some of them run again, by identity"""
 
-    def num_ended(self, seeds: Collection[int]) -> int:
-        """Number of rows and seeds that need not be run."""
-        first: dict[tuple[int, int], CellRecord] = {}
-        for cell in sorted(self.cells, key=lambda cell: (cell.identity in self.reasons, cell.retired)):
-            first.setdefault((cell.trial, cell.seed), cell)
-        ended = (cell for cell in first.values() if cell.status in FINISHED and cell.seed in seeds)
-        return sum(cell.identity not in self.reasons for cell in ended)
+    @property
+    def ended(self) -> set[tuple[int, int]]:
+        """Rows, by number, and seeds that need not be run."""
+        ended = (cell for cell in self.cells if cell.status in FINISHED)
+        return {(cell.trial, cell.seed) for cell in ended if cell.identity not in self.reasons}
 
     def lines(self) -> list[str]:
         """Return a line for each reason to run cells again, as `describe` does."""
-        current = [cell for cell in self.cells if not cell.retired]
+        current = [one for one in self.cells if not one.retired and (one.trial, one.seed) not in self.ended]
         return describe(self.frozen, current, self.reasons) if self.frozen else []
 
 
@@ -66,7 +65,8 @@ def known_cells(study_dir: Path, checked: CheckedStudy, prepare: PrepareMaterial
     try:
         reasons = run_again(ended, prepare, last, rows) if ended else {}
     except InputError:
-        reasons = run_again([cell for cell in ended if "materials" in cell.provenance], None, last, rows)
+        known = tuple(cell for cell in known if not cell.retired and "materials" in cell.provenance)
+        reasons = run_again(known, None, last, rows)
     return KnownCells(frozen, known, reasons)
 
 
@@ -75,16 +75,18 @@ def run_again(
     prepare: PrepareMaterials | None,
     last_points: Mapping[str, tuple[int, float]],
     rows: Collection[Trial] = (),
+    of_run: Mapping[str, str] = NO_MATERIALS,
 ) -> dict[str, str]:
     """Return the reasons of ended cells that would be others today, by identity.
 
     Without `prepare`, or for parts that it leaves out, the materials on record count. Of a grid only `rows` do.
+    Cells without a record of their own have that of the last run.
     """
     reasons, trials, known = dict[str, str](), dict[int, Trial | None](), dict[Hashable, Materials]()
     for cell in cells:
         if cell.trial not in trials:
             trials[cell.trial] = trial_of(cell)
-        trial, before = trials[cell.trial], cell.provenance.get("materials", {})
+        trial, before = trials[cell.trial], cell.provenance.get("materials", of_run)
         if trial is None or (rows and trial not in rows) or (prepare is None and cell.status != "complete"):
             continue  # no row of the file or of today's code, or a cell of which too little is known
         now, num_steps = before, last_points.get(cell.identity, (0, 0.0))[0]

@@ -66,4 +66,12 @@ def test_cells_of_removed_rows_are_neither_counted_nor_prepared(world, tmp_path)
         return materials
 
     known = known_cells(root / "mine", checked, prepare)
-    assert (known.num_ended(checked.study.all_seeds), known.reasons) == (2, {})
+    assert (len(known.ended), known.reasons) == (2, {})
+
+
+def test_cells_of_an_earlier_corpus_count_again_when_it_is_back(world, tmp_path):
+    _, checked, materials = world
+    run(checked, tmp_path / "mine", materials)
+    run(checked, tmp_path / "mine", on_another("corpus", materials))
+    one = StudyPlanner(checked, tmp_path, lambda *given: (), prepare=lambda trial: materials)
+    assert (one.num_ended, to_run(one), one.plan().notes) == (4, 0, ())

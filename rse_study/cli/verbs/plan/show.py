@@ -126,7 +126,8 @@ def probe_with_bars(checked: CheckedStudy, folder: Path) -> tuple[TimedWork, ...
 def materials_of_identity(checked: CheckedStudy, store: Path) -> PrepareMaterials:
     """Return a function that prepares the materials of a trial's identity.
 
-    Replayed and watched sets, which take long, are left out. It raises InputError where the study's data, or a base that was trained elsewhere, are not here.
+    Replayed and watched sets, which take long, are left out. It raises InputError where the study's data, or a base
+    that was trained elsewhere, are not here.
     """
     folder = store / checked.study.name
     is_elsewhere = cache(lambda: stands_elsewhere(checked, folder))
