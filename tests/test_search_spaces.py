@@ -162,7 +162,7 @@ def test_with_an_empty_data_folder_corpus_and_dev_pairs_are_missing(checked, tmp
 def test_with_the_corpus_nothing_is_missing(checked, data_dir, tmp_path, path):
     text = tmp_path / CORPUS
     text.parent.mkdir(parents=True)
-    text.write_text("One sentence .\nAnother sentence .\n", encoding="utf-8")
+    text.write_text("\n".join(f"Sentence {i} ." for i in range(1024)), encoding="utf-8")  # more than a batch
     (tmp_path / "sts").symlink_to(data_dir / "sts")
     assert shipped(check_data(checked(path), tmp_path)) == []
 
