@@ -12,9 +12,9 @@ from rse_study.data.readers import DEV_SPLITS, read_sts
 from rse_study.data.text_files import find_file, number_of, read_own_lines
 from rse_study.errors import InputError
 
-LAYOUT = "each line is sentence TAB sentence TAB similarity, without quotes around them"
+LAYOUT = "each line is sentence TAB sentence TAB similarity (digits, at most 1,000,000), nothing in quotes"
 HEADER = ("sentence1", "sentence2", "score")
-LARGEST = 1e6  # similarity
+LARGEST = 1_000_000  # similarity
 FEWEST = 2  # different similarities
 _QUOTED = re.compile(r'"([^"]|"")*"')  # as tables are quoted; other quotation marks are text
 

@@ -80,10 +80,9 @@ def read_column(source: Dataset, *folders: Path) -> Iterator[str]:
         remedy = did_you_mean(source.column, table.column_names)
         raise InputError(f"no column {source.column!r}", where=where, remedy=remedy)
     if getattr(table.features[source.column], "dtype", "") not in ("string", "large_string"):
+        what = f"column {source.column!r} holds {table.features[source.column]}"
         rule = "the column of a corpus must hold strings"
-        raise InputError(
-            f"column {source.column!r} holds {table.features[source.column]}", where=where, rule=rule
-        )
+        raise InputError(what, where=where, rule=rule, remedy="Name a column of texts")
     return (value or "" for value in table[source.column])
 
 

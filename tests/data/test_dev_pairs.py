@@ -77,7 +77,7 @@ def test_it_stands_beside_other_sets(folder):
         (PAIRS + "one\ttwo\t3\tfour", ":3: no pair"),
         *((PAIRS + f"one\ttwo\t{gold}", ":3: no pair: each line is sentence TAB") for gold in NO_NUMBERS),
         *(
-            (PAIRS + f"{one}\ttwo\t3", ":3: a field in quotes: .* without quotes")
+            (PAIRS + f"{one}\ttwo\t3", ":3: a field in quotes: .* nothing in quotes")
             for one in ('"one"', '"o ""n"" e"')
         ),
         (PAIRS + 'one\ttwo\t"3"', ":3: a field in quotes"),
