@@ -9,7 +9,6 @@ import argparse
 import json
 import shutil
 import sys
-import tarfile
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ import numpy as np
 from rse_study.cli.arguments.study import study_file
 from rse_study.data.location import data_dir
 from rse_study.results.device_time import seconds_between
+from rse_study.results.files.tar_file import read_tar
 from rse_study.search.rebuild import rebuild
 from rse_study.study.checking.validation import read_study
 from rse_study.study.planning.data_sizes import DataSizes
@@ -66,8 +66,11 @@ def measured() -> dict[str, np.ndarray]:
 
 def shipped(name: str, folder: Path) -> Iterator[Cell]:
     """Unpack a study's files; its cells but those that it took from another."""
-    with tarfile.open(SHIPPED / f"{name}-minilm.tar.xz") as files:
-        files.extractall(folder, filter="data")
+    with (SHIPPED / f"{name}-minilm.tar.xz").open("rb") as packed:
+        for member, content in read_tar(packed):
+            if member.isreg():
+                (folder / member.name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / member.name).write_bytes(b"".join(content))
     for file in (folder / f"{name}-minilm" / "cells").glob("*/cell.json"):
         cell = json.loads(file.read_text())["cell"]
         if cell["started"]:
