@@ -137,10 +137,10 @@ def pairs_answer(pairs: AxisPairs) -> str:
     known = [found for found in against_best.values() if found]
     if not known:
         return f"{told}, but fewer than 3 seeds are shared, too few for an interval."
-    if known[0].criterion.is_anytime:
-        return f"{told}, but is not shown to be better than any other."
-    resolvable = show_number(max(one.resolvable for one in known), pairs.decimals)
-    return (
-        f"{told}, but is not shown to be better than any other. A true difference of {resolvable} would be found in 4 "
-        f"of 5 studies with {counted(min(one.n for one in known), 'seed')}."
-    )
+    told = f"{told}, but is not shown to be better than any other."
+    least = max((one.resolvable for one in known if one.resolvable > 0), default=0.0)
+    if known[0].criterion.is_anytime or not least:
+        return told
+    seeds = counted(min(one.n for one in known), "seed")
+    shown = show_number(least, pairs.decimals)
+    return f"{told} A true difference of {shown} would be found in 4 of 5 studies with {seeds}."

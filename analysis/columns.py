@@ -42,6 +42,8 @@ class TableCell:
     is_degenerate: bool = False
     is_absent: bool = False
     """Whether the study lacks the row: the paper alone has it."""
+    is_lost: bool = False
+    """Whether it or `minus` has no score at some seeds: without an interval nothing is decided by the others."""
     interval: Interval | None = None
     """Simultaneous with those of all other cells."""
 
@@ -116,10 +118,11 @@ def _mean(parts: Sequence[Scores]) -> Scores:
         open_rows=_any_of(part.open_rows for part in parts),
         degenerate_rows=_any_of(part.degenerate_rows for part in parts),
         fixed_rows=_any_of(part.fixed_rows for part in parts),
+        criterion=replace(parts[0].criterion, lost=frozenset(_any_of(one.criterion.lost for one in parts))),
     )
 
 
-def _any_of(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def _any_of(names: Iterable[Iterable[str]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chain.from_iterable(names)))
 
 
@@ -144,6 +147,7 @@ def _cells(column: Column, scores: Scores, minus: str) -> Iterator[TableCell]:
             printed_difference=printed - column.printed.get(minus, nan) if is_compared else nan,
             less_is_better=scores.less_is_better,
             is_degenerate=bool(own & set(scores.degenerate_rows)),
+            is_lost=not own.isdisjoint(scores.criterion.lost),
             is_open=scores.num_unplanned > 0 or bool(own & set(scores.open_rows)),
         )
 
@@ -158,10 +162,11 @@ def _papers_alone(column: Column, scores: Scores) -> Iterator[TableCell]:
 
 def _together(cells: Sequence[TableCell], criterion: Criterion) -> list[TableCell]:
     """Add the interval that decides to each cell with seeds enough, for all of them at once."""
-    num_together = sum(len(cell.sample) >= MIN_SEEDS for cell in cells)
+    num_together = sum(len(cell.sample) >= MIN_SEEDS or (cell.is_open and cell.minus != "") for cell in cells)
+    rules = {True: replace(criterion, is_anytime=True), False: criterion}
     return [
-        replace(cell, interval=criterion.interval(cell.sample, num_together))
-        if len(cell.sample) >= MIN_SEEDS
+        replace(cell, interval=rules[cell.is_open].interval(cell.sample, num_together))
+        if len(cell.sample) >= MIN_SEEDS and not cell.is_lost
         else cell
         for cell in cells
     ]

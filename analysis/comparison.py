@@ -18,12 +18,11 @@ from rse_study.registry import did_you_mean
 from rse_study.results.bit_equality import describe_devices
 from rse_study.results.comparing.claims import Judged, judge
 from rse_study.results.comparing.comparisons import ComparedContrast, Scores, against, compare, row_scores
-from rse_study.results.comparing.contrasts import own_baseline
 from rse_study.results.comparing.effects import FactorEffects, read_effects
 from rse_study.results.comparing.groups import letters_of
 from rse_study.results.files.result_file import WORK
 from rse_study.results.reader import Reader
-from rse_study.results.row_names import find_cells_row, names_of_cells
+from rse_study.results.row_names import find_cells_row, names_of_cells, own_baseline
 from rse_study.results.staleness import describe, stale
 from rse_study.results.study_record import StudyRecord
 
@@ -138,11 +137,8 @@ def _compute(study: StudyRecord, cells: pd.DataFrame, baseline: str) -> dict[str
     work = [float(where.get(WORK, nan)) for where in complete["provenance"]]
     means = pd.Series(work, names_of_cells(study, complete), dtype=float).dropna().groupby(level=0).mean()
     multiples = means / means.get(baseline, nan)
-    return (
-        {}
-        if not len(multiples) or (multiples - 1).abs().max() < SAME_COMPUTE
-        else multiples.dropna().to_dict()
-    )
+    is_same = not len(multiples) or (multiples - 1).abs().max() < SAME_COMPUTE
+    return {} if is_same else multiples.dropna().to_dict()
 
 
 def _at_the_last_step(reader: Reader, study: StudyRecord) -> dict[str, float]:

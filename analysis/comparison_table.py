@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.comparison import Comparison
 from analysis.formats import DEGENERATE, decimals_of, show_measured, show_number, show_signed, show_spread
-from analysis.phrases import counted, join_words
+from analysis.phrases import counted, join_words, show_power
 from analysis.scales import SCALES
 from analysis.scores import MEANING
 from rse_study.results.comparing.anytime import least_n
@@ -24,8 +24,8 @@ UNNAMED = "other representations"  # as figure 3 of RobustSentEmbed calls what i
 EXACT = "p (sign-flip)"
 HOLM = "p (Holm)"
 GROUPS = (
-    "Rows that share a letter (column group) cannot be told apart: no interval over all pairs of rows shows a "
-    "difference beyond the margin."
+    "Rows that share a letter (column group) cannot be told apart: no interval over all pairs of rows excludes 0 and "
+    "leaves the margin."
 )
 NOT_AGAIN = "A failed cell is not rerun unchanged: change its row or the base, then run the study again."
 BETTER = "better seeds"  # their number
@@ -131,7 +131,7 @@ def verdict_word(one: ComparedContrast | None) -> str:
     """Return the verdict on a row, marked if it is only suggestive."""
     if one is None:
         return ""
-    verdict = verdict_of(one)
+    verdict = f"{verdict_of(one)}{' so far' * (not one.criterion.waiting.isdisjoint(one.weights))}"
     return f"{verdict}, suggestive" if is_suggestive(one) else verdict
 
 
@@ -239,7 +239,7 @@ def remarks(comparison: Comparison) -> list[str]:
     if not comparison.is_complete:
         texts.append(_left(len(comparison.scores.open_rows), comparison.scores.num_unplanned))
     said = (comparison.criterion_text, suggestive_text(comparison.compared), resolution_text(comparison))
-    texts += filter(None, said)
+    texts += filter(None, (*said, comparison.scores.criterion.assumption))
     if contrasts:
         n, m = min(one.n for one in contrasts), len(contrasts)
         least = max(one.least_p_holm for one in contrasts)
@@ -251,6 +251,8 @@ def remarks(comparison: Comparison) -> list[str]:
     failed = comparison.scores.failed_rows
     if failed:
         texts.append(f"Cells of {join_words(failed)} failed. {NOT_AGAIN}")
+    if bare := sorted(comparison.scores.criterion.lost.difference(failed)):
+        texts.append(f"Cells of {join_words(bare)} are complete without a finite score: no run repeats them.")
     too_few = [row for row, one in comparison.compared.items() if one is None]
     if too_few and comparison.baseline in failed:
         texts.append(f"The baseline, {comparison.baseline}, is one of them, so nothing is compared.")
@@ -281,11 +283,9 @@ def resolution_text(comparison: Comparison) -> str:
         return ""
     n, m = min(one.n for one in known), len(known)
     compared = f"{n} seeds and {counted(m, 'comparison')} with {comparison.baseline}"
-    if not comparison.scores.criterion.is_anytime:
-        return (
-            f"{compared}: a true difference of {comparison.resolvable:.2f} points (median over rows) would be found in "
-            "4 of 5 such studies."
-        )
+    if not any(one.criterion.is_anytime for one in known):
+        what = f"difference of {{}}{' points' * ('x100' in comparison.label)} (median over rows)"
+        return f"{compared}: {show_power(comparison.resolvable, what)}"
     reach = median((one.deciding.high - one.deciding.low) / 2 for one in known)
     if isinf(reach):
         least = least_n(1 - (1 - LEVEL) / m)

@@ -8,7 +8,7 @@ from analysis.answer import StudyAnswer
 from analysis.comparison import Comparison
 from analysis.comparison_table import ANYTIME, EXACT, HOLM, show_interval
 from analysis.formats import show_number, show_signed
-from analysis.phrases import counted, join_words
+from analysis.phrases import counted, join_words, show_power
 from rse_study.results.comparing.anytime import least_n
 from rse_study.results.comparing.comparisons import LEVEL
 from rse_study.results.comparing.effects import FactorEffects
@@ -72,8 +72,8 @@ def effects_remarks(found: FactorEffects) -> list[str]:
         least = least_n(1 - (1 - LEVEL) / len(known))
         shows = f"a confidence sequence needs at least {least} seeds to decide an effect."
     else:
-        resolvable = known["resolvable"].median()
-        shows = f"a true effect of {resolvable:.2f} points (median over effects) would be found in 4 of 5 such studies."
+        what = f"effect of {{}}{' points' * ('x100' in known['measure'].iloc[0])} (median over effects)"
+        shows = show_power(known["resolvable"].median(), what)
     texts.append(f"{known['num_seeds'].iloc[0]} seeds and {len(known)} effects: {shows}")
     if (least := known["least_p_holm"].iloc[0]) > 1 - LEVEL:
         texts.append(f"The smallest possible p of the exact test here is {least:.3f} (Holm).")

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pandas as pd
 
 from rse_study.results.comparing.comparisons import Scores, by_subject, is_of_history, scores_by_metric
+from rse_study.results.comparing.outcomes import LARGEST
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
 from rse_study.results.study_record import MINUS
@@ -36,7 +37,9 @@ def _is_asked(metric: str, asked: Iterable[str], evaluations: pd.DataFrame) -> b
 def _with_baselines(scores: Scores, reader: Reader, metric: str) -> Scores:
     values, evaluations = by_subject(reader, metric), reader.evaluations()
     fixed = {
-        label: values[name] for name, label in BASELINES.items() if pd.notna(values.get(name, float("nan")))
+        label: values[name]
+        for name, label in BASELINES.items()
+        if abs(values.get(name, float("nan"))) < LARGEST
     }
     worthless = evaluations[evaluations["degenerate"] & evaluations["metric"].isin(metric.split(MINUS))]
     constant = {label: [value] * scores.table.shape[1] for label, value in fixed.items()}

@@ -13,6 +13,7 @@ from analysis.search_answer import ConfirmedTrial
 from rse_study.results.comparing.comparisons import MIN_SEEDS
 from rse_study.results.comparing.criterion import criterion_of
 from rse_study.results.comparing.margin import margin_of
+from rse_study.results.comparing.outcomes import with_outcomes
 from rse_study.results.records import FINISHED, Stage
 
 
@@ -53,7 +54,8 @@ def confirmed_objectives(contents: Contents) -> tuple[list[ConfirmedTrial], list
 
 
 def _confirmed_on(contents: Contents, frame: pd.DataFrame, measure: str) -> ConfirmedTrial | None:
-    known = frame[(frame["measure"] == measure) & frame["value"].notna()]
+    part = frame[frame["measure"] == measure].dropna(subset="seed")
+    known = part.dropna(subset="value")
     rows = list(dict.fromkeys(known.loc[known["kind"] == "row", "row"]))
     if not rows:
         return None
@@ -69,6 +71,7 @@ def _confirmed_on(contents: Contents, frame: pd.DataFrame, measure: str) -> Conf
     num_planned = decided.num_rows - 1 if decided else frame.loc[frame["kind"] == "row", "row"].nunique()
     num_known = sum(len(one) >= MIN_SEEDS for one in paired.values())
     metrics = measures_of(study, contents.label) | {label_of(one): one.metric for one in study.all_objectives}
+    rule = with_outcomes(replace(rule, margin=margin_of(study, metrics.get(measure, measure))), part, BASE)
     return ConfirmedTrial(
         row=rows[0],
         reference=f"the {BASE}" if has_base else "",
@@ -77,5 +80,5 @@ def _confirmed_on(contents: Contents, frame: pd.DataFrame, measure: str) -> Conf
         num_together=max(1, num_planned if rule.is_anytime else num_known),
         less_is_better=not is_higher_better(contents, measure),
         decimals=contents.decimals_by_measure[measure],
-        criterion=replace(rule, margin=margin_of(study, metrics.get(measure, measure))),
+        criterion=rule.on((rows[0], BASE)),
     )

@@ -8,6 +8,7 @@ from analysis.contents import BASE, Contents, baseline_scores, label_of
 from analysis.formats import DEGENERATE, UNDEFINED, show_measured, show_spread
 from analysis.phrases import show_status
 from analysis.search import confirmed
+from rse_study.results.comparing.outcomes import LARGEST, is_finite
 from rse_study.results.records import BASELINES
 from rse_study.results.study_record import StudyRecord
 
@@ -53,7 +54,8 @@ def scores(contents: Contents, cells: pd.DataFrame) -> pd.DataFrame:
     position = {
         row: number for number, row in enumerate(dict.fromkeys([*BASELINES.values(), *cells["name"]]))
     }
-    return frame.assign(position=frame["row"].map(position))[COLUMNS]
+    value = frame["value"].where(is_finite(frame["value"]))
+    return frame.assign(position=frame["row"].map(position), value=value)[COLUMNS]
 
 
 def result_scores(contents: Contents) -> pd.DataFrame:
@@ -68,7 +70,8 @@ def result_cells(contents: Contents) -> pd.DataFrame:
 
 def _baselines(evaluations: pd.DataFrame, measure: str, metric: str) -> pd.DataFrame:
     found = baseline_scores(evaluations, metric)
-    status = [_status("complete", value, flag) for value, flag in found[["value", "degenerate"]].values]
+    known = found[["value", "degenerate"]].values
+    status = [_status("complete", value, flag or pd.notna(value)) for value, flag in known]
     fixed = {"kind": "baseline", "trial": pd.NA, "seed": pd.NA, "measure": measure, "status": status}
     return found.rename(columns={"label": "row"})[["row", "value", "degenerate"]].assign(**fixed)
 
@@ -78,20 +81,20 @@ def _cells(contents: Contents, cells: pd.DataFrame, measure: str, metric: str) -
     own = {label_of(one): one.metric for one in contents.study.other_objectives}
     column = "objective" if measure == contents.label else own.get(measure, "")
     values = cells[column] if column else cells["identity"].map(found["value"]).astype(float)
-    complete = cells["status"] == "complete"
+    complete, is_measured = cells["status"] == "complete", cells["identity"].isin(found.index) | bool(column)
     marked = frozenset(found.index[found["degenerate"]])
     marked |= contents.collapsed if measure == contents.label else frozenset()
     flags = cells["identity"].isin(marked) & complete
-    status = [_status(*one) for one in zip(cells["status"], values, flags, strict=True)]
+    status = [_status(*one) for one in zip(cells["status"], values, is_measured, strict=True)]
     kind = ["base" if label == BASE else "row" for label in cells["label"]]
     frame = cells[["trial", "seed"]].assign(row=cells["name"], kind=kind, measure=measure)
     return frame.assign(value=values.where(complete), status=status, degenerate=flags)
 
 
-def _status(status: str, value: float, is_degenerate: bool) -> str:
-    if status != "complete" or pd.notna(value):
+def _status(status: str, value: float, is_measured: bool) -> str:
+    if status != "complete" or abs(value) < LARGEST:
         return status
-    return UNDEFINED if is_degenerate else NOT_MEASURED
+    return UNDEFINED if is_measured else NOT_MEASURED
 
 
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """The answer of a search, from its confirmation."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan, nan
 
 import numpy as np
@@ -11,7 +11,7 @@ from analysis.comparison_table import show_interval
 from analysis.formats import show_number, show_signed
 from analysis.phrases import counted, join_words
 from rse_study.results.comparing.comparisons import FIXED, MIN_SEEDS
-from rse_study.results.comparing.criterion import Criterion, RowVerdict, row_verdict
+from rse_study.results.comparing.criterion import Criterion, RowVerdict
 from rse_study.results.comparing.verdicts import disagrees
 from rse_study.results.statistics import EXACT_UP_TO, Interval, least_p, sign_flip_p, smallest_difference
 
@@ -51,8 +51,8 @@ class ConfirmedTrial:
 
     def verdict(self, num_together: int) -> RowVerdict:
         """Return the verdict by the interval that holds for so many comparisons at once."""
-        interval = self.interval(num_together)
-        return row_verdict(interval, self.criterion.margin, less_is_better=self.less_is_better)
+        rule = replace(self.criterion, less_is_better=self.less_is_better)
+        return rule.verdict(self.interval(num_together))
 
     def adjusted_p(self, num_together: int) -> float:
         """Return the sign-flip p (Bonferroni) if it contradicts the interval, or else NaN."""

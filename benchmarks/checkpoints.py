@@ -20,10 +20,9 @@ from benchmarks.crossed import Units, columns_of, crossed_contrasts, seeds_of, s
 from benchmarks.output import markdown_table
 from benchmarks.strength import DEV, NAMES, TEST, values_of_cells
 from rse_study.results.comparing.comparisons import row_scores
-from rse_study.results.comparing.contrasts import own_baseline
 from rse_study.results.comparing.item_contrasts import measured_items
 from rse_study.results.reader import Reader
-from rse_study.results.row_names import names_of_cells
+from rse_study.results.row_names import names_of_cells, own_baseline
 
 ROW = re.compile(r"ascent = (?P<arm>\w+), checkpoint = unaligned/(?P<checkpoint>\d+)|SimCSE (?P<simcse>\d+)")
 ARMS = ("SimCSE", "gradient", "noise", "flipped")

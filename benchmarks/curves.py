@@ -22,9 +22,9 @@ from benchmarks.crossed import HEADER, Units, columns_of, crossed_contrasts, see
 from benchmarks.output import markdown_table
 from benchmarks.strength import COLOURS
 from rse_study.results.comparing.comparisons import by_subject
-from rse_study.results.comparing.contrasts import own_baseline
 from rse_study.results.comparing.item_contrasts import measured_items
 from rse_study.results.reader import Reader
+from rse_study.results.row_names import own_baseline
 
 SIMCSE, START = "SimCSE", "before training"
 OTHER_RATE = "SimCSE at 3e-5"

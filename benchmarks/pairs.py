@@ -20,10 +20,10 @@ from benchmarks.crossed import HEADER, columns_of, crossed_contrasts, seeds_of, 
 from benchmarks.output import markdown_table
 from benchmarks.strength import NAMES, values_of_cells
 from rse_study.results.comparing.comparisons import by_subject
-from rse_study.results.comparing.contrasts import own_baseline
 from rse_study.results.comparing.item_contrasts import MeasuredItems, measured_items
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.reader import Reader
+from rse_study.results.row_names import own_baseline
 
 OF_ATTACKS = (
     ("gradient", "SimCSE, 100 steps"),

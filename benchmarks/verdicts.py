@@ -29,6 +29,9 @@ SHAPES: dict[str, DrawDifferences] = {
 }
 
 
+LOW, LOW_SHARE, LOW_SD = -10.0, 0.05, 0.25  # points by which a seed falls, how often, and the others' SD
+
+
 @dataclass(frozen=True)
 class Decided:
     """How simulated studies ended."""
@@ -79,6 +82,9 @@ def tables(num_studies: int, seed: int) -> Iterator[str]:
         ("False verdicts where there is no difference", _false_verdicts),
         ("Effects that are found", _power),
         ("The same within the margin", _equivalence),
+        ("While a study runs", _running),
+        ("Rows that fail or collapse at some seeds", _collapsing),
+        ("A unit of its own", _own_unit),
     ):
         yield f"\n## {title}\n"
         yield from made(np.random.default_rng(seed), num_studies, peeks)
@@ -149,6 +155,79 @@ def _equivalence(rng: np.random.Generator, num_studies: int, peeks: Iterable[int
             yield _line(f"{margin:g} SD", f"{effect:g} SD", *shares)
 
 
+def wrong_at(
+    differences: NDArray[np.float64], looks: Iterable[int], *, is_anytime: bool
+) -> NDArray[np.bool_]:
+    """Return which studies [studies, rows, seeds] without a difference call a row better or worse at some look."""
+    num_studies, num_rows, _ = differences.shape
+    level, wrong = 1 - (1 - LEVEL) / num_rows, np.zeros(num_studies, dtype=bool)
+    for n in looks:
+        part = differences[:, :, :n]
+        half = half_widths(part.std(axis=2, ddof=1), n, is_anytime=is_anytime, level=level)
+        wrong |= (np.abs(part.mean(axis=2)) > half).any(axis=1)
+    return wrong
+
+
+def _running(rng: np.random.Generator, num_studies: int, peeks: Iterable[int]) -> Iterator[str]:
+    yield from _head(
+        "rows beside a baseline", "t interval after each of 3 to 8 seeds", "so far, 3 to 8 of more seeds",
+        "so far, 3 to 7 of 8 seeds", "and with all 8",
+    )  # fmt: skip
+    for num_rows in (1, 3, 6):
+        scores = rng.normal(size=(num_studies, num_rows + 1, 8))
+        drawn = scores[:, 1:] - scores[:, :1]
+        so_far = wrong_at(drawn, range(FIRST, 8), is_anytime=True)
+        found = (
+            wrong_at(drawn, range(FIRST, 9), is_anytime=False),
+            wrong_at(drawn, range(FIRST, 9), is_anytime=True),
+            so_far,
+            so_far | wrong_at(drawn, [8], is_anytime=False),
+        )
+        yield _line(str(num_rows), *(_share(float(one.mean()), num_studies) for one in found))
+
+
+def _collapsing(rng: np.random.Generator, num_studies: int, peeks: Iterable[int]) -> Iterator[str]:
+    yield from _head(
+        "differences of mean 0",
+        "t interval, 5 seeds",
+        "t interval, 8 seeds",
+        "anytime, to 16",
+        "anytime, to 256",
+    )
+    is_low = rng.random((num_studies, 256)) < LOW_SHARE
+    low = rng.normal(-LOW * LOW_SHARE, LOW_SD, size=is_low.shape) + LOW * is_low
+    lognormal = np.exp(0.5) - rng.lognormal(size=is_low.shape)
+    for name, drawn in (("one seed in twenty 10 points lower", low), ("lognormal", lognormal)):
+        looks = (([5], False), ([8], False), (peeks, True), (range(FIRST, 257), True))
+        found = [decide(drawn, seeds, is_anytime=is_anytime) for seeds, is_anytime in looks]
+        yield _line(name, *(_share(one.shares["better"], num_studies) for one in found))
+    yield ""
+    yield from _head("one seed in twenty 10 points lower, 8 seeds", "studies", "better")
+    num_low = is_low[:, :8].sum(axis=1)
+    seen = (num_low > 0) & (num_low <= 8 - FIRST)
+    survivors = [
+        low[num_low == num, :8][~is_low[num_low == num, :8]].reshape(-1, 8 - num) for num in range(1, 6)
+    ]
+    alone = [decide(some, [some.shape[1]], is_anytime=False).shares["better"] for some in survivors]
+    for name, where, better in (
+        ("none among them", num_low == 0, decide(low[num_low == 0], [8], is_anytime=False).shares["better"]),
+        ("scored, and named", num_low > 0, decide(low[num_low > 0], [8], is_anytime=False).shares["better"]),
+        ("failed, by the survivors alone", seen, np.average(alone, weights=[*map(len, survivors)])),
+    ):
+        yield _line(name, _percent(float(where.mean())), _percent(float(better)))
+
+
+def _own_unit(rng: np.random.Generator, num_studies: int, peeks: Iterable[int]) -> Iterator[str]:
+    yield from _head(
+        "true difference in seconds, SD 0.1", "margin 0.5: same", "no margin: same", "worse", "better"
+    )
+    for effect in (0.0, 0.1, 0.375):
+        drawn = -rng.normal(effect, 0.1, size=(num_studies, 8))  # fewer seconds are better
+        foreign, own = (decide(drawn, [8], is_anytime=False, margin=margin) for margin in (0.5, 0.0))
+        shares = (foreign.shares["same"], *(own.shares[name] for name in ("same", "worse", "better")))
+        yield _line(f"{effect:g}", *(_share(one, num_studies) for one in shares))
+
+
 def _head(*names: str) -> Iterator[str]:
     yield _line(*names)
     yield f"|{'---|' * len(names)}"
@@ -159,7 +238,7 @@ def _line(*cells: str) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}%"
 
 
 def _share(share: float, num_studies: int) -> str:

@@ -10,9 +10,10 @@ from analysis.contents import Contents
 from analysis.figures.style import BLUE, FAINT, GREY, ORANGE, label_text, plain
 from analysis.scores import result_scores
 from rse_study.results.comparing.comparisons import against, differences_by_seed
-from rse_study.results.comparing.contrasts import own_baseline
-from rse_study.results.comparing.criterion import Criterion, row_verdict
+from rse_study.results.comparing.criterion import Criterion
+from rse_study.results.comparing.outcomes import with_outcomes
 from rse_study.results.comparing.row_seeds import RowSeeds
+from rse_study.results.row_names import own_baseline
 
 COLUMNS = ["row", "num_seeds", "mean", "low", "high", "verdict"]
 ACROSS, HEIGHT, MAX_ROWS = 3, 190, 24
@@ -25,19 +26,20 @@ def decisions_data(contents: Contents, rows: RowSeeds) -> pd.DataFrame:
     Columns: row, num_seeds, mean (of row minus baseline), low and high of its confidence sequence over all rows (NaN
     where so few seeds exclude nothing), verdict. Seeds count in their order, those alone that both rows have.
     """
-    frame, found = result_scores(contents).dropna(subset=["seed", "value"]), []
+    frame, found = result_scores(contents).dropna(subset="seed"), []
     part = frame[frame["measure"] == contents.label]
     table = part.pivot(index="row", columns="seed", values="value").reindex(dict.fromkeys(part["row"]))
     baseline = own_baseline(contents.study, contents.cells)
     known = against(table, baseline) if baseline in table.index else {}
+    rule = Criterion(True, margin=rows.margin, less_is_better=rows.less_is_better)
+    rule = with_outcomes(rule, part, baseline)
     for row, weights in known.items():
         by_seed = differences_by_seed(table, weights)
         sample = [by_seed[seed] for seed in sorted(by_seed)]
         for num in range(2, len(sample) + 1):
-            interval = Criterion(is_anytime=True).interval(sample[:num], max(1, rows.num_rows - 1))
-            verdict = row_verdict(interval, rows.margin, less_is_better=rows.less_is_better)
+            interval = rule.interval(sample[:num], max(1, rows.num_rows - 1))
             low, high = (end if isfinite(end) else nan for end in (interval.low, interval.high))
-            found.append((row, num, sum(sample[:num]) / num, low, high, verdict))
+            found.append((row, num, sum(sample[:num]) / num, low, high, rule.on(weights).verdict(interval)))
     return pd.DataFrame(found, columns=COLUMNS)
 
 

@@ -25,11 +25,12 @@ from analysis.figures.style import (
 from analysis.formats import decimals_of, show_signed
 from analysis.scores import measures_of
 from rse_study.results.comparing.comparisons import MIN_SEEDS, NO_INTERVAL, against, differences
-from rse_study.results.comparing.contrasts import own_baseline
 from rse_study.results.comparing.criterion import criterion_of
 from rse_study.results.comparing.effects import FactorEffects
 from rse_study.results.comparing.margin import is_in_points
+from rse_study.results.comparing.outcomes import with_outcomes
 from rse_study.results.records import BASELINES
+from rse_study.results.row_names import own_baseline
 
 COLUMNS = ["view", "measure", "row", "minus", "difference", "low", "high", "n", "paper", "decimals"]
 POINTS = "all measures in points"
@@ -49,20 +50,21 @@ def differences_data(
     study, rows = contents.study, []
     rule = criterion_of(study, contents.revisions, contents.cells)
     metrics = measures_of(study, contents.label) | {label_of(one): one.metric for one in study.all_objectives}
-    for measure, part in frame.dropna(subset="value").groupby("measure", sort=False):
-        table, own = _table_beside(contents, part, minus)
+    for measure, every in frame.groupby("measure", sort=False):
+        table, own = _table_beside(contents, every.dropna(subset="value"), minus)
         if not own:
             continue
-        view = POINTS if is_in_points(metrics[measure]) else measure
-        paper, places = (
-            (printed or {}) if measure == contents.label else {},
-            contents.decimals_by_measure[measure],
-        )
+        rule = with_outcomes(rule, every.dropna(subset="seed"), own)
+        view = POINTS if is_in_points(study, metrics[measure]) else measure
+        paper = (printed or {}) if measure == contents.label else {}
+        places = contents.decimals_by_measure[measure]
         samples = {row: differences(table, one) for row, one in against(table, own).items()}
         known = [sample for sample in samples.values() if len(sample) >= MIN_SEEDS]
-        num_together = len(samples if rule.is_anytime else known)
+        num_together = len(samples if rule.is_anytime or rule.waiting else known)
         for row, sample in samples.items():
-            interval = rule.interval(sample, num_together) if len(sample) >= MIN_SEEDS else NO_INTERVAL
+            here = rule.on((row, own))
+            is_sure = len(sample) >= MIN_SEEDS and not here.is_lost
+            interval = here.interval(sample, num_together) if is_sure else NO_INTERVAL
             of_paper, n = paper.get(row, nan) - paper.get(own, nan), len(sample)
             mean = float(sample.mean()) if n else nan
             rows.append((view, measure, row, own, mean, interval.low, interval.high, n, of_paper, places))
@@ -119,10 +121,10 @@ def effects_forest_data(found: FactorEffects, decimals: Mapping[str, int]) -> pd
     return bounded(shown)[COLUMNS]
 
 
-def draw_forest(frame: pd.DataFrame, margin: float = 0.0) -> go.Figure:
+def draw_forest(frame: pd.DataFrame, margin: float = 0.0, of: str = "") -> go.Figure:
     """Draw each row's differences on all measures of a view.
 
-    A diamond is the paper's difference. A band shows the margin, if there is one.
+    A diamond is the paper's difference. A band shows the margin, if there is one, in the view `of` which it is.
     """
     figure, views = go.Figure(), list(dict.fromkeys(frame["view"]))
     parts = [frame[frame["view"] == view] for view in views]
@@ -138,6 +140,8 @@ def draw_forest(frame: pd.DataFrame, margin: float = 0.0) -> go.Figure:
     plain(figure, height=170 + 12 * max(lanes, default=0) + max(heights, default=0))
     minus = [str(part["minus"].iloc[0]) for part in parts]
     layouts = [rows_layout(*one) for one in zip(ticks, minus, strict=True)]
+    for view, layout in zip(views, layouts, strict=True) if margin and of else ():
+        layout["shapes[0].visible"] = view == of
     return add_views(legend_below(figure), {view: view for view in views}, layouts)
 
 

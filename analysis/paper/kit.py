@@ -80,6 +80,7 @@ def how_compared(source: KitSource) -> str:
     parts = [
         f"Configurations were trained with {seeds} each and compared with {comparison.baseline} by {measure}, paired "
         f"by seed. {rule.sentence(len(compared))} The intervals hold simultaneously for {every} (Bonferroni).",
+        rule.assumption,
         "P-values are those of the exact sign-flip test, adjusted by Holm's method." if exact else "",
         "Unless said otherwise, the intervals reflect variation over training seeds only, not over checkpoints or test "
         "items.",

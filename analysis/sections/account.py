@@ -97,10 +97,7 @@ def failures(contents: Contents) -> str:
     if len(reasons):
         parts.insert(0, page.figure(draw_reasons(reasons), "reasons", reasons))
     if len(lost):
-        parts += [
-            "<h3>Lost attempts</h3>",
-            page.table(lost, kind="plain long", name="lost-attempts"),
-        ]
+        parts += ["<h3>Lost attempts</h3>", page.table(lost, kind="plain long", name="lost-attempts")]
     if len(events):
         table = page.table(events, kind="plain", name="events")
         parts.append(page.folded(counted(len(events), "event"), table, is_open=len(events) <= MANY))

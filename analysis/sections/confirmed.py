@@ -5,11 +5,7 @@ import pandas as pd
 from analysis import page
 from analysis.contents import BASE, Contents
 from analysis.phrases import counted, join_words, show_status
-from analysis.scores import (
-    NOT_MEASURED,
-    scores,
-    seeds_of,
-)
+from analysis.scores import NOT_MEASURED, scores, seeds_of
 from analysis.search import confirmed, trials
 from analysis.sections.scores import differences_figure, scores_table
 from rse_study.results.settings import ConfirmSettings

@@ -13,7 +13,7 @@ from analysis.effects import with_effects
 from analysis.figures.reasons import alike
 from analysis.formats import show_number, show_value
 from analysis.front import labels
-from analysis.phrases import counted, join_words
+from analysis.phrases import counted, join_words, show_power
 from analysis.progress import confirmed_objectives, confirmed_trial, stage_progress
 from analysis.scores import is_higher_better, result_scores, summarise
 from analysis.search import base_values, trials
@@ -123,10 +123,11 @@ def _how_sure(row: str, comparison: Comparison) -> str:
 def criterion_text(contents: Contents, comparison: Comparison | None) -> str:
     """Say what decides the verdicts, and why; "" where nothing is compared."""
     if comparison is not None:
-        return comparison.criterion_text
+        return f"{comparison.criterion_text} {comparison.scores.criterion.assumption}".strip()
     found = _judged(contents)
     num_together = sum(one.num_together for one in found)
-    return found[0].criterion.sentence(num_together, "comparison") if found else ""
+    rule = found[0].criterion if found else None
+    return f"{rule.sentence(num_together, 'comparison')} {rule.assumption}".strip() if rule else ""
 
 
 def _judged(contents: Contents) -> list[ConfirmedTrial]:
@@ -142,11 +143,11 @@ def seeds_text(contents: Contents, comparison: Comparison | None) -> str:
         return resolution_text(comparison)
     found = _judged(contents)
     num_together = sum(one.num_together for one in found)
-    texts = join_words(
-        f"{show_number(one.resolvable(num_together), one.decimals)} on {one.measure}" for one in found
-    )
+    least = [one.resolvable(num_together) for one in found]
+    shown = zip(found, least, strict=True)
+    texts = join_words(f"{show_number(value, one.decimals)} on {one.measure}" for one, value in shown)
     seeds = counted(min((len(one.sample) for one in found), default=0), "fresh seed")
-    return f"{seeds}: a true difference of {texts} would be found in 4 of 5 such studies." if found else ""
+    return f"{seeds}: {show_power(max(least), f'difference of {texts}')}" if found else ""
 
 
 def axes_text(contents: Contents, comparison: Comparison | None) -> str:

@@ -38,7 +38,8 @@ def differences_figure(contents: Contents, frame: pd.DataFrame, name: str, **bes
     if shown.empty:
         return ""
     told = FIGURE.format(shown["minus"].iloc[0])
-    drawn = page.figure(draw_forest(shown, margin_of(contents.study)), name, shown)
+    of = next(iter(shown.loc[shown["measure"] == contents.label, "view"]), "")
+    drawn = page.figure(draw_forest(shown, margin_of(contents.study), of), name, shown)
     return page.paragraph(told) + drawn + page.paragraph(both_ways_text(contents, shown))
 
 

@@ -1,16 +1,14 @@
 """Manipulation checks of the terms of losses, by the name in metrics."""
 
-from rse_study.results.manipulation import Checks, ManipulationCheck
+from rse_study.results.manipulation import LIMITS, Checks, ManipulationCheck
 
 
 def share_checks(name: str, part: str) -> Checks:
     """Return the checks of a term's share in the gradient's norm and in the loss."""
-    of_gradient = "a term of less turns no step by a hundredth"
-    of_loss = "it vanishes in the loss even where the other terms fall to a hundredth of chance"
     measure, left = "{} of the gradients of all terms", f"the row without {part}"
     return (
-        ManipulationCheck(f"gradient_share/{name}", part, measure, 0.01, of_gradient, left),
-        ManipulationCheck(f"loss_share/{name}", part, "{} of the loss", 1e-4, of_loss, left),
+        ManipulationCheck(f"gradient_share/{name}", part, measure, *LIMITS["gradient_share/"], left),
+        ManipulationCheck(f"loss_share/{name}", part, "{} of the loss", *LIMITS["loss_share/"], left),
     )
 
 
@@ -20,12 +18,12 @@ TERMS: dict[str, Checks] = {
     "rtd": (
         *share_checks("rtd", "lambda2 L_RTD"),
         ManipulationCheck(
-            "rtd/replaced", "the generator G", "which replaces {} of the tokens", 0.01,
-            "of fewer than one in a hundred D learns to answer `original`", "L_RTD with nothing to detect",
+            "rtd/replaced", "the generator G", "which replaces {} of the tokens",
+            *LIMITS["rtd/replaced"], "L_RTD with nothing to detect",
         ),
         ManipulationCheck(
-            "rtd/detected", "the discriminator D", "which detects {} of the replaced tokens", 0.05,
-            "one that answers `original` to everything detects none", "L_RTD that asks for a rate alone",
+            "rtd/detected", "the discriminator D", "which detects {} of the replaced tokens",
+            *LIMITS["rtd/detected"], "L_RTD that asks for a rate alone",
         ),
     ),
     "virtual": share_checks("virtual", "lambda F"),

@@ -17,7 +17,7 @@ from rse_study.methods.method import Mean, Networks, RunContext, StepOutcome
 from rse_study.methods.metrics import term_shares
 from rse_study.models import DCLNetworks, MaskedLMHead, Projection, SentenceEncoder, by_chunks
 from rse_study.models.kinds import NormKind
-from rse_study.results.manipulation import ManipulationCheck
+from rse_study.results.manipulation import LIMITS, ManipulationCheck
 from rse_study.spec import field
 from rse_study.streams import Streams
 from rse_study.tensors import Bool, F, Float, Int, Tensor, sent, torch
@@ -43,8 +43,8 @@ class DCL(MethodBase):
     semantics: ClassVar[int] = 1
     checks: ClassVar = (
         ManipulationCheck(
-            "twin/replaced", "x_aug", "in which {} of the tokens are not those of x", 0.01,
-            "below one in a hundred the twin is the sentence itself", "two views by dropout alone",
+            "twin/replaced", "x_aug", "in which {} of the tokens are not those of x",
+            *LIMITS["twin/replaced"], "two views by dropout alone",
         ),
         *TERMS["align"],
         *TERMS["masked_lm"],

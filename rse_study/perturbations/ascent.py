@@ -7,20 +7,20 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from rse_study.data.batches import Batch
 from rse_study.models.modes import in_mode
-from rse_study.results.manipulation import Checks, ManipulationCheck
+from rse_study.results.manipulation import LIMITS, Checks, ManipulationCheck
 from rse_study.tensors import Bool, Float, Int, Tensor, nn, torch
 
 INNER_RISE: Checks = (
     ManipulationCheck(
-        "inner/rise", "the adversary", "which raises the inner loss by {} of the loss at chance", 0.001,
-        "with a smaller rise nothing was seen to gain more than 0.14 points over noise", "the baseline with noise",
+        "inner/rise", "the adversary", "which raises the inner loss by {} of the loss at chance",
+        *LIMITS["inner/rise"], "the baseline with noise",
     ),
 )  # fmt: skip
 """Of every ascent: chance is ln(b) of L_con, and ln(2), its largest value, of a divergence."""
 OFF_CHECKS: Checks = tuple(
     ManipulationCheck(
-        f"masks/{what}", f"the {what}' masks", "of which {} are off", 0.01,
-        "below one in a hundred hardly a value is weakened", "views that they do not weaken", zero_is_off=True,
+        f"masks/{what}", f"the {what}' masks", "of which {} are off", *LIMITS["masks/"],
+        "views that they do not weaken", zero_is_off=True,
     )
     for what in ("tokens", "features")
 )  # fmt: skip

@@ -11,7 +11,7 @@ from rse_study.perturbations.ascent import Anchor, Change, Reach
 from rse_study.perturbations.ball import Ball, BoundBall
 from rse_study.perturbations.geometry import norm_of
 from rse_study.perturbations.noise import start_delta
-from rse_study.results.manipulation import Checks, ManipulationCheck
+from rse_study.results.manipulation import LIMITS, Checks, ManipulationCheck
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 from rse_study.tensors import Bool, Float, Tensor
@@ -26,8 +26,8 @@ def movement_checks(metric: str, part: str) -> Checks:
     """Return the checks of a delta that moves away from its random start."""
     return (
         ManipulationCheck(
-            metric, part, "which moves by {} of the norm of its random start", 0.1,
-            "what moves by less than a tenth is its start", "noise in place of this part", zero_is_off=True,
+            metric, part, "which moves by {} of the norm of its random start", *LIMITS["/moved"],
+            "noise in place of this part", zero_is_off=True,
         ),
         ManipulationCheck(f"{metric}_of_bound", part, "which moves by {} of the radius of its ball"),
     )  # fmt: skip
@@ -36,8 +36,8 @@ def movement_checks(metric: str, part: str) -> Checks:
 def saturation_check(metric: str, part: str) -> ManipulationCheck:
     """Return the check that the bound leaves a step size something to decide."""
     return ManipulationCheck(
-        metric, part, "with {} of what may move on the bound of the ball", 0.95,
-        "beyond, a larger step changes little", "the bound alone", at_most=True,
+        metric, part, "with {} of what may move on the bound of the ball", *LIMITS["/on_bound"],
+        "the bound alone", at_most=True,
     )  # fmt: skip
 
 

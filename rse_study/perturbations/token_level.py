@@ -9,7 +9,7 @@ from rse_study.collectives import Collectives
 from rse_study.perturbations import geometry
 from rse_study.perturbations.ascent import Anchor, Change
 from rse_study.perturbations.ball import Ball, BoundBall
-from rse_study.results.manipulation import Checks, ManipulationCheck
+from rse_study.results.manipulation import LIMITS, Checks, ManipulationCheck
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
 from rse_study.tensors import Bool, Float, Int, Tensor, torch
@@ -41,12 +41,12 @@ class TokenLevel(Spec):
     semantics: ClassVar[int] = 1
     checks: ClassVar[Checks] = (
         ManipulationCheck(
-            "eta/growth", "eta", "whose norm is {} of that of V's random start", 0.1,
-            "below a tenth V has shrunk to nothing", "no token-level perturbation",
+            "eta/growth", "eta", "whose norm is {} of that of V's random start", *LIMITS["eta/growth"],
+            "no token-level perturbation",
         ),
         ManipulationCheck(
-            "eta/starved", "eta of most tokens", "{} of which have under 1% of their sentence's largest", 0.5,
-            "beyond a half it acts on few tokens", "eta on some tokens", at_most=True,
+            "eta/starved", "eta of most tokens", "{} of which have under 1% of their sentence's largest",
+            *LIMITS["eta/starved"], "eta on some tokens", at_most=True,
         ),
     )  # fmt: skip
     presence: Presence = "present"

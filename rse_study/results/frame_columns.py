@@ -35,19 +35,11 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
         *OF_A_CELL,
         FrameColumn("label", TEXT, "the row's own name in the study's file, or empty"),
         FrameColumn("status", TEXT, "`complete`, `stopped_early`, `failed`, `running`, `planned`"),
-        FrameColumn(
-            "objective",
-            NUMBER,
-            "at the last step or kept checkpoint; NaN unless `complete`, `stopped_early`",
-        ),
+        FrameColumn("objective", NUMBER, "at the last step or kept checkpoint; NaN without a result"),
         FrameColumn("t", WHOLE_OR_MISSING, "the last step with an objective, in optimiser steps"),
         FrameColumn("duration_s", NUMBER, "seconds of training and scoring; 0 where it has not ended"),
         FrameColumn("started", TIME, "when its newest attempt began"),
-        FrameColumn(
-            "ended",
-            TIME,
-            "when its newest attempt ended; of one that another study ran: when it was entered here",
-        ),
+        FrameColumn("ended", TIME, "when its newest attempt ended, or it was found in another study"),
         FrameColumn("reason", TEXT, "why it failed, or empty"),
     ),
     "metrics": (
@@ -76,11 +68,11 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
     "contrasts": (
         *OF_A_DIFFERENCE,
         FrameColumn("num_seeds", WHOLE, "seeds that both have"),
-        FrameColumn("mean", NUMBER, "of the differences, in points"),
-        FrameColumn("sd", NUMBER, "of the differences over seeds, in points, n - 1 below"),
-        FrameColumn("t_low", NUMBER, "95% interval of the mean by Student's t, alone, in points"),
+        FrameColumn("mean", NUMBER, "of the differences, in the unit of the measure"),
+        FrameColumn("sd", NUMBER, "of the differences over seeds, n - 1 below"),
+        FrameColumn("t_low", NUMBER, "95% interval of the mean by Student's t, alone"),
         FrameColumn("t_high", NUMBER, "its upper end"),
-        FrameColumn("simultaneous_low", NUMBER, "the same, of all rows of the measure at once, in points"),
+        FrameColumn("simultaneous_low", NUMBER, "the same, of all rows of the measure at once"),
         FrameColumn("simultaneous_high", NUMBER, "its upper end"),
         FrameColumn("bca_low", NUMBER, "by the bootstrap (BCa), alone; NaN below 6 seeds"),
         FrameColumn("bca_high", NUMBER, "its upper end"),
@@ -89,19 +81,15 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
         FrameColumn("p_holm", NUMBER, "`p_sign_flip`, adjusted for all rows of the measure"),
         FrameColumn("least_p_holm", NUMBER, "the least that so many seeds and rows could give"),
         FrameColumn("hedges_g", NUMBER, "effect size, in standard deviations"),
-        FrameColumn("resolvable", NUMBER, "the difference found in 4 of 5 such studies, in points"),
+        FrameColumn("resolvable", NUMBER, "the difference found in 4 of 5 such studies; NaN: no spread"),
         FrameColumn("excludes_zero", TRUTH, "whether the interval that decides excludes 0"),
         FrameColumn("less_is_better", TRUTH, "whether a row is the better one by having less"),
         FrameColumn(
-            "anytime_low", NUMBER, "confidence sequence of all rows of the measure at once; may be infinite"
+            "anytime_low", NUMBER, "confidence sequence, all rows of the measure at once, or infinite"
         ),
         FrameColumn("anytime_high", NUMBER, "its upper end"),
-        FrameColumn(
-            "e_value", NUMBER, "evidence against a mean of 0, alone, valid after any number of seeds"
-        ),
-        FrameColumn(
-            "criterion", TEXT, "what decides: `fixed` (simultaneous) or `anytime` (confidence sequence)"
-        ),
+        FrameColumn("e_value", NUMBER, "evidence against a mean of 0, alone, valid at any number of seeds"),
+        FrameColumn("criterion", TEXT, "decides: `fixed` (simultaneous) or `anytime` (confidence sequence)"),
         FrameColumn("margin", NUMBER, "a difference that is no larger counts as none; 0 without a margin"),
         FrameColumn("verdict", TEXT, "`better`, `worse`, `same` (within the margin), `undecided`"),
     ),
@@ -109,7 +97,7 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
         *OF_A_DIFFERENCE,
         FrameColumn("num_seeds", WHOLE, "seeds that both have"),
         FrameColumn("num_items", WHOLE, "pairs or inputs whose scores both have, with every seed; 0: none"),
-        FrameColumn("mean", NUMBER, "of the differences, in points; NaN below 3 seeds"),
+        FrameColumn("mean", NUMBER, "of the differences; NaN below 3 seeds"),
         FrameColumn("seeds_low", NUMBER, "95% interval for new seeds on these items, of all rows at once"),
         FrameColumn("seeds_high", NUMBER, "its upper end"),
         FrameColumn("crossed_low", NUMBER, "the same for new seeds and new items; NaN without item scores"),
@@ -125,9 +113,7 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
         FrameColumn("num_trials", WHOLE, "trials it had to go by"),
     ),
     "rung_fidelity": (
-        FrameColumn(
-            "sample", TEXT, "`complete`: all complete trials; `let run`: those no verdict could stop"
-        ),
+        FrameColumn("sample", TEXT, "`complete`: complete trials; `let run`: those no verdict could stop"),
         FrameColumn("t", WHOLE, "the rung, in optimiser steps"),
         FrameColumn("num_trials", WHOLE, "trials with a value at the rung and at the end"),
         FrameColumn("spearman", NUMBER, "rank correlation of the two, -1 to 1; NaN where undefined"),

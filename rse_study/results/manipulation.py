@@ -5,8 +5,22 @@ ledger can be judged without the classes that made it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+LIMITS: dict[str, tuple[float, str]] = {
+    "inner/rise": (0.001, "with a smaller rise nothing was seen to gain more than 0.14 points over noise"),
+    "loss_share/": (1e-4, "it vanishes in the loss even where the other terms fall to a hundredth of chance"),
+    "gradient_share/": (0.01, "a term of less turns no step by a hundredth"),
+    "masks/": (0.01, "below one in a hundred hardly a value is weakened"),
+    "/moved": (0.1, "what moves by less than a tenth is its start"),
+    "/on_bound": (0.95, "beyond, a larger step changes little"),
+    "eta/growth": (0.1, "below a tenth V has shrunk to nothing"),
+    "eta/starved": (0.5, "beyond a half it acts on few tokens"),
+    "rtd/replaced": (0.01, "of fewer than one in a hundred D learns to answer `original`"),
+    "rtd/detected": (0.05, "one that answers `original` to everything detects none"),
+    "twin/replaced": (0.01, "below one in a hundred the twin is the sentence itself"),
+}  # fmt: skip
+"""Limits of our own checks with their reasons, by metric or a part of it: old ledgers are judged by them, too."""
 MOST_NAMED = 4  # rows in a sentence; the others are counted
 
 
@@ -32,6 +46,11 @@ class ManipulationCheck:
         if self.limit is None or (self.zero_is_off and value == 0):
             return False
         return value > self.limit if self.at_most else value < self.limit
+
+    def of_today(self) -> "ManipulationCheck":
+        """Return a check of an older ledger with the limit of this version; of another author's, as it is."""
+        now = next((limit for part, limit in LIMITS.items() if part in self.metric), None)
+        return replace(self, limit=now[0], reason=now[1]) if now and self.limit is not None else self
 
     @property
     def alive(self) -> str:

@@ -57,12 +57,28 @@ SELECTING = "dev"
 """The metric by which a cell chooses the checkpoint that it keeps."""
 
 
+POINTS = "points"
+IN_POINTS = (
+    "/test/all", "/dev/all", "/wmean", "/f1", "accuracy", "spearman", "matthews", "success_rate", "words_changed",
+    "/drop", "/invariance/mean", "/fast/", "/full/", "/fine_tuned/", "/synonyms/", "/t-sne/", "/weakened/",
+)  # fmt: skip
+"""Parts of the names of our own metrics that are shares, correlations or cosines x 100."""
+
+
+def unit_by_name(metric: str) -> str:
+    """Return POINTS of a metric that is known to be a score x 100, "" of any other."""
+    is_known = metric in ("dev", "dev/kept") or any(part in metric for part in IN_POINTS)
+    return POINTS if is_known and ":" not in metric else ""
+
+
 class Measure(Record):
     """A score of an evaluation as reports show it."""
 
     name: str
     metric: str
     direction: Direction = "maximize"
+    unit: str = Field(default_factory=lambda given: unit_by_name(given.get("metric", "")))
+    """POINTS for a score x 100, or another one ("s"), in which no margin is known; by default, `unit_by_name`"""
 
 
 def _checked_time(text: str) -> str:

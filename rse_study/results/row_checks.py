@@ -40,12 +40,10 @@ def row_checks(ledger: LedgerQueries, study: StudyRecord, cells: Sequence[CellRe
 def _checks_of(
     row: str, cells: Sequence[CellRecord], means: Mapping[str, Mapping[str, float]], study: StudyRecord
 ) -> RowChecks:
-    histories, methods = (
-        [means.get(one.identity, {}) for one in cells],
-        [one.config.get("method") or {} for one in cells],
-    )
+    histories = [means.get(one.identity, {}) for one in cells]
+    methods = [one.config.get("method") or {} for one in cells]
     values = []
-    for check in study.checks:
+    for check in (one.of_today() for one in study.checks):
         of = [each[check.metric] for each in histories if check.metric in each]
         if any(of) or (of and not check.zero_is_off):
             # A control is not to raise the inner loss: its rise is shown, not judged.

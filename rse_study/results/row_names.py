@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from rse_study.results.records import BASELINES
+from rse_study.results.records import BASE, BASELINES
 from rse_study.results.study_record import StudyRecord
 from rse_study.spec import show_setting as _shown
 
@@ -90,6 +90,14 @@ def find_cells_row(study: StudyRecord, wanted: str, cells: "pd.DataFrame") -> st
     columns = zip(names, cells["label"], cells["proposal"], strict=True)
     rows = {name: {} if label else values for name, label, values in columns}
     return find_row(study, wanted, rows, dict(zip(names, cells["trial"], strict=True)))
+
+
+def own_baseline(study: StudyRecord, cells: "pd.DataFrame") -> str:
+    """Return the row compared with the others: a grid's baseline, a search's base."""
+    if study.kind != "grid":
+        return BASE
+    written = study.settings.grid.baseline
+    return (find_cells_row(study, written, cells) or written) if written else ""
 
 
 def find_combination(wanted: str, axes: Mapping[str, str], rows: Mapping[str, Proposal]) -> str | None:

@@ -10,24 +10,10 @@ from rse_study.results.manipulation import ManipulationCheck
 from rse_study.results.records import Direction, Measure, Record
 from rse_study.results.settings import ConfirmSettings, StudySettings
 
-OWN_COLUMNS = frozenset(
-    {
-        "row",
-        "trial",
-        "seed",
-        "num_seeds",
-        "stage",
-        "label",
-        "status",
-        "objective",
-        "t",
-        "step",
-        "time",
-        "duration_s",
-        "reason",
-    }
-    | {"identity", "best", "row", "started", "ended"}
-)
+OWN_COLUMNS = frozenset((
+    "row", "trial", "seed", "num_seeds", "stage", "label", "status", "objective", "t", "step", "time", "duration_s",
+    "reason", "identity", "best", "started", "ended",
+))  # fmt: skip
 """Headings that no axis may take, in the trials table and in the public frame of cells."""
 MINUS = " - "
 LESS_IS_BETTER_UNLESS_NOTED = ("success_rate", "alignment", "uniformity", "drift", "drop")

@@ -185,6 +185,15 @@ def test_nothing_is_decided_while_a_score_is_still_to_come(tmp_path):
         assert found["PWWS", "MR", "RobustSentEmbed"].direction == "same"
 
 
+@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
+def test_a_score_that_is_no_number_leaves_its_row_undecided(tmp_path, score):
+    rows = {row: (*scores, scores[0]) for row, scores in DEV.items()}
+    low = {"SimCSE": (80.0, 80.5, 81.0, 80.2), "RobustSentEmbed": (20.0, 20.5, 21.0, score)}
+    found = cells_of(make(tmp_path, {RATE.format("mr", "pwws"): low}, rows=rows))
+    cell = found["PWWS", "MR", "RobustSentEmbed"]
+    assert (cell.direction, cell.interval, len(cell.sample)) == ("undecided", None, 3)
+
+
 def test_two_seeds_are_undecided(tmp_path):
     rows = {name: scores[:2] for name, scores in DEV.items()}
     scores = {RATE.format("mr", "pwws"): {"SimCSE": (80.0, 81.0), "USCAL": (10.0, 12.0)}}

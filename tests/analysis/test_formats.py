@@ -3,7 +3,7 @@ import math
 import pandas as pd
 
 from analysis.formats import decimals_of, show_measured, show_number, show_signed, show_value
-from analysis.phrases import counted, join_words, show_duration, show_time
+from analysis.phrases import counted, join_words, show_duration, show_power, show_time
 from tests.cases import cases
 
 DURATIONS = [(0, ""), (3.21, "3.2 s"), (245, "4 min 05 s"), (7800, "2 h 10 min"), (3599.7, "1 h 00 min")]
@@ -32,3 +32,11 @@ def test_distances_have_more_decimals_than_percentages():
     for metric in ("geometry/alignment", "geometry/uniformity", "replayed/drift"):
         assert decimals_of(f"STS-B/{metric}", fine=4) == 4, metric
     assert decimals_of("MR/fast/accuracy", fine=4) == 2
+
+
+def test_a_difference_that_can_be_resolved_is_never_shown_as_nothing():
+    shown = [show_power(value, "effect of {} points") for value in (0.483, 0.00312)]
+    ends = "would be found in 4 of 5 such studies."
+    assert shown == [f"a true effect of 0.48 points {ends}", f"a true effect of 0.003 points {ends}"]
+    for value in (0.0, 1e-15, math.nan):
+        assert show_power(value, "effect of {}").startswith("the differences do not vary over seeds")

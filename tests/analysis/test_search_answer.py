@@ -4,6 +4,7 @@ import pytest
 
 from analysis.answer import StageProgress
 from analysis.search_answer import ConfirmedTrial, confirmed_answer, search_answer
+from rse_study.results.comparing.criterion import Criterion
 from rse_study.results.statistics import t_interval
 
 MINUS = "\N{MINUS SIGN}"
@@ -29,6 +30,12 @@ def confirmed(*sample, **kwargs):
     return ConfirmedTrial(
         **{"row": "trial 12", "reference": "the base", "measure": "test", "sample": sample, **kwargs}
     )
+
+
+def test_a_trial_that_failed_with_a_seed_is_not_confirmed_by_the_others():
+    answer = search_answer(DONE, DONE, confirmed(3.0, 3.2, 2.9, criterion=Criterion(is_lost=True)))
+    assert answer.text.startswith("Compared with the base, trial 12 is undecided on test: +3.03 [+2.")
+    assert not answer.shows_difference
 
 
 @pytest.mark.parametrize(

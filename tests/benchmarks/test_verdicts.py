@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from benchmarks.verdicts import decide, half_widths
+from benchmarks.verdicts import decide, half_widths, wrong_at
 from rse_study.results.comparing.criterion import Criterion
 from tests.cases import cases
 
@@ -44,3 +44,13 @@ def test_a_large_effect_is_decided_with_few_seeds():
     found = decide(drawn, PEEKS, is_anytime=True)
     assert found.shares["better"] > 0.99
     assert 6 < found.mean_seeds < 8
+
+
+@cases("num_rows", (1, 3, 6))
+def test_a_study_that_still_runs_is_wrong_at_some_time_no_more_often_than_promised(num_rows):
+    scores = np.random.default_rng(num_rows).normal(size=(NUM_STUDIES, num_rows + 1, 8))
+    drawn = scores[:, 1:] - scores[:, :1]
+    so_far = wrong_at(drawn, range(3, 8), is_anytime=True)
+    assert so_far.mean() < 0.01
+    assert (so_far | wrong_at(drawn, [8], is_anytime=False)).mean() < 0.05 + ERROR
+    assert wrong_at(drawn, range(3, 9), is_anytime=False).mean() > 0.12

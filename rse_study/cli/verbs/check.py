@@ -83,7 +83,7 @@ def _print_json(comparison: Comparison, contrasts: pd.DataFrame, inert: Sequence
         "objective": comparison.label,
         "baseline": comparison.baseline,
         "is_complete": comparison.is_complete,
-        "criterion": comparison.criterion_text,
+        "criterion": f"{comparison.criterion_text} {comparison.scores.criterion.assumption}".strip(),
         "contrasts": json.loads(contrasts.to_json(orient="records", double_precision=15)),
         "claims": claims_table(comparison).to_dict("records"),
         "inert": inert,
@@ -126,6 +126,8 @@ def _next(comparison: Comparison, study: str, store: Path, code: int, *, is_writ
         return run_again(comparison.name, store)
     if comparison.scores.failed_rows:
         return f"{command('status', study, *where)} (says why cells failed)"
+    if comparison.scores.criterion.lost:
+        return f"{command('report', study, *where)} (shows the course of each cell)"
     if code == INCOMPLETE and _decided(comparison):
         return f"add seeds to its file, then {run_again(comparison.name, store)}"
     if is_written or code == CONTRADICTED:

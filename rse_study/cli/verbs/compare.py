@@ -28,6 +28,7 @@ from rse_study.results.row_names import find_cells_row
 from rse_study.results.statistics import EXACT_UP_TO, welch_interval
 
 FIRST, SECOND = "first", "second"
+NamedPair = tuple[str, pd.DataFrame, Criterion]
 
 
 @dataclass(frozen=True)
@@ -60,17 +61,18 @@ def compare_rows(
     first, *others = [_read(name, metric, store) for name in given]
     for other in others:
         _require_same_measure(first, other)
-    pairs = [pair for other in others for pair in _pairs(first, other, is_named=len(others) > 1)]
     criterion = _strictest([first, *others])
+    pairs = [pair for other in others for pair in _pairs(first, other, criterion, is_named=len(others) > 1)]
     if out:
-        _write_page([first, *others], pairs, criterion, out)
+        _write_page([first, *others], pairs, out)
     problems, level, found = [], 1 - (1 - LEVEL) / len(pairs), []
-    for name, pair in pairs:
+    for name, pair, rule in pairs:
         try:
-            found.append(_unpaired(name, pair, level) if unpaired else _paired(name, pair, level, criterion))
+            found.append(_unpaired(name, pair, level) if unpaired else _paired(name, pair, level, rule))
         except InputError as problem:
             problems.append(problem)
-    sentence = "" if unpaired or not found else criterion.sentence(len(pairs))
+    said = (criterion.sentence(len(pairs)), *sorted({one.criterion.assumption for one in (first, *others)}))
+    sentence = "" if unpaired or not found else " ".join(filter(None, said))
     if as_json:
         rows = {"first": first.name, "others": [other.name for other in others]}
         compared = [{"name": one.name, **one.numbers} for one in found]
@@ -115,20 +117,19 @@ def _strictest(chosen: Sequence[GivenRows]) -> Criterion:
     least = min((one.criterion for one in chosen), key=lambda one: (one.margin, not one.margins_seen))
     rules = {one.name.partition(":")[0]: one.criterion for one in chosen if one.criterion.is_anytime}
     why = next((f"of {study}, {rule.why}" for study, rule in rules.items()), chosen[0].criterion.why)
-    return replace(least, is_anytime=bool(rules), why=why)
+    waiting = frozenset().union(*(one.criterion.waiting for one in chosen))
+    return replace(least, is_anytime=bool(rules), why=why, waiting=waiting)
 
 
-def _write_page(
-    chosen: Sequence[GivenRows], pairs: Sequence[tuple[str, pd.DataFrame]], criterion: Criterion, out: Path
-) -> None:
+def _write_page(chosen: Sequence[GivenRows], pairs: Sequence[NamedPair], out: Path) -> None:
     from analysis.chosen import ChosenPair, ChosenRows, write_chosen
 
     found = compare_all(
-        [(pair, {FIRST: 1.0, SECOND: -1.0}) for _, pair in pairs], criteria=[criterion] * len(pairs)
+        [(pair, {FIRST: 1.0, SECOND: -1.0}) for _, pair, _ in pairs], criteria=[rule for *_, rule in pairs]
     )
     shown = [
         ChosenPair(name, one, "" if one else f"they share fewer than {MIN_SEEDS} seeds")
-        for (name, _), one in zip(pairs, found, strict=True)
+        for (name, *_), one in zip(pairs, found, strict=True)
     ]
     rows = [ChosenRows(one.name, one.question, one.table) for one in chosen]
     write_chosen(out, chosen[0].label, rows, shown)
@@ -153,11 +154,12 @@ def _read(given: str, metric: str, store: Path) -> GivenRows:
             f"no row {row!r} with a score", where=study, remedy=did_you_mean(row, list(scores.index))
         )
     table = scores.loc[[row]] if row else scores
-    return GivenRows(given, table, label, record.question, found.criterion)
+    troubles = {name: text for name, text in found.criterion.troubles.items() if name in table.index}
+    return GivenRows(given, table, label, record.question, replace(found.criterion, troubles=troubles))
 
 
-def _pairs(first: GivenRows, second: GivenRows, *, is_named: bool) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the name of each pair of rows, and its frame [first and second, seeds]."""
+def _pairs(first: GivenRows, second: GivenRows, rule: Criterion, *, is_named: bool) -> Iterator[NamedPair]:
+    """Yield the name of each pair of rows, its frame [first and second, seeds], and what decides it."""
     one, other = first.table, second.table
     if len(one) == len(other) == 1:
         names = [(one.index[0], other.index[0])]
@@ -170,7 +172,10 @@ def _pairs(first: GivenRows, second: GivenRows, *, is_named: bool) -> Iterator[t
     for here, there in names:
         both = pd.DataFrame({FIRST: one.loc[here], SECOND: other.loc[there]}).T
         name = here if here == there else f"{here} minus {there}"
-        yield (f"{name} ({first.name} minus {second.name})" if is_named and here == there else name), both
+        name = f"{name} ({first.name} minus {second.name})" if is_named and here == there else name
+        ends = (rule, first.criterion.on([here]), second.criterion.on([there]))
+        is_anytime, is_lost = (any(getattr(end, name) for end in ends) for name in ("is_anytime", "is_lost"))
+        yield name, both, replace(rule, is_anytime=is_anytime, is_lost=is_lost)
 
 
 def _paired(name: str, pair: pd.DataFrame, level: float, criterion: Criterion) -> ComparedPair:

@@ -148,7 +148,7 @@ def _verdict(claim: Claim, compared: Sequence[ComparedContrast | None], is_open:
         return "incomplete"
     if not compared:
         return "not asked"
-    each = ["undecided" if one is None else _decide(claim, one) for one in compared]
+    each = ["undecided" if one is None or one.criterion.is_lost else _decide(claim, one) for one in compared]
     if "contradicted" in each:
         return "contradicted"
     return "reproduced" if set(each) == {"reproduced"} else "undecided"

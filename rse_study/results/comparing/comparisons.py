@@ -13,12 +13,14 @@ import pandas as pd
 from rse_study.results.comparing.anytime import confidence_sequence, e_value
 from rse_study.results.comparing.criterion import LEVEL, Criterion, criterion_of
 from rse_study.results.comparing.margin import margin_of
+from rse_study.results.comparing.outcomes import UNDEFINED, is_finite, with_outcomes
 from rse_study.results.comparing.row_seeds import row_seeds_of
 from rse_study.results.reader import Reader
-from rse_study.results.row_names import names_of_cells
+from rse_study.results.row_names import names_of_cells, own_baseline
 from rse_study.results.statistics import (
     EXACT_UP_TO,
     Interval,
+    are_equal,
     bca_interval,
     effect_size,
     holm,
@@ -67,7 +69,7 @@ class ComparedContrast:
     effect: float
     """Hedges' g."""
     resolvable: float
-    """True difference that 4 of 5 such studies would find."""
+    """True difference that 4 of 5 such studies would find; NaN where all differences are equal."""
     by_seed: Mapping[int, float]
     criterion: Criterion = FIXED
     num_together: int = 1
@@ -128,22 +130,25 @@ def scores_by_metric(reader: Reader, metrics: Iterable[str]) -> dict[str, Scores
     rows = row_seeds_of(reader.ledger, study, reader.records()) if study.settings.until_decided else None
     num_planned = rows.num_wanted if rows else study.num_cells
     num_unplanned = max(0, num_planned - len(cells)) if is_grid else 0
+    minus = own_baseline(study, reader.cells())
     rule = criterion_of(study, reader.revisions(), reader.cells(retired=True))
     found = {}
     for metric in metrics:
         is_objective = metric in ("", study.objective.evaluation)
         values = _objectives(reader) if is_objective else by_subject(reader, metric)
         degenerate = reader.collapsed() if is_objective else _collapsed(evaluations, metric)
-        is_degenerate = cells["identity"].isin(degenerate)
-        table, open_rows = _wide(cells, values)
+        scored = _scored(cells.assign(degenerate=cells["identity"].isin(degenerate)), values)
+        names, less = scored["row"].unique(), study.is_less_better(metric)
+        own = replace(rule, margin=margin_of(study, metric), less_is_better=less)
+        own = with_outcomes(own, scored, minus)
         found[metric] = Scores(
-            table=table,
-            open_rows=open_rows,
-            degenerate_rows=tuple(dict.fromkeys(cells.loc[is_degenerate, "row"])),
-            failed_rows=tuple(dict.fromkeys(cells.loc[cells["status"] == "failed", "row"])),
+            table=scored.pivot(index="row", columns="seed", values="value").reindex(names),
+            open_rows=tuple(name for name in names if name in own.waiting),
+            degenerate_rows=tuple(scored.loc[scored["degenerate"], "row"].unique()),
+            failed_rows=tuple(scored.loc[scored["status"] == "failed", "row"].unique()),
             num_unplanned=num_unplanned,
-            less_is_better=(less := study.is_less_better(metric)),
-            criterion=replace(rule, margin=margin_of(study, metric), less_is_better=less),
+            less_is_better=less,
+            criterion=replace(own, waiting=frozenset(names)) if num_unplanned else own,
         )
     return found
 
@@ -195,8 +200,9 @@ def compare_all(
 ) -> list[ComparedContrast | None]:
     """Compare contrasts of several tables, jointly adjusted; None below 3 seeds.
 
-    `criteria` has one per contrast; by default, intervals for a fixed number of seeds decide. Confidence sequences are
-    adjusted for all contrasts, also for those with too few seeds, so that they hold when these get more.
+    `criteria` has one per contrast; by default, intervals for a fixed number of seeds decide. Confidence sequences, and
+    all intervals while rows wait, are adjusted for all contrasts, also for those with too few seeds, so that they hold
+    when these get more.
     """
     criteria = criteria or [FIXED] * len(contrasts)
     by_seed = [differences_by_seed(table, weights) for table, weights in contrasts]
@@ -205,16 +211,17 @@ def compare_all(
     exact = [sign_flip_p(s) if MIN_SEEDS <= len(s) <= EXACT_UP_TO else np.nan for s in samples]
     adjusted = _holm_of_known(np.array([exact[number] for number in known]))
     found: list[ComparedContrast | None] = [None] * len(samples)
+    num_fixed = len(samples if any(one.waiting for one in criteria) else known)
     for number, p_holm in zip(known, adjusted, strict=True):
         sample = samples[number]
-        sd = float(sample.std(ddof=1))
+        sd = 0.0 if are_equal(sample) else float(sample.std(ddof=1))
         found[number] = ComparedContrast(
             weights=contrasts[number][1],
             n=len(sample),
             mean=float(sample.mean()),
             sd=sd,
             interval=t_interval(sample, level),
-            simultaneous=t_interval(sample, 1 - (1 - level) / len(known)),
+            simultaneous=t_interval(sample, 1 - (1 - level) / num_fixed),
             anytime=confidence_sequence(sample, 1 - (1 - level) / len(samples)),
             e_value=e_value(sample),
             bootstrap=bca_interval(sample, level) if len(sample) >= MIN_SEEDS_BCA else NO_INTERVAL,
@@ -223,10 +230,11 @@ def compare_all(
             p_holm=float(p_holm),
             least_p_holm=min(1.0, least_p(len(sample)) * len(known)),
             effect=effect_size(sample),
-            resolvable=smallest_difference(sd, len(sample), level=level, num_comparisons=len(known)),
+            resolvable=smallest_difference(sd, len(sample), level=level, num_comparisons=len(known))
+            or np.nan,
             by_seed=by_seed[number],
-            criterion=criteria[number],
-            num_together=len(samples if criteria[number].is_anytime else known),
+            criterion=criteria[number].on(contrasts[number][1]),
+            num_together=len(samples) if criteria[number].is_anytime else num_fixed,
         )
     return found
 
@@ -241,16 +249,15 @@ def _holm_of_known(p_values: np.ndarray) -> np.ndarray:
     return holm(p_values) if is_known else np.full(p_values.shape, np.nan)
 
 
-def _wide(cells: pd.DataFrame, values: Mapping[str, float]) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return scores [rows, seeds] and the open rows; a cell scored without a number is not open."""
-    is_scored = cells["identity"].isin(list(values)) & (cells["status"] == "complete")
-    scored = cells.assign(value=cells["identity"].map(values).where(is_scored).astype(float))
-    waiting = cells.loc[~is_scored & (cells["status"] != "failed"), "row"]
-    rows = list(dict.fromkeys(cells["row"]))
-    wide = scored.pivot(index="row", columns="seed", values="value").reindex(rows)
-    return wide, tuple(dict.fromkeys(waiting))
+def _scored(cells: pd.DataFrame, values: Mapping[str, float]) -> pd.DataFrame:
+    """Add each cell's `value`, and change the status of complete cells without one: not scored yet, or UNDEFINED."""
+    is_complete, is_known = cells["status"] == "complete", cells["identity"].isin(list(values))
+    found = cells["identity"].map(values).astype(float)
+    value = found.where(is_complete & is_finite(found))
+    status = cells["status"].mask(is_complete & ~is_known, "planned")
+    return cells.assign(value=value, status=status.mask(is_complete & is_known & value.isna(), UNDEFINED))
 
 
 def _objectives(reader: Reader) -> dict[str, float]:
-    table = reader.trials_table().dropna(subset="objective")
+    table = reader.trials_table()
     return dict(zip(table["identity"], table["objective"], strict=True))

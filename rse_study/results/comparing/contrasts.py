@@ -19,11 +19,13 @@ from rse_study.results.comparing.comparisons import (
     differences,
     scores_by_metric,
 )
+from rse_study.results.comparing.outcomes import LARGEST
 from rse_study.results.comparing.verdicts import verdict_of
 from rse_study.results.frame_columns import COLUMNS, with_columns
 from rse_study.results.reader import Reader
-from rse_study.results.records import BASE, BASELINES
-from rse_study.results.row_names import find_cells_row
+from rse_study.results.records import BASELINES
+from rse_study.results.row_names import own_baseline
+from rse_study.results.statistics import Interval
 from rse_study.results.study_record import StudyRecord
 
 
@@ -67,40 +69,24 @@ def measures_of(study: StudyRecord) -> dict[str, str]:
     return {"": objective.label or objective.metric, **others}
 
 
-def own_baseline(study: StudyRecord, cells: pd.DataFrame) -> str:
-    """Return the row compared with the others: a grid's baseline, a search's base."""
-    if study.kind != "grid":
-        return BASE
-    written = study.settings.grid.baseline
-    return (find_cells_row(study, written, cells) or written) if written else ""
-
-
 def contrast_numbers(one: ComparedContrast) -> dict[str, float]:
     """Return the statistics of a contrast by column, except its seeds and mean."""
     return {
-        "sd": one.sd,
-        "t_low": one.interval.low,
-        "t_high": one.interval.high,
-        "simultaneous_low": one.simultaneous.low,
-        "simultaneous_high": one.simultaneous.high,
-        "anytime_low": one.anytime.low,
-        "anytime_high": one.anytime.high,
-        "e_value": one.e_value,
-        "bca_low": one.bootstrap.low,
-        "bca_high": one.bootstrap.high,
-        "p_sign_flip": one.p_exact,
-        "p_wilcoxon": one.p_wilcoxon,
-        "p_holm": one.p_holm,
-        "least_p_holm": one.least_p_holm,
-        "hedges_g": one.effect,
-        "resolvable": one.resolvable,
-    }
+        "sd": one.sd, **_ends("t", one.interval), **_ends("simultaneous", one.simultaneous),
+        **_ends("anytime", one.anytime), "e_value": one.e_value, **_ends("bca", one.bootstrap),
+        "p_sign_flip": one.p_exact, "p_wilcoxon": one.p_wilcoxon, "p_holm": one.p_holm,
+        "least_p_holm": one.least_p_holm, "hedges_g": one.effect, "resolvable": one.resolvable,
+    }  # fmt: skip
+
+
+def _ends(name: str, interval: Interval) -> dict[str, float]:
+    return {f"{name}_low": interval.low, f"{name}_high": interval.high}
 
 
 def with_baseline(scores: Scores, minus: str, values: Mapping[str, float]) -> Scores:
     """Add a row with the baseline's single value under every seed, if `minus` is one."""
     subject = {label: name for name, label in BASELINES.items()}.get(minus)
-    if subject is None or subject not in values or minus in scores.table.index:
+    if subject is None or not abs(values.get(subject, nan)) < LARGEST or minus in scores.table.index:
         return scores
     line = pd.DataFrame(values[subject], index=[minus], columns=scores.table.columns)
     return replace(scores, table=pd.concat([line, scores.table]), fixed_rows=(minus,))
@@ -122,7 +108,7 @@ def _rows(measure: str, metric: str, scores: Scores, minus: str) -> Iterator[dic
 
 def numbers_of(scores: Scores, weights: ContrastWeights, one: ComparedContrast | None) -> dict[str, Any]:
     """Return what frames say of a contrast; below 3 seeds its mean alone."""
-    rule = {"criterion": scores.criterion.name, "margin": scores.criterion.margin}
+    rule = {"criterion": scores.criterion.on(weights).name, "margin": scores.criterion.margin}
     if one is None:
         return _too_few(differences(scores.table, weights).tolist()) | rule | {"verdict": "undecided"}
     rule["verdict"] = verdict_of(one)

@@ -1,7 +1,7 @@
 """The criterion of a study: which interval decides its verdicts, and why that one."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from rse_study.results.statistics import Interval, t_interval
 from rse_study.results.study_record import StudyRecord
 
 LEVEL = 0.95
+SO_FAR = " So far, rows with cells still to run follow the 95% confidence sequence, which allows any number of looks."
 Look = tuple[int, dict[str, Any], dict[str, Any]]
 
 
@@ -46,15 +47,33 @@ class Criterion:
     less_is_better: bool = False
     margins_seen: tuple[float, ...] = ()
     """The objective's margins, oldest first, if it was changed after there were results."""
+    waiting: frozenset[str] = frozenset()
+    """Rows with cells still to run or to be scored: until then, confidence sequences decide about them."""
+    lost: frozenset[str] = frozenset()
+    """Rows that ended without a score at some seeds."""
+    troubles: Mapping[str, str] = field(default_factory=dict)
+    """By row, the seeds at which it failed or collapsed, in words."""
+    is_lost: bool = False
+    """Whether a row that is compared is lost: its other seeds alone decide nothing."""
 
     @property
     def name(self) -> str:
         return "anytime" if self.is_anytime else "fixed"
 
+    def on(self, rows: Collection[str]) -> "Criterion":
+        """Return the criterion for a difference of these rows."""
+        is_anytime = self.is_anytime or not self.waiting.isdisjoint(rows)
+        return replace(self, is_anytime=is_anytime, is_lost=self.is_lost or not self.lost.isdisjoint(rows))
+
     def interval(self, differences: ArrayLike, num_together: int = 1, level: float = LEVEL) -> Interval:
         """Return the deciding interval, one of `num_together` (Bonferroni)."""
         shared = 1 - (1 - level) / num_together
         return (confidence_sequence if self.is_anytime else t_interval)(differences, shared)
+
+    def verdict(self, interval: Interval) -> RowVerdict:
+        """Return the verdict that an interval gives."""
+        found = row_verdict(interval, self.margin, less_is_better=self.less_is_better)
+        return "undecided" if self.is_lost else found
 
     def title(self, num_together: int = 1, noun: str = "row") -> str:
         """Return the name of the interval for readers."""
@@ -73,9 +92,17 @@ class Criterion:
         holds = ", which stays valid however often you look" if self.is_anytime else " (Student's t)"
         why = f": {self.why}" if self.why else ""
         margin = f" Differences{self.within} count as the same." if self.margin else ""
-        return (
-            f"Verdicts follow the {self.title(num_together, noun)}{holds}{why}.{margin}{self._margin_changed}"
-        )
+        so_far = SO_FAR if self.waiting and not self.is_anytime else ""
+        follow = f"Verdicts follow the {self.title(num_together, noun)}{holds}{why}."
+        return f"{follow}{margin}{self._margin_changed}{so_far}"
+
+    @property
+    def assumption(self) -> str:
+        """Name the seeds that no verdict allows for; "" without any."""
+        lost = " and ".join(row for row in self.troubles if row in self.lost)
+        alone = f" Of {lost} nothing is decided by the other seeds alone." if lost else ""
+        said = f"Verdicts assume that no seed fails or collapses, but {'; '.join(self.troubles.values())}.{alone}"
+        return said if self.troubles else ""
 
     @property
     def _margin_changed(self) -> str:

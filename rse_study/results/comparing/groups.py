@@ -1,7 +1,7 @@
 """Groups of rows that cannot be told apart, as letters behind their means.
 
-Rows that share a letter are not shown to differ by more than the margin; rows without a common letter are. It is the
-compact letter display of Piepho (2004).
+Rows share a letter unless the interval of their difference excludes 0 and leaves the margin. It is the compact letter
+display of Piepho (2004).
 """
 
 from collections.abc import Iterable
@@ -9,7 +9,6 @@ from itertools import combinations
 from string import ascii_letters
 
 from rse_study.results.comparing.comparisons import MIN_SEEDS, Scores, differences
-from rse_study.results.comparing.criterion import row_verdict
 
 MOST_ROWS = 40  # 780 pairs
 
@@ -39,8 +38,8 @@ def _is_apart(scores: Scores, pair: tuple[str, str], num_pairs: int) -> bool:
     sample = differences(scores.table, dict(zip(pair, (1.0, -1.0), strict=True)))
     if len(sample) < MIN_SEEDS:
         return False
-    interval = scores.criterion.interval(sample, num_pairs)
-    return row_verdict(interval, scores.criterion.margin, less_is_better=False) in ("better", "worse")
+    rule = scores.criterion.on(pair)
+    return rule.verdict(rule.interval(sample, num_pairs)) in ("better", "worse")
 
 
 def _groups(rows: Iterable[str], apart: Iterable[tuple[str, str]]) -> list[frozenset[str]]:

@@ -9,7 +9,7 @@ import pandas as pd
 import scipy  # submodules load lazily
 
 from rse_study.results.comparing import comparisons
-from rse_study.results.comparing.contrasts import measures_of, own_baseline, with_baseline
+from rse_study.results.comparing.contrasts import measures_of, with_baseline
 from rse_study.results.comparing.criterion import Criterion
 from rse_study.results.comparing.crossed import crossed_interval, resampled_values
 from rse_study.results.files.item_file import read_items
@@ -18,7 +18,7 @@ from rse_study.results.frame_columns import COLUMNS, with_columns
 from rse_study.results.item_scores import ItemScores
 from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
-from rse_study.results.row_names import names_of_cells
+from rse_study.results.row_names import names_of_cells, own_baseline
 from rse_study.results.study_record import AT_CHECKPOINT
 
 NOT_KEPT = "item scores were not kept"

@@ -1,12 +1,10 @@
 """The margin of a study: differences that are too small to matter."""
 
-from rse_study.results.records import COSTS
+from rse_study.results.records import POINTS, unit_by_name
 from rse_study.results.study_record import MINUS, StudyRecord
 
 DEFAULT_MARGIN = 0.5
 """Points of a score x 100, such as a correlation or an accuracy."""
-NOT_IN_POINTS = ("loss", "drift", "alignment", "uniformity", "queries", *COSTS)
-"""Endings of metrics that are no shares or correlations x 100; those of a class that a study names may be anything."""
 
 
 def margin_of(study: StudyRecord, metric: str = "") -> float:
@@ -16,12 +14,13 @@ def margin_of(study: StudyRecord, metric: str = "") -> float:
     """
     objective, given = study.objective, study.settings.margin
     if metric in ("", objective.metric, objective.evaluation):
-        return given if given is not None else DEFAULT_MARGIN * is_in_points(objective.metric)
-    if not is_in_points(metric):
+        return given if given is not None else DEFAULT_MARGIN * is_in_points(study, objective.metric)
+    if not is_in_points(study, metric):
         return 0.0
-    return given if given is not None and is_in_points(objective.metric) else DEFAULT_MARGIN
+    return given if given is not None and is_in_points(study, objective.metric) else DEFAULT_MARGIN
 
 
-def is_in_points(metric: str) -> bool:
-    """Whether a metric is a score x 100."""
-    return all(not part.endswith(NOT_IN_POINTS) and ":" not in part for part in metric.split(MINUS))
+def is_in_points(study: StudyRecord, metric: str) -> bool:
+    """Whether a metric is a score x 100: its measure says so, or else its name."""
+    units = {one.metric: one.unit for one in study.shown_measures}
+    return all(units.get(part, unit_by_name(part)) == POINTS for part in metric.split(MINUS))

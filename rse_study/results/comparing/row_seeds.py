@@ -119,10 +119,9 @@ class RowSeeds:
     def _verdict(self, pairs: list[float]) -> "RowVerdict":
         from rse_study.results.comparing.criterion import Criterion, row_verdict
 
-        known = [one for one in pairs if isfinite(one)]
-        if not known:
-            return "undecided"
-        interval = Criterion(is_anytime=True).interval(known, max(1, self.num_rows - 1))
+        if not all(map(isfinite, pairs)):
+            return "undecided"  # nothing is decided by the other seeds alone
+        interval = Criterion(is_anytime=True).interval(pairs, max(1, self.num_rows - 1))
         return row_verdict(interval, self.margin, less_is_better=self.less_is_better)
 
 

@@ -1,14 +1,13 @@
 """The four verdicts on a row beside its baseline."""
 
 from rse_study.results.comparing.comparisons import ComparedContrast
-from rse_study.results.comparing.criterion import LEVEL, Criterion, RowVerdict, row_verdict
+from rse_study.results.comparing.criterion import LEVEL, Criterion, RowVerdict
 from rse_study.results.statistics import Interval
 
 
 def verdict_of(one: ComparedContrast) -> RowVerdict:
     """Return the verdict on a contrast by its criterion."""
-    rule = one.criterion
-    return row_verdict(one.deciding, rule.margin, less_is_better=rule.less_is_better)
+    return one.criterion.verdict(one.deciding)
 
 
 def is_suggestive(one: ComparedContrast) -> bool:
@@ -22,7 +21,6 @@ def disagrees(interval: Interval, rule: Criterion, p: float, least_p: float) -> 
     `least_p` is the smallest possible one. Never beside a confidence sequence: that p holds for a number of seeds that
     was fixed before.
     """
-    is_same = row_verdict(interval, rule.margin, less_is_better=False) == "same"
-    if rule.is_anytime or is_same or not least_p <= 1 - LEVEL:
+    if rule.is_anytime or rule.is_lost or rule.verdict(interval) == "same" or not least_p <= 1 - LEVEL:
         return False
     return interval.excludes(0.0) != (p <= 1 - LEVEL)

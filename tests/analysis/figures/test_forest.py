@@ -55,6 +55,8 @@ def test_all_measures_in_points_share_one_scale_and_others_have_their_own(found)
     assert [button.label for button in menu.buttons] == [POINTS, "drift"]
     shown = [trace for trace in figure.data if trace.visible]
     assert [trace.name for trace in shown] == [found.label, "SICK-R/test"]
+    bands = [button.args[1] for button in draw_forest(frame, 0.5, POINTS).layout.updatemenus[0].buttons]
+    assert [band["shapes[0].visible"] for band in bands] == [True, False]  # the margin is no drift
     heights = np.array([trace.y for trace in shown])
     assert (np.diff(heights, axis=0) > 0.2).all() and (abs(heights - [0, 1]) < 0.5).all()  # below each other
     assert [list(trace.ids) for trace in shown] == [["norm = l2", "norm = l1"]] * 2

@@ -1,5 +1,7 @@
 """`check` on real ledgers: what it prints, how it ends."""
 
+import json
+import math
 import re
 from dataclasses import replace
 
@@ -7,10 +9,14 @@ import pandas as pd
 import pytest
 
 from analysis.comparison import read_comparison
+from analysis.report import write_report
 from rse_study.cli.verbs.check import NO_CLAIM, code_of
 from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point
 from rse_study.results.reader import Reader
 from tests.analysis import tabled
+from tests.analysis.outline import Outline
+from tests.analysis.searched import run
 from tests.cli.a_study import SEARCH
 from tests.results.samples import around, half_width
 
@@ -144,15 +150,97 @@ def test_of_several_claims_the_worst_decides(kept):
     assert code("undecided", "contradicted") == code("contradicted", "incomplete") == 1
 
 
-def test_failed_cells_cost_seeds_and_no_verdict(rse, little):
+def test_failed_cells_leave_their_rows_and_claims_undecided(rse, little):
     rows = {name: list(scores) for name, scores in rows_where(50.0).items()}
     rows["rho = 0"][1] = tabled.FAILED
     little(rows, paper=PAPER)
     ended = rse("check", "little")
-    assert ended.code == 0
-    assert f"reproduced: {CLAIM}" in ended.out
+    assert ended.code == 3
+    assert f"undecided: {CLAIM}" in ended.out
+    assert "Verdicts assume that no seed fails or collapses, but rho = 0 failed with seed 1." in ended.out
     assert "Cells of rho = 0 failed. A failed cell is not rerun unchanged" in ended.out
     assert ended.next == "rse-study status little (says why cells failed)"
+
+
+GAINS = (3.1, 2.9, 3.05, 3.0, 3.12)
+FIVE = (*SIMCSE, 70.2)
+BARE = "A has no finite score with seed 4. Of A nothing is decided by the other seeds alone."
+AGAIN = "Cells of A are complete without a finite score: no run repeats them."
+STAYS = {
+    "inf": ((*above(FIVE, GAINS)[:4], math.inf), [BARE, AGAIN]),
+    "NaN": ((*above(FIVE, GAINS)[:4], math.nan), [BARE, AGAIN]),
+    "too large to be squared": ((*above(FIVE, GAINS)[:4], 1e200), [BARE, AGAIN]),
+    "two of five failed": (
+        (*above(FIVE, GAINS)[:3], tabled.FAILED, tabled.FAILED),
+        ["A failed with seeds 3 and 4. Of A nothing is decided by the other seeds alone."],
+    ),
+    "ten points low": (
+        above(FIVE, (*GAINS[:4], -7.0)),
+        [
+            "Verdicts assume that no seed fails or collapses, but A lies 9.9 away from its other seeds with seed 4."
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("scores", "said"), STAYS.values(), ids=STAYS)
+def test_check_and_page_name_the_seeds_that_leave_a_row_undecided(rse, little, scores, said):
+    folder = little({"SimCSE": FIVE, "A": scores})
+    ended, as_json = rse("check", "little"), json.loads(rse("check", "little", "--json").out)
+    page = " ".join(Outline(write_report(folder).read_text()).text.split())
+    assert [row["verdict"] for row in as_json["contrasts"]] == ["undecided"] * 2
+    assert as_json["is_complete"]
+    for text in said:
+        assert text in ended.out
+        assert text in page
+    assert said[0] in as_json["criterion"]
+    assert "rse-study run" not in ended.next
+    assert "It is undecided whether A differs from SimCSE" in page
+
+
+def test_a_collapsed_seed_is_named_and_a_row_that_always_collapses_is_not(rse, tmp_path):
+    with Ledger.open(tmp_path / "studies" / "little") as ledger:
+        ledger.freeze(
+            tabled.study_of(dict.fromkeys(("SimCSE", "A", "B")), 5, name="little", baseline="SimCSE")
+        )
+        for trial, row in enumerate(("SimCSE", "A", "B")):
+            for seed in range(5):
+                mark = float(row == "B" or (row, seed) == ("A", 3))
+                point = Point(t=20, metrics={"dev": 70.0 + seed, "dev/degenerate": mark})
+                run(ledger, tabled.cell_of(trial, row, seed), "complete", (point,))
+    found = rse("check", "little").out
+    assert "Verdicts assume that no seed fails or collapses, but A collapsed with seed 3.\n" in found
+
+
+def test_while_cells_are_to_run_verdicts_are_those_of_the_confidence_sequence(rse, little):
+    left = (tabled.RUNNING, tabled.PLANNED, tabled.PLANNED)
+    little({"SimCSE": (*FIVE, *left), "A": (*above(FIVE, GAINS), *left), "B": (*FIVE[:4], *left, left[1])})
+    ended, as_json = rse("check", "little"), json.loads(rse("check", "little", "--json").out)
+    assert "So far, rows with cells still to run follow the 95% confidence sequence" in ended.out
+    (row,) = (line for line in ended.out.splitlines() if line.startswith("A "))
+    assert "undecided so far" in row  # t intervals of so few seeds would say "better"
+    assert {(one["verdict"], one["criterion"]) for one in as_json["contrasts"]} == {("undecided", "anytime")}
+    assert as_json["contrasts"][0]["simultaneous_low"] > 0.5
+
+
+def test_differences_that_do_not_vary_resolve_nothing(rse, little):
+    little({"SimCSE": FIVE, "A": above(FIVE, [1.0] * 5)})
+    text = "the differences do not vary over seeds, so they do not tell which true difference would be found."
+    assert text in rse("check", "little").out
+    assert "true difference of 0.00" not in rse("check", "little").out
+    assert json.loads(rse("check", "little", "--json").out)["contrasts"][0]["resolvable"] is None
+
+
+def test_an_evaluation_in_seconds_is_not_the_same_by_a_margin_in_points(rse, tmp_path):
+    seconds = "builtin/latency/seconds"
+    about = {"evaluations": ("builtin/latency",), "less": (seconds,), "name": "little", "baseline": "SimCSE"}
+    folder = tabled.make(tmp_path / "studies" / "little", {"SimCSE": FIVE, "A": FIVE}, **about)
+    slower = (1.38, 1.45, 1.58, 1.42, 1.40)
+    tabled.add(folder, {seconds: {"SimCSE": (1.0, 1.1, 1.2, 1.05, 1.0), "A": slower}})
+    dev, latency = json.loads(rse("check", "little", "--json").out)["contrasts"]
+    assert (dev["verdict"], dev["margin"]) == ("same", 0.5)
+    assert (latency["verdict"], latency["margin"]) == ("worse", 0.0)
+    assert 0.3 < latency["simultaneous_low"] < latency["simultaneous_high"] < 0.45
 
 
 def test_a_baseline_that_failed_is_named_as_the_cause(rse, little):

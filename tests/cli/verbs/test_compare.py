@@ -57,6 +57,22 @@ def test_two_rows_are_paired_by_seed(rse, one):
     assert f"better, 5 seeds paired, SD {GAINS.std(ddof=1):.2f}, {tested}" in line
 
 
+@pytest.mark.parametrize("ended", [tabled.FAILED, math.inf])
+def test_rows_that_failed_with_a_seed_are_not_compared_by_the_others_alone(rse, make, ended):
+    make("one", {"rho = 0.5": FIRST, "SimCSE": SECOND, "A": (*(value + 9 for value in FIRST[:4]), ended)})
+    found = rse("compare", "one:A", "one:SimCSE").out
+    assert ", undecided, 4 seeds paired" in found
+    assert "Of A nothing is decided by the other seeds alone." in found
+    assert "nothing is decided" not in rse("compare", "one:rho = 0.5", "one:SimCSE").out
+
+
+def test_rows_with_cells_still_to_run_are_compared_by_their_confidence_sequence(rse, make):
+    make("one", {"SimCSE": SECOND, "A": (*(value + 9 for value in SECOND[:3]), 79.0, tabled.PLANNED)})
+    found = rse("compare", "one:A", "one:SimCSE").out
+    assert "95% [-inf, +inf], undecided, 4 seeds paired" in found
+    assert "So far, rows with cells still to run follow the 95% confidence sequence" in found
+
+
 def test_seeds_are_matched_by_number_not_by_order(rse, make):
     make("one", {"a": FIRST}, seeds=(4, 3, 2, 1, 0))
     make("two", {"a": FIRST[::-1]}, seeds=(0, 1, 2, 3, 4))

@@ -1,6 +1,7 @@
 """What `check`, `status` and the page say of rows that did nothing, and of ledgers that do not tell."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from rse_study.perturbations.ascent import INNER_RISE
 from rse_study.perturbations.blend import Blend
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
+from rse_study.results.manipulation import ManipulationCheck
 from rse_study.results.reader import Reader
 from rse_study.results.row_checks import inert_sentences, row_checks
 from tests.analysis import tabled
@@ -132,3 +134,21 @@ def test_a_control_that_is_not_to_raise_the_loss_is_not_called_inert(rse, folder
         rows = row_checks(reader.ledger, reader.study(), reader.records())
     values = {row.row: {check.metric: value for check, value in row.values} for row in rows}
     assert [values[row]["inner/rise"] for row in ("inert", "alive")] == pytest.approx([0.0002, 0.2])
+
+
+def test_an_old_ledger_is_judged_by_the_limits_of_today_which_are_named(rse, folder):
+    (once,) = (
+        replace(check, limit=0.01, reason="a smaller rise leaves the task as easy") for check in INNER_RISE
+    )
+    grid(folder, checks=(once, *CHECKS[1:]), rises={"SimCSE": None, "inert": 0.0002, "alive": 0.002})
+    for text in said(rse, folder):
+        assert NOISE in text
+        assert "(alive from 0.1%: with a smaller rise nothing was seen to gain more than 0.14 points" in text
+        assert "as easy" not in text
+        assert "Inert in alive" not in text
+
+
+def test_a_check_of_somebody_elses_method_keeps_its_limit(folder):
+    own = ManipulationCheck("own/share", "the own part", "which has {}", 0.5, "by its author", "nothing")
+    assert own.of_today() is own
+    assert [check.of_today() for check in CHECKS] == [*CHECKS]

@@ -16,9 +16,11 @@ from rse_study.results.comparing.comparisons import (
     row_scores,
     scores_by_metric,
 )
+from rse_study.results.comparing.verdicts import is_suggestive, verdict_of
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
 from rse_study.results.reader import Reader
+from rse_study.results.statistics import t_interval
 from tests.analysis import gridded, searched, tabled
 from tests.cases import cases
 from tests.results.samples import around, half_width
@@ -212,6 +214,33 @@ def test_where_there_was_no_number_to_be_had_nothing_is_awaited(tmp_path):
     found = read(folder, RATE)
     assert math.isnan(found.table.loc["a", 1])
     assert (found.open_rows, found.degenerate_rows) == ((), ("a",))
+
+
+@cases("value", [math.nan, math.inf, -math.inf, 1e300])
+def test_a_complete_cell_without_a_finite_objective_is_not_awaited_and_leaves_its_row_undecided(
+    tmp_path, value
+):
+    rows = {"a": (75.0, 75.1, 74.9, value), "b": (70.0, 70.2, 69.9, 70.0)}
+    found = read(tabled.make(tmp_path / str(value), rows, baseline="b"))
+    assert found.is_complete
+    assert found.criterion.lost == {"a"}
+    assert math.isnan(found.table.loc["a", 3])
+    (one,) = compare(found.table, [A_MINUS_B], criterion=found.criterion)
+    assert (one.n, verdict_of(one), is_suggestive(one)) == (3, "undecided", False)
+
+
+def test_rows_whose_cells_are_all_there_share_their_error_with_those_that_still_run(tmp_path):
+    rows = {
+        "b": (70.0, 70.2, 69.9, 70.0),
+        "a": (70.1, 71.0, 70.4, 70.2),
+        "c": (70.0, 71.0, tabled.PLANNED, tabled.PLANNED),
+    }
+    found = read(tabled.make(tmp_path, rows, baseline="b"))
+    one, other = compare(found.table, list(against(found.table, "b").values()), criterion=found.criterion)
+    assert other is None
+    sample = np.array(rows["a"]) - rows["b"]
+    assert one.deciding == one.simultaneous == t_interval(sample, 1 - 0.05 / 2)
+    assert one.num_together == 2
 
 
 def test_a_model_that_has_collapsed_at_its_last_step_is_marked(tmp_path):

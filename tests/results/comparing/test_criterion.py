@@ -127,12 +127,17 @@ def test_the_criterion_decides_which_interval_gives_the_verdict(tmp_path):
         assert (one.simultaneous, one.anytime) == (t_interval(sample), confidence_sequence(sample))
 
 
-def of(metric, evaluation="", margin=None):
+LATENCY = Measure(name="latency", metric="builtin/latency/seconds", direction="minimize")
+IN_POINTS = Measure(name="own", metric="mine:Own/preset/error", unit="points")
+IN_SECONDS = Measure(name="speed", metric="builtin/speed/accuracy", unit="s")
+
+
+def of(metric, evaluation="", margin=None, *measures):
     resolved = {} if margin is None else {"margin": margin}
     return StudyRecord(
         name="s",
         objective=ObjectiveRecord(metric=metric, evaluation=evaluation),
-        measures=(Measure(name="STS-B", metric="STS-B/test/all"),),
+        measures=(Measure(name="STS-B", metric="STS-B/test/all"), *measures),
         resolved=resolved,
     )
 
@@ -152,6 +157,12 @@ DEV, LOSS = of("dev", "STS-B/dev/all"), of("loss")
         (DEV, "robust/drift", 0.0),
         (DEV, "cost/work", 0.0),
         (DEV, "mine:Own/preset/error", 0.0),
+        (DEV, "cosine/positive", 0.0),
+        (DEV, "builtin/latency/p95", 0.0),
+        (of("dev", "", None, LATENCY), LATENCY.metric, 0.0),
+        (of("dev", "", 1.5, LATENCY), f"{LATENCY.metric} - {LATENCY.metric}", 0.0),
+        (of("dev", "", None, IN_SECONDS), IN_SECONDS.metric, 0.0),
+        (of("dev", "", 1.5, IN_POINTS), IN_POINTS.metric, 1.5),
         (LOSS, "", 0.0),
         (LOSS, "STS-B/test/all", 0.5),
         (of("dev", margin=1.5), "", 1.5),
@@ -164,3 +175,10 @@ DEV, LOSS = of("dev", "STS-B/dev/all"), of("loss")
 )
 def test_a_margin_is_in_points_and_of_other_units_only_where_the_objective_has_them(study, metric, margin):
     assert margin_of(study, metric) == pytest.approx(margin)
+
+
+def test_measures_of_ledgers_without_units_have_those_of_their_names():
+    known = ("STS12/test/all", "MR/fast/accuracy", "ANLI/fine_tuned/mean dev", "attack-mr/pwws/success_rate")
+    assert {Measure.model_validate({"name": one, "metric": one}).unit for one in known} == {"points"}
+    others = ("STS-B/geometry/alignment", "STS-B/replayed/drift", "builtin/latency/seconds", "m:C/p/accuracy")
+    assert {Measure.model_validate({"name": one, "metric": one}).unit for one in others} == {""}

@@ -6,10 +6,11 @@ from scipy.stats import spearmanr
 
 from rse_study.results.comparing.crossed import crossed_interval, resampled_values
 from rse_study.results.item_scores import ItemScores
-from rse_study.results.statistics import t_interval
+from rse_study.results.statistics import Interval, t_interval
+from tests.cases import cases
 
 
-def cells(num: int, n: int, decimals: int, with_gold: bool = True) -> list[ItemScores]:
+def scored_cells(num: int, n: int, decimals: int, with_gold: bool = True) -> list[ItemScores]:
     """Scores that follow gold, rounded so that some are tied."""
     rng = np.random.default_rng(3)
     gold, shared = rng.integers(0, 6, n).astype(float), rng.normal(size=n)
@@ -19,7 +20,7 @@ def cells(num: int, n: int, decimals: int, with_gold: bool = True) -> list[ItemS
 
 @pytest.mark.parametrize("decimals", [0, 1, 6])
 def test_spearman_of_a_resample_equals_scipys_ties_or_not(decimals):
-    given = cells(3, 40, decimals)
+    given = scored_cells(3, 40, decimals)
     found, rng = resampled_values(given, 7), np.random.default_rng(0)
     for row in found:
         drawn = rng.integers(0, 40, 40)
@@ -28,7 +29,7 @@ def test_spearman_of_a_resample_equals_scipys_ties_or_not(decimals):
 
 
 def test_more_pairs_than_a_field_of_16_bits_counts_are_resampled_too():
-    given = cells(1, 40_000, 3)
+    given = scored_cells(1, 40_000, 3)
     drawn = np.random.default_rng(0).integers(0, 40_000, 40_000)
     expected = 100 * spearmanr(given[0].scores[drawn], given[0].gold[drawn]).statistic
     assert resampled_values(given, 1)[0, 0] == pytest.approx(expected, abs=1e-9)
@@ -44,7 +45,7 @@ def test_a_mean_leaves_out_items_without_a_score_and_parts_weigh_the_same():
 
 
 def test_the_variance_is_that_of_drawing_seeds_and_items_one_by_one():
-    given = cells(5, 30, 6)
+    given = scored_cells(5, 30, 6)
     by_seed = np.array([spearmanr(one.scores, one.gold).statistic * 100 for one in given])
     resampled = resampled_values(given, 4000)
     rng, means = np.random.default_rng(1), []
@@ -65,3 +66,21 @@ def test_where_all_items_move_alike_only_seeds_count():
     assert crossed_interval(by_seed, t_interval(by_seed), same, 100).high == pytest.approx(
         t_interval(by_seed).high
     )
+
+
+@cases(
+    ("by_seed", "resampled", "of_items"),
+    [
+        # Both resamples move all seeds by 2: the items' variance is that of (0, 2), and the seeds add nothing.
+        ([1.0, 3.0], [[1.0, 3.0], [3.0, 5.0]], 2.0),
+        ([0.0, 0.0, 6.0], [[0.0, 0.0, 6.0], [2.0, 2.0, 8.0]], 2.0),
+        # Each seed answers to other items: 0 and 4 on average over seeds 2 and 2, within a resample 4 and 4.
+        ([1.0, 3.0], [[0.0, 4.0], [4.0, 0.0]], 4.0 / 2 - 1.0 / 2),
+    ],
+)
+def test_the_share_of_the_items_is_known_where_it_can_be_computed_by_hand(by_seed, resampled, of_items):
+    """The variances over seeds divide by n, as a bootstrap's do, the one over resamples by n - 1."""
+    over_seeds, mean = Interval(-1.0 + np.mean(by_seed), 1.0 + np.mean(by_seed)), np.mean(by_seed)
+    found = crossed_interval(np.array(by_seed), over_seeds, np.array(resampled), 11, level=0.95)
+    half = np.hypot(1.0, 2.228139 * np.sqrt(of_items))  # Student's t with 10 degrees of freedom
+    assert (found.low, found.high) == pytest.approx((mean - half, mean + half), abs=1e-6)

@@ -1,5 +1,7 @@
 """Which rows are decided, and which seeds the others get."""
 
+from math import nan
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,6 +48,13 @@ def test_a_row_that_shares_no_first_seed_with_the_baseline_waits_for_it():
     assert found.seeds_of(1) == (0, 1, 2, 3, 4)
     alone = seeds_of(BASE, num_seeds=2)
     assert (alone.num_wanted, alone.most_cells) == (3, 3)
+
+
+def test_a_row_that_failed_with_a_seed_is_not_decided_by_the_others():
+    found = seeds_of(BASE, (1.0, 1.0), values={1: {seed: 61 + NOISE[seed] for seed in range(7)} | {7: nan}})
+    assert found.courses[1] == RowCourse("undecided", 8, 9, 9)
+    failed = {0: dict.fromkeys(range(7), 60.0) | {7: nan}}
+    assert seeds_of(BASE, (1.0, 1.0), values=failed).courses[1].verdict == "undecided"
 
 
 def cells_in_the_order(pick, bounds, means, first_seed):

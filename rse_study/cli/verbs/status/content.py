@@ -200,7 +200,7 @@ def _standings(
         if cell.stage not in stages or cell.status != "complete" or only not in (None, cell.trial):
             continue
         _, value = ledger.last_points.get(cell.identity, (0, math.nan))
-        if not math.isnan(value):
+        if math.isfinite(value):
             seeds[cell.trial].append((cell, value))
     sign = 1 if ledger.study.objective.direction == "minimize" else -1
     means = {trial: math.fsum(value for _, value in of) / len(of) for trial, of in seeds.items()}
