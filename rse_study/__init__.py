@@ -11,13 +11,11 @@ if TYPE_CHECKING:
     import rse_study.frames.study_results
 
 
-def open_study(
-    name: "str | Path", store: "str | Path" = "studies"
-) -> "rse_study.frames.study_results.StudyResults":
+def open_study(name: "str | Path", store: "str | Path" = "") -> "rse_study.frames.study_results.StudyResults":
     """Open a study that has run, by its name, its folder or its archive.
 
     The result has tidy frames: cells, metrics, evaluations, contrasts, importance, attempts. `store` is the folder with
-    the studies' folders.
+    the studies' folders; by default that of the commands.
 
     Raises
     ------
@@ -31,6 +29,7 @@ def open_study(
         study = open_study("quickstart")
         study.contrasts[["row", "mean", "excludes_zero"]]
     """
+    from rse_study.data.location import store_dir
     from rse_study.frames.study_results import open_results
 
-    return open_results(name, store)
+    return open_results(name, store or store_dir())

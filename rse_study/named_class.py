@@ -31,7 +31,7 @@ ClassPath = Annotated[str, AfterValidator(_checked)]
 
 
 def import_class(path: str, *, what: str, folder: Path = Path(), bases: Sequence[str] = ()) -> type:
-    """Import a class from the study's folder, the working folder, or a package.
+    """Import a class from a package, the study's folder, or the working folder.
 
     It must derive from one of `bases`, paths such as `optuna.samplers.BaseSampler`. These are not imported here: a
     class that derives from one has done so.
@@ -49,7 +49,10 @@ def import_class(path: str, *, what: str, folder: Path = Path(), bases: Sequence
     cls = getattr(found, name, None)
     if cls is None:
         classes = [one for one, value in vars(found).items() if isinstance(value, type)]
-        raise InputError(what, rule=f"{module} has no {name}", remedy=did_you_mean(name, classes))
+        remedy, own = did_you_mean(name, classes), folder.resolve() / f"{module}.py"
+        if own.is_file() and str(own) != getattr(found, "__file__", None):
+            remedy = f"{own} was not looked at, because {module} is installed: rename the file"
+        raise InputError(what, rule=f"{module} has no {name}", remedy=remedy)
     if not isinstance(cls, type) or (bases and not any(derives_from(cls, base) for base in bases)):
         rule, remedy = f"is no subclass of {' or '.join(bases)}", "Derive it from that"
         raise InputError(what, rule=rule if bases else "is no class", remedy=remedy if bases else "")
@@ -94,8 +97,9 @@ def construct(cls: type, *arguments: Any, settings: Mapping[str, Any], named: st
 
 @contextmanager
 def _on_path(*folders: Path) -> Iterator[None]:
-    places = [str(folder.resolve()) for folder in folders]
-    sys.path[:0] = places
+    # Last: what the module itself imports may not be taken from a random.py beside the study.
+    places = [place for place in (str(one.resolve()) for one in folders) if place not in sys.path]
+    sys.path += places
     try:
         yield
     finally:

@@ -5,6 +5,7 @@ import plotly.graph_objects as go
 from plotly.io.json import to_json_plotly
 
 from analysis.page.embedding import embedded, script
+from rse_study.results.export import csv_text
 
 DEFAULT_HEIGHT = 450  # pixels, as plotly.js has it
 DIGITS = "%.8g"  # of numbers that a reader downloads: more than any figure shows, and half the bytes
@@ -29,4 +30,4 @@ def figure(drawing: go.Figure, name: str, data: pd.DataFrame | None = None) -> s
 def _numbers(data: pd.DataFrame | None) -> str:
     if data is None:
         return ""
-    return script("numbers", embedded({"csv": data.to_csv(index=False, float_format=DIGITS)}))
+    return script("numbers", embedded({"csv": csv_text(data, float_format=DIGITS)}))

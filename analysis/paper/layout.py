@@ -13,6 +13,7 @@ from analysis.formats import MINUS
 from analysis.paper.captions import columns_caption, effects_caption, rows_caption
 from analysis.paper.latex import latex
 from rse_study.results.comparing.contrasts import contrast_numbers
+from rse_study.results.export import csv_text
 from rse_study.results.files.atomic import write_whole
 
 
@@ -26,13 +27,13 @@ def write_layouts(comparison: Comparison, folder: Path, cited: str = "") -> list
     table = rows_table(comparison)
     plain = table.apply(lambda column: column if column.name == "row" else column.str.replace(MINUS, "-"))
     contrasts, claims = contrasts_of(comparison), claims_table(comparison)
-    texts = {".csv": plain.to_csv(index=False)}
-    texts |= {"-contrasts.csv": contrasts.to_csv(index=False)} if len(contrasts) else {}
+    texts = {".csv": csv_text(plain)}
+    texts |= {"-contrasts.csv": csv_text(contrasts)} if len(contrasts) else {}
     if comparison.effects.factors:
-        texts["-effects.csv"] = comparison.effects.frame.to_csv(index=False)
-    texts |= {"-claims.csv": claims.to_csv(index=False)} if len(claims) else {}
+        texts["-effects.csv"] = csv_text(comparison.effects.frame)
+    texts |= {"-claims.csv": csv_text(claims)} if len(claims) else {}
     if comparison.columns:
-        texts["-columns.csv"] = columns_of_numbers(comparison.columns).to_csv(index=False)
+        texts["-columns.csv"] = csv_text(columns_of_numbers(comparison.columns))
     texts |= latex_layouts(comparison, cited)
     return [write_whole(folder / f"{comparison.name}{ending}", text) for ending, text in texts.items()]
 

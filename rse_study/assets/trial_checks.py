@@ -50,10 +50,8 @@ def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
     check_length(trial.max_length, max_length(encoder, tokenizer), base)
     _check_sites(trial, encoder, base)
     if trial.method.needs_mask and tokenizer.mask_token_id is None:
-        rule, remedy = (
-            "the masked-LM term hides tokens behind one",
-            "Set method.masked_lm: 0, or use another encoder",
-        )
+        rule = "the masked-LM term hides tokens behind one"
+        remedy = "Set method.masked_lm: 0, or use another encoder"
         raise InputError("its tokenizer has no [MASK]", where=base, rule=rule, remedy=remedy)
 
 

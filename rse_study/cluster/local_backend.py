@@ -3,14 +3,15 @@
 import os
 import signal
 import subprocess
-import time
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
+
+import psutil
 
 from rse_study.cluster.backend import CommandWords, Submission
 from rse_study.cluster.job_report import JobReport
 from rse_study.cluster.kinds.local import LocalCluster
-from rse_study.cluster.program import call, our_environment
+from rse_study.cluster.program import our_environment
 from rse_study.cluster.ray_dashboard import RayDashboard
 from rse_study.cluster.ray_job_backend import RayBackend, RayJobs
 from rse_study.errors import InputError
@@ -18,7 +19,7 @@ from rse_study.results.files.atomic import write_whole
 
 SCRIPT, PROCESS, LOG = "cluster.sh", "cluster.pid", "cluster.log"
 START_SECONDS = 180.0
-END_SECONDS = 30.0
+END_SECONDS = 60.0  # nodes that are busy take 30 s
 
 
 @dataclass(frozen=True)
@@ -42,14 +43,17 @@ class LocalBackend(RayBackend):
         return [("bash", str(submission.folder / SCRIPT)), self._jobs.submission(submission)]
 
     def ending(self, reports: list[JobReport], is_last: bool) -> list[CommandWords]:
-        number = self._process() if is_last else 0
-        return [*self._jobs.stopping(reports), *([("kill", "--", f"-{number}")] if number else [])]
+        script = self._script() if is_last else None
+        return [*self._jobs.stopping(reports), *([("kill", str(script.pid))] if script else [])]
 
     def end(self, reports: list[JobReport], is_last: bool) -> None:
         self._jobs.stop(reports)
-        number = self._process() if is_last else 0
-        if number:
-            _end_group(number)
+        if is_last and (script := self._script()):
+            script.terminate()  # the script alone ends the nodes: at once with the head, they would wait for it
+            with suppress(psutil.TimeoutExpired):
+                script.wait(END_SECONDS)
+            with suppress(ProcessLookupError):
+                os.killpg(script.pid, signal.SIGKILL)
             (self.home / PROCESS).unlink()
 
     def start(self, submission: Submission) -> None:
@@ -70,21 +74,10 @@ class LocalBackend(RayBackend):
             remedy = f"The output of its processes is in {log}"
             raise InputError("the cluster did not start", where=self.spec.name, remedy=remedy)
 
-    def _process(self) -> int:
-        """Return the process id of the cluster's leader; 0 if it is not running."""
-        with suppress(OSError, ValueError):
-            number = int((self.home / PROCESS).read_text(encoding="utf-8"))
-            # The process id may have been reused since.
-            told = call(("ps", "-o", "args=", "-p", str(number)), remedy="Install procps")
-            return number if f"/{SCRIPT}" in told.out else 0
-        return 0
-
-
-def _end_group(number: int) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(number, signal.SIGTERM)
-        deadline = time.monotonic() + END_SECONDS
-        while time.monotonic() < deadline:
-            os.killpg(number, 0)
-            time.sleep(0.2)
-        os.killpg(number, signal.SIGKILL)
+    def _script(self) -> psutil.Process | None:
+        """Return the process of the cluster's script, if it is running."""
+        with suppress(OSError, ValueError, psutil.Error):
+            script = psutil.Process(int((self.home / PROCESS).read_text(encoding="utf-8")))
+            # The id may be another process's by now.
+            return script if f"/{SCRIPT}" in " ".join(script.cmdline()) else None
+        return None

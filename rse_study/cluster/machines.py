@@ -1,17 +1,24 @@
 """Resources of a cluster's nodes, and their price per hour."""
 
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
+from typing import Annotated
+
+from pydantic import Field, model_validator
 
 from rse_study.spec import Spec, field
+
+Count = Annotated[int, Field(ge=0, le=1_000_000)]
+Amount = Annotated[float, Field(ge=0, le=1e6)]
+# A name of a user, a machine or an account: no program takes it for an option.
+Word = Annotated[str, Field(pattern=r"^([A-Za-z0-9_.:/@&|*()\[\],=+][A-Za-z0-9_.:/@&|*()\[\],=+-]*)?$")]
 
 
 class Machine(Spec):
     """The resources and the price of one node."""
 
-    cpus: PositiveInt
-    memory_gib: PositiveFloat
-    gpus: NonNegativeInt = 0
-    price_per_hour: NonNegativeFloat
+    cpus: Count = field(gt=0)
+    memory_gib: Amount = field(gt=0)
+    gpus: Count = 0
+    price_per_hour: Amount
     """price of one such node for an hour, in the currency of the study's allowance; 0 where nobody bills it"""
 
     @property
@@ -23,9 +30,9 @@ class Machine(Spec):
 class WorkerGroup(Machine):
     """Nodes of one kind, on which trials run."""
 
-    min_nodes: NonNegativeInt = 0
+    min_nodes: Count = 0
     """never fewer than these, idle or not"""
-    max_nodes: PositiveInt = 1
+    max_nodes: Count = field(1, gt=0)
     labels: dict[str, str] = Field(default_factory=dict)
     """Ray's node labels, by which a study may ask for this kind"""
 
@@ -50,7 +57,7 @@ class Environment(Spec):
 class Limits(Spec):
     """How long a cluster may live."""
 
-    hours: PositiveFloat = field(24.0)
+    hours: Amount = field(24.0, gt=0)
     """time limit of the whole job"""
-    idle_minutes: PositiveFloat = 10.0
+    idle_minutes: Amount = field(10.0, gt=0)
     """a node without work is given back after so long, where the cluster can grow again"""

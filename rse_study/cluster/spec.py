@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from rse_study.cluster.machines import Environment, Limits, Machine, WorkerGroup
+from rse_study.cluster.machines import Environment, Limits, Machine, Word, WorkerGroup
 from rse_study.spec import Spec, field
 
 DRIVER_RESOURCE = "rse_driver"
@@ -21,7 +21,7 @@ class ClusterSpec(Spec):
     """
 
     kind: str
-    name: str = field(min_length=1, max_length=40)
+    name: str = field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=40)
     """the cluster's own name"""
     head: Machine
     workers: Annotated[Mapping[str, WorkerGroup], Field(min_length=1)]
@@ -48,12 +48,12 @@ class LauncherCluster(ClusterSpec):
 
     store: str = field("/tmp/rse-study/studies", min_length=1)
     """folder of the driver's ledgers, on the head's own disk"""
-    ssh_user: str = field("ubuntu", min_length=1)
+    ssh_user: Word = field("ubuntu", min_length=1)
     ssh_key: str = ""
     """private key; empty: Ray's, or ssh's own choice"""
     token: str = field("~/.ray/auth_token", min_length=1)
     """file with the token on this machine; `ray up` puts it on every node"""
-    container: str = ""
+    container: Word = ""
     """image in which everything runs on a node; empty: on the node itself"""
     setup: tuple[str, ...] = ()
     """shell lines for a new node, once: `python -m venv ...`"""

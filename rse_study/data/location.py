@@ -1,4 +1,4 @@
-"""Folders of data and caches on this machine, set by two environment variables."""
+"""Folders of data, caches and studies, set by environment variables."""
 
 import os
 from pathlib import Path
@@ -12,6 +12,11 @@ def cache_dir() -> Path:
 def data_dir() -> Path:
     """Return `RSE_STUDY_DATA`, else `data` in the cache folder."""
     return Path(os.environ.get("RSE_STUDY_DATA") or cache_dir() / "data")
+
+
+def store_dir() -> Path:
+    """Return `RSE_STUDY_STORE`, else `studies` in the working folder."""
+    return Path(os.path.expanduser(os.environ.get("RSE_STUDY_STORE") or "studies"))
 
 
 def study_folders(beside: Path, data_dir: Path) -> tuple[Path, ...]:

@@ -22,10 +22,8 @@ def evaluation_class(name: str, *, what: str, folder: Path = Path()) -> type:
     """Import the class of an evaluation, which must be able to read itself."""
     cls = import_class(class_in(name), what=what, folder=folder)
     if not callable(getattr(cls, "read", None)):
-        rule, remedy = (
-            "lacks read(name, data_dir)",
-            "docs/tutorials/an_evaluation_beside_your_study.md shows one",
-        )
+        rule = "lacks read(name, data_dir)"
+        remedy = "docs/tutorials/an_evaluation_beside_your_study.md shows one"
         raise InputError(what, rule=rule, remedy=remedy)
     return cls
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import torch
 
-MOST_GRAPHS = (
-    64  # of a pass: a cell of RobustSentEmbed has 4, and torch looks through all of them at every call
-)
+# Of a pass: a cell of RobustSentEmbed has 4, and torch looks through all of them at every call.
+MOST_GRAPHS = 64
 
 
 def compiled(run: Callable[..., Any]) -> Callable[..., Any]:

@@ -139,10 +139,8 @@ class StudyRun:
             if self._has_ended(record) and self.materials.identify(trial, record.seed) != record.identity:
                 what = f"trial {record.trial} was another cell when it ran: {record.identity[:16]}"
                 of_run = self._ledger.last_provenance().get("materials", {})  # cells that failed have none
-                before, now = (
-                    record.provenance.get("materials", of_run),
-                    self.materials.of(trial).fingerprints,
-                )
+                before = record.provenance.get("materials", of_run)
+                now = self.materials.of(trial).fingerprints
                 changed = "; ".join(other_materials(before, now)) or "its code computes other numbers"
                 rule = f"the trials of a search share corpus, base and the code's numbers, and {changed}"
                 raise InputError(what, where=self._study.name, rule=rule, remedy=GO_ON)

@@ -1,10 +1,12 @@
 """Export of a ledger's frames to files, one per frame."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from rse_study.errors import InputError
 from rse_study.results.comparing.effects import read_effects
@@ -13,6 +15,8 @@ from rse_study.results.reader import Reader
 from rse_study.results.records import BASELINES
 from rse_study.results.row_names import names_of_cells
 from rse_study.spec import canonical_json
+
+FORMULA = re.compile(r"[=@]|[-+](?!(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$)")
 
 
 def write_tables(reader: Reader, folder: Path, kind: Literal["parquet", "csv"]) -> list[Path]:
@@ -79,9 +83,22 @@ def _as_text(column: pd.Series) -> pd.Series:
     return column.map(canonical_json, na_action="ignore")
 
 
+def csv_text(frame: pd.DataFrame, **options: Any) -> str:
+    """Return a frame as CSV in which a spreadsheet computes no text as a formula.
+
+    A text that begins with = + - or @, and is no number, gets an apostrophe before it.
+    """
+    plain = frame.apply(lambda column: column if is_numeric_dtype(column) else column.map(_no_formula))
+    return str(plain.rename(columns=_no_formula).to_csv(index=False, **options))
+
+
+def _no_formula(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and FORMULA.match(value) else value
+
+
 def _write(frame: pd.DataFrame, path: Path, kind: Literal["parquet", "csv"]) -> Path:
     if kind == "parquet":
         frame.to_parquet(path, index=False)
     else:
-        frame.to_csv(path, index=False)
+        path.write_text(csv_text(frame), encoding="utf-8", newline="")
     return path

@@ -45,10 +45,8 @@ def rank_agreement(
     if num < 2 or np.ptp(one) == 0 or np.ptp(other) == 0:
         nowhere = Interval(np.nan, np.nan)
         return RankAgreement(num, np.nan, nowhere, np.nan, nowhere)
-    everything, draws = (
-        np.arange(num)[None],
-        np.random.default_rng(seed).integers(num, size=(num_resamples, num)),
-    )
+    everything = np.arange(num)[None]
+    draws = np.random.default_rng(seed).integers(num, size=(num_resamples, num))
     rhos, taus = _spearman(one[draws], other[draws]), _kendall(draws, one, other)
     (rho,), (tau,) = _spearman(one[everything], other[everything]), _kendall(everything, one, other)
     return RankAgreement(num, float(rho), _percentiles(rhos, level), float(tau), _percentiles(taus, level))

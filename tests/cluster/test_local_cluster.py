@@ -18,7 +18,7 @@ from rse_study.cluster.backend import Submission
 from rse_study.cluster.job import Job
 from rse_study.cluster.job_report import JobReport
 from rse_study.cluster.kinds.local import LocalCluster
-from rse_study.cluster.local_backend import LocalBackend
+from rse_study.cluster.local_backend import PROCESS, LocalBackend
 from rse_study.cluster.reading import read_cluster
 from rse_study.cluster.render import render
 from rse_study.cluster.submit import write_submission
@@ -45,7 +45,6 @@ def spec_file(home: Path) -> Path:
         "name": "try",
         "port": ports[0],
         "dashboard_port": ports[1],
-        "folder": str(home / "ray"),
         "token": str(home / "token"),
         "head": {"cpus": 1, "memory_gib": 1, "price_per_hour": 1},
         "workers": {"cpu": {"max_nodes": 1, "cpus": 1, "memory_gib": 2, "price_per_hour": 2}},
@@ -76,6 +75,18 @@ def test_a_job_runs_the_code_of_its_wheel(backend: LocalBackend, capfd):
     backend.show_log(report_of(backend, "rse-code-0123456789ab"), is_followed=True)
     folder = backend.folder_of("rse-code-0123456789ab")
     assert f"code: {folder}/code/rse_study/__init__.py" in capfd.readouterr().out
+
+
+def test_nobody_else_reaches_it(backend: LocalBackend):
+    listening = {
+        (one.laddr.ip.removeprefix("::ffff:"), process.name())
+        for process in processes_of(backend)
+        for one in process.net_connections("inet")
+        if one.status == psutil.CONN_LISTEN
+    }
+    assert {"gcs_server", "raylet"} <= {name for _, name in listening}
+    assert {ip for ip, _ in listening} == {"127.0.0.1"}, listening
+    assert ray_folder(backend).stat().st_mode & 0o777 == 0o700
 
 
 def test_a_used_id_is_refused(backend: LocalBackend):
@@ -121,18 +132,21 @@ def test_a_study_goes_to_its_end_and_the_cluster_ends(backend: LocalBackend, hom
     hours = {each["group"]: each["hours"] for each in status["nodes"]}
     assert status["spent"] == pytest.approx(hours["head"] * 1 + hours[""] * 2)
 
-    assert "kill --" in command(home, "down", "--yes")
+    folder, processes = ray_folder(backend), processes_of(backend)
+    assert "kill " in command(home, "down", "--yes")
     assert backend.jobs() == []
-    deadline = time.monotonic() + 60
-    while left := processes_with(str(home / "ray")):
-        assert time.monotonic() < deadline, left
-        time.sleep(0.5)
+    _, left = psutil.wait_procs(processes, timeout=60)
+    assert left == [] and not folder.exists()
 
 
-def processes_with(word: str) -> list[str]:
-    """Command lines that hold this; those of zombies are empty."""
-    lines = [" ".join(process.info["cmdline"] or []) for process in psutil.process_iter(["cmdline"])]
-    return [line for line in lines if word in line]
+def processes_of(backend: LocalBackend) -> list[psutil.Process]:
+    script = psutil.Process(int((backend.home / PROCESS).read_text(encoding="utf-8")))
+    return [script, *script.children(recursive=True)]
+
+
+def ray_folder(backend: LocalBackend) -> Path:
+    named = (process.environ().get("RAY_TMPDIR") for process in processes_of(backend))
+    return Path(next(filter(None, named)))
 
 
 def submit(backend: LocalBackend, submission_id: str, code: str) -> None:

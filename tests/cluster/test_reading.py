@@ -52,6 +52,31 @@ def test_every_wrong_field_is_said_at_once(tmp_path):
     ]
 
 
+@cases(
+    ("name", "override", "refused"),
+    [
+        ("local", "workers.cpu.cpus=9007199254740992", "workers.cpu.cpus"),
+        ("local", "workers.cpu.cpus=0", "workers.cpu.cpus"),
+        ("slurm", "limits.hours=1e300", "limits.hours"),
+        ("slurm", "port=65536", "port"),
+        ("slurm", "warn_seconds=65536", "warn_seconds"),
+        ("slurm", "folder='/shared/rse%j'", "folder"),
+        ("aws-gpu", "workers.gpu.disk_gb=2000000", "workers.gpu.disk_gb"),
+        ("onprem", "ssh_user=ß", "ssh_user"),
+        ("onprem", "ssh_user='-oProxyCommand=x'", "ssh_user"),
+        ("onprem", "workers.node.hosts=[a, b c]", "workers.node.hosts.1"),
+        ("gcp-gpu", "zone='a;b'", "zone"),
+        ("azure-gpu", "image.sku='\u202ex'", "image.sku"),
+        ("local", "name=../other", "name"),
+    ],
+)
+def test_numbers_and_names_that_no_cluster_has_are_refused(name, override, refused):
+    with pytest.raises(InputErrors) as caught:
+        shipped(name, override)
+    (problem,) = caught.value.problems
+    assert problem.what.startswith(f"{refused} = ") and problem.rule.startswith("must ")
+
+
 def test_a_missing_price_is_refused_with_what_to_write(tmp_path):
     (problem,) = problems_of(tmp_path, SMALL.replace("2, price_per_hour: 0}", "2}"))
     remedy = "Write what an hour of one such node costs; 0 if it is free"

@@ -57,16 +57,16 @@ def run(scene, folder, act=None, **environment):
             stderr=subprocess.STDOUT,
             text=True,
         )
-        lines, has_acted = [], act is None
+        lines, has_acted, logs = [], act is None, set()
         for line in driver.stdout:
             lines.append(line.rstrip())
+            logs |= set(Path(ray_folder).rglob("logs/*"))  # they go with the driver
+            assert not files_with_secret(Path(ray_folder))
             if line.startswith("progressed 0/0 1") and not has_acted:
                 has_acted = True
                 act(psutil.Process(driver.pid))
         code = driver.wait(timeout=120)
-        holders = files_with_secret(Path(ray_folder))
-        assert not holders, holders
-        assert has_acted, "\n".join(lines)
+        assert has_acted and logs, "\n".join(lines)
         return Ended(code, lines)
 
 

@@ -19,7 +19,7 @@ KILLED_SECONDS, KILLED_BYTES, RENEWED_BYTES = 20.0, 4 * 10**9, 0.9 * 10**9
 MOST_WAITED_SECONDS = (
     300.0  # of a clock: a command that waits for something spends none of the processor's time
 )
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 OUTCOMES = ("accepted", "refused", "no remedy", "internal error", "slow", "large", "unclean")
 GOOD = OUTCOMES[:2]

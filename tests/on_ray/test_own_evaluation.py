@@ -18,6 +18,8 @@ from tests.on_ray.world import grid_of
 PAGE = ROOT / "docs" / "tutorials" / "an_evaluation_beside_your_study.md"
 NAME = "my_scores:LengthBias/builtin"
 MORE = """
+import filecmp
+
 
 class Wordless:
     def score(self, embed, subject): ...
@@ -40,8 +42,11 @@ class Short:
 def folder(tmp_path):
     (code,) = (block.text for block in blocks_of(PAGE) if block.file == "my_scores.py")
     (tmp_path / "my_scores.py").write_text(code + MORE, encoding="utf-8")
+    for shadow in ("filecmp", "json"):
+        (tmp_path / f"{shadow}.py").write_text("raise SystemExit", encoding="utf-8")
     yield tmp_path
-    sys.modules.pop("my_scores", None)
+    for name in ("my_scores", "filecmp"):
+        sys.modules.pop(name, None)
 
 
 def checked_with(content, folder, *names):
@@ -69,6 +74,7 @@ def test_every_cell_and_baseline_is_scored_with_it(study_content, folder, materi
 REFUSED = [
     ("my_scores:LengthBia/builtin", "my_scores has no LengthBia. Did you mean 'LengthBias'?"),
     ("my_score:LengthBias/builtin", "cannot be imported (ModuleNotFoundError: No module named 'my_score')"),
+    ("json:Mine/builtin", "json.py was not looked at, because json is installed: rename the file"),
     ("my_scores:Wordless/builtin", "lacks read(name, data_dir)"),
     ("my_scores:LengthBias", "no such evaluation. One by class is named module:Class/preset, for example"),
 ]

@@ -1,13 +1,15 @@
+import csv
 import json
 
 import pandas as pd
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.results.export import flat, write_tables
+from rse_study.results.export import csv_text, flat, write_tables
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.results.study_record import AxisRecord
+from tests.cases import cases
 from tests.results.world import STUDY, cell_of
 
 NAMES = {
@@ -79,3 +81,15 @@ def test_a_folder_that_cannot_be_is_an_input_error(searched_dir, tmp_path, kind)
         pytest.raises(InputError, match=r"cannot be written.*another folder"),
     ):
         write_tables(reader, tmp_path / "out", kind)
+
+
+@cases("text", ["=1+1", "=cmd|' /C calc'!A0", "@SUM(A1)", "+x", "-", "-2+3", "-1 of 2", "- a"])
+def test_a_spreadsheet_computes_no_text(text):
+    frame = pd.DataFrame({text: [text, None], "n": [-1.5, 2.0]})
+    (heading, first, _) = csv.reader(csv_text(frame).splitlines())
+    assert heading == [f"'{text}", "n"] and first == [f"'{text}", "-1.5"]
+
+
+@cases("text", ["-1.5", "+1e-05", "-.5", "a=b", "", "'x", "−1"])
+def test_numbers_and_harmless_texts_stay_what_they_are(text):
+    assert csv_text(pd.DataFrame({"x": [text]})) == pd.DataFrame({"x": [text]}).to_csv(index=False)

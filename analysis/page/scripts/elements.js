@@ -17,7 +17,8 @@ const textOf = cell => [...cell.childNodes].filter(node => !node.classList?.cont
   .map(node => node.textContent).join('').trim();
 
 const quoted = value => {
-  const text = String(value ?? '').replace(/\u2212(?=[\d.])/g, '-');  // a minus that other programs read
+  let text = String(value ?? '').replace(/\u2212(?=[\d.])/g, '-');  // a minus that other programs read
+  if (/^[=+@-]/.test(text) && isNaN(text)) text = `'${text}`;  // a spreadsheet would compute it
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from rse_study.data.location import store_dir
 from rse_study.study.definition.shipped import shipped_clusters, shipped_studies, shipped_trials
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 else:
     Context = typer.Context.__base__  # typer passes one of these, and none of its own class
 
-DEFAULT_STORE = Path("studies")
+DEFAULT_STORE = store_dir()
 YAML = ("*.yaml", "*.yml")
 SUITES = ("sts", "fast", "full")
 

@@ -116,7 +116,7 @@ SuiteOption = Annotated[
     ),
 ]
 DataFolder = Annotated[Path | None, typer.Option("--data", help="Data folder; default: RSE_STUDY_DATA.")]
-Store = Annotated[Path, typer.Option(help="Folder that contains the studies' folders.")]
+Store = Annotated[Path, typer.Option(help="Folder of the studies' folders; RSE_STUDY_STORE sets it.")]
 Wide = Annotated[
     bool, typer.Option("--wide", help="Show every column of a table, even if the terminal is narrower.")
 ]

@@ -51,10 +51,8 @@ def cell_folder(source: str, trial: str, store: Path) -> Path:
     identity = _identity(study, trial)
     folder = schema.cell_folder(study, identity)
     if not (folder / schema.MODEL_FOLDER / "config.json").is_file() and not bring_model(study, identity):
-        rule, remedy = (
-            "a cell that ended keeps one, unless the study says `keep_models`",
-            "Choose another",
-        )
+        rule = "a cell that ended keeps one, unless the study says `keep_models`"
+        remedy = "Choose another"
         raise InputError(f"trial {trial} kept no model", where=str(folder), rule=rule, remedy=remedy)
     return folder
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import typer
 
-from rse_study.errors import GOES_ON, InputError, NonFiniteLoss, OverBudget, Unavailable
+from rse_study.errors import GOES_ON, InputError, NonFiniteLoss, OverBudget, Unavailable, first_line
 
 OK, CONTRADICTED, BAD_INPUT, INCOMPLETE, OVER_BUDGET, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 70, 130
 Verb = TypeVar("Verb", bound=Callable[..., Any])
@@ -22,11 +22,19 @@ def guarded(verb: Verb) -> Verb:
 
     @functools.wraps(verb)
     def wrapper(*args: Any, **kwargs: Any) -> None:
-        code = _run(functools.partial(verb, *args, **kwargs))
+        code = _run(_require_words) or _run(functools.partial(verb, *args, **kwargs))
         if code != OK:
             raise typer.Exit(code)
 
     return wrapper  # type: ignore[return-value]
+
+
+def _require_words() -> None:
+    """Raise InputError for bytes that are no text: no report or ledger could hold them."""
+    for word in (os.getcwd(), *sys.argv[1:]):
+        if word != word.encode(errors="ignore").decode():
+            what, remedy = f"{os.fsencode(word)!r} is not UTF-8", "Rename the file or folder"
+            raise InputError(what, where="the command or its working folder", remedy=remedy)
 
 
 def _run(call: Callable[[], int | None]) -> int:
@@ -53,10 +61,8 @@ def _run(call: Callable[[], int | None]) -> int:
 
         if failure := failure_of_disk(error):
             return _say(f"gave up: {failure}", INCOMPLETE)
-        path = _write_log()
-        return _say(
-            f"internal error: {type(error).__name__}: {_first_line(error)} (traceback: {path})", INTERNAL
-        )
+        what = f"{type(error).__name__}: {first_line(error)[:300]}"
+        return _say(f"internal error: {what} (traceback: {_write_log()})", INTERNAL)
 
 
 def _say(message: str, code: int) -> int:
@@ -64,11 +70,6 @@ def _say(message: str, code: int) -> int:
 
     say(message, stderr())
     return code
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0][:300] if lines else ""
 
 
 def _write_log() -> Path:
@@ -80,8 +81,6 @@ def _write_log() -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         folder = Path(tempfile.gettempdir())
-    with tempfile.NamedTemporaryFile(
-        "w", dir=folder, prefix="rse-study-", suffix=".log", delete=False, encoding="utf-8"
-    ) as log:
-        log.write(" ".join(sys.argv) + "\n" + traceback.format_exc())
+    with tempfile.NamedTemporaryFile(dir=folder, prefix="rse-study-", suffix=".log", delete=False) as log:
+        log.write(f"{' '.join(sys.argv)}\n{traceback.format_exc()}".encode(errors="backslashreplace"))
     return Path(log.name)

@@ -10,7 +10,8 @@ ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 SHORTEST_NAME = 24
 """columns of a shortened name; below that, values go first"""
 INDENT = "    "
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Control characters, those that turn the direction of writing, and bytes that are no text.
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def shorten(text: str, width: int) -> str:

@@ -55,10 +55,8 @@ def _application(study_dir: Path) -> Application:
     try:
         from optuna_dashboard import wsgi
     except ImportError:
-        rule, remedy = (
-            "it is an extra",
-            "pip install 'rse-study[dashboard]', or: pip install optuna-dashboard",
-        )
+        rule = "it is an extra"
+        remedy = "pip install 'rse-study[dashboard]', or: pip install optuna-dashboard"
         raise InputError("optuna-dashboard is not installed", rule=rule, remedy=remedy) from None
     from rse_study.sampling.dashboard_storage import LedgerCopy
 

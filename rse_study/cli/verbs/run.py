@@ -1,6 +1,8 @@
 """The body of `run`: check, price, prepare, run, table, report."""
 
+import os
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +24,7 @@ from rse_study.cli.verbs.plan.show import probe_with_bars
 from rse_study.data.location import cache_dir, data_dir
 from rse_study.deferred import DeferredName
 from rse_study.errors import InputErrors
+from rse_study.on_ray.nodes.ray_folder import ray_folder
 from rse_study.results.archive import ORIGIN
 from rse_study.results.reader import Reader
 from rse_study.search.state import SearchState
@@ -78,7 +81,10 @@ def _stands_elsewhere(checked: CheckedStudy, folder: Path) -> bool:
 
 
 def _run_missing(checked: CheckedStudy, folder: Path, planner: StudyPlanner, cpus: int, address: str) -> None:
-    _require_everything(checked, folder, is_run=planner.num_ended < checked.num_cells)
+    with nullcontext() if address else ray_folder():  # what is wrong with it is said before the work
+        _require_everything(checked, folder, is_run=planner.num_ended < checked.num_cells)
+    if os.environ.get("RAY_ADDRESS") and not address:
+        announce("note: RAY_ADDRESS is not followed: this run starts Ray itself. --address auto joins it")
     for note in notes_on_data(checked, data_dir()):
         announce(f"note: {note}")
     planner.require_disk()

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rse_study.activity import ActivityCallback
+from rse_study.cli.arguments.completion import DEFAULT_STORE
 from rse_study.cli.arguments.materials import materials_of
 from rse_study.cli.arguments.study import trial_file
 from rse_study.cli.arguments.writable import require_cache, require_folder
@@ -58,7 +59,7 @@ def train_trial(
     problems = check_trial(config, str(path), data_dir())
     if problems:
         raise InputErrors(problems)
-    folder = out or Path("studies") / "trials" / f"{path.stem}-seed{seed}"
+    folder = out or DEFAULT_STORE / "trials" / f"{path.stem}-seed{seed}"
     beside = path.parent
     show_training(config, seed, folder, beside, workers=workers, threads=threads, device=device)
 

@@ -1,6 +1,5 @@
 """Checks of the options that a spec hands on to sbatch."""
 
-import re
 from collections.abc import Iterator
 
 from rse_study.cluster.kinds.slurm import SlurmCluster
@@ -22,17 +21,10 @@ time time-min tmp tres-per-task uid use-min-nodes verbose wait-all-nodes wckey
 """
 """long options of sbatch 22.05 that a script may contain"""
 OPTIONS = frozenset(NAMES.split())
-NEW_LINE = re.compile(r"[\n\r\v\f\x85\u2028\u2029]")
 
 
 def check_batch_options(spec: ClusterSpec, *, where: str) -> Iterator[InputError]:
     """Yield options that are not written out, or that the spec sets twice."""
-    for option in directives(spec, "rse-study") if isinstance(spec, SlurmCluster) else ():
-        if NEW_LINE.search(option):
-            name, rule = option.partition("=")[0], "a directive of sbatch is one line"
-            yield InputError(
-                f"{name} has a line break", where=where, rule=rule, remedy="Write it on one line"
-            )
     words = _words(spec)
     names = [word.lstrip("-").partition("=")[0] for word in words]
     for word, name in zip(words, names, strict=True):

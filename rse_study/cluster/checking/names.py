@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from rse_study.cluster.kinds.clouds import CloudCluster
 from rse_study.cluster.kinds.kuberay import KuberayCluster
-from rse_study.cluster.kinds.slurm import SlurmCluster
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.errors import InputError
 
@@ -14,7 +13,6 @@ SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 MACHINE = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-PLAIN_PATH = re.compile(r"/[^\s%'\"\\]*")
 LABEL_RULE = "Kubernetes takes a-z, 0-9 and -, with a letter or digit at both ends, at most 63"
 SUBDOMAIN_RULE = "Kubernetes takes a-z, 0-9, - and ., with a letter or digit at both ends"
 VALUE_RULE = "a label's value is at most 63 of A-Z, a-z, 0-9, -, _ and ."
@@ -40,9 +38,6 @@ def _names(spec: ClusterSpec) -> Iterator[tuple[str, str, re.Pattern[str], str]]
             yield f"environment.variables.{key}", key, VARIABLE, "a shell takes A-Z, a-z, 0-9 and _"
     if isinstance(spec, CloudCluster):
         yield "name", spec.name, MACHINE, MACHINE_RULE
-    if isinstance(spec, SlurmCluster):
-        rule = "a directive of sbatch takes an absolute path without spaces, quotes and %"
-        yield "folder", spec.folder, PLAIN_PATH, rule
 
 
 def _names_in_kubernetes(spec: KuberayCluster) -> Iterator[tuple[str, str, re.Pattern[str], str]]:

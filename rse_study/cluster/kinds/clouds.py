@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt
+from pydantic import Field
 
-from rse_study.cluster.machines import Machine, WorkerGroup
+from rse_study.cluster.machines import Count, Machine, Word, WorkerGroup
 from rse_study.cluster.spec import LauncherCluster
 from rse_study.spec import Spec, field
 
@@ -13,9 +13,9 @@ from rse_study.spec import Spec, field
 class Instance(Spec):
     """A machine of a cloud."""
 
-    instance: str = field(min_length=1)
+    instance: Word = field(min_length=1)
     """type of the machine, as the cloud calls it"""
-    disk_gb: PositiveInt = 150
+    disk_gb: Count = field(150, gt=0)
 
 
 class CloudHead(Machine, Instance):
@@ -32,7 +32,7 @@ class CloudGroup(WorkerGroup, Instance):
 class GcpGroup(CloudGroup):
     """Machines of one type, with GPUs that Google Cloud attaches."""
 
-    accelerator: str = ""
+    accelerator: Word = ""
     """type of the GPUs (`nvidia-tesla-t4`) where the machine's type does not say it itself"""
 
 
@@ -41,8 +41,8 @@ class CloudCluster(LauncherCluster):
 
     head: CloudHead
     workers: Annotated[Mapping[str, CloudGroup], Field(min_length=1)]
-    region: str = field(min_length=1)
-    zone: str = ""
+    region: Word = field(min_length=1)
+    zone: Word = ""
     """empty: any of the region"""
 
     def fewest_nodes(self, group: WorkerGroup) -> int:
@@ -55,7 +55,7 @@ class AwsCluster(CloudCluster):
     kind: Literal["aws"]
     image: str = field(pattern=r"^(ami-[0-9a-f]+|resolve:ssm:.+)$")
     """AMI with drivers for the GPUs, of the region"""
-    instance_profile: str = ""
+    instance_profile: Word = ""
     """IAM instance profile by which nodes may read and write the storage; empty: Ray's own"""
 
 
@@ -64,28 +64,28 @@ class GcpCluster(CloudCluster):
 
     kind: Literal["gcp"]
     workers: Annotated[Mapping[str, GcpGroup], Field(min_length=1)]
-    zone: str = field(min_length=1)
-    project: str = field(min_length=1)
-    image: str = field(min_length=1)
+    zone: Word = field(min_length=1)
+    project: Word = field(min_length=1)
+    image: Word = field(min_length=1)
     """projects/.../global/images/family/... with drivers for the GPUs"""
-    service_account: str = ""
+    service_account: Word = ""
     """by which nodes may read and write the storage; empty: Ray's own"""
 
 
 class AzureImage(Spec):
     """An image of Azure's marketplace."""
 
-    publisher: str = field(min_length=1)
-    offer: str = field(min_length=1)
-    sku: str = field(min_length=1)
-    version: str = "latest"
+    publisher: Word = field(min_length=1)
+    offer: Word = field(min_length=1)
+    sku: Word = field(min_length=1)
+    version: Word = "latest"
 
 
 class AzureCluster(CloudCluster):
     """Azure virtual machines. `region` is its location."""
 
     kind: Literal["azure"]
-    resource_group: str = field(min_length=1)
+    resource_group: Word = field(min_length=1)
     image: AzureImage
     ssh_public_key: str = "~/.ssh/id_rsa.pub"
     """to `ssh_key`, where one is named"""

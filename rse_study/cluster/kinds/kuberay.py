@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeInt
+from pydantic import Field
 
-from rse_study.cluster.machines import Machine, WorkerGroup
+from rse_study.cluster.machines import Count, Machine, Word, WorkerGroup
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.spec import Spec, field
 
@@ -40,7 +40,7 @@ class KubeHead(Machine, Pod):
 class KubeGroup(WorkerGroup, Pod):
     """Pods of one kind; on preemptible machines, where a taint or a label says so."""
 
-    gpu_resource: str = "nvidia.com/gpu"
+    gpu_resource: Word = "nvidia.com/gpu"
     """how Kubernetes calls the GPUs"""
 
 
@@ -58,7 +58,7 @@ class KuberayCluster(ClusterSpec):
     kind: Literal["kuberay"]
     head: KubeHead
     workers: Annotated[Mapping[str, KubeGroup], Field(min_length=1)]
-    image: str = field(min_length=1)
+    image: Word = field(min_length=1)
     """with Python, Ray of `ray_version` and our dependencies; the code itself comes with the job"""
     ray_version: str = field("2.60.0", pattern=r"^\d+\.\d+\.\d+$")
     namespace: str = "default"
@@ -74,9 +74,9 @@ class KuberayCluster(ClusterSpec):
     queue: str = ""
     """of Kueue; the job starts suspended, with all its nodes, and Kueue lets it go"""
     submission_mode: SUBMISSION_MODES = "K8sJobMode"
-    attempts: NonNegativeInt = 2
+    attempts: Count = 2
     """new clusters, where one has failed as a whole"""
-    keep_seconds: NonNegativeInt = 600
+    keep_seconds: Count = 600
     """how long the ended job stays to be looked at; its nodes go at once"""
     ship_code: bool = True
     """off: the image has the code of this version, which is too large for a ConfigMap (1 MiB)"""

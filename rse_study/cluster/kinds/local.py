@@ -20,5 +20,5 @@ class LocalCluster(ClusterSpec):
     """where jobs are submitted"""
     token: str = field("~/.ray/auth_token", min_length=1)
     """file that holds the token; made where it is missing"""
-    folder: str = field("/tmp/rse-study/ray", min_length=1)
-    """of Ray's own files; a short path, for sockets stand below it"""
+    folder: str = ""
+    """of Ray's own files; a short path, for sockets stand below it. Empty: one in /tmp that ends with the cluster"""

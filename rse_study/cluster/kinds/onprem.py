@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from rse_study.cluster.machines import Machine, WorkerGroup
+from rse_study.cluster.machines import Machine, Word, WorkerGroup
 from rse_study.cluster.spec import LauncherCluster
 from rse_study.spec import field
 
@@ -13,14 +13,14 @@ from rse_study.spec import field
 class OnpremHead(Machine):
     """The machine of the head."""
 
-    host: str = field(min_length=1)
+    host: Word = field(min_length=1)
     """name or address"""
 
 
 class OnpremGroup(WorkerGroup):
     """Machines that are alike."""
 
-    hosts: Annotated[tuple[str, ...], Field(min_length=1)]
+    hosts: Annotated[tuple[Word, ...], Field(min_length=1)]
     """names or addresses"""
 
     @model_validator(mode="before")

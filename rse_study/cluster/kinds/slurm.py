@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import Field
 
-from rse_study.cluster.machines import WorkerGroup
+from rse_study.cluster.machines import Count, Word, WorkerGroup
 from rse_study.cluster.spec import ClusterSpec
 from rse_study.spec import field
 
@@ -13,11 +13,11 @@ from rse_study.spec import field
 class SlurmGroup(WorkerGroup):
     """Nodes of a partition."""
 
-    partition: str = ""
+    partition: Word = ""
     """empty: Slurm's default"""
-    constraint: str = ""
+    constraint: Word = ""
     """features the nodes must have: `a100&nvlink`"""
-    gres: str = ""
+    gres: Word = ""
     """how this Slurm calls GPUs: `gpu:a100`; empty: `--gpus-per-node`"""
 
 
@@ -29,19 +29,19 @@ class SlurmCluster(ClusterSpec):
     """one kind of nodes: a job asks for nodes that are alike"""
     form: Literal["steps", "symmetric-run"] = "steps"
     """steps: head, workers that start again, driver; symmetric-run: Ray's own command, without either"""
-    folder: str = field(min_length=1)
+    folder: str = field(pattern=r"^/[^\s%'\"\\\\]*$")
     """where the job's files and its log are put; all nodes see it"""
-    account: str = ""
-    qos: str = ""
-    options: tuple[str, ...] = ()
+    account: Word = ""
+    qos: Word = ""
+    options: tuple[Annotated[str, Field(pattern=r"^[^\n\r\u2028\u2029]*$")], ...] = ()
     """other directives of sbatch, as on its command line: `--exclusive`"""
     requeue: bool = True
     """put the job into the queue again where it was interrupted: a node failed, its time was up"""
-    warn_seconds: PositiveInt = 120
+    warn_seconds: Count = field(120, gt=0, lt=65_536)
     """before the time limit: the driver is interrupted, so that running cells may end"""
-    start_seconds: PositiveInt = 600
+    start_seconds: Count = field(600, gt=0)
     """how long workers may take to join, before the study starts on those that have"""
-    port: NonNegativeInt = 0
+    port: Count = field(0, lt=65_536)
     """of Ray's head; 0: one that follows from the job's number"""
 
     def fewest_nodes(self, group: WorkerGroup) -> int:

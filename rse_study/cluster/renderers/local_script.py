@@ -9,18 +9,18 @@ from rse_study.cluster.renderers.shell import folded, script
 
 FILE_NAME = "cluster.sh"
 START_SECONDS = 300
+# Ray makes 127.0.0.1 the address of a node, of its jobs and their drivers, as on macOS; otherwise the machine's own.
+LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+WORKER = "from rse_study.on_ray.nodes.private_ray import ray_start_on_loopback as start; start()"
+# Any free port: of two agents at Ray's fixed one, the second gets none, and its node takes no jobs.
 AGENT = "--dashboard-agent-listen-port=0"
-"""any free port: of two agents at Ray's fixed one, the second gets none, and its node takes no jobs"""
 
 
 def render_local(spec: LocalCluster) -> tuple[RenderedFile, ...]:
     """Return the script of a cluster on this machine."""
     text = script(
-        [
-            "#!/bin/bash",
-            f"# {spec.name}: a head and its workers on this machine, which end with this script.",
-        ],
-        [*spec.environment.activate, *exports(variables_of(spec))],
+        ["#!/bin/bash", f"# {spec.name}: a head and its workers on this machine, which end with it."],
+        [*spec.environment.activate, *exports(variables_of(spec) | LOOPBACK)],
         _token(spec),
         _head(spec),
         _workers(spec),
@@ -32,7 +32,9 @@ def render_local(spec: LocalCluster) -> tuple[RenderedFile, ...]:
 def _token(spec: LocalCluster) -> list[str]:
     is_below_home = spec.token.startswith("~/")
     path = f'"$HOME"/{quote(spec.token[2:])}' if is_below_home else quote(spec.token)
+    folder = quote(spec.folder) if spec.folder else "$(mktemp -d /tmp/rse-XXXXXXXX)"
     return [
+        f'export RAY_TMPDIR={folder}; mkdir -p -m 700 "$RAY_TMPDIR" || exit 1  # nobody else may enter it',
         f"export RAY_AUTH_TOKEN_PATH={path} RAY_ADDRESS=127.0.0.1:{spec.port}",
         'if [ ! -s "$RAY_AUTH_TOKEN_PATH" ]; then',
         '    mkdir -p "$(dirname "$RAY_AUTH_TOKEN_PATH")"',
@@ -42,8 +44,7 @@ def _token(spec: LocalCluster) -> list[str]:
 
 
 def _head(spec: LocalCluster) -> list[str]:
-    where = ["--node-ip-address=127.0.0.1", f"--port={spec.port}", f"--temp-dir={quote(spec.folder)}"]
-    dashboard = ["--dashboard-host=127.0.0.1", f"--dashboard-port={spec.dashboard_port}"]
+    ports = [f"--port={spec.port}", "--dashboard-host=127.0.0.1", f"--dashboard-port={spec.dashboard_port}"]
     return [
         "# What could not start yet, or was given up, starts again, until this script is ended.",
         "keep() {",
@@ -54,9 +55,9 @@ def _head(spec: LocalCluster) -> list[str]:
         "        sleep 5",
         "    done",
         "}",
-        "trap 'kill $(jobs -p) 2> /dev/null; wait' EXIT",
+        """trap 'kill $(jobs -p) 2> /dev/null; wait; rm -rf "$RAY_TMPDIR/ray"; rmdir "$RAY_TMPDIR"' EXIT""",
         "trap exit INT TERM",
-        *folded(["keep", "ray", "start", *where, *dashboard, AGENT, *head_options(), "&"]),
+        *folded(["keep", "ray", "start", "--node-ip-address=127.0.0.1", *ports, AGENT, *head_options(), "&"]),
         _wait(0),
     ]
 
@@ -65,13 +66,9 @@ def _workers(spec: LocalCluster) -> list[str]:
     lines = ["# One after the other: nodes of one machine that start at once take each other's sockets."]
     groups = [group for group in spec.workers.values() for _ in range(group.max_nodes)]
     for number, group in enumerate(groups, start=1):
-        options = [
-            '--address="$RAY_ADDRESS"',
-            "--node-ip-address=127.0.0.1",
-            AGENT,
-            *worker_options(group, group.cpus),
-        ]
-        lines += [*folded(["keep", "ray", "start", *options, "&"]), _wait(number)]
+        place = ['--address="$RAY_ADDRESS"', "--node-ip-address=127.0.0.1", AGENT]
+        options = worker_options(group, group.cpus)
+        lines += [*folded(["keep", "python", "-c", quote(WORKER), *place, *options, "&"]), _wait(number)]
     return lines
 
 

@@ -10,6 +10,7 @@ from rse_study.cluster.spec import DRIVER_RESOURCE, NUM_DRIVERS, ClusterSpec
 
 OBJECT_STORE_BYTES = 200_000_000  # holds scores and paths, never tensors
 RAY_VARIABLES = {
+    "PYTHONSAFEPATH": "1",  # installed packages come before a random.py of the working folder
     "RAY_AUTH_MODE": "token",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_TRAIN_V2_ENABLED": "1",

@@ -96,15 +96,16 @@ def _folders(spec: SlurmCluster, job: Job) -> list[str]:
         f"job={shlex.quote(job_folder(spec, job.submission_id))}",
         'work="/tmp/rse-$UID-$SLURM_JOB_ID-${SLURM_RESTART_COUNT:-0}"  # on the disk of each node, until the end',
         'everywhere() { srun --overlap --ntasks-per-node=1 --mem=0 "$@"; }',
+        'everywhere mkdir -m 700 "$work" || exit 1  # nobody else may make it, or enter it',
         f'everywhere python -m zipfile -e "$job/{job.wheel.name}" "$work/code" || exit 1',
-        'export PYTHONPATH="$work/code${PYTHONPATH:+:$PYTHONPATH}"',
+        'export RAY_TMPDIR="$work" PYTHONPATH="$work/code${PYTHONPATH:+:$PYTHONPATH}"',
         f'cd "$work" && cp "$job/{STUDY_FILE}" . || exit 1',
     ]
 
 
 def _steps(spec: SlurmCluster, group: SlurmGroup) -> list[str]:
     on_head = max(0, group.cpus - spec.head.cpus)
-    head = ['--node-ip-address="$head_ip"', '--port="$port"', '--temp-dir="$work/ray"', *head_options()]
+    head = ['--node-ip-address="$head_ip"', '--port="$port"', *head_options()]
     worker = ['--address="$RAY_ADDRESS"', *worker_options(group, '"$cpus"')]
     num_workers = '"$SLURM_NNODES"' if on_head else '"$((SLURM_NNODES - 1))"'
     return [

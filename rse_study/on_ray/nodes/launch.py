@@ -2,10 +2,12 @@
 
 import logging
 import os
+import re
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, redirect_stdout
+from contextlib import ExitStack, closing, contextmanager, redirect_stdout
+from pathlib import Path
 
 import ray
 from ray.exceptions import AuthenticationError, RayError
@@ -20,15 +22,16 @@ from rse_study.on_ray.nodes.private_ray import (
     keep_keys_from_logs,
     make_token,
     on_loopback,
+    path_of_driver,
     use_existing_token,
 )
+from rse_study.on_ray.nodes.ray_folder import ray_folder
 
 OBJECT_STORE_BYTES = 100_000_000  # metrics and paths travel through it, never tensors
 # Ray ends a process whose head is silent for so many seconds, in its own words: ours is to notice it before.
 RECONNECT_VARIABLE, RECONNECT_SECONDS = "RAY_gcs_rpc_server_reconnect_timeout_s", "600"
-START_ATTEMPTS = (
-    3  # on a busy machine Ray's first process may end, or take too long, before others hear of it
-)
+# On a busy machine Ray's first process may end, or take too long, before others hear of it.
+START_ATTEMPTS, LATE = 3, (RuntimeError, RayError, TimeoutError, ConnectionError)
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_TRAIN_V2_ENABLED": "1",
@@ -51,6 +54,8 @@ ENVIRONMENT = {
     "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.5",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
+# Variables of KubeRay's pods and of Ray's jobs, by which a Ray of one's own would ask or imitate that cluster.
+OF_A_CLUSTER = re.compile("RAY_(.*ADDRESS|GCS_SERVER_PORT|JOB_CONFIG_JSON_ENV_VAR|OVERRIDE_.*)")
 
 
 @contextmanager
@@ -64,24 +69,30 @@ def ray_session(
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
     keep_keys_from_logs()
-    if address:
-        _join(address)
-    else:
-        _start(num_cpus or usable_cpus(), exit_stuck)
-    try:
-        yield
-    finally:
-        with redirect_stdout(sys.stderr):  # it prints once more what raylets reported
-            ray.shutdown()
+    with ExitStack() as stack:
+        if address:
+            _join(address)
+        else:
+            _start(num_cpus or usable_cpus(), exit_stuck, stack.enter_context(ray_folder()))
+        try:
+            yield
+        finally:
+            with redirect_stdout(sys.stderr):  # it prints once more what raylets reported
+                ray.shutdown()
 
 
-def _start(num_cpus: int, exit_stuck: Callable[[str], None]) -> None:
+def _start(num_cpus: int, exit_stuck: Callable[[str], None], folder: Path) -> None:
+    for name in filter(OF_A_CLUSTER.fullmatch, list(os.environ)):
+        del os.environ[name]
     make_token()
     for attempt in range(1, START_ATTEMPTS + 1):
         try:
             # The dashboard stays on: without its state API, stopped trials leak their workers' placement groups.
             with on_loopback(), closing(ClusterWatch(StartingRay(), exit_stuck, STUCK_SECONDS["own"])):
                 ray.init(
+                    address="local",
+                    _temp_dir=str(folder),
+                    job_config=path_of_driver(),
                     num_cpus=num_cpus,
                     resources={DRIVER_RESOURCE: NUM_DRIVERS},
                     include_dashboard=True,
@@ -92,30 +103,32 @@ def _start(num_cpus: int, exit_stuck: Callable[[str], None]) -> None:
                 )
             return
         except Exception as error:
-            # Where the node's process is not up after 30 s Ray raises Exception itself, not one of its kinds.
-            if type(error) is not Exception and not isinstance(error, RuntimeError | OSError | RayError):
-                raise
             ray.shutdown()  # what of it was started
-            if attempt == START_ATTEMPTS:
-                what = f"Ray did not start in {attempt} attempts ({first_line(error)})"
-                raise Unavailable(what, "Give the same command again when the machine is less busy") from None
+            # Where the node's process is not up after 30 s Ray raises Exception itself, not one of its kinds.
+            is_late = type(error) is Exception or isinstance(error, LATE)
+            if not is_late or attempt == START_ATTEMPTS:
+                said = " ".join(str(error).split()) or type(error).__name__
+                what = f"Ray did not start in {attempt} attempt{'s' * (attempt > 1)} ({said})"
+                when = "when the machine is less busy" if is_late else "when that is mended"
+                raise Unavailable(what, f"Give the same command again {when}") from None
 
 
 def _join(address: str) -> None:
     """Connect to a running cluster, where Ray itself tries for minutes and then exits."""
     os.environ.setdefault(RECONNECT_VARIABLE, RECONNECT_SECONDS)
     try:
-        ray.init(address=_located(address), log_to_driver=False, logging_level=logging.ERROR)
+        located = _located(address)
+        ray.init(
+            address=located, job_config=path_of_driver(), log_to_driver=False, logging_level=logging.ERROR
+        )
     except AuthenticationError:
         rule = "the cluster asks for a token, and this process has none or another"
         remedy = "Set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN_PATH to the file that holds the cluster's token"
         raise InputError(f"{address!r} was refused", where="--address", rule=rule, remedy=remedy) from None
     except (OSError, ValueError, OverflowError, RuntimeError, RayError) as error:
         what = f"no cluster at {address!r} ({first_line(error)})"
-        rule, remedy = (
-            "HOST:PORT of a running Ray head, or auto",
-            "Leave --address out to use Ray on this machine",
-        )
+        rule = "HOST:PORT of a running Ray head, or auto"
+        remedy = "Leave --address out to use Ray on this machine"
         raise InputError(what, where="--address", rule=rule, remedy=remedy) from None
 
 

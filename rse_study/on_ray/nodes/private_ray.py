@@ -4,13 +4,15 @@ No other file imports its private modules.
 """
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-CALL_SECONDS = 5.0
-"""for one question to the head"""
+from ray.job_config import JobConfig
+
+CALL_SECONDS = 5.0  # for one question to the head
 KEYS = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SECURITY_TOKEN", "AWS_SESSION_TOKEN"}
 ALIVE = 0  # Ray's GcsNodeInfo.GcsNodeState
 
@@ -75,6 +77,32 @@ def on_loopback() -> Iterator[None]:
         yield
     finally:
         ray_constants.ENABLE_RAY_CLUSTER = before
+
+
+def ray_start_on_loopback() -> None:
+    """Run `ray start` with this process's options on the loopback, also for a worker.
+
+    The head, the jobs and their drivers keep it by the variable RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=0, by which `ray
+    start` refuses workers.
+    """
+    from ray._private import ray_constants, services
+    from ray.scripts.scripts import start
+
+    ray_constants.ENABLE_RAY_CLUSTER = True
+    services.resolve_ip_for_localhost = lambda host: host
+    start(prog_name="ray start")
+
+
+def path_of_driver() -> JobConfig:
+    """Let workers look for modules in the driver's order, the working folder last.
+
+    Ray would put that folder first, where a `random.py` replaces Python's, unless the job has a folder of its own.
+    """
+    # Each worker puts one after the other before the rest of its path.
+    places = dict.fromkeys([*map(os.path.abspath, sys.path), os.getcwd()])
+    job = JobConfig(_py_driver_sys_path=[*reversed(places)])
+    job._runtime_env_has_working_dir = lambda: True  # type: ignore[method-assign]
+    return job
 
 
 def keep_keys_from_logs() -> None:

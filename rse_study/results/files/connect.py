@@ -2,12 +2,13 @@
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import TextIO
 
 from rse_study.errors import InputError
 from rse_study.results.files.atomic import make_folder
-from rse_study.results.files.failures import REBUILD, failure_of, failure_of_disk
+from rse_study.results.files.failures import NO_ROOM, REBUILD, failure_of, no_room
 from rse_study.results.files.lock import FILE_NAME as LOCK_NAME
 from rse_study.results.files.lock import take_lock
 from rse_study.results.files.migration import keep_copy, migrate
@@ -23,13 +24,13 @@ def lock_study(study_dir: Path) -> TextIO:
         make_folder(study_dir)
         return take_lock(study_dir / LOCK_NAME)
     except OSError as error:
-        if failure := failure_of_disk(error, study_dir):
-            raise failure from None
-        what, remedy = (
-            f"no place for a ledger: {error.strerror}",
-            "Choose another folder, or make this one writable",
-        )
-        raise InputError(what, where=str(study_dir), remedy=remedy) from None
+        if error.errno in NO_ROOM:
+            raise no_room(study_dir) from None
+        said, remedy = str(error.strerror), "Choose another folder, or make this one writable"
+        if error.filename is None:  # of flock, which knows no name
+            said = f"its file system has no locks ({said})"
+            remedy = "Name a folder on another one: --store DIR"
+        raise InputError(f"no place for a ledger: {said}", where=str(study_dir), remedy=remedy) from None
 
 
 def open_to_write(path: Path) -> tuple[sqlite3.Connection, int]:
@@ -97,11 +98,18 @@ def open_study(study_dir: Path) -> sqlite3.Connection:
     return connection
 
 
+def has_ledger(study_dir: Path) -> bool:
+    """Whether there is a ledger that is not empty; InputError if it cannot be read."""
+    path = ledger_path(study_dir)
+    if not path.is_file():
+        return False
+    with closing(_connect_to_read(path)) as connection:
+        return check_version(connection, path) > 0
+
+
 def is_lost(study_dir: Path) -> bool:
     """Whether a ledger is missing or empty, and can be rebuilt."""
-    path = ledger_path(study_dir)
-    is_empty = not path.exists() or path.stat().st_size == 0
-    return is_empty and (study_dir / STUDY_FILE).exists()
+    return (study_dir / STUDY_FILE).exists() and not has_ledger(study_dir)
 
 
 def require_own(connection: sqlite3.Connection, study_dir: Path) -> None:

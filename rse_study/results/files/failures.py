@@ -18,7 +18,8 @@ from rse_study.errors import GOES_ON, InputError, Unavailable, first_line
 
 Owner = TypeVar("Owner", bound=type)
 DAMAGES = (ValidationError, JSONDecodeError, UnicodeDecodeError, RecursionError)
-NO_ROOM, BROKEN = (errno.ENOSPC, errno.EDQUOT), (errno.EIO, errno.EROFS)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+BROKEN = (errno.EIO, errno.EROFS, errno.EACCES, errno.EPERM)
 REBUILD = "Move it away, or make it anew: rse-study doctor --rebuild STUDY"
 
 
@@ -92,7 +93,8 @@ def naming_failures_of_disk(folder: Path | None = None) -> Iterator[None]:
 
 def unusable(path: Path, why: str) -> Unavailable:
     """Return the failure of a run whose disk is broken or read-only."""
-    return Unavailable(f"{path} cannot be used any more: {why}", f"Look at its disk; {GOES_ON}")
+    remedy = "Look at its disk and its permissions, and give the same command again"
+    return Unavailable(f"{path} cannot be used any more: {why}", remedy)
 
 
 def no_room(folder: Path) -> Unavailable:

@@ -1,5 +1,6 @@
 """One writer per study: a lock file that names its holder."""
 
+import errno
 import fcntl
 import json
 import os
@@ -39,8 +40,10 @@ def holder(study_dir: Path) -> dict[str, Any] | None:
         with path.open(encoding="utf-8") as stream:
             # Shared, so that two checks do not take each other for a holder. Closing releases it.
             return None if _take(stream, fcntl.LOCK_SH) else {**UNKNOWN, **read_holder(path)}
-    except FileNotFoundError:
-        return None
+    except OSError as error:
+        if error.filename and error.errno != errno.ENOENT:
+            raise
+        return None  # no such file, or a file system without locks, where nobody can run a study
 
 
 def read_holder(path: Path) -> dict[str, Any]:

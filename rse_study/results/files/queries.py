@@ -3,6 +3,7 @@
 import json
 import math
 import sqlite3
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -25,6 +26,9 @@ from rse_study.results.records import (
 from rse_study.results.study_record import AT_CHECKPOINT, Revision, StudyRecord
 from rse_study.spec import canonical_json
 
+# The first one goes on while the machine sleeps; not every system has it.
+STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+BEGUN = time.time() - time.clock_gettime(STEADY)
 COST_COLUMNS = {
     "cost/work": f"CAST(json_extract(provenance, '$.{WORK}') AS REAL)",
     "cost/seconds": "duration_s",
@@ -215,5 +219,8 @@ def number_of(value: float | None) -> float:
 
 
 def now() -> str:
-    """Return the time in UTC, ISO 8601, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+    """Return the time in UTC, ISO 8601, to the second.
+
+    It follows the clock as it was when this process began: an attempt keeps its length if the clock is set meanwhile.
+    """
+    return datetime.fromtimestamp(BEGUN + time.clock_gettime(STEADY), UTC).isoformat(timespec="seconds")

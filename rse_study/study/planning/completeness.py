@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from rse_study.errors import InputError
+from rse_study.results.files.connect import has_ledger
 from rse_study.results.files.queries import LedgerQueries
-from rse_study.results.files.schema import ledger_path
 from rse_study.results.reader import Reader
 from rse_study.results.records import CellRecord
 from rse_study.results.study_record import StudyRecord
@@ -22,7 +22,7 @@ def is_complete(checked: CheckedStudy, study_dir: Path) -> bool:
 
     The numbers are this code's; neither data nor models are looked at.
     """
-    if not ledger_path(study_dir).is_file():
+    if not has_ledger(study_dir):
         return False
     with Reader(study_dir) as reader:
         ledger, frozen = reader.ledger, reader.ledger.study()

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from rse_study.errors import InputError
 from rse_study.evaluation.registry import is_of_vectors
 from rse_study.results.device_time import device_seconds, gpus_per_worker, seconds_between
+from rse_study.results.files.connect import has_ledger
 from rse_study.results.files.schema import MODEL_FOLDER, cell_folder, ledger_path
 from rse_study.results.reader import Reader
 from rse_study.search.state import SearchState
@@ -30,11 +31,7 @@ FrameRow = Mapping[str, Any]
 
 
 def history_of(
-    study_dir: Path,
-    store: Path,
-    data_sizes: DataSizes,
-    encoders: Collection[str],
-    study: Study | None = None,
+    study_dir: Path, store: Path, data_sizes: DataSizes, encoders: Collection[str], study: Study | None = None
 ) -> tuple[LedgerState, Throughput]:
     """Return the study's ledger state, and the throughput measured in the whole store.
 
@@ -44,10 +41,10 @@ def history_of(
     ledger_state, timed, names = LedgerState(), list[TimedCell](), list[str]()
     elsewhere, queries = dict[tuple[Trial, int], LedgerCell](), dict[str, list[float]]()
     for path in sorted({*store.glob("*/ledger.sqlite"), ledger_path(study_dir)}):
-        if not path.is_file():
-            continue
         is_own = path.parent == study_dir
         try:
+            if not has_ledger(path.parent):
+                continue
             frames = _read(path.parent)
         except InputError:
             if is_own:

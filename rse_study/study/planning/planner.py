@@ -7,8 +7,7 @@ from pathlib import Path
 
 from rse_study.data.location import data_dir
 from rse_study.errors import InputError
-from rse_study.results.files.connect import is_lost
-from rse_study.results.files.schema import ledger_path
+from rse_study.results.files.connect import has_ledger
 from rse_study.results.records import FINISHED
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.planning.data_sizes import DataSizes
@@ -50,7 +49,7 @@ class StudyPlanner:
     def counts(self) -> dict[str, int]:
         """Number of cells now, by status and planned; empty before the study was frozen."""
         folder = self._store / self._checked.study.name
-        if not ledger_path(folder).is_file() or is_lost(folder):
+        if not has_ledger(folder):
             return {}
         # These import pandas, which a plan without ledgers does without.
         from rse_study.results.reader import Reader

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from rse_study.cli.terminal.fitting import LinePart, fit_line, shorten, wrapped
+from rse_study.cli.terminal.fitting import LinePart, fit_line, harmless, shorten, wrapped
 from rse_study.cli.terminal.screen import console_of, print_rows
+from tests.cases import cases
 
 WIDE = "\N{CJK UNIFIED IDEOGRAPH-6587}"  # two columns
 TEXTS = st.text(alphabet=f"ab = ,{WIDE}\N{MINUS SIGN}", max_size=60)
@@ -75,3 +76,9 @@ def test_a_label_from_a_stranger_moves_no_cursor():
     print_rows(["row"], [["\x1b[2J\x1b]0;title\x07 \x9b1A"]], "", console=console_of(stream))
     assert "\\x1b[2J\\x1b]0;title\\x07 \\x9b1A" in stream.getvalue()
     assert not set(stream.getvalue()) & set("\x1b\x07\x9b")
+
+
+@cases("code", [0x1B, 0x9B, 0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xDCFF])
+def test_a_terminal_gets_no_character_that_it_would_obey(code):
+    shown = harmless(f"row {chr(code)}\u05d0")
+    assert chr(code) not in shown and f"{code:x}" in shown and shown.endswith("\u05d0")

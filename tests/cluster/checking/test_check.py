@@ -117,7 +117,6 @@ def test_storage_that_is_not_shared_is_refused(name, overrides, is_refused):
         ("kuberay", "workers.gpu.labels={pool: 'a b'}", "workers.gpu.labels.pool = 'a b'"),
         ("gcp-gpu", "name=1st", "name = '1st'"),
         ("slurm", "environment.variables={a-b: '1'}", "environment.variables.a-b = 'a-b': a shell takes"),
-        ("slurm", "folder='/shared/rse%j'", "folder = '/shared/rse%j'"),
         ("aws-gpu", "instance_profile=''", "instance_profile is not given: without it workers may not write"),
         ("gcp-gpu", "service_account=''", "service_account is not given"),
     ],

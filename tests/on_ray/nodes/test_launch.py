@@ -2,11 +2,39 @@ import os
 import subprocess
 import sys
 
+import psutil
 import pytest
 
-from rse_study.errors import InputError
+from rse_study.errors import InputError, Unavailable
 from rse_study.on_ray.nodes import launch
 from rse_study.on_ray.nodes.launch import ray_session
+from rse_study.results.reader import Reader
+from tests.docs.scratch import ROOT, blocks_of
+
+PAGE = ROOT / "docs" / "tutorials" / "an_evaluation_beside_your_study.md"
+STUDY = """
+name: one
+question: Does it run here?
+base:
+  method: {preset: simcse}
+  encoder: {name: tiny-vectors, pooling: mean}
+  corpus: {source: {kind: builtin, num_sentences: 100}}
+  budget: {unit: steps, amount: 4}
+  batch_size: 8
+  selection: {dev: builtin, every: 2}
+grid: {rows: {a: {}}}
+seeds: [0]
+evaluations: [my_scores:LengthBias/builtin]
+"""
+OF_OTHERS = {
+    "RAY_ADDRESS": "127.0.0.1:1",
+    "RAY_API_SERVER_ADDRESS": "http://127.0.0.1:1",
+    "RAY_REDIS_ADDRESS": "127.0.0.1:1",
+    "RAY_OVERRIDE_RESOURCES": '{"CPU": 0}',
+    "RAY_JOB_CONFIG_JSON_ENV_VAR": '{"runtime_env": {"working_dir": "gcs://_ray_pkg_0.zip"}}',
+    "PYTHONPATH": ":",
+}
+SHADOWS = ("random", "torch", "json", "logging", "numpy", "ray", "socket", "transformers")
 
 
 @pytest.mark.parametrize("address", ["wrong", "127.0.0.1:1", "ray://127.0.0.1:1", "127.0.0.1:99999"])
@@ -47,4 +75,64 @@ def test_a_ray_that_starts_late_is_tried_again(monkeypatch, late_by):
     monkeypatch.setattr(launch.ray, "init", late)
     with ray_session(1):
         assert len(calls) == 2
-        assert calls[0] == calls[1]
+        jobs = [call.pop("job_config") for call in calls]
+        assert calls[0] == calls[1] and jobs[0] is not jobs[1]
+
+
+def test_a_cause_that_stays_is_named_at_once_and_whole(monkeypatch):
+    def fail(**options):
+        raise ValueError("a number is wanted\nin RAY_SOMETHING")
+
+    monkeypatch.setattr(launch.ray, "init", fail)
+    said = r"^Ray did not start in 1 attempt \(a number is wanted in RAY_SOMETHING\)"
+    with pytest.raises(Unavailable, match=said), ray_session(1):
+        raise AssertionError
+
+
+@pytest.mark.xdist_group("ray")
+def test_a_study_runs_whatever_its_folder_and_environment_hold(tmp_path):
+    """Variables of another cluster, a long TMPDIR, modules with the names of installed ones, a class of its own."""
+    folder, temporary = tmp_path / "work", tmp_path / ("t" * 120)
+    (folder / "tokenizers").mkdir(parents=True)
+    temporary.mkdir()
+    for name in ("tokenizers/__init__", *SHADOWS):
+        (folder / f"{name}.py").write_text("raise SystemExit('of the working folder')\n", encoding="utf-8")
+    (code,) = (block.text for block in blocks_of(PAGE) if block.file == "my_scores.py")
+    code = code.replace(
+        "def score(self, embed, subject):", "def score(self, embed, subject):\n        my_words.SAID"
+    )
+    (folder / "my_scores.py").write_text(
+        code.replace("import numpy", "import my_words\nimport numpy"), encoding="utf-8"
+    )
+    (folder / "my_words.py").write_text("SAID = 1\n", encoding="utf-8")
+    (folder / "one.yaml").write_text(STUDY, encoding="utf-8")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    environment = kept | OF_OTHERS | {"TMPDIR": str(temporary), "HOME": str(tmp_path), "OMP_NUM_THREADS": "1"}
+    driver = subprocess.Popen(
+        [sys.executable, "-m", "rse_study", "run", "one.yaml", "--cpus", "1"],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    lines, ray_folders = [], set[str]()
+    for line in driver.stdout:
+        lines.append(line.rstrip())
+        if line.endswith("started\n"):
+            ray_folders |= set(ray_folders_of(driver.pid))
+    assert driver.wait() == 0, "\n".join(lines)
+    assert any(line.startswith("note: RAY_ADDRESS is not followed") for line in lines)
+    (ray_folder,) = ray_folders
+    assert ray_folder.startswith("/tmp/rse-") and not os.path.exists(ray_folder)
+    with Reader(folder / "studies" / "one") as reader:
+        assert (reader.cells()["status"] == "complete").all()
+        assert "my_scores:LengthBias/builtin" in set(reader.evaluations()["evaluation"])
+
+
+def ray_folders_of(pid):
+    """Yield the folder of a driver's Ray, as its node process was told it."""
+    for process in psutil.Process(pid).children():
+        if process.name() == "raylet":
+            (path,) = (word.split("=")[1] for word in process.cmdline() if word.startswith("--session_dir="))
+            yield path.rpartition("/r/")[0]

@@ -1,5 +1,8 @@
+import time
+
 import pytest
 
+from rse_study.results.device_time import seconds_between
 from rse_study.results.files.ledger import Ledger
 from tests.results.world import HERE, result_of
 
@@ -105,3 +108,13 @@ def test_what_cannot_start(ledger, cells, how):
 def test_an_unknown_cell_ends_in_no_way(ledger, method):
     with pytest.raises(AssertionError, match="never planned"):
         getattr(ledger, method)("f" * 64, "why")
+
+
+def test_an_attempt_keeps_its_length_if_the_clock_is_set_meanwhile(ledger, cells, monkeypatch):
+    """Only a clock that nobody sets moves on; the one that is set does not matter to a process that runs."""
+    name, steady = cells[0].identity, time.clock_gettime
+    ledger.start(name, **HERE)
+    monkeypatch.setattr(time, "clock_gettime", lambda clock: steady(clock) + 3600)
+    ledger.lose(name, "node lost")
+    (attempt,) = ledger.attempts([name])
+    assert seconds_between(attempt.started, attempt.ended) == pytest.approx(3600, abs=2)

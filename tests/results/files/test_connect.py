@@ -1,11 +1,22 @@
+import errno
+import fcntl
+import os
 import sqlite3
 from contextlib import closing
 
 import pytest
 
 from rse_study.errors import InputError
-from rse_study.results.files.connect import is_lost, open_to_read, open_to_write, parts_of, remove_ledger
+from rse_study.results.files.connect import (
+    has_ledger,
+    is_lost,
+    open_to_read,
+    open_to_write,
+    parts_of,
+    remove_ledger,
+)
 from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.lock import holder
 from rse_study.results.reader import Reader
 from rse_study.search.rebuild import rebuild
 from rse_study.search.state import SearchState
@@ -152,3 +163,30 @@ def test_every_part_of_a_ledger_is_removed(tmp_path):
     path.with_name("ledger.sqlite-wal").touch()
     remove_ledger(path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_ledger_that_nobody_filled_is_none(tmp_path):
+    """Emptied by a shell, or begun by a writer that was killed before it had made its tables."""
+    path = tmp_path / "ledger.sqlite"
+    assert not has_ledger(tmp_path)
+    path.write_bytes(b"")
+    assert not has_ledger(tmp_path) and not is_lost(tmp_path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+    assert path.stat().st_size and not has_ledger(tmp_path)
+    open_to_write(path)[0].close()
+    assert has_ledger(tmp_path)
+    path.write_text("no ledger", encoding="utf-8")
+    with pytest.raises(InputError, match="no ledger"):
+        has_ledger(tmp_path)
+
+
+def test_a_file_system_without_locks_is_named_with_the_way_out(tmp_path, monkeypatch):
+    def refuse(stream, kind):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    said = "no place for a ledger: its file system has no locks .* Name a folder on another one: --store DIR"
+    with pytest.raises(InputError, match=said):
+        Ledger.open(tmp_path / "new")
+    assert holder(tmp_path / "new") is None

@@ -1,0 +1,117 @@
+"""Ray's temporary folder: who may enter it, how long it stays, and what is wrong with its place."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from rse_study.errors import InputError, Unavailable
+from rse_study.on_ray.nodes.ray_folder import LONGEST, SOCKET, ray_folder
+from tests import needs
+
+ENTER = """
+from rse_study.on_ray.nodes.ray_folder import ray_folder
+with ray_folder() as folder:
+    print(folder.parent, flush=True)
+    input()
+"""
+is_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+
+
+@pytest.fixture
+def place(monkeypatch):
+    """A folder with a short path."""
+    with TemporaryDirectory(prefix="t", dir="/tmp") as folder:
+        monkeypatch.setenv("RAY_TMPDIR", folder)
+        yield Path(folder)
+
+
+def test_it_lies_in_a_folder_of_this_user_alone_which_goes_with_it(place):
+    with ray_folder() as folder:
+        assert folder.parent.parent == place
+        folder.mkdir()
+        folder.chmod(0o777)  # as Ray does
+        assert folder.parent.stat().st_mode & 0o777 == 0o700
+    assert list(place.iterdir()) == []
+
+
+@is_root
+@needs.programs("setpriv")
+def test_another_user_reaches_nothing_in_it(place):
+    place.chmod(0o777)
+    with ray_folder() as folder:
+        folder.mkdir()
+        (folder / "socket").touch(0o777)
+        other = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        for words in (["ls", folder], ["cat", folder / "socket"], ["mv", folder / "socket", place]):
+            done = subprocess.run([*other, *words], capture_output=True, text=True, check=False)
+            assert done.returncode != 0 and "Permission denied" in done.stderr
+
+
+def test_it_goes_with_a_driver_that_is_killed(place):
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", ENTER], text=True, **pipes) as driver:
+        folder = Path(driver.stdout.readline().strip())
+        (folder / "r").mkdir()
+        os.kill(driver.pid, signal.SIGKILL)
+    deadline = time.monotonic() + 20
+    while folder.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_the_longest_place_has_room_for_a_socket_and_a_longer_one_is_refused_at_once(place, monkeypatch):
+    longest = place / ("x" * (LONGEST - len(str(place)) - 1))
+    monkeypatch.setenv("RAY_TMPDIR", str(longest))
+    with ray_folder() as folder, socket.socket(socket.AF_UNIX) as listener:
+        path = folder / SOCKET.split("/r/")[1]
+        path.parent.mkdir(parents=True)
+        listener.bind(str(path))
+        assert len(str(path)) == 107
+    for refused in (f"{longest}x", f"{place}/\u00fc"):
+        monkeypatch.setenv("RAY_TMPDIR", refused)
+        said = (
+            rf"^RAY_TMPDIR: {refused}: Ray takes {LONGEST} ASCII characters at most.* Name a shorter folder"
+        )
+        with pytest.raises(InputError, match=said), ray_folder():
+            raise AssertionError
+
+
+@pytest.mark.parametrize("name", ["y" * 120, "\u00fc"])
+def test_a_tmpdir_that_ray_cannot_take_is_reached_by_a_link_and_ray_lies_in_tmp(tmp_path, monkeypatch, name):
+    long = tmp_path / name
+    long.mkdir()
+    monkeypatch.delenv("RAY_TMPDIR", raising=False)
+    monkeypatch.setenv("TMPDIR", str(long))
+    with ray_folder() as folder:
+        assert folder.parent.parent == Path("/tmp")
+        link = Path(os.environ["TMPDIR"])
+        assert link.resolve() == long and len(str(link)) <= LONGEST
+    assert os.environ["TMPDIR"] == str(long) and long.is_dir()
+
+
+@pytest.mark.parametrize("variable", ["RAY_TMPDIR", "TMPDIR"])
+@pytest.mark.parametrize("where", ["/proc/none", "/dev/null", "/dev/null/x"])
+def test_a_place_that_takes_no_folder_is_named_with_the_cause(monkeypatch, variable, where):
+    monkeypatch.delenv("RAY_TMPDIR", raising=False)
+    monkeypatch.setenv(variable, where)
+    said = rf"^Ray cannot keep its files in {where}: \w.* name another folder with RAY_TMPDIR"
+    with pytest.raises(Unavailable, match=said), ray_folder():
+        raise AssertionError
+
+
+@is_root
+@pytest.mark.parametrize(("options", "said"), [("size=1m", "less than 16 MiB are free"), ("ro", "Read-only")])
+def test_a_disk_without_room_is_named_with_the_cause(place, options, said):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", place], check=True)
+    try:
+        with pytest.raises(Unavailable, match=said), ray_folder():
+            raise AssertionError
+    finally:
+        subprocess.run(["umount", place], check=True)
