@@ -59,7 +59,7 @@ def report(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write all that a paper needs here: checklists, tables, figures, BibTeX, an archive.",
+            help="Write what a paper needs here: tables, figures, BibTeX, an archive, how rows were compared.",
         ),
     ] = None,
     every: Annotated[

@@ -23,7 +23,7 @@ LIGHT = (
     *("rse_study.spec", "rse_study.registry", "rse_study.yaml12", "rse_study.errors"),
     *("rse_study.results.files.ledger", "rse_study.results.reader", "rse_study.results.files.result_file"),
     *("rse_study.trackers.copier", "rse_study.trackers.study_content"),
-    *("analysis.report", "analysis.index", "analysis.chosen", "analysis.tables"),
+    *("analysis.report", "analysis.index", "analysis.tables"),
 )
 LOOK = """
 import sys

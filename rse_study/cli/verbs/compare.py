@@ -14,13 +14,7 @@ from rse_study.cli.terminal.next_step import command, in_store, suggest
 from rse_study.cli.terminal.screen import announce
 from rse_study.errors import InputError, InputErrors
 from rse_study.registry import did_you_mean
-from rse_study.results.comparing.comparisons import (
-    MIN_SEEDS,
-    ComparedContrast,
-    compare,
-    compare_all,
-    row_scores,
-)
+from rse_study.results.comparing.comparisons import MIN_SEEDS, compare, row_scores
 from rse_study.results.comparing.criterion import LEVEL, Criterion
 from rse_study.results.comparing.verdicts import verdict_of
 from rse_study.results.reader import Reader
@@ -28,6 +22,7 @@ from rse_study.results.row_names import find_cells_row
 from rse_study.results.statistics import EXACT_UP_TO, welch_interval
 
 FIRST, SECOND = "first", "second"
+BY_SEED = "\n    by seed: "
 NamedPair = tuple[str, pd.DataFrame, Criterion]
 
 
@@ -40,7 +35,6 @@ class GivenRows:
     """[rows, seeds]"""
     label: str
     """the measure, for readers"""
-    question: str
     criterion: Criterion
 
 
@@ -57,33 +51,33 @@ def compare_rows(
     given: Sequence[str], metric: str, unpaired: bool, store: Path, out: Path | None, *, as_json: bool = False
 ) -> None:
     """Print a line for each pair of rows; raise together what cannot be compared."""
-    _check(given, unpaired, out)
-    first, *others = [_read(name, metric, store) for name in given]
-    for other in others:
-        _require_same_measure(first, other)
-    criterion = _strictest([first, *others])
-    pairs = [pair for other in others for pair in _pairs(first, other, criterion, is_named=len(others) > 1)]
+    if len(given) < 2:
+        remedy = f"Name another one: rse-study compare {' '.join(given)} OTHER"
+        raise InputError("nothing to compare with", where="STUDY[:ROW]", rule="two are needed", remedy=remedy)
     if out:
-        _write_page([first, *others], pairs, out)
-    problems, level, found = [], 1 - (1 - LEVEL) / len(pairs), []
+        require_file(out, where="--out")
+    first, *others = chosen = [_read(name, metric, store) for name in given]
+    criterion = _strictest(chosen)
+    pairs = [pair for other in others for pair in _pairs(first, other, criterion, is_named=len(others) > 1)]
+    level = 1 - (1 - LEVEL) / len(pairs)
+    found, problems = list[ComparedPair](), list[InputError]()
     for name, pair, rule in pairs:
         try:
             found.append(_unpaired(name, pair, level) if unpaired else _paired(name, pair, level, rule))
         except InputError as problem:
             problems.append(problem)
-    said = (criterion.sentence(len(pairs)), *sorted({one.criterion.assumption for one in (first, *others)}))
+    at_once = f"; intervals hold for all {len(pairs)} rows at once" if len(pairs) > 1 else ""
+    title = f"{first.label}: {first.name} minus {', '.join(given[1:])}{at_once}"
+    said = (criterion.sentence(len(pairs)), *sorted({one.criterion.assumption for one in chosen}))
     sentence = "" if unpaired or not found else " ".join(filter(None, said))
+    if out:
+        _write_page(out, [title, sentence, *map(str, problems)], found, chosen)
     if as_json:
-        rows = {"first": first.name, "others": [other.name for other in others]}
-        compared = [{"name": one.name, **one.numbers} for one in found]
-        print(json_of({"measure": first.label, **rows, "criterion": sentence, "compared": compared}))
+        content = {"measure": first.label, "first": first.name, "others": given[1:], "criterion": sentence}
+        print(json_of(content | {"compared": [{"name": one.name, **one.numbers} for one in found]}))
     else:
-        at_once = f"; intervals hold for all {len(pairs)} rows at once" if len(pairs) > 1 else ""
-        announce(f"{first.label}: {first.name} minus {', '.join(other.name for other in others)}{at_once}")
-        for one in found:
-            announce(f"{one.name}: {one.text}")
-        if sentence:
-            announce(sentence)
+        for line in filter(None, (title, *(f"{one.name}: {one.text}" for one in found), sentence)):
+            announce(line)
         if out:
             print(out)
     if problems:
@@ -92,24 +86,26 @@ def compare_rows(
         suggest("" if out else command("report", first.name.partition(":")[0], *in_store(store)))
 
 
-def _check(given: Sequence[str], unpaired: bool, out: Path | None) -> None:
-    if len(given) < 2:
-        remedy = f"Name another one: rse-study compare {' '.join(given)} OTHER"
-        raise InputError("nothing to compare with", where="STUDY[:ROW]", rule="two are needed", remedy=remedy)
-    if out:
-        require_file(out, where="--out")
-        if unpaired:
-            remedy = "Leave out --out, or --unpaired"
-            raise InputError("--unpaired", where="--out", rule="the page pairs by seed", remedy=remedy)
-
-
-def _require_same_measure(first: GivenRows, other: GivenRows) -> None:
-    if first.label != other.label:
-        rule = f"{first.label!r} is not {other.label!r}"
-        remedy = "Name an evaluation both have: --metric STS-B/test"
+def _read(given: str, metric: str, store: Path) -> GivenRows:
+    study, _, row = given.partition(":")
+    with Reader(study_folder(study, store)) as reader:
+        record = reader.study()
+        named = {measure.name: measure.metric for measure in record.shown_measures}
+        found = row_scores(reader, named.get(metric, metric))
+        known = [*named, *reader.evaluations()["metric"].unique()]
+        row = find_cells_row(record, row, reader.cells()) or row
+    label, table = metric or record.objective.label or record.objective.metric, found.table.dropna(how="all")
+    if table.empty:
+        rule = f"no row has a score of {label!r}" if metric else "no row has a score yet"
+        remedy = did_you_mean(metric, known) if metric else "See its progress: rse-study status"
+        raise InputError("nothing to compare", where=study, rule=rule, remedy=remedy)
+    if row and row not in table.index:
         raise InputError(
-            "not the same measure", where=f"{first.name}, {other.name}", rule=rule, remedy=remedy
+            f"no row {row!r} with a score", where=study, remedy=did_you_mean(row, [*table.index])
         )
+    table = table.loc[[row]] if row else table
+    troubles = {name: text for name, text in found.criterion.troubles.items() if name in table.index}
+    return GivenRows(given, table, label, replace(found.criterion, troubles=troubles))
 
 
 def _strictest(chosen: Sequence[GivenRows]) -> Criterion:
@@ -121,98 +117,50 @@ def _strictest(chosen: Sequence[GivenRows]) -> Criterion:
     return replace(least, is_anytime=bool(rules), why=why, waiting=waiting)
 
 
-def _write_page(chosen: Sequence[GivenRows], pairs: Sequence[NamedPair], out: Path) -> None:
-    from analysis.chosen import ChosenPair, ChosenRows, write_chosen
-
-    found = compare_all(
-        [(pair, {FIRST: 1.0, SECOND: -1.0}) for _, pair, _ in pairs], criteria=[rule for *_, rule in pairs]
-    )
-    shown = [
-        ChosenPair(name, one, "" if one else f"they share fewer than {MIN_SEEDS} seeds")
-        for (name, *_), one in zip(pairs, found, strict=True)
-    ]
-    rows = [ChosenRows(one.name, one.question, one.table) for one in chosen]
-    write_chosen(out, chosen[0].label, rows, shown)
-
-
-def _read(given: str, metric: str, store: Path) -> GivenRows:
-    study, _, row = given.partition(":")
-    with Reader(study_folder(study, store)) as reader:
-        record = reader.study()
-        label = metric or record.objective.label or record.objective.metric
-        named = {measure.name: measure.metric for measure in record.shown_measures}
-        found = row_scores(reader, named.get(metric, metric))
-        scores = found.table.dropna(how="all")
-        known = [*named, *reader.evaluations()["metric"].unique()]
-        row = find_cells_row(reader.study(), row, reader.cells()) or row
-    if scores.empty:
-        rule = f"no row has a score of {label!r}" if metric else "no row has a score yet"
-        remedy = did_you_mean(metric, known) if metric else "See its progress: rse-study status"
-        raise InputError("nothing to compare", where=study, rule=rule, remedy=remedy)
-    if row and row not in scores.index:
-        raise InputError(
-            f"no row {row!r} with a score", where=study, remedy=did_you_mean(row, list(scores.index))
-        )
-    table = scores.loc[[row]] if row else scores
-    troubles = {name: text for name, text in found.criterion.troubles.items() if name in table.index}
-    return GivenRows(given, table, label, record.question, replace(found.criterion, troubles=troubles))
-
-
 def _pairs(first: GivenRows, second: GivenRows, rule: Criterion, *, is_named: bool) -> Iterator[NamedPair]:
     """Yield the name of each pair of rows, its frame [first and second, seeds], and what decides it."""
-    one, other = first.table, second.table
+    one, other, where = first.table, second.table, f"{first.name}, {second.name}"
+    if first.label != second.label:
+        rule = f"{first.label!r} is not {second.label!r}"
+        remedy = "Name an evaluation both have: --metric STS-B/test"
+        raise InputError("not the same measure", where=where, rule=rule, remedy=remedy)
+    names = [(row, row) for row in one.index if row in other.index]
     if len(one) == len(other) == 1:
         names = [(one.index[0], other.index[0])]
-    else:
-        names = [(row, row) for row in one.index if row in other.index]
     if not names:
-        where = f"{first.name}, {second.name}"
-        remedy = "Name the rows: STUDY:ROW"
-        raise InputError("no row in common", where=where, rule="rows are matched by name", remedy=remedy)
+        rule, remedy = "rows are matched by name", "Name the rows: STUDY:ROW"
+        raise InputError("no row in common", where=where, rule=rule, remedy=remedy)
     for here, there in names:
-        both = pd.DataFrame({FIRST: one.loc[here], SECOND: other.loc[there]}).T
-        name = here if here == there else f"{here} minus {there}"
-        name = f"{name} ({first.name} minus {second.name})" if is_named and here == there else name
+        both = f"{here} ({first.name} minus {second.name})" if is_named else here
+        name = both if here == there else f"{here} minus {there}"
         ends = (rule, first.criterion.on([here]), second.criterion.on([there]))
-        is_anytime, is_lost = (any(getattr(end, name) for end in ends) for name in ("is_anytime", "is_lost"))
-        yield name, both, replace(rule, is_anytime=is_anytime, is_lost=is_lost)
+        is_anytime, is_lost = (any(getattr(end, what) for end in ends) for what in ("is_anytime", "is_lost"))
+        pair = pd.DataFrame({FIRST: one.loc[here], SECOND: other.loc[there]}).T
+        yield name, pair, replace(rule, is_anytime=is_anytime, is_lost=is_lost)
 
 
 def _paired(name: str, pair: pd.DataFrame, level: float, criterion: Criterion) -> ComparedPair:
-    pair = pair.dropna(axis="columns", how="all")
-    known = pair.dropna(axis="columns")
-    alone = [str(seed) for seed in pair.columns if seed not in known.columns]
-    if known.shape[1] < MIN_SEEDS:
-        rule = f"pairs need {MIN_SEEDS} seeds that both rows have; they share {known.shape[1]}"
+    num_rows = pair.notna().sum()  # by seed
+    (found,) = compare(pair, [{FIRST: 1.0, SECOND: -1.0}], level, criterion)
+    if found is None:
+        rule = f"pairs need {MIN_SEEDS} seeds that both rows have; they share {(num_rows == 2).sum()}"
         remedy = "Run the missing seeds, or compare means of unrelated seeds: --unpaired"
         raise InputError("cannot be paired", where=name, rule=rule, remedy=remedy)
-    (found,) = compare(known, [{FIRST: 1.0, SECOND: -1.0}], level, criterion)
-    assert found is not None
-    left_out = f"; without seeds {', '.join(alone)}, which only one has" if alone else ""
-    each = ", ".join(f"{seed}: {value:+.2f}" for seed, value in found.by_seed.items())
-    numbers = {
-        "mean": found.mean,
-        "low": found.deciding.low,
-        "high": found.deciding.high,
-        "verdict": verdict_of(found),
-        "sd": found.sd,
-        "p_sign_flip": found.p_exact,
-        "p_wilcoxon": found.p_wilcoxon,
-        "hedges_g": found.effect,
-        "by_seed": found.by_seed,
-    }
-    return ComparedPair(name, f"{_shown(found)}{left_out}\n    by seed: {each}", numbers)
-
-
-def _shown(found: ComparedContrast) -> str:
-    verdict = verdict_of(found)
-    words = f"the same{found.criterion.within}" if verdict == "same" else verdict
-    low, high = found.deciding.low, found.deciding.high
+    verdict, low, high = verdict_of(found), found.deciding.low, found.deciding.high
+    words = f"the same{criterion.within}" if verdict == "same" else verdict
     exact = f"p = {found.p_exact:.4f} (sign-flip), {found.p_wilcoxon:.4f} (Wilcoxon), "
-    return (
+    alone = ", ".join(map(str, pair.columns[num_rows == 1]))
+    left_out = f"; without seeds {alone}, which only one has" if alone else ""
+    text = (
         f"{found.mean:+.2f}, 95% [{low:+.2f}, {high:+.2f}], {words}, {found.n} seeds paired, SD {found.sd:.2f}, "
-        f"{exact if found.n <= EXACT_UP_TO else ''}g {found.effect:+.2f}"
+        f"{exact if found.n <= EXACT_UP_TO else ''}g {found.effect:+.2f}{left_out}{BY_SEED}"
+        f"{', '.join(f'{seed}: {value:+.2f}' for seed, value in found.by_seed.items())}"
     )
+    return ComparedPair(name, text, {
+        "mean": found.mean, "low": low, "high": high, "verdict": verdict, "sd": found.sd,
+        "p_sign_flip": found.p_exact, "p_wilcoxon": found.p_wilcoxon, "hedges_g": found.effect,
+        "by_seed": found.by_seed,
+    })  # fmt: skip
 
 
 def _unpaired(name: str, pair: pd.DataFrame, level: float) -> ComparedPair:
@@ -220,10 +168,26 @@ def _unpaired(name: str, pair: pd.DataFrame, level: float) -> ComparedPair:
     if min(len(one), len(other)) < 2:
         rule = "an interval of unrelated seeds needs 2 of each"
         raise InputError("too few seeds", where=name, rule=rule, remedy="Run more seeds")
-    found = welch_interval(one, other, level)
-    difference = one.mean() - other.mean()
-    text = (
-        f"{difference:+.2f}, 95% [{found.low:+.2f}, {found.high:+.2f}], unpaired, "
-        f"{len(one)} and {len(other)} seeds (Welch)"
-    )
-    return ComparedPair(name, text, {"mean": float(difference), "low": found.low, "high": found.high})
+    found, mean = welch_interval(one, other, level), float(one.mean() - other.mean())
+    seeds = f"unpaired, {len(one)} and {len(other)} seeds (Welch)"
+    text = f"{mean:+.2f}, 95% [{found.low:+.2f}, {found.high:+.2f}], {seeds}"
+    return ComparedPair(name, text, {"mean": mean, "low": found.low, "high": found.high})
+
+
+def _write_page(
+    out: Path, told: Sequence[str], found: Sequence[ComparedPair], chosen: Sequence[GivenRows]
+) -> None:
+    """Write the printed sentences, the differences and the scores behind them."""
+    from analysis import page
+    from analysis.formats import show_number
+
+    pairs = [(one.name, *one.text.partition(BY_SEED)[::2]) for one in found]
+    rows = [
+        one.table.add_prefix("seed ").assign(mean=one.table.mean(axis=1), given=one.name) for one in chosen
+    ]
+    scores = pd.concat(rows).rename_axis("row").set_index("given", append=True).map(show_number).reset_index()
+    tables = {"Differences": pd.DataFrame(pairs, columns=["pair", "difference", "by seed"]), "Scores": scores}
+    shown = [page.section(name, page.table(one, (), "long", name.lower())) for name, one in tables.items()]
+    title, *sentences = told
+    opening = [f"<h1>{page.escape(title)}</h1>", *map(page.paragraph, sentences)]
+    page.write(out, page.page(title, [*opening, *shown]))

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from analysis import page
-from analysis.chosen import ChosenPair, ChosenRows, write_chosen
 from analysis.figures.pareto import draw_pareto
 from analysis.index import write_index
 from analysis.report import write_report
+from rse_study.cli.verbs.compare import compare_rows
 from rse_study.results.files.ledger import Ledger
 from tests import needs
 from tests.analysis import gridded, searched, tabled
@@ -325,14 +325,13 @@ def test_texts_of_a_study_run_nothing(browser, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1280])
-def test_pages_of_a_store_and_of_chosen_rows_open_without_anything_cut_off(browser, tmp_path, width):
+def test_pages_of_a_store_and_of_compared_rows_open_without_anything_cut_off(browser, tmp_path, width):
     rows = {"base": (50.0, 51.0, 52.0, 53.0), "a row " * 12: (55.0, 56.2, 56.9, 58.1)}
     tabled.make(tmp_path / HOSTILE.replace("/", "|"), rows, name="whole", baseline="base")
     searched.make(tmp_path / "search", searched.search)
-    table = pd.DataFrame(rows).T
-    pair = ChosenPair("base minus the other", None, "they share fewer than 3 seeds")
-    chosen = [ChosenRows(HOSTILE, HOSTILE, table), ChosenRows("b", "", table)]
-    for path in (write_index(tmp_path), write_chosen(tmp_path / "chosen.html", "dev", chosen, [pair])):
+    given = [f"{tmp_path / HOSTILE.replace('/', '|')}:{row}" for row in rows]
+    compare_rows(given, "", False, tmp_path, tmp_path / "compared.html")
+    for path in (write_index(tmp_path), tmp_path / "compared.html"):
         tab = browser.open(path, width=width)
         tab.wait(ALL_DRAWN)
         assert tab.problems == []

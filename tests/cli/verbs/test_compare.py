@@ -197,7 +197,6 @@ REFUSED = {
     "Did you mean 'STS-B/test'?",
     "one onne": "studies: no study 'onne' has run. Did you mean 'one'?",
     "one": "STUDY[:ROW]: nothing to compare with: two are needed. Name another one: rse-study compare one OTHER",
-    "one one --unpaired --out page.html": "--out: --unpaired: the page pairs by seed. Leave out --out, or --unpaired",
 }
 
 
@@ -255,8 +254,23 @@ def test_a_page_sets_them_side_by_side(rse, one, make, tmp_path):
     assert ended.code == 2, "one of the pairs shares too few seeds"
     assert ended.out.splitlines()[-1] == "page.html"
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
-    for words in ("one and 1 other", "they share fewer than 3 seeds", "\N{MINUS SIGN}1.15"):
+    line = next(line for line in ended.out.splitlines() if line.startswith("SimCSE: "))
+    for words in (
+        line.removeprefix("SimCSE: "),
+        "they share 2. Run the missing seeds",
+        "<td>74.50</td>",
+        "0: -1.00, 1: ",
+    ):
         assert words in html, words
+
+
+def test_a_page_of_unpaired_means_has_every_score_and_no_differences_by_seed(rse, one, make, tmp_path):
+    make("two", {"rho = 0.5": SECOND[:3]}, seeds=(7, 8, 9))
+    ended = rse("compare", "one:rho = 0.5", "two", "--unpaired", "--out", "page.html")
+    assert ended.code == 0
+    html = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "unpaired, 5 and 3 seeds (Welch)" in html
+    assert all(f"seed {seed}<" in html for seed in (0, 4, 7, 9))
 
 
 @pytest.mark.parametrize("names", [("one", "two"), ("two", "one")])

@@ -9,7 +9,7 @@ from analysis.comparison import comparison_of
 from analysis.contents import contents_of
 from analysis.figure_files import ImageKind, write_figures
 from analysis.latex_files import write_latex
-from analysis.paper.kit import KitSource, bibtex, checklist, how_compared, how_to_replay
+from analysis.paper.kit import bibtex, how_compared, how_to_replay
 from rse_study import open_study
 from rse_study.cli.arguments.writable import require_folder
 from rse_study.data.location import cache_dir
@@ -77,16 +77,15 @@ def write_images(html: str, folder: Path, request: FilesRequest) -> Iterator[Pat
 
 
 def write_kit(study: StudyResults, html: str, folder: Path) -> Iterator[Path]:
-    """Write a paper's kit: checklist, paragraph, citation, tables, figures, archive."""
+    """Write a paper's kit: paragraph, citation, tables, figures, archive."""
     from rse_study.assets.trained import trained_assets  # imports torch
 
     archive = f"{study.name}.tar.xz"
-    source = KitSource(contents_of(study), comparison_of(study), study.citation)
+    contents = contents_of(study)
     texts = {
-        "checklist.md": checklist(source),
-        "how-compared.txt": f"{how_compared(source)}\n",
-        "citation.bib": bibtex(source),
-        "replay.md": how_to_replay(source, archive),
+        "how-compared.txt": f"{how_compared(contents, comparison_of(study))}\n",
+        "citation.bib": bibtex(contents, study.citation),
+        "replay.md": how_to_replay(contents, study.citation, archive),
     }
     for name, text in texts.items():
         yield write_whole(folder / name, text)
