@@ -117,7 +117,7 @@ def _strictest(chosen: Sequence[GivenRows]) -> Criterion:
     return replace(least, is_anytime=bool(rules), why=why, waiting=waiting)
 
 
-def _pairs(first: GivenRows, second: GivenRows, rule: Criterion, *, is_named: bool) -> Iterator[NamedPair]:
+def _pairs(first: GivenRows, second: GivenRows, common: Criterion, *, is_named: bool) -> Iterator[NamedPair]:
     """Yield the name of each pair of rows, its frame [first and second, seeds], and what decides it."""
     one, other, where = first.table, second.table, f"{first.name}, {second.name}"
     if first.label != second.label:
@@ -133,10 +133,10 @@ def _pairs(first: GivenRows, second: GivenRows, rule: Criterion, *, is_named: bo
     for here, there in names:
         both = f"{here} ({first.name} minus {second.name})" if is_named else here
         name = both if here == there else f"{here} minus {there}"
-        ends = (rule, first.criterion.on([here]), second.criterion.on([there]))
+        ends = (common, first.criterion.on([here]), second.criterion.on([there]))
         is_anytime, is_lost = (any(getattr(end, what) for end in ends) for what in ("is_anytime", "is_lost"))
         pair = pd.DataFrame({FIRST: one.loc[here], SECOND: other.loc[there]}).T
-        yield name, pair, replace(rule, is_anytime=is_anytime, is_lost=is_lost)
+        yield name, pair, replace(common, is_anytime=is_anytime, is_lost=is_lost)
 
 
 def _paired(name: str, pair: pd.DataFrame, level: float, criterion: Criterion) -> ComparedPair:
