@@ -9,8 +9,19 @@ from analysis.columns import TableCell
 from analysis.comparison_table import absent, show_interval
 from analysis.formats import DEGENERATE, decimals_of, show_measured, show_number, show_signed, show_spread
 from analysis.phrases import counted, join_words
+from rse_study.results.records import BASELINES
 
 AT_ONCE = "95%, all cells at once"
+
+
+def _name(cell: TableCell) -> str:
+    return absent(cell.row, is_open=cell.is_open) if cell.is_absent else cell.row
+
+
+def _printed_name(cell: TableCell) -> str:
+    """Name a baseline as the paper does, too: BERT (before training)."""
+    theirs = cell.column.called.get(cell.row, "") if cell.row in BASELINES.values() else ""
+    return f"{theirs} ({_name(cell)})" if theirs else _name(cell)
 
 
 def wide_table(cells: Sequence[TableCell]) -> pd.DataFrame:
@@ -20,21 +31,19 @@ def wide_table(cells: Sequence[TableCell]) -> pd.DataFrame:
 
 def printed_table(cells: Sequence[TableCell]) -> pd.DataFrame:
     """Return the paper's table for print; a star means that an interval excludes 0."""
-    return _as_the_paper(cells, lambda cell: _ours_and_theirs(cell, _with_spread(cell)))
+    return _as_the_paper(cells, lambda cell: _ours_and_theirs(cell, _with_spread(cell)), _printed_name)
 
 
-def _as_the_paper(cells: Sequence[TableCell], show: Callable[[TableCell], str]) -> pd.DataFrame:
+def _as_the_paper(
+    cells: Sequence[TableCell], show: Callable[[TableCell], str], name: Callable[[TableCell], str] = _name
+) -> pd.DataFrame:
     found: dict[tuple[str, str], dict[str, str]] = {}
     for cell in cells:
-        found.setdefault((cell.column.block, _name(cell)), {})[cell.column.name] = show(cell)
+        found.setdefault((cell.column.block, name(cell)), {})[cell.column.name] = show(cell)
     columns = dict.fromkeys(cell.column.name for cell in cells)
     rows = [{"block": block, "row": row, **texts} for (block, row), texts in found.items()]
     table = pd.DataFrame(rows, columns=["block", "row", *columns], dtype=object).fillna("")
     return table if table["block"].nunique() > 1 else table.drop(columns="block")
-
-
-def _name(cell: TableCell) -> str:
-    return absent(cell.row, is_open=cell.is_open) if cell.is_absent else cell.row
 
 
 def _ours_and_theirs(cell: TableCell, ours: str) -> str:

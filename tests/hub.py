@@ -105,6 +105,8 @@ class Hub(http.server.BaseHTTPRequestHandler):
     def _absent(self, what: str) -> None:
         self.send_response(HTTPStatus.NOT_FOUND)
         self.send_header("X-Error-Code", f"{what}NotFound")
+        if what == "Entry":
+            self.send_header("X-Repo-Commit", COMMIT)
         self._end(b"")
 
     def _end(self, content: bytes, cut: int | None = None) -> None:

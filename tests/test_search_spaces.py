@@ -250,6 +250,22 @@ def test_rows_are_compared_with_one_that_is_there_on_seeds_enough(checked, path)
     assert (study.objective.metric, study.base.selection.sets) == expected
 
 
+@cases("path", [path for path in STUDIES if path.parent.name == "paper"], ids=stem)
+def test_a_papers_study_selects_and_trains_as_its_paper_does(checked, path):
+    """The table in docs/paper_scale.md cites each rule; DCL's paper chooses no checkpoint."""
+    base, (paper, *_) = checked(path).study.base, path.stem.removeprefix("float32_").split("_")
+    rules = {
+        "rse": ("best", ("STS-B", "SICK-R"), 250, 4, 64, 1_000_000, None),
+        "l2p": ("best", ("STS-B",), 150, 1, 512, 100_000, 0),
+        "v": ("best", ("STS-B",), 250, 1, 64, 1_000_000, None),
+        "dcl": ("last", ("STS-B",), 250, 1, 256, 1_000_000, None),
+    }
+    selection, corpus = base.selection, base.corpus
+    found = (selection.keep, selection.sets, selection.every, base.budget.amount)
+    assert (*found, base.batch_size, corpus.limit, corpus.draw) == rules[paper]
+    assert base.budget.unit == "epochs"
+
+
 @cases("path", [*MINI_SCALE, *MINILM_SCALE], ids=stem)
 def test_a_smaller_study_says_so_and_asks_what_the_large_one_asks(checked, path):
     scale = path.parent.name

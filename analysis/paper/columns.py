@@ -49,6 +49,8 @@ class Column:
     """A name of comparisons.row_scores, several joined by ` + ` for their mean, or `mean`."""
     printed: Mapping[str, float]
     """The paper's values by our names of rows."""
+    called: Mapping[str, str]
+    """The paper's names of rows by ours."""
 
     @property
     def heading(self) -> str:
@@ -65,12 +67,12 @@ def columns_of(table: str, encoder: str = "") -> tuple[Column, ...]:
     known, own = tables.measures(), BLOCKS.get(encoder, BERT)
     lines = known[(known["table"] == table) & (known["metric"] != "")]
     numbers = tables.read_table(table) if table in tables.table_ids() else None
-    found = []
+    found, called = [], {} if numbers is None else {our_row(row, own): row for row in numbers["row"]}
     for _, name, group, metric, _ in lines.itertuples(index=False):
         block = own if group == OF_THE_STUDY else group
         is_beside = numbers is not None and (group == OF_THE_STUDY or own == BERT)
         printed = _printed(numbers, block, name, own) if is_beside else {}
-        found.append(Column(block, name, metric, printed))
+        found.append(Column(block, name, metric, printed, called))
     return tuple(found)
 
 

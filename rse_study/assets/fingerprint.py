@@ -6,6 +6,7 @@ from huggingface_hub import snapshot_download
 from transformers.utils import cached_file
 
 from rse_study.assets.store import META
+from rse_study.data.hub_models import hub_arguments
 from rse_study.errors import InputError
 from rse_study.models.model_files import require_regular
 from rse_study.spec import fingerprint_of, hash_file
@@ -40,7 +41,7 @@ def folder_of_model(path_or_name: str, revision: str = "main") -> Path:
     folder = Path(path_or_name)
     if folder.is_dir():
         return folder
-    return Path(str(cached_file(path_or_name, "config.json", revision=revision))).parent
+    return Path(str(cached_file(path_or_name, "config.json", **hub_arguments(path_or_name, revision)))).parent
 
 
 def whole_folder_of_model(path_or_name: str, revision: str = "main") -> Path:
@@ -48,7 +49,9 @@ def whole_folder_of_model(path_or_name: str, revision: str = "main") -> Path:
     if Path(path_or_name).is_dir():
         return Path(path_or_name)
     patterns = [f"*{suffix}" for suffix in WEIGHTS + DESCRIPTIONS]
-    return Path(snapshot_download(path_or_name, revision=revision, allow_patterns=patterns))
+    return Path(
+        snapshot_download(path_or_name, **hub_arguments(path_or_name, revision), allow_patterns=patterns)
+    )
 
 
 def fingerprint_of_weights(folder: Path) -> str:

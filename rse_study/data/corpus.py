@@ -1,12 +1,12 @@
 """Training sentences: the generated corpus, text files, or a Hugging Face dataset."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, NonNegativeInt, field_validator
+from pydantic import Field, NonNegativeInt, field_validator, model_validator
 
 from rse_study.data import builtin, hub
 from rse_study.data.catalogue import sets_by_path
@@ -14,6 +14,7 @@ from rse_study.data.location import study_folders
 from rse_study.data.text_files import find_file, read_own_lines
 from rse_study.errors import InputError, MissingFile
 from rse_study.spec import Spec, field, fingerprint_of
+from rse_study.streams import Streams
 
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow")
 _TYPES = (
@@ -61,6 +62,14 @@ class Corpus(Spec):
     """`builtin`, a path, a list of paths, or a dataset"""
     limit: NonNegativeInt = 0
     """keep the first so many distinct sentences; 0 keeps all"""
+    draw: NonNegativeInt | None = field(None, neutral=None)
+    """seed by which that many are drawn from all, and kept in their order; null: the first are kept"""
+
+    @model_validator(mode="after")
+    def _draw_some(self) -> "Corpus":
+        if self.draw is not None and not self.limit:
+            raise ValueError("draw needs a limit: the number of sentences that are drawn")
+        return self
 
     @field_validator("source", mode="before")
     @classmethod
@@ -103,7 +112,11 @@ def read_sentences(corpus: Corpus, data_dir: Path) -> list[str]:
 
 def read_corpus(corpus: Corpus, data_dir: Path, beside: Path = Path()) -> Sentences:
     """Read a corpus' distinct sentences; relative paths also start from `beside`."""
-    read = _distinct(_lines(corpus.source, study_folders(beside, data_dir)), corpus.limit)
+    limit = corpus.limit if corpus.draw is None else 0
+    read = _distinct(_lines(corpus.source, study_folders(beside, data_dir)), limit)
+    if corpus.draw is not None and corpus.limit < len(read.sentences):
+        order = Streams(corpus.draw).numpy("order").permutation(len(read.sentences))
+        read = replace(read, sentences=[read.sentences[i] for i in sorted(order[: corpus.limit])])
     if len(read.sentences) < MIN_SENTENCES:
         what = f"holds {len(read.sentences)} distinct sentence(s)"
         rule = f"a corpus needs at least {MIN_SENTENCES} distinct non-blank sentences"

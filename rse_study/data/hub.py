@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from rse_study.data.hub_models import LIKE_A_PATH, UncheckedModel, UnknownModel, ask_hub
+from rse_study.data.hub_models import LIKE_A_PATH, OF_EACH, UncheckedModel, UnknownModel, ask_hub
 from rse_study.data.text_files import looked_for_in, places_of
 from rse_study.errors import InputError, first_line
 from rse_study.registry import did_you_mean
@@ -43,8 +43,8 @@ class Dataset(Spec):
     """branch, tag or commit on the hub; not used for a folder"""
 
 
-def check_dataset(name: str, revision: str, *folders: Path) -> None:
-    """Raise UnknownModel unless it is a folder or on the hub."""
+def check_dataset(name: str, revision: str, *folders: Path, file: str = README) -> None:
+    """Raise UnknownModel unless it is a folder, or its file is cached or on the hub."""
     if folder_of(name, *folders):
         return
     if name.startswith(LIKE_A_PATH):
@@ -52,9 +52,9 @@ def check_dataset(name: str, revision: str, *folders: Path) -> None:
         remedy = "Check the path; a name on the hub does not begin so"
         raise InputError("no such folder", where=name, rule=rule, remedy=remedy)
     try:
-        ask_hub(name, revision, README, "dataset")
+        ask_hub(name, revision, file, "dataset")
     except UnknownModel as problem:
-        if README not in problem.what:  # a dataset needs none
+        if isinstance(problem, UncheckedModel) or file not in problem.what:  # a dataset needs none
             problem.rule = f"as a folder it was {looked_for_in(*folders)}"
             raise
 
@@ -86,6 +86,25 @@ def read_column(source: Dataset, *folders: Path) -> Iterator[str]:
     return (value or "" for value in table[source.column])
 
 
+def _prepared_config(name: str, config: str, revision: str) -> str:
+    """Return the configuration that `datasets` finds in its cache, which is the newest, if of this revision."""
+    from datasets import config as settings
+    from datasets.naming import camelcase_to_snakecase
+    from huggingface_hub import constants
+    from huggingface_hub.file_download import repo_folder_name
+
+    repository = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=name, repo_type="dataset")
+    named = repository / "refs" / revision
+    commit = named.read_text(encoding="utf-8").strip() if named.is_file() else revision
+    *owner, last = name.split("/")
+    folder = Path(settings.HF_DATASETS_CACHE) / "___".join([*owner, camelcase_to_snakecase(last)])
+    places = sorted(folder.glob(f"{config or '*'}/*/*/"), key=os.path.getmtime)
+    configs = {place.parts[-3] for place in places}
+    found = config or ("default" if "default" in configs else "".join(configs) if len(configs) == 1 else "")
+    newest = [place.name for place in places if place.parts[-3] == found][-1:]
+    return found if newest == [commit] else ""
+
+
 def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revision: str = "main") -> Any:
     """Read a split, or a slice such as train[:1000], of a folder or a name on the hub."""
     import datasets
@@ -96,17 +115,22 @@ def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revis
     settings: dict[str, Any] = {} if is_local else {"revision": revision}
     where = f"dataset {name}"
     before = constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE
-    try:
-        check_dataset(name, revision, data_dir)
-    except UncheckedModel:  # its cache may have it, which takes no half a minute of tries to find out
+    prepared = "" if is_local else _prepared_config(name, config, revision)
+    if prepared:  # at each load, `datasets` would ask the hub for what it has
         constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
-    load = partial(datasets.load_dataset, str(folder) if is_local else name, config or None, split=split)
+        datasets.logging.set_verbosity_error()  # it would say that the hub does not have it
+    source, config = str(folder) if is_local else name, prepared or config
+    load = partial(datasets.load_dataset, source, config or None, split=split)
     try:
+        if not prepared:
+            check_dataset(name, revision, data_dir, file=OF_EACH)  # a README in the cache is no answer
         try:
             table = load(**settings, **AS_WRITTEN)
         except (TypeError, ValueError):  # only CSV has these settings
             table = load(**settings)
-    except (datasets.exceptions.DatasetsError, ConnectionError, FileNotFoundError, ValueError) as error:
+    except (
+        datasets.exceptions.DatasetsError, ConnectionError, FileNotFoundError, ValueError, UncheckedModel
+    ) as error:  # fmt: skip
         remedy = _FOLDER_REMEDY if is_local else _OFFLINE_REMEDY
         if isinstance(error, ValueError):  # unknown split or configuration
             remedy = "Check split and config"

@@ -4,7 +4,9 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from rse_study.activity import ProgressCallback
 from rse_study.data.download import RemoteFile, download_from_hub, on_hub
@@ -19,7 +21,10 @@ LIKE_A_PATH = ("/", "./", "../", "~")
 """beginnings that no name on the hub has"""
 SECONDS = 3.0
 """wait for the hub; whoever waits longer works without it"""
-CONFIG, MODULES = "config.json", "modules.json"
+CONFIG, MODULES, TOKENIZER = "config.json", "modules.json", "tokenizer_config.json"
+OF_EACH = ".gitattributes"
+"""file of each repository, which is fetched last: all others that are read are in the cache then"""
+KINDS = ("model.safetensors", "pytorch_model.bin")
 PARTS_OF_HEADS = ("predictions", "lm_head", "vocab_", "decoder", "head.")
 """in the names of a masked-LM head's weights, one of which each family of encoders has"""
 DESCRIPTIONS = (".json", ".txt", ".model")
@@ -63,18 +68,52 @@ def check_models(models: Iterable[Model], *folders: Path) -> dict[Model, Unknown
 LONGEST_HEADER = 100_000_000  # bytes, that of safetensors itself
 
 
-def has_weights(model: Model, *folders: Path) -> bool:
-    """Whether a model's weights are on this machine, in a folder or the hub's cache."""
-    name, revision = local_name(model[0], *folders), model[1]
-    kinds = ("model.safetensors", "pytorch_model.bin")
-    paths = [path for kind in kinds for path in (kind, f"{kind}.index.json")]
-    return Path(name).is_dir() or any(_model_file(name, path, revision) for path in paths)
+def is_on_machine(model: Model, *folders: Path) -> bool:
+    """Whether all that is read of a model is in a folder or the hub's cache."""
+    return not missing_file(local_name(model[0], *folders), model[1])
+
+
+def missing_file(name: str, revision: str = "main", *files: str) -> str:
+    """Return the first file that is read of a model and unknown to the hub's cache.
+
+    Empty if there is none. The cache also knows what a repository lacks, if it was asked for.
+    """
+    if Path(name).is_dir():
+        return ""
+    stored = [kind for kind in KINDS if _model_file(name, kind, revision)]
+    index = next(filter(None, (_model_file(name, f"{kind}.index.json", revision) for kind in KINDS)), None)
+    weights = stored[:1] or (_shards(index) if index else KINDS[:1])
+    described = [TOKENIZER, OF_EACH if _model_file(name, MODULES, revision) else MODULES, *files]
+    needed = [CONFIG, *weights, *([] if _cached(name, OF_EACH, revision) else described)]
+    return next((file for file in needed if not _cached(name, file, revision)), "")
+
+
+def hub_arguments(name: str, revision: str = "main", *files: str) -> dict[str, Any]:
+    """Return a loader's arguments, by which it asks the hub only if it must.
+
+    A model that is whole in the cache is loaded from there; so is what there is, if the hub does not answer.
+    """
+    asks = False
+    if missing := missing_file(name, revision, *files):
+        try:
+            ask_hub(name, revision, missing)
+            asks = True
+        except UnknownModel as problem:
+            asks = not isinstance(problem, UncheckedModel)
+    return {"revision": revision, "local_files_only": not asks}
+
+
+def _shards(index: Path) -> list[str]:
+    try:
+        return sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
+    except (ValueError, KeyError, AttributeError, TypeError):  # damaged, which its loader says
+        return []
 
 
 def described_folder(model: Model, *folders: Path) -> Path | None:
     """Return the folder of a model that is on this machine, or in the hub's cache."""
     name, revision = ("", "") if model[0] in OUR_OWN else (local_name(model[0], *folders), model[1])
-    weights = (_model_file(name, file, revision) for file in ("model.safetensors", "pytorch_model.bin"))
+    weights = (_model_file(name, file, revision) for file in KINDS)
     if name and is_model(Path(name)):
         return Path(name)
     return next((path.parent for path in weights if path and (path.parent / CONFIG).is_file()), None)
@@ -104,16 +143,21 @@ def weight_names(weights: Path) -> list[str]:
 
 def _model_file(name: str, file: str, revision: str) -> Path | None:
     """Return a model's file in its folder or the hub's cache, if it is there."""
+    if (Path(name) / file).is_file():
+        return Path(name) / file
+    found = _cached(name, file, revision)
+    return Path(found) if isinstance(found, str) else None
+
+
+def _cached(name: str, file: str, revision: str) -> Any:
+    """Return a file's path in the hub's cache, an object if its repository lacks it, None if unknown."""
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
-    if (Path(name) / file).is_file():
-        return Path(name) / file
     try:
-        found = try_to_load_from_cache(name, file, revision=revision)
+        return try_to_load_from_cache(name, file, revision=revision)
     except HFValidationError:  # no name that the hub could have
         return None
-    return Path(found) if isinstance(found, str) else None
 
 
 def check_model(name: str, revision: str = "main", *folders: Path, is_reachable: bool = True) -> None:
@@ -183,8 +227,14 @@ def _verdict(name: str, revision: str, file: str, kind: str, error: Exception) -
 
 def fetch_model(model: Model, on_progress: ProgressCallback = lambda done, total: None) -> list[Path]:
     """Download configuration, tokenizer and weights of a model into the hub's cache."""
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import EntryNotFoundError
+
     name, revision = model
-    return [download_from_hub(name, path, on_progress, "model", revision) for path in _files_of(model)]
+    paths = [download_from_hub(name, path, on_progress, "model", revision) for path in _files_of(model)]
+    with suppress(EntryNotFoundError):  # the cache then knows that as well
+        hf_hub_download(name, OF_EACH, revision=revision)
+    return paths
 
 
 def describe_model(model: Model) -> list[RemoteFile]:

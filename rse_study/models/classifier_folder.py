@@ -11,6 +11,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from transformers import AutoModelForSequenceClassification
 
+from rse_study.data.hub_models import hub_arguments
 from rse_study.errors import InputError
 from rse_study.models.classifier import Classifier
 from rse_study.models.embedder import max_length
@@ -107,8 +108,8 @@ def _theirs(name: str, revision: str) -> TextClassifier:
     config, tokenizer = load_config(name, revision), load_tokenizer(name, revision)
     with opening(name, *WEIGHTS):
         model, report = AutoModelForSequenceClassification.from_pretrained(
-            name, config=config, revision=revision, dtype=torch.float32, output_loading_info=True,
-            trust_remote_code=False,
+            name, config=config, dtype=torch.float32, output_loading_info=True, trust_remote_code=False,
+            **hub_arguments(name, revision),
         )  # fmt: skip
     if report["missing_keys"]:
         what = (

@@ -9,13 +9,13 @@ from typing import Any
 from pydantic import ValidationError
 from transformers.utils import cached_file
 
+from rse_study.data.hub_models import MODULES, hub_arguments
 from rse_study.errors import InputError, first_line
 from rse_study.models.model_files import AGAIN, check_files, read_json, reading, require_tokenizer_files
 from rse_study.models.pooling import PoolingKind
 from rse_study.spec import Spec
 
-FILE_NAME = "sentence_pooling.json"
-MODULES, MODEL = "modules.json", "config_sentence_transformers.json"
+FILE_NAME, MODEL = "sentence_pooling.json", "config_sentence_transformers.json"
 FAMILIES = ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 """in the names of the files of its Transformer's settings"""
 APPLIED = ("max_seq_length", "do_lower_case", "unpad_inputs")
@@ -156,10 +156,9 @@ class Recorded:
             path = cached_file(
                 self.name,
                 file,
-                revision=self.revision,
+                **hub_arguments(self.name, self.revision, file),
                 _raise_exceptions_for_gated_repo=False,
                 _raise_exceptions_for_missing_entries=False,
-                _raise_exceptions_for_connection_errors=False,
             )
         return read_json(Path(path), kind) if path else None
 

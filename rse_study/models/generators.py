@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from transformers import AutoModelForMaskedLM
 
+from rse_study.data.hub_models import hub_arguments
 from rse_study.errors import InputError
 from rse_study.models.loading import load_config, load_tokenizer, quiet_loading
 from rse_study.models.model_files import reading
@@ -28,8 +29,8 @@ def load_generator(path_or_name: str | Path, revision: str = "main") -> Generato
         )
     with reading(name, REMEDY, "no masked language model"), quiet_loading():
         model, report = AutoModelForMaskedLM.from_pretrained(
-            name, config=config, revision=revision, dtype=torch.float32, output_loading_info=True,
-            trust_remote_code=False,
+            name, config=config, dtype=torch.float32, output_loading_info=True, trust_remote_code=False,
+            **hub_arguments(name, revision),
         )  # fmt: skip
     if report["missing_keys"]:
         raise InputError(

@@ -12,6 +12,7 @@ from torch import nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging as hf_logging
 
+from rse_study.data.hub_models import hub_arguments
 from rse_study.data.template import num_ids
 from rse_study.errors import InputError
 from rse_study.models.encoder import SentenceEncoder
@@ -23,6 +24,7 @@ from rse_study.models.suitability import check_family, model_class_of
 from rse_study.registry import did_you_mean
 from rse_study.streams import Streams
 
+HUB = "Without a network, give a local folder or fill the hub's cache first (HF_HOME): rse-study data fetch"
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
@@ -73,7 +75,7 @@ def load_config(name: str, revision: str = "main") -> Any:
     if Path(name).is_dir():
         check_files(Path(name))
     with opening(name, "config.json"):
-        return AutoConfig.from_pretrained(name, revision=revision, trust_remote_code=False)
+        return AutoConfig.from_pretrained(name, **hub_arguments(name, revision), trust_remote_code=False)
 
 
 def _lowers(tokenizer: Any) -> bool:
@@ -99,7 +101,12 @@ def load_tokenizer(name: str, revision: str = "main") -> Any:
     if Path(name).is_dir():
         require_tokenizer_files(Path(name))
     with opening(name, "tokenizer.json", "tokenizer_config.json"):
-        tokenizer = AutoTokenizer.from_pretrained(name, revision=revision, trust_remote_code=False)
+        tokenizer = AutoTokenizer.from_pretrained(
+            name, **hub_arguments(name, revision), trust_remote_code=False
+        )
+    if len(tokenizer) <= len(tokenizer.all_special_tokens):
+        rule, remedy = "to a tokenizer without words every word is unknown", f"Get all its files. {HUB}"
+        raise InputError("cannot be loaded (its vocabulary is missing)", where=name, rule=rule, remedy=remedy)
     if tokenizer.pad_token_id is None:
         raise InputError(
             "its tokenizer has no padding token",
@@ -150,7 +157,7 @@ def _pretrained(name: str, config: Any, revision: str, kind: PoolingKind) -> tup
         backbone, report = AutoModel.from_pretrained(
             name,
             config=config,
-            revision=revision,
+            **hub_arguments(name, revision),
             dtype=torch.float32,
             output_loading_info=True,
             trust_remote_code=False,
@@ -225,6 +232,5 @@ def _check_ids(name: str, encoder: SentenceEncoder, tokenizer: Any) -> None:
 def opening(name: str, *files: str) -> Iterator[None]:
     """Keep a library's loader quiet; name the file, or the hub's way, if it fails."""
     where = next((f"{name}/{file}" for file in files if (Path(name) / file).exists()), name)
-    of_hub = "Check the name; without a network give a local folder, or fill the hub's cache first (HF_HOME)."
-    with quiet_loading(), reading(where, AGAIN if Path(name).is_dir() else of_hub):
+    with quiet_loading(), reading(where, AGAIN if Path(name).is_dir() else f"Check the name. {HUB}"):
         yield

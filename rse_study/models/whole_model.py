@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 
 from rse_study.activity import ProgressCallback
+from rse_study.data.hub_models import hub_arguments
 from rse_study.errors import InputError
 from rse_study.models.encoder_settings import Recorded
 from rse_study.models.loading import quiet_loading, seeded_init
@@ -66,7 +67,7 @@ def _load(name: str, device: str, seed: int) -> Any:
         return SentenceTransformer(
             name,
             device=device,
-            local_files_only=Path(name).is_dir(),
+            **hub_arguments(name),
             trust_remote_code=False,
             model_kwargs={"dtype": torch.float32},
         )

@@ -42,6 +42,19 @@ def test_several_files_are_one_corpus_limit_cuts_it_and_a_line_may_be_long(write
     assert len(read_sentences(Corpus(source="a.txt"), write("a.txt", "é" * 100_000 + "\r\nb"))[0]) == 100_000
 
 
+def test_sentences_are_drawn_from_all_of_a_corpus_by_a_seed_and_stay_in_order(write):
+    lines = [f"sentence {i}" for i in range(200)]
+    folder = write("a.txt", "\n".join([*lines, lines[0]]))
+    drawn = [read_corpus(Corpus(source="a.txt", limit=50, draw=seed), folder).sentences for seed in (0, 0, 1)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    for one in drawn:
+        assert len(set(one)) == 50 and one == sorted(one, key=lines.index) and one != lines[:50]
+    assert read_sentences(Corpus(source="a.txt", limit=500, draw=0), folder) == lines
+    with pytest.raises(ValidationError, match="draw needs a limit"):
+        Corpus(source="a.txt", draw=0)
+    assert "draw" not in Corpus(source="a.txt", limit=50).identity()
+
+
 def test_the_builtin_corpus_needs_nothing_and_the_fingerprint_follows_the_sentences(tmp_path, write):
     source = {"kind": "builtin", "num_sentences": 50}
     assert len(read_sentences(Corpus(source=source), tmp_path / "nowhere")) == 50

@@ -1,12 +1,15 @@
 """Names of models: folders, the hub's cache, the hub itself, or nobody who could say."""
 
+import shutil
 import subprocess
 import sys
 import time
 
 import pytest
-from transformers import AutoConfig
+from huggingface_hub import constants, hf_hub_download
+from transformers import AutoConfig, BertForMaskedLM
 
+from rse_study.assets.fingerprint import fingerprint_of_model
 from rse_study.data.hub_models import (
     SECONDS,
     UncheckedModel,
@@ -15,10 +18,14 @@ from rse_study.data.hub_models import (
     check_models,
     describe_model,
     fetch_model,
-    has_weights,
+    is_on_machine,
 )
+from rse_study.errors import InputError
+from rse_study.models.generators import load_generator
+from rse_study.models.loading import load_encoder
 from tests.cases import cases
-from tests.hub import ask_only, serve
+from tests.hub import COMMIT, ask_only, serve
+from tests.tiny_models import random_bert, word_tokenizer
 
 NAME = "somebody/small-bert"
 FILES = {
@@ -49,7 +56,7 @@ def test_a_model_is_a_folder_or_on_the_hub_or_one_of_ours(server, tmp_path, monk
     (tmp_path / "mine/config.json").write_text("{}")
     for name in (str(tmp_path / "mine"), "~/mine", NAME, "tiny", "minilm", "base"):
         check_model(name)
-    assert has_weights(("~/mine", "main")) and not has_weights((NAME, "main"))
+    assert is_on_machine(("~/mine", "main")) and not is_on_machine((NAME, "main"))
     assert [verb for verb, address, _ in server.asked if NAME in address] == ["HEAD"]
 
 
@@ -90,16 +97,88 @@ def test_a_model_is_fetched_with_one_kind_of_weights_and_found_offline(server, m
     assert {path for path in got if path} == {*files, "1_Pooling/config.json"}
     assert [file.size for file in describe_model((NAME, "main"))].count(1) == 2
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    assert has_weights((NAME, "main"))
+    assert is_on_machine((NAME, "main"))
     check_model(NAME)
     assert AutoConfig.from_pretrained(NAME).model_type == "bert"
 
 
 def test_a_path_that_is_not_there_has_no_weights(tmp_path):
-    assert not has_weights((str(tmp_path / "nowhere"), "main")) and not has_weights(("./nowhere", "main"))
+    assert not is_on_machine((str(tmp_path / "nowhere"), "main")) and not is_on_machine(("./nowhere", "main"))
 
 
 def test_asking_needs_no_torch():
     code = "import sys; from rse_study.data.hub_models import check_models; check_models([('a/b', 'main')])"
     code += "; assert not {'torch', 'transformers', 'datasets'} & {*sys.modules}"
     subprocess.run([sys.executable, "-c", code], check=True, env={"HF_HUB_OFFLINE": "1"})
+
+
+@pytest.fixture
+def bert(server):
+    """A real model at the server, and what loads all of it."""
+    folder = server.root / "models/somebody/bert"
+    words = word_tokenizer(["one", "two"])
+    words.save_pretrained(folder)
+    random_bert(len(words)).save_pretrained(folder)
+
+    def loads(revision="main"):
+        encoder, _ = load_encoder("somebody/bert", "cls", revision)
+        load_generator("somebody/bert", revision)
+        assert fingerprint_of_model("somebody/bert", revision) == f"somebody/bert@{COMMIT}"
+        return encoder.backbone.get_input_embeddings().weight
+
+    return folder, loads
+
+
+@cases("revision", ["main", COMMIT, "v1"])
+def test_a_model_that_was_fetched_is_loaded_without_a_question(server, bert, revision):
+    shutil.rmtree(constants.HF_HUB_CACHE, ignore_errors=True)
+    fetch_model(("somebody/bert", revision))
+    assert is_on_machine(("somebody/bert", revision))
+    server.asked.clear()
+    bert[1](revision)
+    assert not server.asked
+
+
+def test_a_model_that_was_loaded_once_is_loaded_again_without_a_question(server, bert):
+    bert[1]()
+    server.asked.clear()
+    bert[1]()
+    assert not server.asked
+
+
+@cases(
+    "kept", [("config.json", "tokenizer_config.json", "tokenizer.json"), ("config.json", "model.safetensors")]
+)
+def test_a_model_that_is_cached_in_part_is_refused_at_once_or_asked_for(server, bert, monkeypatch, kept):
+    shutil.rmtree(constants.HF_HUB_CACHE, ignore_errors=True)
+    for path in kept:
+        hf_hub_download("somebody/bert", path)
+    assert not is_on_machine(("somebody/bert", "main"))
+    with monkeypatch.context() as nobody:
+        for name in ("ENDPOINT", "HUGGINGFACE_CO_URL_TEMPLATE"):
+            there = getattr(constants, name)
+            nobody.setattr(constants, name, there.replace(server.address, NOBODY))
+        began = time.monotonic()
+        with pytest.raises(InputError, match=r"bert: cannot be loaded.*fill the hub's cache first"):
+            bert[1]()
+        assert time.monotonic() - began < 2 * SECONDS
+    assert len(bert[1]())
+
+
+def test_weights_in_parts_are_here_when_all_of_them_are(server, bert):
+    folder, loads = bert
+    weights = loads()
+    BertForMaskedLM.from_pretrained(folder).save_pretrained(folder, max_shard_size="10kB")
+    (folder / "model.safetensors").unlink()
+    shutil.rmtree(constants.HF_HUB_CACHE)
+    parts = sorted(path.name for path in folder.glob("model-*"))
+    for path in (
+        "config.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "model.safetensors.index.json",
+        *parts[1:],
+    ):
+        hf_hub_download("somebody/bert", path)
+    assert len(parts) > 1 and not is_on_machine(("somebody/bert", "main"))
+    assert loads().equal(weights) and is_on_machine(("somebody/bert", "main"))

@@ -16,10 +16,9 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from analysis.columns import read_columns
 from analysis.comparison import read_comparison
@@ -30,10 +29,11 @@ from rse_study.data.text_files import read_lines
 from rse_study.results.reader import Reader
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.shipped import shipped_studies
-from tests.hub import HubServer, serve
+from tests.hub import serve
 from tests.mirror import write_mirror
 
 BERT = "bert-base-uncased"
+NOWHERE = "http://hub.invalid"  # a name that no DNS knows
 SIZE = TinyEncoder(
     vocabulary_size=4000,
     hidden_size=64,
@@ -47,7 +47,8 @@ SIZE = TinyEncoder(
 )
 SHORTER = (
     "seeds=[0]",
-    "base.budget={unit: steps, amount: 4}",
+    "base.budget.unit=steps",
+    "base.budget.amount=4",
     "base.corpus.limit=2000",
     "base.batch_size=16",
     "base.selection.every=2",
@@ -61,6 +62,7 @@ OF_SEARCHES = (
     "confirm.num_best=1",
     "ablation_path.seeds=[1]",
 )
+OF_ROWS = "base.budget.amount=32"  # rows with budgets of their own have their shares of it
 OF_TASKS = ("attacks.num_inputs=2", "attacks.num_training=128", "attacks.max_queries=200")
 OF_FINE_TUNING = ("tasks.num_training=256", "fine_tuning.precision=float32", "fine_tuning.epochs=1")
 
@@ -88,15 +90,15 @@ class Lab:
     """A machine with empty folders, which sees the mirror as hub and GitHub."""
 
     home: Path
-    server: HubServer
+    address: str
 
     def rse_study(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Give a command as a user gives it, in a process of its own."""
-        command = [sys.executable, "-m", "tests.end_to_end.at_mirror", self.server.address, *words]
+        command = [sys.executable, "-m", "tests.end_to_end.at_mirror", self.address, *words]
         environment = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
         environment |= {
             "HOME": str(self.home),
-            "HF_ENDPOINT": self.server.address,
+            "HF_ENDPOINT": self.address,
             "RSE_STUDY_DATA": str(self.home / "data"),
             "OMP_NUM_THREADS": "1",
             "COLUMNS": "200",
@@ -117,7 +119,7 @@ def lab(data_dir: Path) -> Iterator[Lab]:
         shutil.copytree(made, named, ignore=shutil.ignore_patterns("meta.json", "1_Pooling", "modules.json"))
         (root / "home" / "data").mkdir(parents=True)
         with serve(root / "mirror") as server:
-            yield Lab(root / "home", server)
+            yield Lab(root / "home", server.address)
 
 
 def _name_corpus(known: Path) -> list[str]:
@@ -130,8 +132,8 @@ def _name_corpus(known: Path) -> list[str]:
     return sentences
 
 
-def walk(here: Lab, study: Path) -> Walked:
-    """Go a study's whole way; stop at the first command that fails."""
+def walk(here: Lab, study: Path, *, has_hub: bool = True) -> Walked:
+    """Go a study's whole way, after `data fetch` perhaps without the hub; stop at the first command that fails."""
     name, store = study.stem, str(here.home / "studies")
     options = [word for one in overrides(study) for word in ("-o", one)]
     folder = here.home / "studies" / name.replace("_", "-")
@@ -150,7 +152,7 @@ def walk(here: Lab, study: Path) -> Walked:
             {0},
         ),
     ):
-        begun = time.monotonic()
+        begun, here = time.monotonic(), here if has_hub or step == "fetch" else replace(here, address=NOWHERE)
         done = here.rse_study(*words)
         walked.seconds[step], walked.codes[step] = time.monotonic() - begun, done.returncode
         if done.returncode not in allowed:
@@ -167,23 +169,13 @@ def overrides(study: Path) -> list[str]:
     evaluations = checked.study.evaluations
     grid = checked.study.grid
     chosen = [*SHORTER, *(OF_SEARCHES if grid is None else ())]
-    if grid is not None:  # rows that have budgets of their own, "as published"
-        own = {name: row for name, row in grid.rows.items() if any(key.startswith("budget") for key in row)}
-        short = {
-            name: {**without_budget(row), "budget": {"unit": "steps", "amount": 4}}
-            for name, row in own.items()
-        }
-        chosen += [f"grid.rows={json.dumps({**grid.rows, **short})}"] if own else []
+    if grid is not None and any("budget" in row for row in grid.rows.values()):
+        chosen += [OF_ROWS]
     if any(name.startswith(("attack-", "Adv")) for name in evaluations):
         chosen += OF_TASKS
     if any(name.endswith(("fine_tuned", "synonyms")) or name.startswith("attack-") for name in evaluations):
         chosen += OF_FINE_TUNING
     return chosen
-
-
-def without_budget(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row's settings but for its budget."""
-    return {key: value for key, value in row.items() if not key.startswith("budget")}
 
 
 def _count(walked: Walked, folder: Path, home: Path) -> None:
@@ -216,6 +208,7 @@ def table(rows: Sequence[Walked]) -> Iterator[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("studies", nargs="*", help="names; default: all of search_spaces/paper")
+    parser.add_argument("--without-hub", action="store_true", help="it is gone after `data fetch`")
     parser.add_argument("--out", type=Path, default=Path("build/rehearsal"))
     given = parser.parse_args()
     paths = {path.stem: path for path in shipped_studies() if path.parent.name == "paper"}
@@ -223,7 +216,7 @@ def main() -> None:
     rows = []
     with lab(Path(os.environ["RSE_STUDY_DATA"])) as here:
         for name in given.studies or paths:
-            rows.append(walk(here, paths[name]))
+            rows.append(walk(here, paths[name], has_hub=not given.without_hub))
             print(list(table(rows))[-1], flush=True)
             (given.out / "rehearsal.json").write_text(json.dumps([vars(one) for one in rows], indent=1))
             shutil.rmtree(here.home / "studies", ignore_errors=True)

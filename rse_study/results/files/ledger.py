@@ -11,6 +11,7 @@ from rse_study.errors import InputError, Unavailable
 from rse_study.results.files import sidecars, writes
 from rse_study.results.files.connect import lock_study, open_to_write, remove_ledger, require_own
 from rse_study.results.files.failures import names_failures
+from rse_study.results.files.lock import last_sign_of_life, show_life
 from rse_study.results.files.queries import LedgerQueries, now
 from rse_study.results.files.result_file import Result
 from rse_study.results.files.schema import SCHEMA_VERSION, ledger_path
@@ -30,7 +31,7 @@ class Ledger(LedgerQueries):
     def __init__(self, connection: sqlite3.Connection, lock: TextIO, study_dir: Path) -> None:
         super().__init__(connection)
         self._lock, self.study_dir = lock, study_dir
-        self._file = _file_id(ledger_path(study_dir))
+        self._file, self._since = _file_id(ledger_path(study_dir)), now()
 
     @classmethod
     def open(cls, study_dir: Path) -> "Ledger":
@@ -38,6 +39,7 @@ class Ledger(LedgerQueries):
 
         Raises InputError while another process holds it.
         """
+        last_sign = last_sign_of_life(study_dir)
         lock = lock_study(study_dir)
         try:
             connection, found = open_to_write(ledger_path(study_dir))
@@ -53,15 +55,22 @@ class Ledger(LedgerQueries):
             raise
         if 0 < found < SCHEMA_VERSION:
             sidecars.write_everything(study_dir, ledger)
+        if last_sign:
+            ledger._end_open_attempts(last_sign)
         return ledger
 
     def close(self) -> None:
         """Close the ledger and release the lock; remove a file without a frozen study."""
         is_empty = self.study() is None
+        self._end_open_attempts(now(), self._since)
         self._db.close()
         if is_empty:
             remove_ledger(ledger_path(self.study_dir))
         self._lock.close()
+
+    def _end_open_attempts(self, ended: str, since: str = "") -> None:
+        with self._db:
+            writes.end_open_attempts(self._db, ended, since)
 
     def __enter__(self) -> "Ledger":
         return self
@@ -212,10 +221,11 @@ class Ledger(LedgerQueries):
             writes.add_event(self._db, kind, text, cell)
 
     def require_file(self) -> None:
-        """Raise Unavailable where the ledger was removed or replaced."""
+        """Raise Unavailable where the ledger was removed or replaced; else show life."""
         if _file_id(ledger_path(self.study_dir)) != self._file:
             what = f"{ledger_path(self.study_dir)} was removed or replaced while the study ran"
             raise Unavailable(what, "Put it back, or begin anew with the same command")
+        show_life(self._lock)
 
     def _revision(self) -> int:
         (number,) = self._db.execute("SELECT coalesce(max(number), 0) FROM revision").fetchone()

@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -30,7 +31,21 @@ def take_lock(path: Path) -> TextIO:
     stream.truncate(0)
     json.dump({"pid": os.getpid(), "host": socket.gethostname(), "since": now()}, stream)
     stream.flush()
+    show_life(stream)
     return stream
+
+
+def show_life(stream: TextIO) -> None:
+    """Note in the time of a lock file that its holder lives."""
+    os.utime(stream.fileno(), times=(datetime.fromisoformat(now()).timestamp(),) * 2)
+
+
+def last_sign_of_life(study_dir: Path) -> str:
+    """Return when a study's holder last gave a sign of life; empty without one."""
+    path = study_dir / FILE_NAME
+    return (
+        datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat("T", "seconds") if path.exists() else ""
+    )
 
 
 def holder(study_dir: Path) -> dict[str, Any] | None:

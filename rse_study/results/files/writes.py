@@ -105,6 +105,15 @@ def lose_all_attempts(db: sqlite3.Connection, reason: str) -> None:
         _lose(db, identity, reason)
 
 
+def end_open_attempts(db: sqlite3.Connection, ended: str, since: str = "") -> None:
+    """Let attempts begun `since` end with their driver; the next run calls them lost."""
+    db.execute(
+        "UPDATE attempt SET ended = max(started, min(?, ?))"
+        " WHERE outcome = 'running' AND ended = '' AND started >= ?",
+        (ended, now(), since),
+    )
+
+
 def _lose(db: sqlite3.Connection, identity: str, reason: str) -> None:
     db.execute("UPDATE cell SET status = 'planned', started = '' WHERE identity = ?", (identity,))
     _close(db, identity, "lost", reason, now())
@@ -112,6 +121,7 @@ def _lose(db: sqlite3.Connection, identity: str, reason: str) -> None:
 
 def _close(db: sqlite3.Connection, identity: str, outcome: str, reason: str, ended: str) -> None:
     db.execute(
-        "UPDATE attempt SET outcome = ?, reason = ?, ended = ? WHERE cell = ? AND outcome = 'running'",
+        "UPDATE attempt SET outcome = ?, reason = ?, ended = iif(ended = '', ?, ended)"
+        " WHERE cell = ? AND outcome = 'running'",
         (outcome, reason, ended, identity),
     )

@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from rse_study.study.checking.warm_start import warm_start_problems
 from rse_study.study.definition.config import FORMER_KEYS, Study
 from rse_study.study.definition.domains import Domain
 from rse_study.study.definition.paths import look_up, overlap
+from rse_study.study.definition.proportions import in_proportion
 from rse_study.study.definition.quick_grid import with_quick_grid
 from rse_study.study.definition.reading import apply_overrides, build, read_extended
 from rse_study.study.definition.resolution import resolve_space
@@ -99,9 +101,10 @@ def _nothing_collected() -> Iterator[None]:
 
 def read_content(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """Return a study's unchecked mapping: its file, what that extends, overrides."""
-    content, others = with_quick_grid(read_extended(path, former=FORMER_KEYS), overrides)
+    written, others = with_quick_grid(read_extended(path, former=FORMER_KEYS), overrides)
+    content = deepcopy(written)
     apply_overrides(content, others, former=FORMER_KEYS)
-    return content
+    return in_proportion(written, content, where=str(path)) if others else content
 
 
 def check_content(content: dict[str, Any], *, where: str) -> CheckedStudy:

@@ -62,3 +62,5 @@ class Allowance(Spec):
     """price of a device hour, in any currency"""
     hours_per_cell: tuple[PositiveFloat, PositiveFloat] | None = None
     """low and high for the base, told by others: prices what nothing alike here has measured"""
+    steps_per_cell: NonNegativeInt = 0
+    """optimiser steps that these hours are for; 0: those of the base as its file has it"""

@@ -120,7 +120,8 @@ def with_stated_hours(throughput: Throughput, checked: CheckedStudy, data_sizes:
     if stated is None or throughput.seconds_per_work(shape_of(base), resources) is not None:
         return throughput
     setting = Setting.wanted(shape_of(base), resources)
-    work = workload_of(base, data_sizes).work
+    whole = workload_of(base, data_sizes)
+    work = whole.work * (checked.study.allowance.steps_per_cell or whole.num_steps) / whole.num_steps
     timed = tuple(TimedWork(setting, hours * 3600, work) for hours in stated)
     source = (
         f"allowance.hours_per_cell: {stated[0]:g} to {stated[1]:g} hours for the base, on another machine"

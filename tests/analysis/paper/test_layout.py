@@ -172,3 +172,14 @@ def test_a_main_table_has_its_columns_as_numbers_and_in_the_papers_layout(main_t
     assert r"RobustSentEmbed & 61.17 $\pm$ 1.04$^{*}$ (28.05) \\" in text
     assert r"\caption{tabled: ours, and in parentheses the paper's (Table 1 of RobustSentEmbed). " in text
     assert r"$^{*}$ the interval" in text
+
+
+def test_a_baseline_that_the_paper_names_has_its_name_in_print(tmp_path):
+    asked = {"paper": {"table": "dcl-table2", "scale": "paper"}, "evaluations": ("SQuAD/fine_tuned",)}
+    folder = tabled.make(tmp_path / "study", {"DCL": SIMCSE}, baseline="", **asked)
+    tabled.add(folder, {"SQuAD/fine_tuned/f1": {"DCL": (88.0, 88.2, 88.4), "start": 88.1}})
+    paths = write_layouts(tabled.comparison_of(folder), tmp_path)
+    (path,) = (path for path in paths if path.name.endswith("-columns.tex"))
+    text = path.read_text(encoding="utf-8")
+    assert "\nBERT (before training) & 88.10 (88.50)" in text
+    assert "\nDCL & " in text and "\nBERT+DA (not trained) & " in text

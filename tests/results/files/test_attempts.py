@@ -118,3 +118,51 @@ def test_an_attempt_keeps_its_length_if_the_clock_is_set_meanwhile(ledger, cells
     ledger.lose(name, "node lost")
     (attempt,) = ledger.attempts([name])
     assert seconds_between(attempt.started, attempt.ended) == pytest.approx(3600, abs=2)
+
+
+def spent(ledger):
+    (one,) = ledger.attempts()
+    return one.outcome, seconds_between(one.started, one.ended)
+
+
+def set_clock(monkeypatch, minutes):
+    """Let the ledger's clock show so many minutes after noon."""
+    for module in ("ledger", "writes", "lock"):
+        monkeypatch.setattr(
+            f"rse_study.results.files.{module}.now", lambda: f"2026-01-01T12:{minutes:02}:00+00:00"
+        )
+
+
+def test_an_attempt_ends_with_its_driver_and_not_with_the_next_run(study_dir, cells, monkeypatch):
+    set_clock(monkeypatch, 0)
+    with Ledger.open(study_dir) as ledger:
+        ledger.start(cells[0].identity, **HERE)
+        set_clock(monkeypatch, 2)
+    set_clock(monkeypatch, 50)
+    with Ledger.open(study_dir) as ledger:
+        assert spent(ledger) == ("running", 120.0)  # so `status` says it
+        ledger.close_attempts("the driver ended")
+        assert spent(ledger) == ("lost", 120.0)
+
+
+def test_an_attempt_whose_driver_was_killed_ends_at_its_last_sign_of_life(study_dir, cells, monkeypatch):
+    set_clock(monkeypatch, 0)
+    killed = Ledger.open(study_dir)
+    killed.start(cells[0].identity, **HERE)
+    set_clock(monkeypatch, 3)
+    killed.require_file()  # as a driver does between steps
+    killed._db.close()
+    killed._lock.close()
+    for minutes in (20, 50):  # whoever opens it first, a run or not
+        set_clock(monkeypatch, minutes)
+        with Ledger.open(study_dir) as ledger:
+            assert spent(ledger) == ("running", 180.0)
+
+
+def test_an_attempt_of_another_clock_has_no_negative_time(study_dir, cells, monkeypatch):
+    set_clock(monkeypatch, 30)
+    with Ledger.open(study_dir) as ledger:
+        ledger.start(cells[0].identity, **HERE)
+        set_clock(monkeypatch, 1)
+        ledger.close_attempts("the driver ended")
+        assert spent(ledger) == ("lost", 0.0)

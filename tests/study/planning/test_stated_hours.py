@@ -1,11 +1,15 @@
 """What somebody else's hours are worth before anything has run here."""
 
+from dataclasses import replace
+
 import pytest
 
 from rse_study.errors import InputError
+from rse_study.study.definition.resources import Allowance
 from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import plan
 from rse_study.study.planning.throughput import Throughput, with_stated_hours
+from rse_study.study.planning.workload import shape_of
 from tests.study.planning.priced import grid_of, one_second
 
 NOWHERE = {"source": "not/here.txt", "limit": 6400}
@@ -37,3 +41,15 @@ def test_a_corpus_that_is_not_here_counts_as_its_limit_and_without_one_is_refuse
     checked = grid_of(content | {"base": base}, {"rows": {"base": {}}})
     with pytest.raises(InputError, match="no such file"):
         plan(checked, LedgerState(), Throughput(), sizes)
+
+
+def test_hours_of_another_number_of_steps_are_in_proportion(grid, sizes):
+    """A shortened study costs its part: two epochs of 200 steps, told for 4,000."""
+    allowance = {"hours_per_cell": [2, 4], "steps_per_cell": 4000}
+    whole = with_stated_hours(Throughput(), grid, sizes)
+    study = grid.study.model_copy(update={"allowance": Allowance.model_validate(allowance)})
+    short = with_stated_hours(Throughput(), replace(grid, study=study), sizes)
+    paces = [
+        one.seconds_per_work(shape_of(grid.study.base), grid.study.resources).mid for one in (short, whole)
+    ]
+    assert paces[0] == pytest.approx(paces[1] / 10)

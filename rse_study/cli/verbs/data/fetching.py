@@ -14,7 +14,7 @@ from rse_study.data.catalogue import CatalogueEntry, catalogue, list_sets
 from rse_study.data.download import RemoteFile
 from rse_study.data.fetch import downloads, fetch, require_home
 from rse_study.data.hub import read_column
-from rse_study.data.hub_models import Model, describe_model, fetch_model, has_weights
+from rse_study.data.hub_models import Model, describe_model, fetch_model, is_on_machine
 from rse_study.data.location import data_dir, study_folders
 from rse_study.errors import InputError
 
@@ -53,7 +53,7 @@ def fetch_for_study(
     wanted = [*names, *(entry.name for entry in lacking if entry.can_fetch)]
     # A mirror holds data sets; models are copied with the hub's cache.
     folders = study_folders(checked.folder, folder)
-    models = [] if mirror else [model for model in needs.models if not has_weights(model, *folders)]
+    models = [] if mirror else [model for model in needs.models if not is_on_machine(model, *folders)]
     _fetch(list(dict.fromkeys(wanted)), models, folder, mirror, is_accepted)
     for dataset in needs.datasets:
         next(read_column(dataset, *folders), None)

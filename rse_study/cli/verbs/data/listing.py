@@ -36,7 +36,7 @@ def show_sets(data: Path | None, *, as_json: bool = False) -> None:
 def show_needs(study: str, overrides: Sequence[str], data: Path | None, *, as_json: bool = False) -> None:
     """Print all that a study reads, where each lies or goes, and whether it is here."""
     # These import the whole configuration, which `data list` alone does without.
-    from rse_study.data.hub_models import check_models, has_weights
+    from rse_study.data.hub_models import check_models, is_on_machine
     from rse_study.study.checking.needs import needs_of
     from rse_study.study.checking.validation import read_study
 
@@ -44,7 +44,7 @@ def show_needs(study: str, overrides: Sequence[str], data: Path | None, *, as_js
     checked = read_study(study_file(study), overrides)
     needs = needs_of(checked)
     entries, folders = list_sets(folder, needs.sets), study_folders(checked.folder, folder)
-    problems = check_models((model for model in needs.models if not has_weights(model, *folders)), *folders)
+    problems = check_models((model for model in needs.models if not is_on_machine(model, *folders)), *folders)
     if as_json:
         content = {
             "folder": str(folder),
@@ -64,7 +64,7 @@ def show_needs(study: str, overrides: Sequence[str], data: Path | None, *, as_js
         announce(f"corpus {dataset.dataset}: a folder in the hub's layout, or a name on the hub")
     for model in needs.models:
         otherwise = str(problems.get(model, "")) or "on the hub, can be fetched"
-        announce(f"model {model[0]}: {'here' if has_weights(model, *folders) else otherwise}")
+        announce(f"model {model[0]}: {'here' if is_on_machine(model, *folders) else otherwise}")
     words = (study, *with_overrides(overrides))
     suggest(command("data", "fetch", "--for", *words), command("validate", *words))
 

@@ -1,0 +1,71 @@
+"""Budgets of rows, and stated hours, where an override changes the base's budget."""
+
+from fractions import Fraction
+from typing import Any
+
+from rse_study.errors import InputError, InputErrors
+from rse_study.study.definition.config import Study
+from rse_study.study.definition.reading import build
+from rse_study.study.definition.resolution import resolve_space
+from rse_study.study.definition.rows import rows_of
+from rse_study.training.trial import Trial
+
+FEWEST_STEPS = 2  # one step, at the full learning rate, is no shorter training
+
+
+def in_proportion(written: dict[str, Any], content: dict[str, Any], *, where: str) -> dict[str, Any]:
+    """Return a mapping in which an override of the base's budget holds for all rows.
+
+    `written` is the mapping without overrides. A row keeps its share of the base's steps, unless an override changes
+    the row. Raises InputErrors if a share is unknown or too small.
+    """
+    try:
+        before, after = (build(Study, one, where=where) for one in (written, content))
+    except InputError:  # which validation reports
+        return content
+    if before.base.budget == after.base.budget:
+        return content
+    if after.allowance.hours_per_cell:
+        told = before.allowance.steps_per_cell or _num_steps(before.base)
+        is_of_old = before.allowance.hours_per_cell == after.allowance.hours_per_cell
+        content = content | {
+            "allowance": {**content["allowance"], "steps_per_cell": told if is_of_old else 0}
+        }
+    if not (before.grid and after.grid):
+        return content
+    rows, known, problems = dict(after.grid.rows), _trials(before, where), dict[str, InputError]()
+    for name, now in _trials(after, where).items():
+        was, row = known.get(name), rows.get(name, {})
+        if was is None or row != before.grid.rows.get(name, {}):
+            continue
+        steps = _num_steps(was) * Fraction(_num_steps(after.base), _num_steps(before.base) or 1)
+        follows = (was.budget, now.budget) == (before.base.budget, after.base.budget)
+        if round(steps) == _num_steps(now) > 0 or (follows and not steps):
+            continue
+        if name in rows and round(steps) >= FEWEST_STEPS:
+            kept = {key: value for key, value in row.items() if key.partition(".")[0] != "budget"}
+            rows[name] = kept | {"budget": {"unit": "steps", "amount": round(steps)}}
+            continue
+        at = f"grid.rows.{name}" if name in rows else after.grid.at
+        rule = (
+            f"its share of the base's new budget is {round(steps)} step(s), or unknown without corpus.limit"
+        )
+        remedy = "Give the base a larger budget, or override this one, too"
+        remedy += f": -o '{at}.budget={{unit: steps, amount: N}}'" if name in rows else ""
+        problems[at] = InputError(at, where=where, rule=rule, remedy=remedy)
+    if problems:
+        raise InputErrors([*problems.values()])
+    return content | {"grid": {**content["grid"], "rows": rows}}
+
+
+def _trials(study: Study, where: str) -> dict[str, Trial]:
+    assert study.grid is not None
+    space, _ = resolve_space(study.base, study.grid.domains, where=where, at=study.grid.at)
+    return {row.label or str(row): row.trial for row in rows_of(study.grid, space, where=where)[0]}
+
+
+def _num_steps(trial: Trial) -> int:
+    """Return the steps of a trial's budget, as far as its file says; 0 if unknown."""
+    given = (trial.corpus.limit, getattr(trial.corpus.source, "num_sentences", 0))
+    num_sentences = min(filter(None, given), default=0)
+    return trial.num_steps(num_sentences // trial.batch_size)

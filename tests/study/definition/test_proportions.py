@@ -1,0 +1,100 @@
+"""An override of the base's budget: every row keeps its share, or the override is refused."""
+
+import pytest
+
+from rse_study.errors import InputError
+from rse_study.study.checking.validation import read_study
+from rse_study.study.definition.shipped import shipped_studies
+from tests.cases import cases
+
+SHIPPED = {path.stem: path for path in shipped_studies()}
+IN_STEPS = ("base.budget.unit=steps", "base.budget.amount=500")
+CONSERT, SIMCSE = "ConSERT (as published)", "SimCSE (as published)"
+
+
+def budgets(study, *overrides):
+    """Rows whose budget is not the base's."""
+    checked = read_study(SHIPPED[study], overrides)
+    own = checked.study.base.budget
+    return {
+        row.label: (row.trial.budget.amount, row.trial.budget.unit)
+        for row in checked.rows
+        if row.trial.budget != own
+    }
+
+
+@cases(
+    ("overrides", "expected"),
+    [
+        ((), {SIMCSE: (1, "epochs"), CONSERT: (9290, "steps")}),  # of 4 epochs, 62,500 steps
+        (IN_STEPS, {SIMCSE: (125, "steps"), CONSERT: (74, "steps")}),
+        (["base.budget={unit: steps, amount: 500}"], {SIMCSE: (125, "steps"), CONSERT: (74, "steps")}),
+        (["base.budget.amount=8"], {SIMCSE: (31_250, "steps"), CONSERT: (18580, "steps")}),
+        (["base.budget.amount=2"], {SIMCSE: (7812, "steps"), CONSERT: (4645, "steps")}),
+        ([*IN_STEPS, "base.corpus.limit=0"], {SIMCSE: (125, "steps"), CONSERT: (74, "steps")}),
+        (
+            ["base.budget.amount=2", "base.corpus.limit=6400"],
+            {SIMCSE: (50, "steps"), CONSERT: (30, "steps")},
+        ),
+        (["base.optimizer.lr=1e-5"], {SIMCSE: (1, "epochs"), CONSERT: (9290, "steps")}),
+        (
+            [*IN_STEPS, f"grid.rows.{SIMCSE}.budget={{unit: steps, amount: 77}}"],
+            {SIMCSE: (77, "steps"), CONSERT: (74, "steps")},
+        ),
+    ],
+)
+def test_rows_with_a_budget_of_their_own_keep_their_share(overrides, expected):
+    assert budgets("rse_table3", *overrides) == expected
+
+
+def test_a_row_with_another_corpus_keeps_the_share_that_its_epoch_had():
+    # An epoch of the base has 195 steps, of the row a million sentences in batches of 64.
+    found = budgets("l2p_table1", "base.budget.unit=steps", "base.budget.amount=20")
+    assert found == {f"+{SIMCSE}": (round(15_625 * 20 / 195), "steps")}
+
+
+def test_budgets_in_passes_keep_their_share():
+    found, doubled = (
+        budgets("curves_minilm", *one)["ConSERT, 1440"] for one in ((), ["base.budget.amount=60"])
+    )
+    assert found == (1440, "passes") and doubled == (480, "steps")  # 2,880 passes
+
+
+@cases(
+    ("study", "overrides", "said"),
+    [
+        (
+            "rse_table3",
+            [IN_STEPS[0], "base.budget.amount=4"],
+            rf"rows\.{SIMCSE[:6]}.*its share .* is 1 step",
+        ),
+        (
+            "minilm_pilot",
+            ["base.budget.amount=10"],
+            r"grid\.axes: its share .*override this one, too",
+        ),
+    ],
+)
+def test_a_share_that_is_no_training_and_an_axis_of_budgets_are_refused(study, overrides, said):
+    with pytest.raises(InputError, match=said):
+        read_study(SHIPPED[study], overrides)
+
+
+def test_epochs_of_unknown_length_are_refused(tmp_path):
+    path = tmp_path / "own.yaml"
+    path.write_text(f"extends: {SHIPPED['rse_table3']}\nname: own\nbase: {{corpus: {{limit: 0}}}}\n")
+    with pytest.raises(InputError, match=r"rows\.SimCSE.* unknown without corpus\.limit\."):
+        read_study(path, IN_STEPS)
+
+
+@cases(
+    ("overrides", "steps"),
+    [
+        ((), 62500),
+        (IN_STEPS, 62500),
+        (["allowance.hours_per_cell=[1, 2]"], 62500),
+        ([*IN_STEPS, "allowance.hours_per_cell=[1, 2]"], 0),  # they are of the new base
+    ],
+)
+def test_stated_hours_are_of_the_base_that_they_were_stated_for(overrides, steps):
+    assert read_study(SHIPPED["rse_table6"], overrides).study.allowance.steps_per_cell == steps
