@@ -12,6 +12,7 @@ from rse_study.cli.arguments.declarations import (
     MaxCost,
     MaxHours,
     Overrides,
+    Revise,
     Store,
     StudyArgument,
 )
@@ -60,6 +61,7 @@ def cluster_submit(
     max_hours: MaxHours = None,
     max_cost: MaxCost = None,
     store: Store = DEFAULT_STORE,
+    revise: Revise = False,
 ) -> None:
     """Run or resume a study on a cluster.
 
@@ -68,7 +70,7 @@ def cluster_submit(
     """
     from rse_study.cli.verbs.cluster.submit import submit_study
 
-    submit_study(spec, study, override or (), dry_run, max_hours, max_cost, store)
+    submit_study(spec, study, override or (), dry_run, max_hours, max_cost, store, is_revised=revise)
 
 
 def cluster_status(

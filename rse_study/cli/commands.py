@@ -19,6 +19,7 @@ from rse_study.cli.arguments.declarations import (
     MaxHours,
     Overrides,
     RanStudyArgument,
+    Revise,
     Store,
     StudyArgument,
     TrialArgument,
@@ -122,6 +123,7 @@ def run(
     max_hours: MaxHours = None,
     max_cost: MaxCost = None,
     wide: Wide = False,
+    revise: Revise = False,
 ) -> int:
     """Run or resume a study, and write its report.
 
@@ -132,7 +134,9 @@ def run(
     """
     from rse_study.cli.verbs.run import run_and_report
 
-    return run_and_report(study, override or (), store, cpus, address, max_hours, max_cost, wide)
+    return run_and_report(
+        study, override or (), store, cpus, address, max_hours, max_cost, wide, is_revised=revise
+    )
 
 
 def status(

@@ -183,7 +183,7 @@ def check(
     Compares the rows with the baseline, and the paper's claims with the rows.
 
     Exit code 0 if every claim holds (at a smaller scale: the same direction), 1 if one is contradicted, 3 if the
-    study is incomplete, a claim is undecided, or no claim about its rows is stored.
+    study is incomplete, a claim is undecided, or no claim about its rows is stored: so for every study of your own.
     """
     from rse_study.cli.verbs.check import check_study
 

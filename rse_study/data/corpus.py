@@ -1,7 +1,7 @@
 """Training sentences: the generated corpus, text files, or a Hugging Face dataset."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal

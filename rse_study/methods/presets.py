@@ -1,11 +1,13 @@
 """Settings named by `preset: NAME`: the papers' other systems, and published code."""
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rse_study.errors import InputError
-from rse_study.registry import Registry
+from rse_study.methods import METHODS
+from rse_study.registry import Registry, did_you_mean
 from rse_study.spec import fraction
 
 KEY = "preset"
@@ -112,6 +114,26 @@ PRESETS: Registry[Preset] = Registry(
 )
 
 
+def meant(word: str, key: str = KEY) -> str:
+    """Return the nearest preset or method, with its key if that is another one.
+
+    >>> meant("robust_sent_embed"), meant("SimCSE")
+    ('Did you mean `name: robust_sent_embed`?', "Did you mean 'simcse'?")
+    """
+    keys = {**dict.fromkeys(PRESETS, KEY), **dict.fromkeys(METHODS, "name")}
+    plain = word.lower().replace("-", "_")
+    near = plain if plain in keys else next(iter(difflib.get_close_matches(plain, keys, n=1)), "")
+    if near and keys[near] != key:
+        return f"Did you mean `{keys[near]}: {near}`?"
+    return did_you_mean(near or word, [name for name in keys if keys[name] == key])
+
+
+def _preset(name: str, *, where: str = "") -> Preset:
+    if name not in set(PRESETS):
+        raise InputError(f"no such preset {name!r}", where=where, remedy=meant(name))
+    return PRESETS.get(name)
+
+
 def with_preset(given: Any) -> Any:
     """Replace `preset` in a method's mapping by its settings, or raise InputError.
 
@@ -120,7 +142,7 @@ def with_preset(given: Any) -> Any:
     """
     if not isinstance(given, dict) or KEY not in given:
         return given
-    preset = PRESETS.get(str(given[KEY]), where=f"method.{KEY}")
+    preset = _preset(str(given[KEY]), where=f"method.{KEY}")
     name = given.get("name", preset.method)
     if name != preset.method:
         rule, remedy = f"a preset of {preset.method}", f"Name it, or leave the name {name!r} out"
@@ -134,7 +156,7 @@ def with_preset(given: Any) -> Any:
 
 def fields_of(name: str, method: str, *, where: str = "") -> dict[str, Any]:
     """Return what a preset writes over a base of this method, by path below a trial."""
-    preset = PRESETS.get(name, where=where)
+    preset = _preset(name, where=where)
     if preset.method != method:
         return {"method": {"name": preset.method, KEY: name}}
     return {f"method.{path}": value for path, value in preset.settings.items()}

@@ -32,10 +32,12 @@ def run_study(
     *,
     num_cpus: int = 0,
     address: str = "",
+    is_revised: bool = True,
 ) -> Path:
     """Run the missing cells of the study, or go on with it, and return its folder.
 
-    `prepare` and `read` run in this process, before any cell starts. Raises InputError where the study cannot
+    `prepare` and `read` run in this process, before any cell starts. Without `is_revised` a revision that wants
+    consent (`PendingRevision`) is refused. Raises InputError where the study cannot
     run here, Unavailable where its storage or Ray is gone for good, and KeyboardInterrupt after an
     interruption, when the running cells have ended.
     """
@@ -46,7 +48,7 @@ def run_study(
         files.keeps_items = checked.study.keep_items
         _rebuild_what_is_lost(folders.study, callback)
         ledger = stack.enter_context(Ledger.open(folders.study))
-        run = StudyRun(checked, files, ledger, MaterialsCache(prepare), read, callback)
+        run = StudyRun(checked, files, ledger, MaterialsCache(prepare), read, callback, is_revised=is_revised)
         runtime = RayRuntime(stack, files, run.materials, callback, num_cpus, address)
         run.prepare()
         if isinstance(callback, CopyingCallback):

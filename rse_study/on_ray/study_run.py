@@ -44,18 +44,16 @@ from rse_study.search.budget import RunningBudget
 from rse_study.search.state import search_state
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.space import Axis
+from rse_study.study.pending import pending_revision
+from rse_study.study.planning.run_again import KnownCells, run_again
 from rse_study.study.record import provenance_of, study_record
 from rse_study.study.revisions import change_between
-from rse_study.training.materials import Materials, other_materials
+from rse_study.training.materials import Materials
 
 ReadEvaluation = Callable[[str], Evaluation]
 """Returns an evaluation with its data, by name."""
 MANY_EVENTS = 100  # among which a note is looked for
 DRIVER_ENDED = "the driver ended while it ran"
-GO_ON = (
-    "Give the study another name, or go on with what it was begun with: `rse-study archive`, where it ran, packs the "
-    "weights of a base that was trained there. `report`, `check` and `doctor --rebuild` need none of it"
-)
 
 
 class StudyRun:
@@ -69,7 +67,10 @@ class StudyRun:
         materials: MaterialsCache,
         read: ReadEvaluation,
         callback: StudyCallback,
+        *,
+        is_revised: bool = True,
     ) -> None:
+        self._is_revised = is_revised
         self._checked, self._study, self._folders, self._files = checked, checked.study, files.folders, files
         self._ledger, self.materials, self._read, self._callback = ledger, materials, read, callback
         self._refusal: Exception | None = None
@@ -82,7 +83,6 @@ class StudyRun:
             self.materials.of(self._checked.space.apply(point))
         for row in self._checked.rows:
             self.materials.of(row.trial)
-        self._refuse_other_materials()
         self._say_what_is_run_again()
         evaluations, judges = [self._read(name) for name in study.evaluations], list(judges_of(base))
         self._freeze(base, evaluations, judges)
@@ -125,38 +125,21 @@ class StudyRun:
 
     def _refuse_another_question(self) -> None:
         """Refuse a name that belongs to a different question, before reading corpora."""
-        before = self._ledger.study()
-        if before is not None:
-            kind = "search" if self._study.grid is None else "grid"
-            now = {"kind": kind, "name": self._study.name, "resolved": self._study.resolved()}
-            change_between(before, before.model_copy(update=now))
-
-    def _refuse_other_materials(self) -> None:
-        """Refuse a search whose earlier trials are not comparable with new ones."""
-        searched = [record for record in self._ledger.cells() if record.stage == "search"]
-        for record in searched if self._study.grid is None else ():
-            trial = self._checked.space.apply(record.proposal)
-            if self._has_ended(record) and self.materials.identify(trial, record.seed) != record.identity:
-                what = f"trial {record.trial} was another cell when it ran: {record.identity[:16]}"
-                of_run = self._ledger.last_provenance().get("materials", {})  # cells that failed have none
-                before = record.provenance.get("materials", of_run)
-                now = self.materials.of(trial).fingerprints
-                changed = "; ".join(other_materials(before, now)) or "its code computes other numbers"
-                rule = f"the trials of a search share corpus, base and the code's numbers, and {changed}"
-                raise InputError(what, where=self._study.name, rule=rule, remedy=GO_ON)
+        pending = pending_revision(self._ledger, self._checked)
+        if pending is not None:
+            if pending.reasons and not self._is_revised:
+                raise pending.refusal
+            self._callback.message(f"revision: {pending}")
 
     def _say_what_is_run_again(self) -> None:
-        """Say how many of a grid's results stand on another corpus or base."""
-        now = [self.materials.of(row.trial).fingerprints for row in self._checked.rows]
-        ended = [cell for cell in self._ledger.cells() if cell.stage == "grid" and self._has_ended(cell)]
-        before = [cell.provenance.get("materials", {}) for cell in ended if not cell.retired]
-        for part in ("corpus", "base") if now else ():
-            known = {one.get(part) for one in now}
-            num = sum(one.get(part, "") not in known for one in before)
-            if num:
-                self._callback.message(
-                    f"{num} cells of this grid stand on another {part}: they are run again"
-                )
+        """Name a grid's results that stand on other materials or code; refuse a search that has some."""
+        stage = "grid" if self._study.grid is not None else "search"
+        ended = [cell for cell in self._ledger.cells() if cell.stage == stage and self._has_ended(cell)]
+        rows = {row.trial for row in self._checked.rows}
+        of_run = self._ledger.last_provenance().get("materials", {})
+        reasons = run_again(ended, self.materials.of, {}, rows, of_run)
+        for line in KnownCells(self._ledger.study(), tuple(ended), reasons).lines():
+            self._callback.message(line)
 
     def baselines(self) -> Iterator[list[EvaluationRow]]:
         """Return a generator of the baselines' missing scores; enters nothing."""

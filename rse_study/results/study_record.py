@@ -135,6 +135,14 @@ class StudyRecord(Record):
     unchecked: tuple[str, ...] = ()
     """Methods that name no checks."""
     resolved: dict[str, Any] = Field(default_factory=dict)
+    file: str = ""
+    """Path of the file that made this revision; empty where an older version froze it."""
+    file_hash: str = ""
+
+    @model_serializer(mode="wrap")
+    def _as_before_files(self, write: Callable[["StudyRecord"], dict[str, Any]]) -> dict[str, Any]:
+        """Omit an absent file, as in records frozen before files were noted."""
+        return {name: value for name, value in write(self).items() if value or not name.startswith("file")}
 
     @property
     def settings(self) -> StudySettings:

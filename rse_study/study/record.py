@@ -13,6 +13,7 @@ from rse_study.evaluation.evaluations import Evaluation
 from rse_study.evaluation.sts import Similarity, aggregation_of, title_of
 from rse_study.results.records import COSTS
 from rse_study.results.study_record import AxisRecord, ConstraintRecord, ObjectiveRecord, StudyRecord
+from rse_study.spec import hash_file
 from rse_study.study.checking.inert import checks_of
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Study
@@ -55,7 +56,13 @@ def study_record(
         checks=checks_of(trials),
         unchecked=tuple(dict.fromkeys(one.method.name for one in trials if not one.method.checks)),
         resolved=study.resolved(),
+        **_file(Path(checked.where)),
     )
+
+
+def _file(path: Path) -> dict[str, str]:
+    is_file = path.is_file()
+    return {"file": str(path.resolve()), "file_hash": hash_file(path)} if is_file else {}
 
 
 def objective_record(objective: Objective, study: Study, dev: StsPairs) -> ObjectiveRecord:

@@ -49,9 +49,16 @@ def change_between(old: StudyRecord, new: StudyRecord) -> str:
             (words if isinstance(change, str) else refused).append(change)  # type: ignore[arg-type]
     refused += _reordered(old, new)
     if refused:
-        raise InputErrors([_problem(problem, new.name) for problem in refused])
+        raise InputErrors([_problem(problem, new.name, old.file) for problem in refused])
     words.extend(_measured_again(old.fingerprints, new.fingerprints))
     return "; ".join(words)
+
+
+def change_to(frozen: StudyRecord, study: Study) -> str:
+    """Describe how a file's study differs from the frozen one, as far as settings go."""
+    kind = "search" if study.grid is None else "grid"
+    now = {"kind": kind, "name": study.name, "resolved": study.resolved()}
+    return change_between(frozen, frozen.model_copy(update=now))
 
 
 def _reordered(old: StudyRecord, new: StudyRecord) -> Iterator[ForbiddenChange]:
@@ -285,13 +292,12 @@ def _leaves(content: Any, path: str) -> dict[str, Any]:
     return {leaf: value for key in content for leaf, value in _leaves(content[key], f"{path}.{key}").items()}
 
 
-def _problem(refused: ForbiddenChange, name: str) -> InputError:
+def _problem(refused: ForbiddenChange, name: str, file: str = "") -> InputError:
     old = _shown(refused.old)
-    rule = f"was {old} when the study was frozen, and {refused.rule}"
+    rule = f"was {old} when the study was frozen{f' from {file}' if file else ''}, and {refused.rule}"
     restored = f", or restore {old}" if refused.old != ABSENT else ", or remove it"
-    is_raced = (
-        refused.path == "seeds" and len(refused.old) > 1
-    )  # by an earlier version: its file is refused now
+    # A study that an earlier version raced: its file is refused now.
+    is_raced = refused.path == "seeds" and len(refused.old) > 1
     remedy = f"Give the study another name{'' if is_raced else restored}"
     return InputError(f"{refused.path} = {_shown(refused.new)}", where=name, rule=rule, remedy=remedy)
 

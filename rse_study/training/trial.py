@@ -24,6 +24,7 @@ from pydantic_core import PydanticCustomError
 
 from rse_study.data.corpus import Corpus
 from rse_study.data.hub_models import Model
+from rse_study.errors import InputError
 from rse_study.evaluation.attacks.recipes import REPLAYABLE
 from rse_study.evaluation.registry import known_evaluations
 from rse_study.methods import AnyMethod, RobustSentEmbed
@@ -258,7 +259,14 @@ class Trial(Spec):
                 )
         return watched
 
-    _with_preset = field_validator("method", mode="before")(with_preset)
+    @field_validator("method", mode="before")
+    @classmethod
+    def _with_preset(cls, given: Any) -> Any:
+        try:
+            return with_preset(given)
+        except InputError as problem:  # one of several problems of its file
+            said = ": ".join(part for part in (problem.what, problem.rule) if part)
+            raise ValueError(f"{said}. {problem.remedy}") from None
 
     @model_validator(mode="after")
     def _write_the_cadence_out(self) -> "Trial":

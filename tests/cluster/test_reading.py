@@ -109,3 +109,24 @@ def test_a_value_out_of_its_bounds_is_refused(name, override, problem):
     with pytest.raises(InputErrors) as refused:
         shipped(name, override)
     assert problem in str(refused.value)
+
+
+@cases(
+    ("gres", "gpus", "said"),
+    [
+        ("gpu:a100:4", 4, "is no NAME or NAME:TYPE"),
+        ("gpu:4", 4, "is no NAME or NAME:TYPE"),
+        ("gpu:a100:2,scratch:1", 2, "is no NAME or NAME:TYPE"),
+        ("gpu:a100", 0, "has no number. Set gpus"),
+    ],
+)
+def test_a_number_of_gpus_stands_in_one_place(tmp_path, gres, gpus, said):
+    text = f"extends: slurm\nworkers: {{node: {{gpus: {gpus}, gres: '{gres}'}}}}\n"
+    (problem,) = problems_of(tmp_path, text)
+    assert said in problem
+
+
+@cases("gres", ["gpu", "gpu:a100", "gpu:1g.10gb", "gpu:nvidia_h100_80gb", "gpu:3090"])
+def test_a_name_and_a_type_of_gpus_are_taken(tmp_path, gres):
+    text = f"extends: slurm\nworkers: {{node: {{gpus: 4, gres: '{gres}'}}}}\n"
+    assert read_cluster(written(tmp_path, text)).workers["node"].gres == gres

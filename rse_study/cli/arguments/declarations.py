@@ -107,6 +107,13 @@ MaxCost = Annotated[
     float | None,
     typer.Option(min=0, help="Limit on the study's total price; default: its allowance; 0 = no limit."),
 ]
+Revise = Annotated[
+    bool,
+    typer.Option(
+        "--revise",
+        help="Go on although the question has changed, complete cells leave, or another file has this name.",
+    ),
+]
 SuiteOption = Annotated[
     str,
     typer.Option(
@@ -132,4 +139,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, as docs/output
 TuningSeed = Annotated[int, typer.Option(min=0, help="Seed of the fine-tuning, and of what is drawn.")]
 Epochs = Annotated[int, typer.Option(min=1, help="Epochs of the fine-tuning.")]
 LearningRate = Annotated[float, typer.Option("--lr", help="Learning rate of the fine-tuning.")]
-MaxLength = Annotated[int, typer.Option(min=4, help="Tokens per text that a classifier reads.")]
+MaxLength = Annotated[
+    int,
+    typer.Option(
+        min=4,
+        help="Tokens per text that a classifier reads; the default is less for an encoder that reads fewer.",
+    ),
+]

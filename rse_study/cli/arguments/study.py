@@ -87,14 +87,16 @@ def _folder_where(study: str, store: Path, holds: Callable[[Path], bool]) -> Pat
 
         return open_archive(Path(study), store)
     candidates = [Path(study), store / study]
-    is_file = Path(study).suffix in (".yaml", ".yml")
+    known = sorted(path.name for path in store.glob("*/") if holds(path))
+    remedy = did_you_mean(Path(study).stem, known) if known else "Run it first: rse-study run STUDY"
+    is_file = Path(study).suffix in (".yaml", ".yml") and (
+        os.path.isfile(study) or not remedy.startswith("Did")
+    )
     if is_file or study.replace("-", "_") in {path.stem for path in shipped_studies()}:
         candidates.append(store / name_in(study_file(study)))
     for folder in candidates:
         if holds(folder):
             return folder
-    known = sorted(path.name for path in store.glob("*/") if holds(path))
-    remedy = did_you_mean(study, known) if known else "Run it first: rse-study run STUDY"
     raise InputError(f"no study {study!r} has run", where=str(store), remedy=remedy)
 
 

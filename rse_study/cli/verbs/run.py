@@ -1,11 +1,14 @@
 """The body of `run`: check, price, prepare, run, table, report."""
 
 import os
+import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import typer
 
 from analysis.comparison_table import NOT_AGAIN
 from analysis.report import write_report
@@ -20,16 +23,16 @@ from rse_study.cli.terminal.next_step import command, in_store, suggest, with_ov
 from rse_study.cli.terminal.progress import ProgressBoard
 from rse_study.cli.terminal.screen import announce, say, stderr
 from rse_study.cli.terminal.study_table import show_table
-from rse_study.cli.verbs.plan.show import probe_with_bars
-from rse_study.data.location import cache_dir, data_dir
+from rse_study.cli.verbs.plan.show import materials_of_identity, probe_with_bars, stands_elsewhere
+from rse_study.data.location import data_dir
 from rse_study.deferred import DeferredName
 from rse_study.errors import InputErrors
 from rse_study.on_ray.nodes.ray_folder import ray_folder
-from rse_study.results.archive import ORIGIN
 from rse_study.results.reader import Reader
 from rse_study.search.state import SearchState
 from rse_study.study.checking.data_check import check_data, notes_on_data
-from rse_study.study.checking.validation import MADE_FROM_CORPUS, CheckedStudy, read_study
+from rse_study.study.checking.validation import CheckedStudy, read_study
+from rse_study.study.pending import pending_in
 from rse_study.study.planning.completeness import is_complete
 from rse_study.study.planning.planner import StudyPlanner
 
@@ -48,6 +51,8 @@ def run_and_report(
     max_hours: float | None,
     max_cost: float | None,
     is_wide: bool = False,
+    *,
+    is_revised: bool = False,
 ) -> int:
     """Run what is missing of a study, show its table, write its report."""
     checked = read_study(study_file(study, store), overrides)
@@ -55,11 +60,13 @@ def run_and_report(
     announce(f"{checked.study.name}: {checked.study.question}")
     for warning in checked.warnings:
         announce(f"warning: {warning}")
-    if is_complete(checked, folder) and _stands_elsewhere(checked, folder):
+    if is_complete(checked, folder) and stands_elsewhere(checked, folder):
         announce("every cell and score is complete: nothing is run, and corpus and base are not checked")
     else:
-        planner = StudyPlanner(checked, store, probe_with_bars, max_hours, max_cost)
-        _run_missing(checked, folder, planner, cpus, address)
+        planner = StudyPlanner(
+            checked, store, probe_with_bars, max_hours, max_cost, materials_of_identity(checked, store)
+        )
+        _run_missing(checked, folder, planner, cpus, address, is_revised or _consents(checked, folder))
     again = command("run", study, *with_overrides(overrides), *in_store(store), "--wide")
     with Reader(folder) as reader:
         show_table(reader, f"{again}, or in the report", is_wide)
@@ -71,16 +78,22 @@ def run_and_report(
     return code
 
 
-def _stands_elsewhere(checked: CheckedStudy, folder: Path) -> bool:
-    """Whether a study came without its data or its trained base, or in an archive."""
-    if (folder / ORIGIN).is_file() or check_data(checked, data_dir()):
-        return True
-    from rse_study.assets.trained import trained_assets  # imports torch
+def _consents(checked: CheckedStudy, folder: Path) -> bool:
+    """Ask for consent to a revision that wants it; raise InputError where nobody is there or it is refused."""
+    pending = pending_in(folder, checked)
+    if pending is None or not pending.reasons:
+        return False
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        say(str(pending.refusal), stderr())
+        with suppress(typer.Abort):  # Ctrl-C: no consent
+            if typer.confirm("Revise it?", err=True):
+                return True
+    raise pending.refusal
 
-    return checked.study.base.encoder.name in MADE_FROM_CORPUS and not trained_assets(folder, cache_dir())
 
-
-def _run_missing(checked: CheckedStudy, folder: Path, planner: StudyPlanner, cpus: int, address: str) -> None:
+def _run_missing(
+    checked: CheckedStudy, folder: Path, planner: StudyPlanner, cpus: int, address: str, is_revised: bool
+) -> None:
     with nullcontext() if address else ray_folder():  # what is wrong with it is said before the work
         _require_everything(checked, folder, is_run=planner.num_ended < checked.num_cells)
     if os.environ.get("RAY_ADDRESS") and not address:
@@ -102,7 +115,16 @@ def _run_missing(checked: CheckedStudy, folder: Path, planner: StudyPlanner, cpu
         shows_seeds=study.gives_seeds_until_decided,
     ) as board:
         prepared = partial(materials_of, SaidOnce(board), checked.folder, study_dir=folder)
-        run_study(checked, folder, prepared, evaluation, board, num_cpus=cpus, address=address)
+        run_study(
+            checked,
+            folder,
+            prepared,
+            evaluation,
+            board,
+            num_cpus=cpus,
+            address=address,
+            is_revised=is_revised,
+        )
 
 
 def _next(checked: CheckedStudy, store: Path, code: int) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from rse_study.cli.arguments.completion import DEFAULT_STORE
 from rse_study.cli.arguments.paper_table import problems_of_table
 from rse_study.cli.arguments.study import study_file
 from rse_study.cli.terminal.errors import BAD_INPUT, OK
@@ -14,8 +15,9 @@ from rse_study.data.location import data_dir
 from rse_study.errors import InputError, InputErrors
 from rse_study.results.settings import UntilDecided
 from rse_study.study.checking.data_check import check_data, notes_on_data
-from rse_study.study.checking.validation import CheckedStudy, read_study
+from rse_study.study.checking.validation import CheckedStudy, read_study, readable_part
 from rse_study.study.definition.factorial import design_text
+from rse_study.study.pending import pending_in
 
 MOST_ROWS = 12  # named on the screen
 
@@ -59,12 +61,35 @@ def validate_as_json(study: str, overrides: Sequence[str]) -> int:
 
 def _checked(study: str, overrides: Sequence[str]) -> CheckedStudy:
     path = study_file(study)
-    checked = read_study(path, overrides)
-    table = checked.study.paper.table if checked.study.paper else ""
-    problems = [*problems_of_table(table, where=str(path)), *check_data(checked, data_dir())]
+    try:
+        checked = read_study(path, overrides)
+    except InputErrors as error:
+        readable = readable_part(path, overrides)
+        if readable is None:
+            raise
+        checked, partial = readable
+        defaults = [".".join(dropped) for dropped in partial.dropped]
+        said = [*defaults, *(problem.what for problem in error.problems)]
+        of_data = (one for one in _problems(checked) if not one.what.startswith(tuple(said)))
+        raise InputErrors([*error.problems, *of_data]) from None
+    problems = _problems(checked)
     if problems:
         raise InputErrors(problems)
     return checked
+
+
+def _problems(checked: CheckedStudy) -> list[InputError]:
+    """Return what is wrong with the paper's table, with data, and with a study of this name that has run here."""
+    table, problems = checked.study.paper.table if checked.study.paper else "", []
+    try:
+        pending_in(DEFAULT_STORE / checked.study.name, checked)
+    except InputErrors as error:
+        problems = list(error.problems)
+    return [
+        *problems,
+        *problems_of_table(table, where=checked.where),
+        *check_data(checked, data_dir()),
+    ]
 
 
 def _in_full(checked: CheckedStudy) -> dict[str, Any]:

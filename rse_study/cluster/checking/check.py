@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from rse_study.cluster.checking.batch_options import check_batch_options
+from rse_study.cluster.checking.files import check_files
 from rse_study.cluster.checking.names import check_names
 from rse_study.cluster.checking.resources import check_resources
 from rse_study.cluster.checking.secrets import check_secrets
@@ -26,3 +27,4 @@ def check_study_on(spec: ClusterSpec, checked: CheckedStudy, *, where: str) -> I
     """Yield the reasons why a study cannot run on a cluster."""
     yield from check_resources(spec, checked, where=where)
     yield from check_storage(spec, checked, where=where)
+    yield from check_files(checked)

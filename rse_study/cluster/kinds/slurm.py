@@ -1,9 +1,10 @@
 """Ray in a Slurm allocation, started and ended with the job."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from rse_study.cluster.machines import Count, Word, WorkerGroup
 from rse_study.cluster.spec import ClusterSpec
@@ -19,6 +20,18 @@ class SlurmGroup(WorkerGroup):
     """features the nodes must have: `a100&nvlink`"""
     gres: Word = ""
     """how this Slurm calls GPUs: `gpu:a100`; empty: `--gpus-per-node`"""
+
+    @model_validator(mode="after")
+    def _counts_once(self) -> "SlurmGroup":
+        """Refuse a number in `gres`, since `gpus` is written behind it."""
+        if self.gres and not re.fullmatch(r"[A-Za-z]\w*(:(?!\d{1,2}$)[\w.-]+)?", self.gres):
+            raise ValueError(
+                f"gres = {self.gres!r} is no NAME or NAME:TYPE, behind which `gpus` is written as the number. "
+                "For example: gres: gpu:a100, gpus: 4"
+            )
+        if self.gres and not self.gpus:
+            raise ValueError(f"gres = {self.gres!r} has no number. Set gpus")
+        return self
 
 
 class SlurmCluster(ClusterSpec):

@@ -83,7 +83,8 @@ class Ledger(LedgerQueries):
         # Compare it as it is read back: JSON has no tuples.
         record, newest = StudyRecord.model_validate_json(record.model_dump_json()), self.study()
         number = self._revision()
-        if newest != record:
+        of_file = record.model_dump(include={"file", "file_hash"})  # a copy of a file is no revision
+        if newest is None or newest.model_copy(update=of_file) != record:
             number, change = number + 1, change or ("created" if newest is None else "")
             with self._db:
                 writes.add_revision(self._db, Revision(number=number, at=now(), change=change, study=record))

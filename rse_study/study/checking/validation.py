@@ -110,13 +110,22 @@ def read_content(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
 def check_content(content: dict[str, Any], *, where: str) -> CheckedStudy:
     """Build and check the study in a mapping; raise InputErrors with every problem."""
     try:
-        study = build(Study, content, where=where)
+        return check_study(build(Study, content, where=where), where=where)
     except InputErrors as error:
-        problems, partial = list(error.problems), partial_study(content)
-        if partial is not None:
-            problems += _check_parts(partial, where=where).problems
+        problems, partial = list(error.problems), partial_study(content, where)
+        if partial is not None and (partial.broken or partial.incomplete):
+            problems += [*partial.further, *_check_parts(partial, where=where).problems]
         raise InputErrors(problems) from None
-    return check_study(study, where=where)
+
+
+def readable_part(path: Path, overrides: Sequence[str]) -> tuple[CheckedStudy, PartialStudy] | None:
+    """Return the valid parts of a study, so that its data can be checked, too."""
+    partial = partial_study(read_content(path, overrides))
+    if partial is None:
+        return None
+    where, study = str(path), partial.study
+    rows = () if partial.lacks("base", "grid") else _check_parts(partial, where=where).rows
+    return CheckedStudy(study, Space(study.base, ()), (), rows, (), where), partial
 
 
 def check_study(study: Study, *, where: str) -> CheckedStudy:
@@ -142,8 +151,8 @@ def _check_parts(partial: PartialStudy, *, where: str) -> CheckResult:
     study = partial.study
     problems = check_rules(study, where=where, broken=partial.broken)
     problems += [] if "evaluations" in partial.broken else _own_evaluations(study, where)
-    if "base" in partial.broken:
-        return CheckResult(Space(study.base, ()), (), problems)
+    if partial.lacks("base"):
+        return CheckResult(Space(study.base, ()), (), problems + _settings_of_rows(partial, where))
     rows: tuple[Row, ...] = ()
     if study.grid is None:
         space, found = _check_search(study, where, is_whole=not partial.lacks("search"))
@@ -180,6 +189,17 @@ def _check_grid(study: Study, where: str) -> tuple[Space[Trial], tuple[Row, ...]
     rows, found = rows_of(study.grid, space, where=where)
     problems = problems + found
     return space, rows, problems or flat_grid(space, rows, where=where)
+
+
+def _settings_of_rows(partial: PartialStudy, where: str) -> list[InputError]:
+    """Return what is wrong with rows and axes over a base of which single fields are not readable."""
+    grid = partial.study.grid
+    if "base" in partial.broken or ("base", "method") in partial.dropped:
+        return []  # which fields there are is not known
+    if grid is None:
+        return _check_search(partial.study, where, is_whole=False)[1]
+    space, problems = resolve_space(partial.study.base, grid.domains, where=where, at=grid.at)
+    return problems + rows_of(grid, space, where=where)[1]
 
 
 def _judged_alike(space: Space[Trial], rows: Sequence[Row], where: str) -> list[InputError]:

@@ -9,6 +9,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from rse_study.errors import InputError
+from rse_study.methods import METHODS
+from rse_study.methods.presets import meant
 from rse_study.registry import did_you_mean
 from rse_study.spec import meanings, show_setting
 
@@ -139,7 +141,8 @@ def _rule(finding: dict[str, Any], description: str) -> tuple[str, str]:
 def _remedy(finding: dict[str, Any], info: FieldInfo | None, annotation: Any) -> str:
     """Return the remedy for a kind of error, with the field's range and default if it has any."""
     kind, given, context = finding["type"], finding["input"], finding.get("ctx", {})
-    near = did_you_mean(str(context.get("tag", given)), _options(context))
+    options, word = _options(context), str(context.get("tag", given))
+    near = meant(word, "name") if set(METHODS) <= set(options) else did_you_mean(word, options)
     if near.startswith("Did"):
         return near
     default = None if info is None else info.default

@@ -12,9 +12,8 @@ from rse_study.search.state import SearchState
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import build
-from rse_study.study.revisions import change_between
-from rse_study.training.materials import identity_on
-from rse_study.training.trial import Trial
+from rse_study.study.planning.run_again import run_again
+from rse_study.study.revisions import change_to
 
 
 def is_complete(checked: CheckedStudy, study_dir: Path) -> bool:
@@ -34,17 +33,15 @@ def is_complete(checked: CheckedStudy, study_dir: Path) -> bool:
         return (
             len(complete) + counts["stopped_early"] >= counts["planned"]
             and _are_scored(ledger, frozen, complete, checked.study.baselines)
-            and all(_is_of_this_code(cell, last) for cell in complete)
+            and not run_again(complete, None, last)
         )
 
 
 def _is_the_same(frozen: StudyRecord, checked: CheckedStudy) -> bool:
     """Whether the file is the frozen one; newer settings have their defaults."""
-    kind = "search" if checked.study.grid is None else "grid"
-    now = {"kind": kind, "name": checked.study.name, "resolved": checked.study.resolved()}
     try:
         before = {"resolved": build(Study, frozen.resolved, where=frozen.name).resolved()}
-        return not change_between(frozen.model_copy(update=before), frozen.model_copy(update=now))
+        return not change_to(frozen.model_copy(update=before), checked.study)
     except InputError:
         return False  # the run says what is wrong
 
@@ -60,10 +57,3 @@ def _are_scored(
     results = [cell.identity for cell in complete if cell.stage in ("grid", "confirm")]
     have_all = all(set(study.evaluations) <= scored.get(one, set()) for one in results)
     return have_all and set(baselines) <= scored.keys()
-
-
-def _is_of_this_code(cell: CellRecord, last: dict[str, tuple[int, float]]) -> bool:
-    """Whether the cell would be the same one today, on the materials on record."""
-    num_steps, _ = last.get(cell.identity, (0, 0.0))
-    materials = cell.provenance.get("materials", {})
-    return identity_on(Trial.model_validate(cell.config), cell.seed, materials, num_steps) == cell.identity

@@ -113,7 +113,7 @@ def _numbered(
 def _by_trial(ledger_state: LedgerState) -> dict[Trial, dict[int, LedgerCell]]:
     """Return grid cells by trial and seed; a retired one counts where none replaced it."""
     by_number: dict[int, tuple[Trial, dict[int, LedgerCell]]] = {}
-    for cell in sorted(ledger_state.cells, key=lambda cell: cell.retired):
+    for cell in sorted(ledger_state.cells, key=lambda cell: (cell.runs_again, cell.retired)):
         if cell.stage == "grid":
             _, cells = by_number.setdefault(cell.number, (cell.trial, {}))
             cells.setdefault(cell.seed, cell)

@@ -31,12 +31,17 @@ FrameRow = Mapping[str, Any]
 
 
 def history_of(
-    study_dir: Path, store: Path, data_sizes: DataSizes, encoders: Collection[str], study: Study | None = None
+    study_dir: Path,
+    store: Path,
+    data_sizes: DataSizes,
+    encoders: Collection[str],
+    study: Study | None = None,
+    run_again: Collection[str] = (),
 ) -> tuple[LedgerState, Throughput]:
     """Return the study's ledger state, and the throughput measured in the whole store.
 
     Only complete cells of these encoders are timed. An unreadable ledger is skipped, but not the study's own. With
-    `study` the state also has what it can take from the others.
+    `study` the state also has what it can take from the others. Cells that `run_again` have not ended.
     """
     ledger_state, timed, names = LedgerState(), list[TimedCell](), list[str]()
     elsewhere, queries = dict[tuple[Trial, int], LedgerCell](), dict[str, list[float]]()
@@ -50,7 +55,7 @@ def history_of(
             if is_own:
                 raise
             continue
-        ledger_state = _ledger_state(study_dir, frames) if is_own else ledger_state
+        ledger_state = _ledger_state(study_dir, frames, run_again) if is_own else ledger_state
         if study is not None and not is_own:
             elsewhere = dict(_takeable(frames, path.parent, study)) | elsewhere
         for name, value in _queries(frames.evaluations):
@@ -135,7 +140,7 @@ def _read(study_dir: Path) -> _Frames:
         )
 
 
-def _ledger_state(study_dir: Path, frames: _Frames) -> LedgerState:
+def _ledger_state(study_dir: Path, frames: _Frames, run_again: Collection[str] = ()) -> LedgerState:
     """Return the ledger's state, without cells whose configuration this version cannot read."""
     stops = frames.rungs[frames.rungs["verdict"] == "stop"]
     stopped = dict(zip(stops["cell"], stops["t"], strict=True))
@@ -149,7 +154,8 @@ def _ledger_state(study_dir: Path, frames: _Frames) -> LedgerState:
             number=row.trial,
             seed=row.seed,
             stage=row.stage,
-            status=row.status,
+            status="planned" if row.identity in run_again else row.status,
+            runs_again=row.identity in run_again,
             retired=bool(row.retired),
             t=int(stopped.get(row.identity, 0)),
             has_model=os.path.isdir(os.path.join(cell_folder(study_dir, row.identity), MODEL_FOLDER)),

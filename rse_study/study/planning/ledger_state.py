@@ -19,6 +19,8 @@ class LedgerCell:
     status: Status
     """as the next run finds it"""
     retired: bool = False
+    runs_again: bool = False
+    """whether it has ended, and would be another cell today"""
     t: int = 0
     """steps done if stopped early"""
     has_model: bool = True

@@ -10,12 +10,15 @@ from rse_study.errors import InputError
 from rse_study.results.files.connect import has_ledger
 from rse_study.results.records import FINISHED
 from rse_study.study.checking.validation import CheckedStudy
+from rse_study.study.pending import pending_in
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.footprint import footprint, free_bytes, lines_of, num_models, show_bytes
 from rse_study.study.planning.ledger_state import LedgerState
 from rse_study.study.planning.plan import Plan, check_allowance, plan
+from rse_study.study.planning.run_again import KnownCells, known_cells
 from rse_study.study.planning.sampling import spread
 from rse_study.study.planning.throughput import Throughput, TimedWork, with_stated_hours
+from rse_study.training.materials import PrepareMaterials
 
 TimeTrials = Callable[[CheckedStudy, Path], tuple[TimedWork, ...]]
 
@@ -30,8 +33,13 @@ class StudyPlanner:
         probe: TimeTrials,
         max_hours: float | None = None,
         max_cost: float | None = None,
+        prepare: PrepareMaterials | None = None,
     ) -> None:
-        """Plan a study of this store. `probe` times a few steps; limits that are given override the allowance."""
+        """Plan a study of this store. `probe` times a few steps; limits that are given override the allowance.
+
+        `prepare` returns today's materials, without those that take long, for the identities of ended cells.
+        """
+        self._prepare = prepare
         self._checked = checked
         self._store = store
         self._probe = probe
@@ -43,8 +51,14 @@ class StudyPlanner:
     @cached_property
     def num_ended(self) -> int:
         """Number of the study's cells that have ended."""
-        counts = self.counts()
-        return sum(counts.get(status, 0) for status in FINISHED)
+        if self._checked.study.grid is None:
+            counts = self.counts()
+            return sum(counts.get(status, 0) for status in FINISHED)
+        return sum(seed in self._checked.study.all_seeds for _, seed in self._cells.ended)
+
+    @cached_property
+    def _cells(self) -> KnownCells:
+        return known_cells(self._store / self._checked.study.name, self._checked, self._prepare)
 
     def counts(self) -> dict[str, int]:
         """Number of cells now, by status and planned; empty before the study was frozen."""
@@ -108,7 +122,10 @@ class StudyPlanner:
                 source="a probe on this machine",
             )
         throughput = with_stated_hours(throughput, self._checked, self._sizes)
-        return plan(self._checked, ledger_state, throughput, self._sizes)
+        pending = pending_in(self._store / self._checked.study.name, self._checked)
+        revision = [str(pending.refusal) if pending.reasons else f"revision: {pending}"] if pending else []
+        planned = plan(self._checked, ledger_state, throughput, self._sizes)
+        return replace(planned, notes=(*revision, *self._cells.lines(), *planned.notes))
 
     @cached_property
     def _history(self) -> tuple[LedgerState, Throughput]:
@@ -119,4 +136,5 @@ class StudyPlanner:
 
         study = self._checked.study
         encoders = {trial.encoder.name for trial in spread(self._checked)}
-        return history_of(self._store / study.name, self._store, self._sizes, encoders, study)
+        again = self._cells.reasons
+        return history_of(self._store / study.name, self._store, self._sizes, encoders, study, again)

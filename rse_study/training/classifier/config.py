@@ -20,7 +20,7 @@ class FineTuning(Spec):
     batch_size: PositiveInt = 32
     """texts; one batch of an epoch may hold fewer"""
     max_length: int = field(128, ge=4, le=512)
-    """tokens; also what the trained classifier reads"""
+    """tokens; also what the trained classifier reads. The default is less for an encoder that reads fewer"""
     warmup: float = field(0.1, ge=0, lt=1)
     """share of all steps in which the rate rises"""
     weight_decay: NonNegativeFloat = 0.01

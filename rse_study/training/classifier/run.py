@@ -159,6 +159,8 @@ def open_run(
     (training, dev), streams = data, Streams(seed)
     encoder, tokenizer = load_encoder(start.name, start.pooling, start.revision)
     usable = max_length(encoder, tokenizer)
+    if spec.max_length == FineTuning.model_fields["max_length"].default:  # as long as the encoder reads
+        spec = spec.model_copy(update={"max_length": min(spec.max_length, usable)})
     if spec.max_length > usable:
         rule, remedy = f"this encoder reads at most {usable} tokens", f"Set max_length to {usable} or less"
         raise InputError(f"max_length = {spec.max_length}", where=start.name, rule=rule, remedy=remedy)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rse_study.cli.arguments.study import study_file, trial_file
+from rse_study.cli.arguments.study import study_file, study_folder, trial_file
 from rse_study.errors import InputError
 from rse_study.study.definition.shipped import shipped_clusters, shipped_studies, shipped_trials
 from tests.cases import cases
@@ -38,3 +38,11 @@ def test_every_shipped_file_is_of_its_kind():
     for path in shipped_clusters():
         with pytest.raises(InputError, match="is a cluster"):
             study_file(str(path))
+
+
+@pytest.mark.parametrize("given", ["mien", "mine.yml", "mine2.yaml", "studies/min"])
+def test_a_study_that_has_not_run_is_suggested_by_its_name_or_file(tmp_path, given):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "ledger.sqlite").touch()
+    with pytest.raises(InputError, match=r"has run\. Did you mean 'mine'\?"):
+        study_folder(given, tmp_path)

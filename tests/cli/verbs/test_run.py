@@ -13,6 +13,8 @@ from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.study.planning.planner import StudyPlanner
 from tests.cli.a_study import cell_of, run
+from tests.on_ray.world import make_materials
+from tests.study import a_grid
 
 
 def test_a_study_with_a_failed_trial_is_incomplete(ran, capsys):
@@ -22,7 +24,7 @@ def test_a_study_with_a_failed_trial_is_incomplete(ran, capsys):
 
 
 def test_run_hands_over_what_a_study_needs_and_ends_with_3_where_a_trial_failed(rse, ran, monkeypatch):
-    def pretend(checked, folder, prepare, read, watcher, *, num_cpus, address):
+    def pretend(checked, folder, prepare, read, watcher, *, num_cpus, address, is_revised):
         assert (checked.study.num_trials, folder.resolve(), num_cpus, address) == (2, ran, 1, "")
         assert read("builtin/test").name == "builtin/test"
         assert isinstance(watcher, StudyCallback)
@@ -73,3 +75,18 @@ def test_a_study_that_does_not_fit_on_the_disk_is_not_begun_and_learns_what_woul
     monkeypatch.setattr(shutil, "disk_usage", lambda path: disk._replace(free=10_000_000))
     assert "keep_models" not in rse("run", "quickstart").err
     assert begun == []
+
+
+def test_a_second_file_of_the_name_is_asked_about_before_anything_starts(rse, tmp_path, monkeypatch):
+    started = []
+    monkeypatch.setattr(
+        "rse_study.on_ray.driver.run_study", lambda *given, **named: started.append(named["is_revised"])
+    )
+    a_grid.run(a_grid.write(tmp_path / "a.yaml"), tmp_path / "studies" / "mine", make_materials(tmp_path))
+    a_grid.write(tmp_path / "q.yaml", ("Does rho", "Does any rho"))
+    refused = rse("run", "q.yaml")
+    assert (refused.code, started) == (2, [])
+    assert f"another file, {tmp_path / 'a.yaml'}; its question was 'Does rho matter?'" in refused.err
+    rse("run", "q.yaml", "--revise")
+    assert started == [True]
+    assert "its question was" in rse("plan", "q.yaml").out

@@ -123,3 +123,52 @@ def test_a_model_that_cannot_be_checked_is_no_error(rse):
     ended = rse("validate", "quickstart", "-o", "base.encoder={name: some/none, pooling: mean}")
     assert ended.code == 0
     assert "base.encoder.name = 'some/none': cannot be checked offline" in ended.out
+
+
+EVERY_KIND = """
+name: mine
+question: Is every problem said at once?
+base:
+  method: {preset: robust_sent_embed, lambda1: much}
+  encoder: {name: ./nowhere, pooling: meen}
+  corpus: {source: missing.txt}
+  budget: {unit: steps, amount: three}
+  selection: {dev: missing.tsv}
+grid: {rows: {one: {rho: 3}, two: {rhoo: 0.5}, three: {preset: simcs}}}
+seeds: [0, x]
+evaluations: [STS-C/test]
+paper: {table: rse-table99}
+"""
+
+
+def test_files_presets_and_types_are_said_in_one_round(rse, tmp_path):
+    (tmp_path / "mine.yaml").write_text(EVERY_KIND)
+    ended = rse("validate", "mine.yaml", "--json")
+    said = [problem["what"] for problem in json.loads(ended.out)["problems"]]
+    assert sorted(said) == sorted(
+        {
+            "base.method", "base.method.lambda1 = 'much'", "base.encoder.pooling = 'meen'",
+            "base.budget.amount = 'three'", "seeds.1 = 'x'", "evaluations.0 = 'STS-C/test'",
+            "grid.rows.one.rho = 3", "grid.rows.two.rhoo", "grid.rows.three.preset",
+            "paper.table = 'rse-table99'", "base.corpus.source = 'missing.txt'",
+            "base.encoder.name = './nowhere'", "base.selection.dev = 'missing.tsv'",
+        }
+    )  # fmt: skip
+
+
+@cases(
+    ("key", "written", "meant"),
+    [
+        ("preset", "robust_sent_embed", "`name: robust_sent_embed`"),
+        ("preset", "robust_sent_embd", "`name: robust_sent_embed`"),
+        ("preset", "RobustEmbed", "'robust_embed'"),
+        ("preset", "consert", "`name: consert`"),
+        ("name", "simcse", "`preset: simcse`"),
+        ("name", "robust_embed", "`preset: robust_embed`"),
+        ("name", "rse-released", "`preset: rse_released`"),
+        ("name", "robust_sentembed", "'robust_sent_embed'"),
+    ],
+)
+def test_a_method_or_preset_is_suggested_by_its_meaning(rse, key, written, meant):
+    ended = rse("validate", "joint", "-o", f"base.method={{{key}: {written}}}")
+    assert (ended.code, f"Did you mean {meant}?" in ended.err) == (2, True)

@@ -157,6 +157,11 @@ def test_kept_weights_are_of_the_epoch_before_it_got_worse(start, tmp_path):
     assert right == tuned.dev == max(devs)
 
 
+def test_the_default_length_is_what_the_encoder_reads(start, tmp_path):
+    spec = LEARNS.model_copy(update={"max_length": 128, "epochs": 1})
+    assert fine_tune(spec, 0, start, singles(), tmp_path).classifier.max_length == 32
+
+
 def test_what_does_not_fit_and_a_lost_loss_are_refused(start, tmp_path):
     spec = LEARNS.model_copy(update={"lr": 1e30, "max_norm": 1e30, "warmup": 0.0})
     with pytest.raises(NonFiniteLoss, match=r"step \d+: the loss is not finite"):

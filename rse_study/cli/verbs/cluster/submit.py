@@ -25,13 +25,16 @@ def submit_study(
     max_hours: float | None,
     max_cost: float | None,
     store: Path,
+    *,
+    is_revised: bool = False,
 ) -> None:
     """Submit a study to a cluster; with `dry_run`, print files and commands only."""
     spec = read_cluster(given)
     if isinstance(spec, LocalCluster) and not Path(spec.store).is_absolute():
         # Its head is this machine: studies are where `run` would put them.
         spec = spec.model_copy(update={"store": str(store.absolute())})
-    job = read_job(spec, study, overrides, list(_limits(max_hours, max_cost)))
+    limits = [*_limits(max_hours, max_cost), *(["--revise"] if is_revised else [])]
+    job = read_job(spec, study, overrides, limits)
     home = cluster_home(store, spec.name)
     backend = backend_of(spec, home)
     if dry_run:

@@ -3,9 +3,10 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
+from rse_study.activity import SILENCE
 from rse_study.cli.arguments.materials import materials_of
 from rse_study.cli.arguments.study import study_file
 from rse_study.cli.terminal.activity_bars import ActivityBars, SaidOnce
@@ -14,13 +15,16 @@ from rse_study.cli.terminal.next_step import command, in_store, suggest, with_ov
 from rse_study.cli.terminal.screen import announce, print_rows, say, stderr
 from rse_study.cli.verbs.data.listing import missing_text
 from rse_study.cli.verbs.plan.table import HEADINGS, LEAST_IMPORTANT, as_content, lines_below, stage_rows
-from rse_study.data.location import data_dir
-from rse_study.errors import InputErrors
+from rse_study.data.location import cache_dir, data_dir
+from rse_study.errors import InputError, InputErrors
+from rse_study.results.archive import ORIGIN
 from rse_study.study.checking.data_check import check_data
-from rse_study.study.checking.validation import CheckedStudy, read_study
+from rse_study.study.checking.validation import MADE_FROM_CORPUS, CheckedStudy, read_study
 from rse_study.study.planning.plan import Plan
 from rse_study.study.planning.planner import StudyPlanner
 from rse_study.study.planning.throughput import TimedWork
+from rse_study.training.materials import Materials, PrepareMaterials
+from rse_study.training.trial import Replayed, Trial
 
 
 def show_plan(
@@ -36,7 +40,9 @@ def show_plan(
 ) -> None:
     """Print the plan; raise OverBudget where its expected total passes a limit."""
     checked = read_study(study_file(study, store), overrides)
-    planner = StudyPlanner(checked, store, probe_with_bars, max_hours, max_cost)
+    planner = StudyPlanner(
+        checked, store, probe_with_bars, max_hours, max_cost, materials_of_identity(checked, store)
+    )
     planned = planner.plan(probes=probes)
     if cluster:
         planned = _priced_on(cluster, checked, planned)
@@ -115,3 +121,31 @@ def probe_with_bars(checked: CheckedStudy, folder: Path) -> tuple[TimedWork, ...
     with ActivityBars(stderr()) as bars:  # stdout may be JSON
         prepared = partial(materials_of, SaidOnce(bars), checked.folder, study_dir=folder)
         return probe(checked, prepared, partial(bars.advanced, "probe: trials timed"))
+
+
+def materials_of_identity(checked: CheckedStudy, store: Path) -> PrepareMaterials:
+    """Return a function that prepares the materials of a trial's identity.
+
+    Replayed and watched sets, which take long, are left out. It raises InputError where the study's data, or a base
+    that was trained elsewhere, are not here.
+    """
+    folder = store / checked.study.name
+    is_elsewhere = cache(lambda: stands_elsewhere(checked, folder))
+
+    def prepare(trial: Trial) -> Materials:
+        if is_elsewhere():
+            raise InputError("its data or its base are not here", where=checked.study.name)
+        plain = trial.model_copy(update={"replayed": Replayed(), "watched": {}})
+        with ActivityBars(stderr()) as bars, bars.waiting("comparing corpus and base with the ledger's"):
+            return materials_of(SILENCE, checked.folder, plain, study_dir=folder)
+
+    return prepare
+
+
+def stands_elsewhere(checked: CheckedStudy, folder: Path) -> bool:
+    """Whether a study came without its data or its trained base, or in an archive."""
+    if (folder / ORIGIN).is_file() or check_data(checked, data_dir()):
+        return True
+    from rse_study.assets.trained import trained_assets  # imports torch
+
+    return checked.study.base.encoder.name in MADE_FROM_CORPUS and not trained_assets(folder, cache_dir())

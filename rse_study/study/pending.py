@@ -1,0 +1,109 @@
+"""A revision that a file would make of its study, and the consent it wants."""
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from rse_study.errors import InputError
+from rse_study.results.files.connect import is_lost, open_study
+from rse_study.results.files.queries import LedgerQueries
+from rse_study.results.files.schema import ledger_path
+from rse_study.results.records import CellRecord
+from rse_study.results.row_names import names_of_labelled
+from rse_study.results.study_record import StudyRecord
+from rse_study.spec import hash_file
+from rse_study.study.checking.validation import CheckedStudy
+from rse_study.study.revisions import change_to
+from rse_study.training.trial import Trial
+
+MOST_NAMED = 12
+
+
+@dataclass(frozen=True)
+class PendingRevision:
+    """How a file differs from the frozen study, and why that wants consent."""
+
+    change: str
+    leaving: str
+    """complete cells that are no part of the study any more, by row; empty if there are none"""
+    reasons: tuple[str, ...]
+    refusal: InputError
+
+    def __str__(self) -> str:
+        return f"{self.change}{f'. {self.leaving}' if self.leaving else ''}"
+
+
+def pending_revision(ledger: LedgerQueries, checked: CheckedStudy) -> PendingRevision | None:
+    """Return the revision that a file would make; None if nothing has changed.
+
+    A file that only adds to the study it was frozen from, or raises its budget, needs no consent. InputErrors name
+    changes that are no revision.
+    """
+    frozen = ledger.study()
+    change = change_to(frozen, checked.study) if frozen and "base" in frozen.resolved else ""
+    if not frozen or not change:
+        return None
+    left = _leaving(ledger, checked)
+    leaving = f"complete cells that leave it ({len(left)}): {named_cells(frozen, left)}" if left else ""
+    grows = all(part.startswith("base.budget.amount") or " added: " in part for part in change.split("; "))
+    is_other = is_another_file(frozen, checked.where)
+    of_file = f"it was last run from another file, {frozen.file}" if is_other else ""
+    asked = f"its question was {frozen.question!r}" if frozen.question != checked.study.question else ""
+    lost = leaving if is_other or not grows else ""
+    reasons = tuple(reason for reason in (of_file, asked, lost) if reason)
+    remedy = "Give this file a `name` of its own, or consent: `run --revise`"
+    what, rule = f"revises a study: {change}", "; ".join(reasons)
+    refusal = InputError(what, where=checked.where, rule=rule, remedy=remedy)
+    return PendingRevision(change, leaving, reasons, refusal)
+
+
+def pending_in(study_dir: Path, checked: CheckedStudy) -> PendingRevision | None:
+    """Return the revision that a file would make of the study in a folder."""
+    if not ledger_path(study_dir).is_file() or is_lost(study_dir):
+        return None
+    with closing(open_study(study_dir)) as connection:
+        return pending_revision(LedgerQueries(connection), checked)
+
+
+def is_another_file(frozen: StudyRecord, where: str) -> bool:
+    """Whether the file of a frozen study is still there, and this is no copy of it.
+
+    A job's own copy of a file is none; who submits it knows the study.
+    """
+    path = Path(where)
+    is_of_job = path.name == "study.yaml" and path.absolute().parent.name.startswith("rse-")
+    if not frozen.file or not path.is_file() or is_of_job or path.resolve() == Path(frozen.file):
+        return False
+    return Path(frozen.file).is_file() and hash_file(path) != frozen.file_hash
+
+
+def _leaving(ledger: LedgerQueries, checked: CheckedStudy) -> list[CellRecord]:
+    """Return the complete cells that are of no row or seed of the file."""
+    study, rows = checked.study, {row.trial for row in checked.rows}
+    seeds = set(study.all_seeds if rows else study.search_settings.confirm.seeds)
+    stage = "grid" if rows else "confirm"
+    cells = [one for one in ledger.cells() if one.stage == stage and not one.retired]
+    complete = [one for one in cells if one.status == "complete"]
+    return [one for one in complete if one.seed not in seeds or (rows and trial_of(one) not in rows)]
+
+
+def trial_of(cell: CellRecord) -> Trial | None:
+    """Return a cell's trial; None if today's code has no such one."""
+    try:
+        return Trial.model_validate(cell.config)
+    except (ValidationError, InputError):
+        return None
+
+
+def named_cells(frozen: StudyRecord, cells: Sequence[CellRecord]) -> str:
+    """Name cells by row, with their seeds."""
+    names = names_of_labelled(frozen, [(one.trial, one.label, one.proposal, False) for one in cells])
+    seeds: dict[str, list[str]] = {}
+    for name, cell in zip(names, cells, strict=True):
+        seeds.setdefault(name, []).append(str(cell.seed))
+    shown = [f"{name} (seed{'s' * (len(of) > 1)} {', '.join(of)})" for name, of in seeds.items()]
+    more = [f"and {len(shown) - MOST_NAMED} more rows"] if len(shown) > MOST_NAMED else []
+    return "; ".join([*shown[:MOST_NAMED], *more])
