@@ -137,6 +137,7 @@ def ask_only(server: HubServer, cache: Path, monkeypatch: pytest.MonkeyPatch) ->
     pattern = server.address + "/{repo_id}/resolve/{revision}/{filename}"
     for name, value in {
         "huggingface_hub.constants.ENDPOINT": server.address,
+        "huggingface_hub.hf_api.api.endpoint": server.address,
         "huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE": pattern,
         "huggingface_hub.constants.HF_HUB_CACHE": str(cache / "hub"),
         "huggingface_hub.constants.HF_HUB_OFFLINE": False,

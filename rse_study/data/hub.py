@@ -1,5 +1,6 @@
 """Datasets from the Hugging Face hub, or from a local folder in its layout."""
 
+import json
 import os
 from collections.abc import Iterator
 from functools import partial
@@ -86,8 +87,9 @@ def read_column(source: Dataset, *folders: Path) -> Iterator[str]:
     return (value or "" for value in table[source.column])
 
 
-def _prepared_config(name: str, config: str, revision: str) -> str:
-    """Return the configuration that `datasets` finds in its cache, which is the newest, if of this revision."""
+def _prepared(name: str, config: str, revision: str) -> tuple[str, dict[str, Any]] | None:
+    """Return the configuration that `datasets` has in its cache at this revision, and the settings it was read with."""
+    from datasets import BuilderConfig
     from datasets import config as settings
     from datasets.naming import camelcase_to_snakecase
     from huggingface_hub import constants
@@ -98,11 +100,15 @@ def _prepared_config(name: str, config: str, revision: str) -> str:
     commit = named.read_text(encoding="utf-8").strip() if named.is_file() else revision
     *owner, last = name.split("/")
     folder = Path(settings.HF_DATASETS_CACHE) / "___".join([*owner, camelcase_to_snakecase(last)])
-    places = sorted(folder.glob(f"{config or '*'}/*/*/"), key=os.path.getmtime)
-    configs = {place.parts[-3] for place in places}
-    found = config or ("default" if "default" in configs else "".join(configs) if len(configs) == 1 else "")
-    newest = [place.name for place in places if place.parts[-3] == found][-1:]
-    return found if newest == [commit] else ""
+    newest = dict[str, tuple[str, dict[str, Any]]]()
+    for path in sorted(folder.glob("*/*/*/dataset_info.json"), key=lambda path: path.parent.stat().st_mtime):
+        info = json.loads(path.read_text(encoding="utf-8"))
+        read_with = AS_WRITTEN if info["builder_name"] == "csv" else {}
+        if path.parts[-4] == BuilderConfig(info["config_name"]).create_config_id(config_kwargs={**read_with}):
+            newest[info["config_name"]] = path.parts[-2], read_with
+    found = config or ("default" if "default" in newest else "".join(newest) if len(newest) == 1 else "")
+    of_commit, read_with = newest.get(found, ("", {}))
+    return (found, read_with) if of_commit == commit else None
 
 
 def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revision: str = "main") -> Any:
@@ -115,17 +121,17 @@ def load_split(name: str, split: str, data_dir: Path, *, config: str = "", revis
     settings: dict[str, Any] = {} if is_local else {"revision": revision}
     where = f"dataset {name}"
     before = constants.HF_HUB_OFFLINE, datasets.config.HF_HUB_OFFLINE
-    prepared = "" if is_local else _prepared_config(name, config, revision)
+    prepared = None if is_local else _prepared(name, config, revision)
     if prepared:  # at each load, `datasets` would ask the hub for what it has
         constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = True
         datasets.logging.set_verbosity_error()  # it would say that the hub does not have it
-    source, config = str(folder) if is_local else name, prepared or config
-    load = partial(datasets.load_dataset, source, config or None, split=split)
+    config, read_with = prepared or (config, AS_WRITTEN)
+    load = partial(datasets.load_dataset, str(folder) if is_local else name, config or None, split=split)
     try:
         if not prepared:
             check_dataset(name, revision, data_dir, file=OF_EACH)  # a README in the cache is no answer
         try:
-            table = load(**settings, **AS_WRITTEN)
+            table = load(**settings, **read_with)
         except (TypeError, ValueError):  # only CSV has these settings
             table = load(**settings)
     except (

@@ -37,7 +37,11 @@ def take_lock(path: Path) -> TextIO:
 
 def show_life(stream: TextIO) -> None:
     """Note in the time of a lock file that its holder lives."""
-    os.utime(stream.fileno(), times=(datetime.fromisoformat(now()).timestamp(),) * 2)
+    moment = datetime.fromisoformat(now()).timestamp()
+    try:
+        os.utime(stream.fileno(), times=(moment, moment))
+    except PermissionError:  # to another user's file only the present can be given
+        os.utime(stream.fileno())
 
 
 def last_sign_of_life(study_dir: Path) -> str:
