@@ -6,8 +6,8 @@ Reads archives of `search_spaces/mini/joint_sobol_mini.yaml`, of the same points
 A forest learns the value of a point from the points, drawn anew with replacement for each of many surfaces, so that a
 surface holds what single points decide. On each surface TPE and random search look for the best point, with the noise
 of a seed on what they see; what they found is judged by the surface itself. Prints how far the forest can be trusted,
-what each found, and how many trials TPE saved; and, of each archive, the axes' importance and how early scores agree
-with the last. 95% intervals are for other surfaces. `--out` writes all tables as CSV.
+what each found, and how many trials TPE saved; and, of each archive, the axes' importance. 95% intervals are for
+other surfaces. `--out` writes all tables as CSV.
 """
 
 import argparse
@@ -30,7 +30,6 @@ from rse_study.results.reader import Reader
 from rse_study.sampling.fanova import encoded
 from rse_study.sampling.proposer import Proposer
 from rse_study.sampling.samplers import Domains
-from rse_study.search.rung_fidelity import rung_fidelity_frame
 from rse_study.study.checking.validation import read_study
 from rse_study.study.definition.search import Sampler
 
@@ -62,9 +61,8 @@ def main(arguments: list[str] | None = None) -> None:
     print(f"points left out against their forest: rho {fit_of(columns, values):.2f}\n")
     print(table_of(curves))
     importance = frames_of(importance_frame, options.archives)
-    fidelity = frames_of(rung_fidelity_frame, options.archives)
-    print(f"\n{table_of_importance(importance)}\n\n{table_of_fidelity(fidelity)}")
-    write_tables(options.out, points=points, curves=long_of(curves), importance=importance, fidelity=fidelity)
+    print(f"\n{table_of_importance(importance)}")
+    write_tables(options.out, points=points, curves=long_of(curves), importance=importance)
 
 
 def points_of(archives: Sequence[Path]) -> pd.DataFrame:
@@ -180,23 +178,6 @@ def table_of_importance(rows: pd.DataFrame) -> str:
     shown = sorted(columns.unique())
     return markdown_table(
         ["axis", *shown], [(axis, *(shares[axis, one] for one in shown)) for axis in rows["axis"].unique()]
-    )
-
-
-def table_of_fidelity(rows: pd.DataFrame) -> str:
-    """Return how rungs agree with the end as a Markdown table."""
-    return markdown_table(
-        ["seed", "step", "trials", "rho with the end", "95%"],
-        [
-            (
-                str(row.seed),
-                str(row.t),
-                str(row.num_trials),
-                f"{row.spearman:.2f}",
-                f"[{row.spearman_low:.2f}, {row.spearman_high:.2f}]",
-            )
-            for row in rows.query("sample == 'complete'").itertuples()
-        ],
     )
 
 

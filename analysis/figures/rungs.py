@@ -9,15 +9,12 @@ import plotly.graph_objects as go
 from analysis.contents import Contents
 from analysis.figures.style import BLUE, GREY, INK, ORANGE, label_text, legend_below, plain
 from analysis.formats import show_number
-from rse_study.search.rung_fidelity import unstoppable
 
 COLUMNS = ["trial", "t", "value", "verdict", "order"]
 WIDTH = 0.8  # of a rung's column, where columns lie 1 apart
-LET_RUN = "let run"
 MARKS = {
     "continue": ("went on", "circle", BLUE),
     "stop": ("stopped", "x-thin-open", ORANGE),
-    LET_RUN: ("let run on against its verdict", "circle-open", ORANGE),
 }
 """Name, symbol and colour of each verdict."""
 
@@ -26,12 +23,9 @@ def rungs_data(contents: Contents) -> pd.DataFrame:
     """Return a row per verdict: trial, t, value, verdict, order.
 
     The order runs from 0 for the first trial to 1 for the last, as a later trial is measured against more others.
-    Verdicts without a number are left out. `let run` marks a "stop" that was not applied because no verdict may stop
-    that trial.
+    Verdicts without a number are left out.
     """
     frame = contents.rungs[["trial", "t", "value", "verdict"]].dropna(subset="value")
-    free = frame["trial"].isin(list(unstoppable(contents.study, set(frame["trial"]))))
-    frame = frame.assign(verdict=frame["verdict"].mask(free & (frame["verdict"] == "stop"), LET_RUN))
     num = max(1, int(contents.stage("search")["trial"].max()) if len(contents.stage("search")) else 1)
     return (
         frame.sort_values(["t", "trial"]).assign(order=frame["trial"] / num)[COLUMNS].reset_index(drop=True)
@@ -44,8 +38,6 @@ def draw_rungs(frame: pd.DataFrame, label: str, decimals: int = 2) -> go.Figure:
     column = {t: place for place, t in enumerate(steps)}
     for verdict, (name, symbol, colour) in MARKS.items():
         part = frame[frame["verdict"] == verdict]
-        if verdict == LET_RUN and part.empty:
-            continue
         texts = [
             f"trial {row.trial} {name} at step {row.t}: {show_number(row.value, decimals)}"
             for row in part.itertuples()

@@ -16,13 +16,11 @@ from analysis.search import settings, trials
 from analysis.sections.front import front
 from analysis.sections.importance import importance
 from analysis.sections.path import ablation_path
-from analysis.sections.rung_fidelity import rung_fidelity_parts
 from analysis.sections.space import all_axes, two_axes
 from analysis.sections.warm_start import known_before
 from analysis.tables import show_score, show_trials
 from analysis.warm_start import known_data
 from rse_study.results.records import FINISHED
-from rse_study.search.rung_fidelity import unstoppable
 from rse_study.search.stopping import Hyperband, rule_of
 
 RUNGS = (
@@ -30,6 +28,8 @@ RUNGS = (
     "compared with those {bracket}that had reached the rung before it, so an early trial may continue with a score "
     "that would have stopped a later one."
 )
+
+LET_RUN = " Some trials (`let_run`, of an earlier version) ran to the full budget whatever these verdicts."
 
 
 def search_sections(contents: Contents) -> list[str]:
@@ -87,8 +87,8 @@ def history(contents: Contents, table: pd.DataFrame, scores: pd.DataFrame) -> st
         drawn = draw_rungs(verdicts, label, decimals)
         is_in_bracket = isinstance(rule_of(contents.study), Hyperband)
         note = RUNGS.format(bracket="of its bracket " if is_in_bracket else "")
+        note += LET_RUN if contents.study.settings.early_stopping.get("let_run") else ""
         parts += ["<h3>Rung by rung</h3>", page.paragraph(note), page.figure(drawn, "rungs", verdicts)]
-        parts += rung_fidelity_parts(contents, table)
     return page.section("History", *parts)
 
 
@@ -101,9 +101,8 @@ def fidelity_text(contents: Contents, table: pd.DataFrame) -> str:
             "step. Scores after different numbers of steps are not comparable."
         )
     stopped = contents.rungs.loc[contents.rungs["verdict"] == "stop", "cell"]
-    free = table["trial"].isin(list(unstoppable(contents.study, table["trial"])))
-    continued = table.loc[(table["status"] == "complete") & ~free & table["identity"].isin(stopped), "trial"]
-    if len(continued):
+    continued = table.loc[(table["status"] == "complete") & table["identity"].isin(stopped), "trial"]
+    if len(continued) and not contents.study.settings.early_stopping.get("let_run"):
         texts.append(
             f"Stopped early, and continued to the full budget after the search: trial {join_words(continued)}."
         )

@@ -25,7 +25,6 @@ from rse_study.results.files.schema import cell_folder, is_archive, ledger_path
 from rse_study.results.frame_columns import COLUMNS, describe_columns
 from rse_study.results.reader import Reader
 from rse_study.results.study_record import StudyRecord
-from rse_study.search.rung_fidelity import rung_fidelity_frame
 from rse_study.search.state import SearchState, describe_counts
 
 ATTACKS = "attacks"  # folder in a cell's folder
@@ -81,11 +80,6 @@ class StudyResults:
     def importance(self) -> pd.DataFrame:
         """One row per axis and evaluator; empty for a grid."""
         return self._read(frames.importance_frame)
-
-    @cached_property
-    def rung_fidelity(self) -> pd.DataFrame:
-        """One row per rung and sample of trials; empty where no rule stops trials."""
-        return self._read(rung_fidelity_frame)
 
     @cached_property
     def attempts(self) -> pd.DataFrame:

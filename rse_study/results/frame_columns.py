@@ -112,17 +112,6 @@ COLUMNS: dict[str, tuple[FrameColumn, ...]] = {
         FrameColumn("high", NUMBER, "its upper end"),
         FrameColumn("num_trials", WHOLE, "trials it had to go by"),
     ),
-    "rung_fidelity": (
-        FrameColumn("sample", TEXT, "`complete`: complete trials; `let run`: those no verdict could stop"),
-        FrameColumn("t", WHOLE, "the rung, in optimiser steps"),
-        FrameColumn("num_trials", WHOLE, "trials with a value at the rung and at the end"),
-        FrameColumn("spearman", NUMBER, "rank correlation of the two, -1 to 1; NaN where undefined"),
-        FrameColumn("spearman_low", NUMBER, "95% interval, percentile bootstrap over trials"),
-        FrameColumn("spearman_high", NUMBER, "its upper end"),
-        FrameColumn("kendall", NUMBER, "Kendall's tau-b of the two"),
-        FrameColumn("kendall_low", NUMBER, "95% interval, percentile bootstrap over trials"),
-        FrameColumn("kendall_high", NUMBER, "its upper end"),
-    ),
     "attempts": (
         FrameColumn("cell", TEXT, "identity of the cell"),
         *OF_A_CELL,

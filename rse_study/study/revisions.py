@@ -128,8 +128,11 @@ def _leaves_before(spec: Spec, path: str, old: Any) -> dict[str, Any]:
 
 
 def _early_stopping(path: str, old: Any, new: Any, kind: StudyKind) -> FieldChanges:
-    """Keep the rule as it was, except for fields added since it was frozen."""
-    if old is None or new is None:
+    """Keep the rule as it was, except for fields added or removed since it was frozen."""
+    old = old and dict(old)
+    if old and (let_run := old.pop("let_run", 0)):  # of earlier versions
+        yield ForbiddenChange(f"{path}.let_run", let_run, ABSENT, "this version lets no trial run on")
+    elif old is None or new is None:
         yield from _differences(_leaves(old, path), _leaves(new, path))
     else:
         spec: Spec = TypeAdapter(EarlyStopping).validate_python(new)
@@ -296,9 +299,9 @@ def _problem(refused: ForbiddenChange, name: str, file: str = "") -> InputError:
     old = _shown(refused.old)
     rule = f"was {old} when the study was frozen{f' from {file}' if file else ''}, and {refused.rule}"
     restored = f", or restore {old}" if refused.old != ABSENT else ", or remove it"
-    # A study that an earlier version raced: its file is refused now.
-    is_raced = refused.path == "seeds" and len(refused.old) > 1
-    remedy = f"Give the study another name{'' if is_raced else restored}"
+    # A study whose seeds raced, or that let trials run, in an earlier version: its file is refused now.
+    is_gone = refused.path == "early_stopping.let_run" or (refused.path == "seeds" and len(refused.old) > 1)
+    remedy = f"Give the study another name{'' if is_gone else restored}"
     return InputError(f"{refused.path} = {_shown(refused.new)}", where=name, rule=rule, remedy=remedy)
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from benchmarks import surface
 from rse_study.frames.tables import importance_frame
-from rse_study.search.rung_fidelity import rung_fidelity_frame
 from rse_study.study.checking.validation import read_study
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results" / "joint_sobol_mini"
@@ -66,7 +65,6 @@ def test_the_page_and_its_points_are_computed_from_the_archives():
         surface.points_of(ARCHIVES), pd.read_csv(RESULTS / "points.csv"), check_dtype=False, rtol=1e-4
     )
     assert surface.table_of_importance(surface.frames_of(importance_frame, ARCHIVES)) in page
-    assert surface.table_of_fidelity(surface.frames_of(rung_fidelity_frame, ARCHIVES)) in page
     curves = pd.read_csv(RESULTS / "curves.csv").set_index(["surface", "trial"])
     by_surface = curves.to_numpy().reshape(surface.NUM_SURFACES, surface.NUM_TRIALS, len(surface.ARMS))
     assert surface.table_of(np.moveaxis(by_surface, -1, 1)) in page

@@ -54,10 +54,6 @@ PINNED = {
     },
     "importance": {"axis": "str", "evaluator": "str", "value": "float64", "low": "float64",
                    "high": "float64", "num_trials": "int64"},
-    "rung_fidelity": {
-        "sample": "str", "t": "int64", "num_trials": "int64", "spearman": "float64", "spearman_low": "float64",
-        "spearman_high": "float64", "kendall": "float64", "kendall_low": "float64", "kendall_high": "float64",
-    },
     "attempts": {
         "cell": "str", **CELL, "number": "int64", "executor": "str", "workers": "int64", "threads": "int64",
         "started": TIME, "ended": TIME, "duration_s": "float64", "device_s": "float64", "outcome": "str",

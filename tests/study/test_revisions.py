@@ -328,3 +328,22 @@ def test_the_seeds_of_a_search_that_raced_them_cannot_be_restored(search):
     one = new.model_copy(update={"resolved": new.resolved | {"seeds": [6]}})
     with pytest.raises(InputErrors, match=r"or restore \[6\]"):
         change_between(one, new)
+
+
+@cases("overrides", [(), ("early_stopping=null",)])
+def test_a_search_that_let_trials_run_is_not_continued(search, overrides):
+    rule = search().resolved["early_stopping"]
+    old, new = (search(*some).model_copy(deep=True) for some in ((), overrides))
+    old.resolved["early_stopping"] = rule | {"let_run": 0.25}
+    with pytest.raises(InputErrors) as caught:
+        change_between(old, new)
+    (problem,) = caught.value.problems
+    assert problem.what == "early_stopping.let_run = absent"
+    assert problem.remedy == "Give the study another name"
+    assert old.resolved["early_stopping"] == rule | {"let_run": 0.25}
+
+
+def test_a_search_frozen_when_trials_could_be_let_run_goes_on(search):
+    old = search().model_copy(deep=True)
+    old.resolved["early_stopping"]["let_run"] = 0.0
+    assert change_between(old, search()) == ""

@@ -154,7 +154,7 @@ class CellQueue:
         return rule.rungs_of_trial(self._rungs, self._study.search_seed, cell.number)
 
     def _decide(self, trial: int, t: int, value: float) -> Verdict:
-        """Return the rule's own verdict; the ledger keeps it even if the trial runs on."""
+        """Return the rule's verdict on what the ledger holds by now."""
         study = self._study
         assert self._rule is not None, "rungs without early stopping"
         seed, direction = study.search_seed, study.objective.direction
@@ -163,9 +163,7 @@ class CellQueue:
 
     def _note(self, row: RungRow, trial: int) -> None:
         self._values.setdefault(row.t, {})[trial] = row.value
-        rule, seed = self._rule, self._study.search_seed
-        said = row.verdict if rule is None else rule.effective(seed, trial, row.value, row.verdict)
-        self._verdicts[row.cell, row.t] = said
+        self._verdicts[row.cell, row.t] = row.verdict
 
     def _note_end(self, trial: int, seen: Observation) -> None:
         if seen != RUNNING:

@@ -38,8 +38,8 @@ def _rules() -> TypeAdapter[StoppingRule]:
 def rule_of(study: StudyRecord) -> StoppingRule | None:
     """Return the rule of a frozen study; None where nothing is stopped early."""
     settings = study.settings.early_stopping
-    try:
-        return _rules().validate_python(settings) if settings else None
+    try:  # an earlier version may have let trials run: what ended is read, whatever their share
+        return _rules().validate_python({**settings, "let_run": 0}) if settings else None
     except ValidationError as error:
         rule, remedy = "this version does not know this rule", "Read it with the version that ran it"
         what = f"early_stopping: {error.errors()[0]['msg']}"

@@ -30,7 +30,7 @@ class Asha(StoppingRule):
     def passes(self, waiting: TrialAtRung) -> bool:
         return is_among_the_best(waiting, self.factor)
 
-    def judged_shares(self, num_rungs: int, num_trials: int) -> list[float]:
+    def shares_past(self, num_rungs: int, num_trials: int) -> list[float]:
         return [self.factor**-passed for passed in range(1, num_rungs + 1)]
 
 

@@ -55,6 +55,6 @@ class RuleByClass(SpacedRule):
         assert self._decides is not None, "the class is imported before a search runs"
         return self._decides(waiting)
 
-    def judged_shares(self, num_rungs: int, num_trials: int) -> list[float]:
+    def shares_past(self, num_rungs: int, num_trials: int) -> list[float]:
         """Nobody knows whom it stops: a plan counts on nothing."""
         return [1.0] * num_rungs

@@ -4,13 +4,14 @@ The brackets are not run one after the other: each trial belongs to one, by its 
 bracket stops its trials as `asha` does.
 """
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import accumulate
+from math import sqrt
 from typing import Literal
 
 from rse_study.search.stopping.asha import is_among_the_best
-from rse_study.search.stopping.draws import even_draw
 from rse_study.search.stopping.rule import StoppingRule, TrialAtRung, geometric
 from rse_study.spec import field
 
@@ -39,7 +40,7 @@ class Hyperband(StoppingRule):
         peers = {n for n in waiting.others() if bracket_of(seed, n, num_rungs, self.factor) == own}
         return is_among_the_best(waiting, self.factor, peers)
 
-    def judged_shares(self, num_rungs: int, num_trials: int) -> list[float]:
+    def shares_past(self, num_rungs: int, num_trials: int) -> list[float]:
         """One in `factor` of a bracket passes its rungs; all pass the rungs before."""
         sizes = bracket_sizes(num_rungs, self.factor)
         return [
@@ -56,7 +57,6 @@ class Hyperband(StoppingRule):
         begins = [*(f"stopped from step {t} on" for t in rungs), "never"]
         shares = ", ".join(f"{size} {begin}" for size, begin in zip(sizes, begins, strict=True))
         yield f"brackets: of {sum(sizes)} trials {shares}"
-        yield from super().exceptions(rungs)
 
 
 @cache
@@ -75,7 +75,17 @@ def bracket_sizes(num_rungs: int, factor: int) -> tuple[int, ...]:
 
 @cache
 def bracket_of(search_seed: int, trial: int, num_rungs: int, factor: int) -> int:
-    """Return the bracket of a trial, counted from 0: the one with all rungs."""
+    """Return the bracket of a trial, counted from 0: the one with all rungs.
+
+    It follows from the fractional part of (offset + trial * golden ratio), with an offset from the search seed: any n
+    trials in a row hold s * n of a share s, give or take two or three, whatever a sampler's period.
+    """
     sizes = bracket_sizes(num_rungs, factor)
-    at = even_draw(search_seed, "bracket", trial) * sum(sizes)
+    at = (_offset(search_seed) + trial * (sqrt(5) - 1) / 2) % 1.0 * sum(sizes)
     return next(bracket for bracket, end in enumerate(accumulate(sizes)) if at < end)
+
+
+@cache
+def _offset(search_seed: int) -> float:
+    digest = hashlib.sha256(repr((search_seed, "bracket")).encode()).digest()
+    return int.from_bytes(digest[:4], "big") / 2**32

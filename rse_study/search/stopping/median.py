@@ -42,7 +42,7 @@ class Median(SpacedRule):
         best = max(own) if waiting.direction == "maximize" else min(own)
         return not waiting.is_better(median(averages), best)
 
-    def judged_shares(self, num_rungs: int, num_trials: int) -> list[float]:
+    def shares_past(self, num_rungs: int, num_trials: int) -> list[float]:
         """The first `num_startup` pass, then half: bests are seldom below averages."""
         shares, left = [], float(num_trials)
         for _ in range(num_rungs):

@@ -4,18 +4,21 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as attribute
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, PositiveInt, model_validator
 
 from rse_study.results.records import Direction, Verdict
 from rse_study.search.observation import Observation
-from rse_study.search.stopping.draws import is_let_run
-from rse_study.spec import Spec, field
+from rse_study.spec import Spec
 
 Factor = Annotated[int, Field(ge=2)]
 RungValues = Mapping[int, Mapping[int, float]]
 """objective of all trials at rungs, by step and trial number"""
+LET_RUN = (
+    "`let_run` is no longer possible: a trial that a verdict stops ends there. Remove it; to judge a rule, run the "
+    "search with `early_stopping: null` (its histories have the values at the rungs; docs/searches.md)"
+)
 
 
 @dataclass(frozen=True)
@@ -59,12 +62,20 @@ class TrialAtRung:
 
 
 class StoppingRule(Spec):
-    """Base class: the first rung, and the share of trials that are only observed."""
+    """Base class: the first rung, and who goes on from each."""
 
     first: PositiveInt
     """optimiser steps at the first rung"""
-    let_run: float = field(0.0, ge=0, le=1, neutral=0.0)
-    """share of the trials that run to the full budget whatever the verdict, so that it can be judged"""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_let_run(cls, given: Any) -> Any:
+        """Refuse a field of earlier versions, whose frozen studies have it at 0."""
+        if not isinstance(given, dict) or "let_run" in cls.model_fields or "let_run" not in given:
+            return given
+        if isinstance(share := given["let_run"], bool) or share != 0:
+            raise ValueError(LET_RUN)
+        return {name: value for name, value in given.items() if name != "let_run"}
 
     def rungs(self, num_steps: int) -> tuple[int, ...]:
         """Return the steps below the full budget at which a trial may be stopped."""
@@ -77,8 +88,8 @@ class StoppingRule(Spec):
     def passes(self, waiting: TrialAtRung) -> bool:
         raise NotImplementedError
 
-    def judged_shares(self, num_rungs: int, num_trials: int) -> list[float]:
-        """Return the least share of judged trials expected to go on from each rung."""
+    def shares_past(self, num_rungs: int, num_trials: int) -> list[float]:
+        """Return the least share of trials that go on; early ones pass more easily."""
         raise NotImplementedError
 
     def rungs_of_trial(self, rungs: Sequence[int], search_seed: int, trial: int) -> tuple[int, ...]:
@@ -86,25 +97,11 @@ class StoppingRule(Spec):
 
     def exceptions(self, rungs: Sequence[int]) -> Iterator[str]:
         """Yield in words which trials are judged otherwise than the others."""
-        if self.let_run:
-            yield f"let run on whatever the verdict: {self.let_run:.0%} of the trials"
+        yield from ()
 
     def verdict(self, waiting: TrialAtRung) -> Verdict:
         """Stop values that are not finite; the first to arrive goes on, and so do ties."""
         return "continue" if math.isfinite(waiting.value) and self.passes(waiting) else "stop"
-
-    def effective(self, search_seed: int, trial: int, value: float, said: Verdict) -> Verdict:
-        """Return "continue" for a trial that is let run on, else the verdict.
-
-        The ledger keeps the verdict, to compare it with the trial's end. A value that is not finite stops in any case.
-        """
-        goes_on = math.isfinite(value) and is_let_run(search_seed, trial, self.let_run)
-        return "continue" if goes_on else said
-
-    def shares_past(self, num_rungs: int, num_trials: int) -> list[float]:
-        """Return the least share of trials that go on; early ones pass more easily."""
-        judged = self.judged_shares(num_rungs, num_trials)
-        return [self.let_run + (1 - self.let_run) * share for share in judged]
 
 
 class SpacedRule(StoppingRule):

@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 from analysis.contents import baseline_scores
 from analysis.search import trials
-from analysis.sections.search import best, fidelity_text, trial_table
+from analysis.sections.search import LET_RUN, best, fidelity_text, history, trial_table
 from tests.analysis import fronted
 from tests.analysis.outline import Outline
 
@@ -14,6 +16,18 @@ def test_a_base_that_wins_and_a_trial_that_was_continued_are_named(search_dir, c
     went_on = table.assign(status=table["status"].mask(table["trial"] == 13, "complete"))
     assert "after the search: trial 13." in fidelity_text(found, went_on)
     assert fidelity_text(found, table[table["status"] == "complete"]) == ""
+
+
+def test_trials_that_an_earlier_version_let_run_are_not_said_to_have_been_continued(search_dir, contents):
+    found = contents(search_dir)
+    table, scores = trials(found), baseline_scores(found.evaluations, found.study.objective.evaluation)
+    assert LET_RUN not in Outline(history(found, table, scores)).text
+    rule = {"name": "asha", "first": 15, "factor": 2, "let_run": 0.25}
+    study = found.study.model_copy(update={"resolved": found.study.resolved | {"early_stopping": rule}})
+    found = replace(found, study=study)
+    assert LET_RUN in Outline(history(found, table, scores)).text
+    ran_on = table.assign(status=table["status"].mask(table["trial"] == 13, "complete"))
+    assert "continued" not in fidelity_text(found, ran_on)
 
 
 def test_best_and_trials_have_a_value_on_every_objective(tmp_path, contents):

@@ -36,15 +36,9 @@ RULES = {
     "asha": {"name": "asha", "first": 1, "factor": 2},
     "median": {"name": "median", "first": 1, "every": 1, "num_startup": 2},
     "hyperband": {"name": "hyperband", "first": 1, "factor": 2},
-    "let run": {"name": "median", "first": 1, "every": 1, "num_startup": 1, "let_run": 0.4},
     "pruner that reads ends": {"class": "optuna.pruners:MedianPruner", "first": 1, "every": 1}
     | {"settings": {"n_startup_trials": 2}},
-    "pruner that keeps notes": {
-        "class": "optuna.pruners:HyperbandPruner",
-        "first": 1,
-        "every": 1,
-        "let_run": 0.2,
-    }
+    "pruner that keeps notes": {"class": "optuna.pruners:HyperbandPruner", "first": 1, "every": 1}
     | {"settings": {"min_resource": 1, "max_resource": 4, "reduction_factor": 2}},
 }
 
@@ -92,18 +86,6 @@ def test_a_resumed_search_with_a_constraint_equals_an_uninterrupted_one(opened, 
             seen[name].append(cell.proposal)
             queue = queue if name == "whole" else world.queue()
     assert seen["whole"] == seen["interrupted"]
-
-
-def test_who_is_let_run_goes_on_and_the_ledger_has_the_verdict(opened, of_four_steps):
-    world = opened(World, of_four_steps | {"early_stopping": RULES["asha"] | {"let_run": 1.0}})
-    queue = world.queue()
-    cells = [queue.next_cell() for _ in range(3)]
-    values = zip(cells, (50.0, 40.0, math.nan), strict=True)
-    said = [queue.progressed(cell, 1, {"dev": dev}) for cell, dev in values]
-    assert said == ["continue", "continue", "stop"]  # of a lost value nothing can be learnt
-    verdicts = {row.cell: row.verdict for row in world.ledger.rungs()}
-    assert [verdicts[cell.identity] for cell in cells] == ["continue", "stop", "stop"]
-    assert world.queue().progressed(cells[1], 1, {"dev": 40.0}) == "continue"
 
 
 def test_under_hyperband_a_cell_waits_at_the_rungs_of_its_bracket(opened, of_four_steps):

@@ -8,8 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rse_study.search.stopping import Asha, EarlyStopping, Hyperband, Median, RuleByClass
-from rse_study.search.stopping.draws import is_let_run
-from rse_study.search.stopping.hyperband import bracket_of
 from tests.search.stopping.waiting import DIRECTIONS, VALUES, waiting
 
 RULES = [Asha(first=1, factor=3), Median(first=1, every=1, num_startup=1), Hyperband(first=1, factor=2)]
@@ -27,8 +25,6 @@ def test_the_first_one_goes_on_and_so_does_the_first_that_has_a_value(rule):
 @pytest.mark.parametrize("lost", [math.nan, math.inf, -math.inf])
 def test_a_value_that_is_lost_never_goes_on(rule, lost):
     assert rule.verdict(waiting(lost, {1: []})) == "stop"
-    everyone = rule.model_copy(update={"let_run": 1.0})
-    assert everyone.effective(0, 3, lost, "stop") == "stop"
 
 
 @EVERY_RULE
@@ -80,37 +76,7 @@ def test_who_is_better_is_never_stopped_instead(rule, values, better, trial):
     assert said != ["continue", "stop"]
 
 
-@given(search_seed=st.integers(0, 2**40), share=st.floats(0, 1), start=st.integers(0, 10_000))
-def test_the_share_that_is_let_run_is_kept_wherever_one_begins_to_count(search_seed, share, start):
-    chosen = [is_let_run(search_seed, trial, share) for trial in range(start, start + 200)]
-    assert sum(chosen) == pytest.approx(200 * share, abs=3)
-
-
-def test_nobody_is_let_run_by_default_everybody_may_be_and_another_seed_lets_others():
-    assert {rule.let_run for rule in RULES} == {0.0}
-    assert not any(is_let_run(seed, trial, 0.0) for seed in range(20) for trial in range(100))
-    assert all(is_let_run(seed, trial, 1.0) for seed in range(20) for trial in range(100))
-    chosen = {seed: [n for n in range(40) if is_let_run(seed, n, 0.1)] for seed in range(8)}
-    assert len({tuple(trials) for trials in chosen.values()}) >= 6
-    assert all(3 <= len(trials) <= 5 for trials in chosen.values())
-
-
 def test_every_rule_with_a_name_is_tested_here():
     (members, _) = get_args(EarlyStopping)
     kinds = {get_args(member)[0] for member in get_args(members)}
     assert {type(rule) for rule in RULES} == kinds - {RuleByClass}
-
-
-def test_in_every_bracket_the_same_share_is_let_run():
-    """Both are drawn evenly, from one number of the trial: they must not fall in with each other."""
-    for bracket in range(3):
-        trials = [n for n in range(3000) if bracket_of(5, n, 2, 2) == bracket]
-        assert sum(is_let_run(5, n, 0.2) for n in trials) / len(trials) == pytest.approx(0.2, abs=0.02)
-
-
-def test_who_is_let_run_goes_on_whatever_the_verdict():
-    rule = Asha(first=1, let_run=0.3)
-    for trial in range(60):
-        said = rule.effective(7, trial, 1.0, "stop")
-        assert said == ("continue" if is_let_run(7, trial, 0.3) else "stop")
-        assert rule.effective(7, trial, 1.0, "continue") == "continue"

@@ -135,6 +135,8 @@ base.selection.dev=STS-B
     "contradiction": """
 seeds=[0, 0] -> seeds.1
 seeds=[7, 0, 9] -> seeds
+early_stopping.let_run=0.1 -> early_stopping
+early_stopping={class: "optuna.pruners:NopPruner", first: 15, every: 15, let_run: 1} -> early_stopping
 objective={metric: loss}
 objective.direction=minimize -> objective
 objective={metric: cost/work, direction: minimize} -> objective.metric

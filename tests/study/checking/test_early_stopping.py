@@ -77,7 +77,11 @@ def test_every_rung_must_be_measured_and_the_first_is_found_wanting_first():
         ("early_stopping.factor=null", "early_stopping: needs `every` or `factor`"),
         ("early_stopping.factor=1", "early_stopping.factor = 1: must be >= 2"),
         ("early_stopping.num_startup=0", "early_stopping.num_startup = 0: must be > 0"),
-        ("early_stopping.let_run=1.5", "early_stopping.let_run = 1.5: must be <= 1"),
+        (
+            "early_stopping.let_run=1/10",
+            "early_stopping: `let_run` is no longer possible: a trial that a verdict stops ends there. Remove it; to "
+            "judge a rule, run the search with `early_stopping: null` (its histories have the values at the rungs",
+        ),
         ("early_stopping.evry=3", "early_stopping.evry: no such field of Median. Did you mean 'every'?"),
         (
             "early_stopping.name=medain",
@@ -87,6 +91,11 @@ def test_every_rung_must_be_measured_and_the_first_is_found_wanting_first():
 )
 def test_a_rule_that_says_too_much_or_too_little_is_refused(override, words):
     assert any(problem.startswith(words) for problem in said("early_stopping.name=median", override))
+
+
+def test_what_earlier_versions_wrote_where_no_trial_was_let_run_is_read():
+    assert read_study(JOINT, ["early_stopping.let_run=0.0"]).study == read_study(JOINT).study
+    assert said("early_stopping.let_run=false")[0].startswith("early_stopping: `let_run` is no longer")
 
 
 def test_rungs_of_any_rule_must_be_measured(monkeypatch):

@@ -5,7 +5,6 @@ import random
 import pytest
 
 from rse_study.search.stopping import Asha, Hyperband, Median, TrialAtRung
-from rse_study.search.stopping.draws import is_let_run
 from rse_study.search.stopping.hyperband import bracket_of
 from rse_study.study.planning.estimates import exactly
 from rse_study.study.planning.rung_shares import stopped_share
@@ -27,8 +26,6 @@ def test_the_share_that_early_stopping_leaves(first, factor, num_steps, rungs, s
 
 def test_without_early_stopping_everything_runs():
     assert stopped_share(None, (), 60, 16) == exactly(1.0)
-    assert Asha(first=1, factor=2, let_run=0.2).shares_past(2, 10) == pytest.approx([0.6, 0.4])
-    assert stopped_share(Asha(first=1, factor=2, let_run=1.0), (1, 2), 4, 10) == exactly(1.0)
 
 
 def test_the_share_is_what_synchronous_halving_leaves_and_the_rules_by_hand():
@@ -49,7 +46,7 @@ def test_the_share_is_what_synchronous_halving_leaves_and_the_rules_by_hand():
 
 RULES = [
     Asha(first=10, factor=2),
-    Asha(first=10, factor=3, let_run=0.25),
+    Asha(first=10, factor=3),
     Median(first=10, every=10, num_startup=5),
     Hyperband(first=10, factor=2),
 ]
@@ -76,11 +73,10 @@ def _trained(rule, trial, quality, values, rungs, num_steps, seed):
         waiting = TrialAtRung(trial, t, quality, values, rungs, seed, "maximize")
         said = rule.verdict(waiting)
         values[t][trial] = quality
-        if rule.effective(seed, trial, quality, said) == "stop":
+        if said == "stop":
             return t
     return num_steps
 
 
-def test_the_play_has_let_run_trials_and_brackets():
-    assert any(is_let_run(0, trial, 0.25) for trial in range(20))
+def test_the_play_has_brackets():
     assert len({bracket_of(0, trial, 2, 2) for trial in range(20)}) == 3
