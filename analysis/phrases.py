@@ -43,7 +43,10 @@ def counted(number: int, noun: str) -> str:
 
 
 def show_power(least: float, what: str) -> str:
-    """Say which true difference such studies find; `what` has {} for it. 0: nothing varied, so nobody knows."""
+    """Say which true difference such studies find.
+
+    `what` has {} for it. At 0 nothing varied, so that nobody knows.
+    """
     if not least > 1e-9:  # the rest of equal numbers, or NaN
         return "the differences do not vary over seeds, so they do not tell which true difference would be found."
     shown = f"{least:.2f}" if least >= 0.005 else f"{least:.1g}"

@@ -158,7 +158,10 @@ def _equivalence(rng: np.random.Generator, num_studies: int, peeks: Iterable[int
 def wrong_at(
     differences: NDArray[np.float64], looks: Iterable[int], *, is_anytime: bool
 ) -> NDArray[np.bool_]:
-    """Return which studies [studies, rows, seeds] without a difference call a row better or worse at some look."""
+    """Return which studies call a row better or worse at some look.
+
+    `differences`: [studies, rows, seeds], of a true mean of 0.
+    """
     num_studies, num_rows, _ = differences.shape
     level, wrong = 1 - (1 - LEVEL) / num_rows, np.zeros(num_studies, dtype=bool)
     for n in looks:

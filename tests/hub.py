@@ -146,6 +146,7 @@ def ask_only(server: HubServer, cache: Path, monkeypatch: pytest.MonkeyPatch) ->
         "datasets.config.HF_HUB_OFFLINE": False,
         "rse_study.data.download.GITHUB_RAW": f"{server.address}/raw",
         "rse_study.data.download.GITHUB_ARCHIVES": f"{server.address}/archives",
+        "transformers.utils.hub._hf_api": None,  # which remembers the address it was made with
     }.items():
         monkeypatch.setattr(name, value)
 

@@ -48,7 +48,10 @@ class ManipulationCheck:
         return value > self.limit if self.at_most else value < self.limit
 
     def of_today(self) -> "ManipulationCheck":
-        """Return a check of an older ledger with the limit of this version; of another author's, as it is."""
+        """Return a check of an older ledger with the limit of this version.
+
+        That of another author stays as it is.
+        """
         now = next((limit for part, limit in LIMITS.items() if part in self.metric), None)
         return replace(self, limit=now[0], reason=now[1]) if now and self.limit is not None else self
 

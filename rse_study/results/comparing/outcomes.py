@@ -1,4 +1,7 @@
-"""Outcomes of seeds on which verdicts depend: cells to run, without a score, collapsed or far from the others."""
+"""Outcomes of seeds on which verdicts depend.
+
+Cells are still to run, have no score, have collapsed, or are far from the others.
+"""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,14 +18,17 @@ FEWEST, FAR_SDS, FAR_MARGINS = 4, 5, 10
 
 
 def is_finite(values: pd.Series) -> pd.Series:
-    """Return which values can be compared: no NaN, no infinity, nothing whose square overflows."""
+    """Return which values can be compared.
+
+    No NaN can, no infinity, and nothing whose square overflows.
+    """
     return values.abs() < LARGEST
 
 
 def with_outcomes(rule: Criterion, cells: pd.DataFrame, minus: str) -> Criterion:
-    """Return a criterion that knows these cells, and their differences from the row `minus`.
+    """Return a criterion that knows these cells.
 
-    Columns: row, seed, status (UNDEFINED of a complete cell without a finite score), value, degenerate.
+    Differences are from the row `minus`. Columns: row, seed, status (UNDEFINED of a complete cell without a finite score), value, degenerate.
     """
     troubles: dict[str, list[str]] = {}
     how = cells["status"].mask(cells["degenerate"], COLLAPSED)

@@ -112,15 +112,16 @@ class RowSeeds:
         n = len(paired)
         if n < self.bounds.at_least:
             return RowCourse("undecided", n, self.bounds.at_least, most)
-        verdict = self._verdict([mine[seed] - base[seed] for seed in paired])
+        differences = [mine[seed] - base[seed] for seed in paired]
+        if not all(map(isfinite, differences)):
+            return RowCourse("undecided", n, n, n)  # no further seed decides it while one has no score
+        verdict = self._verdict(differences)
         is_over = verdict != "undecided" or n == most
         return RowCourse(verdict, n, *((n, n) if is_over else (n + 1, most)))
 
     def _verdict(self, pairs: list[float]) -> "RowVerdict":
         from rse_study.results.comparing.criterion import Criterion, row_verdict
 
-        if not all(map(isfinite, pairs)):
-            return "undecided"  # nothing is decided by the other seeds alone
         interval = Criterion(is_anytime=True).interval(pairs, max(1, self.num_rows - 1))
         return row_verdict(interval, self.margin, less_is_better=self.less_is_better)
 
@@ -128,8 +129,8 @@ class RowSeeds:
 def row_seeds_of(ledger: LedgerQueries, study: StudyRecord, cells: Iterable[CellRecord]) -> RowSeeds | None:
     """Return the seeds of rows or confirmed trials; None if the file lists them.
 
-    `cells` have their status for the next run. A cell that failed counts as one without a value: it runs again, and
-    must not keep its row from the seeds after it.
+    `cells` have their status for the next run. A cell that failed counts as one without a value: the next run tries it
+    again, and gives its row no further seeds before it has one.
     """
     is_grid, confirm = study.kind == "grid", study.confirm_settings
     settings = study.settings if is_grid else confirm

@@ -22,13 +22,13 @@ HERE = {
     "ENCODER": "bert",
     "CORPUS": "[one.txt, sub/two.txt]",
     "DEV": "dev.tsv",
-    "CLASS": "my_sampler:Mine",
+    "CLASS": "sampler_beside:Mine",
 }
 SAID = {
     "ENCODER": ["base.encoder.name = 'bert'"],
     "CORPUS": ["base.corpus.source = 'one.txt'", "base.corpus.source = 'sub/two.txt'"],
     "DEV": ["base.selection.dev = 'dev.tsv'"],
-    "CLASS": ["sampler.class = 'my_sampler:Mine'"],
+    "CLASS": ["sampler.class = 'sampler_beside:Mine'"],
 }
 ELSEWHERE = {
     "ENCODER": "bert-base-uncased",
@@ -45,7 +45,9 @@ def folder(tmp_path_factory):
     for name in ("one.txt", "sub/two.txt", "dev.tsv"):
         (root / name).write_text("a\tb\t1\n")
     save_bert(root / "bert", word_tokenizer(["a", "b"]))
-    (root / "my_sampler.py").write_text("import optuna\nclass Mine(optuna.samplers.RandomSampler): pass\n")
+    (root / "sampler_beside.py").write_text(
+        "import optuna\nclass Mine(optuna.samplers.RandomSampler): pass\n"
+    )
     return root
 
 
