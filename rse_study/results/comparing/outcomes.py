@@ -28,7 +28,8 @@ def is_finite(values: pd.Series) -> pd.Series:
 def with_outcomes(rule: Criterion, cells: pd.DataFrame, minus: str) -> Criterion:
     """Return a criterion that knows these cells.
 
-    Differences are from the row `minus`. Columns: row, seed, status (UNDEFINED of a complete cell without a finite score), value, degenerate.
+    Differences are from the row `minus`. Columns: row, seed, status (UNDEFINED of a complete cell without a finite
+    score), value, degenerate.
     """
     troubles: dict[str, list[str]] = {}
     how = cells["status"].mask(cells["degenerate"], COLLAPSED)
