@@ -177,7 +177,7 @@ def show_setting(value: Any) -> str:
 def _numeric_fields(cls: type[Spec]) -> dict[str, type[int] | type[float]]:
     given = {name: info.annotation for name, info in cls.model_fields.items()}
     bare = {name: get_args(kind)[0] if type(None) in get_args(kind) else kind for name, kind in given.items()}
-    kinds = {name: getattr(kind, "__origin__", kind) for name, kind in bare.items()}  # without bounds
+    kinds: dict[str, Any] = {name: getattr(kind, "__origin__", kind) for name, kind in bare.items()}
     return {name: kind for name, kind in kinds.items() if kind in (int, float)}
 
 
