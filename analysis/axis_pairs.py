@@ -1,7 +1,7 @@
 """Pairwise comparisons of a grid's rows, and of the values of its axes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import pandas as pd
@@ -34,12 +34,18 @@ class AxisPairs:
 
 def axis_pairs(contents: Contents, scores: Scores) -> list[AxisPairs]:
     """Return the pairs of each axis that has between 2 and 8 values."""
-    found = []
+    found, rule, cells = [], scores.criterion, contents.stage("grid").query("label == ''")
     for axis in contents.study.axes:
         values = _rows_by_value(contents, axis.name, scores.table)
         if not 2 <= len(values) <= MAX_VALUES:
             continue
-        found.append(_pairs(axis.name, values, scores, contents.decimals))
+        # A value waits or is lost with any of its rows, also one that has no score.
+        alike = [values.get(show_value(one.get(axis.name)), []) for one in cells["proposal"]]
+        beside = dict(zip(cells["name"], alike, strict=True))
+        lost = {row: seeds for name, seeds in rule.lost.items() for row in beside.get(name, ())}
+        waiting = rule.waiting.union(*(beside.get(name, ()) for name in rule.waiting))
+        own = replace(scores, criterion=replace(rule, lost=lost | dict(rule.lost), waiting=waiting))
+        found.append(_pairs(axis.name, values, own, contents.decimals))
     return found
 
 
@@ -103,14 +109,14 @@ def pairs_table(pairs: AxisPairs) -> pd.DataFrame:
 def apart_text(pairs: AxisPairs) -> str:
     """Say how many pairs of an axis's values are shown to differ."""
     shown = [f"{one} and {two}" for (one, two), found in pairs.compared.items() if found and _is_apart(found)]
+    so_far = max((one.criterion.so_far for one in pairs.compared.values() if one), default="")
     if not shown:
         alike = [one for one in pairs.compared.values() if one and verdict_of(one) == "same"]
-        same = (
-            f", and all are the same{alike[0].criterion.within}" if len(alike) == len(pairs.compared) else ""
-        )
-        return f"{pairs.axis}: none of {join_words(pairs.means)} is shown to be better than another{same}."
+        is_all = len(alike) == len(pairs.compared)
+        same = f", and all are the same{alike[0].criterion.within}" if is_all else ""
+        return f"{pairs.axis}: none of {join_words(pairs.means)} is shown to be better than another{same}{so_far}."
     which = f": {join_words(shown)}" if len(shown) <= FEW else ""
-    return f"{pairs.axis}: {len(shown)} of {counted(len(pairs.compared), 'pair')} of values differ{which}."
+    return f"{pairs.axis}: {len(shown)} of {counted(len(pairs.compared), 'pair')} of values differ{so_far}{which}."
 
 
 def _is_apart(found: ComparedContrast) -> bool:
@@ -129,15 +135,16 @@ def pairs_answer(pairs: AxisPairs) -> str:
         if best in (one, two)
     }
     beaten = [value for value, found in against_best.items() if found and _is_apart(found)]
+    so_far = max((one.criterion.so_far for one in against_best.values() if one), default="")
     if len(beaten) == len(against_best):
-        return f"{told}, and is shown to be better than {join_words(beaten)}."
+        return f"{told}, and is shown to be better than {join_words(beaten)}{so_far}."
     if beaten:
         others = [value for value in against_best if value not in beaten]
-        return f"{told}: shown to be better than {join_words(beaten)}, but not than {join_words(others)}."
+        return f"{told}: shown to be better than {join_words(beaten)}, but not than {join_words(others)}{so_far}."
     known = [found for found in against_best.values() if found]
     if not known:
         return f"{told}, but fewer than 3 seeds are shared, too few for an interval."
-    told = f"{told}, but is not shown to be better than any other."
+    told = f"{told}, but is not shown to be better than any other{so_far}."
     least = max((one.resolvable for one in known if one.resolvable > 0), default=0.0)
     if known[0].criterion.is_anytime or not least:
         return told

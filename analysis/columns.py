@@ -112,13 +112,15 @@ def _by_column(columns: Sequence[Column], measured: Mapping[str, Scores]) -> lis
 def _mean(parts: Sequence[Scores]) -> Scores:
     tables = [part.table for part in parts]
     shared = [row for row in tables[0].index if all(row in table.index for table in tables)]
+    found = [part.criterion.lost for part in parts]
+    lost = {row: frozenset().union(*(one.get(row, ()) for one in found)) for row in _any_of(found)}
     return replace(
         parts[0],
         table=reduce(pd.DataFrame.add, (table.loc[shared] for table in tables)) / len(tables),
         open_rows=_any_of(part.open_rows for part in parts),
         degenerate_rows=_any_of(part.degenerate_rows for part in parts),
         fixed_rows=_any_of(part.fixed_rows for part in parts),
-        criterion=replace(parts[0].criterion, lost=frozenset(_any_of(one.criterion.lost for one in parts))),
+        criterion=replace(parts[0].criterion, lost=lost),
     )
 
 
@@ -147,7 +149,7 @@ def _cells(column: Column, scores: Scores, minus: str) -> Iterator[TableCell]:
             printed_difference=printed - column.printed.get(minus, nan) if is_compared else nan,
             less_is_better=scores.less_is_better,
             is_degenerate=bool(own & set(scores.degenerate_rows)),
-            is_lost=not own.isdisjoint(scores.criterion.lost),
+            is_lost=scores.criterion.on(own).is_lost,
             is_open=scores.num_unplanned > 0 or bool(own & set(scores.open_rows)),
         )
 

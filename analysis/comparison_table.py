@@ -131,7 +131,7 @@ def verdict_word(one: ComparedContrast | None) -> str:
     """Return the verdict on a row, marked if it is only suggestive."""
     if one is None:
         return ""
-    verdict = f"{verdict_of(one)}{' so far' * (not one.criterion.waiting.isdisjoint(one.weights))}"
+    verdict = f"{verdict_of(one)}{one.criterion.so_far}"
     return f"{verdict}, suggestive" if is_suggestive(one) else verdict
 
 
@@ -251,7 +251,7 @@ def remarks(comparison: Comparison) -> list[str]:
     failed = comparison.scores.failed_rows
     if failed:
         texts.append(f"Cells of {join_words(failed)} failed. {NOT_AGAIN}")
-    if bare := sorted(comparison.scores.criterion.lost.difference(failed)):
+    if bare := sorted(set(comparison.scores.criterion.lost).difference(failed)):
         texts.append(f"Cells of {join_words(bare)} are complete without a finite score: no run repeats them.")
     too_few = [row for row, one in comparison.compared.items() if one is None]
     if too_few and comparison.baseline in failed:

@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.answer import StudyAnswer
 from analysis.comparison import Comparison
-from analysis.comparison_table import ANYTIME, EXACT, HOLM, show_interval
+from analysis.comparison_table import ANYTIME, EXACT, HOLM, VERDICT, show_interval
 from analysis.formats import show_number, show_signed
 from analysis.phrases import counted, join_words, show_power
 from rse_study.results.comparing.anytime import least_n
@@ -29,6 +29,7 @@ def effects_table(found: FactorEffects, decimals: int = 2) -> pd.DataFrame:
             ALIASES: one.aliases,
             "difference": show_signed(one.mean, decimals),
             interval: _interval(one, decimals),
+            VERDICT: one.verdict,
             EXACT: show_number(one.p_sign_flip, 4),
             HOLM: show_number(one.p_holm, 4),
             "g": show_signed(one.hedges_g, 2),

@@ -72,13 +72,14 @@ def _confirmed_on(contents: Contents, frame: pd.DataFrame, measure: str) -> Conf
     num_known = sum(len(one) >= MIN_SEEDS for one in paired.values())
     metrics = measures_of(study, contents.label) | {label_of(one): one.metric for one in study.all_objectives}
     rule = with_outcomes(replace(rule, margin=margin_of(study, metrics.get(measure, measure))), part, BASE)
+    here = rule.on((rows[0], BASE))
     return ConfirmedTrial(
         row=rows[0],
         reference=f"the {BASE}" if has_base else "",
         measure=measure,
         sample=sample,
-        num_together=max(1, num_planned if rule.is_anytime else num_known),
+        num_together=max(1, num_planned if here.is_anytime else num_known),
         less_is_better=not is_higher_better(contents, measure),
         decimals=contents.decimals_by_measure[measure],
-        criterion=rule.on((rows[0], BASE)),
+        criterion=here,
     )

@@ -15,6 +15,7 @@ from rse_study.results.comparing.criterion import Criterion, RowVerdict
 from rse_study.results.comparing.verdicts import disagrees
 from rse_study.results.statistics import EXACT_UP_TO, Interval, least_p, sign_flip_p, smallest_difference
 
+NO_BASE = "the base has no score with them"
 UNIT = ", Spearman x100"  # of most objectives: the facts below an answer name it
 
 
@@ -25,7 +26,7 @@ class ConfirmedTrial:
     row: str
     """The trial's name for readers."""
     reference: str
-    """The setting it is compared with; empty if nothing else was confirmed."""
+    """The setting it is compared with; empty if the base has no score."""
     measure: str
     sample: tuple[float, ...]
     """Differences from `reference` by seed, or its own values without a reference; empty without a score."""
@@ -86,9 +87,13 @@ def search_answer(
         return StudyAnswer(f"Nothing is confirmed yet: {left} of the confirmation have not ended.")
     if found is None:
         return StudyAnswer("Nothing is confirmed: no confirmed trial except the base has a score.")
-    if len(objectives) > 1:
-        return objectives_answer(objectives, beyond)
-    return confirmed_answer(found, [one for one in (*objectives, *beyond) if one.measure != found.measure])
+    if any(one.criterion.so_far for one in (found, *objectives)):
+        return StudyAnswer("Nothing is confirmed yet: some cells of the confirmation have no score yet.")
+    others = [one for one in (*objectives, *beyond) if one.measure != found.measure]
+    is_one, rule = len(objectives) < 2, found.criterion
+    told = confirmed_answer(found, others) if is_one else objectives_answer(objectives, beyond)
+    lost = [f"{text[0].upper()}{text[1:]}." for row, text in rule.troubles.items() if row in rule.lost]
+    return replace(told, text=" ".join([told.text, *lost]))
 
 
 def objectives_answer(found: Sequence[ConfirmedTrial], beyond: Sequence[ConfirmedTrial]) -> StudyAnswer:
@@ -101,7 +106,7 @@ def objectives_answer(found: Sequence[ConfirmedTrial], beyond: Sequence[Confirme
     if not first.reference:
         values = join_words(_value_text(one, show_number) for one in found)
         what = f"{first.row} has {values} with {_fresh_seeds(first)}"
-        return StudyAnswer(f"No comparison: {what}, and nothing else was confirmed.")
+        return StudyAnswer(f"No comparison: {what}, and {NO_BASE}.")
     if min(len(one.sample) for one in found) < MIN_SEEDS:
         values = join_words(_value_text(one, show_signed) for one in found)
         why = f"an interval needs {MIN_SEEDS} seeds on each objective"
@@ -170,15 +175,11 @@ def confirmed_answer(found: ConfirmedTrial, beyond: Sequence[ConfirmedTrial] = (
     """
     seeds = _fresh_seeds(found)
     if not found.reference:
-        value = show_number(found.mean, found.decimals)
-        why = "nothing else was confirmed"
-        return StudyAnswer(
-            f"No comparison: {found.row} has {value} on {found.measure} with {seeds}, and {why}."
-        )
-    difference = show_signed(found.mean, found.decimals)
+        what = f"{found.row} has {_value_text(found, show_number)} with {seeds}"
+        return StudyAnswer(f"No comparison: {what}, and {NO_BASE}.")
     if len(found.sample) < MIN_SEEDS:
         few = "One seed" if len(found.sample) == 1 else "Two seeds"
-        what = f"{found.row} minus {found.reference} is {difference} on {found.measure}"
+        what = f"{found.row} minus {found.reference} is {_value_text(found, show_signed)}"
         return StudyAnswer(f"No answer: {what}. {few} cannot tell a gain from chance.")
     verdict = found.verdict(found.num_together)
     opposed = [one for one in beyond if _is_opposed([verdict], [one])]

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, field_validator, model_validator
 from pydantic_core import CoreSchema, PydanticUndefined
@@ -175,10 +175,10 @@ def show_setting(value: Any) -> str:
 
 @functools.cache
 def _numeric_fields(cls: type[Spec]) -> dict[str, type[int] | type[float]]:
-    kinds: tuple[type[int], type[float]] = (int, float)
-    return {
-        name: kind for name, info in cls.model_fields.items() for kind in kinds if info.annotation is kind
-    }
+    given = {name: info.annotation for name, info in cls.model_fields.items()}
+    bare = {name: get_args(kind)[0] if type(None) in get_args(kind) else kind for name, kind in given.items()}
+    kinds: dict[str, Any] = {name: getattr(kind, "__origin__", kind) for name, kind in bare.items()}
+    return {name: kind for name, kind in kinds.items() if kind in (int, float)}
 
 
 def _number(value: str | bool, kind: type[int] | type[float]) -> Any:

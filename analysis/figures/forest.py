@@ -110,8 +110,9 @@ def effects_forest_data(found: FactorEffects, decimals: Mapping[str, int]) -> pd
     """Return the same frame for a design's effects, a view for each measure."""
     known = found.frame.dropna(subset="sd")
     is_anytime = known["criterion"] == "anytime"
+    is_lost = known["excludes_zero"] & (known["verdict"] == "undecided")
     ends = {
-        end: known[f"anytime_{end}"].where(is_anytime, known[f"simultaneous_{end}"])
+        end: known[f"anytime_{end}"].where(is_anytime, known[f"simultaneous_{end}"]).mask(is_lost)
         for end in ("low", "high")
     }
     shown = known[["measure", "effect", "mean", "num_seeds"]]

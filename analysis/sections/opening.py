@@ -112,7 +112,7 @@ def _how_sure(row: str, comparison: Comparison) -> str:
     own = "not shown to be better"
     if baseline:
         words = {"better": "better than", "worse": "worse than", "same": "the same within the margin as"}
-        own = f"{words.get(verdict, 'not shown to be better than')} {baseline}"
+        own = f"{words.get(verdict, 'not shown to be better than')} {baseline}{one.criterion.so_far if one else ''}"
         own = "the baseline itself" if row == baseline else own
     mine = set(comparison.letters.get(row, ""))
     alike = [other for other, letters in comparison.letters.items() if other != row and mine & set(letters)]

@@ -143,7 +143,7 @@ def check_corpus(corpus: Corpus, batch_size: int, data_dir: Path, beside: Path) 
     if isinstance(source, hub.Dataset) and (is_large or not files):
         return
     few = min(batch_size, limit or batch_size) if is_large else limit
-    read = read_corpus(corpus.model_copy(update={"limit": few}), data_dir, beside)
+    read = read_corpus(corpus.model_copy(update={"limit": few, "draw": None}), data_dir, beside)
     check_batch(batch_size, len(read.sentences))
 
 

@@ -92,7 +92,8 @@ def _prepared(name: str, config: str, revision: str) -> tuple[str, dict[str, Any
     from datasets import BuilderConfig
     from datasets import config as settings
     from datasets.naming import camelcase_to_snakecase
-    from huggingface_hub import constants
+    from datasets.utils.metadata import MetadataConfigs
+    from huggingface_hub import DatasetCard, DatasetCardData, constants
     from huggingface_hub.file_download import repo_folder_name
 
     repository = Path(constants.HF_HUB_CACHE) / repo_folder_name(repo_id=name, repo_type="dataset")
@@ -106,7 +107,9 @@ def _prepared(name: str, config: str, revision: str) -> tuple[str, dict[str, Any
         read_with = AS_WRITTEN if info["builder_name"] == "csv" else {}
         if path.parts[-4] == BuilderConfig(info["config_name"]).create_config_id(config_kwargs={**read_with}):
             newest[info["config_name"]] = path.parts[-2], read_with
-    found = config or ("default" if "default" in newest else "".join(newest) if len(newest) == 1 else "")
+    card = repository / "snapshots" / commit / README
+    listed = DatasetCard.load(card, ignore_metadata_errors=True).data if card.is_file() else DatasetCardData()
+    found = config or MetadataConfigs.from_dataset_card_data(listed).get_default_config_name() or "default"
     of_commit, read_with = newest.get(found, ("", {}))
     return (found, read_with) if of_commit == commit else None
 

@@ -1,6 +1,7 @@
 """Records of a ledger: frozen, with nothing but JSON and numbers inside."""
 
 import math
+import re
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -58,16 +59,16 @@ SELECTING = "dev"
 
 
 POINTS = "points"
-IN_POINTS = (
-    "/test/all", "/dev/all", "/wmean", "/f1", "accuracy", "spearman", "matthews", "success_rate", "words_changed",
-    "/drop", "/invariance/mean", "/fast/", "/full/", "/fine_tuned/", "/synonyms/", "/t-sne/", "/weakened/",
-)  # fmt: skip
+IN_POINTS = re.compile(
+    r"(accuracy|spearman|/f1|matthews|success_rate|words_changed|/drop|/wmean)(_under_attack)?( |$)"
+    r"|/(test|dev)/all$|/invariance/mean$|/(fine_tuned|synonyms|t-sne|weakened)/"
+)
 """Parts of the names of our own metrics that are shares, correlations or cosines x 100."""
 
 
 def unit_by_name(metric: str) -> str:
     """Return POINTS of a metric that is known to be a score x 100, "" of any other."""
-    is_known = metric in ("dev", "dev/kept") or any(part in metric for part in IN_POINTS)
+    is_known = metric in ("dev", "dev/kept") or bool(IN_POINTS.search(metric))
     return POINTS if is_known and ":" not in metric else ""
 
 

@@ -10,6 +10,7 @@ from analysis.axis_pairs import apart_text, axis_pairs, pairs_answer, pairs_tabl
 from analysis.sections.compared import each_pair
 from rse_study.results.statistics import holm, sign_flip_p
 from tests.analysis import tabled
+from tests.cases import cases
 
 L1 = (70.0, 73.5, 68.25, 71.0)
 L2 = (70.5, 73.0, 69.25, 71.5)
@@ -65,6 +66,26 @@ def test_a_value_stands_for_the_mean_over_the_other_axes_where_it_has_a_partner(
     rows = {"norm = l1, rho = 0": L1, "norm = l2, rho = 0": L2, "norm = l2, rho = 1": LINF}
     norms, *_ = read(rows)[0]
     assert norms.compared["l1", "l2"].weights == {"norm = l1, rho = 0": 1.0, "norm = l2, rho = 0": -1.0}
+
+
+@cases(
+    ("last", "verdict", "told"),
+    [
+        (tabled.FAILED, "undecided", "rho: none of 0 and 1 is shown to be better than another."),
+        (tabled.PLANNED, "worse so far", "rho: 1 of 1 pair of values differ so far: 0 and 1."),
+    ],
+)
+def test_a_row_without_a_score_is_not_left_out_of_its_value_without_a_word(
+    tmp_path, contents, last, verdict, told
+):
+    base = (*L1, 70.2, 69.9)
+    rows = {f"rho = 0, N = {number}": base for number in (1, 5)}
+    rows |= {"rho = 1, N = 1": tuple(n + 2 + n % 0.1 for n in base), "rho = 1, N = 5": (last,) * 6}
+    folder = tabled.make(tmp_path / last, rows)
+    found, _ = axis_pairs(contents(folder), tabled.comparison_of(folder).scores)
+    assert pairs_table(found)["verdict"].tolist() == [verdict]
+    assert apart_text(found) == told
+    assert pairs_answer(found).startswith("rho = 1 has the highest mean, ")
 
 
 def test_a_difference_within_the_margin_does_not_make_a_value_better(read):

@@ -88,6 +88,9 @@ def test_what_is_missing_is_said_and_nothing_is_shown_in_its_place(read):
     first = next(iter(rows))
     comparison, found = read(rows=rows | {first: (*rows[first][:4], tabled.FAILED)})
     assert "Left out, because rows of the design lack them: 1 seed." in effects_remarks(comparison.effects)
+    assert set(effects_table(comparison.effects)["verdict"]) == {"undecided"}
+    forest = effects_forest_data(comparison.effects, found.decimals_by_measure)
+    assert forest.loc[forest["row"] == "PGD", ["low", "high"]].isna().all(axis=None)
     comparison, found = read(rows=rows | {first: (*rows[first][:2], *[tabled.FAILED] * 3)})
     assert "fewer than 3 seeds have every row" in effects_remarks(comparison.effects)[-1]
     assert answer(found, comparison).text.startswith(
@@ -147,7 +150,7 @@ def with_frame(comparison, **columns):
 def test_where_confidence_sequences_decide_they_are_shown_and_no_power_is_promised(full):
     comparison, found = full
     ends = {"anytime_low": -7.5, "anytime_high": 8.5}
-    looked = with_frame(comparison, criterion="anytime", verdict="undecided", **ends)
+    looked = with_frame(comparison, criterion="anytime", verdict="undecided", excludes_zero=False, **ends)
     table, told = effects_table(looked.effects), answer(found, looked).text
     assert set(table["95%, at any time"]) == {"[\N{MINUS SIGN}7.50, +8.50]"}
     assert "95%, all effects at once" not in table

@@ -38,6 +38,15 @@ def test_a_trial_that_failed_with_a_seed_is_not_confirmed_by_the_others():
     assert not answer.shows_difference
 
 
+def test_trials_that_failed_are_named_and_nothing_is_confirmed_while_a_score_is_missing():
+    rule = Criterion(troubles={"trial 3": "trial 3 failed with seed 1"}, lost={"trial 3": frozenset({1})})
+    answer = search_answer(DONE, DONE, confirmed(3.0, 3.2, 2.9, criterion=rule))
+    assert answer.text.endswith("not used in the search). Trial 3 failed with seed 1.")
+    waits = Criterion(waiting=frozenset({"trial 12"})).on(("trial 12", "base"))
+    answer = search_answer(DONE, DONE, confirmed(*[3.0, 3.2, 2.9] * 4, criterion=waits))
+    assert answer.text == "Nothing is confirmed yet: some cells of the confirmation have no score yet."
+
+
 @pytest.mark.parametrize(
     ("sample", "words"),
     [
@@ -99,8 +108,8 @@ def test_a_confirmed_trial_alone_is_compared_with_nothing_and_less_may_be_better
     answer = confirmed_answer(confirmed(61.0, 62.0, 63.0, reference=""))
     assert not answer.is_settled
     assert answer.text == (
-        "No comparison: trial 12 has 62.00 on test with 3 fresh seeds, not used in the search, and nothing else "
-        "was confirmed."
+        "No comparison: trial 12 has 62.00 on test with 3 fresh seeds, not used in the search, and the base has no "
+        "score with them."
     )
     assert "is better" in confirmed_answer(confirmed(-3.0, -3.2, -2.9, less_is_better=True)).text
     sample = (3.0, 3.4, 2.8, 3.1)

@@ -52,6 +52,8 @@ def test_sentences_are_drawn_from_all_of_a_corpus_by_a_seed_and_stay_in_order(wr
     assert read_sentences(Corpus(source="a.txt", limit=500, draw=0), folder) == lines
     with pytest.raises(ValidationError, match="draw needs a limit"):
         Corpus(source="a.txt", draw=0)
+    with pytest.raises(ValidationError, match="integer"):
+        Corpus(source="a.txt", limit=50, draw=True)
     assert "draw" not in Corpus(source="a.txt", limit=50).identity()
 
 

@@ -14,13 +14,16 @@ from tests.hub import COMMIT, ask_only, serve
 CARD = """---
 configs:
 - {config_name: one, data_files: one.csv}
-- {config_name: two, data_files: two.csv}
+- {config_name: two, data_files: two.csv%s}
 ---
 """
 SERVED = {
     "some/plain/data.csv": "text\nhello\nworld\n",
     "some/plain/README.md": "",
-    "some/ofMany/README.md": CARD,
+    "some/ofMany/README.md": CARD % "",
+    "some/other/README.md": CARD % ", default: true",
+    "some/other/one.csv": "text\na\n",
+    "some/other/two.csv": "text\nb\n",
     "some/ofMany/one.csv": "text\na\n",
     "some/ofMany/two.csv": "text\nb\n",
 }
@@ -29,7 +32,7 @@ NOBODY = "http://127.0.0.1:9"
 
 @pytest.fixture
 def server(tmp_path, monkeypatch):
-    """A hub whose two datasets were read once."""
+    """A hub, two datasets of which were read once."""
     for path, content in SERVED.items():
         file = tmp_path / "served/datasets" / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -59,6 +62,7 @@ def test_what_is_prepared_is_read_without_a_question(server, tmp_path, name, con
     ("name", "config", "revision"),
     [
         ("some/ofMany", "two", "main"),
+        ("some/ofMany", "", "main"),  # it has no default, though one alone is here
         ("some/plain", "", "1" * 40),
         ("some/plain", "", "v2"),
         ("some/none", "", "main"),
@@ -75,6 +79,11 @@ def test_another_configuration_or_revision_is_not_taken_for_it(
     with pytest.raises(InputError, match=r"cannot be loaded \(.*cannot be checked offline"):
         load_split(name, "train", tmp_path, config=config, revision=revision)
     assert time.monotonic() - began < 2 * SECONDS
+
+
+def test_without_a_configuration_the_default_is_read_whichever_is_prepared(server, tmp_path):
+    for config, expected in (("one", "a"), ("", "b")):
+        assert load_split("some/other", "train", tmp_path, config=config)["text"][:] == [expected]
 
 
 def test_another_configuration_is_got_where_the_hub_answers(server, tmp_path):

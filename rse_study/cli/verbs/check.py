@@ -138,8 +138,8 @@ def _next(comparison: Comparison, study: str, store: Path, code: int, *, is_writ
 def code_of(comparison: Comparison) -> int:
     """Return the exit code: a contradiction wins over what is still open.
 
-    A claim that the study does not ask about decides nothing, and without any other nothing is decided; failed cells
-    cost seeds, and no verdict.
+    A claim that the study does not ask about decides nothing, and without any other nothing is decided. Failed cells
+    leave the claims about their rows undecided.
     """
     verdicts = _decided(comparison)
     if "contradicted" in verdicts:

@@ -133,10 +133,13 @@ def _pairs(first: GivenRows, second: GivenRows, common: Criterion, *, is_named: 
     for here, there in names:
         both = f"{here} ({first.name} minus {second.name})" if is_named else here
         name = both if here == there else f"{here} minus {there}"
-        ends = (common, first.criterion.on([here]), second.criterion.on([there]))
+        shared = first.criterion.seeds[here] & second.criterion.seeds[there]
+        rules = ((first.criterion, here), (second.criterion, there))
+        ends = (common, *(replace(rule, seeds={row: shared}).on([row]) for rule, row in rules))
         is_anytime, is_lost = (any(getattr(end, what) for end in ends) for what in ("is_anytime", "is_lost"))
+        so_far = max(end.so_far for end in ends)
         pair = pd.DataFrame({FIRST: one.loc[here], SECOND: other.loc[there]}).T
-        yield name, pair, replace(common, is_anytime=is_anytime, is_lost=is_lost)
+        yield name, pair, replace(common, is_anytime=is_anytime, is_lost=is_lost, so_far=so_far)
 
 
 def _paired(name: str, pair: pd.DataFrame, level: float, criterion: Criterion) -> ComparedPair:
@@ -147,7 +150,7 @@ def _paired(name: str, pair: pd.DataFrame, level: float, criterion: Criterion) -
         remedy = "Run the missing seeds, or compare means of unrelated seeds: --unpaired"
         raise InputError("cannot be paired", where=name, rule=rule, remedy=remedy)
     verdict, low, high = verdict_of(found), found.deciding.low, found.deciding.high
-    words = f"the same{criterion.within}" if verdict == "same" else verdict
+    words = f"{f'the same{criterion.within}' if verdict == 'same' else verdict}{criterion.so_far}"
     exact = f"p = {found.p_exact:.4f} (sign-flip), {found.p_wilcoxon:.4f} (Wilcoxon), "
     alone = ", ".join(map(str, pair.columns[num_rows == 1]))
     left_out = f"; without seeds {alone}, which only one has" if alone else ""

@@ -49,12 +49,16 @@ class Criterion:
     """The objective's margins, oldest first, if it was changed after there were results."""
     waiting: frozenset[str] = frozenset()
     """Rows with cells still to run or to be scored: until then, confidence sequences decide about them."""
-    lost: frozenset[str] = frozenset()
-    """Rows that ended without a score at some seeds."""
+    lost: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    """By row that ended without a score at some seeds, these seeds."""
+    seeds: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    """By row, all its seeds."""
     troubles: Mapping[str, str] = field(default_factory=dict)
     """By row, the seeds at which it failed or collapsed, in words."""
     is_lost: bool = False
     """Whether a row that is compared is lost: its other seeds alone decide nothing."""
+    so_far: str = ""
+    """The words that follow a verdict that may still change, because a row that is compared waits."""
 
     @property
     def name(self) -> str:
@@ -62,8 +66,12 @@ class Criterion:
 
     def on(self, rows: Collection[str]) -> "Criterion":
         """Return the criterion for a difference of these rows."""
-        is_anytime = self.is_anytime or not self.waiting.isdisjoint(rows)
-        return replace(self, is_anytime=is_anytime, is_lost=self.is_lost or not self.lost.isdisjoint(rows))
+        waits = not self.waiting.isdisjoint(rows)
+        shared = [self.seeds[row] for row in rows if row in self.seeds]
+        is_lost = any(one.intersection(*shared) for row, one in self.lost.items() if row in rows)
+        why = self.why if self.is_anytime or not waits else "some cells are still to run or to be scored"
+        so_far, is_anytime = self.so_far or " so far" * waits, self.is_anytime or waits
+        return replace(self, is_anytime=is_anytime, why=why, so_far=so_far, is_lost=self.is_lost or is_lost)
 
     def interval(self, differences: ArrayLike, num_together: int = 1, level: float = LEVEL) -> Interval:
         """Return the deciding interval, one of `num_together` (Bonferroni)."""

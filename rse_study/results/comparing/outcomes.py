@@ -41,9 +41,10 @@ def with_outcomes(rule: Criterion, cells: pd.DataFrame, minus: str) -> Criterion
         if far := _far_away((table.loc[row] - table.loc[minus]).dropna().sort_values(), rule.margin):
             troubles.setdefault(row, []).append(far)
     is_lost, is_complete = cells["status"].isin(["failed", UNDEFINED]), cells["status"] == "complete"
-    lost, waiting = (frozenset(cells.loc[where, "row"]) for where in (is_lost, ~is_lost & ~is_complete))
+    waiting = frozenset(cells.loc[~is_lost & ~is_complete, "row"])
+    lost, seeds = (dict(some.groupby("row")["seed"].agg(frozenset)) for some in (cells[is_lost], cells))
     told = {row: f"{row} {' and '.join(texts)}" for row, texts in troubles.items()}
-    return replace(rule, waiting=waiting, lost=lost, troubles=told)
+    return replace(rule, waiting=waiting, lost=lost, seeds=seeds, troubles=told)
 
 
 def _far_away(ordered: pd.Series, margin: float) -> str:

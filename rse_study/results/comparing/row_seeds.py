@@ -109,12 +109,13 @@ class RowSeeds:
         base = {} if self.baseline is None else self.values[self.baseline]
         mine, most = self.values[trial], self.bounds.at_most
         paired = list(takewhile(lambda seed: seed in mine and seed in base, self.all_seeds))
-        n = len(paired)
-        if n < self.bounds.at_least:
-            return RowCourse("undecided", n, self.bounds.at_least, most)
+        n, least = len(paired), self.bounds.at_least
         differences = [mine[seed] - base[seed] for seed in paired]
         if not all(map(isfinite, differences)):
-            return RowCourse("undecided", n, n, n)  # no further seed decides it while one has no score
+            most = max(n, least)  # no further seed decides it while one has no score
+            return RowCourse("undecided", n, most, most)
+        if n < least:
+            return RowCourse("undecided", n, least, most)
         verdict = self._verdict(differences)
         is_over = verdict != "undecided" or n == most
         return RowCourse(verdict, n, *((n, n) if is_over else (n + 1, most)))

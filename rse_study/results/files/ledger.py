@@ -55,8 +55,7 @@ class Ledger(LedgerQueries):
             raise
         if 0 < found < SCHEMA_VERSION:
             sidecars.write_everything(study_dir, ledger)
-        if last_sign:
-            ledger._end_open_attempts(last_sign)
+        ledger._end_open_attempts(last_sign)
         return ledger
 
     def close(self) -> None:

@@ -106,10 +106,10 @@ def lose_all_attempts(db: sqlite3.Connection, reason: str) -> None:
 
 
 def end_open_attempts(db: sqlite3.Connection, ended: str, since: str = "") -> None:
-    """Let attempts begun `since` end with their driver; the next run calls them lost."""
+    """End attempts begun `since`; without a time, at the newest one of any attempt."""
     db.execute(
-        "UPDATE attempt SET ended = max(started, min(?, ?))"
-        " WHERE outcome = 'running' AND ended = '' AND started >= ?",
+        "UPDATE attempt SET ended = max(started, min(?2, iif(?1 > '', ?1,"
+        " (SELECT max(max(started, ended)) FROM attempt)))) WHERE outcome = 'running' AND ended = '' AND started >= ?3",
         (ended, now(), since),
     )
 

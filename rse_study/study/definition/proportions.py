@@ -31,6 +31,11 @@ def in_proportion(written: dict[str, Any], content: dict[str, Any], *, where: st
         content = content | {
             "allowance": {**content["allowance"], "steps_per_cell": told if is_of_old else 0}
         }
+    for axis in resolve_space(after.base, after.search or {}, where=where)[0].axes:
+        what, sets_it = f"search.{axis.name}", any(path.startswith("budget") for path in axis.paths)
+        if sets_it and (before.search or {}).get(axis.name) == axis.domain:
+            rule, remedy = "sets the budgets of trials itself", f"Override it, too: -o '{what}={{...}}'"
+            raise InputError(what, where=where, rule=rule, remedy=remedy)
     if not (before.grid and after.grid):
         return content
     rows, known, problems = dict(after.grid.rows), _trials(before, where), dict[str, InputError]()
@@ -47,11 +52,12 @@ def in_proportion(written: dict[str, Any], content: dict[str, Any], *, where: st
             rows[name] = kept | {"budget": {"unit": "steps", "amount": round(steps)}}
             continue
         at = f"grid.rows.{name}" if name in rows else after.grid.at
-        rule = (
-            f"its share of the base's new budget is {round(steps)} step(s), or unknown without corpus.limit"
-        )
-        remedy = "Give the base a larger budget, or override this one, too"
-        remedy += f": -o '{at}.budget={{unit: steps, amount: N}}'" if name in rows else ""
+        share = f"{round(steps)} step(s)" if steps else "unknown without corpus.limit"
+        rule, example = f"its share of the base's new budget is {share}", "={unit: steps, amount: N}"
+        remedy = f"Give the base a larger budget, or override this one, too: -o '{at}.budget{example}'"
+        if name not in rows:
+            rule = f"a row of axes has the base's budget, and the share of {name} is {share}"
+            remedy = f"Keep the budget's unit ({before.base.budget.unit}), or override the axes, too"
         problems[at] = InputError(at, where=where, rule=rule, remedy=remedy)
     if problems:
         raise InputErrors([*problems.values()])

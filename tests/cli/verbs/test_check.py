@@ -223,6 +223,17 @@ def test_while_cells_are_to_run_verdicts_are_those_of_the_confidence_sequence(rs
     assert as_json["contrasts"][0]["simultaneous_low"] > 0.5
 
 
+def test_no_page_says_better_of_a_study_that_runs_without_so_far(rse, little):
+    more = (*FIVE, 69.9, 72.1)
+    folder = little(
+        {"SimCSE": (*more, tabled.PLANNED), "A": (*above(more, (*GAINS, 3.0, 2.9)), tabled.RUNNING)}
+    )
+    page = " ".join(Outline(write_report(folder).read_text()).text.split())
+    assert "highest mean A, 73.72 over 7 seeds, better than SimCSE so far" in page
+    assert "A has the highest mean, 73.72, and is shown to be better than SimCSE so far." in page
+    assert ", better so far, 7 seeds paired" in rse("compare", "little:A", "little:SimCSE").out
+
+
 def test_differences_that_do_not_vary_resolve_nothing(rse, little):
     little({"SimCSE": FIVE, "A": above(FIVE, [1.0] * 5)})
     text = "the differences do not vary over seeds, so they do not tell which true difference would be found."

@@ -66,10 +66,18 @@ def test_rows_that_failed_with_a_seed_are_not_compared_by_the_others_alone(rse, 
     assert "nothing is decided" not in rse("compare", "one:rho = 0.5", "one:SimCSE").out
 
 
+def test_a_row_is_compared_with_one_that_failed_with_a_seed_that_it_never_had(rse, make):
+    rows = {"SimCSE": (*SECOND, tabled.FAILED), "A": tuple(value + 9 for value in SECOND)}
+    make("one", rows, baseline="SimCSE", until={"at_least": 3, "at_most": 6})
+    assert ", better, 5 seeds paired" in rse("compare", "one:A", "one:SimCSE").out
+    (row,) = (line for line in rse("check", "one").out.splitlines() if line.startswith("A "))
+    assert " better " in row
+
+
 def test_rows_with_cells_still_to_run_are_compared_by_their_confidence_sequence(rse, make):
     make("one", {"SimCSE": SECOND, "A": (*(value + 9 for value in SECOND[:3]), 79.0, tabled.PLANNED)})
     found = rse("compare", "one:A", "one:SimCSE").out
-    assert "95% [-inf, +inf], undecided, 4 seeds paired" in found
+    assert "95% [-inf, +inf], undecided so far, 4 seeds paired" in found
     assert "So far, rows with cells still to run follow the 95% confidence sequence" in found
 
 

@@ -72,7 +72,7 @@ def test_more_groups_than_letters_have_none_rather_than_some():
 
 def test_a_row_without_a_score_at_some_seeds_is_told_apart_from_none():
     means = {"low": 50.0, "high": 60.0, "like high": 60.0}
-    lost = scores(means, criterion=Criterion(lost=frozenset({"low"})))
+    lost = scores(means, criterion=Criterion(lost={"low": frozenset({0})}))
     assert letters_of(lost) == {"high": "a", "like high": "a", "low": "a"}
     waiting = scores(means, criterion=Criterion(waiting=frozenset({"low"})))
     waiting.table.loc["low", 4:] = np.nan  # four seeds, with which a confidence sequence excludes nothing

@@ -34,7 +34,7 @@ COLLAPSED = {"degenerate": True, "value": 69.9}
 
 def test_seeds_that_all_ended_well_change_nothing():
     rule = rule_for()
-    assert (rule.lost, rule.waiting, rule.assumption) == (frozenset(), frozenset(), "")
+    assert (rule.lost, rule.waiting, rule.assumption) == ({}, frozenset(), "")
     assert rule.on(("row", "base")).verdict(ABOVE) == "better"
 
 
@@ -63,6 +63,13 @@ def test_nothing_is_decided_by_the_seeds_that_are_left(changes, said):
     )
 
 
+def test_a_baseline_that_fails_with_a_seed_that_a_row_never_had_leaves_it_decided():
+    """As where rows get seeds until they are decided."""
+    rule = rule_for(("base", 4, FAILED), other=BASE[:4])
+    assert rule.on(("row", "base")).verdict(ABOVE) == "undecided"
+    assert rule.on(("other", "base")).verdict(ABOVE) == "better"
+
+
 @cases(
     ("changes", "said"),
     [
@@ -89,6 +96,16 @@ def test_rows_that_wait_for_a_cell_have_the_confidence_sequence_and_the_others_t
     sample = GAINS[:4]
     assert rule.on(("row", "base")).interval(sample, 2) == Criterion(is_anytime=True).interval(sample, 2)
     assert rule.on(("other", "base")).interval(sample, 2) == Criterion().interval(sample, 2)
+    assert [rule.on((row, "base")).so_far for row in ("row", "other")] == [" so far", ""]
+    assert "looks: some cells are still to run" not in rule.sentence()
+    assert (
+        rule.on(("row", "base"))
+        .sentence()
+        .endswith(
+            "some cells are still to run or to be scored. Differences "
+            "within \N{PLUS-MINUS SIGN}0.5 count as the same."
+        )
+    )
     assert "So far, rows with cells still to run follow the 95% confidence sequence" in rule.sentence()
     assert "So far" not in rule_for().sentence()
 

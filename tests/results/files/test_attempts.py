@@ -159,6 +159,23 @@ def test_an_attempt_whose_driver_was_killed_ends_at_its_last_sign_of_life(study_
             assert spent(ledger) == ("running", 180.0)
 
 
+def test_an_attempt_of_a_killed_driver_whose_archive_is_opened_later_ends_with_the_newest_one(
+    study_dir, cells, monkeypatch
+):
+    set_clock(monkeypatch, 0)
+    killed = Ledger.open(study_dir)
+    killed.start(cells[0].identity, **HERE)
+    set_clock(monkeypatch, 4)
+    killed.start(cells[1].identity, **HERE)
+    killed._db.close()
+    killed._lock.close()
+    (study_dir / "ledger.lock").unlink()  # which no archive has
+    set_clock(monkeypatch, 50)
+    with Ledger.open(study_dir) as ledger:
+        ledger.close_attempts("the driver ended")
+        assert [seconds_between(one.started, one.ended) for one in ledger.attempts()] == [240.0, 0.0]
+
+
 def test_an_attempt_of_another_clock_has_no_negative_time(study_dir, cells, monkeypatch):
     set_clock(monkeypatch, 30)
     with Ledger.open(study_dir) as ledger:

@@ -71,13 +71,24 @@ def test_budgets_in_passes_keep_their_share():
         (
             "minilm_pilot",
             ["base.budget.amount=10"],
-            r"grid\.axes: its share .*override this one, too",
+            r"grid\.axes: a row of axes has the base's budget, .* Keep .* \(steps\), or override the axes, too",
         ),
     ],
 )
 def test_a_share_that_is_no_training_and_an_axis_of_budgets_are_refused(study, overrides, said):
     with pytest.raises(InputError, match=said):
         read_study(SHIPPED[study], overrides)
+
+
+def test_a_search_over_budgets_is_refused_unless_its_axis_is_overridden_too(tmp_path):
+    path = tmp_path / "own.yaml"
+    path.write_text(
+        "name: own\nquestion: How long?\nbase: {method: {preset: simcse}, encoder: {name: tiny-vectors}}\n"
+        "search: {budget.amount: {int: [2, 8]}}\nnum_trials: 8\nseeds: [0]\n"
+    )
+    with pytest.raises(InputError, match=r"search\.budget\.amount: sets the budgets of trials itself"):
+        read_study(path, IN_STEPS)
+    assert read_study(path, [*IN_STEPS, "search.budget.amount={int: [20, 80]}"])
 
 
 def test_epochs_of_unknown_length_are_refused(tmp_path):
