@@ -9,7 +9,7 @@ from analysis import search
 from analysis.comparison import comparison_of
 from analysis.contents import Contents, contents_of
 from analysis.formats import show_measured, show_spread
-from analysis.paper.captions import scores_caption
+from analysis.paper.captions import scores_caption, so_far
 from analysis.paper.latex import latex
 from analysis.paper.layout import latex_layouts
 from analysis.scores import measures_of, result_scores, summarise
@@ -61,6 +61,8 @@ def _plain(row: str) -> str:
 
 
 def _caption(study: StudyResults, table: pd.DataFrame) -> str:
-    num_seeds = study.cells.loc[study.cells["stage"].isin(["grid", "confirm"]), "seed"].nunique()
+    cells = study.cells[study.cells["stage"].isin(["grid", "confirm"])]
+    num_seeds = cells.loc[cells["status"] == "complete", "seed"].nunique()
     minus = study.contrasts["minus"].iloc[0] if len(study.contrasts) else ""
-    return scores_caption(study.name, study.record.encoder, num_seeds, minus, table)
+    caption = scores_caption(study.name, study.record.encoder, num_seeds, minus, table)
+    return f"{caption}{so_far(not cells['status'].isin(['planned', 'running']).any())}"

@@ -56,7 +56,8 @@ def effects_caption(comparison: Comparison) -> str:
     design, _, _ = describe_design(comparison.effects.effects, len(comparison.effects.factors)).partition(":")
     encoder = f" Encoder {comparison.encoder}." if comparison.encoder else ""
     how = "differences between two levels; their 95% intervals hold for all effects at once."
-    return f"{comparison.name}: {comparison.label}. {design.capitalize()}: {how}{encoder}{_scale(comparison)}"
+    told = f"{comparison.name}: {comparison.label}. {design.capitalize()}: {how}{encoder}"
+    return f"{told}{so_far(comparison.is_complete)}{_scale(comparison)}"
 
 
 def scores_caption(name: str, encoder: str, num_seeds: int, minus: str, table: pd.DataFrame) -> str:
@@ -73,6 +74,11 @@ def seeds_text(encoder: str, num_seeds: int) -> str:
     return text[0].upper() + text[1:]
 
 
+def so_far(is_complete: bool) -> str:
+    """Say that a study still runs."""
+    return "" if is_complete else " Cells are still to run: what is marked here is so far."
+
+
 def marks(table: pd.DataFrame, apart: str) -> str:
     """Return the meaning of the marks that occur in a table; `apart` explains a star."""
     text = "".join(str(value) for row in table.itertuples(index=False) for value in row)
@@ -81,7 +87,7 @@ def marks(table: pd.DataFrame, apart: str) -> str:
 
 
 def _encoder_and_seeds(comparison: Comparison) -> str:
-    return seeds_text(comparison.encoder, comparison.num_seeds)
+    return seeds_text(comparison.encoder, comparison.num_seeds) + so_far(comparison.is_complete)
 
 
 def _paper_column(table: str) -> str:
