@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from rse_study.errors import InputError
+from rse_study.results.archive import ORIGIN
 from rse_study.results.files.connect import is_lost, open_study
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.files.schema import ledger_path
@@ -74,11 +75,12 @@ def pending_in(study_dir: Path, checked: CheckedStudy) -> PendingRevision | None
 def is_another_file(frozen: StudyRecord, where: str) -> bool:
     """Whether the file of a frozen study is still there, and this is no copy of it.
 
-    A job's own copy of a file is none; who submits it knows the study.
+    A job's own copy of a file is none, since who submits it knows the study, nor is the file of an archive.
     """
     path, first = Path(where), Path(frozen.file)
     is_of_job = any(OF_A_JOB.fullmatch(str(one.absolute())) for one in (path, first))
-    if not frozen.file or not path.is_file() or is_of_job or path.resolve() == first:
+    is_copy = is_of_job or (path.parent / ORIGIN).is_file()
+    if not frozen.file or not path.is_file() or is_copy or path.resolve() == first:
         return False
     return first.is_file() and hash_file(path) not in (frozen.file_hash, hash_file(first))
 

@@ -3,6 +3,7 @@
 import pytest
 
 from rse_study.errors import InputErrors
+from rse_study.results.archive import ORIGIN
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.files.result_file import Point
 from rse_study.study.pending import pending_in
@@ -87,6 +88,13 @@ def test_a_jobs_copy_is_no_other_file_before_or_after_one_of_the_users_own(store
     run(copy, tmp_path / folder / "mine", make_materials(tmp_path / "world"))
     own = write(tmp_path / "own.yaml", ADDED, MORE_SEEDS)
     assert bool(pending_in(tmp_path / folder / "mine", own).reasons) == asks
+
+
+def test_the_file_of_an_archive_is_no_other_file(store, tmp_path):
+    more = write(tmp_path / "mine.yaml", ADDED)
+    assert pending_in(store / "mine", more).reasons
+    (tmp_path / ORIGIN).write_text("{}")
+    assert not pending_in(store / "mine", more).reasons
 
 
 SEARCH = ("grid: {rows: {one: {rho: 0}, two: {rho: 0.5}}}\nseeds: [0, 1]", "search: {rho: {float: [0, 1]}}")
