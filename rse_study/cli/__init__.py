@@ -12,6 +12,9 @@ def main() -> None:
     """Entry point."""
     # Modules and classes are no garbage: looking for some while they are made takes a tenth of a short command.
     gc.set_threshold(FIRST_COLLECTION)
+    for name in ("stdin", "stdout", "stderr"):  # None where a daemon has closed them
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "r+"))
     try:
         _leave_out_working_folder()
     except FileNotFoundError:

@@ -1,5 +1,6 @@
 """A revision that a file would make of its study, and the consent it wants."""
 
+import re
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from rse_study.errors import InputError
+from rse_study.results.archive import ORIGIN
 from rse_study.results.files.connect import is_lost, open_study
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.files.schema import ledger_path
@@ -20,6 +22,8 @@ from rse_study.study.revisions import change_to
 from rse_study.training.trial import Trial
 
 MOST_NAMED = 12
+# A job's own copy of a file: under Slurm, in the folder of a submission, or where Ray unpacks that.
+OF_A_JOB = re.compile(r".*/(rse-(\d+-){2}\d+|rse-.+-[0-9a-f]{12}(-\d+)?(/code)?|_ray_pkg_\w+)/study\.yaml")
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ def pending_revision(ledger: LedgerQueries, checked: CheckedStudy) -> PendingRev
     lost = leaving if is_other or not grows else ""
     reasons = tuple(reason for reason in (of_file, asked, lost) if reason)
     remedy = "Give this file a `name` of its own, or consent: `run --revise`"
-    what, rule = f"revises a study: {change}", "; ".join(reasons)
+    what, rule = f"revises the study {frozen.name} ({change})", "; ".join(reasons)
     refusal = InputError(what, where=checked.where, rule=rule, remedy=remedy)
     return PendingRevision(change, leaving, reasons, refusal)
 
@@ -71,23 +75,24 @@ def pending_in(study_dir: Path, checked: CheckedStudy) -> PendingRevision | None
 def is_another_file(frozen: StudyRecord, where: str) -> bool:
     """Whether the file of a frozen study is still there, and this is no copy of it.
 
-    A job's own copy of a file is none; who submits it knows the study.
+    A job's own copy of a file is none, since who submits it knows the study, nor is the file of an archive.
     """
-    path = Path(where)
-    is_of_job = path.name == "study.yaml" and path.absolute().parent.name.startswith("rse-")
-    if not frozen.file or not path.is_file() or is_of_job or path.resolve() == Path(frozen.file):
+    path, first = Path(where), Path(frozen.file)
+    is_of_job = any(OF_A_JOB.fullmatch(str(one.absolute())) for one in (path, first))
+    is_copy = is_of_job or (path.parent / ORIGIN).is_file()
+    if not frozen.file or not path.is_file() or is_copy or path.resolve() == first:
         return False
-    return Path(frozen.file).is_file() and hash_file(path) != frozen.file_hash
+    return first.is_file() and hash_file(path) not in (frozen.file_hash, hash_file(first))
 
 
 def _leaving(ledger: LedgerQueries, checked: CheckedStudy) -> list[CellRecord]:
     """Return the complete cells that are of no row or seed of the file."""
-    study, rows = checked.study, {row.trial for row in checked.rows}
-    seeds = set(study.all_seeds if rows else study.search_settings.confirm.seeds)
-    stage = "grid" if rows else "confirm"
-    cells = [one for one in ledger.cells() if one.stage == stage and not one.retired]
-    complete = [one for one in cells if one.status == "complete"]
-    return [one for one in complete if one.seed not in seeds or (rows and trial_of(one) not in rows)]
+    rows, settings = {row.trial for row in checked.rows}, checked.study.search_settings
+    seeds = {"confirm": settings.confirm.seeds, "path": settings.ablation_path.seeds}
+    seeds = {"grid": checked.study.all_seeds} if rows else seeds
+    cells = [one for one in ledger.cells() if one.stage in seeds and not one.retired]
+    cells = [one for one in cells if one.status == "complete"]
+    return [one for one in cells if one.seed not in seeds[one.stage] or (rows and trial_of(one) not in rows)]
 
 
 def trial_of(cell: CellRecord) -> Trial | None:

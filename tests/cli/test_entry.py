@@ -53,6 +53,13 @@ def test_a_working_folder_that_is_no_text_or_gone_is_refused(tmp_path):
     assert done.stderr == "the working folder was removed: change to another one\n"
 
 
+@pytest.mark.parametrize(("closed", "code"), [("<&-", 2), (">&-", 0), ("2>&-", 2), ("<&- >&- 2>&-", 0)])
+def test_a_stream_that_is_closed_is_no_internal_error(tmp_path, closed, code):
+    words = "validate quickstart" + (" -o gird=1" if code else "")
+    script = f"exec {sys.executable} -m rse_study {words} {closed}"
+    assert subprocess.run(["sh", "-c", script], cwd=tmp_path, check=False).returncode == code
+
+
 @pytest.mark.parametrize("python_path", ["", f":{ROOT}:."])
 def test_installed_modules_come_before_those_of_the_working_folder(tmp_path, python_path):
     for name in ("random", "tempfile", "pydantic", "ruamel", "rich", "psutil"):

@@ -3,11 +3,14 @@
 import pytest
 
 from rse_study.errors import InputErrors
+from rse_study.results.archive import ORIGIN
 from rse_study.results.files.ledger import Ledger
+from rse_study.results.files.result_file import Point
 from rse_study.study.pending import pending_in
 from rse_study.study.record import study_record
 from tests.cases import cases
 from tests.on_ray.world import few_pairs, make_materials
+from tests.results.world import begin, cell_of, end
 from tests.study.a_grid import run, write
 
 QUESTION = ("Does rho", "Does any rho")
@@ -68,10 +71,45 @@ def test_a_copy_of_the_file_or_one_whose_first_file_is_gone_is_no_other_file(sto
     assert pending_in(store / "mine", write(tmp_path / "copy.yaml")) is None
     (store / "a.yaml").rename(store / "moved.yaml")
     assert pending_in(store / "mine", write(store / "moved.yaml", ADDED)).reasons == ()
+    changed = write(store / "a.yaml", ADDED)
+    assert pending_in(store / "mine", write(tmp_path / "copy.yaml", ADDED)).reasons == ()
+    assert pending_in(store / "mine", changed).reasons == ()
     write(store / "a.yaml")
-    job = tmp_path / "rse-mine-0123456789ab"
-    job.mkdir()
-    assert pending_in(store / "mine", write(job / "study.yaml", ADDED)).reasons == ()
+
+
+JOBS = ("rse-mine-0123456789ab", "rse-mine-0123456789ab-2/code", "rse-1000-77-0", "_ray_pkg_0a1b2c")
+
+
+@cases(("folder", "asks"), [*((job, False) for job in JOBS), ("rse-thesis", True), ("code", True)])
+def test_a_jobs_copy_is_no_other_file_before_or_after_one_of_the_users_own(store, tmp_path, folder, asks):
+    (tmp_path / folder).mkdir(parents=True)
+    copy = write(tmp_path / folder / "study.yaml", ADDED)
+    assert bool(pending_in(store / "mine", copy).reasons) == asks
+    run(copy, tmp_path / folder / "mine", make_materials(tmp_path / "world"))
+    own = write(tmp_path / "own.yaml", ADDED, MORE_SEEDS)
+    assert bool(pending_in(tmp_path / folder / "mine", own).reasons) == asks
+
+
+def test_the_file_of_an_archive_is_no_other_file(store, tmp_path):
+    more = write(tmp_path / "mine.yaml", ADDED)
+    assert pending_in(store / "mine", more).reasons
+    (tmp_path / ORIGIN).write_text("{}")
+    assert not pending_in(store / "mine", more).reasons
+
+
+SEARCH = ("grid: {rows: {one: {rho: 0}, two: {rho: 0.5}}}\nseeds: [0, 1]", "search: {rho: {float: [0, 1]}}")
+
+
+def test_cells_of_an_ablation_path_whose_seed_is_removed_leave_the_study(tmp_path):
+    searched = [SEARCH, ("baselines", "ablation_path: {seeds: [7, 8]}\nbaselines")]
+    checked = write(tmp_path / "a.yaml", *searched)
+    with Ledger.open(tmp_path / "mine") as ledger:
+        ledger.freeze(study_record(checked, few_pairs("builtin/dev")), "created")
+        for seed in (7, 8):
+            point = cell_of(-2, seed, stage="path", label="base + rho")
+            end(ledger, begin(ledger, point), history=(Point(t=3, metrics={"dev": 50.0}),))
+    pending = pending_in(tmp_path / "mine", write(tmp_path / "a.yaml", *searched, ("[7, 8]", "[7]")))
+    assert pending.reasons == ("complete cells that leave it (1): base + rho (seed 8)",)
 
 
 def test_a_refused_change_names_the_file_that_the_study_was_frozen_from(store):

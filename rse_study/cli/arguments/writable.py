@@ -1,6 +1,7 @@
 """Checks of output paths before a long run begins."""
 
 import os
+import re
 from pathlib import Path
 
 from rse_study.errors import InputError
@@ -11,6 +12,9 @@ LONGEST_NAME = 240
 
 def require_folder(path: Path, *, where: str) -> None:
     """Raise InputError unless the folder can be written, or made; nothing is made."""
+    if re.match(r"\w\w+:/", str(path)):  # pathlib makes one / of two
+        rule, remedy = "a folder of this machine is needed", "`storage:` in a study's file takes a URL"
+        raise InputError("is a URL", where=f"{where} {path}", rule=rule, remedy=remedy)
     full = path.absolute()
     nearest = next(folder for folder in (full, *full.parents) if os.path.lexists(folder))
     rule, remedy = "a folder that can be written is needed", "Name another folder"

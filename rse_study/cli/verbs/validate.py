@@ -30,7 +30,7 @@ def validate_study(study: str, overrides: Sequence[str], *, is_shown: bool = Fal
         return
     for warning in checked.warnings:
         announce(f"warning: {warning}")
-    for note in notes_on_data(checked, data_dir()):
+    for note in _notes(checked):
         announce(f"note: {note}")
     for line in summary_of(checked):
         announce(line)
@@ -53,7 +53,7 @@ def validate_as_json(study: str, overrides: Sequence[str]) -> int:
         "num_cells": checked.num_cells,
         "summary": list(summary_of(checked)),
         "warnings": checked.warnings,
-        "notes": notes_on_data(checked, data_dir()),
+        "notes": _notes(checked),
     }
     print(json_of(content))
     return OK
@@ -69,6 +69,7 @@ def _checked(study: str, overrides: Sequence[str]) -> CheckedStudy:
             raise
         checked, partial = readable
         defaults = [".".join(dropped) for dropped in partial.dropped]
+        defaults += [] if checked.study.grid or checked.study.search else ["kind"]
         said = [*defaults, *(problem.what for problem in error.problems)]
         of_data = (one for one in _problems(checked) if not one.what.startswith(tuple(said)))
         raise InputErrors([*error.problems, *of_data]) from None
@@ -83,13 +84,19 @@ def _problems(checked: CheckedStudy) -> list[InputError]:
     table, problems = checked.study.paper.table if checked.study.paper else "", []
     try:
         pending_in(DEFAULT_STORE / checked.study.name, checked)
-    except InputErrors as error:
-        problems = list(error.problems)
+    except InputError as error:
+        problems = list(error.problems) if isinstance(error, InputErrors) else [error]
     return [
         *problems,
         *problems_of_table(table, where=checked.where),
         *check_data(checked, data_dir()),
     ]
+
+
+def _notes(checked: CheckedStudy) -> list[str]:
+    pending = pending_in(DEFAULT_STORE / checked.study.name, checked)
+    revision = [str(pending.refusal)] if pending and pending.reasons else []
+    return [*revision, *notes_on_data(checked, data_dir())]
 
 
 def _in_full(checked: CheckedStudy) -> dict[str, Any]:

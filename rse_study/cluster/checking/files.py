@@ -1,6 +1,7 @@
 """Checks that a study names no files that a job would look for in vain."""
 
 from collections.abc import Iterator
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,8 @@ def check_files(checked: CheckedStudy) -> Iterator[InputError]:
             yield InputError(f"{at} = {name!r}", where=checked.where, rule=rule, remedy=remedy)
     for at, text in _texts(checked.study.resolved(), ""):
         module = text.partition(":")[0].replace(".", "/")
-        is_own = is_class_path(text.partition("/")[0]) and module
+        is_class = is_class_path(text.partition("/")[0])
+        is_own = is_class and not PathFinder.find_spec(module.partition("/")[0])  # else it is installed here
         if is_own and any((one / f"{module}.py").is_file() or (one / module).is_dir() for one in folders):
             remedy = "Install its package on the nodes"
             yield InputError(f"{at} = {text!r}", where=checked.where, rule=rule, remedy=remedy)

@@ -40,12 +40,14 @@ def ray_folder() -> Iterator[Path]:
                 place, kept = SHORT, folder
                 folder = _new_folder(SHORT, stack)
                 (folder / "r").symlink_to(kept / "r")
-            if not _is_fit(Path(temporary)):  # Python has sockets there, too
+            if not _is_fit(Path(temporary).absolute()):  # Python has sockets there, too
                 (folder / "t").symlink_to(Path(temporary).absolute())
                 stack.callback(os.environ.__setitem__, "TMPDIR", temporary)
-                os.environ["TMPDIR"] = str(folder / "t")
+                stack.callback(setattr, tempfile, "tempdir", tempfile.tempdir)
+                os.environ["TMPDIR"] = tempfile.tempdir = str(folder / "t")
         except OSError as error:
-            what, remedy = f"Ray cannot keep its files in {place}: {error.strerror}", "Mend that, or name"
+            cause = "it is no folder" if isinstance(error, FileExistsError) else error.strerror
+            what, remedy = f"Ray cannot keep its files in {place}: {cause}", "Mend that, or name"
             raise Unavailable(what, f"{remedy} another folder with RAY_TMPDIR; {GOES_ON}") from None
         yield folder / "r"
 

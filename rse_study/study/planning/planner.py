@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rse_study.data.location import data_dir
 from rse_study.errors import InputError
-from rse_study.results.files.connect import has_ledger
+from rse_study.results.files.connect import has_ledger, is_lost
 from rse_study.results.records import FINISHED
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.pending import pending_in
@@ -20,6 +20,7 @@ from rse_study.study.planning.sampling import spread
 from rse_study.study.planning.throughput import Throughput, TimedWork, with_stated_hours
 from rse_study.training.materials import PrepareMaterials
 
+LOST = "its ledger is missing or empty: `run` makes it anew from its cells' files, and runs only the rest"
 TimeTrials = Callable[[CheckedStudy, Path], tuple[TimedWork, ...]]
 
 
@@ -124,6 +125,7 @@ class StudyPlanner:
         throughput = with_stated_hours(throughput, self._checked, self._sizes)
         pending = pending_in(self._store / self._checked.study.name, self._checked)
         revision = [str(pending.refusal) if pending.reasons else f"revision: {pending}"] if pending else []
+        revision += [LOST] if is_lost(self._store / self._checked.study.name) else []
         planned = plan(self._checked, ledger_state, throughput, self._sizes)
         return replace(planned, notes=(*revision, *self._cells.lines(), *planned.notes))
 

@@ -90,3 +90,10 @@ def test_a_second_file_of_the_name_is_asked_about_before_anything_starts(rse, tm
     rse("run", "q.yaml", "--revise")
     assert started == [True]
     assert "its question was" in rse("plan", "q.yaml").out
+
+
+@pytest.mark.parametrize("store", ["s3://bucket/studies", "gs://bucket", "file:///tmp/studies"])
+def test_a_store_that_is_a_url_is_refused_and_makes_no_folder(rse, tmp_path, store):
+    ended = rse("run", "quickstart", "--store", store)
+    assert ended.code == 2 and "is a URL: a folder of this machine is needed. `storage:`" in ended.err
+    assert list(tmp_path.iterdir()) == []

@@ -13,6 +13,8 @@ from rse_study.cli.arguments.study import study_file
 from rse_study.data.hub_models import SECONDS
 from tests.cases import cases
 from tests.hub import ask_only, serve
+from tests.on_ray.world import make_materials
+from tests.study import a_grid
 
 ROOT = Path(__file__).parents[3]
 
@@ -172,3 +174,26 @@ def test_files_presets_and_types_are_said_in_one_round(rse, tmp_path):
 def test_a_method_or_preset_is_suggested_by_its_meaning(rse, key, written, meant):
     ended = rse("validate", "joint", "-o", f"base.method={{{key}: {written}}}")
     assert (ended.code, f"Did you mean {meant}?" in ended.err) == (2, True)
+
+
+def test_a_wrong_grid_does_not_make_its_study_one_of_another_kind(rse, tmp_path):
+    a_grid.run(a_grid.write(tmp_path / "mine.yaml"), tmp_path / "studies" / "mine", make_materials(tmp_path))
+    for wrong in ("grids", "grid: 3\ntags"):
+        (tmp_path / "mine.yaml").write_text(a_grid.FILE.replace("grid", wrong))
+        said = json.loads(rse("validate", "mine.yaml", "--json").out)["problems"]
+        assert not any(problem["what"].startswith("kind") for problem in said)
+
+
+def test_a_damaged_ledger_hides_no_problem_of_the_file(rse, tmp_path):
+    (tmp_path / "studies" / "mine").mkdir(parents=True)
+    (tmp_path / "studies" / "mine" / "ledger.sqlite").write_bytes(b"no ledger" * 9)
+    (tmp_path / "mine.yaml").write_text(EVERY_KIND)
+    said = rse("validate", "mine.yaml").err
+    assert "ledger.sqlite: no ledger" in said and "grid.rows.two.rhoo" in said and "missing.tsv" in said
+
+
+def test_a_revision_that_wants_consent_is_noted(rse, tmp_path):
+    a_grid.run(a_grid.write(tmp_path / "mine.yaml"), tmp_path / "studies" / "mine", make_materials(tmp_path))
+    ended = rse("validate", "mine.yaml", "-o", "question=Another?", "--json")
+    (note,) = json.loads(ended.out)["notes"]
+    assert note.startswith("mine.yaml: revises the study mine (question changed): its question was")

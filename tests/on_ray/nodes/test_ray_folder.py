@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -113,14 +114,24 @@ def test_a_place_that_ray_cannot_take_is_reached_by_a_link(place, monkeypatch, v
     long.mkdir()
     monkeypatch.delenv("RAY_TMPDIR")
     monkeypatch.setenv(variable, str(long))
-    temporary = os.environ.get("TMPDIR")
+    temporary, before = os.environ.get("TMPDIR"), tempfile.gettempdir()
     with ray_folder() as folder:
         assert folder.parent.parent == Path("/tmp") and folder.parent.stat().st_mode & 0o777 == 0o700
         assert folder.resolve().is_relative_to(long) and listens_in(folder) <= 107
         if variable == "TMPDIR":
             assert Path(os.environ["TMPDIR"]).resolve() == long and len(os.environ["TMPDIR"]) <= LONGEST
-    assert os.environ.get("TMPDIR") == temporary
+            assert tempfile.gettempdir() == os.environ["TMPDIR"]
+    assert (os.environ.get("TMPDIR"), tempfile.gettempdir()) == (temporary, before)
     assert list(long.iterdir()) == [] and not folder.parent.exists()
+
+
+def test_a_relative_temporary_folder_is_as_long_as_its_whole_path(place, monkeypatch):
+    long = place / ("y" * 120)
+    long.mkdir()
+    monkeypatch.chdir(long)
+    monkeypatch.setenv("TMPDIR", ".")
+    with ray_folder():
+        assert Path(tempfile.gettempdir()).resolve() == long and len(tempfile.gettempdir()) < 60
 
 
 @pytest.mark.parametrize("variable", ["RAY_TMPDIR", "TMPDIR"])

@@ -186,3 +186,8 @@ def test_hours_on_a_busy_machine_are_warned_of(rse, grid, ran, monkeypatch):
     )
     monkeypatch.setattr(os, "getloadavg", lambda: (9.0, 1.0, 9.0))
     assert "busy" not in rse("plan", str(grid)).err
+
+
+def test_a_lost_ledger_is_noted(rse, grid, ran, tmp_path):
+    (tmp_path / "studies" / "little" / "ledger.sqlite").write_bytes(b"")
+    assert "note: its ledger is missing or empty: `run` makes it anew" in rse("plan", str(grid)).out
