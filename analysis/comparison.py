@@ -67,7 +67,7 @@ class Comparison:
 
     @property
     def num_seeds(self) -> int:
-        return self.scores.table.shape[1]
+        return int(self.scores.table.notna().any().sum())
 
     @property
     def criterion_text(self) -> str:

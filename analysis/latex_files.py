@@ -64,5 +64,6 @@ def _caption(study: StudyResults, table: pd.DataFrame) -> str:
     cells = study.cells[study.cells["stage"].isin(["grid", "confirm"])]
     num_seeds = cells.loc[cells["status"] == "complete", "seed"].nunique()
     minus = study.contrasts["minus"].iloc[0] if len(study.contrasts) else ""
+    is_complete = not cells["status"].isin(["planned", "running"]).any()
     caption = scores_caption(study.name, study.record.encoder, num_seeds, minus, table)
-    return f"{caption}{so_far(not cells['status'].isin(['planned', 'running']).any())}"
+    return f"{caption}{so_far(is_complete)}"

@@ -40,6 +40,15 @@ def test_scores_have_a_star_where_the_row_is_better_or_worse(tmp_path):
     assert "the difference from SimCSE is decided" in path.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(("last", "is_said"), [(72.0, False), (tabled.PLANNED, True)])
+def test_a_study_that_still_runs_says_so_and_counts_the_seeds_that_have_ended(tmp_path, last, is_said):
+    folder = tabled.make(tmp_path / "s", {"SimCSE": (70.0, 71.0, last)}, baseline="SimCSE")
+    for path in write_latex(open_study(folder), tmp_path):
+        text = path.read_text(encoding="utf-8")
+        assert ("Cells are still to run" in text) == is_said
+        assert f"over {2 if is_said else 3} seeds" in text
+
+
 @pytest.mark.parametrize("study", [searched.STUDY, gridded.STUDY], ids=["search", "grid"])
 def test_a_study_without_results_has_what_there_is(tmp_path, study):
     folder = searched.make(tmp_path / "s", study=study)
