@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ from rse_study.cli.terminal.study_table import show_table
 from rse_study.cli.verbs.plan.show import materials_of_identity, probe_with_bars, stands_elsewhere
 from rse_study.data.location import data_dir
 from rse_study.deferred import DeferredName
-from rse_study.errors import InputErrors
+from rse_study.errors import InputError, InputErrors
 from rse_study.on_ray.nodes.ray_folder import ray_folder
 from rse_study.results.reader import Reader
 from rse_study.search.state import SearchState
@@ -85,9 +85,12 @@ def _consents(checked: CheckedStudy, folder: Path) -> bool:
         return False
     if sys.stdin.isatty() and sys.stderr.isatty():
         say(str(pending.refusal), stderr())
-        with suppress(typer.Abort):  # Ctrl-C: no consent
+        try:
             if typer.confirm("Revise it?", err=True):
                 return True
+        except typer.Abort:
+            raise KeyboardInterrupt from None
+        raise InputError("nothing was revised", where=checked.where)
     raise pending.refusal
 
 

@@ -1,6 +1,10 @@
 """`run`: what it hands over, and how it ends where trials failed or cost too much."""
 
+import os
+import pty
 import shutil
+import sys
+from contextlib import suppress
 
 import pytest
 
@@ -12,6 +16,7 @@ from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.study.planning.planner import StudyPlanner
+from tests.cases import cases
 from tests.cli.a_study import cell_of, run
 from tests.on_ray.world import make_materials
 from tests.study import a_grid
@@ -97,3 +102,21 @@ def test_a_store_that_is_a_url_is_refused_and_makes_no_folder(rse, tmp_path, sto
     ended = rse("run", "quickstart", "--store", store)
     assert ended.code == 2 and "is a URL: a folder of this machine is needed. `storage:`" in ended.err
     assert list(tmp_path.iterdir()) == []
+
+
+@cases(("answer", "code"), [(b"n\n", 2), (b"\x03", 130)])
+def test_whoever_is_asked_about_a_revision_may_refuse_it(tmp_path, answer, code):
+    a_grid.run(a_grid.write(tmp_path / "a.yaml"), tmp_path / "studies" / "mine", make_materials(tmp_path))
+    a_grid.write(tmp_path / "q.yaml", ("Does rho", "Does any rho"))
+    process, terminal = pty.fork()
+    if not process:
+        os.chdir(tmp_path)
+        os.execv(sys.executable, [sys.executable, "-m", "rse_study", "run", "q.yaml"])
+    said = b""
+    with suppress(OSError):  # of a terminal whose process has ended
+        while part := os.read(terminal, 4096):
+            said += part
+            if part.rstrip().endswith(b"Revise it? [y/N]:"):
+                os.write(terminal, answer)
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == code
+    assert b" ".join(said.split()).count(b"another file") == 1
