@@ -16,7 +16,6 @@ from rse_study.on_ray.queue.callbacks import StudyCallback
 from rse_study.results.files.ledger import Ledger
 from rse_study.results.reader import Reader
 from rse_study.study.planning.planner import StudyPlanner
-from tests.cases import cases
 from tests.cli.a_study import cell_of, run
 from tests.on_ray.world import make_materials
 from tests.study import a_grid
@@ -104,19 +103,18 @@ def test_a_store_that_is_a_url_is_refused_and_makes_no_folder(rse, tmp_path, sto
     assert list(tmp_path.iterdir()) == []
 
 
-@cases(("answer", "code"), [(b"n\n", 2), (b"\x03", 130)])
-def test_whoever_is_asked_about_a_revision_may_refuse_it(tmp_path, answer, code):
+def test_whoever_is_asked_about_a_revision_may_refuse_it(tmp_path):
     a_grid.run(a_grid.write(tmp_path / "a.yaml"), tmp_path / "studies" / "mine", make_materials(tmp_path))
     a_grid.write(tmp_path / "q.yaml", ("Does rho", "Does any rho"))
     process, terminal = pty.fork()
     if not process:
         os.chdir(tmp_path)
         os.execv(sys.executable, [sys.executable, "-m", "rse_study", "run", "q.yaml"])
+    os.write(terminal, b"n\n")  # which the terminal keeps until it is asked for
     said = b""
     with suppress(OSError):  # of a terminal whose process has ended
         while part := os.read(terminal, 4096):
             said += part
-            if part.rstrip().endswith(b"Revise it? [y/N]:"):
-                os.write(terminal, answer)
-    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == code
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 2
     assert b" ".join(said.split()).count(b"another file") == 1
+    assert b"Revise it?" in said
