@@ -124,7 +124,7 @@ REFUSED = [
     ({"class": "my_samplers:Stranger"}, "is no subclass of optuna.samplers.BaseSampler. Derive"),
     ({"class": "my_samplers:random"}, "is no subclass of optuna.samplers.BaseSampler. Derive"),
     ({"class": "my_samplers:Undefined"}, "lacks infer_relative_search_space, sample_independent, sample_relative"),
-    ({"settings": {"shape": 1}}, "'shape'). Did you mean 'share'? It takes: share, seed"),
+    ({"settings": {"shape": 1}}, "Did you mean 'share'? It takes: share, seed"),
     ({"class": "my_samplers:Picky"}, "(ValueError: share 0.3 is no probability). It takes: share"),
     ({"settings": {"seed": 7}}, "sampler.settings.seed: every proposal has a seed of its own"),
     ({"class": "MySampler"}, "sampler.class: 'MySampler' must be module:Class"),
