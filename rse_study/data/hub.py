@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -103,10 +104,11 @@ def _prepared(name: str, config: str, revision: str) -> tuple[str, dict[str, Any
     folder = Path(settings.HF_DATASETS_CACHE) / "___".join([*owner, camelcase_to_snakecase(last)])
     newest = dict[str, tuple[str, dict[str, Any]]]()
     for path in sorted(folder.glob("*/*/*/dataset_info.json"), key=lambda path: path.parent.stat().st_mtime):
-        info = json.loads(path.read_text(encoding="utf-8"))
-        read_with = AS_WRITTEN if info["builder_name"] == "csv" else {}
-        if path.parts[-4] == BuilderConfig(info["config_name"]).create_config_id(config_kwargs={**read_with}):
-            newest[info["config_name"]] = path.parts[-2], read_with
+        with suppress(ValueError, KeyError):  # of another version, or cut off: it is asked for
+            info = json.loads(path.read_text(encoding="utf-8"))
+            read_with, own = AS_WRITTEN if info["builder_name"] == "csv" else {}, info["config_name"]
+            if path.parts[-4] == BuilderConfig(own).create_config_id(config_kwargs={**read_with}):
+                newest[own] = path.parts[-2], read_with
     card = repository / "snapshots" / commit / README
     listed = DatasetCard.load(card, ignore_metadata_errors=True).data if card.is_file() else DatasetCardData()
     found = config or MetadataConfigs.from_dataset_card_data(listed).get_default_config_name() or "default"

@@ -19,7 +19,7 @@ from rse_study.results.comparing.comparisons import (
     differences,
     scores_by_metric,
 )
-from rse_study.results.comparing.outcomes import LARGEST
+from rse_study.results.comparing.row_seeds import LARGEST
 from rse_study.results.comparing.verdicts import verdict_of
 from rse_study.results.frame_columns import COLUMNS, with_columns
 from rse_study.results.reader import Reader

@@ -9,10 +9,10 @@ from dataclasses import replace
 import pandas as pd
 
 from rse_study.results.comparing.criterion import Criterion
+from rse_study.results.comparing.row_seeds import LARGEST
 
 UNDEFINED, COLLAPSED = "undefined", "collapsed"  # complete without a finite score; of a collapsed model
 WORDS = {"failed": "failed", UNDEFINED: "has no finite score", COLLAPSED: COLLAPSED}
-LARGEST = 1e100  # squares of larger numbers, and their sums, overflow
 FEWEST, FAR_SDS, FAR_MARGINS = 4, 5, 10
 """Seeds of which one can be far from the others, and how far; none of the project's own studies is."""
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
-from math import isfinite, nan
+from math import nan
 from typing import TYPE_CHECKING, NamedTuple
 
 from rse_study.results.comparing.margin import margin_of
@@ -22,6 +22,8 @@ from rse_study.results.study_record import StudyRecord
 
 if TYPE_CHECKING:
     from rse_study.results.comparing.criterion import RowVerdict  # and pandas, which `status` does without
+
+LARGEST = 1e100  # squares of larger numbers, and their sums, overflow
 
 
 class RowCourse(NamedTuple):
@@ -111,7 +113,7 @@ class RowSeeds:
         paired = list(takewhile(lambda seed: seed in mine and seed in base, self.all_seeds))
         n, least = len(paired), self.bounds.at_least
         differences = [mine[seed] - base[seed] for seed in paired]
-        if not all(map(isfinite, differences)):
+        if not all(abs(one) < LARGEST for one in differences):
             most = max(n, least)  # no further seed decides it while one has no score
             return RowCourse("undecided", n, most, most)
         if n < least:

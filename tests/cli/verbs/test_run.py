@@ -115,6 +115,7 @@ def test_whoever_is_asked_about_a_revision_may_refuse_it(tmp_path):
     with suppress(OSError):  # of a terminal whose process has ended
         while part := os.read(terminal, 4096):
             said += part
+    os.close(terminal)
     assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 2
     assert b" ".join(said.split()).count(b"another file") == 1
     assert b"Revise it?" in said

@@ -1,5 +1,6 @@
 """Ray's temporary folder: who may enter it, how long it stays, and what is wrong with its place."""
 
+import errno
 import os
 import signal
 import socket
@@ -62,22 +63,23 @@ def test_another_user_cannot_connect_to_a_socket_in_it(place):
                 listener.bind(str(where / "socket"))
                 (where / "socket").chmod(0o777)
                 listener.listen()
-                assert nobody_connects(where / "socket") == is_reached
+                assert nobody_connects(where / "socket") == (0 if is_reached else errno.EACCES)
 
 
 def nobody_connects(path):
-    """Whether the user `nobody` can connect to a socket, tried by a process of his."""
+    """The error's number with which the user `nobody` connects to a socket: 0 if he can, 255 if he does not try."""
     child = os.fork()
     if child:
-        return os.waitpid(child, 0)[1] == 0
-    os.setgroups([])
-    os.setgid(65534)
-    os.setuid(65534)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    found = 255
     try:
-        socket.socket(socket.AF_UNIX).connect(str(path))
-    except PermissionError:
-        os._exit(1)
-    os._exit(0)
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+        with socket.socket(socket.AF_UNIX) as connection:
+            found = connection.connect_ex(str(path))
+    finally:
+        os._exit(found)
 
 
 def test_it_goes_with_a_driver_that_is_killed(place):

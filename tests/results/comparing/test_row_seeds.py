@@ -56,6 +56,8 @@ def test_a_row_that_failed_with_a_seed_is_not_decided_by_the_others():
     for failed in ({0: 61.0, 1: nan}, {0: nan, 1: 61.0, 2: 61.0}):  # none beyond the first, and they are 3
         early = seeds_of(BASE, (1.0, 1.0), values={1: failed}, num_seeds=3)
         assert (early.courses[1].num_seeds, early.courses[1].most_seeds, early.most_cells) == (3, 3, 6)
+    large = seeds_of(BASE, (1.0, 1.0), values={1: {seed: 61 + NOISE[seed] for seed in range(7)} | {7: 1e200}})
+    assert large.courses[1] == found.courses[1]
     failed = {0: dict.fromkeys(range(7), 60.0) | {7: nan}}
     assert seeds_of(BASE, (1.0, 1.0), values=failed).courses[1].verdict == "undecided"
 
