@@ -105,7 +105,8 @@ def _read(given: str, metric: str, store: Path) -> GivenRows:
         )
     table = table.loc[[row]] if row else table
     troubles = {name: text for name, text in found.criterion.troubles.items() if name in table.index}
-    return GivenRows(given, table, label, replace(found.criterion, troubles=troubles))
+    waiting = found.criterion.waiting.intersection(table.index)
+    return GivenRows(given, table, label, replace(found.criterion, troubles=troubles, waiting=waiting))
 
 
 def _strictest(chosen: Sequence[GivenRows]) -> Criterion:

@@ -79,6 +79,8 @@ def test_rows_with_cells_still_to_run_are_compared_by_their_confidence_sequence(
     found = rse("compare", "one:A", "one:SimCSE").out
     assert "95% [-inf, +inf], undecided so far, 4 seeds paired" in found
     assert "So far, rows with cells still to run follow the 95% confidence sequence" in found
+    make("other", {"SimCSE": SECOND, "A": FIRST, "B": (*SECOND[:4], tabled.PLANNED)})
+    assert "So far" not in rse("compare", "other:A", "other:SimCSE").out  # B is not compared
 
 
 def test_seeds_are_matched_by_number_not_by_order(rse, make):
