@@ -8,6 +8,8 @@ from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 from torch.optim import Optimizer
 
+from rse_study.models.half_weights import HalfWeights
+
 HALVES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 SCALER = "scaler/"
 """beginning of the names by which a checkpoint holds the scale of fp16"""
@@ -24,23 +26,31 @@ class Arithmetic:
     def __init__(self, precision: str, device: torch.device) -> None:
         self._half, self._device = HALVES.get(precision), device
         self._is_tf32 = precision == "tf32"
+        self._stand_in: Callable[[], AbstractContextManager[None]] = nullcontext
         self.dtype = torch.float64 if precision == "float64" else torch.float32
         self._scaler = torch.amp.GradScaler(device.type, enabled=precision == "fp16")
 
-    def autocast(self) -> AbstractContextManager[object]:
-        return nullcontext() if self._half is None else torch.autocast(self._device.type, self._half)
+    @contextmanager
+    def autocast(self) -> Iterator[None]:
+        if self._half is None:
+            yield
+            return
+        with torch.autocast(self._device.type, self._half), self._stand_in():
+            yield
 
     @contextmanager
-    def products(self) -> Iterator[None]:
-        """Let float32 products of forward and backward passes use TF32, where wanted."""
+    def products(self, network: nn.Module) -> Iterator[None]:
+        """Let forward and backward passes of one step use TF32 or half weights, where wanted."""
         products = torch.backends.cuda.matmul
         before = products.fp32_precision
         if self._is_tf32:
             products.fp32_precision = "tf32"
+        if self._half is not None:
+            self._stand_in = HalfWeights(network, self._half).standing_in
         try:
             yield
         finally:
-            products.fp32_precision = before
+            products.fp32_precision, self._stand_in = before, nullcontext
 
     def descend(
         self,

@@ -83,7 +83,7 @@ class Session:
         for group in self.optimizer.param_groups:
             group["lr"] = self.trial.optimizer.rate(step, self.num_steps)
         run = replace(self.run, is_reported=self._is_due(step + 1))
-        with self.arithmetic.products():
+        with self.arithmetic.products(self.networks):
             outcome = self.trial.method.step(self.networks, self.method_state, batch, run, step)
             self.losses.note(outcome.loss, step + 1)
             self.arithmetic.descend(

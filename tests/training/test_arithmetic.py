@@ -15,11 +15,11 @@ PRODUCTS = torch.backends.cuda.matmul
 
 def test_tf32_is_for_the_products_of_its_own_steps():
     """Workers stay from cell to cell: the next one may want float32."""
-    before = PRODUCTS.fp32_precision
-    with Arithmetic("tf32", CPU).products():
+    before, network = PRODUCTS.fp32_precision, nn.Linear(1, 1)
+    with Arithmetic("tf32", CPU).products(network):
         assert PRODUCTS.fp32_precision == "tf32"
     assert PRODUCTS.fp32_precision == before
-    with Arithmetic("float32", CPU).products():
+    with Arithmetic("float32", CPU).products(network):
         assert PRODUCTS.fp32_precision == before
 
 

@@ -125,7 +125,7 @@ class TuningRun:
         for group in self.optimizer.param_groups:
             group["lr"] = self.spec.rate(step, self.num_steps)
         inputs = inputs.to(self.device)
-        with self.arithmetic.products():
+        with self.arithmetic.products(self.network):
             embeddings = self.network.encoder.word_embeddings(inputs.ids) if self.spec.adversarial else None
             loss = self._loss(step, inputs, rows, embeddings)
             if embeddings is not None:
