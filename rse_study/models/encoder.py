@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from rse_study.data.places import Places
 from rse_study.models.chunks import by_chunks
 from rse_study.models.compiled import compiled
 from rse_study.models.layout import Layout, Padded, TokenInputs
@@ -71,7 +72,7 @@ class SentenceEncoder(nn.Module):
         types: Int[Tensor, "b l"] | None = None,
         *,
         keeps_padding: bool = False,
-        places: Int[Tensor, " T"] | None = None,
+        places: Places | None = None,
     ) -> Float[Tensor, "b d"]:
         """Return pooled sentence vectors of word embeddings.
 
@@ -86,7 +87,7 @@ class SentenceEncoder(nn.Module):
         keeps_padding
             Whether padding is computed too, so that rows of the same tokens get the same vector to the last bit.
         places
-            Flat indices of the real tokens among all b * l; looked up if missing, which waits for a GPU.
+            Those of the real tokens; looked up if missing, which waits for a GPU.
         """
         if keeps_padding:
             layout = Padded(mask, is_unread=self.skips_padding and self.training)
@@ -127,7 +128,7 @@ class SentenceEncoder(nn.Module):
         mask: Bool[Tensor, "b l"],
         types: Int[Tensor, "b l"] | None = None,
         *,
-        places: Int[Tensor, " T"] | None = None,
+        places: Places | None = None,
     ) -> Float[Tensor, "b l d"]:
         """Return the last hidden states; padding takes no position and means nothing."""
         num_rows = len(mask)
@@ -147,7 +148,7 @@ class SentenceEncoder(nn.Module):
         wanted: Int[Tensor, " b"] | None = None,
     ) -> Tensor:
         """Return last hidden states in the layout, or [b d] at the positions `wanted`."""
-        positions = position_ids(self.backbone, layout.mask) if self._takes_positions else None
+        positions = position_ids(self.backbone, layout.numbers) if self._takes_positions else None
         given = TokenInputs(embeddings, positions, types if self.tells_types else None)
         run = self._run_packed if isinstance(layout, Packed) else type(layout).run
         found: Tensor = run(layout, self.backbone, given, changes, wanted)
@@ -160,10 +161,13 @@ class SentenceEncoder(nn.Module):
         """
         self._run_packed = compiled(Packed.run)
 
-    def layout(self, mask: Bool[Tensor, "b l"], places: Int[Tensor, " T"] | None = None) -> Layout:
+    def layout(self, mask: Bool[Tensor, "b l"], places: Places | None = None) -> Layout:
         if not self.skips_padding:
             return Padded(mask)
-        return Packed.of(mask) if places is None else Packed(mask, places)
+        places, kind = places or Places.of(mask), mask.device.type
+        own = next(self.backbone.parameters()).dtype
+        dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else own
+        return Packed(places, places.bias(dtype))
 
     def _pooled_positions(self, ids: Tensor | None, mask: Tensor) -> Int[Tensor, " b"] | None:
         """Return the position that pooling reads in each sentence; None if it reads all."""
@@ -183,11 +187,9 @@ class SentenceEncoder(nn.Module):
         return {site: [_multiplier(weight)] for site, weight in known.items()}
 
 
-def position_ids(backbone: nn.Module, mask: Bool[Tensor, "b l"]) -> Int[Tensor, "b l"]:
+def position_ids(backbone: nn.Module, numbers: Int[Tensor, "*n"]) -> Int[Tensor, "*n"]:
     """Return 0, 1, 2, ... over real tokens, shifted for RoBERTa and its kin."""
-    first = first_position(backbone)
-    counted = mask.long().cumsum(1)
-    return (counted * mask + (first - 1)).clamp(min=0)
+    return (numbers + (first_position(backbone) - 1)).clamp(min=0)
 
 
 def first_position(backbone: nn.Module) -> int:

@@ -16,6 +16,8 @@ class Layout(Protocol):
 
     @property
     def mask(self) -> Tensor: ...
+    @property
+    def numbers(self) -> Tensor: ...
     def lay(self, values: Tensor) -> Tensor: ...
     def restore(self, hidden: Tensor) -> Tensor: ...
     def with_first(self, hidden: Tensor, vectors: Tensor) -> Tensor: ...
@@ -27,7 +29,8 @@ class TokenInputs:
     """Inputs of a backbone for each token."""
 
     embeddings: Float[Tensor, "b l e"]
-    positions: Int[Tensor, "b l"] | None
+    positions: Int[Tensor, "*n"] | None
+    """in the layout"""
     types: Int[Tensor, "b l"] | None
 
 
@@ -38,6 +41,11 @@ class Padded:
     mask: Bool[Tensor, "b l"]
     is_unread: bool = False
     """whether a GPU's mask is handed on as it is: transformers looks whether there is padding, and waits for that"""
+
+    @property
+    def numbers(self) -> Int[Tensor, "b l"]:
+        """Return 1, 2, ... over real tokens, and 0 at padding."""
+        return self.mask.cumsum(1) * self.mask
 
     def lay(self, values: Float[Tensor, "b l d"]) -> Float[Tensor, "b l d"]:
         return values

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from rse_study.data.places import Places
 from rse_study.models.layout import TokenInputs
 from rse_study.models.sites import Changes, find_sites
 
@@ -34,32 +35,38 @@ class Packed:
     The last layer computes keys and values everywhere, and the rest at the wanted positions alone.
     """
 
-    mask: Bool[Tensor, "b l"]
-    places: Int[Tensor, " T"]
-    """flat indices of the real tokens among all b * l"""
+    places: Places
+    bias: Float[Tensor, "b 1 1 l"]
+    """0, and -inf at padding, in the type of queries"""
 
-    @classmethod
-    def of(cls, mask: Bool[Tensor, "b l"]) -> "Packed":
-        """Pack a batch; real tokens may stand anywhere in their row."""
-        return cls(mask, mask.flatten().nonzero().squeeze(1))
+    @property
+    def mask(self) -> Tensor:
+        return self.places.mask
+
+    @property
+    def numbers(self) -> Tensor:
+        return self.places.numbers
 
     def lay(self, values: Tensor) -> Tensor:
         """Pick the values of the real tokens, [b l ...] to [T ...]."""
-        return values.flatten(0, 1).index_select(0, self.places)
+        return values.flatten(0, 1).index_select(0, self.places.flat)
+
+    def spread(self, *values: Float[Tensor, "T d"]) -> tuple[Float[Tensor, "b l d"], ...]:
+        """Put values back into their rows, with any at padding, which nobody may read."""
+        rows = _Spread.apply(self.places.back, self.places.flat, *values)
+        return tuple(each.unflatten(0, self.mask.shape) for each in rows)
 
     def restore(self, hidden: Float[Tensor, "T d"]) -> Float[Tensor, "b l d"]:
         """Put hidden states back into their rows, with 0 at padding."""
         rows = hidden.new_zeros(self.mask.numel(), *hidden.shape[1:])
-        return rows.index_copy(0, self.places, hidden).unflatten(0, self.mask.shape)
+        return rows.index_copy(0, self.places.flat, hidden).unflatten(0, self.mask.shape)
 
     def with_first(self, hidden: Float[Tensor, "T d"], vectors: Float[Tensor, "b d"]) -> Float[Tensor, "T d"]:
-        return hidden.index_copy(0, self.at(torch.zeros_like(self.mask[:, 0], dtype=torch.long)), vectors)
+        return hidden.index_copy(0, self.places.back.view(self.mask.shape)[:, 0], vectors)
 
     def at(self, positions: Int[Tensor, " b"]) -> Int[Tensor, " b"]:
         """Return the index among the T of one position, a real token, of each sentence."""
-        counted = self.mask.flatten().cumsum(0) - 1
-        rows = torch.arange(len(self.mask), device=self.mask.device)
-        return counted[rows * self.mask.shape[1] + positions]
+        return self.places.back.view(self.mask.shape).gather(1, positions[:, None]).squeeze(1)
 
     def run(self, backbone: Any, given: TokenInputs, changes: Changes, wanted: Tensor | None) -> Tensor:
         """Return last hidden states, [T d], or [b d] at the positions `wanted`."""
@@ -73,11 +80,13 @@ class Packed:
         return hidden if wanted is None or one is not None else hidden[self.at(wanted)]
 
     def _embedded(self, backbone: Any, first: nn.Module, given: TokenInputs) -> Float[Tensor, "T d"]:
-        positions, types = (
-            None if values is None else self.lay(values)[None] for values in (given.positions, given.types)
+        assert given.positions is not None
+        types = self.places.types if given.types is None else self.lay(given.types)
+        block = backbone.embeddings(
+            inputs_embeds=self.lay(given.embeddings)[None],
+            position_ids=given.positions[None],
+            token_type_ids=types[None],
         )
-        embeddings = self.lay(given.embeddings)[None]
-        block = backbone.embeddings(inputs_embeds=embeddings, position_ids=positions, token_type_ids=types)
         return (block if first is backbone.embeddings else first(block))[0]
 
     def _layer(self, layer: Any, hidden: Float[Tensor, "T d"], one: Tensor | None) -> Tensor:
@@ -87,15 +96,34 @@ class Packed:
 
     def _attended(self, attention: Any, hidden: Tensor, rows: Tensor, one: Tensor | None) -> Tensor:
         heads = (-1, attention.attention_head_size)
-        queries = attention.query(rows)
-        queries = self.restore(queries) if one is None else queries[:, None]
-        keys, values = self.restore(attention.key(hidden)), self.restore(attention.value(hidden))
-        query, key, value = (x.unflatten(2, heads).transpose(1, 2) for x in (queries, keys, values))
+        queries, keys, values = attention.query(rows), attention.key(hidden), attention.value(hidden)
+        # Keys of padding are masked, and outcomes of its queries are not taken.
+        laid = (
+            self.spread(queries, keys, values)
+            if one is None
+            else (queries[:, None], *self.spread(keys, values))
+        )
+        query, key, value = (x.unflatten(2, heads).transpose(1, 2) for x in laid)
         seen = nn.functional.scaled_dot_product_attention(
-            query, key, value, self.mask[:, None, None, :], dropout_p=attention.dropout.p * attention.training
+            query, key, value, self.bias, dropout_p=attention.dropout.p * attention.training
         )
         context = seen.transpose(1, 2).flatten(2)
         return self.lay(context) if one is None else context[:, 0]
+
+
+class _Spread(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, back: Int[Tensor, " n"], flat: Int[Tensor, " T"], *values: Float[Tensor, "T d"]
+    ) -> tuple[Tensor, ...]:
+        ctx.save_for_backward(flat)
+        return torch.stack(values).index_select(1, back).unbind()
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        (flat,) = ctx.saved_tensors
+        # Nobody reads padding: its gradient is 0.
+        return None, None, *torch.stack(gradients).index_select(1, flat).unbind()
 
 
 def _changed(hidden: Tensor, changes: Changes, site: int) -> Tensor:

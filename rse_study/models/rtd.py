@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from rse_study.data.places import Places
 from rse_study.models.chunks import by_chunks
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.initialisation import seeded_linear
@@ -35,7 +36,7 @@ class Discriminator(nn.Module):
         h: Float[Tensor, "b d"],
         *,
         reads_padding: bool = False,
-        places: Int[Tensor, " T"] | None = None,
+        places: Places | None = None,
     ) -> Float[Tensor, "b l"]:
         """Return each token's logit of being the original one (eq 8); 0 at padding.
 
@@ -59,15 +60,14 @@ class Discriminator(nn.Module):
 
 @dataclass(frozen=True)
 class TokenPlaces:
-    """Flat indices among all b * l: of real tokens, and of those that are taken."""
+    """Places of real tokens, and flat indices among all b * l of those that are taken."""
 
-    real: Int[Tensor, " T"]
+    real: Places
     taken: Int[Tensor, " m"]
 
     @classmethod
     def of(cls, mask: Bool[Tensor, "b l"], taken: Bool[Tensor, "b l"]) -> "TokenPlaces":
-        real, chosen = (each.flatten().nonzero().squeeze(1) for each in (mask, taken))
-        return cls(real, chosen)
+        return cls(Places.of(mask), taken.flatten().nonzero().squeeze(1))
 
 
 class Generator(nn.Module):

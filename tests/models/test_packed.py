@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from rse_study.data.places import Places
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.loading import load_encoder
 from rse_study.models.packed import Packed
@@ -19,6 +20,11 @@ MASK_ID = 4
 def loaded(folder, pooling):
     encoder = load_encoder(folder, "cls")[0].double().eval()
     return SentenceEncoder(encoder.backbone, pooling, MASK_ID)
+
+
+def packed(mask, layout=Packed, dtype=torch.float64):
+    places = Places.of(mask)
+    return layout(places, places.bias(dtype))
 
 
 def both(encoder, compute):
@@ -81,12 +87,54 @@ def test_token_vectors_stand_where_their_tokens_do(folders):
 def test_laying_and_restoring_lose_nothing_but_padding():
     mask = torch.tensor([[True, False, True], [True, False, False], [True, True, True]])
     values = torch.arange(1.0, 10.0).view(3, 3, 1)
-    layout = Packed.of(mask)
+    layout = packed(mask)
     assert layout.lay(values).flatten().tolist() == [1, 3, 4, 7, 8, 9]
     assert layout.restore(layout.lay(values)).flatten().tolist() == [1, 0, 3, 4, 0, 0, 7, 8, 9]
     assert layout.at(torch.tensor([2, 0, 1])).tolist() == [1, 2, 4]
     first = layout.with_first(layout.lay(values), torch.tensor([[-1.0], [-2.0], [-3.0]]))
     assert first.flatten().tolist() == [-1, 3, -2, -3, 8, 9]
+
+
+def test_spread_values_stand_where_their_tokens_do_and_padding_has_no_gradient():
+    mask = torch.tensor([[True, False, True], [True, False, False]])
+    layout, values = packed(mask), [torch.rand(3, 2, requires_grad=True) for _ in range(3)]
+    laid = layout.spread(*values)
+    for value, rows in zip(values, laid, strict=True):
+        assert torch.equal(rows[mask], value)
+    wanted = [torch.rand(2, 3, 2) for _ in values]
+    gradients = torch.autograd.grad(laid, values, wanted)
+    assert all(torch.equal(one, rows[mask]) for one, rows in zip(gradients, wanted, strict=True))
+
+
+class Restored(Packed):
+    """Queries, keys and values put back one by one, with 0 at padding, and padding masked by a bool."""
+
+    def __post_init__(self):
+        object.__setattr__(self, "bias", self.mask[:, None, None])
+
+    def spread(self, *values):
+        return tuple(self.restore(value) for value in values)
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("precision", [torch.float32, torch.float64, torch.bfloat16])
+def test_one_spread_has_the_bits_of_three_restores(folders, precision, training):
+    encoder = (
+        loaded(folders["bert"], "mean").to(torch.promote_types(precision, torch.float32)).train(training)
+    )
+    ids, mask = scattered(encoder)
+    point, halves = encoder.word_embeddings(ids), precision == torch.bfloat16
+    found = []
+    for layout in (packed(mask, Packed, precision), packed(mask, Restored, precision)):
+        torch.manual_seed(0)
+        with torch.autocast("cpu", torch.bfloat16, enabled=halves):
+            read = encoder.hidden_states(layout, point)
+            first = encoder.hidden_states(layout, point, wanted=torch.zeros(len(mask), dtype=torch.long))
+        loss = read.double().sin().sum() + first.double().sin().sum()
+        found.append(
+            [read, first, *torch.autograd.grad(loss, [point, *encoder.backbone.encoder.parameters()])]
+        )
+    assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
 
 
 def test_a_family_with_relative_positions_keeps_its_padding(folders):
