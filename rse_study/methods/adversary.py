@@ -54,7 +54,7 @@ class Adversary:
         if eta is not None and table is not None:
             self.token_level.remember(table, anchor, eta, run.collectives)
         weights = players[-1].apply(ascent.states[-1]).weights() if self.masks.phi > 0 else ()
-        metrics = self._metrics(blended, eta, ascent, anchor)
+        metrics = self._metrics(blended, eta, ascent, anchor) if run.is_reported else {}
         return InnerAscent(self.blend.mix(blended), None if eta is None else eta.eta, weights, metrics)
 
     def _team(self, table: Tensor | None, anchor: Anchor, run: RunContext) -> tuple[list[Player], list[Any]]:

@@ -1,6 +1,6 @@
 """The norm ball of a perturbation: norm, radius, coordinates."""
 
-from dataclasses import dataclass
+import dataclasses
 from typing import Literal
 
 from pydantic import PositiveFloat
@@ -34,17 +34,20 @@ class Ball(Spec):
         return BoundBall(self, num_coordinates[:, None, None])
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class BoundBall:
     """A ball with each row's number of perturbable coordinates, [b 1 1]."""
 
     ball: Ball
     num_coordinates: Float[Tensor, "b 1 1"]
+    _lengths: dict[float, Float[Tensor, "b 1 1"]] = dataclasses.field(default_factory=dict)
 
     def length(self, given: float) -> Float[Tensor, "b 1 1"]:
         """Convert a length stated for `ball.given_for` to this ball's norm."""
-        given_for = self.ball.given_for if self.ball.strength == "matched" else self.ball.norm
-        return geometry.matched(given, given_for, self.ball.norm, self.num_coordinates)
+        if given not in self._lengths:
+            given_for = self.ball.given_for if self.ball.strength == "matched" else self.ball.norm
+            self._lengths[given] = geometry.matched(given, given_for, self.ball.norm, self.num_coordinates)
+        return self._lengths[given]
 
     def project(self, x: Float[Tensor, "b l d"]) -> Float[Tensor, "b l d"]:
         """Project x into the ball (eqs 4-6)."""

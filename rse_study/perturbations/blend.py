@@ -93,7 +93,8 @@ class Blend(Spec):
 
     def init(self, anchor: Anchor, streams: Streams) -> Branches:
         signs = control_signs(anchor, streams) if self.ascent == "noise" else None
-        return Branches(self.pgd.init(anchor, streams), self.fgsm.init(anchor, streams), signs)
+        start = self.pgd.init(anchor, streams)  # of both: they have one sigma and one ball
+        return Branches(start, start, signs)
 
     def mix(self, state: Branches) -> Float[Tensor, "b l d"]:
         """Return the mix (eq 7), which with rho 0 or 1 is exactly one branch."""

@@ -22,7 +22,7 @@ def norm_of(x: Float[Tensor, "*batch n"], norm: Norm) -> Float[Tensor, "*batch 1
 def unit(g: Float[Tensor, "*batch n"], norm: Norm) -> Float[Tensor, "*batch n"]:
     """Return g / ||g||_P (RobustSentEmbed eqs 3, 5), without epsilon; 0 at norm 0."""
     length = norm_of(g, norm)
-    return torch.where(length > 0, g / torch.where(length > 0, length, 1), 0)
+    return g / length.masked_fill(length == 0, 1)
 
 
 def project(

@@ -86,10 +86,11 @@ def make_synonyms() -> Synonyms:
     return Synonyms(starts, words, torch.tensor(offsets), torch.tensor(choices))
 
 
-def make_run(seed: int = 1, collectives=None, generator=None) -> RunContext:
+def make_run(seed: int = 1, collectives=None, generator=None, *, is_reported: bool = False) -> RunContext:
     """Streams of a seed, one process unless told otherwise, no autocast."""
     alone, filled = collectives or Alone(), generator or make_generator()
-    return RunContext(Streams(seed), alone, contextlib.nullcontext, filled, make_synonyms())
+    settled = Streams(seed), alone, contextlib.nullcontext, filled, make_synonyms()
+    return RunContext(*settled, is_reported=is_reported)
 
 
 def make_networks(method: RobustSentEmbed, run: RunContext, *, pooling="cls", **sizes: Any) -> Networks:

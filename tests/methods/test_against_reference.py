@@ -127,7 +127,7 @@ def test_three_layers(spied):
 def test_projection_is_active_where_it_is_tested(norm):
     for strength in ("matched", "literal"):
         method = settings(**FLIPS[f"{norm}, delta per sentence, {strength}"])
-        run = make_run()
+        run = make_run(is_reported=True)
         metrics = take_step(method, make_networks(method, run), make_batch(), run)[0].metrics
         for name in ("delta/on_bound_pgd", "delta/on_bound_fgsm", "eta/on_bound"):
             assert mean_of(metrics[name]) > 0.1, (name, strength)

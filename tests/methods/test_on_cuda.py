@@ -16,7 +16,7 @@ CUDA = torch.device("cuda")
 
 def one_step(*, autocast: bool) -> tuple[StepOutcome, torch.Tensor]:
     """A step at steps far below bf16's spacing; outcome and V."""
-    method, run = settings(alpha=1e-5, beta=1e-5, masks={"phi": 0.2}), make_run()
+    method, run = settings(alpha=1e-5, beta=1e-5, masks={"phi": 0.2}), make_run(is_reported=True)
     run.generator.float().to(CUDA)
     if autocast:
         run = dataclasses.replace(run, autocast=lambda: torch.autocast("cuda", torch.bfloat16))
@@ -43,7 +43,7 @@ def test_bf16_steps_as_far_as_float32():
 def test_float32_on_the_gpu_is_float32_on_the_cpu():
     """Draws are made on the CPU whatever the device: only rounding may differ at dropout 0."""
     outcome, table = one_step(autocast=False)
-    method, run = settings(alpha=1e-5, beta=1e-5, masks={"phi": 0.2}), make_run()
+    method, run = settings(alpha=1e-5, beta=1e-5, masks={"phi": 0.2}), make_run(is_reported=True)
     run.generator.float()
     here, state, _ = take_step(method, make_networks(method, run, width=32).float(), make_batch(), run)
     assert outcome.loss.item() == pytest.approx(here.loss.item(), rel=1e-3)

@@ -37,7 +37,7 @@ class Taken(NamedTuple):
 
 
 def taken(method, batch, monkeypatch, pooling="cls"):
-    seen, run = watch_ascents(monkeypatch), make_run()
+    seen, run = watch_ascents(monkeypatch), make_run(is_reported=True)
     outcome, state, gradients = take_step(method, make_networks(method, run, pooling=pooling), batch, run)
     monkeypatch.undo()
     blended, tokens, *rest = seen[0].states

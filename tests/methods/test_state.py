@@ -73,7 +73,7 @@ class TestBf16:
     def both(self, monkeypatch):
         found, seen = [], watch_ascents(monkeypatch)
         for autocast in (False, True):
-            method, run = settings(alpha=1e-5, beta=1e-5, masks={"phi": 0.2}), make_run()
+            method, run = settings(alpha=1e-5, beta=1e-5, masks={"phi": 0.2}), make_run(is_reported=True)
             run.generator.float()
             if autocast:
                 run = dataclasses.replace(run, autocast=lambda: torch.autocast("cpu", torch.bfloat16))

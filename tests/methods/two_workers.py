@@ -41,7 +41,7 @@ def all_steps(collectives: Collectives, rank: int = 0, size: int = 1) -> dict[st
     found = {}
     for name, switches in SCENARIOS.items():
         method = settings(**switches) if isinstance(switches, dict) else switches
-        run = make_run(collectives=collectives)
+        run = make_run(collectives=collectives, is_reported=True)
         networks = make_networks(method, run)
         outcome, state, gradients = take_step(method, networks, share(rank, size), run)
         metrics = {n: (float(m.total), float(m.count)) for n, m in outcome.metrics.items()}
