@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from rse_study.data.corpus import check_batch
-from rse_study.data.places import Places
+from rse_study.data.real_tokens import RealTokens
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.errors import InputError
 from rse_study.streams import Streams
@@ -45,8 +45,8 @@ class Batch:
         return self.host or self
 
     @cached_property
-    def real_places(self) -> Places:
-        return Places.of(self.mask, self.places_of(self.on_host.mask))
+    def real_places(self) -> RealTokens:
+        return RealTokens.of(self.mask, self.places_of(self.on_host.mask))
 
     @cached_property
     def perturbable_places(self) -> Int[Tensor, " n"]:

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from rse_study.data.places import Places
+from rse_study.data.real_tokens import RealTokens
 from rse_study.models.chunks import by_chunks
 from rse_study.models.compiled import compiled
 from rse_study.models.layout import Layout, Padded, TokenInputs
@@ -72,7 +72,7 @@ class SentenceEncoder(nn.Module):
         types: Int[Tensor, "b l"] | None = None,
         *,
         keeps_padding: bool = False,
-        places: Places | None = None,
+        places: RealTokens | None = None,
     ) -> Float[Tensor, "b d"]:
         """Return pooled sentence vectors of word embeddings.
 
@@ -87,7 +87,7 @@ class SentenceEncoder(nn.Module):
         keeps_padding
             Whether padding is computed too, so that rows of the same tokens get the same vector to the last bit.
         places
-            Those of the real tokens; looked up if missing, which waits for a GPU.
+            The real tokens; looked up if missing, which waits for a GPU.
         """
         if keeps_padding:
             layout = Padded(mask, is_unread=self.skips_padding and self.training)
@@ -128,7 +128,7 @@ class SentenceEncoder(nn.Module):
         mask: Bool[Tensor, "b l"],
         types: Int[Tensor, "b l"] | None = None,
         *,
-        places: Places | None = None,
+        places: RealTokens | None = None,
     ) -> Float[Tensor, "b l d"]:
         """Return the last hidden states; padding takes no position and means nothing."""
         num_rows = len(mask)
@@ -161,10 +161,10 @@ class SentenceEncoder(nn.Module):
         """
         self._run_packed = compiled(Packed.run)
 
-    def layout(self, mask: Bool[Tensor, "b l"], places: Places | None = None) -> Layout:
+    def layout(self, mask: Bool[Tensor, "b l"], places: RealTokens | None = None) -> Layout:
         if not self.skips_padding:
             return Padded(mask)
-        places, kind = places or Places.of(mask), mask.device.type
+        places, kind = places or RealTokens.of(mask), mask.device.type
         own = next(self.backbone.parameters()).dtype
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else own
         return Packed(places, places.bias(dtype))

@@ -13,7 +13,7 @@ LAYER = re.compile(r".*?\.\d+(?=\.|$)")
 
 
 class HalfWeights:
-    """Weights and biases of all linear maps, as autocast would cast them for each pass.
+    """Weights and biases of linear maps, as autocast would cast them for each pass.
 
     Optimiser, checkpoints and names see the weights themselves; these stand in for them inside passes only.
     """

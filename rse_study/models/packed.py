@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from rse_study.data.places import Places
+from rse_study.data.real_tokens import RealTokens
 from rse_study.models.layout import TokenInputs
 from rse_study.models.sites import Changes, find_sites
 
@@ -35,7 +35,7 @@ class Packed:
     The last layer computes keys and values everywhere, and the rest at the wanted positions alone.
     """
 
-    places: Places
+    places: RealTokens
     bias: Float[Tensor, "b 1 1 l"]
     """0, and -inf at padding, in the type of queries"""
 

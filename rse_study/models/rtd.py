@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from rse_study.data.places import Places
+from rse_study.data.real_tokens import RealTokens
 from rse_study.models.chunks import by_chunks
 from rse_study.models.encoder import SentenceEncoder
 from rse_study.models.initialisation import seeded_linear
@@ -36,7 +36,7 @@ class Discriminator(nn.Module):
         h: Float[Tensor, "b d"],
         *,
         reads_padding: bool = False,
-        places: Places | None = None,
+        places: RealTokens | None = None,
     ) -> Float[Tensor, "b l"]:
         """Return each token's logit of being the original one (eq 8); 0 at padding.
 
@@ -60,14 +60,14 @@ class Discriminator(nn.Module):
 
 @dataclass(frozen=True)
 class TokenPlaces:
-    """Places of real tokens, and flat indices among all b * l of those that are taken."""
+    """Real tokens, and flat indices among all b * l of those that are taken."""
 
-    real: Places
+    real: RealTokens
     taken: Int[Tensor, " m"]
 
     @classmethod
     def of(cls, mask: Bool[Tensor, "b l"], taken: Bool[Tensor, "b l"]) -> "TokenPlaces":
-        return cls(Places.of(mask), taken.flatten().nonzero().squeeze(1))
+        return cls(RealTokens.of(mask), taken.flatten().nonzero().squeeze(1))
 
 
 class Generator(nn.Module):

@@ -40,7 +40,7 @@ class Arithmetic:
 
     @contextmanager
     def products(self, network: nn.Module) -> Iterator[None]:
-        """Let forward and backward passes of one step use TF32 or half weights, where wanted."""
+        """Let the passes of one step use TF32, or weights that are cast once."""
         products = torch.backends.cuda.matmul
         before = products.fp32_precision
         if self._is_tf32:

@@ -1,4 +1,4 @@
-"""Places of a batch's real tokens, made once for all passes over it."""
+"""Real tokens of a batch, looked up once for all passes over it."""
 
 from dataclasses import dataclass, field
 
@@ -6,7 +6,7 @@ from rse_study.tensors import Bool, Float, Int, Tensor, torch
 
 
 @dataclass(frozen=True)
-class Places:
+class RealTokens:
     """Indices from the real tokens to their positions among all b * l, and back."""
 
     mask: Bool[Tensor, "b l"]
@@ -21,7 +21,7 @@ class Places:
     _biases: dict["torch.dtype", Tensor] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, mask: Bool[Tensor, "b l"], flat: Int[Tensor, " T"] | None = None) -> "Places":
+    def of(cls, mask: Bool[Tensor, "b l"], flat: Int[Tensor, " T"] | None = None) -> "RealTokens":
         """Look the real tokens up, which waits for a GPU, unless `flat` is known."""
         flat = mask.flatten().nonzero().squeeze(1) if flat is None else flat
         among = torch.arange(len(flat), device=mask.device)
