@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import torch
@@ -19,18 +21,16 @@ class HalfWeights:
     """
 
     def __init__(self, network: nn.Module, half: torch.dtype) -> None:
-        self._places: list[tuple[nn.Module, str, nn.Parameter]] = []
-        self._layers: dict[str, list[nn.Parameter]] = {}
-        self._halves: dict[nn.Parameter, Tensor] = {}
-        for name, module in network.named_modules():
-            layer = LAYER.match(name)
-            for kind, weight in (
-                module.named_parameters(recurse=False) if isinstance(module, nn.Linear) else ()
-            ):
-                self._places.append((module, kind, weight))
-                if weight not in self._halves:  # two maps may share their weight
-                    self._layers.setdefault(layer[0] if layer else "", []).append(weight)
-                    self._halves[weight] = torch.empty_like(weight, dtype=half, requires_grad=False)
+        self._places = [
+            (layer[0] if (layer := LAYER.match(name)) else "", module, kind, weight)
+            for name, module in network.named_modules()
+            if isinstance(module, nn.Linear)
+            for kind, weight in module.named_parameters(recurse=False)
+        ]
+        # By weight: two maps may share theirs.
+        self._halves = {
+            weight: torch.empty_like(weight, dtype=half, requires_grad=False) for *_, weight in self._places
+        }
         with torch.no_grad():
             torch._foreach_copy_(list(self._halves.values()), list(self._halves))
 
@@ -38,19 +38,18 @@ class HalfWeights:
     def standing_in(self) -> Iterator[None]:
         """Let linear maps use the copies; gradients go to the weights themselves."""
         halves = self._with_gradients() if torch.is_grad_enabled() else self._halves
-        for module, kind, weight in self._places:
+        for _, module, kind, weight in self._places:
             vars(module)[kind] = halves[weight]  # found before the parameter of this name
         try:
             yield
         finally:
-            for module, kind, _ in self._places:
+            for _, module, kind, _ in self._places:
                 vars(module).pop(kind, None)
 
     def _with_gradients(self) -> dict[nn.Parameter, Tensor]:
         halves = dict(self._halves)
-        for layer in self._layers.values():
-            trained = [weight for weight in layer if weight.requires_grad]
-            if trained:
+        for _, places in groupby(self._places, itemgetter(0)):
+            if trained := [weight for *_, weight in places if weight.requires_grad]:
                 cast = _Cast.apply([self._halves[weight] for weight in trained], *trained)
                 halves.update(zip(trained, cast, strict=True))
         return halves

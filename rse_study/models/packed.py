@@ -82,11 +82,8 @@ class Packed:
     def _embedded(self, backbone: Any, first: nn.Module, given: TokenInputs) -> Float[Tensor, "T d"]:
         assert given.positions is not None
         types = self.places.types if given.types is None else self.lay(given.types)
-        block = backbone.embeddings(
-            inputs_embeds=self.lay(given.embeddings)[None],
-            position_ids=given.positions[None],
-            token_type_ids=types[None],
-        )
+        known = {"position_ids": given.positions[None], "token_type_ids": types[None]}
+        block = backbone.embeddings(inputs_embeds=self.lay(given.embeddings)[None], **known)
         return (block if first is backbone.embeddings else first(block))[0]
 
     def _layer(self, layer: Any, hidden: Float[Tensor, "T d"], one: Tensor | None) -> Tensor:
@@ -98,12 +95,11 @@ class Packed:
         heads = (-1, attention.attention_head_size)
         queries, keys, values = attention.query(rows), attention.key(hidden), attention.value(hidden)
         # Keys of padding are masked, and outcomes of its queries are not taken.
-        laid = (
-            self.spread(queries, keys, values)
-            if one is None
-            else (queries[:, None], *self.spread(keys, values))
-        )
-        query, key, value = (x.unflatten(2, heads).transpose(1, 2) for x in laid)
+        if one is None:
+            queries, keys, values = self.spread(queries, keys, values)
+        else:
+            queries, (keys, values) = queries[:, None], self.spread(keys, values)
+        query, key, value = (x.unflatten(2, heads).transpose(1, 2) for x in (queries, keys, values))
         seen = nn.functional.scaled_dot_product_attention(
             query, key, value, self.bias, dropout_p=attention.dropout.p * attention.training
         )

@@ -32,10 +32,8 @@ class Arithmetic:
 
     @contextmanager
     def autocast(self) -> Iterator[None]:
-        if self._half is None:
-            yield
-            return
-        with torch.autocast(self._device.type, self._half), self._stand_in():
+        is_half = self._half is not None
+        with torch.autocast(self._device.type, self._half, enabled=is_half), self._stand_in():
             yield
 
     @contextmanager
