@@ -83,6 +83,8 @@ def test_a_reported_step_computes_the_numbers_of_any_other(name):
     extra = metrics.keys() - fewer.keys()
     assert any(key.startswith("loss_share/") for key in extra)
     assert not any(key.startswith(("loss_share/", "gradient_share/", "inner/rise")) for key in fewer)
+    if isinstance(ENTRIES[name].method, RobustSentEmbed):
+        assert not any(key.startswith(("delta/", "eta/", "inner/")) for key in fewer)
 
 
 def masks(phi):

@@ -47,6 +47,16 @@ def test_in_the_ball_idempotent_and_zero_stays_zero(ball, seed):
     assert not bound.unit(torch.zeros_like(x)).any()
 
 
+@given(balls)
+def test_a_length_is_converted_once(ball):
+    x, perturbable = problem(0)
+    bound = ball.around(perturbable, x)
+    for given_length in (ball.radius, 0.5, ball.radius):
+        converted = bound.length(given_length)
+        assert bound.length(given_length) is converted
+        assert torch.equal(converted, ball.around(perturbable, x).length(given_length))
+
+
 @given(balls, st.integers(0, 99), st.integers(1, 6))
 def test_padding_changes_nothing(ball, seed, padding):
     found = []

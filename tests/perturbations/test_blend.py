@@ -19,6 +19,15 @@ def test_rho_at_its_ends_runs_one_branch(rho, runs, stays):
     assert blend.mix(state) is branch.delta
 
 
+def test_both_branches_begin_with_one_draw():
+    where = anchor()
+    branches = Blend(**STEPS).init(where, STREAMS)
+    assert branches.pgd is branches.fgsm
+    alone = Blend(**STEPS).fgsm.init(where, STREAMS)
+    assert torch.equal(branches.fgsm.delta, alone.delta)
+    assert torch.equal(branches.fgsm.start, alone.start)
+
+
 def test_released_rho_weighs_the_other():
     where = anchor()
     states = [
