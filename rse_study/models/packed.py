@@ -53,6 +53,8 @@ class Packed:
 
     def spread(self, *values: Float[Tensor, "T d"]) -> tuple[Float[Tensor, "b l d"], ...]:
         """Put values back into their rows, with any at padding, which nobody may read."""
+        if torch.compiler.is_compiling():  # which makes a graph of its own for every autograd.Function
+            return tuple(self.restore(each) for each in values)
         rows = _Spread.apply(self.places.back, self.places.flat, *values)
         return tuple(each.unflatten(0, self.mask.shape) for each in rows)
 
@@ -112,14 +114,13 @@ class _Spread(torch.autograd.Function):
     def forward(
         ctx: Any, back: Int[Tensor, " n"], flat: Int[Tensor, " T"], *values: Float[Tensor, "T d"]
     ) -> tuple[Tensor, ...]:
-        ctx.save_for_backward(flat)
+        ctx.flat = flat
         return torch.stack(values).index_select(1, back).unbind()
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        (flat,) = ctx.saved_tensors
         # Nobody reads padding: its gradient is 0.
-        return None, None, *torch.stack(gradients).index_select(1, flat).unbind()
+        return None, None, *torch.stack(gradients).index_select(1, ctx.flat).unbind()
 
 
 def _changed(hidden: Tensor, changes: Changes, site: int) -> Tensor:

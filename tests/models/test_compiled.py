@@ -15,7 +15,7 @@ def test_numbers_and_dropout_stay_and_other_lengths_are_not_compiled_again(name,
     found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     assert found["apart"] < 1e-10
     assert found["breaks"] == 0
-    assert found["graphs"][0] > 0
+    assert 0 < found["graphs"][0] <= 4  # one for each kind of pass
     assert found["graphs"][-1] == found["graphs"][1]
     assert found["of_next_cell"] == 0  # another cell of this process: what was compiled serves it
 
