@@ -1,16 +1,46 @@
 """Batches of a tokenised corpus, a function of the step alone."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
 from rse_study.data.corpus import check_batch
+from rse_study.data.draws import Draws, Make, sent_all
 from rse_study.data.real_tokens import RealTokens
 from rse_study.data.tokenised import TokenisedCorpus
 from rse_study.errors import InputError
 from rse_study.streams import Streams
 from rse_study.tensors import Bool, Int, Tensor, sent, torch
+
+NUM_SHAPES = 16
+"""of batches whose shapes are fixed: real tokens are rounded up to a multiple of this part of b * l"""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Tokens that are chosen, or that stand among others of which only some count."""
+
+    flat: Int[Tensor, " n"]
+    counts: Bool[Tensor, " n"] | None = None
+    """None: all do"""
+
+    def of(self, values: Tensor) -> Tensor:
+        """Pick from values [b l ...], [n ...]; 0 for tokens that do not count."""
+        picked = values.flatten(0, 1)[self.flat]
+        if self.counts is None:
+            return picked
+        return picked.masked_fill(~self.counts.view(-1, *[1] * (picked.dim() - 1)), 0)
+
+    def ones(self, dtype: "torch.dtype") -> Tensor:
+        """Return 1 for each token that counts, [n]."""
+        return torch.ones_like(self.flat, dtype=dtype) if self.counts is None else self.counts.to(dtype)
+
+
+def _itself(batch: "Batch") -> "Batch":
+    return batch
 
 
 @dataclass(frozen=True)
@@ -27,17 +57,19 @@ class Batch:
     """sentences of the global batch, over all workers"""
     host: "Batch | None" = None
     """the batch on the CPU, for random draws and counts; None: this one is on the CPU"""
+    is_fixed: bool = False
+    """whether shapes are those of many other batches, and not those of these sentences: for steps that are recorded"""
+    draws: Draws | None = None
+    """draws that were made ahead; None: they are made where they are needed"""
+    path: str = ""
+    """how it came from the step's own batch"""
+    derive: "Callable[[Batch], Batch]" = _itself
+    """what made it from that batch"""
 
     def to(self, device: "torch.device | str") -> "Batch":
         to = torch.device(device)
-        return Batch(
-            ids=sent(self.ids, to),
-            mask=sent(self.mask, to),
-            perturbable=sent(self.perturbable, to),
-            rows=sent(self.rows, to),
-            num_rows=self.num_rows,
-            host=self.on_host,
-        )
+        ids, mask, perturbable, rows = sent_all((self.ids, self.mask, self.perturbable, self.rows), to)
+        return replace(self, ids=ids, mask=mask, perturbable=perturbable, rows=rows, host=self.on_host)
 
     @property
     def on_host(self) -> "Batch":
@@ -46,30 +78,63 @@ class Batch:
 
     @cached_property
     def real_places(self) -> RealTokens:
-        return RealTokens.of(self.mask, self.places_of(self.on_host.mask))
+        (flat,) = self.drawn("real", 0, lambda host, _: (host.places_of(host.mask),))
+        return RealTokens.of(self.mask, flat)
 
     @cached_property
-    def perturbable_places(self) -> Int[Tensor, " n"]:
-        return self.places_of(self.on_host.perturbable)
+    def perturbable_places(self) -> Chosen:
+        return self.chosen(lambda batch: batch.perturbable)
+
+    def chosen(self, choose: "Callable[[Batch], Bool[Tensor, 'b l']]") -> Chosen:
+        """Return the tokens that `choose` chooses by masks; of fixed shapes all, of which some count."""
+        if self.is_fixed:
+            return Chosen(torch.arange(self.ids.numel(), device=self.ids.device), choose(self).flatten())
+        return Chosen(sent(self.on_host.places_of(choose(self.on_host)), self.ids.device))
 
     def places_of(self, chosen: Bool[Tensor, "b l"]) -> Int[Tensor, " n"]:
-        """Return flat indices of tokens chosen on the CPU, on the batch's device."""
-        return sent(chosen.flatten().nonzero().squeeze(1), self.ids.device)
+        """Return flat indices of tokens chosen on the CPU, of fixed shapes with some others."""
+        return (self._rounded(chosen) if self.is_fixed else chosen).flatten().nonzero().squeeze(1)
+
+    def _rounded(self, chosen: Bool[Tensor, "b l"]) -> Bool[Tensor, "b l"]:
+        """Choose the first others, too, until each copy of the batch has a number that many have."""
+        copies = chosen.view(-1, self.num_rows * chosen.shape[1])
+        missing = -copies.sum(1, keepdim=True) % -(-copies.shape[1] // NUM_SHAPES)
+        return (copies | (~copies & ((~copies).cumsum(1) <= missing))).view_as(chosen)
+
+    def drawn(self, name: str, step: int, make: Make) -> tuple[Tensor, ...]:
+        """Return what `make` draws for this batch on the CPU, on the batch's device.
+
+        A step that is recorded has it made ahead: `make` may keep no batch, and no tensor of one.
+        """
+        if self.draws is None:
+            return sent_all(make(self.on_host, step), self.ids.device)
+        derive = self.derive
+        return self.draws.take(self.path + name, lambda host, step: make(derive(host), step))
 
     def repeated(self, times: int) -> "Batch":
         """Repeat the batch; each repetition continues the numbering of its rows."""
-        return Batch(
+        return self._derived(
+            f"repeated {times}/",
+            lambda batch: batch.repeated(times),
             ids=self.ids.repeat(times, 1),
             mask=self.mask.repeat(times, 1),
             perturbable=self.perturbable.repeat(times, 1),
             rows=torch.cat([self.rows + i * self.num_rows for i in range(times)]),
-            num_rows=self.num_rows,
-            host=self.host and self.host.repeated(times),
         )
 
     def all_perturbable(self) -> "Batch":
         """Return the batch with special tokens perturbable, too."""
-        return replace(self, perturbable=self.mask, host=self.host and self.host.all_perturbable())
+        return self._derived("all/", lambda batch: batch.all_perturbable(), perturbable=self.mask)
+
+    def _derived(self, name: str, change: "Callable[[Batch], Batch]", **changed: Any) -> "Batch":
+        derive = self.derive
+        return replace(
+            self,
+            host=self.host and change(self.host),
+            path=self.path + name,
+            derive=lambda batch: change(derive(batch)),
+            **changed,
+        )
 
 
 class Batches:
@@ -80,7 +145,14 @@ class Batches:
     """
 
     def __init__(
-        self, corpus: TokenisedCorpus, batch_size: int, streams: Streams, rank: int = 0, size: int = 1
+        self,
+        corpus: TokenisedCorpus,
+        batch_size: int,
+        streams: Streams,
+        rank: int = 0,
+        size: int = 1,
+        *,
+        are_fixed: bool = False,
     ) -> None:
         check_batch(batch_size, len(corpus))
         if batch_size < size:
@@ -89,7 +161,7 @@ class Batches:
                 what, rule="every worker needs a sentence", remedy="Raise batch_size or use fewer workers"
             )
         self.corpus, self.batch_size, self.rank, self.size = corpus, batch_size, rank, size
-        self.num_batches = len(corpus) // batch_size
+        self.num_batches, self._are_fixed = len(corpus) // batch_size, are_fixed
         self._streams = streams
         self._is_special = np.zeros(corpus.meta.vocabulary_size, bool)
         self._is_special[list(corpus.meta.special_ids)] = True
@@ -101,7 +173,7 @@ class Batches:
         return self._permutation(epoch)[position * self.batch_size : (position + 1) * self.batch_size]
 
     def batch(self, step: int) -> Batch:
-        """Return this worker's rows of a step's global batch, padded to their longest."""
+        """Return this worker's rows of a step's global batch, padded to their longest, or all alike."""
         sentences = self.sentences(step)
         rows = np.argsort(self.corpus.lengths[sentences], kind="stable")[self.rank :: self.size]
         ids, mask = self._padded(sentences[rows])
@@ -111,13 +183,14 @@ class Batches:
             perturbable=torch.from_numpy(mask & ~self._is_special[ids]),
             rows=torch.from_numpy(rows),
             num_rows=self.batch_size,
+            is_fixed=self._are_fixed,
         )
 
     def _padded(
         self, sentences: Int[np.ndarray, " b"]
     ) -> tuple[Int[np.ndarray, "b l"], Bool[np.ndarray, "b l"]]:
         lengths = self.corpus.lengths[sentences]
-        column = np.arange(lengths.max())
+        column = np.arange(self.corpus.meta.max_length if self._are_fixed else lengths.max())
         mask = column < lengths[:, None]
         places = np.where(mask, self.corpus.offsets[sentences][:, None] + column, 0)
         return np.where(mask, self.corpus.ids[places], self.corpus.meta.pad_id), mask

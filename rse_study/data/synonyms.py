@@ -8,7 +8,7 @@ import numpy as np
 from rse_study.data.batches import Batch
 from rse_study.spec import fingerprint_of
 from rse_study.streams import Streams
-from rse_study.tensors import Bool, Int, Tensor, sent, torch
+from rse_study.tensors import Bool, Int, Tensor, torch
 
 FILE = "synonyms.npz"
 PARTS = ("starts", "words", "offsets", "choices")
@@ -64,7 +64,10 @@ def with_synonyms(
     Words and synonyms are single tokens, so lengths stay; a sentence without such a word is unchanged. A row's draw is
     keyed by (stream views, step, index in the global batch).
     """
-    host = batch.on_host
+    return batch.drawn("twin", step, lambda host, step: (_twin(host, synonyms, streams, step, share),))[0]
+
+
+def _twin(host: Batch, synonyms: Synonyms, streams: Streams, step: int, share: float) -> Int[Tensor, "b l"]:
     ids = host.ids.clone()
     for i, (row, perturbable) in enumerate(zip(host.rows.tolist(), host.perturbable, strict=True)):
         places = synonyms.replaceable(ids[i], perturbable).nonzero()[:, 0]
@@ -73,4 +76,4 @@ def with_synonyms(
         for place in places[torch.randperm(len(places), generator=generator)[:count]].tolist():
             options = synonyms.of(int(ids[i, place]))
             ids[i, place] = options[torch.randint(len(options), (), generator=generator)]
-    return sent(ids, batch.ids.device)
+    return ids

@@ -20,7 +20,10 @@ from rse_study.models.kinds import NormKind
 from rse_study.results.manipulation import LIMITS, ManipulationCheck
 from rse_study.spec import field
 from rse_study.streams import Streams
-from rse_study.tensors import Bool, F, Float, Int, Tensor, sent, torch
+from rse_study.tensors import F, Float, Int, Tensor, torch
+
+UNCHOSEN = -100
+"""target of a token that the masked LM does not predict"""
 
 
 @dataclass(frozen=True)
@@ -157,23 +160,27 @@ class DCL(MethodBase):
 
         15% are chosen, of which 80 / 10 / 10 are masked, random, kept.
         """
-        corrupted, picked = _masked(batch, networks.encoder, run, step)
-        chosen = batch.places_of(picked)
+        table: Any = networks.encoder.backbone.get_input_embeddings().weight
+        vocabulary, mask_id, streams = len(table), networks.encoder.mask_token_id, run.streams
+        corrupted, chosen, targets = batch.drawn(
+            "mlm", step, lambda host, step: _masked(host, vocabulary, mask_id, streams, step)
+        )
         with run.dropout(step, "mlm", corrupted.device), run.autocast():
             words = networks.encoder.word_embeddings(corrupted)
             vectors = networks.encoder.token_vectors(words, batch.mask, places=batch.real_places)
             hidden = vectors.flatten(0, 1)[chosen]
-            table: Any = networks.encoder.backbone.get_input_embeddings().weight
             head = networks.masked_lm
             assert head is not None
 
             def lost(hidden: Tensor, ids: Tensor) -> Tensor:
-                return F.cross_entropy(_full(head(hidden, table)), ids, reduction="sum")[None]
+                return F.cross_entropy(
+                    _full(head(hidden, table)), ids, ignore_index=UNCHOSEN, reduction="sum"
+                )[None]
 
             # As many tokens at a time as the encoder's chunks have, on average: logits are as wide as the vocabulary.
             most = math.ceil(len(hidden) * networks.encoder.chunk_size / len(batch.rows))
-            total = by_chunks(head, lost, most, hidden, batch.ids.flatten()[chosen]).sum()
-        own = torch.full_like(total, len(chosen)).detach()
+            total = by_chunks(head, lost, most, hidden, targets).sum()
+        own = (targets != UNCHOSEN).sum().to(total)
         return total / run.collectives.sum(own).clamp(min=1), own
 
 
@@ -201,21 +208,20 @@ def _cosines(
 
 
 def _masked(
-    whole: Batch, encoder: SentenceEncoder, run: RunContext, step: int
-) -> tuple[Int[Tensor, "b l"], Bool[Tensor, "b l"]]:
-    """Corrupt ids by draws keyed by row; return them, and the chosen tokens (on CPU)."""
-    vocabulary = encoder.backbone.get_input_embeddings().weight.shape[0]
-    batch = whole.on_host
+    batch: Batch, vocabulary: int, mask_id: int | None, streams: Streams, step: int
+) -> tuple[Int[Tensor, "b l"], Int[Tensor, " m"], Int[Tensor, " m"]]:
+    """Corrupt ids by draws keyed by row; return them, the chosen tokens' places, and what stood there."""
+    assert mask_id is not None
     ids, chosen = batch.ids.clone(), torch.zeros_like(batch.mask)
-    assert encoder.mask_token_id is not None
     for i, (row, real) in enumerate(zip(batch.rows.tolist(), batch.mask, strict=True)):
         places = real.nonzero()[:, 0]
         corrupted, picked = mask_tokens(
             ids[i, places],
             batch.perturbable[i][places],
-            mask_id=encoder.mask_token_id,
+            mask_id=mask_id,
             vocabulary_size=vocabulary,
-            generator=run.streams.generator("mlm", step, row),
+            generator=streams.generator("mlm", step, row),
         )
         ids[i, places], chosen[i, places] = corrupted, picked
-    return sent(ids, whole.ids.device), chosen
+    at = batch.places_of(chosen)
+    return ids, at, batch.ids.masked_fill(~chosen, UNCHOSEN).flatten()[at]

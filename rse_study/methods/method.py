@@ -1,7 +1,7 @@
 """The interface of training methods."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -28,9 +28,13 @@ class RunContext:
     """the generator's outputs in other cells; None: compute everything"""
     is_reported: bool = False
     """whether the history has a point after this step: only then are manipulation checks computed"""
+    seeds_passes: bool = True
+    """whether every pass seeds its dropout; False: the step has done it, for all"""
 
     def dropout(self, step: int, pass_name: str, device: "torch.device") -> AbstractContextManager[None]:
         """Seed dropout for one pass; passes of one name in one step share their masks."""
+        if not self.seeds_passes:
+            return nullcontext()
         return self.streams.dropout(step, pass_name, self.collectives.rank, device)
 
 

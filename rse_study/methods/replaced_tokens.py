@@ -76,7 +76,8 @@ class ReplacedTokenDetection(Spec):
         is constant.
         """
         assert networks.discriminator is not None
-        ids = self.edited(batch, run, step)
+        device = batch.ids.device
+        (ids,) = batch.drawn("rtd", step, lambda host, step: (self.edited(host.to(device), run, step),))
         embeddings = networks.encoder.word_embeddings(ids)
         if eta is not None:
             embeddings = embeddings + eta.detach()
@@ -87,15 +88,18 @@ class ReplacedTokenDetection(Spec):
             )
         logits = logits.to(embeddings.dtype)
         replaced = ids != batch.ids
-        counted = batch.places_of(self._counted(batch.on_host.mask))
-        losses = replaced_token_detection(logits, replaced).flatten()[counted]
-        correct = ((logits > 0) == ~replaced).flatten()[counted].to(losses.dtype)
-        metrics = {"rtd/accuracy": Mean.over(correct)}
+        counted = batch.chosen(lambda batch: self._counted(batch.mask))
+        losses = counted.of(replaced_token_detection(logits, replaced))
+        correct, count = (
+            counted.of((logits > 0) == ~replaced).to(losses.dtype),
+            counted.ones(losses.dtype).sum(),
+        )
+        metrics = {"rtd/accuracy": Mean(correct.sum(), count)}
         if run.is_reported:
-            changed = replaced.flatten()[counted]
-            metrics["rtd/replaced"] = Mean.over(changed.to(losses.dtype))
+            changed = counted.of(replaced)
+            metrics["rtd/replaced"] = Mean(changed.to(losses.dtype).sum(), count)
             metrics["rtd/detected"] = Mean.among(correct, changed)
-        return StepOutcome(self._reduced(losses, run), metrics)
+        return StepOutcome(self._reduced(losses, count, run), metrics)
 
     def _counted(self, mask: Bool[Tensor, "b l"]) -> Bool[Tensor, "b l"]:
         """Select real tokens (`mean_padding`: padding too) but position 0, which holds h."""
@@ -103,12 +107,11 @@ class ReplacedTokenDetection(Spec):
         counted[:, 0] = False
         return counted
 
-    def _reduced(self, losses: Float[Tensor, " n"], run: RunContext) -> Float[Tensor, ""]:
+    def _reduced(
+        self, losses: Float[Tensor, " n"], count: Float[Tensor, ""], run: RunContext
+    ) -> Float[Tensor, ""]:
         total = losses.sum()
-        if self.reduction == "sum":
-            return total
-        count = torch.full_like(total, len(losses)).detach()
-        return total / run.collectives.sum(count).clamp(min=1)
+        return total if self.reduction == "sum" else total / run.collectives.sum(count).clamp(min=1)
 
     def _uniform(self, batch: Batch, run: RunContext, step: int) -> Float[Tensor, "b l"]:
         """Draw a uniform number per token, keyed by row, on the CPU, to sample from G."""

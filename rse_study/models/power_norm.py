@@ -55,9 +55,7 @@ class PowerNorm(nn.Module):
         if sums is None:
             return
         self._recorded = None
-        count = self.collectives.sum(
-            torch.tensor(sums.num_rows, dtype=self.psi.dtype, device=self.psi.device)
-        )
+        count = self.collectives.sum(torch.full_like(self.psi[0], sums.num_rows))
         mean_square = self.collectives.sum(sums.squares.to(self.psi)) / count
         if sums.products is not None and sums.scaled_squares is not None:
             scaled = self.collectives.sum(sums.scaled_squares.to(self.nu)) / count

@@ -2,9 +2,10 @@
 
 from typing import Literal
 
+from rse_study.data.batches import Batch
 from rse_study.perturbations.ascent import Anchor
 from rse_study.streams import Streams
-from rse_study.tensors import Float, Int, Tensor, sent, torch
+from rse_study.tensors import Float, Int, Tensor, torch
 
 Cut = Literal["none", "shuffle", "token_cutoff", "feature_cutoff"]
 
@@ -19,20 +20,23 @@ def altered(
     """
     if how == "none":
         return embeddings
-    order, keep = _drawn(anchor, how, rate, streams, view)
+    width = embeddings.shape[-1]
+    order, keep = anchor.batch.drawn(
+        f"views/{view}", anchor.step, lambda host, step: _drawn(host, step, width, how, rate, streams, view)
+    )
     if how == "shuffle":
         return embeddings.gather(1, order[:, :, None].expand_as(embeddings))
     return embeddings * keep.to(embeddings)
 
 
 def _drawn(
-    anchor: Anchor, how: Cut, rate: float, streams: Streams, view: int
+    batch: Batch, step: int, width: int, how: Cut, rate: float, streams: Streams, view: int
 ) -> tuple[Int[Tensor, "b l"], Float[Tensor, "b l d"]]:
-    batch, (num_rows, length, width) = anchor.batch.on_host, anchor.embeddings.shape
+    num_rows, length = batch.ids.shape
     order = torch.arange(length).repeat(num_rows, 1)
     keep = torch.ones(num_rows, length, width)
     for i, row in enumerate(batch.rows.tolist()):
-        generator = streams.generator("views", anchor.step, row, view)
+        generator = streams.generator("views", step, row, view)
         places = batch.perturbable[i].nonzero()[:, 0]
         if how == "shuffle":
             order[i, places] = places[torch.randperm(len(places), generator=generator)]
@@ -40,7 +44,7 @@ def _drawn(
             keep[i, places[_some(len(places), rate, generator)]] = 0
         else:
             keep[i, :, _some(width, rate, generator)] = 0
-    return sent(order, anchor.ids.device), sent(keep, anchor.ids.device)
+    return order, keep
 
 
 def _some(number: int, rate: float, generator: "torch.Generator") -> Int[Tensor, " n"]:

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Literal
 
+from rse_study.data.batches import Batch
 from rse_study.perturbations.ascent import Anchor
 from rse_study.streams import Streams
-from rse_study.tensors import Float, Tensor, sent, torch
+from rse_study.tensors import Float, Tensor, torch
 
 AscentDirection = Literal["gradient", "noise", "flipped"]
 """Where steps go: up the gradient, or one of two controls that cost the same. Decision 0070."""
@@ -23,11 +24,31 @@ def normal_rows(anchor: Anchor, streams: Streams, stream: str, width: int) -> Fl
 
 def _drawn(draw: Callable[..., Tensor], anchor: Anchor, streams: Streams, stream: str, width: int) -> Tensor:
     """Draw in float32 whatever the model's precision, so that draws can be compared."""
-    batch = anchor.batch.on_host
-    noise = torch.zeros(*batch.mask.shape, width)
-    for i, (row, real) in enumerate(zip(batch.rows.tolist(), batch.mask.sum(1).tolist(), strict=True)):
-        noise[i, :real] = draw(real, width, generator=streams.generator(stream, anchor.step, row))
-    return sent(noise, anchor.embeddings.device).to(anchor.embeddings)
+
+    def make(host: Batch, step: int) -> tuple[Tensor]:
+        noise = torch.zeros(*host.mask.shape, width)
+        for i, (row, real) in enumerate(zip(host.rows.tolist(), host.mask.sum(1).tolist(), strict=True)):
+            noise[i, :real] = draw(real, width, generator=streams.generator(stream, step, row))
+        return (noise,)
+
+    return anchor.batch.drawn(stream, anchor.step, make)[0].to(anchor.embeddings)
+
+
+def feature_rows(
+    anchor: Anchor, streams: Streams, width: int, *, is_shared: bool = False
+) -> Float[Tensor, "{width} b d"]:
+    """Draw U(0, 1) for each feature of each row, or of each of two views, `width` times."""
+    num_features = anchor.embeddings.shape[-1]
+
+    def make(host: Batch, step: int) -> tuple[Tensor]:
+        keys = host.rows.tolist()
+        if is_shared:
+            keys = [view for view in (0, 1) for _ in range(len(keys) // 2)]
+        generators = [streams.generator("masks", step, key, 1) for key in keys]
+        drawn = [torch.rand(width, num_features, generator=generator) for generator in generators]
+        return (torch.stack(drawn, dim=1),)
+
+    return anchor.batch.drawn("masks/features", anchor.step, make)[0].to(anchor.embeddings)
 
 
 def start_delta(anchor: Anchor, streams: Streams, sigma: float) -> Float[Tensor, "b l d"]:

@@ -129,9 +129,9 @@ class TokenLevel(Spec):
         if self.write_back == "none":
             return
         seen = anchor.batch.perturbable_places
-        ids = collectives.gather_ragged(anchor.ids.flatten()[seen])
+        ids = collectives.gather_ragged(seen.of(anchor.ids))
         values = state.eta - state.start if self.write_back == "accumulate" else state.eta
-        gathered = collectives.gather_ragged(values.flatten(0, 1)[seen].to(table.dtype))
+        gathered = collectives.gather_ragged(seen.of(values).to(table.dtype))
         # Every occurrence of a word writes the same row: counting the distinct words would wait for a GPU.
         word = _words(ids)
         if self.write_back == "last":
@@ -143,8 +143,9 @@ class TokenLevel(Spec):
         if self.write_back == "accumulate":
             table[ids] = table[ids] + total
         else:
-            occurrences = torch.zeros_like(word).index_add_(0, word, torch.ones_like(word))[word]
-            table[ids] = total / occurrences[:, None].to(table.dtype)
+            ones = collectives.gather_ragged(seen.ones(word.dtype))
+            occurrences = torch.zeros_like(word).index_add_(0, word, ones)[word][:, None].to(table.dtype)
+            table[ids] = torch.where(occurrences > 0, total / occurrences, table[ids])
 
 
 def starved(state: EtaState, norm: geometry.Norm) -> Bool[Tensor, "b l"]:
@@ -158,7 +159,7 @@ def _reading_order(anchor: Anchor, collectives: Collectives) -> Int[Tensor, " n"
     num_rows, length = anchor.ids.shape
     position = torch.arange(length, device=anchor.ids.device).expand(num_rows, length)
     rank_of = (anchor.batch.rows[:, None] * 1_000_000 + position).flatten()
-    return collectives.gather_ragged(rank_of[anchor.batch.perturbable_places]).argsort()
+    return collectives.gather_ragged(rank_of[anchor.batch.perturbable_places.flat]).argsort()
 
 
 def _words(ids: Int[Tensor, " n"]) -> Int[Tensor, " n"]:

@@ -7,10 +7,10 @@ from pydantic import NonNegativeInt, PositiveFloat, model_validator
 
 from rse_study.perturbations import geometry
 from rse_study.perturbations.ascent import OFF_CHECKS, Anchor, Change, SiteMask
-from rse_study.perturbations.noise import uniform_rows
+from rse_study.perturbations.noise import feature_rows, uniform_rows
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
-from rse_study.tensors import Bool, Float, Tensor, sent, torch
+from rse_study.tensors import Bool, Float, Tensor, torch
 
 
 @dataclass(frozen=True)
@@ -72,15 +72,9 @@ class ViewMasks(Spec):
 
     def init(self, anchor: Anchor, streams: Streams) -> KeepProbabilities:
         """Draw p ~ U(0, 1) (eq 4), keyed by row like all noise of a batch."""
-        width = anchor.embeddings.shape[-1]
         tokens = uniform_rows(anchor, streams, "masks", self.num_sites).permute(2, 0, 1)
-        keys = anchor.batch.on_host.rows.tolist()
-        if self.features == "shared":
-            keys = [view for view in (0, 1) for _ in range(len(keys) // 2)]
-        generators = [streams.generator("masks", anchor.step, key, 1) for key in keys]
-        features = [torch.rand(self.num_sites, width, generator=generator) for generator in generators]
-        drawn = sent(torch.stack(features, dim=1), tokens.device).to(tokens)
-        return KeepProbabilities(tokens, drawn, anchor.mask)
+        features = feature_rows(anchor, streams, self.num_sites, is_shared=self.features == "shared")
+        return KeepProbabilities(tokens, features, anchor.mask)
 
     def apply(self, state: KeepProbabilities) -> Change:
         """Mask every site (eq 1)."""

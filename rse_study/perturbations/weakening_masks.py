@@ -7,10 +7,10 @@ from pydantic import NonNegativeInt, PositiveFloat, model_validator
 
 from rse_study.perturbations import geometry
 from rse_study.perturbations.ascent import OFF_CHECKS, Anchor, Change, SiteMask
-from rse_study.perturbations.noise import uniform_rows
+from rse_study.perturbations.noise import feature_rows, uniform_rows
 from rse_study.spec import Spec, field
 from rse_study.streams import Streams
-from rse_study.tensors import Bool, Float, Tensor, sent, torch
+from rse_study.tensors import Bool, Float, Tensor, torch
 
 
 @dataclass(frozen=True)
@@ -62,16 +62,9 @@ class WeakeningMasks(Spec):
 
     def init(self, anchor: Anchor, streams: Streams) -> Probabilities:
         """Draw p ~ U(0, 1) (eq 4), keyed by row like all noise of a batch."""
-        width = anchor.embeddings.shape[-1]
         tokens = uniform_rows(anchor, streams, "masks", self.num_sites)
-        features = torch.stack(
-            [
-                torch.rand(self.num_sites, width, generator=streams.generator("masks", anchor.step, row, 1))
-                for row in anchor.batch.on_host.rows.tolist()
-            ]
-        )
-        drawn = sent(features.permute(1, 0, 2), tokens.device).to(tokens)
-        return Probabilities(tokens.permute(2, 0, 1), drawn, anchor.mask)
+        features = feature_rows(anchor, streams, self.num_sites)
+        return Probabilities(tokens.permute(2, 0, 1), features, anchor.mask)
 
     def apply(self, state: Probabilities) -> Change:
         """Mask every site (eq 1)."""

@@ -3,7 +3,7 @@
 import math
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from rse_study.collectives import Collectives
@@ -19,13 +19,16 @@ class LossWatch:
         self._lost_at = torch.zeros((), dtype=torch.long, device=device)
         self._share = torch.zeros((), device=device)
 
-    def note(self, share: Float[Tensor, ""], t: int) -> None:
-        """Record this worker's loss of step `t`, from 1; on a CPU require it finite."""
+    def note(self, share: Float[Tensor, ""], t: Int[Tensor, ""] | int) -> None:
+        """Record this worker's loss of step `t`, from 1, in place."""
         share = share.detach()
         lost = self._collectives.sum((~share.isfinite()).to(self._share.dtype))
         is_first = (lost > 0) & (self._lost_at == 0)
-        self._lost_at.masked_fill_(is_first, t)
-        self._share = torch.where(is_first, share, self._share)
+        self._lost_at.copy_(torch.where(is_first, t, self._lost_at))
+        self._share.copy_(torch.where(is_first, share, self._share))
+
+    def look(self) -> None:
+        """Require all losses so far finite, where that waits for nothing."""
         if not self.is_deferred:
             self.require_finite()
 

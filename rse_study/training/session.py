@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from rse_study.data.batches import Batches
+from rse_study.data.batches import Batch, Batches
+from rse_study.data.draws import Draws, Make, sent_all
 from rse_study.evaluation.rank_correlation import DIGITS
 from rse_study.methods.method import Networks, RunContext, StepOutcome
 from rse_study.results.bit_equality import what_decides, what_differs
@@ -27,6 +29,7 @@ from rse_study.training.loss_watch import LossWatch
 from rse_study.training.materials import Materials
 from rse_study.training.provenance import provenance
 from rse_study.training.publishing import Publish, keep_local
+from rse_study.training.recorded_step import Given, RecordedStep, Recorder
 from rse_study.training.trial import Trial
 
 
@@ -47,6 +50,9 @@ class Session:
     directory: Path
     device: torch.device
     publish: Publish = keep_local
+    recorder: Recorder | None = None
+    """what records steps; None: every step is computed operation by operation"""
+    _ahead: Given | None = None
 
     @property
     def num_steps(self) -> int:
@@ -76,16 +82,43 @@ class Session:
         """Take one step; NonFiniteLoss reaches every worker (on a GPU in `measure`)."""
         epoch, position = divmod(step, self.batches.num_batches)
         if step > 0 and position == 0:
-            self.method_state = self.trial.method.renew(
-                self.method_state, self.networks, self.run.streams, epoch
-            )
-        batch, parameters = self.batches.batch(step).to(self.device), list(self.networks.parameters())
+            renewed = self.trial.method.renew(self.method_state, self.networks, self.run.streams, epoch)
+            for name, value in renewed.items():
+                self.method_state[name].copy_(value)  # which a recorded step knows
+        ahead, self._ahead = self._ahead, None
+        given = ahead if ahead and ahead.draws.step == step else self.prepare(step)
+        with self._seeded(step):
+            outcome = self._step(given)
+        if self.trial.graphed and step + 1 < self.num_steps:
+            self._ahead = self.prepare(step + 1)  # while a GPU computes
+        self.losses.look()
+        return outcome
+
+    def prepare(self, step: int) -> Given:
+        """Read and draw what a step, counted from 0, is given: its part on the CPU."""
+        host, rate = self.batches.batch(step), self.trial.optimizer.rate(step, self.num_steps)
+        # A fused step on a GPU reads float32; on a CPU it has the bits of a Python number.
+        lr = torch.tensor(rate, dtype=torch.float32 if self.device.type == "cuda" else torch.float64)
+        values = (host.ids, host.mask, host.perturbable, host.rows, torch.tensor(step + 1), lr)
+        tensors = sent_all(values, self.device)
+        draws = Draws(host, step, self.device, self._makers)
+        if self.trial.graphed:
+            draws.make_all()
+        return Given(tensors, draws, self._is_due(step + 1))
+
+    def compute(self, given: Given) -> StepOutcome:
+        """Take a step with what it is given: a function of tensors, once draws are made ahead."""
+        (ids, mask, perturbable, rows, t, lr), draws = given.tensors, given.draws
+        parameters, is_fixed = list(self.networks.parameters()), self.trial.graphed
+        is_recorded = self.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
         for group in self.optimizer.param_groups:
-            group["lr"] = self.trial.optimizer.rate(step, self.num_steps)
-        run = replace(self.run, is_reported=self._is_due(step + 1))
+            group |= {"lr": lr, "capturable": is_recorded}
+        batch = Batch(ids, mask, perturbable, rows, self.trial.batch_size, draws.host, is_fixed=is_fixed)
+        batch = replace(batch, draws=draws if is_fixed else None)
+        run = replace(self.run, is_reported=given.is_reported)
         with self.arithmetic.products(self.networks):
-            outcome = self.trial.method.step(self.networks, self.method_state, batch, run, step)
-            self.losses.note(outcome.loss, step + 1)
+            outcome = self.trial.method.step(self.networks, self.method_state, batch, run, draws.step)
+            self.losses.note(outcome.loss, t)
             self.arithmetic.descend(
                 outcome.loss, self.optimizer, parameters, self.trial.optimizer.max_norm,
                 reduce=self.run.collectives.summing_gradients(parameters),
@@ -93,12 +126,26 @@ class Session:
         self.trial.method.after(self.networks)
         return outcome
 
+    def _seeded(self, step: int) -> AbstractContextManager[None]:
+        """Seed dropout for the whole of a step that may be recorded; others seed each pass."""
+        if not self.trial.graphed:
+            return nullcontext()
+        return self.run.streams.dropout(step, "outer", self.run.collectives.rank, self.device)
+
+    @functools.cached_property
+    def _step(self) -> RecordedStep:
+        return RecordedStep(self.compute, self.recorder)
+
+    @functools.cached_property
+    def _makers(self) -> dict[str, Make]:
+        return {}
+
     def measure(self, outcome: StepOutcome, state: TrainState) -> dict[str, float]:
         """Return metrics over all workers if a point of the history is due, else nothing."""
         if not self._is_due(state.t):
             return {}
         self.losses.require_finite()
-        metrics = self._reduced(outcome) | {"lr": self.optimizer.param_groups[0]["lr"]}
+        metrics = self._reduced(outcome) | {"lr": self.trial.optimizer.rate(state.t - 1, self.num_steps)}
         if self.run.collectives.rank != 0:
             return metrics
         if self._is_dev_due(state.t):

@@ -19,6 +19,7 @@ from rse_study.streams import Streams
 from rse_study.training.arithmetic import Arithmetic
 from rse_study.training.materials import Materials
 from rse_study.training.publishing import Publish, keep_local
+from rse_study.training.recorded_step import CudaGraphs
 from rse_study.training.session import Session
 from rse_study.training.shared_outputs import open_outputs
 from rse_study.training.trial import Trial
@@ -52,6 +53,7 @@ def open_session(
         generator and generator.to(device),
         synonyms,
         open_outputs(trial, seed, materials, collectives, device),
+        seeds_passes=not trial.graphed,
     )
     adam = trial.optimizer
     # Weight decay acts on every parameter, biases and LayerNorms included. Decision 0015.
@@ -77,6 +79,7 @@ def open_session(
         directory,
         device,
         publish,
+        CudaGraphs() if trial.graphed and device.type == "cuda" else None,
     )
 
 
@@ -91,7 +94,8 @@ def _batches(
             rule=f"its ids must be those of {materials.base}",
             remedy="Tokenise it again",
         )
-    return Batches(corpus, trial.batch_size, streams, collectives.rank, collectives.size)
+    rank, size = collectives.rank, collectives.size
+    return Batches(corpus, trial.batch_size, streams, rank, size, are_fixed=trial.graphed)
 
 
 def _generator(trial: Trial, materials: Materials, tokenizer: Any) -> Generator | None:

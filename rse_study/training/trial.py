@@ -238,6 +238,8 @@ class Trial(Spec):
     """of weights and arithmetic; tf32 (GPUs), bf16, fp16: of matrix products alone; E + delta, norms stay float32"""
     compiled: bool = field(False, neutral=False)
     """whether torch.compile fuses the encoder's passes in training: minutes once, other last bits; meant for GPUs"""
+    graphed: bool = field(False, neutral=False)
+    """whether a step is recorded once and replayed, for GPUs: other dropout masks and last bits"""
     chunk_size: int = field(0, ge=0, neutral=0)
     """sentences in the encoder at a time, to fit into memory: each is computed once more for its gradient; 0: all"""
     selection: Selection = Selection()

@@ -133,6 +133,7 @@ class TuningRun:
                 shift = self.spec.adversarial * unit(gradient.flatten(1), "l2").view_as(gradient)
                 loss = (loss + self._loss(step, inputs, rows, embeddings + shift)) / 2
             self.losses.note(loss, step + 1)
+            self.losses.look()
             self.arithmetic.descend(loss, self.optimizer, self.network.parameters(), self.spec.max_norm)
         return loss.detach()
 

@@ -1,0 +1,105 @@
+"""A step whose operations are recorded once for each shape of batch, and replayed."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from rse_study.data.draws import Draws
+from rse_study.methods.method import StepOutcome
+
+MOST_RECORDINGS = 32
+
+
+@dataclass(frozen=True)
+class Given:
+    """All that a step is given: tensors on its device, among them every draw that is known ahead."""
+
+    tensors: tuple[Tensor, ...]
+    """ids, mask, perturbable and rows of its batch; t, from 1; the learning rate"""
+    draws: Draws
+    is_reported: bool
+
+    @property
+    def everything(self) -> list[Tensor]:
+        return [*self.tensors, *(each for made in self.draws.made.values() for each in made)]
+
+    @property
+    def key(self) -> Hashable:
+        """What steps that share a recording have in common."""
+        names = tuple(self.draws.made)
+        return self.is_reported, names, tuple((each.shape, each.dtype) for each in self.everything)
+
+
+class Recorder(Protocol):
+    """What can record the operations of a step."""
+
+    def rehearse(self, step: Callable[[], StepOutcome]) -> StepOutcome:
+        """Take a step whose like is recorded later."""
+        ...
+
+    def record(self, step: Callable[[], StepOutcome]) -> tuple[StepOutcome, Callable[[], object]]:
+        """Take a step; return its outcome, and what takes it again into the same tensors."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Recording:
+    given: Given
+    outcome: StepOutcome
+    replay: Callable[[], object]
+
+
+class RecordedStep:
+    """A step that is taken the first time, recorded the second time, and replayed from then on.
+
+    `compute` is a function of tensors: it draws nothing, reads no value, and changes in place what outlives it. An
+    outcome holds until the next step of its shape.
+    """
+
+    def __init__(self, compute: Callable[[Given], StepOutcome], recorder: Recorder | None) -> None:
+        self._compute, self._recorder = compute, recorder
+        self._rehearsed: set[Hashable] = set()
+        self._recordings: dict[Hashable, _Recording] = {}
+
+    def __call__(self, given: Given) -> StepOutcome:
+        if self._recorder is None:
+            return self._compute(given)
+        key = given.key
+        if known := self._recordings.get(key):
+            torch._foreach_copy_(known.given.everything, given.everything, non_blocking=True)
+            known.replay()
+            return known.outcome
+        if key not in self._rehearsed or len(self._recordings) == MOST_RECORDINGS:
+            outcome = self._recorder.rehearse(lambda: self._compute(given))
+            self._rehearsed.add(given.key)  # with what it has drawn
+            return outcome
+        kept = replace(given, draws=replace(given.draws, host=None))
+        outcome, replay = self._recorder.record(lambda: self._compute(kept))
+        self._recordings[key] = _Recording(kept, outcome, replay)
+        return outcome
+
+
+class CudaGraphs:
+    """Recordings as CUDA graphs, which share their memory: no two of them run at a time."""
+
+    def __init__(self) -> None:
+        self._pool: Any = torch.cuda.graph_pool_handle()
+
+    def rehearse(self, step: Callable[[], StepOutcome]) -> StepOutcome:
+        # As torch asks for it: what is made once, such as workspaces, is not made while it records.
+        side, usual = torch.cuda.Stream(), torch.cuda.current_stream()
+        side.wait_stream(usual)
+        with torch.cuda.stream(side):
+            outcome = step()
+        usual.wait_stream(side)
+        return outcome
+
+    def record(self, step: Callable[[], StepOutcome]) -> tuple[StepOutcome, Callable[[], object]]:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=self._pool, capture_error_mode="thread_local"):
+            outcome = step()
+        graph.replay()  # recording alone computes nothing
+        return outcome, graph.replay
