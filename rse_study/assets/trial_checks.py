@@ -49,6 +49,10 @@ def check_encoder(trial: Trial, base: str, tokenizer: Any) -> None:
     encoder = _shape_of(base, trial.encoder.revision)
     check_length(trial.max_length, max_length(encoder, tokenizer), base)
     _check_sites(trial, encoder, base)
+    if trial.graphed and not encoder.skips_padding:
+        rule = f"a step of {encoder.config.model_type} cannot be recorded: transformers looks for padding in each pass"
+        remedy = "Set graphed: false, or use a BERT, RoBERTa or ELECTRA checkpoint"
+        raise InputError("graphed: true", where=base, rule=rule, remedy=remedy)
     if trial.method.needs_mask and tokenizer.mask_token_id is None:
         rule = "the masked-LM term hides tokens behind one"
         remedy = "Set method.masked_lm: 0, or use another encoder"

@@ -54,6 +54,10 @@ class MethodBase(Spec):
     def needs_mask(self) -> bool:
         return False
 
+    @property
+    def unrecordable(self) -> str:
+        return "it does not say whether its step is a function of tensors, with draws by Batch.drawn alone"
+
     def foreseen(self, batch_size: int) -> dict[str, float]:
         """Return the most that its checks can be, by metric, L_con being at chance."""
         return {}

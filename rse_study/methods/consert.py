@@ -59,6 +59,10 @@ class TwoViews(ContrastiveMethod):
         return self
 
     @property
+    def unrecordable(self) -> str:
+        return ""
+
+    @property
     def cost(self) -> StepCost:
         if not self._has_adversary:
             return StepCost(ascent=0, num_views=2)

@@ -79,6 +79,10 @@ class DCL(MethodBase):
         return self.masked_lm > 0
 
     @property
+    def unrecordable(self) -> str:
+        return ""
+
+    @property
     def cost(self) -> StepCost:
         return StepCost(ascent=0, num_views=2 + (self.masked_lm > 0), clean=2)
 

@@ -57,6 +57,10 @@ class L2PCSR(ContrastiveMethod):
         return self.masks.num_sites if self.perturbs == "masks" else 0
 
     @property
+    def unrecordable(self) -> str:
+        return "its ascent and its last pass share their dropout masks, and a recorded step draws new ones each time"
+
+    @property
     def cost(self) -> StepCost:
         return StepCost(self.player.num_steps, num_views=2, views_per_ascent=2)
 

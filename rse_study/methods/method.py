@@ -97,6 +97,11 @@ class Method(Protocol):
         ...
 
     @property
+    def unrecordable(self) -> str:
+        """Say why its step cannot be recorded (`graphed: true`); empty if it can."""
+        ...
+
+    @property
     def cost(self) -> StepCost: ...
 
     def networks(self, encoder: SentenceEncoder, streams: Streams, collectives: Collectives) -> Networks:

@@ -113,6 +113,20 @@ class RobustSentEmbed(MethodBase):
         return self.masks.num_sites if self.masks.phi > 0 else 0
 
     @property
+    def unrecordable(self) -> str:
+        shared = "passes that share their dropout masks, and a recorded step draws new ones each time"
+        reasons = {
+            f"inner_dropout: fixed has {shared}": self.has_adversary and self.inner_dropout == "fixed",
+            f"outer_dropout: shared_first has {shared}": self.has_adversary
+            and self.outer_dropout == "shared_first",
+            "write_back: last looks for the last occurrence of each token, whose number changes": self.has_eta
+            and self.token_level.write_back == "last",
+            "rtd.reduction: mean_padding lets transformers look for padding": bool(self.generator)
+            and self.rtd.reduction == "mean_padding",
+        }
+        return next((reason for reason, holds in reasons.items() if holds), "")
+
+    @property
     def cost(self) -> StepCost:
         per_step = passes_for(self.blend, delta_sees_eta=self._delta_sees_eta).per_step
         num_views = 3 if self.has_adversary else 2

@@ -49,6 +49,10 @@ class VAdvCSE(ContrastiveMethod):
     """steps between two measurements of lambda |grad F| / |grad L_con|, which change no number; 0: never"""
 
     @property
+    def unrecordable(self) -> str:
+        return "ratio_every measures at some steps only. Set ratio_every: 0" if self.ratio_every else ""
+
+    @property
     def cost(self) -> StepCost:
         if self.weight == 0:
             return StepCost(ascent=0, num_views=2)

@@ -24,6 +24,8 @@ from rse_study.training.session import Session
 from rse_study.training.shared_outputs import open_outputs
 from rse_study.training.trial import Trial
 
+ONE_WORKER = "Use one worker, or set graphed: false"
+
 
 def open_session(
     trial: Trial,
@@ -108,7 +110,7 @@ def _generator(trial: Trial, materials: Materials, tokenizer: Any) -> Generator 
 
 
 def require_equal_shares(trial: Trial, workers: int) -> None:
-    """Raise InputError unless every worker takes an equal share of a batch."""
+    """Raise InputError unless a trial can be trained by so many workers, with an equal share each."""
     if trial.batch_size % workers != 0:
         raise InputError(
             f"batch_size = {trial.batch_size}",
@@ -116,3 +118,6 @@ def require_equal_shares(trial: Trial, workers: int) -> None:
             rule=f"must be a multiple of the {workers} workers: each takes an equal share",
             remedy="Change batch_size or the number of workers",
         )
+    if trial.graphed and workers > 1:
+        rule = "a recorded step sends nothing to other workers"
+        raise InputError(f"graphed with {workers} workers", where="trial", rule=rule, remedy=ONE_WORKER)

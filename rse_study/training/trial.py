@@ -271,6 +271,21 @@ class Trial(Spec):
             raise ValueError(f"{said}. {problem.remedy}") from None
 
     @model_validator(mode="after")
+    def _can_be_recorded(self) -> "Trial":
+        reasons = (
+            self.method.unrecordable and f"method {self.method.name}: {self.method.unrecordable}",
+            self.chunk_size
+            and "chunk_size computes each chunk twice with one state of dropout. Set chunk_size: 0",
+            self.precision == "fp16"
+            and "the scaler of fp16 looks at every step's gradients. Set precision: bf16",
+        )
+        if self.graphed and any(reasons):
+            raise ValueError(
+                f"graphed: a step cannot be recorded. {next(filter(None, reasons))}. Or set graphed: false"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _write_the_cadence_out(self) -> "Trial":
         """Settle the default where the file alone says how many steps there are."""
         if self.report_every is None and self.budget.unit == "steps":
