@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 import torch
@@ -14,53 +14,83 @@ LAYER = re.compile(r".*?\.\d+(?=\.|$)")
 """beginning of a module's name: the layer that holds it"""
 
 
+PROJECTIONS = ("query", "key", "value")
+JOINED = "joined_"
+"""beginning of the names by which an attention finds the copies of its projections, one below the other"""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A name of a module under which a copy of some weights is found."""
+
+    layer: str
+    module: nn.Module
+    name: str
+    weights: tuple[nn.Parameter, ...]
+    """one; or several, whose copies lie one below the other"""
+
+
 class HalfWeights:
     """Weights and biases of linear maps, as autocast would cast them for each pass.
 
-    Optimiser, checkpoints and names see the weights themselves; these stand in for them inside passes only.
+    Optimiser, checkpoints and names see the weights themselves; these stand in for them inside passes only. With
+    `joins`, queries, keys and values are one map: other last bits.
     """
 
-    def __init__(self, network: nn.Module, half: torch.dtype) -> None:
-        self._places = [
-            (layer[0] if (layer := LAYER.match(name)) else "", module, kind, weight)
-            for name, module in network.named_modules()
-            if isinstance(module, nn.Linear)
-            for kind, weight in module.named_parameters(recurse=False)
-        ]
+    def __init__(self, network: nn.Module, half: torch.dtype, *, joins: bool = False) -> None:
+        self._places = [place for each in network.named_modules() for place in _places(*each, joins=joins)]
         # By weight: two maps may share theirs.
         self._halves = {
-            weight: torch.empty_like(weight, dtype=half, requires_grad=False) for *_, weight in self._places
+            weights: weights[0].new_empty((sum(map(len, weights)), *weights[0].shape[1:]), dtype=half)
+            for weights in (place.weights for place in self._places)
         }
+        parts = [
+            part for weights, copy in self._halves.items() for part in copy.split([len(w) for w in weights])
+        ]
         with torch.no_grad():
-            torch._foreach_copy_(list(self._halves.values()), list(self._halves))
+            torch._foreach_copy_(parts, [weight for weights in self._halves for weight in weights])
 
     @contextmanager
     def standing_in(self) -> Iterator[None]:
         """Let linear maps use the copies; gradients go to the weights themselves."""
         halves = self._with_gradients() if torch.is_grad_enabled() else self._halves
-        for _, module, kind, weight in self._places:
-            vars(module)[kind] = halves[weight]  # found before the parameter of this name
+        for place in self._places:
+            vars(place.module)[place.name] = halves[place.weights]  # found before the parameter of this name
         try:
             yield
         finally:
-            for _, module, kind, _ in self._places:
-                vars(module).pop(kind, None)
+            for place in self._places:
+                vars(place.module).pop(place.name, None)
 
-    def _with_gradients(self) -> dict[nn.Parameter, Tensor]:
+    def _with_gradients(self) -> dict[tuple[nn.Parameter, ...], Tensor]:
         halves = dict(self._halves)
-        for _, places in groupby(self._places, itemgetter(0)):
-            if trained := [weight for *_, weight in places if weight.requires_grad]:
-                cast = _Cast.apply([self._halves[weight] for weight in trained], *trained)
+        for _, places in groupby(self._places, lambda place: place.layer):
+            trained = [place.weights for place in places if place.weights[0].requires_grad]
+            if trained:
+                known = [self._halves[weights] for weights in trained]
+                cast = _Cast.apply(known, [len(w) for w in trained], *(one for w in trained for one in w))
                 halves.update(zip(trained, cast, strict=True))
         return halves
+
+
+def _places(name: str, module: nn.Module, *, joins: bool) -> Iterator[_Place]:
+    layer = found[0] if (found := LAYER.match(name)) else ""
+    maps = [getattr(module, projection, None) for projection in PROJECTIONS]
+    if joins and all(isinstance(each, nn.Linear) and each.bias is not None for each in maps):
+        for kind in ("weight", "bias"):
+            yield _Place(layer, module, JOINED + kind, tuple(getattr(each, kind) for each in maps))
+    elif isinstance(module, nn.Linear) and not (joins and name.rpartition(".")[2] in PROJECTIONS):
+        for kind, weight in module.named_parameters(recurse=False):
+            yield _Place(layer, module, kind, (weight,))
 
 
 class _Cast(torch.autograd.Function):
     """A cast whose result is known. A layer's gradients are cast back by one operation."""
 
     @staticmethod
-    def forward(ctx: Any, halves: list[Tensor], *weights: Tensor) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, halves: list[Tensor], counts: list[int], *weights: Tensor) -> tuple[Tensor, ...]:
         ctx.set_materialize_grads(False)
+        ctx.counts = counts
         return tuple(half.detach() for half in halves)
 
     @staticmethod
@@ -68,5 +98,7 @@ class _Cast(torch.autograd.Function):
         known = [gradient for gradient in gradients if gradient is not None]
         wide = [torch.empty_like(gradient, dtype=torch.float32) for gradient in known]
         torch._foreach_copy_(wide, known)
-        each = iter(wide)
-        return None, *(None if gradient is None else next(each) for gradient in gradients)
+        each, parts = iter(wide), list[Tensor | None]()
+        for gradient, count in zip(gradients, ctx.counts, strict=True):
+            parts += [None] * count if gradient is None else next(each).chunk(count)
+        return None, None, *parts

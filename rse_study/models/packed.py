@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from rse_study.data.real_tokens import RealTokens
+from rse_study.models.half_weights import JOINED, PROJECTIONS
 from rse_study.models.layout import TokenInputs
 from rse_study.models.sites import Changes, find_sites
 
@@ -95,18 +96,31 @@ class Packed:
 
     def _attended(self, attention: Any, hidden: Tensor, rows: Tensor, one: Tensor | None) -> Tensor:
         heads = (-1, attention.attention_head_size)
-        queries, keys, values = attention.query(rows), attention.key(hidden), attention.value(hidden)
         # Keys of padding are masked, and outcomes of its queries are not taken.
         if one is None:
-            queries, keys, values = self.spread(queries, keys, values)
+            queries, keys, values = self._projected(attention, hidden, PROJECTIONS)
         else:
-            queries, (keys, values) = queries[:, None], self.spread(keys, values)
+            queries = attention.query(rows)[:, None]
+            keys, values = self._projected(attention, hidden, PROJECTIONS[1:])
         query, key, value = (x.unflatten(2, heads).transpose(1, 2) for x in (queries, keys, values))
         seen = nn.functional.scaled_dot_product_attention(
             query, key, value, self.bias, dropout_p=attention.dropout.p * attention.training
         )
         context = seen.transpose(1, 2).flatten(2)
         return self.lay(context) if one is None else context[:, 0]
+
+    def _projected(
+        self, attention: Any, hidden: Float[Tensor, "T d"], names: tuple[str, ...]
+    ) -> tuple[Float[Tensor, "b l d"], ...]:
+        """Return projections in their rows: by a map each, or by one where the last maps' weights are joined."""
+        weight = getattr(attention, f"{JOINED}weight", None)
+        if weight is None:
+            return self.spread(*(getattr(attention, name)(hidden) for name in names))
+        bias, left_out = getattr(attention, f"{JOINED}bias"), len(PROJECTIONS) - len(names)
+        if left_out:
+            first = left_out * len(weight) // len(PROJECTIONS)
+            weight, bias = weight[first:], bias[first:]
+        return self.spread(nn.functional.linear(hidden, weight, bias))[0].chunk(len(names), -1)
 
 
 class _Spread(torch.autograd.Function):
@@ -115,12 +129,16 @@ class _Spread(torch.autograd.Function):
         ctx: Any, back: Int[Tensor, " n"], flat: Int[Tensor, " T"], *values: Float[Tensor, "T d"]
     ) -> tuple[Tensor, ...]:
         ctx.flat = flat
-        return torch.stack(values).index_select(1, back).unbind()
+        return _stacked(values).index_select(1, back).unbind()
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         # Nobody reads padding: its gradient is 0.
-        return None, None, *torch.stack(gradients).index_select(1, ctx.flat).unbind()
+        return None, None, *_stacked(gradients).index_select(1, ctx.flat).unbind()
+
+
+def _stacked(values: tuple[Tensor, ...]) -> Tensor:
+    return torch.stack(values) if len(values) > 1 else values[0][None]
 
 
 def _changed(hidden: Tensor, changes: Changes, site: int) -> Tensor:

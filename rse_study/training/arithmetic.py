@@ -37,14 +37,14 @@ class Arithmetic:
             yield
 
     @contextmanager
-    def products(self, network: nn.Module) -> Iterator[None]:
-        """Let the passes of one step use TF32, or weights that are cast once."""
+    def products(self, network: nn.Module, *, joins: bool = False) -> Iterator[None]:
+        """Let the passes of one step use TF32, or weights that are cast once, joined for a recorded step."""
         products = torch.backends.cuda.matmul
         before = products.fp32_precision
         if self._is_tf32:
             products.fp32_precision = "tf32"
         if self._half is not None:
-            self._stand_in = HalfWeights(network, self._half).standing_in
+            self._stand_in = HalfWeights(network, self._half, joins=joins).standing_in
         try:
             yield
         finally:

@@ -116,7 +116,7 @@ class Session:
         batch = Batch(ids, mask, perturbable, rows, self.trial.batch_size, draws.host, is_fixed=is_fixed)
         batch = replace(batch, draws=draws if is_fixed else None)
         run = replace(self.run, is_reported=given.is_reported)
-        with self.arithmetic.products(self.networks):
+        with self.arithmetic.products(self.networks, joins=is_fixed):
             outcome = self.trial.method.step(self.networks, self.method_state, batch, run, draws.step)
             self.losses.note(outcome.loss, t)
             self.arithmetic.descend(
