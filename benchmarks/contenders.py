@@ -38,7 +38,7 @@ class StepShape:
     pooling: Pooling
     seed: int
     device: str = "cpu"
-    """only our step can use another"""
+    """of all but sentence-transformers' step"""
     trial: Mapping[str, Any] = field(default_factory=dict)
     """further settings of our trial"""
 
@@ -75,7 +75,13 @@ def open_ours(case: Case, shape: StepShape, folder: Path) -> Session:
 class PlainStep:
     """A step of the plain transcription on the sentences of the session's same step."""
 
-    def __init__(self, case: Case, shape: StepShape, session: Session) -> None:
+    def __init__(
+        self,
+        case: Case,
+        shape: StepShape,
+        session: Session,
+        kind: type[PlainRobustSentEmbed] = PlainRobustSentEmbed,
+    ) -> None:
         assert case.plain is not None
         torch.manual_seed(shape.seed)
         self._shape, self._session = shape, session
@@ -83,12 +89,14 @@ class PlainStep:
         with quiet_loading():
             backbone = AutoModel.from_pretrained(shape.encoder, add_pooling_layer=False)
             generator = AutoModelForMaskedLM.from_pretrained(shape.encoder) if case.plain.lambda2 else None
-        settings = replace(case.plain, pooling=shape.pooling)
+        precision = shape.trial.get("precision", "float32")
+        settings = replace(case.plain, pooling=shape.pooling, precision=precision)
+        generator = generator and generator.to(shape.device)
         mask_token_id = self._tokenizer.mask_token_id
-        self.model = PlainRobustSentEmbed(backbone, settings, generator, mask_token_id)
+        self.model = kind(backbone, settings, generator, mask_token_id).to(shape.device)
         self._batches: dict[int, PlainBatch] = {}
 
-    def __call__(self, number: int) -> float:
+    def __call__(self, number: int) -> Tensor:
         batch = self.batch(number)
         return self.model.step(batch, draw(batch, self.model))
 
@@ -103,7 +111,7 @@ class PlainStep:
                 max_length=self._shape.length,
                 return_tensors="pt",
                 return_special_tokens_mask=True,
-            )
+            ).to(self._shape.device)
             mask = found["attention_mask"].bool()
             perturbable = mask & ~found["special_tokens_mask"].bool()
             self._batches[number] = PlainBatch(found["input_ids"], mask, perturbable)

@@ -1,15 +1,41 @@
-"""Counts of operations and peak memory, which do not depend on the load."""
+"""Counts of operations, launches and peak memory, which do not depend on the load."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch.profiler import ProfilerActivity, profile
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop_count, sdpa_flop_count
 
 STANDARD_ERROR = 2  # file descriptor
 Shape = torch.Size
+
+
+class Launches(TorchDispatchMode):
+    """Number of dispatched operations, without views and empty tensors.
+
+    A GPU's host pays for each, whatever it computes. A foreach or fused operation is one.
+    """
+
+    def __init__(self, phase: Callable[[], str] = str) -> None:
+        super().__init__()
+        self._phase = phase
+        self.by_phase = Counter[str]()
+        """by what `phase` returned at each"""
+
+    @property
+    def number(self) -> int:
+        return self.by_phase.total()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = func.overloadpacket.__name__
+        if not (func.is_view or name == "_unsafe_view" or name.startswith(("empty", "new_empty"))):
+            self.by_phase[self._phase()] += 1
+        return func(*args, **(kwargs or {}))
 
 
 def count_flops(work: Callable[[], object]) -> int:

@@ -13,7 +13,7 @@ from rse_study.models.loading import load_tokenizer, quiet_loading, seeded_init
 MINILM = "minilm"
 VOCABULARY_SIZE = 8000  # word pieces of encoders with random weights, as in the asset `tiny`
 NUM_POSITIONS = 512
-HEAD_WIDTH = {128: 64, 256: 64, 384: 32, 768: 64}
+HEAD_WIDTH = {24: 12, 128: 64, 256: 64, 384: 32, 768: 64}
 """width of an attention head by the encoder's width; 384 is MiniLM's"""
 
 
@@ -26,14 +26,16 @@ class EncoderSize:
 
 
 BERT_BASE, MINILM_SHAPE = "12x768", "6x384"
-SHAPES = ((2, 128), (4, 256), (6, 384), (12, 768))
+NARROW = "12x24"
+"""BERT-base's operations, too small to learn or to measure seconds"""
+SHAPES = ((2, 128), (4, 256), (6, 384), (12, 24), (12, 768))
 SIZES = {f"{layers}x{width}": EncoderSize(layers, width) for layers, width in SHAPES}
 """encoders with random weights by name: layers times width"""
 
 
 def encoder_names() -> list[str]:
     """Return the available encoders that a CPU can measure in minutes."""
-    return [*(name for name in SIZES if name != BERT_BASE), *([MINILM] if has_minilm() else [])]
+    return [*(name for name in SIZES if name not in (NARROW, BERT_BASE)), *([MINILM] if has_minilm() else [])]
 
 
 def save_encoder(name: str, folder: Path, seed: int = 0) -> Path:

@@ -11,6 +11,7 @@ replaced-token detection.
 
 import copy
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -52,6 +53,12 @@ class PlainSettings:
     lr: float = 7e-6
     max_norm: float = 1.0
     """bound on the gradient of all parameters together"""
+    precision: Literal["float32", "bf16"] = "float32"
+    """bf16: autocast of encoder passes, generator and discriminator"""
+
+
+Gradients = tuple[Float[Tensor, "b l d"], Float[Tensor, "b l d"], Float[Tensor, "b l d"]]
+"""for PGD, FGSM and eta"""
 
 
 @dataclass(frozen=True)
@@ -102,6 +109,8 @@ class PlainDiscriminator(nn.Module):
 class PlainRobustSentEmbed(nn.Module):
     """Encoder, head, discriminator and table of perturbations, with a training step."""
 
+    V: Tensor
+
     def __init__(
         self, backbone: Any, settings: PlainSettings, generator: Any = None, mask_token_id: int = 0
     ) -> None:
@@ -112,19 +121,28 @@ class PlainRobustSentEmbed(nn.Module):
         self.head = nn.Sequential(nn.Linear(width, width), nn.Tanh())
         self.discriminator = PlainDiscriminator(backbone) if settings.lambda2 else None
         self.generator = [generator]  # in a list, so that the frozen model is no submodule
-        self.V = uniform((backbone.config.vocab_size, width), settings.sigma, backbone.dtype)
+        words = backbone.get_input_embeddings().weight
+        self.register_buffer("V", uniform(words.shape, settings.sigma, words))
         self.optimizer: torch.optim.Optimizer | None = None
 
-    def step(self, batch: PlainBatch, draws: PlainDraws) -> float:
+    def step(self, batch: PlainBatch, draws: PlainDraws) -> Tensor:
         """Take one optimiser step; return its loss."""
         if self.optimizer is None:
-            self.optimizer = torch.optim.AdamW(self.parameters(), lr=self.settings.lr, weight_decay=0.0)
+            self.optimizer = self.adam()
         loss = self.loss(batch, draws)
         loss.backward()
         nn.utils.clip_grad_norm_(self.parameters(), self.settings.max_norm)
         self.optimizer.step()
         self.optimizer.zero_grad()
-        return loss.item()
+        return loss.detach()
+
+    def adam(self) -> torch.optim.Optimizer:
+        """Return AdamW as PyTorch runs it by default on a GPU: by foreach operations."""
+        return torch.optim.AdamW(self.parameters(), lr=self.settings.lr, weight_decay=0.0, foreach=True)
+
+    def autocast(self) -> torch.autocast:
+        """Return the context of a pass, which bf16 alone changes."""
+        return torch.autocast(self.V.device.type, torch.bfloat16, enabled=self.settings.precision == "bf16")
 
     def loss(self, batch: PlainBatch, draws: PlainDraws) -> Tensor:
         """Return L_total of eq. 10, and update V."""
@@ -145,11 +163,13 @@ class PlainRobustSentEmbed(nn.Module):
 
     def f(self, embeddings: Float[Tensor, "b l d"], mask: Bool[Tensor, "b l"]) -> Float[Tensor, "b d"]:
         """Return the sentence vectors of word embeddings."""
-        hidden = self.backbone(inputs_embeds=embeddings, attention_mask=mask.long()).last_hidden_state
-        if self.settings.pooling == "cls":
-            return self.head(hidden[:, 0])
-        real = mask[..., None].to(hidden.dtype)
-        return self.head((hidden * real).sum(1) / real.sum(1))
+        with self.autocast():
+            hidden = self.backbone(inputs_embeds=embeddings, attention_mask=mask.long()).last_hidden_state
+            pooled = hidden[:, 0]
+            if self.settings.pooling == "mean":
+                real = mask[..., None].to(hidden.dtype)
+                pooled = (hidden * real).sum(1) / real.sum(1)
+            return self.head(pooled).to(embeddings.dtype)
 
     def word_embeddings(self, ids: Int[Tensor, "b l"]) -> Float[Tensor, "b l d"]:
         """Return X: the lookup alone, before position, type and LayerNorm."""
@@ -165,13 +185,10 @@ class PlainRobustSentEmbed(nn.Module):
         perturbable = batch.perturbable[..., None]
         pgd = fgsm = (delta0 * perturbable).clamp(-s.delta_radius, s.delta_radius)
         eta = (self.V[batch.ids] * perturbable).clamp(-eta_radius, eta_radius)
+        gradients_at = self.inner_gradients(batch)
         for _ in range(s.num_steps):
-            with torch.no_grad():
-                z_pos = self.f(self.word_embeddings(batch.ids), batch.mask)
             delta = s.rho * pgd + (1 - s.rho) * fgsm
-            g_pgd = self.gradient(batch, delta + eta, z_pos) * perturbable
-            g_fgsm = self.gradient(batch, delta + eta, z_pos) * perturbable
-            g_eta = self.gradient(batch, delta + eta, z_pos) * perturbable
+            g_pgd, g_fgsm, g_eta = gradients_at(delta + eta)
             pgd = (pgd + s.alpha * unit(g_pgd, (1, 2))).clamp(-s.delta_radius, s.delta_radius)  # eq. 5
             fgsm = (fgsm + s.beta * g_fgsm.sign()).clamp(-s.delta_radius, s.delta_radius)  # eq. 6
             eta = token_shares(eta) * (eta + gamma * unit(g_eta, (2,)))  # eqs 2 and 3
@@ -179,6 +196,20 @@ class PlainRobustSentEmbed(nn.Module):
         self.zero_grad()  # the inner steps' gradients of weights are not for the optimiser
         self.write_back(batch, eta)
         return s.rho * pgd + (1 - s.rho) * fgsm, eta  # eq. 7
+
+    def inner_gradients(self, batch: PlainBatch) -> Callable[[Float[Tensor, "b l d"]], Gradients]:
+        """Return a function from delta + eta to an inner step's gradients, 0 but at words."""
+        perturbable = batch.perturbable[..., None]
+
+        def gradients_at(perturbation: Tensor) -> Gradients:
+            with torch.no_grad():
+                z_pos = self.f(self.word_embeddings(batch.ids), batch.mask)
+            g_pgd = self.gradient(batch, perturbation, z_pos) * perturbable
+            g_fgsm = self.gradient(batch, perturbation, z_pos) * perturbable
+            g_eta = self.gradient(batch, perturbation, z_pos) * perturbable
+            return g_pgd, g_fgsm, g_eta
+
+        return gradients_at
 
     def gradient(
         self, batch: PlainBatch, perturbation: Float[Tensor, "b l d"], z_pos: Float[Tensor, "b d"]
@@ -193,9 +224,7 @@ class PlainRobustSentEmbed(nn.Module):
     def write_back(self, batch: PlainBatch, eta: Float[Tensor, "b l d"]) -> None:
         """Set V[w] to the mean of eta over a token's occurrences in the batch."""
         tokens, place = batch.ids[batch.perturbable].unique(return_inverse=True)
-        total = torch.zeros(len(tokens), eta.shape[-1], dtype=eta.dtype).index_add(
-            0, place, eta[batch.perturbable]
-        )
+        total = eta.new_zeros(len(tokens), eta.shape[-1]).index_add(0, place, eta[batch.perturbable])
         self.V[tokens] = total / place.bincount()[:, None]
 
     def detection_loss(
@@ -209,7 +238,7 @@ class PlainRobustSentEmbed(nn.Module):
 
         Position 0 is left out, because it holds h.
         """
-        with torch.no_grad():
+        with torch.no_grad(), self.autocast():
             hidden = batch.ids.masked_fill(masked, self.mask_token_id)
             guesses = self.generator[0](input_ids=hidden, attention_mask=batch.mask.long()).logits.argmax(-1)
         edited = torch.where(masked, guesses, batch.ids)
@@ -217,7 +246,8 @@ class PlainRobustSentEmbed(nn.Module):
         if eta is not None:
             embeddings = embeddings + eta
         assert self.discriminator is not None
-        logits = self.discriminator(embeddings, batch.mask, h)
+        with self.autocast():
+            logits = self.discriminator(embeddings, batch.mask, h).to(h.dtype)
         is_original = (edited == batch.ids).to(logits.dtype)
         counts = batch.mask.clone()
         counts[:, 0] = False
@@ -226,9 +256,9 @@ class PlainRobustSentEmbed(nn.Module):
 
 def draw(batch: PlainBatch, model: PlainRobustSentEmbed) -> PlainDraws:
     """Draw what a step needs from torch's global generator."""
-    width, settings = model.backbone.config.hidden_size, model.settings
-    scores = torch.rand(batch.ids.shape).masked_fill(~batch.perturbable, -1.0)
+    settings, shape = model.settings, (*batch.ids.shape, model.V.shape[-1])
+    scores = torch.rand(batch.ids.shape, device=batch.ids.device).masked_fill(~batch.perturbable, -1.0)
     num_masked = (settings.masked_share * batch.perturbable.sum(1)).round().clamp(min=1).long()
     rank = scores.argsort(1, descending=True).argsort(1)
     masked = (rank < num_masked[:, None]) & batch.perturbable
-    return PlainDraws(uniform((*batch.ids.shape, width), settings.sigma, model.backbone.dtype), masked)
+    return PlainDraws(uniform(shape, settings.sigma, model.V), masked)

@@ -22,7 +22,7 @@ def contrastive_loss(
     """
     own = sum(torch.exp(F.cosine_similarity(z, positive) / temperature) for positive in positives)
     similarity = F.cosine_similarity(z[:, None], others[None], dim=-1)  # [b b], through [b b d]
-    is_own = torch.eye(len(z), dtype=torch.bool)
+    is_own = torch.eye(len(z), dtype=torch.bool, device=z.device)
     negatives = torch.exp(similarity / temperature).masked_fill(is_own, 0.0).sum(1)
     return -torch.log(own / (own + negatives)).mean()
 
@@ -40,6 +40,9 @@ def token_shares(eta: Float[Tensor, "b l d"]) -> Float[Tensor, "b l 1"]:
     return torch.where(largest > 0, norms / largest, 1.0)
 
 
-def uniform(shape: tuple[int, ...], sigma: float, dtype: torch.dtype) -> Tensor:
-    """Draw from U(-sigma, sigma)/sqrt(d), as delta0 and V begin; d is the last axis."""
-    return (2 * torch.rand(shape, dtype=dtype) - 1) * sigma / math.sqrt(shape[-1])
+def uniform(shape: tuple[int, ...], sigma: float, like: Tensor) -> Tensor:
+    """Draw from U(-sigma, sigma)/sqrt(d), as delta0 and V begin; d is the last axis.
+
+    Type and device are those of `like`.
+    """
+    return (2 * torch.rand(shape, dtype=like.dtype, device=like.device) - 1) * sigma / math.sqrt(shape[-1])

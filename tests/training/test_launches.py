@@ -4,25 +4,14 @@ import dataclasses
 
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from transformers import AutoTokenizer
 
+from benchmarks.counting import Launches
+from benchmarks.launches import Phases
 from rse_study.collectives import Alone
 from rse_study.training.session_setup import open_session
 from tests.tiny_models import save_bert
 from tests.training.world import small_trial
-
-
-class Launches(TorchDispatchMode):
-    """Dispatched operations but views and empty tensors; a foreach or fused operation is one."""
-
-    number = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        name = func.overloadpacket.__name__
-        is_free = func.is_view or name == "_unsafe_view" or name.startswith(("empty", "new_empty"))
-        self.number += not is_free
-        return func(*args, **(kwargs or {}))
 
 
 @pytest.mark.parametrize(("precision", "most"), [("float32", 4150), ("bf16", 5050)])
@@ -42,6 +31,8 @@ def test_a_step_of_twelve_layers_launches_few_operations(world, tmp_path, precis
     session = open_session(trial, 3, materials, tmp_path / "cell", Alone(), torch.device("cpu"))
     for step in (0, 1):
         session.advance(step)
-    with Launches() as launches:
+    with Launches(Phases()) as launches:
         session.advance(2)  # which the history does not report
     assert most / 2 < launches.number <= most
+    assert launches.by_phase["inner"] > most / 2
+    assert launches.by_phase.keys() == {"inner", "forward", "backward", "after"}
