@@ -24,8 +24,7 @@ class TargetNetwork(nn.Module):
         """Move the weights, xi <- decay xi + (1 - decay) theta (eq 7); copy the buffers."""
         pairs = ((self.encoder, networks.encoder), (self.projection, networks.head))
         for mine, theirs in pairs:
-            for target, online in zip(mine.parameters(), theirs.parameters(), strict=True):
-                target.lerp_(online.detach().to(target), 1 - decay)
+            torch._foreach_lerp_(list(mine.parameters()), list(theirs.parameters()), 1 - decay)
             for kept, new in zip(mine.buffers(), theirs.buffers(), strict=True):
                 kept.copy_(new)
 

@@ -21,6 +21,7 @@ from rse_study.results.files.item_file import write_items
 from rse_study.results.files.schema import CHECKPOINT_FOLDER, MODEL_FOLDER
 from rse_study.results.study_record import AT_CHECKPOINT
 from rse_study.spec import fingerprint_of
+from rse_study.tensors import sent
 from rse_study.training import checkpoint
 from rse_study.training.arithmetic import Arithmetic
 from rse_study.training.checkpoint import TrainState
@@ -97,14 +98,18 @@ class Session:
     def prepare(self, step: int) -> Given:
         """Read and draw what a step, counted from 0, is given: its part on the CPU."""
         host, rate = self.batches.batch(step), self.trial.optimizer.rate(step, self.num_steps)
-        # A fused step on a GPU reads float32; on a CPU it has the bits of a Python number.
-        lr = torch.tensor(rate, dtype=torch.float32 if self.device.type == "cuda" else torch.float64)
-        values = (host.ids, host.mask, host.perturbable, host.rows, torch.tensor(step + 1), lr)
-        tensors = sent_all(values, self.device)
+        lr = torch.tensor(rate, dtype=torch.float64)
+        if self.trial.graphed and self.device.type == "cuda":
+            lr = sent(
+                lr.float(), self.device
+            )  # read there by a replay; otherwise it has the bits of a number
+        tensors = sent_all(
+            (host.ids, host.mask, host.perturbable, host.rows, torch.tensor(step + 1)), self.device
+        )
         draws = Draws(host, step, self.device, self._makers)
         if self.trial.graphed:
             draws.make_all()
-        return Given(tensors, draws, self._is_due(step + 1))
+        return Given((*tensors, lr), draws, self._is_due(step + 1))
 
     def compute(self, given: Given) -> StepOutcome:
         """Take a step with what it is given: a function of tensors, once draws are made ahead."""
