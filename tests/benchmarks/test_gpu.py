@@ -13,7 +13,7 @@ SMALL += ["--num-steps", "1", "--matrix", "64", "--repeat", "2", "--seconds", "0
 
 def test_a_wait_is_counted_each_time_and_no_other_warning():
     # As torch words them: c10/cuda/CUDAFunctions.cpp, torch/csrc/cuda/Module.cpp.
-    of_the_mode = "Synchronization debug mode is a prototype feature and does not yet detect all synchronizing operations"
+    of_the_mode = "Synchronization debug mode is a prototype feature and does not yet detect all"
     with gpu.Device("cpu").counted_waits() as noted:
         for _ in range(2):
             warnings.warn(

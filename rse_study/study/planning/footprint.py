@@ -248,7 +248,8 @@ def lines_of(found: Footprint) -> Iterator[str]:
         f"activations {show_bytes(cell.activations)}), plus the Python process and scoring"
     )
     if found.num_sharing > 1:
-        yield f"memory of a GPU that {found.num_sharing} cells share: {show_bytes(found.num_sharing * cell.memory)}"
+        together = show_bytes(found.num_sharing * cell.memory)
+        yield f"memory of a GPU: {together} for {found.num_sharing:,} cells, which may share it"
 
 
 def free_bytes(folder: Path) -> int:

@@ -112,6 +112,7 @@ def machine(monkeypatch):
         (16, 8, {"gpus": 1, "workers": 3}, 2),
         (16, 1, {"gpus": 0.2, "max_concurrent": 2}, 2),
         (16, 0, {"gpus": 0.2}, 0),
+        (16, 1, {"gpus": 1e-320}, 16),
         (2, 1, {"gpus": 0.2, "threads": 4}, 0),
         (16, 0, {"threads": 5}, 3),
         (16, 0, {"workers": 2, "threads": 3}, 2),
@@ -128,7 +129,7 @@ def test_a_plan_says_what_sharing_cells_need_and_whether_one_fits_at_all(machine
     five = footprint(checked, 12, DataSizes(tmp_path))
     disk, _, memory = lines_of(five)
     assert "10 checkpoints" in disk and "(5 cells at a time on this machine)" in disk
-    assert memory == f"memory of a GPU that 5 cells share: {5 * five.cell.memory / 1e6:.3g} MB"
+    assert memory == f"memory of a GPU: {5 * five.cell.memory / 1e6:.3g} MB for 5 cells, which may share it"
     machine(16, 0)
     disk, *_ = lines_of(footprint(checked, 12, DataSizes(tmp_path)))
     assert " 2 checkpoints" in disk and "(1 cell at a time: none fits on this machine)" in disk
