@@ -40,6 +40,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "compiled": {"precision": "bf16", "compiled": True},
 }
 STEPS_A_CELL = 500  # in the table of cells
+WAIT = "called a synchronizing CUDA operation"  # c10/cuda/CUDAFunctions.cpp
 WARM_UP = 5  # steps, with batches of several lengths that may each be compiled
 
 
@@ -63,9 +64,13 @@ class Device:
 
     @contextmanager
     def counted_waits(self) -> Iterator[list[Any]]:
-        """Record torch's warnings about operations that make the host wait for the GPU."""
+        """Record torch's warnings about operations that make the host wait for the GPU.
+
+        Other warnings are none, such as that of `set_sync_debug_mode` about itself, once a process.
+        """
         with warnings.catch_warnings(record=True) as noted:
-            warnings.simplefilter("always")
+            warnings.simplefilter("ignore")
+            warnings.filterwarnings("always", message=WAIT)
             if self.name == "cuda":
                 torch.cuda.set_sync_debug_mode("warn")
             try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rse_study.errors import InputError
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.resources import Resources, num_sharing
 
 NODES_VARIABLE = "RSE_STUDY_NODES"
 """environment variable: node types that may join during a study, as a JSON list"""
@@ -54,8 +54,8 @@ def slots(node: Node, resources: Resources) -> int:
 
 
 def _fits(kind: str, total: float, amount: float) -> int:
-    if kind == "GPU" and amount < 1:  # a fraction of a GPU is never combined from two GPUs
-        return int(total) * math.floor(1 / amount + 1e-9)
+    if kind == "GPU" and amount < 1:
+        return int(total) * num_sharing(amount)
     return math.floor(total / amount + 1e-9)
 
 

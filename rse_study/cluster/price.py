@@ -36,9 +36,10 @@ def device_hour_price(spec: ClusterSpec, resources: Resources) -> float:
     return price / num_devices if num_devices else 0.0
 
 
-def describe_time(spec: ClusterSpec, resources: Resources, device_hours: float) -> str:
+def describe_time(spec: ClusterSpec, resources: Resources, device_hours: float, num_to_run: int) -> str:
     """Describe the wall-clock time of this many device hours in a line."""
     num_cells = num_fitting(spec, resources) // resources.workers
+    num_cells = min(num_cells, num_to_run or num_cells)
     if resources.max_concurrent:
         num_cells = min(num_cells, resources.max_concurrent)
     hours = device_hours / (num_cells * resources.workers * (resources.gpus or resources.threads))

@@ -1,6 +1,6 @@
 """Device time: what the attempts of a study occupied, summed in this one place."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,9 @@ INCLUDED = (
     "evaluations that run as tasks of their own (attacks, fine-tuning, added ones) and idle machines."
 )
 
+GpusAt = Callable[[str], float]
+"""Returns the GPUs of a worker in the run of a time: one run may share GPUs where another did not."""
+
 
 def seconds_between(started: str, ended: str) -> float:
     """Return the seconds between two times of the ledger, 0 where one is missing.
@@ -30,25 +33,29 @@ def seconds_between(started: str, ended: str) -> float:
         raise InputError(f"damaged: {error}", where="the ledger's times", remedy=REBUILD) from None
 
 
-def device_seconds(attempts: "pd.DataFrame", gpus: float) -> "pd.Series":
+def device_seconds(attempts: "pd.DataFrame", gpus: GpusAt) -> "pd.Series":
     """Return each attempt's device seconds; 0 for one that has not ended."""
     times = zip(attempts["started"], attempts["ended"], strict=True)
     return num_devices(attempts, gpus) * [seconds_between(started, ended) for started, ended in times]
 
 
-def num_devices(attempts: "pd.DataFrame", gpus: float) -> "pd.Series":
+def num_devices(attempts: "pd.DataFrame", gpus: GpusAt) -> "pd.Series":
     """Return the devices that each attempt held; `gpus` (per worker) is 0 on the CPU."""
-    return devices_of(attempts["workers"], attempts["threads"], gpus).astype(float)
+    shares = attempts["started"].map(gpus).astype(float)
+    return attempts["workers"] * shares.where(shares > 0, attempts["threads"])
 
 
-def devices_of(workers: Any, threads: Any, gpus: float) -> Any:
+def devices_of(workers: int, threads: int, gpus: float) -> float:
     """Return the number of GPUs, or of CPU threads where `gpus` per worker is 0."""
-    return workers * (gpus or threads)
+    return float(workers * (gpus or threads))
 
 
-def gpus_per_worker(of_cells: Iterable[Mapping[str, Any]], of_runs: Sequence[Mapping[str, Any]]) -> float:
-    """Return GPUs per worker; an old ledger has one if it used a GPU, else 0."""
-    said = of_runs[-1].get("gpus") if of_runs else None
-    if said is not None:
-        return float(said)
-    return float(any(where.get("device_type") == "cuda" for where in of_cells))
+def gpus_per_worker(of_cells: Iterable[Mapping[str, Any]], of_runs: Sequence[Mapping[str, Any]]) -> GpusAt:
+    """Return a function that says how many GPUs a worker had at a time.
+
+    The last run that had begun by then says so; one of an old ledger has one if a cell used a GPU, else 0.
+    """
+    unsaid = float(any(where.get("device_type") == "cuda" for where in of_cells))
+    said = [(run["at"], run.get("gpus")) for run in of_runs]
+    runs = [(at, unsaid if gpus is None else gpus) for at, gpus in said] or [("", unsaid)]
+    return lambda time: next((gpus for at, gpus in reversed(runs) if at <= time), runs[0][1])

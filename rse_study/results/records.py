@@ -125,6 +125,7 @@ class RunProvenance(BaseModel, extra="allow"):
 
     packages: dict[str, str] = Field(default_factory=dict)
     libraries: dict[str, Any] = Field(default_factory=dict)
+    gpus: float | None = None
 
 
 class AttemptRecord(Record):

@@ -4,7 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from rse_study.results.device_time import devices_of, seconds_between
+from rse_study.results.device_time import GpusAt, devices_of, seconds_between
 from rse_study.results.records import FINISHED, AttemptRecord, CellRecord
 
 HOUR = 3600.0
@@ -92,7 +92,7 @@ def device_hours_of(spans: Sequence[AttemptSpan], longest: float, before: EndedS
 
 
 def spans_of(
-    attempts: Sequence[AttemptRecord], now: str, gpus: float, *, is_held: bool = True
+    attempts: Sequence[AttemptRecord], now: str, gpus: GpusAt, *, is_held: bool = True
 ) -> list[AttemptSpan]:
     """Return when each attempt ran.
 
@@ -102,7 +102,8 @@ def spans_of(
     longest = longest_seconds(attempts)
     spans = []
     for one in attempts:
-        begun, devices = -seconds_between(one.started, now), float(devices_of(one.workers, one.threads, gpus))
+        begun = -seconds_between(one.started, now)
+        devices = devices_of(one.workers, one.threads, gpus(one.started))
         runs = one.outcome == "running" and is_held
         lasted = seconds_between(one.started, one.ended or now)
         if one.outcome == "lost" or (one.outcome == "running" and not runs):
@@ -113,7 +114,7 @@ def spans_of(
 
 
 def spans_without_attempts(
-    cells: Iterable[CellRecord], attempts: Iterable[AttemptRecord], now: str, gpus: float
+    cells: Iterable[CellRecord], attempts: Iterable[AttemptRecord], now: str, gpus: GpusAt
 ) -> list[AttemptSpan]:
     """Return when cells ran of which a ledger that was rebuilt knows no attempt."""
     known = {one.cell for one in attempts}
@@ -121,8 +122,9 @@ def spans_without_attempts(
     for cell in cells:
         if cell.identity not in known and cell.status in FINISHED:
             ended = -seconds_between(cell.ended, now)
-            held = devices_of(cell.provenance.get("workers", 1), cell.provenance.get("threads", 1), gpus)
-            spans.append(AttemptSpan(ended - cell.duration_s, ended, ended, float(held)))
+            workers, threads = (cell.provenance.get(name, 1) for name in ("workers", "threads"))
+            held = devices_of(workers, threads, gpus(cell.ended))
+            spans.append(AttemptSpan(ended - cell.duration_s, ended, ended, held))
     return spans
 
 

@@ -1,6 +1,7 @@
 """The benchmark of a GPU runs without one, on small sizes."""
 
 import json
+import warnings
 
 import pytest
 
@@ -8,6 +9,20 @@ from benchmarks import gpu
 
 SMALL = ["--device", "cpu", "--size", "2x128", "--cell-size", "2x128", "--batch", "4", "--length", "16"]
 SMALL += ["--num-steps", "1", "--matrix", "64", "--repeat", "2", "--seconds", "0.1"]
+
+
+def test_a_wait_is_counted_each_time_and_no_other_warning():
+    # As torch words them: c10/cuda/CUDAFunctions.cpp, torch/csrc/cuda/Module.cpp.
+    of_the_mode = "Synchronization debug mode is a prototype feature and does not yet detect all"
+    with gpu.Device("cpu").counted_waits() as noted:
+        for _ in range(2):
+            warnings.warn(
+                "called a synchronizing CUDA operation (Triggered internally at x.cpp:1.)", stacklevel=1
+            )
+            warnings.warn(f"{of_the_mode} (Triggered internally at x.cpp:1.)", stacklevel=1)
+            warnings.warn("an argument is deprecated", FutureWarning, stacklevel=1)
+    assert len(noted) == 2
+    assert all(str(one.message).startswith("called a synchronizing") for one in noted)
 
 
 @pytest.mark.slow  # two processes of torch beside this one

@@ -4,6 +4,7 @@ import pytest
 
 from rse_study.cluster.price import describe_price, describe_time, device_hour_price, hourly_price
 from rse_study.study.definition.resources import Resources
+from rse_study.study.planning.throughput import num_devices
 from tests.cases import cases
 from tests.cluster.samples import shipped
 
@@ -45,11 +46,34 @@ def test_it_is_said_in_a_line():
 
 
 def test_time_by_the_clock_is_said():
-    assert describe_time(shipped("aws-gpu"), GPU, 16.0) == "4 cells at a time: 2 h by the clock, or more"
-    long = describe_time(shipped("aws-gpu"), GPU, 160.0)
+    assert describe_time(shipped("aws-gpu"), GPU, 16.0, 9) == "4 cells at a time: 2 h by the clock, or more"
+    long = describe_time(shipped("aws-gpu"), GPU, 160.0, 9)
     assert long == "4 cells at a time: 20 h by the clock, or more, and the cluster ends after 12 h"
 
 
 def test_cells_at_a_time_are_as_few_as_the_study_wants():
     few = Resources(workers=2, threads=2, gpus=1, max_concurrent=1)
-    assert describe_time(shipped("aws-gpu"), few, 4.0) == "1 cell at a time: 2 h by the clock, or more"
+    assert describe_time(shipped("aws-gpu"), few, 4.0, 9) == "1 cell at a time: 2 h by the clock, or more"
+    said = "3 cells at a time: 2 h by the clock, or more"
+    assert describe_time(shipped("aws-gpu"), GPU, 12.0, 3) == said  # no cell takes less than its time
+
+
+@cases(
+    ("cell", "num_cells", "hours", "price"),
+    [
+        ({"gpus": 1}, 4, 24, 1),
+        ({"gpus": 0.5}, 8, 12, 1),
+        ({"gpus": 0.2}, 20, 4.8, 1),
+        ({"gpus": 0.3}, 12, 8, 1 / 0.9),  # a tenth of each GPU is paid for and unused
+        ({"gpus": 0.08}, 48, 2, 1 / 0.96),
+        ({"gpus": 0.2, "threads": 8}, 12, 8, 1 / 0.6),  # 24 cores serve three cells, not five
+        ({"gpus": 0.01}, 96, 1, 1 / 0.24),
+    ],
+)
+def test_cells_that_share_a_gpu_take_their_part_of_its_hours(cell, num_cells, hours, price):
+    """Four GPUs with 24 cores each; 96 cells that take an hour each."""
+    spec = shipped("azure-gpu", "head.price_per_hour=0", "workers.gpu.price_per_hour=1")
+    resources = Resources(**cell)
+    said = f"{num_cells} cells at a time: {hours:g} h by the clock, or more"
+    assert describe_time(spec, resources, 96 * num_devices(resources), 96).startswith(said)
+    assert device_hour_price(spec, resources) == pytest.approx(price)

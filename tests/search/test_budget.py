@@ -23,7 +23,11 @@ def attempt(started, ended="", outcome="complete", threads=1):
     )  # fmt: skip
 
 
-def uses(attempts, gpus=0.0):
+def on_cpus(at):
+    return 0.0
+
+
+def uses(attempts, gpus=on_cpus):
     spans, longest = spans_of(attempts, NOW, gpus), 1800.0
     return hours_of(spans, longest), device_hours_of(spans, longest)
 
@@ -32,8 +36,11 @@ def test_hours_count_once_and_device_hours_for_each_cell_or_gpu():
     hours, device_hours = uses([attempt("09:00", "09:30"), attempt("09:15", "09:30", threads=4)])
     assert hours == pytest.approx((0.5, 1.0))
     assert device_hours == pytest.approx((0.5 + 4 * 0.25, 1.5 + 4 * 0.5))  # the newest cell held four threads
-    _, device_hours = uses([attempt("09:00", "10:00", threads=16)], gpus=0.5)
+    _, device_hours = uses([attempt("09:00", "10:00", threads=16)], gpus=lambda at: 0.5)
     assert device_hours.spent == pytest.approx(0.5)
+    alone, shared = attempt("08:00", "09:00"), attempt("10:00", "11:00")
+    _, device_hours = uses([alone, shared], gpus=lambda at: 1.0 if at < shared.started else 0.2)
+    assert device_hours == pytest.approx((1.2, 1.2 + 0.2 * 0.5))
 
 
 def test_a_running_or_lost_attempt_takes_as_long_as_the_longest_complete_one():
@@ -44,17 +51,17 @@ def test_a_running_or_lost_attempt_takes_as_long_as_the_longest_complete_one():
     attempts = [attempt("01:00", "01:30"), attempt("02:00", "11:00", outcome="lost")]
     hours, device_hours = uses(attempts)
     assert hours.spent == device_hours.spent == pytest.approx(1.0)
-    spans = spans_of([attempt("01:00", "11:00", outcome="lost")], NOW, 0.0)
+    spans = spans_of([attempt("01:00", "11:00", outcome="lost")], NOW, on_cpus)
     assert hours_of(spans, 0.0) == device_hours_of(spans, 0.0) == (0.0, 0.0)
     attempts = [attempt("01:00", "01:30"), attempt("02:00", outcome="running")]
-    assert hours_of(spans_of(attempts, NOW, 0.0, is_held=False), 1800.0).spent == pytest.approx(1.0)
-    assert hours_of(spans_of(attempts, NOW, 0.0), 1800.0).spent == pytest.approx(10.5)
+    assert hours_of(spans_of(attempts, NOW, on_cpus, is_held=False), 1800.0).spent == pytest.approx(1.0)
+    assert hours_of(spans_of(attempts, NOW, on_cpus), 1800.0).spent == pytest.approx(10.5)
 
 
 def test_cells_of_a_rebuilt_ledger_count_by_their_own_time():
     update = {"ended": "2026-01-01T11:00:00+00:00", "duration_s": 1800.0, "provenance": {"threads": 2}}
     ended = cell(0, "complete").model_copy(update=update)
-    spans = spans_without_attempts([ended, cell(1, "planned")], [], NOW, 0.0)
+    spans = spans_without_attempts([ended, cell(1, "planned")], [], NOW, on_cpus)
     assert hours_of(spans, 0.0).spent == pytest.approx(0.5)
     assert device_hours_of(spans, 0.0).spent == pytest.approx(1.0)
 

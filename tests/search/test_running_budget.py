@@ -47,8 +47,8 @@ def summed_anew(ledger, now):
     steps = {cell: t for cell, (t, _) in ledger.last_points("dev").items()}
     stopped = {cell.identity for cell in cells if cell.status == "stopped_early"}
     steps |= {row.cell: row.t for row in ledger.rungs() if row.verdict == "stop" and row.cell in stopped}
-    spans, longest = spans_of(attempts, now, 0.0), longest_seconds(attempts)
-    spans += spans_without_attempts(cells, attempts, now, 0.0)
+    spans, longest = spans_of(attempts, now, lambda at: 0.0), longest_seconds(attempts)
+    spans += spans_without_attempts(cells, attempts, now, lambda at: 0.0)
     devices = device_hours_of(spans, longest)
     return {
         "hours": hours_of(spans, longest),

@@ -49,6 +49,17 @@ class Resources(Spec):
         return "train" if self.gpus or self.workers > 1 else "inline"
 
 
+def num_sharing(gpus: float) -> int:
+    """Return how many workers with this part of a GPU fit on one.
+
+    A part is never combined from two GPUs. Ray's smallest is 0.0001.
+
+    >>> num_sharing(0.3), num_sharing(0.2), num_sharing(0.08)
+    (3, 5, 12)
+    """
+    return int(1 / max(gpus, 1e-4) + 1e-9)
+
+
 class Allowance(Spec):
     """What the study may cost; 0 = no limit.
 

@@ -17,7 +17,7 @@ from rse_study.methods.dcl import DCL
 from rse_study.search.stopping import RuleByClass
 from rse_study.study.checking.validation import CheckedStudy
 from rse_study.study.definition.config import Study
-from rse_study.study.definition.resources import Resources
+from rse_study.study.definition.resources import Resources, num_sharing
 from rse_study.study.planning.data_sizes import DataSizes
 from rse_study.study.planning.sampling import spread
 from rse_study.study.planning.workload import num_steps_of
@@ -139,7 +139,11 @@ class Footprint:
     cell: CellSize
     """the largest of its trials"""
     num_at_a_time: int
-    """cells that run at a time on this machine"""
+    """cells that run at a time on this machine; 1 where none fits"""
+    fits: bool
+    """whether a cell fits on this machine"""
+    num_sharing: int
+    """workers that share a GPU"""
     num_models: int
     num_checkpoints: int
     """two of each cell that runs, for one replaces the other, and one of each that is stopped early"""
@@ -162,13 +166,16 @@ def footprint(
     if len(known) < len(sizes):
         return None
     cell = max(known, key=lambda size: size.model + 2 * size.checkpoint)
-    at_a_time = min(num_to_run, num_at_a_time or cells_at_a_time(study.resources))
+    fit = num_at_a_time or cells_at_a_time(study.resources)
+    at_a_time = min(num_to_run, max(1, fit))
     num_steps = num_steps_of(study.base, data_sizes)
     points = num_steps / study.base.cadence(num_steps) + num_steps / study.base.selection.every
     stopped = _num_stopped(checked, num_to_run)
     return Footprint(
         cell,
         at_a_time,
+        fit > 0,
+        num_sharing(study.resources.gpus or 1),
         num_models(study, num_to_run, at_a_time),
         2 * at_a_time + stopped,
         num_to_run * points * METRICS * ROW,
@@ -176,11 +183,20 @@ def footprint(
 
 
 def cells_at_a_time(resources: Resources) -> int:
-    """Return how many cells run at a time on this machine."""
-    devices = len(list(Path("/dev").glob("nvidia[0-9]*"))) if resources.gpus else os.cpu_count() or 1
-    each = resources.workers * (resources.gpus or resources.threads)
-    fit = max(1, int(devices / each))
+    """Return how many cells run at a time on this machine; 0 if none fits.
+
+    Each needs its cores, of which there may be fewer than its GPUs have room for.
+    """
+    fit = (os.cpu_count() or 1) // resources.threads
+    if resources.gpus:
+        fit = min(fit, num_gpus() * num_sharing(resources.gpus))
+    fit //= resources.workers
     return min(fit, resources.max_concurrent) if resources.max_concurrent else fit
+
+
+def num_gpus() -> int:
+    """Return the number of NVIDIA GPUs of this machine."""
+    return len(list(Path("/dev").glob("nvidia[0-9]*")))
 
 
 def _sized(trial: Trial, resources: Resources, folders: tuple[Path, ...]) -> CellSize | None:
@@ -221,7 +237,8 @@ def _num_stopped(checked: CheckedStudy, num_to_run: int) -> int:
 def lines_of(found: Footprint) -> Iterator[str]:
     """Yield what the disk and the memory of a worker have to hold."""
     cell, models, checkpoints = found.cell, found.num_models, found.num_checkpoints
-    running = f"{found.num_at_a_time:,} cell{'s' * (found.num_at_a_time > 1)} at a time on this machine"
+    running = f"{found.num_at_a_time:,} cell{'s' * (found.num_at_a_time > 1)} at a time"
+    running += " on this machine" if found.fits else ": none fits on this machine"
     yield (
         f"disk: {show_bytes(found.disk)} at most: {models:,} models of {show_bytes(cell.model)}, {checkpoints:,} "
         f"checkpoints of {show_bytes(cell.checkpoint)} ({running}), histories {show_bytes(found.ledger)}"
@@ -230,6 +247,9 @@ def lines_of(found: Footprint) -> Iterator[str]:
         f"memory per worker: {show_bytes(cell.memory)} (weights, gradients and moments {show_bytes(cell.weights)}, "
         f"activations {show_bytes(cell.activations)}), plus the Python process and scoring"
     )
+    if found.num_sharing > 1:
+        together = show_bytes(found.num_sharing * cell.memory)
+        yield f"memory of a GPU: {together} for {found.num_sharing:,} cells, which may share it"
 
 
 def free_bytes(folder: Path) -> int:

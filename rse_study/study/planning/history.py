@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from rse_study.errors import InputError
 from rse_study.evaluation.registry import is_of_vectors
-from rse_study.results.device_time import device_seconds, gpus_per_worker, seconds_between
+from rse_study.results.device_time import GpusAt, device_seconds, gpus_per_worker, seconds_between
 from rse_study.results.files.connect import has_ledger
 from rse_study.results.files.schema import MODEL_FOLDER, cell_folder, ledger_path
 from rse_study.results.reader import Reader
@@ -116,27 +116,24 @@ class _Frames:
     rungs: pd.DataFrame
     evaluations: pd.DataFrame
     search: SearchState
-    gpus: float
+    gpus: GpusAt
     """of a worker, in cells that used any"""
-    spent: tuple[float, float]
-    """seconds of all attempts times workers, and also times threads"""
+    device_seconds: float
 
 
 def _read(study_dir: Path) -> _Frames:
     """Read a ledger with retired cells: a row that comes back has its results."""
     with Reader(study_dir) as reader:
         cells, attempts = reader.cells(retired=True), reader.attempts(retired=True)
+        gpus = gpus_per_worker(cells["provenance"], reader.provenance())
         return _Frames(
             cells=cells.assign(status=cells["identity"].map(reader.statuses_for_next_run())),
             attempts=attempts,
             rungs=reader.rungs(retired=True),
             evaluations=reader.evaluations(retired=True),
             search=SearchState.read(reader),
-            gpus=gpus_per_worker(cells["provenance"], reader.provenance()),
-            spent=(
-                float(device_seconds(attempts, gpus=1.0).sum()),
-                float(device_seconds(attempts, gpus=0.0).sum()),
-            ),
+            gpus=gpus,
+            device_seconds=float(device_seconds(attempts, gpus).sum()),
         )
 
 
@@ -164,7 +161,7 @@ def _ledger_state(study_dir: Path, frames: _Frames, run_again: Collection[str] =
         for row in frames.cells.itertuples()
         if row.trial in trials
     ]
-    return LedgerState(tuple(cells), *frames.spent, search=frames.search)
+    return LedgerState(tuple(cells), frames.device_seconds, search=frames.search)
 
 
 def _takeable(frames: _Frames, folder: Path, study: Study) -> Iterator[tuple[tuple[Trial, int], LedgerCell]]:
@@ -233,13 +230,13 @@ def _scored_by_cells(frames: _Frames) -> dict[str, set[str]]:
     return scored
 
 
-def _setting(workload: Workload, cell: FrameRow, attempts: Sequence[FrameRow], gpus: float) -> Setting:
-    where = cell["provenance"]
+def _setting(workload: Workload, cell: FrameRow, attempts: Sequence[FrameRow], gpus: GpusAt) -> Setting:
+    where, begun = cell["provenance"], (attempts or [cell])[-1]["started"]
     used = (
         attempts[-1] if attempts else {"workers": where.get("workers", 1), "threads": where.get("threads", 1)}
     )
     on_gpu = where.get("device_type", "cpu") == "cuda"
-    share, card = (gpus, str(where.get("device") or "")) if on_gpu else (0.0, "")
+    share, card = (gpus(begun), str(where.get("device") or "")) if on_gpu else (0.0, "")
     return Setting(workload.shape, share, int(used["workers"]), int(used["threads"]), card)
 
 

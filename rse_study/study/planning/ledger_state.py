@@ -35,10 +35,8 @@ class LedgerState:
     """Contents of a study's ledger that a plan needs."""
 
     cells: tuple[LedgerCell, ...] = ()
-    worker_seconds: float = 0.0
-    """over all attempts, times their workers"""
-    thread_seconds: float = 0.0
-    """over all attempts, times workers and threads"""
+    device_seconds: float = 0.0
+    """over all attempts: `device_time.INCLUDED`"""
     search: SearchState | None = None
     """progress of the search, as the study was frozen; None before it was"""
     elsewhere: Mapping[tuple[Trial, int], LedgerCell] = field(default_factory=dict)

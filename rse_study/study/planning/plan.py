@@ -88,7 +88,6 @@ def plan(
         stages, remaining = planner.stages(models)
         notes = list(planner.notes(stages))
     notes += [UNTIL_DECIDED] if any(stage.num_spared for stage in stages) else []
-    gpus = study.resources.gpus
     taken = Counter(cell.taken_from for one in remaining for cell in one.ended if cell.taken_from)
     scored_as = models.get("confirm") or next(iter(models.values()))
     scores = plan_scores(study.evaluations, remaining, scored_as, data_sizes)
@@ -97,7 +96,7 @@ def plan(
         stages=stages,
         scores=scores,
         price_per_hour=study.allowance.price_per_hour,
-        spent_hours=(ledger_state.worker_seconds * gpus if gpus else ledger_state.thread_seconds) / 3600,
+        spent_hours=ledger_state.device_seconds / 3600,
         source=throughput.source,
         notes=tuple(dict.fromkeys([*notes, *_notes(checked, stages, data_sizes, models.values(), taken)])),
         new=new,

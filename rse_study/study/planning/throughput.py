@@ -101,6 +101,8 @@ class Throughput:
         used = [setting for setting in self._paces if any(_fits(setting, one) for one in wanted)]
         if cards := sorted({setting.card for setting in used if setting.card}):
             yield f"timed on {', '.join(cards)}: times differ on other GPUs"
+        if 0 < resources.gpus < 1:
+            yield "stated and probed hours are of a cell alone on its GPU: cells that share one may take longer"
         name = resources.runs_on
         if name not in dict(self.overhead):
             yield f"{OVERHEAD_S[name]:g} s per cell besides its training ({name}): assumed, as none has run here"

@@ -7,8 +7,19 @@ import pytest
 from safetensors.torch import load_file
 
 from rse_study.data import builtin
+from rse_study.study.definition.resources import Resources
+from rse_study.study.planning import footprint as of_footprints
 from rse_study.study.planning.data_sizes import DataSizes
-from rse_study.study.planning.footprint import BERT_BASE, GB, Footprint, cell_size, encoder_shape, footprint
+from rse_study.study.planning.footprint import (
+    BERT_BASE,
+    GB,
+    Footprint,
+    cell_size,
+    cells_at_a_time,
+    encoder_shape,
+    footprint,
+    lines_of,
+)
 from rse_study.training.loop import drive, train
 from rse_study.training.trial import Trial
 from tests.cases import cases
@@ -74,6 +85,57 @@ def test_a_search_holds_checkpoints_of_stopped_trials_and_models_of_confirmed_on
     assert found.num_models == 2 + num_confirmed
     assert 2 * 2 < found.num_checkpoints < 2 * 2 + 20  # not all are stopped
     assert footprint(search_of(content, early_stopping=None), 20, DataSizes(tmp_path), 2).num_checkpoints == 4
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    def of(num_cores, num_gpus):
+        monkeypatch.setattr(of_footprints.os, "cpu_count", lambda: num_cores)
+        monkeypatch.setattr(of_footprints, "num_gpus", lambda: num_gpus)
+
+    return of
+
+
+@cases(
+    ("cores", "gpus", "cell", "expected"),
+    [
+        (16, 1, {"gpus": 1}, 1),
+        (16, 1, {"gpus": 0.2}, 5),
+        (16, 1, {"gpus": 0.3}, 3),
+        (16, 3, {"gpus": 0.3}, 9),  # not ten: a part is never combined from two GPUs
+        (16, 2, {"gpus": 0.6}, 2),
+        (16, 1, {"gpus": 0.08}, 12),
+        (16, 8, {"gpus": 0.08}, 16),  # a core for each
+        (4, 1, {"gpus": 0.2}, 4),
+        (16, 1, {"gpus": 0.2, "threads": 4}, 4),
+        (16, 8, {"gpus": 1, "threads": 4}, 4),
+        (16, 8, {"gpus": 1, "workers": 3}, 2),
+        (16, 1, {"gpus": 0.2, "max_concurrent": 2}, 2),
+        (16, 0, {"gpus": 0.2}, 0),
+        (16, 1, {"gpus": 1e-320}, 16),
+        (2, 1, {"gpus": 0.2, "threads": 4}, 0),
+        (16, 0, {"threads": 5}, 3),
+        (16, 0, {"workers": 2, "threads": 3}, 2),
+    ],
+)
+def test_cells_have_their_parts_of_gpus_and_cores_of_their_own(machine, cores, gpus, cell, expected):
+    machine(cores, gpus)
+    assert cells_at_a_time(Resources(**cell)) == expected
+
+
+def test_a_plan_says_what_sharing_cells_need_and_whether_one_fits_at_all(machine, content, tmp_path):
+    checked = grid_of(content, GRID, seeds=[0, 1, 2, 3], resources={"gpus": 0.2})
+    machine(16, 1)
+    five = footprint(checked, 12, DataSizes(tmp_path))
+    disk, _, memory = lines_of(five)
+    assert "10 checkpoints" in disk and "(5 cells at a time on this machine)" in disk
+    assert memory == f"memory of a GPU: {5 * five.cell.memory / 1e6:.3g} MB for 5 cells, which may share it"
+    machine(16, 0)
+    disk, *_ = lines_of(footprint(checked, 12, DataSizes(tmp_path)))
+    assert " 2 checkpoints" in disk and "(1 cell at a time: none fits on this machine)" in disk
+    machine(16, 1)
+    alone = grid_of(content, GRID, resources={"gpus": 1})
+    assert len(list(lines_of(footprint(alone, 3, DataSizes(tmp_path))))) == 2
 
 
 def test_every_precision_has_a_size():

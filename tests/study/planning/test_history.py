@@ -186,3 +186,24 @@ def test_cells_of_a_gpu_tell_its_name_and_their_share_of_it(study_dir, tmp_path)
     edit(study_dir, """UPDATE cell SET provenance = '{"device_type": "cuda", "device": "Tesla T4"}'""")
     timed = history(study_dir, tmp_path)[1].timed
     assert {(time.setting.gpus, time.setting.card) for time in timed} == {(0.25, "Tesla T4")}
+
+
+def test_cells_measured_alone_stay_so_when_a_later_run_shares_gpus(study_dir, tmp_path):
+    """Seed 0 of the first row ran at midnight, seed 1 an hour later with a fifth of a GPU."""
+    with Ledger.open(study_dir) as ledger:
+        ledger.add_provenance({"gpus": 1})
+        ledger.add_provenance({"gpus": 0.2})
+    edit(study_dir, "UPDATE provenance SET at = '2025-12-31T23:59:59+00:00' WHERE run = 1")
+    edit(study_dir, "UPDATE provenance SET at = '2026-01-01T00:59:59+00:00' WHERE run = 2")
+    edit(study_dir, """UPDATE cell SET provenance = '{"device_type": "cuda", "device": "H200"}'""")
+    known, rates = history(study_dir, tmp_path)
+    assert {time.setting.gpus for time in rates.timed} == {1}
+    assert known.device_seconds == 5 * 320
+    edit(
+        study_dir,
+        "UPDATE attempt SET started = '2026-01-01T01:00:00+00:00', ended = '2026-01-01T01:05:20+00:00'"
+        " WHERE cell LIKE '0001%'",
+    )
+    known, rates = history(study_dir, tmp_path)
+    assert sorted(time.setting.gpus for time in rates.timed) == [0.2, 1]
+    assert known.device_seconds == pytest.approx((4 + 0.2) * 320)

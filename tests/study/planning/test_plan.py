@@ -119,10 +119,8 @@ def test_hours_and_price_are_of_every_device_of_a_cell_and_of_all_attempts(conte
     rates = replace(rates, timed=timed)
     expected = pytest.approx(4 * 3 * (FIVE + 1) / 3600)
     assert plan(grid, LedgerState(), rates, sizes).device_hours.mid == expected
-    spent = LedgerState((), worker_seconds=3600.0, thread_seconds=7200.0)
-    on_gpus = grid_of(content, RHOS, resources={"gpus": 1})
+    spent = LedgerState((), device_seconds=7200.0)
     assert plan(grid_of(content, RHOS), spent, Throughput(), sizes).spent_hours == 2.0
-    assert plan(on_gpus, spent, Throughput(), sizes).spent_hours == 1.0
 
 
 def test_an_added_row_or_seed_runs_and_nothing_else(grid, sizes, content):

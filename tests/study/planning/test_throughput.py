@@ -51,6 +51,10 @@ def test_a_share_of_a_card_tells_nothing_of_the_whole_and_cards_are_named_and_ap
     assert both.seconds_per_work(SHAPE, Resources(gpus=1)) == Range(1.0, 4.5, 8.0)
     (note, _) = both.assumptions([SHAPE], Resources(gpus=1))
     assert note == "timed on A100, T4: times differ on other GPUs"
+    _, note, _ = replace(both, timed=(TimedWork(quarter, 1.0, 1.0),)).assumptions(
+        [SHAPE], Resources(gpus=0.25)
+    )
+    assert note.endswith("a cell alone on its GPU: cells that share one may take longer")
 
 
 def test_time_grows_with_the_batch_and_may_with_length_workers_and_threads():

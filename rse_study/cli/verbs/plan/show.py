@@ -110,7 +110,7 @@ def _priced_on(cluster: str, checked: CheckedStudy, planned: Plan) -> Plan:
     if price:
         notes.append(f"price: {price:.3g} a device hour, all nodes full; starting and idle nodes cost on top")
     if planned.device_hours is not None:
-        notes.append(describe_time(spec, resources, planned.device_hours.mid))
+        notes.append(describe_time(spec, resources, planned.device_hours.mid, planned.num_to_run))
     return replace(planned, price_per_hour=price, notes=(*planned.notes, *notes))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rse_study.cli.terminal.cell_names import name_of
 from rse_study.results.cell_state import as_next_run_finds
-from rse_study.results.device_time import devices_of, gpus_per_worker, seconds_between
+from rse_study.results.device_time import GpusAt, devices_of, gpus_per_worker, seconds_between
 from rse_study.results.files.connect import open_study
 from rse_study.results.files.queries import LedgerQueries
 from rse_study.results.files.schema import ledger_path
@@ -110,6 +110,6 @@ def _names(study: StudyRecord, cells: Sequence[CellRecord]) -> dict[str, str]:
     }
 
 
-def _device_seconds(attempt: AttemptRecord, gpus: float) -> float:
-    devices: float = devices_of(attempt.workers, attempt.threads, gpus)
+def _device_seconds(attempt: AttemptRecord, gpus: GpusAt) -> float:
+    devices = devices_of(attempt.workers, attempt.threads, gpus(attempt.started))
     return seconds_between(attempt.started, attempt.ended) * devices
