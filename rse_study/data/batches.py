@@ -86,13 +86,13 @@ class Batch:
         return self.chosen(lambda batch: batch.perturbable)
 
     def chosen(self, choose: "Callable[[Batch], Bool[Tensor, 'b l']]") -> Chosen:
-        """Return the tokens that `choose` chooses by masks; of fixed shapes all, of which some count."""
+        """Return the tokens chosen by masks; of fixed shapes all, of which some count."""
         if self.is_fixed:
             return Chosen(torch.arange(self.ids.numel(), device=self.ids.device), choose(self).flatten())
         return Chosen(sent(self.on_host.places_of(choose(self.on_host)), self.ids.device))
 
     def places_of(self, chosen: Bool[Tensor, "b l"]) -> Int[Tensor, " n"]:
-        """Return flat indices of tokens chosen on the CPU, of fixed shapes with some others."""
+        """Return flat indices of chosen tokens, of fixed shapes with some others."""
         return (self._rounded(chosen) if self.is_fixed else chosen).flatten().nonzero().squeeze(1)
 
     def _rounded(self, chosen: Bool[Tensor, "b l"]) -> Bool[Tensor, "b l"]:
@@ -173,7 +173,7 @@ class Batches:
         return self._permutation(epoch)[position * self.batch_size : (position + 1) * self.batch_size]
 
     def batch(self, step: int) -> Batch:
-        """Return this worker's rows of a step's global batch, padded to their longest, or all alike."""
+        """Return this worker's rows of a step's global batch, padded."""
         sentences = self.sentences(step)
         rows = np.argsort(self.corpus.lengths[sentences], kind="stable")[self.rank :: self.size]
         ids, mask = self._padded(sentences[rows])

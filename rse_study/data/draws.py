@@ -1,4 +1,4 @@
-"""Tensors that a step draws or looks up on the CPU: where it needs them, or ahead of it."""
+"""Tensors that a step draws on the CPU: where it needs them, or ahead of it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -58,7 +58,7 @@ class ReplacedTokenDetection(Spec):
                 batch.mask,
                 taken=sent(taken, device),
                 uniform=None if uniform is None else sent(uniform, device),
-                places=TokenPlaces(batch.real_places, batch.places_of(taken)),
+                places=TokenPlaces(batch.real_places, sent(batch.places_of(taken), device)),
             )
 
     def term(

@@ -12,15 +12,13 @@ from torch import Tensor, nn
 
 LAYER = re.compile(r".*?\.\d+(?=\.|$)")
 """beginning of a module's name: the layer that holds it"""
-
-
 PROJECTIONS = ("query", "key", "value")
 JOINED = "joined_"
 """beginning of the names by which an attention finds the copies of its projections, one below the other"""
 
 
 @dataclass(frozen=True)
-class _Place:
+class _StandIn:
     """A name of a module under which a copy of some weights is found."""
 
     layer: str
@@ -38,11 +36,13 @@ class HalfWeights:
     """
 
     def __init__(self, network: nn.Module, half: torch.dtype, *, joins: bool = False) -> None:
-        self._places = [place for each in network.named_modules() for place in _places(*each, joins=joins)]
+        self._stand_ins = [
+            stand_in for each in network.named_modules() for stand_in in _stand_ins(*each, joins=joins)
+        ]
         # By weight: two maps may share theirs.
         self._halves = {
             weights: weights[0].new_empty((sum(map(len, weights)), *weights[0].shape[1:]), dtype=half)
-            for weights in (place.weights for place in self._places)
+            for weights in (stand_in.weights for stand_in in self._stand_ins)
         }
         parts = [
             part for weights, copy in self._halves.items() for part in copy.split([len(w) for w in weights])
@@ -54,18 +54,19 @@ class HalfWeights:
     def standing_in(self) -> Iterator[None]:
         """Let linear maps use the copies; gradients go to the weights themselves."""
         halves = self._with_gradients() if torch.is_grad_enabled() else self._halves
-        for place in self._places:
-            vars(place.module)[place.name] = halves[place.weights]  # found before the parameter of this name
+        for stand_in in self._stand_ins:
+            # Found before the parameter of this name.
+            vars(stand_in.module)[stand_in.name] = halves[stand_in.weights]
         try:
             yield
         finally:
-            for place in self._places:
-                vars(place.module).pop(place.name, None)
+            for stand_in in self._stand_ins:
+                vars(stand_in.module).pop(stand_in.name, None)
 
     def _with_gradients(self) -> dict[tuple[nn.Parameter, ...], Tensor]:
         halves = dict(self._halves)
-        for _, places in groupby(self._places, lambda place: place.layer):
-            trained = [place.weights for place in places if place.weights[0].requires_grad]
+        for _, stand_ins in groupby(self._stand_ins, lambda stand_in: stand_in.layer):
+            trained = [stand_in.weights for stand_in in stand_ins if stand_in.weights[0].requires_grad]
             if trained:
                 known = [self._halves[weights] for weights in trained]
                 cast = _Cast.apply(known, [len(w) for w in trained], *(one for w in trained for one in w))
@@ -73,15 +74,15 @@ class HalfWeights:
         return halves
 
 
-def _places(name: str, module: nn.Module, *, joins: bool) -> Iterator[_Place]:
+def _stand_ins(name: str, module: nn.Module, *, joins: bool) -> Iterator[_StandIn]:
     layer = found[0] if (found := LAYER.match(name)) else ""
     maps = [getattr(module, projection, None) for projection in PROJECTIONS]
     if joins and all(isinstance(each, nn.Linear) and each.bias is not None for each in maps):
         for kind in ("weight", "bias"):
-            yield _Place(layer, module, JOINED + kind, tuple(getattr(each, kind) for each in maps))
+            yield _StandIn(layer, module, JOINED + kind, tuple(getattr(each, kind) for each in maps))
     elif isinstance(module, nn.Linear) and not (joins and name.rpartition(".")[2] in PROJECTIONS):
         for kind, weight in module.named_parameters(recurse=False):
-            yield _Place(layer, module, kind, (weight,))
+            yield _StandIn(layer, module, kind, (weight,))
 
 
 class _Cast(torch.autograd.Function):

@@ -37,7 +37,7 @@ def _drawn(draw: Callable[..., Tensor], anchor: Anchor, streams: Streams, stream
 def feature_rows(
     anchor: Anchor, streams: Streams, width: int, *, is_shared: bool = False
 ) -> Float[Tensor, "{width} b d"]:
-    """Draw U(0, 1) for each feature of each row, or of each of two views, `width` times."""
+    """Draw `width` times U(0, 1) for each feature of each row, or of each view."""
     num_features = anchor.embeddings.shape[-1]
 
     def make(host: Batch, step: int) -> tuple[Tensor]:

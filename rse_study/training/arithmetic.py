@@ -38,7 +38,7 @@ class Arithmetic:
 
     @contextmanager
     def products(self, network: nn.Module, *, joins: bool = False) -> Iterator[None]:
-        """Let the passes of one step use TF32, or weights that are cast once, joined for a recorded step."""
+        """Let the passes of one step use TF32, or weights that are cast once."""
         products = torch.backends.cuda.matmul
         before = products.fp32_precision
         if self._is_tf32:

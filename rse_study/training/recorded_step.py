@@ -14,8 +14,8 @@ MOST_RECORDINGS = 32
 
 
 @dataclass(frozen=True)
-class Given:
-    """All that a step is given: tensors on its device, among them every draw that is known ahead."""
+class StepInputs:
+    """All that a step is given, on its device: among it the draws made ahead."""
 
     tensors: tuple[Tensor, ...]
     """ids, mask, perturbable and rows of its batch; t, from 1; the learning rate"""
@@ -28,13 +28,13 @@ class Given:
 
     @property
     def key(self) -> Hashable:
-        """What steps that share a recording have in common."""
+        """Shapes and all else that steps of one recording have in common."""
         names = tuple(self.draws.made)
         return self.is_reported, names, tuple((each.shape, each.dtype) for each in self.everything)
 
 
 class Recorder(Protocol):
-    """What can record the operations of a step."""
+    """Anything that records the operations of a step."""
 
     def rehearse(self, step: Callable[[], StepOutcome]) -> StepOutcome:
         """Take a step whose like is recorded later."""
@@ -47,24 +47,24 @@ class Recorder(Protocol):
 
 @dataclass(frozen=True)
 class _Recording:
-    given: Given
+    given: StepInputs
     outcome: StepOutcome
     replay: Callable[[], object]
 
 
 class RecordedStep:
-    """A step that is taken the first time, recorded the second time, and replayed from then on.
+    """A step that is taken once, recorded the second time, and replayed from then on.
 
     `compute` is a function of tensors: it draws nothing, reads no value, and changes in place what outlives it. An
     outcome holds until the next step of its shape.
     """
 
-    def __init__(self, compute: Callable[[Given], StepOutcome], recorder: Recorder | None) -> None:
+    def __init__(self, compute: Callable[[StepInputs], StepOutcome], recorder: Recorder | None) -> None:
         self._compute, self._recorder = compute, recorder
         self._rehearsed: set[Hashable] = set()
         self._recordings: dict[Hashable, _Recording] = {}
 
-    def __call__(self, given: Given) -> StepOutcome:
+    def __call__(self, given: StepInputs) -> StepOutcome:
         if self._recorder is None:
             return self._compute(given)
         key = given.key
@@ -83,7 +83,7 @@ class RecordedStep:
 
 
 class CudaGraphs:
-    """Recordings as CUDA graphs, which share their memory: no two of them run at a time."""
+    """CUDA graphs, which share their memory: no two of them run at a time."""
 
     def __init__(self) -> None:
         self._pool: Any = torch.cuda.graph_pool_handle()

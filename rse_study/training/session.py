@@ -30,7 +30,7 @@ from rse_study.training.loss_watch import LossWatch
 from rse_study.training.materials import Materials
 from rse_study.training.provenance import provenance
 from rse_study.training.publishing import Publish, keep_local
-from rse_study.training.recorded_step import Given, RecordedStep, Recorder
+from rse_study.training.recorded_step import RecordedStep, Recorder, StepInputs
 from rse_study.training.trial import Trial
 
 
@@ -53,7 +53,7 @@ class Session:
     publish: Publish = keep_local
     recorder: Recorder | None = None
     """what records steps; None: every step is computed operation by operation"""
-    _ahead: Given | None = None
+    _ahead: StepInputs | None = None
 
     @property
     def num_steps(self) -> int:
@@ -95,7 +95,7 @@ class Session:
         self.losses.look()
         return outcome
 
-    def prepare(self, step: int) -> Given:
+    def prepare(self, step: int) -> StepInputs:
         """Read and draw what a step, counted from 0, is given: its part on the CPU."""
         host, rate = self.batches.batch(step), self.trial.optimizer.rate(step, self.num_steps)
         lr = torch.tensor(rate, dtype=torch.float64)
@@ -109,13 +109,13 @@ class Session:
         draws = Draws(host, step, self.device, self._makers)
         if self.trial.graphed:
             draws.make_all()
-        return Given((*tensors, lr), draws, self._is_due(step + 1))
+        return StepInputs((*tensors, lr), draws, self._is_due(step + 1))
 
-    def compute(self, given: Given) -> StepOutcome:
-        """Take a step with what it is given: a function of tensors, once draws are made ahead."""
+    def compute(self, given: StepInputs) -> StepOutcome:
+        """Take a step: a function of tensors, once all its draws are made ahead."""
         (ids, mask, perturbable, rows, t, lr), draws = given.tensors, given.draws
         parameters, is_fixed = list(self.networks.parameters()), self.trial.graphed
-        is_recorded = self.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
+        is_recorded = is_fixed and self.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
         for group in self.optimizer.param_groups:
             group |= {"lr": lr, "capturable": is_recorded}
         batch = Batch(ids, mask, perturbable, rows, self.trial.batch_size, draws.host, is_fixed=is_fixed)

@@ -110,7 +110,7 @@ def _generator(trial: Trial, materials: Materials, tokenizer: Any) -> Generator 
 
 
 def require_equal_shares(trial: Trial, workers: int) -> None:
-    """Raise InputError unless a trial can be trained by so many workers, with an equal share each."""
+    """Raise InputError unless so many workers can train, with an equal share each."""
     if trial.batch_size % workers != 0:
         raise InputError(
             f"batch_size = {trial.batch_size}",

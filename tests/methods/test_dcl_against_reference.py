@@ -42,7 +42,9 @@ def theirs(networks, batch, run, step, method):
 
     mlm = None
     if networks.masked_lm is not None:
-        corrupted, chosen = _masked(batch, networks.encoder, run, step)
+        vocabulary = networks.encoder.backbone.get_input_embeddings().weight.shape[0]
+        corrupted, places, _ = _masked(batch, vocabulary, networks.encoder.mask_token_id, run.streams, step)
+        chosen = torch.zeros_like(batch.mask).flatten().index_fill(0, places, True).view_as(batch.mask)
         hidden = networks.encoder.token_vectors(networks.encoder.word_embeddings(corrupted), batch.mask)
         table = networks.encoder.backbone.get_input_embeddings().weight
         logits = networks.masked_lm(hidden.flatten(0, 1), table).view(*batch.ids.shape, -1)

@@ -30,8 +30,10 @@ class OfAGpu(LossWatch):
 
 
 def test_a_processor_says_at_once_that_a_loss_is_lost() -> None:
+    watch = LossWatch(Collectives(), CPU)
+    watch.note(NAN, 4)
     with pytest.raises(NonFiniteLoss, match=r"step 4: the loss is not finite \(this worker's share is nan\)"):
-        LossWatch(Collectives(), CPU).note(NAN, 4)
+        watch.look()
 
 
 def test_the_first_lost_step_is_remembered() -> None:
