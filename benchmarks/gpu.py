@@ -1,6 +1,6 @@
 """GPU utilisation of a training step, and the throughput of several cells at once.
 
-python -m benchmarks.gpu
+python -m benchmarks.gpu [--graphed]
 
 Three tables: the rate of large bf16 matrix products as the card's limit; a bf16 step of RobustSentEmbed, eager and
 compiled (`compiled: true` of a trial), with its share of that limit, its waits for the GPU and its CPU time; cells of
@@ -90,6 +90,15 @@ def main(arguments: list[str] | None = None) -> None:
     print(f"bf16 products of two {options.matrix} x {options.matrix} matrices: {rate / 1e12:.4g} TFLOP/s\n")
     named = machine | {"device": device.describe(), "matrix_rate": rate}
     rows: list[Measured] = []
+    if options.graphed:
+        from benchmarks.graphed import Graphed, said
+
+        with tempfile.TemporaryDirectory(prefix="rse-study-bench-") as folder:
+            for row in Graphed(options, device, Path(folder)).rows():
+                print(said(row), flush=True)
+                rows.append(row)
+                write_json(options.out, named, vars(options), rows)
+        return
     with tempfile.TemporaryDirectory(prefix="rse-study-bench-") as folder:
         for name in options.variants:
             rows.append(measure_step(name, options, device, rate, Path(folder)))
@@ -249,6 +258,10 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--matrix", type=int, default=8192, help="rows and columns of the matrices")
     made.add_argument("--repeat", type=int, default=20, help="timed products and steps")
     made.add_argument("--cells", type=int, nargs="+", default=[1, 2, 4, 8], help="cells at a time")
+    made.add_argument("--graphed", action="store_true", help="recorded steps: see benchmarks/graphed.py")
+    made.add_argument(
+        "--minutes", type=float, default=8.0, help="of --graphed; rows that would end later are left out"
+    )
     made.add_argument("--seconds", type=float, default=20.0, help="that cells are run for")
     return made
 

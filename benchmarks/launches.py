@@ -6,8 +6,9 @@ A GPU's host pays some 10 µs for each launch: a dispatched operation that is ne
 foreach or fused operation is one. Counted is the third step of a BERT of 12 layers, which the history does not
 report: ours, the careful plain code (`benchmarks.careful`) and the released structure (`benchmarks.plain`) where they
 have the method. *Inner*: the ascent, for RobustSentEmbed with X+, its starts and V; *after*: clipping, the optimiser
-and what follows. Width, batch and vocabulary change no count; plain batches are tokenised before. Attention with
-dropout, in outer passes, takes several operations on a CPU and one on a GPU.
+and what follows; *prepare*: what a recorded step is given ahead, not among its launches. Width, batch and vocabulary
+change no count; plain batches are tokenised before. Attention with dropout, in outer passes, takes several operations
+on a CPU and one on a GPU.
 """
 
 import argparse
@@ -34,6 +35,7 @@ from benchmarks.timing import Contender
 from rse_study.errors import InputError
 from rse_study.methods.adversary import Adversary
 from rse_study.perturbations.ascent import ascend
+from rse_study.training.session import Session
 
 NAMES = {
     "N=5": "RobustSentEmbed, N = 5",
@@ -48,7 +50,7 @@ NAMES = {
 PLAIN = {"careful": CarefulRobustSentEmbed, "released": PlainRobustSentEmbed}
 PRECISIONS = ("float32", "bf16")
 INNER: tuple[Callable[..., Any], ...] = (Adversary.find, ascend, PlainRobustSentEmbed.perturbations)
-PHASES = ("inner", "forward", "backward", "after")
+PHASES = ("inner", "forward", "backward", "after", "prepare")
 COUNTED = 2  # the step, from 0: the first ones allocate what later ones need
 
 
@@ -60,6 +62,8 @@ class Phases:
 
     def __call__(self) -> str:
         running = set(_running())
+        if _name(Session.prepare) in running:
+            return "prepare"
         if running & {_name(function) for function in INNER}:
             return "inner"
         if _name(torch.Tensor.backward) in running:
@@ -133,8 +137,8 @@ def cells_of(row: dict[str, Any]) -> list[str]:
     name = [NAMES[row["case"]], row["precision"], row["code"]]
     if "skipped" in row:
         return [*name, *("-" for _ in PHASES), "-"]
-    counts = row["launches"].values()
-    return [*name, *(f"{count:,}" for count in (sum(counts), *counts))]
+    counts = row["launches"]
+    return [*name, *(f"{count:,}" for count in (sum(counts.values()) - counts["prepare"], *counts.values()))]
 
 
 def parser() -> argparse.ArgumentParser:

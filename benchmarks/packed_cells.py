@@ -11,14 +11,16 @@ import torch
 from benchmarks.cases import Case
 from benchmarks.contenders import StepShape, open_ours
 
-WARM_UP = 3  # steps before counting begins
+WARM_UP = 3  # steps before counting begins, and between two looks at the clock
 
 
-def steps_a_second(shape: StepShape, case: Case, folder: Path, num_cells: int, seconds: float) -> float:
+def steps_a_second(
+    shape: StepShape, case: Case, folder: Path, num_cells: int, seconds: float, warm_up: int = WARM_UP
+) -> float:
     """Return the steps per second of all cells together, once all are warm."""
     context = SpawnContext()
     ready, counts = context.Barrier(num_cells), context.Queue()
-    given = (shape, case, folder / f"{shape.encoder.name}-materials", seconds, ready, counts)
+    given = (shape, case, folder / f"{shape.encoder.name}-materials", seconds, warm_up, ready, counts)
     processes = [context.Process(target=_count_steps, args=given) for _ in range(num_cells)]
     open_ours(case, shape, given[2])  # writes the corpus, once
     for process in processes:
@@ -32,16 +34,18 @@ def steps_a_second(shape: StepShape, case: Case, folder: Path, num_cells: int, s
     return sum(found)
 
 
-def _count_steps(shape: StepShape, case: Case, folder: Path, seconds: float, ready: Any, counts: Any) -> None:
+def _count_steps(
+    shape: StepShape, case: Case, folder: Path, seconds: float, warm_up: int, ready: Any, counts: Any
+) -> None:
     torch.set_num_threads(1)
     session = open_ours(case, shape, folder)
-    for number in range(WARM_UP):
+    for number in range(warm_up):
         session.advance(number)
     _wait(shape)
     ready.wait()
     begun = time.perf_counter()
     for done in count(1):
-        session.advance(WARM_UP + done)
+        session.advance(warm_up + done)
         if done % WARM_UP == 0:
             _wait(shape)
             if time.perf_counter() - begun >= seconds:

@@ -62,23 +62,23 @@ class RecordedStep:
     def __init__(self, compute: Callable[[StepInputs], StepOutcome], recorder: Recorder | None) -> None:
         self._compute, self._recorder = compute, recorder
         self._rehearsed: set[Hashable] = set()
-        self._recordings: dict[Hashable, _Recording] = {}
+        self.recordings: dict[Hashable, _Recording] = {}
 
     def __call__(self, given: StepInputs) -> StepOutcome:
         if self._recorder is None:
             return self._compute(given)
         key = given.key
-        if known := self._recordings.get(key):
+        if known := self.recordings.get(key):
             torch._foreach_copy_(known.given.everything, given.everything, non_blocking=True)
             known.replay()
             return known.outcome
-        if key not in self._rehearsed or len(self._recordings) == MOST_RECORDINGS:
+        if key not in self._rehearsed or len(self.recordings) == MOST_RECORDINGS:
             outcome = self._recorder.rehearse(lambda: self._compute(given))
             self._rehearsed.add(given.key)  # with what it has drawn
             return outcome
         kept = replace(given, draws=replace(given.draws, host=None))
         outcome, replay = self._recorder.record(lambda: self._compute(kept))
-        self._recordings[key] = _Recording(kept, outcome, replay)
+        self.recordings[key] = _Recording(kept, outcome, replay)
         return outcome
 
 

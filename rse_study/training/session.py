@@ -89,7 +89,7 @@ class Session:
         ahead, self._ahead = self._ahead, None
         given = ahead if ahead and ahead.draws.step == step else self.prepare(step)
         with self._seeded(step):
-            outcome = self._step(given)
+            outcome = self.recorded_step(given)
         if self.trial.graphed and step + 1 < self.num_steps:
             self._ahead = self.prepare(step + 1)  # while a GPU computes
         self.losses.look()
@@ -138,7 +138,7 @@ class Session:
         return self.run.streams.dropout(step, "outer", self.run.collectives.rank, self.device)
 
     @functools.cached_property
-    def _step(self) -> RecordedStep:
+    def recorded_step(self) -> RecordedStep:
         return RecordedStep(self.compute, self.recorder)
 
     @functools.cached_property
