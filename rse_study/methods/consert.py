@@ -27,6 +27,7 @@ ViewKind = Literal["none", "shuffle", "token_cutoff", "feature_cutoff", "adversa
 class TwoViews(ContrastiveMethod):
     """Base class of methods that compare two views; each has its perturbation `noise`."""
 
+    unrecordable: ClassVar = ""
     checks: ClassVar = (*INNER_RISE, *SentenceLevel.checks, *TERMS["contrastive"])
     name: str
     """the method"""
@@ -57,10 +58,6 @@ class TwoViews(ContrastiveMethod):
                 f"both views are {self.first!r} and the same: a sentence would be its own positive"
             )
         return self
-
-    @property
-    def unrecordable(self) -> str:
-        return ""
 
     @property
     def cost(self) -> StepCost:

@@ -53,6 +53,7 @@ class DCL(MethodBase):
         *TERMS["masked_lm"],
     )  # fmt: skip
     source: ClassVar[MethodSource] = MethodSource("DCL", "5-9", ("0008-reading-of-dcl",))
+    unrecordable: ClassVar = ""
     name: Literal["dcl"] = "dcl"
     """the method"""
     norm: NormKind = "power"
@@ -77,10 +78,6 @@ class DCL(MethodBase):
     @property
     def needs_mask(self) -> bool:
         return self.masked_lm > 0
-
-    @property
-    def unrecordable(self) -> str:
-        return ""
 
     @property
     def cost(self) -> StepCost:

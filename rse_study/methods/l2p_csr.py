@@ -42,6 +42,9 @@ class L2PCSR(ContrastiveMethod):
     semantics: ClassVar[int] = 1
     checks: ClassVar = (*INNER_RISE, *ViewMasks.checks, *VirtualAdversarial.checks, *TERMS["contrastive"])
     source: ClassVar[MethodSource] = MethodSource("L2P-CSR", "1-9", ("0007-readings-of-the-relatives",))
+    unrecordable: ClassVar = (
+        "its ascent and its last pass share their dropout masks, and a recorded step draws new ones each time"
+    )
     name: Literal["l2p_csr"] = "l2p_csr"
     """the method"""
     perturbs: Literal["masks", "embeddings"] = "masks"
@@ -55,10 +58,6 @@ class L2PCSR(ContrastiveMethod):
     @property
     def num_sites(self) -> int:
         return self.masks.num_sites if self.perturbs == "masks" else 0
-
-    @property
-    def unrecordable(self) -> str:
-        return "its ascent and its last pass share their dropout masks, and a recorded step draws new ones each time"
 
     @property
     def cost(self) -> StepCost:

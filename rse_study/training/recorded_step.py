@@ -87,19 +87,19 @@ class CudaGraphs:
 
     def __init__(self) -> None:
         self._pool: Any = torch.cuda.graph_pool_handle()
+        self._side = torch.cuda.Stream()
 
     def rehearse(self, step: Callable[[], StepOutcome]) -> StepOutcome:
         # As torch asks for it: what is made once, such as workspaces, is not made while it records.
-        side, usual = torch.cuda.Stream(), torch.cuda.current_stream()
-        side.wait_stream(usual)
-        with torch.cuda.stream(side):
+        self._side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self._side):
             outcome = step()
-        usual.wait_stream(side)
+        torch.cuda.current_stream().wait_stream(self._side)
         return outcome
 
     def record(self, step: Callable[[], StepOutcome]) -> tuple[StepOutcome, Callable[[], object]]:
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self._pool, capture_error_mode="thread_local"):
+        with torch.cuda.graph(graph, self._pool, self._side, capture_error_mode="thread_local"):
             outcome = step()
         graph.replay()  # recording alone computes nothing
         return outcome, graph.replay

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,7 @@ class Session:
     recorder: Recorder | None = None
     """what records steps; None: every step is computed operation by operation"""
     _ahead: StepInputs | None = None
+    _makers: dict[str, Make] = field(default_factory=dict)
 
     @property
     def num_steps(self) -> int:
@@ -140,10 +141,6 @@ class Session:
     @functools.cached_property
     def recorded_step(self) -> RecordedStep:
         return RecordedStep(self.compute, self.recorder)
-
-    @functools.cached_property
-    def _makers(self) -> dict[str, Make]:
-        return {}
 
     def measure(self, outcome: StepOutcome, state: TrainState) -> dict[str, float]:
         """Return metrics over all workers if a point of the history is due, else nothing."""
