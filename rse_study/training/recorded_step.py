@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from rse_study.data.draws import Draws
+from rse_study.errors import InputError, first_line
 from rse_study.methods.method import StepOutcome
 
 MOST_RECORDINGS = 32
@@ -99,7 +100,15 @@ class CudaGraphs:
 
     def record(self, step: Callable[[], StepOutcome]) -> tuple[StepOutcome, Callable[[], object]]:
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, self._pool, self._side, capture_error_mode="thread_local"):
-            outcome = step()
+        try:
+            with torch.cuda.graph(graph, self._pool, self._side, capture_error_mode="thread_local"):
+                outcome = step()
+        except torch.OutOfMemoryError:
+            raise
+        except RuntimeError as error:
+            rule = f"all of it must run on the GPU alone ({first_line(error)})"
+            raise InputError(
+                "a step could not be recorded", rule=rule, remedy="Set graphed: false"
+            ) from error
         graph.replay()  # recording alone computes nothing
         return outcome, graph.replay

@@ -42,6 +42,7 @@ def _key(
         "settings": trial.method.generator_settings,
         "semantics": [trial.semantics, trial.encoder.semantics],
         "rank": collectives.rank,
+        **({"graphed": True} if trial.graphed else {}),  # places in batches of another width
         # Versions, machine, precision, workers and threads: where two logits are nearly equal, they may decide.
         "decides": what_decides(provenance(device, collectives.size, trial.precision)),
     }

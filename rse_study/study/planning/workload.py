@@ -17,6 +17,7 @@ class BatchShape:
     max_length: int
     precision: str
     compiled: bool = False
+    graphed: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def shape_of(trial: Trial) -> BatchShape:
     """Return the shape of a trial's batches."""
     encoder = trial.encoder
     sizes = trial.batch_size, trial.max_length
-    return BatchShape(encoder.name, encoder.revision, *sizes, trial.precision, trial.compiled)
+    return BatchShape(encoder.name, encoder.revision, *sizes, trial.precision, trial.compiled, trial.graphed)
 
 
 def scoring_work(shape: BatchShape, num_sentences: float) -> float:
