@@ -1,5 +1,6 @@
 """Replaced-token detection in RobustSentEmbed: G fills tokens, D detects them."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -77,7 +78,12 @@ class ReplacedTokenDetection(Spec):
         """
         assert networks.discriminator is not None
         device = batch.ids.device
-        (ids,) = batch.drawn("rtd", step, lambda host, step: (self.edited(host.to(device), run, step),))
+
+        def make(host: Batch, step: int) -> tuple[Tensor]:
+            # G replaces the tokens that are taken, and none by which shapes are rounded up.
+            return (self.edited(replace(host, is_fixed=False).to(device), run, step),)
+
+        (ids,) = batch.drawn("rtd", step, make)
         embeddings = networks.encoder.word_embeddings(ids)
         if eta is not None:
             embeddings = embeddings + eta.detach()

@@ -33,6 +33,12 @@ class StepInputs:
         names = tuple(self.draws.made)
         return self.is_reported, names, tuple((each.shape, each.dtype) for each in self.everything)
 
+    def copied(self) -> "StepInputs":
+        """Copy what later steps of one recording are copied into."""
+        made = {name: tuple(each.clone() for each in drawn) for name, drawn in self.draws.made.items()}
+        draws = replace(self.draws, host=None, made=made)
+        return replace(self, tensors=tuple(each.clone() for each in self.tensors), draws=draws)
+
 
 class Recorder(Protocol):
     """Anything that records the operations of a step."""
@@ -77,7 +83,7 @@ class RecordedStep:
             outcome = self._recorder.rehearse(lambda: self._compute(given))
             self._rehearsed.add(given.key)  # with what it has drawn
             return outcome
-        kept = replace(given, draws=replace(given.draws, host=None))
+        kept = given.copied()
         outcome, replay = self._recorder.record(lambda: self._compute(kept))
         self.recordings[key] = _Recording(kept, outcome, replay)
         return outcome

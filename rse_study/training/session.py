@@ -109,7 +109,8 @@ class Session:
         )
         draws = Draws(host, step, self.device, self._makers)
         if self.trial.graphed:
-            draws.make_all()
+            with self.arithmetic.tf32():  # the generator's products
+                draws.make_all()
         return StepInputs((*tensors, lr), draws, self._is_due(step + 1))
 
     def compute(self, given: StepInputs) -> StepOutcome:
