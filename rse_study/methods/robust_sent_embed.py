@@ -25,6 +25,8 @@ from rse_study.spec import field
 from rse_study.streams import Streams
 from rse_study.tensors import Bool, Float, Tensor, torch
 
+SHARED_MASKS = "passes that share their dropout masks, and a recorded step draws new ones each time"
+
 
 class RobustSentEmbed(MethodBase):
     """L = L_con(z, {z_pos, z_adv}) + lambda1 L_con(z_adv, {z_pos}) + lambda2 L_RTD.
@@ -114,17 +116,14 @@ class RobustSentEmbed(MethodBase):
 
     @property
     def unrecordable(self) -> str:
-        shared = "passes that share their dropout masks, and a recorded step draws new ones each time"
-        reasons = {
-            f"inner_dropout: fixed has {shared}": self.has_adversary and self.inner_dropout == "fixed",
-            f"outer_dropout: shared_first has {shared}": self.has_adversary
-            and self.outer_dropout == "shared_first",
-            "write_back: last looks for the last occurrence of each token, whose number changes": self.has_eta
-            and self.token_level.write_back == "last",
-            "rtd.reduction: mean_padding lets transformers look for padding": bool(self.generator)
-            and self.rtd.reduction == "mean_padding",
-        }
-        return next((reason for reason, holds in reasons.items() if holds), "")
+        if self.has_adversary and self.inner_dropout == "fixed":
+            return f"inner_dropout: fixed has {SHARED_MASKS}"
+        if self.has_adversary and self.outer_dropout == "shared_first":
+            return f"outer_dropout: shared_first has {SHARED_MASKS}"
+        if self.has_eta and self.token_level.write_back == "last":
+            return "write_back: last looks for the last occurrence of each token"
+        reads_padding = self.generator and self.rtd.reduction == "mean_padding"
+        return "rtd.reduction: mean_padding lets transformers look for padding" if reads_padding else ""
 
     @property
     def cost(self) -> StepCost:

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import torch
@@ -17,15 +17,8 @@ JOINED = "joined_"
 """beginning of the names by which an attention finds the copies of its projections, one below the other"""
 
 
-@dataclass(frozen=True)
-class _StandIn:
-    """A name of a module under which a copy of some weights is found."""
-
-    layer: str
-    module: nn.Module
-    name: str
-    weights: tuple[nn.Parameter, ...]
-    """one; or several, whose copies lie one below the other"""
+StandIn = tuple[str, nn.Module, str, tuple[nn.Parameter, ...]]
+"""A layer, a module in it, the name under which the module finds a copy, and the weights it copies."""
 
 
 class HalfWeights:
@@ -42,7 +35,7 @@ class HalfWeights:
         # By weight: two maps may share theirs.
         self._halves = {
             weights: weights[0].new_empty((sum(map(len, weights)), *weights[0].shape[1:]), dtype=half)
-            for weights in (stand_in.weights for stand_in in self._stand_ins)
+            for *_, weights in self._stand_ins
         }
         parts = [
             part for weights, copy in self._halves.items() for part in copy.split([len(w) for w in weights])
@@ -54,35 +47,33 @@ class HalfWeights:
     def standing_in(self) -> Iterator[None]:
         """Let linear maps use the copies; gradients go to the weights themselves."""
         halves = self._with_gradients() if torch.is_grad_enabled() else self._halves
-        for stand_in in self._stand_ins:
-            # Found before the parameter of this name.
-            vars(stand_in.module)[stand_in.name] = halves[stand_in.weights]
+        for _, module, name, weights in self._stand_ins:
+            vars(module)[name] = halves[weights]  # found before the parameter of this name
         try:
             yield
         finally:
-            for stand_in in self._stand_ins:
-                vars(stand_in.module).pop(stand_in.name, None)
+            for _, module, name, _ in self._stand_ins:
+                vars(module).pop(name, None)
 
     def _with_gradients(self) -> dict[tuple[nn.Parameter, ...], Tensor]:
         halves = dict(self._halves)
-        for _, stand_ins in groupby(self._stand_ins, lambda stand_in: stand_in.layer):
-            trained = [stand_in.weights for stand_in in stand_ins if stand_in.weights[0].requires_grad]
-            if trained:
+        for _, stand_ins in groupby(self._stand_ins, itemgetter(0)):
+            if trained := [weights for *_, weights in stand_ins if weights[0].requires_grad]:
                 known = [self._halves[weights] for weights in trained]
                 cast = _Cast.apply(known, [len(w) for w in trained], *(one for w in trained for one in w))
                 halves.update(zip(trained, cast, strict=True))
         return halves
 
 
-def _stand_ins(name: str, module: nn.Module, *, joins: bool) -> Iterator[_StandIn]:
+def _stand_ins(name: str, module: nn.Module, *, joins: bool) -> Iterator[StandIn]:
     layer = found[0] if (found := LAYER.match(name)) else ""
     maps = [getattr(module, projection, None) for projection in PROJECTIONS]
     if joins and all(isinstance(each, nn.Linear) and each.bias is not None for each in maps):
         for kind in ("weight", "bias"):
-            yield _StandIn(layer, module, JOINED + kind, tuple(getattr(each, kind) for each in maps))
+            yield layer, module, JOINED + kind, tuple(getattr(each, kind) for each in maps)
     elif isinstance(module, nn.Linear) and not (joins and name.rpartition(".")[2] in PROJECTIONS):
         for kind, weight in module.named_parameters(recurse=False):
-            yield _StandIn(layer, module, kind, (weight,))
+            yield layer, module, kind, (weight,)
 
 
 class _Cast(torch.autograd.Function):

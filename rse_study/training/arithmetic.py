@@ -37,27 +37,18 @@ class Arithmetic:
             yield
 
     @contextmanager
-    def products(self, network: nn.Module, *, joins: bool = False) -> Iterator[None]:
+    def products(self, network: nn.Module | None = None, *, joins: bool = False) -> Iterator[None]:
         """Let the passes of one step use TF32, or weights that are cast once."""
-        if self._half is not None:
-            self._stand_in = HalfWeights(network, self._half, joins=joins).standing_in
-        try:
-            with self.tf32():
-                yield
-        finally:
-            self._stand_in = nullcontext
-
-    @contextmanager
-    def tf32(self) -> Iterator[None]:
-        """Round factors to TF32 inside, if that is the precision."""
         products = torch.backends.cuda.matmul
         before = products.fp32_precision
         if self._is_tf32:
             products.fp32_precision = "tf32"
+        if self._half is not None and network is not None:
+            self._stand_in = HalfWeights(network, self._half, joins=joins).standing_in
         try:
             yield
         finally:
-            products.fp32_precision = before
+            products.fp32_precision, self._stand_in = before, nullcontext
 
     def descend(
         self,

@@ -109,7 +109,7 @@ class Session:
         )
         draws = Draws(host, step, self.device, self._makers)
         if self.trial.graphed:
-            with self.arithmetic.tf32():  # the generator's products
+            with self.arithmetic.products():  # of the generator
                 draws.make_all()
         return StepInputs((*tensors, lr), draws, self._is_due(step + 1))
 
