@@ -52,13 +52,6 @@ class Recorder(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class _Recording:
-    given: StepInputs
-    outcome: StepOutcome
-    replay: Callable[[], object]
-
-
 class RecordedStep:
     """A step that is taken once, recorded the second time, and replayed from then on.
 
@@ -69,23 +62,24 @@ class RecordedStep:
     def __init__(self, compute: Callable[[StepInputs], StepOutcome], recorder: Recorder | None) -> None:
         self._compute, self._recorder = compute, recorder
         self._rehearsed: set[Hashable] = set()
-        self.recordings: dict[Hashable, _Recording] = {}
+        self.recordings: dict[Hashable, tuple[StepInputs, StepOutcome, Callable[[], object]]] = {}
 
     def __call__(self, given: StepInputs) -> StepOutcome:
         if self._recorder is None:
             return self._compute(given)
         key = given.key
         if known := self.recordings.get(key):
-            torch._foreach_copy_(known.given.everything, given.everything, non_blocking=True)
-            known.replay()
-            return known.outcome
+            kept, outcome, replay = known
+            torch._foreach_copy_(kept.everything, given.everything, non_blocking=True)
+            replay()
+            return outcome
         if key not in self._rehearsed or len(self.recordings) == MOST_RECORDINGS:
             outcome = self._recorder.rehearse(lambda: self._compute(given))
             self._rehearsed.add(given.key)  # with what it has drawn
             return outcome
         kept = given.copied()
         outcome, replay = self._recorder.record(lambda: self._compute(kept))
-        self.recordings[key] = _Recording(kept, outcome, replay)
+        self.recordings[key] = kept, outcome, replay
         return outcome
 
 

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -89,7 +89,8 @@ class Session:
                 self.method_state[name].copy_(value)  # which a recorded step knows
         ahead, self._ahead = self._ahead, None
         given = ahead if ahead and ahead.draws.step == step else self.prepare(step)
-        with self._seeded(step):
+        seeds = self.run.streams.dropout(step, "outer", self.run.collectives.rank, self.device)
+        with seeds if self.trial.graphed else nullcontext():
             outcome = self.recorded_step(given)
         if self.trial.graphed and step + 1 < self.num_steps:
             self._ahead = self.prepare(step + 1)  # while a GPU computes
@@ -132,12 +133,6 @@ class Session:
             )  # fmt: skip
         self.trial.method.after(self.networks)
         return outcome
-
-    def _seeded(self, step: int) -> AbstractContextManager[None]:
-        """Seed dropout for the whole of a step that may be recorded; others seed each pass."""
-        if not self.trial.graphed:
-            return nullcontext()
-        return self.run.streams.dropout(step, "outer", self.run.collectives.rank, self.device)
 
     @functools.cached_property
     def recorded_step(self) -> RecordedStep:
