@@ -30,7 +30,13 @@ def materials_of(world: World, *, max_length: int = 64, dropout: float = 0.1) ->
     return replace(made, corpus=folder)
 
 
-def opened(materials: Materials, recorder: Recorder | None = None, **changes: Any) -> Session:
+def opened(
+    materials: Materials,
+    recorder: Recorder | None = None,
+    *,
+    collectives: Collectives | None = None,
+    **changes: Any,
+) -> Session:
     """A session whose first steps nobody reports, unless `changes` say so; an epoch is 7 steps."""
     settings: dict[str, Any] = {
         "graphed": True,
@@ -40,7 +46,9 @@ def opened(materials: Materials, recorder: Recorder | None = None, **changes: An
         **changes,
     }
     folder = materials.corpus.parent / "of a session"
-    session = open_session(small_trial(**settings), SEED, materials, folder, Collectives(), CPU)
+    session = open_session(
+        small_trial(**settings), SEED, materials, folder, collectives or Collectives(), CPU
+    )
     session.recorder = recorder
     return session
 

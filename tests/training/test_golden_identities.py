@@ -98,6 +98,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     ),
     "chunks": {"chunk_size": 8},
     "compiled": {"compiled": True},
+    "graphed": {"graphed": True},
 }
 MOVED = "identity moved: declare neutral= for a new field, bump semantics for new numbers, or revert"
 

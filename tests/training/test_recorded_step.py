@@ -13,6 +13,7 @@ import torch
 from rse_study.data.batches import Batch
 from rse_study.data.draws import Draws, sent_all
 from rse_study.errors import NonFiniteLoss
+from rse_study.models.rtd import Generator
 from rse_study.results.files.result_file import read_result
 from rse_study.training import loop, recorded_step
 from rse_study.training.loop import train
@@ -23,11 +24,19 @@ from rse_study.training.session_setup import open_session
 from tests.simulated_graph import CannotBeRecorded, SimulatedGraphs
 from tests.slow import mostly_slow
 from tests.training.recorded_steps import (
-    INNER, MASKS, NUM_STEPS, SEED, differences, materials_of, opened, take,
+    INNER,
+    MASKS,
+    NUM_STEPS,
+    SEED,
+    differences,
+    materials_of,
+    opened,
+    take,
 )  # fmt: skip
 from tests.training.world import SIMCSE, World, leave_at, small_trial
 
-ADVERSARY = {"blend": INNER, "lambda2": 0}
+ADVERSARY = {"blend": {"rho": 1, "pgd": {"num_steps": 1}}, "lambda2": 0}
+"""one inner step, no RTD: for what is so whatever is trained"""
 
 
 def with_norm(norm: str) -> dict[str, Any]:
@@ -49,7 +58,7 @@ VADV, DCL = {"name": "v_adv_cse", "weight": 0.1}, {"name": "dcl", "hidden": 8, "
 METHODS: dict[str, dict[str, Any]] = {
     "everything": rse(masks=MASKS, inner_dropout="fresh", z_adv_eta="with", perturbed_tokens="all"),
     "default": rse(),
-    "no RTD": ADVERSARY,
+    "no RTD": rse(lambda2=0),
     "SimCSE": SIMCSE,
     "SimCSE, RTD": {**SIMCSE, "lambda2": 0.005},
     "l1": with_norm("l1"),
@@ -93,16 +102,20 @@ METHODS: dict[str, dict[str, Any]] = {
     "DCL, batch norm": {**DCL, "norm": "batch"},
     "DCL, no norm": {**DCL, "norm": "none"},
 }
-FAST = ["everything", "V anew", "V-advCSE", "DCL"]
+FAST = ["everything", "V-advCSE", "DCL"]
 
 
 @pytest.mark.parametrize("name", mostly_slow(METHODS, FAST))
 def test_replayed_steps_are_ordinary_ones_to_the_bit(world: World, name: str) -> None:
     materials = materials_of(world)
     num_steps = 10 if name == "V anew" else NUM_STEPS  # an epoch is 7
-    fast = [("bf16", 1, "cls"), ("float64", 1000, "mean")]
-    every = [("bf16", 1000, "mean"), ("float64", 1, "cls"), ("float32", 1, "first_last")]
-    for precision, report_every, pooling in fast + every * (name not in FAST):
+    every = [
+        ("bf16", 1, "cls"),
+        ("bf16", 1000, "mean"),
+        ("float64", 1, "first_last"),
+        ("float64", 1000, "cls"),
+    ]
+    for precision, report_every, pooling in every[: 1 if name in FAST else None]:
         settings: dict[str, Any] = {
             "method": METHODS[name],
             "precision": precision,
@@ -117,7 +130,7 @@ def test_replayed_steps_are_ordinary_ones_to_the_bit(world: World, name: str) ->
         assert recorder.num_replayed == num_steps - 3 - (num_steps > NUM_STEPS)
 
 
-@pytest.mark.parametrize("name", mostly_slow(FAST, ["everything", "DCL"]))
+@pytest.mark.parametrize("name", mostly_slow(FAST, ["V-advCSE"]))
 def test_a_reported_step_between_others_has_a_recording_of_its_own(world: World, name: str) -> None:
     settings: dict[str, Any] = {"method": METHODS[name], "report_every": 2}
     recorder, num_steps = SimulatedGraphs(), 10
@@ -147,7 +160,7 @@ CELLS: dict[str, dict[str, Any]] = {
     "everything, bf16": {"method": rse(masks=MASKS, token_level={"redraw": "epoch"}), "precision": "bf16"},
     "batch norm, float64": {"method": VADV, "precision": "float64"},
     "DCL": {"method": DCL},
-    "V anew": {"method": {**METHODS["V anew"], "blend": {"rho": 1, "pgd": {"num_steps": 1}}}},
+    "V anew": {"method": {**METHODS["V anew"], **ADVERSARY}},
 }
 
 
@@ -272,7 +285,9 @@ def test_dropout_that_each_pass_seeds_is_that_of_the_recorded_step(world: World)
         return session
 
     ordinary, seeded, recorded = _three(world, seeding, inner_dropout="fresh")
-    assert ordinary.losses == pytest.approx(seeded.losses, rel=0.1)  # one seed a step is as good
+    assert "step 0, loss" in differences(
+        ordinary, seeded
+    )  # the inner pass has the masks of no seed of its own
     changed = differences(seeded, recorded)
     assert not any(name.startswith(("step 0,", "step 1,", "step 2,")) for name in changed)
     assert {"step 3, loss", "step 4, loss", "step 5, loss", "step 6, loss"} <= {*changed}
@@ -344,7 +359,7 @@ def test_tokens_that_are_not_rounded_up_leave_nothing_to_replay(
 
 def test_a_value_that_a_step_reads_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     note = LossWatch.note
-    reads: list[Callable[[Any], object]] = [float, bool, lambda x: x.tolist(), lambda x: x.detach().numpy()]
+    reads: list[Callable[[Any], object]] = [bool, lambda x: x.tolist(), lambda x: x.detach().numpy()]
     reads += [lambda x: x[x > 0], lambda x: (x > 0).nonzero(), lambda x: torch.tensor(3.0) + x]
     for read in reads:
 
@@ -377,9 +392,10 @@ CLOSE: dict[str, tuple[dict[str, Any], str]] = {
 } | {f"{name}, without RTD": ({**METHODS[name], "lambda2": 0}, "") for name in (
     "everything", "l1", "l2", "V accumulates, all tokens", "separate", "noise", "negatives", "batch norm", "V anew",
 )}  # fmt: skip
-# The gradient of JS vanishes at r = 0: at r ~ 1e-3 its direction has a thousand times the rounding.
-CLOSE["V-advCSE"] = ({**VADV, "r": {"scale": 0.1}}, "")
-FAST_CLOSE = ["everything, without RTD", "V-advCSE, similarities", "DCL", "default"]
+for name in ("V-advCSE", "V-advCSE, similarities"):
+    # F and its gradient vanish at r = 0: at r ~ 1e-3 they have a thousand times the rounding, and more each step.
+    CLOSE[name] = ({**METHODS[name], "r": {**METHODS[name].get("r", {}), "scale": 0.1}}, "")
+FAST_CLOSE = ["everything, without RTD", "SimCSE, RTD"]
 
 
 def _close(name: str) -> Any:
@@ -393,7 +409,8 @@ def test_without_dropout_graphed_steps_are_as_close_to_ordinary_ones_as_rounding
     world: World, name: str
 ) -> None:
     materials, (method, _) = materials_of(world, dropout=0.0), CLOSE[name]
-    for precision, num_steps, within in (("float64", 20, 1e-12), ("float32", 20, 1e-5), ("bf16", 1, 1e-3)):
+    every = [("float64", 20, 1e-12), ("float32", 20, 1e-5), ("bf16", 1, 1e-3)]
+    for precision, num_steps, within in every[: 1 if name in FAST_CLOSE else None]:
         ordinary, graphed = (
             take(opened(materials, method=method, precision=precision, graphed=graphed), num_steps).losses
             for graphed in (False, True)
@@ -411,3 +428,21 @@ def test_of_sentences_of_one_length_graphed_steps_are_ordinary_ones_to_the_bit(w
         assert not differences(ordinary, graphed), method
     rtd = [take(opened(materials, method=rse(), graphed=graphed)) for graphed in (False, True)]
     assert "step 0, loss" in differences(*rtd)  # D has dropout, too
+
+
+@pytest.mark.xfail(strict=True, reason="what is made ahead is made outside of the products of a step")
+def test_a_generator_reads_in_the_precision_of_the_trial_ahead_of_a_step_too(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen, fill = [], Generator.fill
+
+    def watched(self: Generator, *given: Any, **named: Any) -> Any:
+        seen.append(torch.backends.cuda.matmul.fp32_precision)
+        return fill(self, *given, **named)
+
+    monkeypatch.setattr(Generator, "fill", watched)
+    for graphed in (False, True):
+        take(opened(materials_of(world), method=METHODS["SimCSE, RTD"], precision="tf32", graphed=graphed), 3)
+    assert {*seen} == {
+        "tf32"
+    }  # a resumed cell makes its first x'' within the step, one that ran through did not
