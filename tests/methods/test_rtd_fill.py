@@ -89,11 +89,6 @@ class TestFill:
             real = alone.ids.shape[1]
             assert torch.equal(rtd.edited(alone, run, 6)[0], rtd.edited(self.batch, run, 6)[1, :real])
 
-
-def test_no_share_is_refused():
-    with pytest.raises(ValueError, match="share"):
-        ReplacedTokenDetection(share=0.0)
-
     @pytest.mark.xfail(strict=True, reason="the places by which a number is rounded up are filled, too")
     @pytest.mark.parametrize("settings", [{}, {"positions": "everywhere"}, {"choice": "sample"}], ids=repr)
     def test_of_a_fixed_shape_no_other_tokens_are_replaced(self, settings):
@@ -102,3 +97,8 @@ def test_no_share_is_refused():
         edited = rtd.edited(replace(batch, is_fixed=True), run, 6)
         assert torch.equal(edited[:, : self.batch.ids.shape[1]], rtd.edited(self.batch, run, 6))
         assert torch.equal(edited[~batch.perturbable], batch.ids[~batch.perturbable])
+
+
+def test_no_share_is_refused():
+    with pytest.raises(ValueError, match="share"):
+        ReplacedTokenDetection(share=0.0)
