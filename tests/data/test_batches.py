@@ -4,7 +4,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rse_study.data.batches import Batches
+from rse_study.data.batches import NUM_SHAPES, Batch, Batches
 from rse_study.data.masking import mask_tokens
 from rse_study.errors import InputError
 from rse_study.streams import Streams
@@ -84,3 +84,83 @@ def _workers(corpus, batch_size, streams, size, step):
 
 def _tokens(batch, row):
     return batch.ids[row, batch.mask[row]].tolist()
+
+
+def fixed(corpus, batch_size=20, seed=3):
+    return Batches(corpus, batch_size, Streams(seed), are_fixed=True)
+
+
+@SHARED
+@given(seed=seeds, step=st.integers(0, 40))
+def test_fixed_batches_have_the_tokens_of_others_and_all_one_shape(corpus, seed, step):
+    plain, same = Batches(corpus, 20, Streams(seed)).batch(step), fixed(corpus, seed=seed).batch(step)
+    length = plain.ids.shape[1]
+    for name in ("ids", "mask", "perturbable"):
+        assert torch.equal(getattr(same, name)[:, :length], getattr(plain, name)), name
+    assert same.ids.shape == (20, corpus.meta.max_length)
+    assert not same.mask[:, length:].any()
+    assert (same.ids[:, length:] == corpus.meta.pad_id).all()
+    assert torch.equal(same.rows, plain.rows)
+
+
+@SHARED
+@given(seed=seeds, times=st.integers(1, 3))
+def test_places_of_fixed_batches_are_rounded_up_by_the_first_others_of_each_repetition(corpus, seed, times):
+    batch = fixed(corpus, seed=seed).batch(0)
+    size, multiple = batch.ids.numel(), -(-batch.ids.numel() // NUM_SHAPES)
+    places = batch.repeated(times).places_of(batch.mask.repeat(times, 1))
+    once = batch.places_of(batch.mask)
+    assert torch.equal(places, torch.cat([once + size * i for i in range(times)]))
+    real, others = batch.mask.flatten().nonzero()[:, 0], (~batch.mask).flatten().nonzero()[:, 0]
+    more = -len(real) % multiple
+    assert torch.equal(once, torch.cat([real, others[:more]]).sort().values)
+    assert len(once) == min(len(real) + more, size)
+    assert torch.equal(batch.repeated(times).real_places.flat, places)
+
+
+def test_a_number_of_places_is_at_most_all_and_may_be_none():
+    batch = of_lengths([5, 5, 5], 7)  # 21 tokens: a multiple of 2, and 21 itself
+    counts = [len(batch.places_of(torch.arange(21).view(3, 7) < n)) for n in range(22)]
+    assert counts == [*(n + n % 2 for n in range(21)), 21]
+
+
+def test_batches_of_one_corpus_have_a_handful_of_shapes():
+    generator = torch.Generator().manual_seed(0)
+    lengths = (torch.randn(500, 64, generator=generator) * 8 + 22).round().clamp(4, 32).long()
+    batches = [of_lengths(row.tolist(), 32) for row in lengths]
+    counts = {len(batch.real_places.flat) for batch in batches}
+    assert len({int(row.sum()) for row in lengths}) > 150
+    assert len(counts) <= 5
+    assert all(count % 128 == 0 for count in counts)
+    more = [len(batch.real_places.flat) / int(row.sum()) for batch, row in zip(batches, lengths, strict=True)]
+    assert sum(more) / len(more) < 1.06
+    assert max(more) < 1.1
+
+
+def test_chosen_tokens_of_fixed_shapes_are_all_of_which_some_count(corpus):
+    for is_fixed in (False, True):
+        batch = Batches(corpus, 20, Streams(3), are_fixed=is_fixed).batch(0)
+        values = torch.arange(1.0, batch.ids.numel() * 2 + 1).view(*batch.ids.shape, 2)
+        for each, value in ((batch, values), (batch.repeated(2), values.repeat(2, 1, 1))):
+            chosen = each.perturbable_places
+            n = each.ids.numel() if is_fixed else int(each.perturbable.sum())
+            picked, ones = chosen.of(value), chosen.ones(torch.float64)
+            assert picked.shape == (n, 2)
+            assert (ones.dtype, ones.shape, int(ones.sum())) == (
+                torch.float64,
+                (n,),
+                int(each.perturbable.sum()),
+            )
+            counted = picked[ones.bool()]
+            assert torch.equal(counted, value[each.perturbable])
+            assert not picked[~ones.bool()].any()
+            assert torch.equal(chosen.of(each.ids)[ones.bool()], each.ids[each.perturbable])
+
+
+def of_lengths(lengths, longest):
+    """A batch of fixed shape; its first and last real tokens are special."""
+    column = torch.arange(longest)
+    mask = column < torch.tensor(lengths)[:, None]
+    perturbable = mask & (column > 0) & (column < torch.tensor(lengths)[:, None] - 1)
+    ids = torch.where(mask, 7, 0)
+    return Batch(ids, mask, perturbable, torch.arange(len(lengths)), len(lengths), is_fixed=True)

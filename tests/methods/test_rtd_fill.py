@@ -1,5 +1,7 @@
 """Which tokens are masked for G, and what comes of them (decision 0003)."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given
@@ -86,6 +88,15 @@ class TestFill:
             alone = make_batch([sentence(4)], (0,), num_rows=3)
             real = alone.ids.shape[1]
             assert torch.equal(rtd.edited(alone, run, 6)[0], rtd.edited(self.batch, run, 6)[1, :real])
+
+    @pytest.mark.xfail(strict=True, reason="the places by which a number is rounded up are filled, too")
+    @pytest.mark.parametrize("settings", [{}, {"positions": "everywhere"}, {"choice": "sample"}], ids=repr)
+    def test_of_a_fixed_shape_no_other_tokens_are_replaced(self, settings):
+        run, rtd = make_run(), ReplacedTokenDetection(**settings)
+        batch = make_batch([sentence(15), sentence(4), sentence(0)], (1, 0, 2), extra_padding=7)
+        edited = rtd.edited(replace(batch, is_fixed=True), run, 6)
+        assert torch.equal(edited[:, : self.batch.ids.shape[1]], rtd.edited(self.batch, run, 6))
+        assert torch.equal(edited[~batch.perturbable], batch.ids[~batch.perturbable])
 
 
 def test_no_share_is_refused():

@@ -196,3 +196,26 @@ def test_a_step_is_the_same(switches, pooling):
     assert by_padded.keys() == by_packed.keys()
     for name, expected in by_padded.items():
         torch.testing.assert_close(by_packed[name], expected, atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("pooling", KINDS)
+def test_padding_that_is_computed_moves_no_vector_and_has_no_gradient(folders, pooling):
+    encoder = loaded(folders["bert"], pooling)
+    ids, mask = scattered(encoder)
+    others = (~mask).flatten().nonzero()[:, 0]
+    found = []
+    for number in (0, 1, 4, len(others)):
+        chosen = mask.flatten().clone()
+        chosen[others[:number]] = True
+        places = RealTokens.of(mask, chosen.nonzero()[:, 0])
+        encoder.zero_grad()
+        words = encoder.word_embeddings(ids).detach().requires_grad_()
+        vectors = encoder(words, mask, ids, places=places)
+        vectors.square().sum().backward()
+        weights = [each.grad for each in encoder.parameters() if each.grad is not None]
+        found.append([vectors.detach(), words.grad, *weights])
+        assert not words.grad[~mask].any()
+        assert words.grad[mask].any()
+    for other in found[1:]:
+        for value, expected in zip(other, found[0], strict=True):
+            torch.testing.assert_close(value, expected, **EXACT)

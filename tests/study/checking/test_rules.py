@@ -5,7 +5,7 @@ import pytest
 from rse_study.errors import InputErrors
 from rse_study.evaluation.registry import known_evaluations
 from rse_study.study.checking.rules import check_rules, check_rules_of_space
-from rse_study.study.checking.validation import check_study, read_study
+from rse_study.study.checking.validation import check_content, check_study, read_study
 from rse_study.study.definition.config import Study
 from rse_study.study.definition.reading import apply_overrides, build
 from rse_study.study.definition.resolution import resolve_space
@@ -61,6 +61,10 @@ resources.gpus=1 -> resources.executor = 'inline': inline runs a cell in one pro
     Use executor: train (or auto)
 resources={executor: train, workers: 2, gpus: 0.5} -> resources.gpus = 0.5: workers that train together need a GPU
     each, and resources.workers = 2. Use gpus: 1, or one worker
+base.graphed=true -> base.graphed = true: a recorded step sends nothing to other workers, and confirm.resources.workers
+    = 2. Use one worker a cell, or graphed: false
+confirm.resources=null;;resources={executor: train, workers: 4};;base.graphed=true -> base.graphed = true: a recorded
+    step sends nothing to other workers, and resources.workers = 4. Use one worker a cell, or graphed: false
 objective.metric=robust/spearman -> objective.metric = 'robust/spearman': is measured on replayed adversarial pairs,
     and none are replayed. Set base.replayed.recipe, for example to pwws
 objective={metric: robust/drift, direction: minimize} -> objective.metric = 'robust/drift': is measured on replayed
@@ -129,6 +133,17 @@ def test_what_could_not_be_read_is_not_compared(said, broken):
 @cases(("overrides", "text"), CASES)
 def test_what_breaks_a_rule_is_told_with_its_way_out(said, overrides, text):
     assert said(*overrides.split(";;")) == [f"x.yaml: {text}"]
+
+
+@pytest.mark.xfail(
+    strict=True, reason="the rule reads the base alone, and open_session refuses the row's cells"
+)
+def test_a_row_whose_steps_are_recorded_has_one_worker_too(joint):
+    content = joint()
+    rows = "grid={rows: {ours: {}, recorded: {graphed: true}}, baseline: ours}"
+    apply_overrides(content, [*NO_SEARCH, rows, "resources={executor: train, workers: 2}"])
+    with pytest.raises(InputErrors, match=r"recorded step sends nothing to other workers.*workers = 2"):
+        check_content(content, where="x.yaml")
 
 
 NORM = "norm: {choice: [l1, l2, linf], into: [pgd.ball.norm, fgsm.ball.norm, token_level.ball.norm]}"
