@@ -47,6 +47,9 @@ class ReplacedTokenDetection(Spec):
 
     def _generated(self, batch: Batch, run: RunContext, step: int) -> Int[Tensor, "b l"]:
         assert run.generator is not None
+        batch = replace(
+            batch, is_fixed=False
+        )  # G fills the tokens that are taken, and none for the sake of shapes
         host, device = batch.on_host, batch.ids.device
         masked = rtd_mask(host, run.streams, step, self.share)
         uniform = self._uniform(host, run, step) if self.choice == "sample" else None
@@ -78,12 +81,7 @@ class ReplacedTokenDetection(Spec):
         """
         assert networks.discriminator is not None
         device = batch.ids.device
-
-        def make(host: Batch, step: int) -> tuple[Tensor]:
-            # G replaces the tokens that are taken, and none by which shapes are rounded up.
-            return (self.edited(replace(host, is_fixed=False).to(device), run, step),)
-
-        (ids,) = batch.drawn("rtd", step, make)
+        (ids,) = batch.drawn("rtd", step, lambda host, step: (self.edited(host.to(device), run, step),))
         embeddings = networks.encoder.word_embeddings(ids)
         if eta is not None:
             embeddings = embeddings + eta.detach()

@@ -24,8 +24,6 @@ from rse_study.training.session import Session
 from rse_study.training.shared_outputs import open_outputs
 from rse_study.training.trial import Trial
 
-ONE_WORKER = "Use one worker, or set graphed: false"
-
 
 def open_session(
     trial: Trial,
@@ -119,5 +117,5 @@ def require_equal_shares(trial: Trial, workers: int) -> None:
             remedy="Change batch_size or the number of workers",
         )
     if trial.graphed and workers > 1:
-        rule = "a recorded step sends nothing to other workers"
-        raise InputError(f"graphed with {workers} workers", where="trial", rule=rule, remedy=ONE_WORKER)
+        rule, remedy = "records the steps of one worker", "Use one worker, or graphed: false"
+        raise InputError(f"graphed: true with {workers} workers", where="trial", rule=rule, remedy=remedy)

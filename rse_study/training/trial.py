@@ -317,7 +317,7 @@ class Trial(Spec):
         method = self.method
         of_method = tuple(self.models.values()), method.num_sites, method.needs_synonyms, method.needs_mask
         of_data = self.corpus, self.selection.sets, self.replayed, frozenset(self.watched)
-        return (*of_data, self.encoder, self.batch_size, self.max_length, *of_method)
+        return (*of_data, self.encoder, self.batch_size, self.max_length, self.graphed, *of_method)
 
     @property
     def models(self) -> dict[str, Model]:

@@ -146,12 +146,10 @@ def test_each_worker_shares_its_own_rows(materials, tmp_path):
     assert histories[0] == histories[1]
 
 
-@pytest.mark.xfail(strict=True, reason="places of fixed shapes are kept under the key of other shapes")
 def test_a_graphed_cell_has_outputs_of_its_own_which_stand_elsewhere(materials):
     assert folder_of(materials, graphed=True) != folder_of(materials)
 
 
-@pytest.mark.xfail(strict=True, reason="the places are those of batches as long as max_length")
 def test_a_cell_beside_a_graphed_one_has_its_own_numbers(world, materials, tmp_path):
     longer = dataclasses.replace(materials, corpus=materials_of(world).corpus)
     shutil.copytree(longer.corpus, tmp_path / "longer" / "corpus")
@@ -165,7 +163,6 @@ def test_a_cell_beside_a_graphed_one_has_its_own_numbers(world, materials, tmp_p
     assert histories[0] == histories[1]
 
 
-@pytest.mark.xfail(strict=True, reason="a recording copies the next x'' into the one that is to be written")
 def test_what_a_recorded_step_was_given_is_what_it_leaves_to_others(world, materials, tmp_path):
     known = []
     for number, recorder in enumerate((None, SimulatedGraphs())):

@@ -34,7 +34,7 @@ UNRECORDABLE: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "last": (
         {"method": {"token_level": {"write_back": "last"}}},
-        "method robust_sent_embed: write_back: last looks for the last occurrence of each token, whose number changes",
+        "method robust_sent_embed: write_back: last looks for the last occurrence of each token",
     ),
     "mean_padding": (
         {"method": {"rtd": {"reduction": "mean_padding"}}},
@@ -110,8 +110,7 @@ def test_a_recorded_step_has_one_worker() -> None:
     with pytest.raises(InputError) as refused:
         require_equal_shares(graphed, 2)
     assert str(refused.value) == (
-        "trial: graphed with 2 workers: a recorded step sends nothing to other workers. "
-        "Use one worker, or set graphed: false"
+        "trial: graphed: true with 2 workers: records the steps of one worker. Use one worker, or graphed: false"
     )
 
 
@@ -119,5 +118,5 @@ def test_a_session_of_several_workers_is_refused_before_anything_is_loaded(world
     class Two(Collectives):
         size = 2
 
-    with pytest.raises(InputError, match="graphed with 2 workers"):
+    with pytest.raises(InputError, match="graphed: true with 2 workers"):
         opened(materials_of(world), collectives=Two())

@@ -1,4 +1,4 @@
-"""Check of batch sizes: the workers must share every batch equally."""
+"""Check of batches: the workers must share every one equally, and record none."""
 
 from collections.abc import Sequence
 
@@ -16,17 +16,24 @@ def check_batch_sizes(
     study: Study, space: Space[Trial], rows: Sequence[Row], *, where: str
 ) -> list[InputError]:
     """Return a problem per resources whose workers cannot share every batch equally."""
+    are_recorded = any(row.trial.graphed for row in rows) or (not rows and study.base.graphed)
     sizes = {row.trial.batch_size for row in rows} or {
         size for _, branch in space.branches() for size in _sizes(branch)
     }
     problems = []
     for at, resources in study.located_resources():
         uneven = sorted(size for size in sizes if size % resources.workers)
-        if not uneven:
-            continue
-        rule = f"must be a multiple of {at}.workers = {resources.workers}: each takes an equal share"
-        remedy = f"Change batch_size (an axis: `choice`) or {at}.workers"
-        problems.append(InputError(f"batch_size = {uneven[0]}", where=where, rule=rule, remedy=remedy))
+        if uneven:
+            rule = f"must be a multiple of {at}.workers = {resources.workers}: each takes an equal share"
+            remedy = f"Change batch_size (an axis: `choice`) or {at}.workers"
+            problems.append(InputError(f"batch_size = {uneven[0]}", where=where, rule=rule, remedy=remedy))
+        if are_recorded and resources.workers > 1:
+            what, rule = (
+                f"{at}.workers = {resources.workers}",
+                "graphed: true records the steps of one worker",
+            )
+            remedy = "Use one worker a cell, or graphed: false"
+            problems.append(InputError(what, where=where, rule=rule, remedy=remedy))
     return problems
 
 

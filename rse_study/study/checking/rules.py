@@ -74,13 +74,6 @@ def _parts_of_gpus(study: Study) -> RuleProblems:
             yield f"{at}.gpus = {resources.gpus:g}", rule, "Use gpus: 1, or one worker"
 
 
-def _recorded_steps(study: Study) -> RuleProblems:
-    for at, resources in study.located_resources():
-        if resources.workers > 1 and study.base.graphed:
-            rule = f"a recorded step sends nothing to other workers, and {at}.workers = {resources.workers}"
-            yield "base.graphed = true", rule, "Use one worker a cell, or graphed: false"
-
-
 def _allowance(study: Study) -> RuleProblems:
     if study.allowance.max_cost and not study.allowance.price_per_hour:
         rule = "has no effect without a price"
@@ -113,7 +106,6 @@ RULES: Mapping[Callable[[Study], RuleProblems], str] = {
     search.watched: "base search",
     _executors: "resources confirm ablation_path",
     _parts_of_gpus: "resources confirm ablation_path",
-    _recorded_steps: "resources confirm ablation_path base",
     _allowance: "allowance",
     search.search_budget: "search_budget base",
 }

@@ -111,9 +111,6 @@ def test_a_bert_can_be_recorded(tmp_path):
     assert problems(tmp_path, graphed=True) == ""
 
 
-@pytest.mark.xfail(
-    strict=True, reason="Trial.needs is that of the ungraphed row, so that nobody checks this one"
-)
 def test_a_row_is_refused_whose_steps_alone_cannot_be_recorded(tmp_path):
     encoder(tmp_path, "distilbert")
     said = "a step of distilbert cannot be recorded"
