@@ -1,4 +1,4 @@
-"""Recorded steps of BERT-base on a card, beside ordinary ones and careful plain code.
+"""Recorded steps on a card, beside ordinary ones and careful plain code.
 
 python -m benchmarks.gpu --graphed
 
@@ -19,7 +19,6 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import torch
@@ -33,10 +32,10 @@ from benchmarks.contenders import PlainStep, StepShape, open_ours
 from benchmarks.counting import Launches
 from benchmarks.gpu import Device, seconds_of, shape_of
 from benchmarks.packed_cells import steps_a_second
+from benchmarks.step import Measured
 from rse_study.data import batches
 from rse_study.training.session import Session
 
-Row = dict[str, Any]
 WARM_UP = 40  # steps: enough for every shape to be recorded, of reported steps, too
 TESTS = ("tests/methods/test_on_cuda.py", "tests/training/test_on_cuda.py")
 ACCEPTED_MS = 40.0
@@ -51,19 +50,19 @@ class Graphed:
         self.options, self.device, self.folder = options, device, folder
         self.begun = time.monotonic()
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[Measured]:
         """Yield a row for each measurement that can end in time, else its name."""
         found = dict[str, float]()
         for name, needs, measure in self.plan():
             if time.monotonic() - self.begun + needs > 60 * self.options.minutes:
                 yield {"what": name, "left_out": "no time"}
                 continue
-            row: Row = {"what": name} | measure()
+            row: Measured = {"what": name} | measure()
             found |= {name: row["ms"]} if "ms" in row else {}
             yield row
         yield {"what": "verdict"} | verdict(found, self.options.num_steps)
 
-    def plan(self) -> Iterator[tuple[str, float, Callable[[], Row]]]:
+    def plan(self) -> Iterator[tuple[str, float, Callable[[], Measured]]]:
         """Yield name, seconds and work of each measurement."""
         full, short = (robust_sent_embed(n, detects=False) for n in (self.options.num_steps, 0))
         main = f"N={self.options.num_steps}"
@@ -86,15 +85,15 @@ class Graphed:
                     partial(self.cells, full, number, graphed=graphed, serves=serves),
                 )
 
-    def tests(self) -> Row:
+    def tests(self) -> Measured:
         """Run the tests that need a card."""
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS]
         ended = subprocess.run(command, capture_output=True, text=True, timeout=300)
         return {"exit": ended.returncode, "said": ended.stdout.strip().splitlines()[-1:]}
 
-    def difference(self, case: Case) -> Row:
+    def difference(self, case: Case) -> Measured:
         """Return how far 20 recorded steps lie from 20 ordinary ones of the same shapes."""
-        row: Row = {}
+        row: Measured = {}
         for drops in (False, True):
             losses, weights = [], []
             for graphed in (False, True):
@@ -115,8 +114,8 @@ class Graphed:
             row[f"weights {name}"] = float((weights[0] - weights[1]).abs().max())
         return row
 
-    def launches(self, case: Case) -> Row:
-        """Return launches of an ordinary step, the time of each, and the longest kinds of kernels."""
+    def launches(self, case: Case) -> Measured:
+        """Return launches of an ordinary step, their times, and the longest kernels."""
         session = self.session(case, graphed=False)
         for number in range(3):
             session.advance(number)
@@ -143,7 +142,7 @@ class Graphed:
             "longest_ms": {key[:80]: round(took / 1e3, 3) for key, took in longest},
         }
 
-    def step(self, case: Case, *, graphed: bool, compiled: bool = False) -> Row:
+    def step(self, case: Case, *, graphed: bool, compiled: bool = False) -> Measured:
         """Return times, waits and memory of a step after the warm-up."""
         # One shape where a compiler would begin anew for each.
         shapes = mock.patch.object(batches, "NUM_SHAPES", 4 if compiled else batches.NUM_SHAPES)
@@ -171,7 +170,7 @@ class Graphed:
                 "gib": torch.cuda.max_memory_allocated() / 2**30 if self.device.name == "cuda" else 0.0,
             }
 
-    def careful(self, case: Case) -> Row:
+    def careful(self, case: Case) -> Measured:
         """Return the time of the careful plain step on the same sentences."""
         session = self.session(case, graphed=False)
         step = PlainStep(case, self.shape(graphed=False), session, CarefulRobustSentEmbed)
@@ -181,7 +180,7 @@ class Graphed:
         timed = range(5, 5 + self.options.repeat)
         return {"ms": 1e3 * seconds_of(self.device, lambda: advance_plain(step, timed)) / self.options.repeat}
 
-    def cells(self, case: Case, number: int, *, graphed: bool, serves: bool) -> Row:
+    def cells(self, case: Case, number: int, *, graphed: bool, serves: bool) -> Measured:
         """Return the steps per second of several cells at once."""
         with mps(self.folder) if serves else nullcontext(True) as served:
             if not served:
@@ -238,7 +237,7 @@ def mps(folder: Path) -> Iterator[bool]:
                     subprocess.run(control, input="quit\n", text=True, timeout=60, capture_output=True)
 
 
-def verdict(found: dict[str, float], steps: int) -> Row:
+def verdict(found: dict[str, float], steps: int) -> Measured:
     """Say how a recorded step compares with an ordinary and with a careful plain one."""
     graphed, eager, careful = (
         found.get(f"{kind} N={steps}") for kind in ("graphed", "eager", "careful plain")
@@ -250,7 +249,7 @@ def verdict(found: dict[str, float], steps: int) -> Row:
     return {"said": f"{said}; {graphed:.1f} ms, at most {ACCEPTED_MS:.0f}: {held}"}
 
 
-def said(row: Row) -> str:
+def said(row: Measured) -> str:
     """Return a row as a line."""
     named = {name: value for name, value in row.items() if name != "what"}
     return f"{row['what']}: " + ", ".join(
