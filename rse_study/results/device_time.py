@@ -56,6 +56,6 @@ def gpus_per_worker(of_cells: Iterable[Mapping[str, Any]], of_runs: Sequence[Map
     The last run that had begun by then says so; one of an old ledger has one if a cell used a GPU, else 0.
     """
     unsaid = float(any(where.get("device_type") == "cuda" for where in of_cells))
-    said = [(run["at"], run.get("gpus")) for run in of_runs]
+    said = [(run.get("at", ""), run.get("gpus")) for run in of_runs]
     runs = [(at, unsaid if gpus is None else gpus) for at, gpus in said] or [("", unsaid)]
     return lambda time: next((gpus for at, gpus in reversed(runs) if at <= time), runs[0][1])
