@@ -56,7 +56,7 @@ class RecordedStep:
     """A step that is taken once, recorded the second time, and replayed from then on.
 
     `compute` is a function of tensors: it draws nothing, reads no value, and changes in place what outlives it. An
-    outcome holds until the next step of its shape.
+    outcome holds until the next step: recordings share their memory.
     """
 
     def __init__(self, compute: Callable[[StepInputs], StepOutcome], recorder: Recorder | None) -> None:
@@ -106,7 +106,8 @@ class CudaGraphs:
         except torch.OutOfMemoryError:
             raise
         except RuntimeError as error:
-            rule = f"all of it must run on the GPU alone ({first_line(error)})"
+            # What broke the recording comes first: its end says only that it was broken.
+            rule = f"all of it must run on the GPU alone ({first_line(error.__context__ or error)})"
             raise InputError(
                 "a step could not be recorded", rule=rule, remedy="Set graphed: false"
             ) from error

@@ -102,9 +102,7 @@ class Session:
         host, rate = self.batches.batch(step), self.trial.optimizer.rate(step, self.num_steps)
         lr = torch.tensor(rate, dtype=torch.float64)
         if self.trial.graphed and self.device.type == "cuda":
-            lr = sent(
-                lr.float(), self.device
-            )  # read there by a replay; otherwise it has the bits of a number
+            lr = sent(lr.float(), self.device)  # where a replay reads it; else it has the bits of a number
         tensors = sent_all(
             (host.ids, host.mask, host.perturbable, host.rows, torch.tensor(step + 1)), self.device
         )
