@@ -279,7 +279,7 @@ class Trial(Spec):
             self.precision == "fp16"
             and "the scaler of fp16 looks at every step's gradients. Set precision: bf16",
         )
-        if self.graphed and (reason := next(filter(None, reasons), "")):
+        if self.graphed and (reason := str(next(filter(None, reasons), ""))):
             remedy = ", or graphed: false" if ". Set " in reason else ". Set graphed: false"
             raise ValueError(f"graphed: a step of {self.method.name} cannot be recorded: {reason}{remedy}")
         return self
