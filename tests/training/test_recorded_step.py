@@ -22,6 +22,8 @@ from rse_study.training.loss_watch import LossWatch
 from rse_study.training.recorded_step import StepInputs
 from rse_study.training.session import Session
 from rse_study.training.session_setup import open_session
+from tests.methods.problem import make_batch
+from tests.simulated_gpu import HostWaits, SimulatedGPU, simulated_gpu
 from tests.simulated_graph import CannotBeRecorded, SimulatedGraphs
 from tests.slow import mostly_slow
 from tests.training.recorded_steps import (
@@ -150,6 +152,26 @@ def test_beyond_the_most_recordings_steps_are_ordinary_and_the_bits_the_same(
     # Of 192 tokens one is rehearsed, one recorded; of 256 all (steps 1, 8 and 11 are the first) are rehearsed.
     assert recorder.num_rehearsed >= 4
     assert recorder.num_replayed == num_steps - 1 - recorder.num_rehearsed > 4
+
+
+@pytest.mark.parametrize("name", mostly_slow(METHODS, FAST))
+def test_a_step_that_is_recorded_needs_nothing_of_the_host(
+    world: World, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """All that it is given lies on the GPU already: a copy inside would be that of the recorded step for ever."""
+    monkeypatch.setattr(SimulatedGPU, "sent", lambda gpu, *given: gpu.wait("something is sent inside"))
+    for precision, pooling, report_every in (("bf16", "cls", 1), ("float32", "mean", 1000)):
+        settings = {"method": METHODS[name], "precision": precision, "report_every": report_every}
+        session = opened(materials_of(world), encoder={"name": "small", "pooling": pooling}, **settings)
+        taken = take(session, 2)
+        assert session._ahead is not None
+        given = session._ahead.copied()
+        resident = [*given.everything, *session.networks.parameters(), *session.networks.buffers()]
+        resident += [value for _, value in taken.everything()]
+        with simulated_gpu(monkeypatch, resident):
+            session.compute(given)
+            with pytest.raises(HostWaits):
+                Batch.chosen(replace(make_batch(), host=make_batch()), lambda batch: batch.mask)
 
 
 CELLS: dict[str, dict[str, Any]] = {
