@@ -179,6 +179,9 @@ class Graphed:
                 "recordings": recorded,
                 "recorded_while_timed": len(session.recorded_step.recordings) - recorded,
                 "gib": torch.cuda.max_memory_allocated() / 2**30 if self.device.name == "cuda" else 0.0,
+                "reserved_gib": torch.cuda.max_memory_reserved() / 2**30
+                if self.device.name == "cuda"
+                else 0.0,
             }
 
     def careful(self, case: Case) -> Measured:

@@ -59,14 +59,14 @@ class RecordedStep:
     outcome holds until the next step: recordings share their memory.
     """
 
-    def __init__(self, compute: Callable[[StepInputs], StepOutcome], recorder: Recorder | None) -> None:
-        self._compute, self._recorder = compute, recorder
+    def __init__(self, recorder: Recorder | None) -> None:
+        self._recorder = recorder
         self._rehearsed: set[Hashable] = set()
         self.recordings: dict[Hashable, tuple[StepInputs, StepOutcome, Callable[[], object]]] = {}
 
-    def __call__(self, given: StepInputs) -> StepOutcome:
+    def __call__(self, compute: Callable[[StepInputs], StepOutcome], given: StepInputs) -> StepOutcome:
         if self._recorder is None:
-            return self._compute(given)
+            return compute(given)
         key = given.key
         if known := self.recordings.get(key):
             kept, outcome, replay = known
@@ -74,11 +74,11 @@ class RecordedStep:
             replay()
             return outcome
         if key not in self._rehearsed or len(self.recordings) == MOST_RECORDINGS:
-            outcome = self._recorder.rehearse(lambda: self._compute(given))
+            outcome = self._recorder.rehearse(lambda: compute(given))
             self._rehearsed.add(given.key)  # with what it has drawn
             return outcome
         kept = given.copied()
-        outcome, replay = self._recorder.record(lambda: self._compute(kept))
+        outcome, replay = self._recorder.record(lambda: compute(kept))
         self.recordings[key] = kept, outcome, replay
         return outcome
 

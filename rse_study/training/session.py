@@ -91,7 +91,7 @@ class Session:
         given = ahead if ahead and ahead.draws.step == step else self.prepare(step)
         seeds = self.run.streams.dropout(step, "outer", self.run.collectives.rank, self.device)
         with seeds if self.trial.graphed else nullcontext():
-            outcome = self.recorded_step(given)
+            outcome = self.recorded_step(self.compute, given)
         if self.trial.graphed and step + 1 < self.num_steps:
             self._ahead = self.prepare(step + 1)  # while a GPU computes
         self.losses.look()
@@ -134,7 +134,7 @@ class Session:
 
     @functools.cached_property
     def recorded_step(self) -> RecordedStep:
-        return RecordedStep(self.compute, self.recorder)
+        return RecordedStep(self.recorder)
 
     def measure(self, outcome: StepOutcome, state: TrainState) -> dict[str, float]:
         """Return metrics over all workers if a point of the history is due, else nothing."""

@@ -1,6 +1,8 @@
 """Steps that are recorded once and replayed have the bits of steps that are computed operation by operation."""
 
+import gc
 import math
+import weakref
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -214,6 +216,20 @@ def test_a_graphed_cell_that_is_resumed_ends_as_one_that_ran_through(
     whole, *parts = recorders
     assert whole.num_replayed > 0
     assert len(parts) == 2
+
+
+@pytest.mark.parametrize("is_recorded", [False, True])
+def test_what_a_cell_held_is_free_once_it_has_ended(world: World, is_recorded: bool) -> None:
+    """At once, not when Python next looks for cycles: the next cell needs the memory."""
+    session = opened(materials_of(world), SimulatedGraphs() if is_recorded else None, method=ADVERSARY)
+    take(session, 4)
+    weight = weakref.ref(next(session.networks.parameters()))
+    gc.disable()
+    try:
+        del session
+        assert weight() is None
+    finally:
+        gc.enable()
 
 
 # What must not be in a recorded step is put there: somebody has to notice.
