@@ -160,6 +160,7 @@ class Graphed:
         with shapes:
             session, numbers = self.session(case, graphed=graphed, compiled=compiled), count()
             if self.device.name == "cuda":
+                torch.cuda.empty_cache()
                 torch.cuda.reset_peak_memory_stats()
             warm_up = seconds_of(self.device, lambda: advance(session, WARM_UP, numbers))
             recorded = len(session.recorded_step.recordings)
